@@ -1,0 +1,33 @@
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test check bench clean
+
+demo: $(VENV)/installed  ## set up, then publish a small synthetic log
+	$(BIN)/zealous demo -o demo --replace
+
+test: $(VENV)/installed-dev check  ## set up, then run everything that must pass
+	$(BIN)/pytest -n 2
+
+check: $(VENV)/installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/installed  ## the ratios of benchmarks/README.md (long: 10M entries)
+	$(BIN)/python benchmarks/publish.py
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/installed: $(VENV)/bin/python pyproject.toml
+	$(BIN)/pip install --quiet --disable-pip-version-check -e .
+	touch $@
+
+$(VENV)/installed-dev: $(VENV)/bin/python pyproject.toml
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
+	touch $@ $(VENV)/installed
+
+clean:
+	rm -rf $(VENV) demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
