@@ -1,3 +1,39 @@
-"""Publish the frequent items of people's data with a proven privacy guarantee."""
+"""Publish the frequent items of people's data with a proven privacy guarantee.
 
-__version__ = "0.1.0"
+    import zealous as z
+
+    log = z.read_log("log.parquet")
+    goal = z.ProbabilisticDP(epsilon=2, delta="1e-3", users=650_000)
+    release = z.publish(log, goal, [z.queries(items_per_user=5)])
+    release.write("release/")
+"""
+
+from zealous.engines.duckdb import DuckDB
+from zealous.errors import ZealousError
+from zealous.guarantee import Indistinguishability, ProbabilisticDP
+from zealous.items import clicks, columns, keywords, queries, query_clicks, query_pairs
+from zealous.log import Cleaning, Columns, read_log
+from zealous.plan import plan
+from zealous.publish import publish
+from zealous.release import read_release
+from zealous.version import VERSION as __version__
+
+__all__ = [
+    "Cleaning",
+    "Columns",
+    "DuckDB",
+    "Indistinguishability",
+    "ProbabilisticDP",
+    "ZealousError",
+    "__version__",
+    "clicks",
+    "columns",
+    "keywords",
+    "plan",
+    "publish",
+    "queries",
+    "query_clicks",
+    "query_pairs",
+    "read_log",
+    "read_release",
+]

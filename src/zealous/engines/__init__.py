@@ -1,0 +1,1 @@
+"""Engines execute SQL next to the data. They decide nothing."""

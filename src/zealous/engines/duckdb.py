@@ -1,0 +1,161 @@
+"""DuckDB, embedded: the default engine."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from zealous.engines.sql import Step, identifier, listed, literal, statement
+from zealous.errors import LogError, UsageError, ZealousError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_BATCH_ROWS = 200_000
+_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+_OVERHEAD = 600 * 10**6  # what the interpreter, Arrow and DuckDB use outside the counted memory
+_LEAST_MEMORY = 10**9
+
+
+class DuckDB:
+    """Runs the steps of a pipeline over Parquet files within a memory limit.
+
+    Args:
+        memory: The most memory the process should use, such as "4GB"; half of what the machine has
+            where not given. Beyond it the engine spills to disk.
+        threads: How many threads; all cores where not given.
+        temporary: Where the private working directory is made; removed by `close`.
+    """
+
+    def __init__(
+        self,
+        *,
+        memory: str | None = None,
+        threads: int | None = None,
+        temporary: Path | None = None,
+    ) -> None:
+        self.memory = _bytes(memory) if memory else _physical_memory() // 2
+        if self.memory < _LEAST_MEMORY:
+            raise UsageError("memory must be at least 1GB")
+        import duckdb
+
+        try:
+            self.directory = Path(tempfile.mkdtemp(prefix="zealous-", dir=temporary))
+        except OSError:
+            raise UsageError("the temporary directory cannot be written: name another") from None
+        self._errors = duckdb.Error
+        self._connection = duckdb.connect(
+            config={
+                "threads": threads or os.cpu_count() or 1,
+                "memory_limit": f"{self.working_memory}B",
+                "temp_directory": str(self.directory / "spill"),
+                "max_temp_directory_size": f"{shutil.disk_usage(self.directory).free // 2}B",
+                "preserve_insertion_order": "false",
+                "TimeZone": "UTC",
+                "enable_external_access": "true",
+                "autoinstall_known_extensions": "false",
+            }
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def working_memory(self) -> int:
+        """What the engine may use for its tables and sorts."""
+        return max(_LEAST_MEMORY // 2, self.memory - _OVERHEAD)
+
+    def open(self, name: str, paths: Sequence[Path]) -> None:
+        """Let Parquet files be selected from under a name."""
+        files = listed(literal(str(path)) for path in paths)
+        self._run(f"create or replace temp view {name} as select * from read_parquet([{files}])")
+
+    def batches(self, steps: Sequence[Step]) -> Iterator[pa.RecordBatch]:
+        """Stream the rows of the last step."""
+        try:
+            reader = self._connection.sql(statement(steps)).to_arrow_reader(_BATCH_ROWS)
+            while (batch := next(reader, None)) is not None:
+                yield batch
+        except (self._errors, OSError, ValueError) as error:  # Arrow wraps what is raised in a read
+            raise _wrapped(error) from None
+
+    def rows(self, steps: Sequence[Step]) -> list[tuple[Any, ...]]:
+        """A small result."""
+        return list(self._run(statement(steps)).fetchall())
+
+    def store(self, name: str, steps: Sequence[Step]) -> None:
+        """Append the rows of the last step to a temporary table."""
+        known = self._run(
+            f"select count(*) from duckdb_tables() where temporary and table_name = {literal(name)}"
+        ).fetchone()[0]
+        into = f"insert into {name}" if known else f"create temp table {name} as"
+        self._run(f"{into} {statement(steps)}")
+
+    def drop(self, name: str) -> None:
+        """Forget a temporary table."""
+        self._run(f"drop table if exists {name}")
+
+    def close(self) -> None:
+        """End the engine and remove its working directory."""
+        self._connection.close()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    @staticmethod
+    def rank_key(key: int, columns: Sequence[str]) -> str:
+        """An order of a user's items that looks random and is fixed by the key.
+
+        The inner hash alone is biased when it is ranked; hashed twice it is not (a test compares
+        how often each item is selected with its expectation).
+        """
+        return f"hash(hash({key}::ubigint, {listed(identifier(column) for column in columns)}))"
+
+    @staticmethod
+    def bucket(column: str, buckets: int) -> str:
+        """The bucket of a user: the same for all of her rows."""
+        return f"hash({identifier(column)}) % {buckets}"
+
+    def _run(self, sql: str) -> Any:
+        try:
+            return self._connection.execute(sql)
+        except self._errors as error:
+            raise _wrapped(error) from None
+
+
+def _wrapped(error: BaseException) -> BaseException:
+    """An error that says what to do and, unlike the engine's own, quotes no data."""
+    kind, text = type(error).__name__, str(error)
+    if "INTERRUPT" in text or kind == "InterruptException":
+        return KeyboardInterrupt()
+    if "OutOfMemory" in kind or "Out of Memory" in text:
+        if "max_temp_directory_size" in text:
+            return ZealousError(
+                "the temporary directory is too small: name one with more space by --temporary"
+            )
+        return ZealousError("the memory limit is too small for this log: raise --memory")
+    if "No space left" in text:
+        return ZealousError("no space left on the disk: name another directory by --temporary")
+    if "Parquet" in text or "parquet" in text:
+        return LogError("a Parquet file of the log is damaged or holds text that is not UTF-8")
+    return ZealousError(f"the engine could not run a step ({kind})")
+
+
+def _bytes(text: str) -> int:
+    found = re.fullmatch(r"\s*([0-9.]+)\s*([KMGT]?)i?B?\s*", text, flags=re.IGNORECASE)
+    try:
+        if found is None:
+            raise ValueError
+        return int(float(found[1]) * _UNITS[found[2].upper()])
+    except ValueError:
+        raise UsageError("memory must be a size such as 4GB or 800MB") from None
+
+
+def _physical_memory() -> int:
+    return int(os.sysconf("SC_PAGE_SIZE")) * int(os.sysconf("SC_PHYS_PAGES"))

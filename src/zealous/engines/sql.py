@@ -1,0 +1,40 @@
+"""SQL text: names, literals, and named steps joined into one statement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+
+class Step(NamedTuple):
+    """One named step of a pipeline; later steps select from its name."""
+
+    name: str
+    sql: str
+
+
+def identifier(name: str) -> str:
+    """Quote a column's or table's name."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    """Quote a text value."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def listed(expressions: Iterable[str]) -> str:
+    """Join expressions with commas."""
+    return ", ".join(expressions)
+
+
+def statement(steps: Sequence[Step]) -> str:
+    """One statement that yields the rows of the last step.
+
+    >>> statement([Step("a", "select 1 as x"), Step("b", "select x + 1 as y from a")])
+    'with a as (select 1 as x) select x + 1 as y from a'
+    """
+    *before, last = steps
+    if not before:
+        return last.sql
+    return f"with {listed(f'{name} as ({sql})' for name, sql in before)} {last.sql}"

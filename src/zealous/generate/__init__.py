@@ -1,0 +1,7 @@
+"""Synthetic search logs that behave like real ones, labelled synthetic."""
+
+from zealous.generate.figures import PAPER, Figures, figures
+from zealous.generate.people import is_personal
+from zealous.generate.write import generate
+
+__all__ = ["PAPER", "Figures", "figures", "generate", "is_personal"]

@@ -1,0 +1,70 @@
+"""Which results people click, and what the addresses of these are."""
+
+import numpy as np
+
+from zealous.generate import topics, words
+from zealous.generate.chance import Ints, below, mix
+from zealous.generate.people import People
+from zealous.generate.sessions import Entries
+
+ENDS = (".com/", ".org/", ".net/")
+
+_RESULTS = 10  # a page
+_CLICKS = np.array([0.55, 0.32, 0.08, 0.03, 0.02])  # chance of 0, 1, ... clicks
+_FIRST = np.array([0.38, 0.16, 0.11, 0.08, 0.07, 0.05, 0.04, 0.04, 0.03, 0.04])  # click, by rank
+_WANTS_BRAND, _WANTS_BEST = 0.7, 0.5
+_BEST = 400  # popularity down to which a topic has a site that most people want
+_REGIONS, _LOCAL = 1000, 500  # beyond that popularity even first results differ by region
+_URL = 200  # stream of hashes
+_PAGES = 100_000
+
+
+def clicks(entries: Entries, rng: np.random.Generator) -> tuple[Ints, Ints]:
+    """The clicks on results of the entries.
+
+    Returns:
+        For each click, the index of its entry, ascending, and the rank of the result from 0.
+    """
+    topic, page = entries["query"]["topic"], entries["query"]["page"]
+    size = len(entries)
+    count = rng.choice(len(_CLICKS), size, p=_CLICKS)
+    first = rng.choice(_RESULTS, size, p=_FIRST)
+    wish = rng.random(size)
+    brand, popularity = topics.is_brand(topic), topic // topics.SUBJECT_COUNT
+    wants_site = (page == 0) & brand & (wish < _WANTS_BRAND)
+    wants_best = (page == 0) & (topic >= 0) & (popularity < _BEST) & (wish < _WANTS_BEST)
+    count[wants_site] = 1
+    first[wants_site | wants_best] = 0
+    entry = np.repeat(np.arange(size), count)
+    # People read downwards: the second click is below the first.
+    further = np.arange(len(entry)) - np.repeat(np.cumsum(count) - count, count)
+    return entry, first[entry] + further + _RESULTS * page[entry]
+
+
+def addresses(people: People, entries: Entries, rank: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+    """The url at that rank for each entry: two words of the site, its end (of ENDS), the page.
+
+    The list of a query is its own, but a third of it is shared with the whole topic, and below
+    the first result, or throughout for rare topics, it differs by region.
+    """
+    query = entries["query"]
+    topic = np.maximum(query["topic"], 0)
+    popularity, subject = np.divmod(topic, topics.SUBJECT_COUNT)
+    own = mix(_URL, query["slot"], query["slot2"], query["extra"], query["person"])
+    of_topic = below(100, _URL, query["topic"], rank) < 30
+    local = (rank > 2) | (popularity > _LOCAL)
+    region = np.where(local, people.region(entries["user"], _REGIONS), 0)
+    key = mix(_URL, query["topic"], np.where(of_topic, 0, own), rank, region)
+    first = topics.name(topic)[:, 0]
+    first = np.where(query["person"] >= 0, words.TAIL + below(_PAGES, key, 1), first)
+    second = words.THINGS[subject, below(words.THINGS.shape[1], key, 2)]
+    end = below(len(ENDS), key, 3)
+    page = np.where(below(10, key, 4) < 2, words.NONE, words.TAIL + below(_PAGES, key, 5))
+    site = topics.is_brand(query["topic"]) & (rank == 0)
+    slot = np.where(query["slot"] < 4, query["slot"], words.NONE)
+    return (
+        first,
+        np.where(site, words.NONE, second),
+        np.where(site, 0, end),
+        np.where(site, topics.slot_word(topic, slot), page),
+    )

@@ -1,0 +1,188 @@
+"""The claim as a value: what is promised, about whom, with which numbers, under which assumptions.
+
+Two definitions, each a class. Numbers are exact rationals: `delta="1e-6"` is one millionth, not the
+binary float nearest to it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import ClassVar, Literal, Self, get_args
+
+from zealous.errors import UsageError
+
+Number = int | str | Fraction | Decimal | float
+Neighbors = Literal["replace", "add-remove"]
+
+_NEIGHBORS_IN_WORDS: dict[Neighbors, str] = {
+    "replace": "logs that differ in the whole history of one user, possibly from something to "
+    "nothing",
+    "add-remove": "logs of which one has one user more",
+}
+
+
+def exact(value: Number, name: str) -> Fraction:
+    """Read a number as the decimal that was written: 0.1 is one tenth.
+
+    >>> exact("1e-6", "delta"), exact(0.1, "epsilon")
+    (Fraction(1, 1000000), Fraction(1, 10))
+    """
+    try:
+        return Fraction(str(value) if isinstance(value, float) else value)
+    except (ValueError, ZeroDivisionError, TypeError, OverflowError):
+        raise UsageError(f"{name} must be a number such as 1, 0.5 or 1e-6") from None
+
+
+def whole(value: object, name: str) -> int:
+    """Check a count that must be at least one."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise UsageError(f"{name} must be a whole number of at least 1")
+    return value
+
+
+@dataclass(frozen=True, init=False)
+class Guarantee:
+    """What a release promises about each user.
+
+    Attributes:
+        epsilon: How far anybody's odds can move: by a factor of at most exp(epsilon).
+        delta: The chance or mass that epsilon does not cover; each definition says which.
+        users: A public upper bound on the number of users, declared and never counted.
+        neighbors: Which two logs must be hard to tell apart.
+    """
+
+    epsilon: Fraction
+    delta: Fraction
+    users: int | None
+    neighbors: Neighbors
+
+    definition: ClassVar[str]
+    title: ClassVar[str]
+    theorem: ClassVar[str]
+    unit: ClassVar[str] = "user"
+
+    def __init__(
+        self,
+        *,
+        epsilon: Number,
+        delta: Number,
+        users: int | None = None,
+        neighbors: Neighbors = "replace",
+    ) -> None:
+        epsilon, delta = exact(epsilon, "epsilon"), exact(delta, "delta")
+        if epsilon <= 0:
+            raise UsageError("epsilon must be above 0: try a value between 0.1 and 10")
+        if not 0 < delta < 1:
+            raise UsageError("delta must lie strictly between 0 and 1: try 0.001 or 1e-6")
+        if users is not None:
+            users = whole(users, "users")
+        if neighbors not in get_args(Neighbors):
+            raise UsageError("neighbors must be 'replace' or 'add-remove'")
+        for name, value in (
+            ("epsilon", epsilon),
+            ("delta", delta),
+            ("users", users),
+            ("neighbors", neighbors),
+        ):
+            object.__setattr__(self, name, value)
+
+    def share(self, part: Fraction) -> Self:
+        """The part of this budget that one of several histograms may spend.
+
+        Epsilons add and deltas add over the histograms of one log (docs/proofs/composition.md), so
+        shares that sum to one compose to the whole.
+        """
+        return type(self)(
+            epsilon=self.epsilon * part,
+            delta=self.delta * part,
+            users=self.users,
+            neighbors=self.neighbors,
+        )
+
+    def moved_counts(self, items_per_user: int) -> int:
+        """How many counts one neighbouring step can move, each by one."""
+        return items_per_user * (2 if self.neighbors == "replace" else 1)
+
+    def assumptions(self) -> list[str]:
+        """What must be true outside the program for the claim to hold."""
+        return [
+            f"Neighbours are {_NEIGHBORS_IN_WORDS[self.neighbors]}.",
+            "One user is one id of the log: a person with several ids is protected once per id.",
+            "The parameters, the kinds of items and the cleaning rules were fixed without looking "
+            "at this log.",
+            "Only this release leaves; other releases from the same people add to the budget.",
+        ]
+
+    def in_words(self) -> str:
+        """One sentence for the person who signs."""
+        raise NotImplementedError
+
+
+class ProbabilisticDP(Guarantee):
+    """(epsilon, delta)-probabilistic differential privacy, the paper's own guarantee.
+
+    Guarantee:
+        Except for outputs of total probability at most delta, seeing the output moves the odds
+        between any two neighbouring logs by a factor of at most exp(epsilon). The exceptional
+        outputs are the same for all users, so delta bounds the chance that *anybody* is breached.
+    """
+
+    users: int
+    definition = "probabilistic"
+    title = "(epsilon, delta)-probabilistic differential privacy"
+    theorem = "docs/proofs/probabilistic.md"
+
+    def __init__(
+        self,
+        *,
+        epsilon: Number,
+        delta: Number,
+        users: int | None = None,
+        neighbors: Neighbors = "replace",
+    ) -> None:
+        if users is None:
+            raise UsageError(
+                "the probabilistic guarantee needs users: a public upper bound on the number of "
+                "people in the log, known without counting it (being generous is cheap)"
+            )
+        super().__init__(epsilon=epsilon, delta=delta, users=users, neighbors=neighbors)
+
+    def assumptions(self) -> list[str]:
+        """What must be true outside the program for the claim to hold."""
+        return [
+            f"The log holds at most {self.users:,} users, a bound known without counting it.",
+            "The key that selects each user's items is published with the release.",
+            *super().assumptions(),
+        ]
+
+    def in_words(self) -> str:
+        """One sentence for the person who signs."""
+        return (
+            f"With probability at least {1 - float(self.delta):.12g} over its noise, the whole "
+            "release is one in which nobody's odds of having searched for one thing rather than "
+            f"another move by more than a factor of exp({float(self.epsilon):g})."
+        )
+
+
+class Indistinguishability(Guarantee):
+    """(epsilon', delta')-indistinguishability, elsewhere called approximate differential privacy.
+
+    Guarantee:
+        For neighbouring logs S and S' and every set O of outputs,
+        P(A(S) in O) <= exp(epsilon') P(A(S') in O) + delta'. delta' is per person: with many users
+        some may be breached unless delta' is well below one over their number.
+    """
+
+    definition = "indistinguishable"
+    title = "(epsilon', delta')-indistinguishability"
+    theorem = "docs/proofs/indistinguishable.md"
+
+    def in_words(self) -> str:
+        """One sentence for the person who signs."""
+        return (
+            "For each single person the release is nearly as likely without her data as with it: "
+            f"any event's chance differs by at most a factor of exp({float(self.epsilon):g}) plus "
+            f"{float(self.delta):g}. The {float(self.delta):g} is per person."
+        )

@@ -1,0 +1,48 @@
+"""Users per item, down to the first threshold."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from zealous.bound import Select, bound
+from zealous.engines.sql import Step, identifier, listed
+from zealous.items import Kind
+from zealous.source import Source
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_BYTES_PER_ROW = 160  # what distinct, bounding and counting hold of an entry at their peak
+
+
+def histogram(
+    kind: Kind, source: Source, *, most: int, select: Select, key: int, at_least: int
+) -> Iterator[pa.RecordBatch]:
+    """Stream (item..., count): users per item after bounding, where at least `at_least`.
+
+    Bounding looks at one user at a time, so a log too large for memory is worked through in
+    buckets of users whose histograms are added before the threshold is applied. Nothing is dropped
+    before it is bounded: that would let one user's rare items make room for her frequent ones.
+    """
+    item = listed(identifier(name) for name in kind.columns())
+    steps = [*kind.steps(source), *bound(kind, source, most=most, select=select, key=key)]
+    count = f"select {item}, count(*) as count from kept group by {item}"
+    buckets = _buckets(source)
+    if buckets == 1:
+        thresholded = Step("histogram", f"{count} having count(*) >= {at_least}")
+        yield from source.engine.batches([*source.entries, *steps, thresholded])
+        return
+    for number in range(buckets):
+        entries = source.bucket(number, buckets).entries
+        source.engine.store("partial", [*entries, *steps, Step("histogram", count)])
+    added = f"select {item}, sum(count)::bigint as count from partial group by {item}"
+    yield from source.engine.batches(
+        [Step("histogram", f"{added} having sum(count) >= {at_least}")]
+    )
+    source.engine.drop("partial")
+
+
+def _buckets(source: Source) -> int:
+    return max(1, math.ceil(source.rows * _BYTES_PER_ROW / source.engine.working_memory))

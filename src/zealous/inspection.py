@@ -1,0 +1,158 @@
+"""What was understood of a log, for its owner's eyes: internal figures that quote no query."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from zealous.engines.duckdb import DuckDB
+from zealous.engines.sql import Step, identifier, listed
+from zealous.items import Kind, clicks, keywords, queries, query_clicks, query_pairs
+from zealous.lines import Skipped
+from zealous.log import Log
+from zealous.source import Source, open_log
+
+_ANY = 1  # how many items a user would keep plays no role here
+_LARGE_SHARE = 0.01
+_TYPED_SHARE = 0.10
+_LOST_SHARE = 0.05
+
+
+@dataclass(frozen=True, kw_only=True)
+class PerUser:
+    """How many items of one kind users have: occurrences and distinct ones."""
+
+    kind: str
+    occurrences: float
+    distinct: float
+    median: float
+    most: int
+    items: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inspection:
+    """Internal: true figures of the log. Not for publication."""
+
+    columns: dict[str, str]
+    overall: dict[str, Any]
+    kinds: list[PerUser]
+    skipped: Skipped
+    warnings: list[str] = field(default_factory=list)
+
+
+def inspect(log: Log, kinds: Sequence[Kind] = (), engine: DuckDB | None = None) -> Inspection:
+    """Read a log and say what was understood, and what would spoil a release of it."""
+    with engine or DuckDB() as running:
+        source = open_log(log, running, [name for kind in kinds for name in kind.extra()])
+        overall = _overall(source)
+        kinds = kinds or _possible(source)
+        return Inspection(
+            columns=dict(log.columns.given()),
+            overall=overall,
+            kinds=[_per_user(kind, source) for kind in kinds] if overall["users"] else [],
+            skipped=source.skipped,
+            warnings=_warnings(source, overall, kinds),
+        )
+
+
+def _possible(source: Source) -> list[Kind]:
+    """The kinds that the log's columns allow."""
+    possible: list[Kind] = []
+    if source.roles & {"query", "keywords"}:
+        possible.append(keywords(_ANY))
+    for kind in (queries(_ANY), clicks(_ANY), query_pairs(_ANY), query_clicks(_ANY)):
+        if set(kind.needs) <= source.roles:
+            possible.append(kind)
+    return possible
+
+
+def _overall(source: Source) -> dict[str, Any]:
+    time = "time" in source.roles
+    figures = ["count(*)", "count(distinct user)"]
+    figures += ["min(time)", "max(time)", "count(*) - count(time)"] if time else []
+    sql = f"select {listed(figures)} from entries"
+    entries, users, *times = source.engine.rows([*source.entries, Step("overall", sql)])[0]
+    largest = "select max(n) from (select count(*) as n from entries group by user)"
+    overall: dict[str, Any] = {
+        "rows": source.rows,
+        "entries": entries,
+        "rows_left_out": source.rows - entries,
+        "users": users,
+        "largest_user_entries": source.engine.rows([*source.entries, Step("most", largest)])[0][0],
+    }
+    if time:
+        first, last, unread = times
+        overall |= {"first": _moment(first), "last": _moment(last), "without_time": unread}
+    return overall
+
+
+def _moment(time: datetime | None) -> str | None:
+    return time.isoformat(sep=" ", timespec="seconds") if time else None
+
+
+def _per_user(kind: Kind, source: Source) -> PerUser:
+    item = listed(identifier(name) for name in kind.columns())
+    steps = [
+        *kind.steps(source),
+        Step("held", f"select user, {item}, count(*) as often from items group by user, {item}"),
+        Step("each", "select sum(often) as often, count(*) as held from held group by user"),
+        Step(
+            "figures",
+            "select (select sum(often) from each) / (select count(distinct user) from entries), "
+            "(select sum(held) from each) / (select count(distinct user) from entries), "
+            "(select median(held) from each), (select max(held) from each), "
+            f"(select count(*) from (select distinct {item} from held))",
+        ),
+    ]
+    found = source.engine.rows([*source.entries, *steps])[0]
+    occurrences, distinct, median, most, items = (each or 0 for each in found)
+    return PerUser(
+        kind=kind.name(),
+        occurrences=float(occurrences),
+        distinct=float(distinct),
+        median=float(median),
+        most=int(most),
+        items=int(items),
+    )
+
+
+def _warnings(source: Source, overall: dict[str, Any], kinds: Sequence[Kind]) -> list[str]:
+    found = []
+    entries, users = overall["entries"], overall["users"]
+    if not entries:
+        return ["No entry was understood: check --format, --user and the encoding."]
+    share = overall["largest_user_entries"] / entries
+    if share > max(_LARGE_SHARE, 10 / users):
+        found.append(
+            f"One user id holds {share:.0%} of all entries: a robot, a shared account or a missing "
+            "id written as a value? Leave it out with --max-entries-per-user or --exclude-users."
+        )
+    lost = overall["rows_left_out"]
+    if lost > _LOST_SHARE * overall["rows"]:
+        found.append(f"{lost / overall['rows']:.0%} of the rows have no user id and are left out.")
+    skipped = source.skipped.total()
+    if skipped > _LOST_SHARE * (skipped + overall["rows"]):
+        found.append(f"{skipped:,} lines were skipped: check --format and --encoding.")
+    if overall.get("without_time", 0) > _LOST_SHARE * entries:
+        found.append(
+            f"{overall['without_time'] / entries:.0%} of the times were not understood: say "
+            "--time-format."
+        )
+    pairs = [kind for kind in kinds if kind.label == "query-pairs"]
+    if pairs and (typed := _typed(pairs[0], source)) > _TYPED_SHARE:
+        found.append(
+            f"{typed:.0%} of the query pairs only add a letter or two to the query before: "
+            "search-as-you-type would be counted as reformulation. Log whole queries only."
+        )
+    return found
+
+
+def _typed(pairs: Kind, source: Source) -> float:
+    """The share of query pairs whose second query is the first plus one or two characters."""
+    longer = "length(next_query) - length(query) between 1 and 2"
+    sql = f"select avg((starts_with(next_query, query) and {longer})::int) from items"
+    steps = [*source.entries, *pairs.steps(source), Step("typed", sql)]
+    return float(source.engine.rows(steps)[0][0] or 0)

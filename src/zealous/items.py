@@ -1,0 +1,293 @@
+"""Kinds of items. Each is SQL that yields (user, item..., time) from a log's entries.
+
+An item depends on its own user's history alone: no spelling, segmentation or ranking learned from
+the log. Normalising comes before bounding, so that nobody counts twice for two spellings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from zealous.engines.sql import Step, identifier, listed
+from zealous.errors import UsageError
+from zealous.guarantee import whole
+from zealous.source import Source, column
+
+SESSION_GAP = 30  # minutes without a query end a session
+
+_WORD = r"[\p{L}\p{M}\p{N}]+"
+_BLANKS = r"[\p{Z}\p{Cc}]+"
+_UNTIDY = r"[^!-~ ]|  |^ | $"  # only text that matches can change: printable ASCII is the rule
+
+
+def tidy(text: str) -> str:
+    """SQL: blanks and control characters become single spaces, none at the ends."""
+    tidied = f"trim(regexp_replace({text}, '{_BLANKS}', ' ', 'g'))"
+    return f"case when regexp_matches({text}, '{_UNTIDY}') then {tidied} else {text} end"
+
+
+def has_word(text: str) -> str:
+    """SQL: there is at least one letter or digit; a query without any is no query."""
+    return rf"regexp_matches({text}, '[\p{{L}}\p{{N}}]')"
+
+
+def words(text: str) -> str:
+    """SQL: the words of a text, lower-cased."""
+    return f"regexp_extract_all(lower({text}), '{_WORD}')"
+
+
+def asked(fold: bool) -> str:
+    """SQL: the normalised query; folded, it is its sorted set of words."""
+    if fold:
+        return f"array_to_string(list_sort(list_distinct({words('query')})), ' ')"
+    return f"lower({tidy('query')})"
+
+
+def clicked(source: Source) -> str:
+    """SQL: each clicked URL of an entry."""
+    return "unnest(url)" if "url" in source.lists else "url"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind:
+    """What is counted, and how many of it one user may have.
+
+    Attributes:
+        items_per_user: m, the most distinct items a user contributes.
+        by: A column with a public attribute, such as the country, that becomes part of the item.
+    """
+
+    items_per_user: int
+    by: str | None = None
+
+    label: ClassVar[str]
+    item: ClassVar[tuple[str, ...]]
+    needs: ClassVar[tuple[str, ...]] = ("query",)
+
+    def __post_init__(self) -> None:
+        """Check before anything is read."""
+        whole(self.items_per_user, "items_per_user")
+        if self.by in (*self.item_columns(), "count", "user", "time"):
+            raise UsageError(f"--by {self.by} would clash with another column: rename it")
+
+    def name(self) -> str:
+        """What the kind is called on the command line and in a release."""
+        return self.label
+
+    def item_columns(self) -> tuple[str, ...]:
+        """The columns of an item, without the attribute."""
+        return self.item
+
+    def columns(self) -> tuple[str, ...]:
+        """The columns of an item in a release."""
+        return (*self.item_columns(), *([self.by] if self.by else []))
+
+    def extra(self) -> tuple[str, ...]:
+        """Columns of the log that play no role but are needed."""
+        return (self.by,) if self.by else ()
+
+    def steps(self, source: Source) -> list[Step]:
+        """The steps that yield this kind's items, the last one named `items`."""
+        for role in self.needs:
+            if role not in source.roles:
+                raise UsageError(
+                    f"{self.name()} need a column with the {role}: say --{role} COLUMN"
+                )
+        present = " and ".join(f"{identifier(name)} <> ''" for name in self.columns())
+        # (user, item..., time): one row an occurrence; an item with an empty part is no item
+        return [*self._drawn(source), Step("items", f"select * from drawn where {present}")]
+
+    def _drawn(self, source: Source) -> list[Step]:
+        """Steps that end in `drawn`: (user, item..., time)."""
+        raise NotImplementedError
+
+    def _select(self, source: Source, item: Mapping[str, str], rest: str) -> str:
+        columns = ["user", *(f"{sql} as {identifier(name)}" for name, sql in item.items())]
+        if self.by:
+            columns.append(f"{tidy(column(self.by))} as {identifier(self.by)}")
+        if "time" in source.roles:
+            columns.append("time")
+        return f"select {listed(columns)} {rest}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Queries(Kind):
+    """What was asked."""
+
+    fold: bool = False
+    label = "queries"
+    item = ("query",)
+
+    def _drawn(self, source: Source) -> list[Step]:
+        rest = f"from entries where {has_word('query')}"
+        return [Step("drawn", self._select(source, {"query": asked(self.fold)}, rest))]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Keywords(Kind):
+    """The words that were asked.
+
+    They are runs of letters, marks and digits of the lower-cased query; or, where the log has a
+    column of lists of keywords (Chinese, Japanese, Thai), those.
+    """
+
+    label = "keywords"
+    item = ("keyword",)
+    needs = ()
+
+    def _drawn(self, source: Source) -> list[Step]:
+        if "keywords" in source.roles:
+            each = self._select(source, {"keyword": "unnest(keywords)"}, "from entries")
+            tidied = f"select * replace (lower({tidy('keyword')}) as keyword) from listed"
+            return [Step("listed", each), Step("drawn", tidied)]
+        if "query" not in source.roles:
+            raise UsageError("keywords need a column with the query: say --query COLUMN")
+        each = f"unnest({words('query')})"
+        return [Step("drawn", self._select(source, {"keyword": each}, "from entries"))]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Clicks(Kind):
+    """The addresses that were clicked."""
+
+    label = "clicks"
+    item = ("url",)
+    needs = ("url",)
+
+    def _drawn(self, source: Source) -> list[Step]:
+        each = self._select(source, {"url": clicked(source)}, "from entries")
+        return [
+            Step("listed", each),
+            Step("drawn", f"select * replace ({tidy('url')} as url) from listed"),
+        ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueryClicks(Kind):
+    """A query together with an address clicked for it."""
+
+    fold: bool = False
+    label = "query-clicks"
+    item = ("query", "url")
+    needs = ("query", "url")
+
+    def _drawn(self, source: Source) -> list[Step]:
+        item = {"query": asked(self.fold), "url": clicked(source)}
+        each = self._select(source, item, f"from entries where {has_word('query')}")
+        return [
+            Step("listed", each),
+            Step("drawn", f"select * replace ({tidy('url')} as url) from listed"),
+        ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueryPairs(Kind):
+    """Two subsequent different queries of one user in one session.
+
+    A session is the log's own where it has a session column, else it ends after `session_gap`
+    minutes without a query. Entries of the same moment are taken in the order of their text, so
+    that no other order of the log's lines gives other pairs. Entries without a time take no part.
+    """
+
+    session_gap: int = SESSION_GAP
+    fold: bool = False
+    label = "query-pairs"
+    item = ("query", "next_query")
+    needs = ("query", "time")
+
+    def __post_init__(self) -> None:
+        """Check before anything is read."""
+        super().__post_init__()
+        whole(self.session_gap, "session_gap")
+
+    def _drawn(self, source: Source) -> list[Step]:
+        item = {"next_query": asked(self.fold)}
+        session = "session" in source.roles
+        if session:
+            item["session"] = "session"
+        rest = f"from entries where time is not null and {has_word('query')}"
+        order = f"partition by user{', session' if session else ''} order by time, next_query"
+        if self.by:
+            order += f", {identifier(self.by)}"
+        before = f"lag(next_query) over ({order}) as query"
+        same = "query <> next_query"
+        if not session:
+            before += f", lag(time) over ({order}) as before"
+            same += f" and time <= before + interval {self.session_gap} minute"
+        return [
+            Step("asked", self._select(source, item, rest)),
+            Step("followed", f"select *, {before} from asked"),
+            Step("drawn", f"select * from followed where {same}"),
+        ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnyColumns(Kind):
+    """Any column of any table, or several together: a product bought, a diagnosis given."""
+
+    names: tuple[str, ...]
+    label = "columns"
+    item = ()
+    needs = ()
+
+    def __post_init__(self) -> None:
+        """Check before anything is read."""
+        if not self.names or len(set(self.names)) < len(self.names):
+            raise UsageError("columns needs one or more different column names: columns:A+B")
+        if set(self.names) & {"count", "user", "time"}:
+            raise UsageError("a column called count, user or time cannot be an item: rename it")
+        super().__post_init__()
+
+    def name(self) -> str:
+        """What the kind is called on the command line and in a release."""
+        return "columns:" + "+".join(self.names)
+
+    def item_columns(self) -> tuple[str, ...]:
+        """The columns of an item, without the attribute."""
+        return self.names
+
+    def extra(self) -> tuple[str, ...]:
+        """Columns of the log that play no role but are needed."""
+        return (*self.names, *super().extra())
+
+    def _drawn(self, source: Source) -> list[Step]:
+        item = {name: tidy(column(name)) for name in self.names}
+        return [Step("drawn", self._select(source, item, "from entries"))]
+
+
+def queries(items_per_user: int, *, by: str | None = None, fold: bool = False) -> Queries:
+    """Queries, at most this many different ones a user; `fold` makes a query a set of words."""
+    return Queries(items_per_user=items_per_user, by=by, fold=fold)
+
+
+def keywords(items_per_user: int, *, by: str | None = None) -> Keywords:
+    """The words of queries, at most this many different ones a user."""
+    return Keywords(items_per_user=items_per_user, by=by)
+
+
+def clicks(items_per_user: int, *, by: str | None = None) -> Clicks:
+    """Clicked addresses, at most this many different ones a user."""
+    return Clicks(items_per_user=items_per_user, by=by)
+
+
+def query_clicks(items_per_user: int, *, by: str | None = None, fold: bool = False) -> QueryClicks:
+    """Queries with an address clicked for them, at most this many different pairs a user."""
+    return QueryClicks(items_per_user=items_per_user, by=by, fold=fold)
+
+
+def query_pairs(
+    items_per_user: int,
+    *,
+    by: str | None = None,
+    fold: bool = False,
+    session_gap: int = SESSION_GAP,
+) -> QueryPairs:
+    """Subsequent different queries of a session, at most this many different pairs a user."""
+    return QueryPairs(items_per_user=items_per_user, by=by, fold=fold, session_gap=session_gap)
+
+
+def columns(*names: str, items_per_user: int, by: str | None = None) -> AnyColumns:
+    """Any columns of a table, at most this many different values a user."""
+    return AnyColumns(items_per_user=items_per_user, by=by, names=names)

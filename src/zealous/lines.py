@@ -1,0 +1,343 @@
+"""Text logs, line by line: one physical line is one record, and no line can change another.
+
+A CSV reader that sniffs types or lets a quote run over line ends gives one person's odd line power
+over the lines of others. Here a line is split on its own or skipped on its own. Files are read in
+blocks of bytes; a block in which nothing is odd goes to Arrow's splitter in one piece, odd lines
+are split one at a time, bad lines are counted and left out.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from zealous.errors import LogError, UsageError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+
+LINE_LIMIT = 1 << 20
+_BLOCK = 1 << 24
+
+Skipped = Counter[str]
+Record = Sequence["str | list[str] | None"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """How a line of text becomes the fields of a record.
+
+    Attributes:
+        delimiter: One character between fields; None where each line is a JSON object.
+        quoted: Whether a field may stand in double quotes (never across a line end).
+        names: The fields' names in order; empty where each file's first line names them.
+        least: The fewest fields a line may have; absent ones at the end are empty.
+        encoding: The files' character encoding, by any name Python knows.
+    """
+
+    delimiter: str | None
+    quoted: bool = False
+    names: tuple[str, ...] = ()
+    least: int | None = None
+    encoding: str = "utf-8"
+
+    def __post_init__(self) -> None:
+        """Refuse what could not be split line by line."""
+        if self.delimiter is not None and (
+            len(self.delimiter) != 1 or not self.delimiter.isascii() or self.delimiter in '"\r\n\0'
+        ):
+            raise UsageError("delimiter must be one ASCII character, such as ',' or a tab")
+        try:
+            codecs.lookup(self.encoding)
+        except LookupError:
+            raise UsageError(
+                "encoding is not known: try utf-8, latin-1, cp1252, gb18030, shift_jis or utf-16"
+            ) from None
+
+
+def header(path: Path, layout: Layout) -> tuple[str, ...]:
+    """The names in a file's first line."""
+    if layout.names:
+        return layout.names
+    first = next(_blocks(path, layout.encoding, Skipped()), b"").split(b"\n", 1)[0]
+    try:
+        names = _split(first.rstrip(b"\r").decode(), layout) if first else []
+    except (UnicodeDecodeError, csv.Error):
+        names = []
+    if not names or len(set(names)) < len(names):
+        raise LogError(
+            f"the first line of {path.name} does not name the columns: name them in order with "
+            "--columns if the file has no header"
+        )
+    return tuple(names)
+
+
+def records(
+    path: Path, layout: Layout, names: Sequence[str], lists: Sequence[str], skipped: Skipped
+) -> Iterator[pa.RecordBatch]:
+    """Yield the named columns of one file as Arrow batches of text, counting what is skipped.
+
+    Args:
+        path: The file, plain or compressed (.gz, .zst, .bz2).
+        layout: How a line is split.
+        names: The columns to yield.
+        lists: Which of them are lists of text (JSON only).
+        skipped: Receives the number of lines left out, by reason.
+    """
+    parse: Callable[[bytes, Skipped], Iterator[pa.RecordBatch]]
+    if layout.delimiter is None:
+        parse = _JsonLines(names, lists)
+    else:
+        parse = _DelimitedLines(layout, header(path, layout), names)
+    first = layout.delimiter is not None and not layout.names
+    for block in _blocks(path, layout.encoding, skipped):
+        yield from parse(block.partition(b"\n")[2] if first else block, skipped)
+        first = False
+
+
+def _blocks(path: Path, encoding: str, skipped: Skipped) -> Iterator[bytes]:
+    """Whole lines of valid UTF-8, each ended by a newline, in blocks of bounded size."""
+    rest = b""  # the beginning of a line whose end is still to come
+    for chunk in _decoded(_chunks(path), encoding):
+        head, newline, tail = chunk.rpartition(b"\n")
+        if newline:
+            yield from _valid(rest + head + newline, encoding, skipped)
+            rest = tail
+        elif len(rest) <= LINE_LIMIT:  # beyond it the line is lost already: keep no more of it
+            rest += tail
+    if rest:
+        yield from _valid(rest + b"\n", encoding, skipped)
+
+
+def _chunks(path: Path) -> Iterator[bytes]:
+    import pyarrow as pa
+
+    codec = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}.get(path.suffix)
+    try:
+        with pa.input_stream(str(path), compression=codec) as stream:
+            while chunk := stream.read(_BLOCK):
+                yield chunk
+    except (OSError, pa.ArrowException) as error:
+        why = "is damaged or cut short" if codec else "cannot be read"
+        if isinstance(error, PermissionError):
+            why = "cannot be read: no permission"
+        raise LogError(f"{path.name} {why}") from None
+
+
+def _decoded(chunks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
+    """Strip a byte order mark; turn encodings whose newline is not one byte into UTF-8."""
+    name = codecs.lookup(encoding).name
+    if name.startswith(("utf-16", "utf-32")):
+        decoder = codecs.getincrementaldecoder(name)(errors="replace")
+        for chunk in chunks:
+            yield decoder.decode(chunk).encode("utf-8", errors="replace")
+        return
+    first = next(chunks, b"")
+    yield first.removeprefix(codecs.BOM_UTF8) if name.startswith("utf-8") else first
+    yield from chunks
+
+
+def _valid(block: bytes, encoding: str, skipped: Skipped) -> Iterator[bytes]:
+    """The block's lines that are valid in the encoding, as UTF-8."""
+    name = codecs.lookup(encoding).name
+    if name.startswith(("utf-8", "utf-16", "utf-32")):
+        name = "utf-8"
+    try:
+        text = block.decode(name)
+        if text.count("\n") == block.count(b"\n"):
+            yield block if name == "utf-8" else text.encode()
+            return
+    except (UnicodeDecodeError, UnicodeEncodeError):
+        pass
+    good = []
+    for line in block.split(b"\n")[:-1]:
+        try:
+            good.append(line.decode(name).encode())
+        except (UnicodeDecodeError, UnicodeEncodeError):
+            skipped[f"not valid {name}"] += 1
+    if good:
+        yield b"\n".join([*good, b""])
+
+
+def _split(line: str, layout: Layout) -> list[str]:
+    """Split one line; raises csv.Error where its quotes do not balance."""
+    assert layout.delimiter is not None  # noqa: S101
+    if not (layout.quoted and '"' in line):
+        return line.split(layout.delimiter)
+    csv.field_size_limit(LINE_LIMIT)
+    return next(csv.reader([line], delimiter=layout.delimiter, strict=True))
+
+
+class _DelimitedLines:
+    """Splits blocks of delimited lines."""
+
+    def __init__(self, layout: Layout, fields: Sequence[str], names: Sequence[str]) -> None:
+        self.layout = layout
+        self.fields = list(fields)
+        self.names = list(names)
+        self.least = layout.least or len(fields)
+        # A preset knows its header; wherever that line stands, it is a header and not a record.
+        self.header = (layout.delimiter or "").join(layout.names).encode() if layout.names else b""
+
+    def __call__(self, block: bytes, skipped: Skipped) -> Iterator[pa.RecordBatch]:
+        import numpy as np
+
+        data = np.frombuffer(block, dtype=np.uint8)
+        ends = np.flatnonzero(data == ord("\n"))
+        starts = np.concatenate([np.zeros(1, dtype=ends.dtype), ends[:-1] + 1])
+        bad = self._bad(data, starts, ends, skipped)
+        breaks = np.searchsorted(np.flatnonzero(data == ord(self.layout.delimiter or "")), ends)
+        odd = np.diff(breaks, prepend=0) != len(self.fields) - 1
+        odd |= self._holding(data, ends, '"') if self.layout.quoted else False
+        if self.header:
+            odd |= ends - starts == len(self.header)
+        plain = ~(bad | odd)
+        if plain.all():
+            yield from self._plain(block)
+            return
+        yield from self._plain(data[np.repeat(plain, ends - starts + 1)].tobytes())
+        rows = [
+            self._odd(block[starts[i] : ends[i]], skipped) for i in np.flatnonzero(odd & ~bad)
+        ]
+        yield from _batch(self.names, (), [row for row in rows if row is not None])
+
+    def _bad(
+        self,
+        data: np.ndarray[Any, Any],
+        starts: np.ndarray[Any, Any],
+        ends: np.ndarray[Any, Any],
+        skipped: Skipped,
+    ) -> np.ndarray[Any, Any]:
+        """Which lines are skipped whatever their fields are; blank lines are nobody's record."""
+        import numpy as np
+
+        returns = np.flatnonzero(data == ord("\r"))
+        stray = returns[data[returns + 1] != ord("\n")]  # every block ends with a newline
+        lengths = ends - starts - (data[ends - 1] == ord("\r"))
+        reasons = {
+            "longer than 1 MiB": lengths > LINE_LIMIT,
+            "holds a NUL character": self._holding(data, ends, "\0"),
+            "holds a carriage return": _lines_of(stray, ends),
+        }
+        bad = lengths <= 0
+        for reason, mask in reasons.items():
+            skipped[reason] += int((mask & ~bad).sum())
+            bad |= mask
+        return bad
+
+    def _holding(
+        self, data: np.ndarray[Any, Any], ends: np.ndarray[Any, Any], character: str
+    ) -> np.ndarray[Any, Any]:
+        import numpy as np
+
+        return _lines_of(np.flatnonzero(data == ord(character)), ends)
+
+    def _plain(self, block: bytes) -> Iterator[pa.RecordBatch]:
+        """Lines with the right number of fields and nothing else of note."""
+        import pyarrow as pa
+        import pyarrow.csv as pacsv
+
+        if not block:
+            return
+        table = pacsv.read_csv(
+            pa.BufferReader(block),
+            read_options=pacsv.ReadOptions(column_names=self.fields, block_size=_BLOCK),
+            parse_options=pacsv.ParseOptions(
+                delimiter=self.layout.delimiter, quote_char=False, escape_char=False
+            ),
+            convert_options=pacsv.ConvertOptions(
+                column_types=dict.fromkeys(self.fields, pa.string()),
+                include_columns=self.names,
+                strings_can_be_null=False,
+            ),
+        )
+        yield from table.to_batches()
+
+    def _odd(self, line: bytes, skipped: Skipped) -> Record | None:
+        line = line.removesuffix(b"\r")
+        if line == self.header:
+            return None
+        try:
+            fields = _split(line.decode(), self.layout)
+        except csv.Error:
+            skipped["quotes do not balance"] += 1
+            return None
+        if not self.least <= len(fields) <= len(self.fields):
+            skipped["too few or too many columns"] += 1
+            return None
+        fields += [""] * (len(self.fields) - len(fields))
+        return [fields[self.fields.index(name)] for name in self.names]
+
+
+def _lines_of(
+    positions: np.ndarray[Any, Any], ends: np.ndarray[Any, Any]
+) -> np.ndarray[Any, Any]:
+    """Which lines hold one of these byte positions."""
+    import numpy as np
+
+    mask = np.zeros(len(ends), dtype=bool)
+    mask[np.searchsorted(ends, positions)] = True
+    return mask
+
+
+class _JsonLines:
+    """Reads blocks of lines of which each is a JSON object."""
+
+    def __init__(self, names: Sequence[str], lists: Sequence[str]) -> None:
+        self.names = list(names)
+        self.lists = frozenset(lists)
+
+    def __call__(self, block: bytes, skipped: Skipped) -> Iterator[pa.RecordBatch]:
+        rows = []
+        for line in block.split(b"\n")[:-1]:
+            if len(line) > LINE_LIMIT:
+                skipped["longer than 1 MiB"] += 1
+            elif line.strip():
+                try:
+                    rows.append(self._row(line))
+                except (ValueError, RecursionError):
+                    skipped["not a JSON object"] += 1
+        yield from _batch(self.names, self.lists, rows)
+
+    def _row(self, line: bytes) -> Record:
+        # Numbers stay the text they are: 1e400 and 20-digit ids are somebody's data, not floats.
+        found = json.loads(line, parse_int=str, parse_float=str)
+        if not isinstance(found, dict):
+            raise ValueError
+        return [
+            self._list(found.get(name)) if name in self.lists else self._text(found.get(name))
+            for name in self.names
+        ]
+
+    def _text(self, value: object) -> str | None:
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        if isinstance(value, str):
+            value.encode()  # a lone surrogate raises a ValueError and the line is skipped
+            return value
+        return None
+
+    def _list(self, value: object) -> list[str]:
+        values = value if isinstance(value, list) else [value]
+        return [text for each in values if (text := self._text(each)) is not None]
+
+
+def _batch(
+    names: Sequence[str], lists: Sequence[str] | frozenset[str], rows: Sequence[Record]
+) -> Iterator[pa.RecordBatch]:
+    import pyarrow as pa
+
+    if rows:
+        types = [pa.list_(pa.string()) if name in lists else pa.string() for name in names]
+        columns = zip(*rows, strict=True)
+        yield pa.record_batch(
+            [pa.array(column, type=kind) for column, kind in zip(columns, types, strict=True)],
+            names=list(names),
+        )

@@ -1,0 +1,261 @@
+"""Where a log is and what its columns mean. Holds no rows."""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+
+from zealous.errors import LogError, UsageError
+from zealous.guarantee import whole
+from zealous.lines import Layout, header
+
+COMPRESSED = (".gz", ".zst", ".bz2")
+_CSV = Layout(delimiter=",", quoted=True)
+_TSV = Layout(delimiter="\t")
+_JSON = Layout(delimiter=None)
+_BY_SUFFIX: dict[str, str] = {
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Columns:
+    """Which column of the log plays which role; None where the log has none."""
+
+    user: str | None = None
+    query: str | None = None
+    time: str | None = None
+    url: str | None = None
+    session: str | None = None
+    keywords: str | None = None
+
+    def given(self) -> dict[str, str]:
+        """The roles that have a column."""
+        roles = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {role: name for role, name in roles.items() if name is not None}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cleaning:
+    """Whose entries are left out; each rule looks at that user's own rows alone.
+
+    Attributes:
+        exclude_users: A file with one user id a line: deletion requests, minors, staff.
+        max_entries_per_user: Users with more entries than this (robots) are left out whole.
+    """
+
+    exclude_users: Path | None = None
+    max_entries_per_user: int | None = None
+
+    def __post_init__(self) -> None:
+        """Check before anything is read."""
+        if self.max_entries_per_user is not None:
+            whole(self.max_entries_per_user, "max_entries_per_user")
+        if self.exclude_users is not None and not self.exclude_users.is_file():
+            raise UsageError("the file named by --exclude-users cannot be found")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preset:
+    """A layout that many logs share, with the meaning of its columns."""
+
+    layout: Layout | None
+    columns: Columns
+    time_format: str | None = None
+
+
+# What a column is called when nobody says otherwise. `urls` is a list, in Parquet.
+_USUAL = Columns(
+    user="user", query="query", time="time", url="url", session="session", keywords="keywords"
+)
+
+PRESETS: dict[str, Preset] = {
+    "parquet": Preset(layout=None, columns=_USUAL),
+    "csv": Preset(layout=_CSV, columns=_USUAL),
+    "tsv": Preset(layout=_TSV, columns=_USUAL),
+    "jsonl": Preset(layout=_JSON, columns=_USUAL),
+    "aol": Preset(
+        layout=replace(
+            _TSV, names=("AnonID", "Query", "QueryTime", "ItemRank", "ClickURL"), least=3
+        ),
+        columns=Columns(user="AnonID", query="Query", time="QueryTime", url="ClickURL"),
+    ),
+    "excite": Preset(
+        layout=replace(_TSV, names=("user", "time", "query")),
+        columns=Columns(user="user", time="time", query="query"),
+        time_format="%y%m%d%H%M%S",
+    ),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Log:
+    """A log that can be opened: files, how they are read, what the columns mean, who is left out.
+
+    Attributes:
+        paths: The files, in order of name.
+        layout: How lines are split; None for Parquet.
+        columns: What the columns mean.
+        time_format: How times are written: None for ISO or a timestamp type, `epoch`, `epoch-ms`,
+            or a strptime pattern.
+        cleaning: Whose entries are left out.
+    """
+
+    paths: tuple[Path, ...]
+    layout: Layout | None
+    columns: Columns
+    time_format: str | None
+    cleaning: Cleaning
+
+    def names(self) -> tuple[str, ...] | None:
+        """The columns that every file has; None for JSON, whose lines may each have others."""
+        if self.layout is None:
+            return _same_in_all(self.paths, _parquet_names)
+        if self.layout.delimiter is None:
+            return None
+        layout = self.layout
+        return _same_in_all(self.paths, lambda path: header(path, layout))
+
+
+def read_log(
+    paths: str | Path | Iterable[str | Path],
+    preset: str | None = None,
+    *,
+    columns: Columns | None = None,
+    names: Sequence[str] = (),
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    time_format: str | None = None,
+    cleaning: Cleaning | None = None,
+) -> Log:
+    """Say where a log is and what its columns mean; reads no more than headers.
+
+    Args:
+        paths: A file, a folder, a pattern such as `logs/*.tsv.gz`, or several of them.
+        preset: `aol`, `excite`, `csv`, `tsv`, `jsonl` or `parquet`; from the file's ending where
+            not given.
+        columns: The roles that differ from the preset's; `Columns(user="CustomerID")`.
+        names: The names of the columns in order, for delimited files without a header.
+        delimiter: What stands between fields, where it is not the preset's.
+        encoding: The files' encoding, where it is not UTF-8.
+        time_format: How times are written; see `Log`.
+        cleaning: Whose entries are left out.
+    """
+    found = _files(paths, preset)
+    chosen = PRESETS.get(preset or _format_of(found))
+    if chosen is None:
+        raise UsageError(f"format must be one of {', '.join(PRESETS)}")
+    layout = chosen.layout
+    if names or delimiter or encoding:
+        if layout is None:
+            raise UsageError("Parquet files carry their own column names and encoding")
+        layout = replace(
+            layout,
+            names=tuple(names) or layout.names,
+            least=None if names else layout.least,
+            delimiter=delimiter or layout.delimiter,
+            encoding=encoding or layout.encoding,
+        )
+    log = Log(
+        paths=tuple(found),
+        layout=layout,
+        columns=chosen.columns,
+        time_format=time_format or chosen.time_format,
+        cleaning=cleaning or Cleaning(),
+    )
+    return replace(log, columns=_meaning(log, columns or Columns()))
+
+
+def _meaning(log: Log, said: Columns) -> Columns:
+    """What was said, then what is usual, of the columns that exist."""
+    present = log.names()
+    for role, name in said.given().items():
+        if present is not None and name not in present:
+            raise UsageError(
+                f"the log has no column {name!r} (given as --{role}): "
+                "`zealous inspect` lists its columns"
+            )
+    usual = log.columns.given()
+    if present is not None and "url" not in present and "urls" in present:
+        usual |= {"url": "urls"} if log.columns is _USUAL else {}
+    kept = {role: name for role, name in usual.items() if present is None or name in present}
+    merged = Columns(**(kept | said.given()))
+    if merged.user is None:
+        raise UsageError("say which column holds the user's id with --user")
+    return merged
+
+
+def _files(paths: str | Path | Iterable[str | Path], preset: str | None) -> list[Path]:
+    found: list[Path] = []
+    for path in [paths] if isinstance(paths, str | Path) else paths:
+        if Path(path).is_dir():
+            inside = (each for each in sorted(Path(path).rglob("*")) if each.is_file())
+            visible = (each for each in inside if not each.name.startswith((".", "_")))
+            matches = [each for each in visible if preset or _suffix(each) in _BY_SUFFIX]
+        elif Path(path).exists():
+            matches = [Path(path)]
+        else:
+            matches = [Path(each) for each in sorted(glob.glob(str(path), recursive=True))]
+        if not matches:
+            raise LogError(f"no log found at {path}: give a file, a folder or a quoted pattern")
+        found += matches
+    if not found:
+        raise UsageError("no log given")
+    for each in found:
+        try:
+            with each.open("rb"):
+                pass
+        except OSError as error:
+            raise LogError(f"{each} cannot be read: {error.strerror}") from None
+    return found
+
+
+def _suffix(path: Path) -> str:
+    return Path(path.stem).suffix if path.suffix in COMPRESSED else path.suffix
+
+
+def _format_of(paths: Sequence[Path]) -> str:
+    formats = {_BY_SUFFIX.get(_suffix(path)) for path in paths}
+    if len(formats) > 1:
+        raise UsageError("the files have different formats: publish them as one with --format")
+    only = formats.pop()
+    if only is None:
+        raise UsageError(
+            f"the ending of {paths[0].name} does not tell its format: "
+            f"say --format {', '.join(PRESETS)}"
+        )
+    return only
+
+
+def _parquet_names(path: Path) -> tuple[str, ...]:
+    return tuple(parquet_schema(path))
+
+
+def parquet_schema(path: Path) -> dict[str, str]:
+    """The columns of a Parquet file and their Arrow types."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        schema = pq.read_schema(path)
+    except (OSError, pa.ArrowException):
+        raise LogError(f"{path.name} is not a readable Parquet file") from None
+    return {field.name: str(field.type) for field in schema}
+
+
+def _same_in_all(
+    paths: Sequence[Path], names_of: Callable[[Path], tuple[str, ...]]
+) -> tuple[str, ...]:
+    first = names_of(paths[0])
+    for path in paths[1:]:
+        if names_of(path) != first:
+            raise LogError(f"{path.name} does not have the same columns as {paths[0].name}")
+    return first

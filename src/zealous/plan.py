@@ -1,0 +1,220 @@
+"""What will be published at which guarantee, decided without the data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from zealous.calibrate import (
+    Calibration,
+    as_float,
+    calibrate,
+    least_count,
+    noise_quantile,
+    tail,
+)
+from zealous.errors import Refused, UsageError
+from zealous.guarantee import Guarantee, Indistinguishability, Number, exact
+from zealous.items import Kind
+from zealous.mechanism import Zealous
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """One histogram of a release.
+
+    Attributes:
+        kind: What is counted; None in a plan that names no kind.
+        goal: This histogram's share of the budget.
+        mechanism: How it is published.
+        delta: The delta that the mechanism achieves, at most the goal's.
+    """
+
+    kind: Kind | None
+    goal: Guarantee
+    mechanism: Zealous
+    delta: Fraction
+
+    def name(self) -> str:
+        """What the histogram is called."""
+        return self.kind.name() if self.kind else "items"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """A goal for the whole release, and the histograms that share it."""
+
+    goal: Guarantee
+    parts: tuple[Part, ...]
+
+    def __str__(self) -> str:
+        """A table in words, for a terminal or a notebook."""
+        return "\n\n".join([claim(self.goal), *(_describe(part) for part in self.parts)])
+
+
+def plan(
+    goal: Guarantee,
+    kinds: Sequence[Kind],
+    *,
+    split: Mapping[str, Number] | None = None,
+    accept_delta: bool = False,
+) -> Plan:
+    """Split a goal over kinds of items and find the best parameters for each.
+
+    Args:
+        goal: The guarantee of the whole release.
+        kinds: What to publish.
+        split: Weights by name of kind; even where not given.
+        accept_delta: Confirms a delta per person so large that single persons' items are expected
+            to be published (indistinguishability only).
+    """
+    names = [kind.name() for kind in kinds]
+    if not kinds:
+        raise UsageError("nothing to publish: name at least one kind of items")
+    if len(set(names)) < len(names):
+        raise UsageError("each kind of items can be named once")
+    check_delta(goal, accept_delta)
+    weights = {name: exact(weight, "split") for name, weight in (split or {}).items()}
+    if set(weights) - set(names) or (weights and set(names) - set(weights)):
+        raise UsageError("--split must name the published kinds, each once: keywords=2,queries=1")
+    if any(weight <= 0 for weight in weights.values()):
+        raise UsageError("the weights of --split must be above 0")
+    total = sum(weights.values(), Fraction(0)) or Fraction(len(names))
+    parts = [
+        part(goal.share(weights.get(kind.name(), Fraction(1)) / total), kind.items_per_user, kind)
+        for kind in kinds
+    ]
+    return Plan(goal=goal, parts=tuple(parts))
+
+
+def part(goal: Guarantee, items_per_user: int, kind: Kind | None = None) -> Part:
+    """One histogram with its best parameters."""
+    best = calibrate(goal, items_per_user)
+    mechanism = Zealous(
+        items_per_user=items_per_user, scale=best.scale, tau=best.tau, tau_prime=best.tau_prime
+    )
+    return Part(kind=kind, goal=goal, mechanism=mechanism, delta=best.delta)
+
+
+def check_delta(goal: Guarantee, accept_delta: bool) -> None:
+    """Refuse a per-person delta that a whole population would notice."""
+    if not isinstance(goal, Indistinguishability) or goal.users is None or accept_delta:
+        return
+    if goal.delta > Fraction(1, 10 * goal.users):
+        raise Refused(
+            f"delta is per person under this guarantee: {float(goal.delta):g} is above "
+            f"1/(10 x {goal.users:,} users). Lower it to {1 / (10 * goal.users):.1g} or less, use "
+            "the probabilistic guarantee, or confirm with --accept-delta"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Forecast:
+    """What to expect of a histogram before it is made.
+
+    Attributes:
+        users_to_appear: How many users an item needs to appear with 5, 50 and 95 % probability.
+        error_95: Counts are off by at most this in 95 of 100 cases.
+        single_person_items: At most this many items of a single person are published on average;
+            None where the number of users is not declared.
+    """
+
+    users_to_appear: dict[int, int]
+    error_95: int
+    single_person_items: float | None
+
+
+def forecast(part: Part) -> Forecast:
+    """Say what to expect of a histogram, from public facts alone."""
+    mechanism, users = part.mechanism, part.goal.users
+    parameters = Calibration(
+        scale=mechanism.scale,
+        tau=mechanism.tau,
+        tau_prime=mechanism.tau_prime,
+        delta=part.delta,
+    )
+    single = None
+    if users is not None:
+        lone = tail(mechanism.scale, mechanism.tau_prime - 1) if mechanism.tau == 1 else 0.0
+        single = users * mechanism.items_per_user * lone
+    return Forecast(
+        users_to_appear={p: least_count(parameters, p / 100) for p in (5, 50, 95)},
+        error_95=noise_quantile(mechanism.scale, 0.95),
+        single_person_items=single,
+    )
+
+
+def figures(part: Part) -> dict[str, Any]:
+    """The numbers of one histogram, as the command line and a release print them."""
+    goal, mechanism, expected = part.goal, part.mechanism, forecast(part)
+    return {
+        "guarantee": goal.definition,
+        "neighbors": goal.neighbors,
+        "epsilon": float(goal.epsilon),
+        "delta": float(goal.delta),
+        "users": goal.users,
+        "items_per_user": mechanism.items_per_user,
+        "mechanism": mechanism.name,
+        "noise": mechanism.noise,
+        "scale": float(mechanism.scale),
+        "tau": mechanism.tau,
+        "tau_prime": mechanism.tau_prime,
+        "delta_achieved": as_float(part.delta),
+        "exact": {
+            "epsilon": str(goal.epsilon),
+            "delta": str(goal.delta),
+            "scale": str(mechanism.scale),
+        },
+        "forecast": {
+            "users_to_appear": {f"{p}%": n for p, n in expected.users_to_appear.items()},
+            "error_95": expected.error_95,
+            "single_person_items": expected.single_person_items,
+        },
+    }
+
+
+def twelve(goal: Guarantee) -> tuple[Fraction, Fraction]:
+    """What twelve such releases of the same people cost together: epsilons and deltas add."""
+    return 12 * goal.epsilon, min(Fraction(1), 12 * goal.delta)
+
+
+def claim(goal: Guarantee) -> str:
+    """The guarantee of a whole release, in words."""
+    epsilon, delta = twelve(goal)
+    return "\n".join(
+        [
+            f"{goal.title}, epsilon = {float(goal.epsilon):g}, delta = {float(goal.delta):g}, "
+            f"neighbours: {goal.neighbors}, unit: one {goal.unit}",
+            goal.in_words(),
+            f"Twelve such releases of the same people: epsilon = {float(epsilon):g}, "
+            f"delta = {float(delta):g}.",
+        ]
+    )
+
+
+def _describe(part: Part) -> str:
+    mechanism, expected = part.mechanism, forecast(part)
+    low, half, high = expected.users_to_appear.values()
+    lines = [
+        f"{part.name()}: at most {mechanism.items_per_user} a user",
+        f"  share of the budget   epsilon {float(part.goal.epsilon):.6g}, "
+        f"delta {float(part.goal.delta):.6g} (achieved {as_float(part.delta):.4g})",
+        f"  noise                 {mechanism.noise}, scale {float(mechanism.scale):g}",
+        f"  thresholds            tau {mechanism.tau}, tau' {mechanism.tau_prime}",
+        f"  an item appears       with 5 / 50 / 95 % at {low} / {half} / {high} users",
+        f"  a count is off        by at most {expected.error_95} in 95 of 100 cases",
+    ]
+    if expected.single_person_items:
+        lines.append(
+            f"  single persons        up to {expected.single_person_items:.3g} items held by one "
+            "person only are published on average, if everybody's items were their own"
+        )
+    users = part.goal.users
+    if users is not None and high > users:
+        lines.append(
+            "  nothing will appear   an item would need more users than there are: raise epsilon, "
+            "lower items_per_user, or publish fewer kinds"
+        )
+    return "\n".join(lines)

@@ -1,0 +1,174 @@
+"""The composition: from a log to a release, top to bottom."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from zealous.bound import Select
+from zealous.engines.duckdb import DuckDB
+from zealous.errors import LogError, Refused, UsageError
+from zealous.guarantee import Guarantee, Number
+from zealous.handout import PARAMETERS_FROM
+from zealous.histogram import histogram
+from zealous.items import Kind
+from zealous.lines import Skipped
+from zealous.log import Log
+from zealous.plan import Part, Plan, figures, plan
+from zealous.release import FORMAT, Release, Table, file_names, sorted_table
+from zealous.source import Source, count_users, open_log
+from zealous.version import VERSION
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Say = Callable[[str], None]
+
+
+def publish(
+    log: Log,
+    goal: Guarantee,
+    kinds: Sequence[Kind],
+    *,
+    select: Select = "random",
+    split: Mapping[str, Number] | None = None,
+    accept_delta: bool = False,
+    parameters_from: str = "unstated",
+    engine: DuckDB | None = None,
+    seed: int | None = None,
+    say: Say = lambda _: None,
+) -> Release:
+    """Publish the frequent items of a log.
+
+    Guarantee:
+        The release as a whole satisfies `goal`, under the assumptions that it lists. Everything
+        in it is either a public parameter, fixed before the log is read, or the output of a
+        mechanism.
+
+    Args:
+        log: What to publish from.
+        goal: The guarantee of the whole release, over all kinds.
+        kinds: What to publish.
+        select: How each user's items are chosen: `random`, `first` or `frequent`.
+        split: Weights of the kinds in the budget; even where not given.
+        accept_delta: Confirms a large per-person delta; see `plan`.
+        parameters_from: How the parameters were chosen: `public-facts`, `earlier-release`,
+            `synthetic-log`, `this-log` (which the guarantee does not cover) or `unstated`.
+        engine: Where to run; an embedded DuckDB where not given.
+        seed: Fixes noise and selection, for tests; such a release is marked as not private.
+        say: Receives progress, for the owner's eyes.
+    """
+    if parameters_from not in PARAMETERS_FROM:
+        raise UsageError(f"parameters_from must be one of {', '.join(PARAMETERS_FROM)}")
+    planned = plan(goal, kinds, split=split, accept_delta=accept_delta)
+    key = secrets.randbits(64) if seed is None else seed  # drawn before the log is read
+    with engine or DuckDB() as running:
+        say("reading the log")
+        source = open_log(log, running, [name for kind in kinds for name in kind.extra()])
+        tell_skipped(source.skipped, say)
+        _check_users(source, goal)
+        tables = {}
+        for number, part in enumerate(planned.parts):
+            say(f"counting {part.name()} ({number + 1} of {len(planned.parts)})")
+            tables[part.name()] = _publish_part(part, source, select, key, _noise(seed, number))
+    about = _about(planned, select, key, log, parameters_from, tables, private=seed is None)
+    return Release(about=about, tables=tables)
+
+
+def tell_skipped(skipped: Skipped, say: Say) -> None:
+    """Tell the owner how many lines were left out, and why."""
+    for reason, number in skipped.items():
+        if number:
+            say(f"skipped {number:,} line{'s' if number > 1 else ''}: {reason}")
+
+
+def _check_users(source: Source, goal: Guarantee) -> None:
+    users = count_users(source)
+    if goal.users is not None and users > goal.users:
+        raise Refused(
+            "the log holds more user ids than --users declares: the guarantee would not hold. "
+            "Declare a bound that you know to be true without counting, and plan again"
+        )
+    if users == 0:
+        raise LogError(
+            "the log holds no entry with a user id: `zealous inspect` shows what was understood"
+        )
+
+
+def _noise(seed: int | None, part: int) -> Callable[[int], bytes]:
+    if seed is None:
+        return os.urandom
+    from zealous.noise import seeded_bytes
+
+    return seeded_bytes(seed * 1000 + part)
+
+
+def _publish_part(
+    part: Part, source: Source, select: Select, key: int, random_bytes: Callable[[int], bytes]
+) -> Table:
+    import pyarrow as pa
+
+    assert part.kind is not None  # noqa: S101
+    columns = part.kind.columns()
+
+    def count(*, bound: int, at_least: int) -> Iterator[pa.RecordBatch]:
+        counted = partial(histogram, part.kind, source, select=select, key=key)
+        yield from counted(most=bound, at_least=at_least)
+
+    schema = pa.schema([*((name, pa.string()) for name in columns), ("count", pa.int64())])
+    batches = part.mechanism.release(count, random_bytes)
+    return sorted_table(pa.Table.from_batches([b.cast(schema) for b in batches], schema), columns)
+
+
+def _about(
+    planned: Plan,
+    select: Select,
+    key: int,
+    log: Log,
+    parameters_from: str,
+    tables: Mapping[str, Table],
+    *,
+    private: bool,
+) -> dict[str, Any]:
+    """The contents of release.json: public parameters, and what follows from the tables."""
+    goal = planned.goal
+    files = file_names(list(tables))
+    return {
+        "format": FORMAT,
+        "software": {"name": "zealous", "version": VERSION},
+        "created": datetime.now(UTC).date().isoformat(),
+        "private": private,
+        "guarantee": {
+            "definition": goal.definition,
+            "title": goal.title,
+            "epsilon": float(goal.epsilon),
+            "delta": float(goal.delta),
+            "exact": {"epsilon": str(goal.epsilon), "delta": str(goal.delta)},
+            "users": goal.users,
+            "neighbors": goal.neighbors,
+            "unit": goal.unit,
+            "in_words": goal.in_words(),
+            "theorem": goal.theorem,
+        },
+        "assumptions": goal.assumptions(),
+        "parameters_from": parameters_from,
+        "selection_key": f"{key:016x}",
+        "cleaning": {
+            "users_excluded_by_list": log.cleaning.exclude_users is not None,
+            "max_entries_per_user": log.cleaning.max_entries_per_user,
+        },
+        "plan": [{"kind": part.name(), "select": select, **figures(part)} for part in planned.parts],
+        "files": {
+            kind: {
+                "parquet": f"{files[kind]}.parquet",
+                "csv": f"{files[kind]}.csv",
+                "columns": [name for name in table.arrow.column_names if name != "count"],
+                "rows": len(table),
+            }
+            for kind, table in tables.items()
+        },
+    }

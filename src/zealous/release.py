@@ -1,0 +1,181 @@
+"""The bundle: rows, guarantee and provenance, written whole or not at all, and read back."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from zealous.errors import Refused, ReleaseError
+from zealous.handout import handout
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+FORMAT = "zealous release 1"
+# What a spreadsheet would take for a formula, in the first place of a cell.
+_RUNNABLE = re.compile(r"\s*[=+\-@\t\r\n＝＋－＠]")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """The published rows of one kind: the item's columns and `count`."""
+
+    arrow: pa.Table
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The rows as a pandas frame."""
+        return self.arrow.to_pandas()
+
+    def to_polars(self) -> pl.DataFrame:
+        """The rows as a Polars frame."""
+        import polars as pl
+
+        frame = pl.from_arrow(self.arrow)
+        assert isinstance(frame, pl.DataFrame)  # noqa: S101
+        return frame
+
+    def __len__(self) -> int:
+        return int(self.arrow.num_rows)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Release:
+    """What may leave: for each kind its table, and all that a recipient must know.
+
+    Attributes:
+        about: The contents of release.json. No figure in it depends on the log but through the
+            mechanism.
+        tables: The published rows by name of kind.
+    """
+
+    about: Mapping[str, Any]
+    tables: Mapping[str, Table]
+
+    def __getitem__(self, kind: str) -> Table:
+        return self.tables[kind]
+
+    def write(self, directory: str | Path, *, not_private: bool = False) -> Path:
+        """Write the bundle into a new directory, all of it or nothing.
+
+        Args:
+            directory: Must not exist yet.
+            not_private: Confirms that a release made with a fixed seed, whose noise anybody can
+                subtract, is meant to be written; it stays marked.
+        """
+        target = Path(directory)
+        if not self.about["private"] and not not_private:
+            raise Refused(
+                "this release was made with a fixed noise seed and protects nobody: it is written "
+                "only when marked as not private (not_private=True)"
+            )
+        check_new(target)
+        # A stranger's umask must not decide what a half-written bundle shows: mkdtemp is 0700.
+        partial = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+        try:
+            self._write_files(partial)
+            _sync(partial)
+            partial.chmod(0o755)
+            check_new(target)
+            partial.rename(target)
+            _sync(target.parent)
+        except OSError as error:
+            raise ReleaseError(
+                f"the release cannot be written to {target}: {error.strerror}; nothing was left "
+                "behind"
+            ) from None
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+        return target
+
+    def _write_files(self, directory: Path) -> None:
+        import pyarrow.parquet as pq
+
+        for kind, files in self.about["files"].items():
+            table = self.tables[kind].arrow
+            pq.write_table(table, directory / files["parquet"], compression="zstd")
+            _write_csv(table, directory / files["csv"])
+        (directory / "README.md").write_text(handout(self.about), encoding="utf-8")
+        text = json.dumps(self.about, indent=2, ensure_ascii=False) + "\n"
+        (directory / "release.json").write_text(text, encoding="utf-8")
+
+
+def read_release(directory: str | Path) -> Release:
+    """Read a release back."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = Path(directory)
+    try:
+        about = json.loads((path / "release.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        raise ReleaseError(f"{path} holds no release: it has no readable release.json") from None
+    if not isinstance(about, dict) or about.get("format") != FORMAT:
+        raise ReleaseError(f"{path} was not written by a version of zealous that this one can read")
+    try:
+        tables = {
+            kind: Table(arrow=pq.read_table(path / files["parquet"]))
+            for kind, files in about["files"].items()
+        }
+    except (OSError, pa.ArrowException):
+        raise ReleaseError(f"a table of the release in {path} is missing or damaged") from None
+    return Release(about=about, tables=tables)
+
+
+def check_new(target: Path) -> None:
+    """A release never overwrites anything."""
+    if os.path.lexists(target):
+        raise ReleaseError(f"{target} exists already: name a directory that does not")
+    if not target.parent.is_dir():
+        raise ReleaseError(f"{target.parent} is not a directory: make it first")
+
+
+def sorted_table(table: pa.Table, columns: tuple[str, ...]) -> Table:
+    """Rows by count from the top, then by item: an order that tells no more than the rows do."""
+    keys = [("count", "descending"), *((name, "ascending") for name in columns)]
+    return Table(arrow=table.sort_by(keys).combine_chunks())
+
+
+def file_names(kinds: list[str]) -> dict[str, str]:
+    """A file name for each kind: `columns:A+B` becomes `columns-A-B`."""
+    names: dict[str, str] = {}
+    for kind in kinds:
+        base = re.sub(r"[^\w-]+", "-", kind).strip("-")
+        taken = sum(name == base or name.startswith(f"{base}~") for name in names.values())
+        names[kind] = f"{base}~{taken}" if taken else base
+    return names
+
+
+def _write_csv(table: pa.Table, path: Path) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow([_inert(name) for name in table.column_names])
+        for batch in table.to_batches(max_chunksize=50_000):
+            columns = [column.to_pylist() for column in batch.columns]
+            writer.writerows([_inert(value) for value in row] for row in zip(*columns, strict=True))
+
+
+def _inert(value: str | int) -> str | int:
+    """A cell that no spreadsheet will run: text that looks like a formula gets an apostrophe."""
+    if isinstance(value, str) and _RUNNABLE.match(value):
+        return f"'{value}"
+    return value
+
+
+def _sync(path: Path) -> None:
+    """Have a directory and the files in it on the disk before it counts as written."""
+    for each in [*(child for child in path.iterdir() if child.is_file()), path]:
+        descriptor = os.open(each, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
