@@ -5,7 +5,8 @@ BIN := $(VENV)/bin
 .PHONY: demo test check bench clean
 
 demo: $(VENV)/installed  ## set up, then publish a small synthetic log
-	$(BIN)/zealous demo -o demo --replace
+	rm -rf demo
+	$(BIN)/zealous demo -o demo
 
 test: $(VENV)/installed-dev check  ## set up, then run everything that must pass
 	$(BIN)/pytest -n 2

@@ -1,11 +1,11 @@
 """Publish the frequent items of people's data with a proven privacy guarantee.
 
-    import zealous as z
+import zealous as z
 
-    log = z.read_log("log.parquet")
-    goal = z.ProbabilisticDP(epsilon=2, delta="1e-3", users=650_000)
-    release = z.publish(log, goal, [z.queries(items_per_user=5)])
-    release.write("release/")
+log = z.read_log("log.parquet")
+goal = z.ProbabilisticDP(epsilon=2, delta="1e-3", users=650_000)
+release = z.publish(log, goal, [z.queries(items_per_user=5)])
+release.write("release/")
 """
 
 from zealous.engines.duckdb import DuckDB
@@ -16,7 +16,9 @@ from zealous.log import Cleaning, Columns, read_log
 from zealous.plan import plan
 from zealous.publish import publish
 from zealous.release import read_release
-from zealous.version import VERSION as __version__
+from zealous.version import VERSION
+
+__version__ = VERSION
 
 __all__ = [
     "Cleaning",

@@ -13,7 +13,7 @@ from zealous.source import Source
 Select = Literal["random", "first", "frequent"]
 
 
-def bound(kind: Kind, source: Source, *, most: int, select: Select, key: int) -> list[Step]:
+def keep(kind: Kind, source: Source, *, most: int, select: Select, key: int) -> list[Step]:
     """The steps from `items` (user, item..., time) to `kept` (user, item...).
 
     Guarantee:

@@ -22,6 +22,11 @@ _NEIGHBORS_IN_WORDS: dict[Neighbors, str] = {
     "add-remove": "logs of which one has one user more",
 }
 
+_ODDS: dict[Neighbors, str] = {
+    "replace": "having one history rather than any other",
+    "add-remove": "being in the log rather than not",
+}
+
 
 def exact(value: Number, name: str) -> Fraction:
     """Read a number as the decimal that was written: 0.1 is one tenth.
@@ -161,8 +166,8 @@ class ProbabilisticDP(Guarantee):
         """One sentence for the person who signs."""
         return (
             f"With probability at least {1 - float(self.delta):.12g} over its noise, the whole "
-            "release is one in which nobody's odds of having searched for one thing rather than "
-            f"another move by more than a factor of exp({float(self.epsilon):g})."
+            f"release is one in which nobody's odds of {_ODDS[self.neighbors]} move by more than a "
+            f"factor of exp({float(self.epsilon):g})."
         )
 
 

@@ -20,7 +20,11 @@ def handout(about: Mapping[str, Any]) -> str:
     goal = about["guarantee"]
     sections = [
         "# Frequent items, published with a privacy guarantee",
-        *([] if about["private"] else ["**NOT PRIVATE: made with a fixed noise seed, for tests.**"]),
+        *(
+            []
+            if about["private"]
+            else ["**NOT PRIVATE: made with a fixed noise seed, for tests.**"]
+        ),
         "## The guarantee",
         f"{goal['title']}, epsilon = {goal['epsilon']:g}, delta = {goal['delta']:g}, for each "
         f"{goal['unit']}; neighbours: {goal['neighbors']}. {goal['in_words']}",

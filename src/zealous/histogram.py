@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from zealous.bound import Select, bound
+from zealous.bound import Select, keep
 from zealous.engines.sql import Step, identifier, listed
 from zealous.items import Kind
 from zealous.source import Source
@@ -18,7 +18,7 @@ _BYTES_PER_ROW = 160  # what distinct, bounding and counting hold of an entry at
 
 
 def histogram(
-    kind: Kind, source: Source, *, most: int, select: Select, key: int, at_least: int
+    kind: Kind, source: Source, *, bound: int, at_least: int, select: Select, key: int
 ) -> Iterator[pa.RecordBatch]:
     """Stream (item..., count): users per item after bounding, where at least `at_least`.
 
@@ -27,7 +27,7 @@ def histogram(
     before it is bounded: that would let one user's rare items make room for her frequent ones.
     """
     item = listed(identifier(name) for name in kind.columns())
-    steps = [*kind.steps(source), *bound(kind, source, most=most, select=select, key=key)]
+    steps = [*kind.steps(source), *keep(kind, source, most=bound, select=select, key=key)]
     count = f"select {item}, count(*) as count from kept group by {item}"
     buckets = _buckets(source)
     if buckets == 1:

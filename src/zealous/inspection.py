@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step, identifier, listed
+from zealous.errors import UsageError
 from zealous.items import Kind, clicks, keywords, queries, query_clicks, query_pairs
 from zealous.lines import Skipped
 from zealous.log import Log
 from zealous.source import Source, open_log
 
 _ANY = 1  # how many items a user would keep plays no role here
-_LARGE_SHARE = 0.01
+_LARGE_SHARE = 0.02
 _TYPED_SHARE = 0.10
 _LOST_SHARE = 0.05
 
@@ -60,11 +62,11 @@ def inspect(log: Log, kinds: Sequence[Kind] = (), engine: DuckDB | None = None) 
 
 def _possible(source: Source) -> list[Kind]:
     """The kinds that the log's columns allow."""
-    possible: list[Kind] = []
-    if source.roles & {"query", "keywords"}:
-        possible.append(keywords(_ANY))
-    for kind in (queries(_ANY), clicks(_ANY), query_pairs(_ANY), query_clicks(_ANY)):
-        if set(kind.needs) <= source.roles:
+    possible = []
+    for make in (keywords, queries, clicks, query_pairs, query_clicks):
+        kind: Kind = make(_ANY)
+        with suppress(UsageError):
+            kind.check(source.roles)
             possible.append(kind)
     return possible
 
@@ -125,7 +127,7 @@ def _warnings(source: Source, overall: dict[str, Any], kinds: Sequence[Kind]) ->
     if not entries:
         return ["No entry was understood: check --format, --user and the encoding."]
     share = overall["largest_user_entries"] / entries
-    if share > max(_LARGE_SHARE, 10 / users):
+    if share > min(0.5, max(_LARGE_SHARE, 20 / users)):
         found.append(
             f"One user id holds {share:.0%} of all entries: a robot, a shared account or a missing "
             "id written as a value? Leave it out with --max-entries-per-user or --exclude-users."

@@ -6,7 +6,7 @@ the log. Normalising comes before bounding, so that nobody counts twice for two 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -88,13 +88,17 @@ class Kind:
         """Columns of the log that play no role but are needed."""
         return (self.by,) if self.by else ()
 
-    def steps(self, source: Source) -> list[Step]:
-        """The steps that yield this kind's items, the last one named `items`."""
+    def check(self, roles: Collection[str]) -> None:
+        """Refuse a log whose columns do not give such items."""
         for role in self.needs:
-            if role not in source.roles:
+            if role not in roles:
                 raise UsageError(
                     f"{self.name()} need a column with the {role}: say --{role} COLUMN"
                 )
+
+    def steps(self, source: Source) -> list[Step]:
+        """The steps that yield this kind's items, the last one named `items`."""
+        self.check(source.roles)
         present = " and ".join(f"{identifier(name)} <> ''" for name in self.columns())
         # (user, item..., time): one row an occurrence; an item with an empty part is no item
         return [*self._drawn(source), Step("items", f"select * from drawn where {present}")]
@@ -135,15 +139,17 @@ class Keywords(Kind):
 
     label = "keywords"
     item = ("keyword",)
-    needs = ()
+
+    def check(self, roles: Collection[str]) -> None:
+        """Refuse a log whose columns do not give such items."""
+        if "keywords" not in roles:
+            super().check(roles)
 
     def _drawn(self, source: Source) -> list[Step]:
         if "keywords" in source.roles:
             each = self._select(source, {"keyword": "unnest(keywords)"}, "from entries")
             tidied = f"select * replace (lower({tidy('keyword')}) as keyword) from listed"
             return [Step("listed", each), Step("drawn", tidied)]
-        if "query" not in source.roles:
-            raise UsageError("keywords need a column with the query: say --query COLUMN")
         each = f"unnest({words('query')})"
         return [Step("drawn", self._select(source, {"keyword": each}, "from entries"))]
 
@@ -255,6 +261,14 @@ class AnyColumns(Kind):
     def _drawn(self, source: Source) -> list[Step]:
         item = {name: tidy(column(name)) for name in self.names}
         return [Step("drawn", self._select(source, item, "from entries"))]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unnamed(Kind):
+    """Items of some kind, for a plan that is made before the log is known."""
+
+    label = "items"
+    item = ("item",)
 
 
 def queries(items_per_user: int, *, by: str | None = None, fold: bool = False) -> Queries:

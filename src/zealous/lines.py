@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
+    Array = np.ndarray[Any, Any]
+
 LINE_LIMIT = 1 << 20
 _BLOCK = 1 << 24
 
@@ -203,18 +205,16 @@ class _DelimitedLines:
             yield from self._plain(block)
             return
         yield from self._plain(data[np.repeat(plain, ends - starts + 1)].tobytes())
-        rows = [
-            self._odd(block[starts[i] : ends[i]], skipped) for i in np.flatnonzero(odd & ~bad)
-        ]
+        rows = [self._odd(block[starts[i] : ends[i]], skipped) for i in np.flatnonzero(odd & ~bad)]
         yield from _batch(self.names, (), [row for row in rows if row is not None])
 
     def _bad(
         self,
-        data: np.ndarray[Any, Any],
-        starts: np.ndarray[Any, Any],
-        ends: np.ndarray[Any, Any],
+        data: Array,
+        starts: Array,
+        ends: Array,
         skipped: Skipped,
-    ) -> np.ndarray[Any, Any]:
+    ) -> Array:
         """Which lines are skipped whatever their fields are; blank lines are nobody's record."""
         import numpy as np
 
@@ -226,15 +226,13 @@ class _DelimitedLines:
             "holds a NUL character": self._holding(data, ends, "\0"),
             "holds a carriage return": _lines_of(stray, ends),
         }
-        bad = lengths <= 0
+        bad: Array = lengths <= 0
         for reason, mask in reasons.items():
             skipped[reason] += int((mask & ~bad).sum())
             bad |= mask
         return bad
 
-    def _holding(
-        self, data: np.ndarray[Any, Any], ends: np.ndarray[Any, Any], character: str
-    ) -> np.ndarray[Any, Any]:
+    def _holding(self, data: Array, ends: Array, character: str) -> Array:
         import numpy as np
 
         return _lines_of(np.flatnonzero(data == ord(character)), ends)
@@ -276,9 +274,7 @@ class _DelimitedLines:
         return [fields[self.fields.index(name)] for name in self.names]
 
 
-def _lines_of(
-    positions: np.ndarray[Any, Any], ends: np.ndarray[Any, Any]
-) -> np.ndarray[Any, Any]:
+def _lines_of(positions: Array, ends: Array) -> Array:
     """Which lines hold one of these byte positions."""
     import numpy as np
 

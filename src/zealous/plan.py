@@ -26,20 +26,20 @@ class Part:
     """One histogram of a release.
 
     Attributes:
-        kind: What is counted; None in a plan that names no kind.
+        kind: What is counted.
         goal: This histogram's share of the budget.
         mechanism: How it is published.
         delta: The delta that the mechanism achieves, at most the goal's.
     """
 
-    kind: Kind | None
+    kind: Kind
     goal: Guarantee
     mechanism: Zealous
     delta: Fraction
 
     def name(self) -> str:
         """What the histogram is called."""
-        return self.kind.name() if self.kind else "items"
+        return self.kind.name()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +75,7 @@ def plan(
         raise UsageError("nothing to publish: name at least one kind of items")
     if len(set(names)) < len(names):
         raise UsageError("each kind of items can be named once")
-    check_delta(goal, accept_delta)
+    _check_delta(goal, accept_delta)
     weights = {name: exact(weight, "split") for name, weight in (split or {}).items()}
     if set(weights) - set(names) or (weights and set(names) - set(weights)):
         raise UsageError("--split must name the published kinds, each once: keywords=2,queries=1")
@@ -83,22 +83,23 @@ def plan(
         raise UsageError("the weights of --split must be above 0")
     total = sum(weights.values(), Fraction(0)) or Fraction(len(names))
     parts = [
-        part(goal.share(weights.get(kind.name(), Fraction(1)) / total), kind.items_per_user, kind)
-        for kind in kinds
+        _part(goal.share(weights.get(kind.name(), Fraction(1)) / total), kind) for kind in kinds
     ]
     return Plan(goal=goal, parts=tuple(parts))
 
 
-def part(goal: Guarantee, items_per_user: int, kind: Kind | None = None) -> Part:
-    """One histogram with its best parameters."""
-    best = calibrate(goal, items_per_user)
+def _part(goal: Guarantee, kind: Kind) -> Part:
+    best = calibrate(goal, kind.items_per_user)
     mechanism = Zealous(
-        items_per_user=items_per_user, scale=best.scale, tau=best.tau, tau_prime=best.tau_prime
+        items_per_user=kind.items_per_user,
+        scale=best.scale,
+        tau=best.tau,
+        tau_prime=best.tau_prime,
     )
     return Part(kind=kind, goal=goal, mechanism=mechanism, delta=best.delta)
 
 
-def check_delta(goal: Guarantee, accept_delta: bool) -> None:
+def _check_delta(goal: Guarantee, accept_delta: bool) -> None:
     """Refuse a per-person delta that a whole population would notice."""
     if not isinstance(goal, Indistinguishability) or goal.users is None or accept_delta:
         return

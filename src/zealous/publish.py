@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from zealous.bound import Select
 from zealous.engines.duckdb import DuckDB
@@ -22,9 +22,6 @@ from zealous.plan import Part, Plan, figures, plan
 from zealous.release import FORMAT, Release, Table, file_names, sorted_table
 from zealous.source import Source, count_users, open_log
 from zealous.version import VERSION
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 Say = Callable[[str], None]
 
@@ -65,6 +62,8 @@ def publish(
     if parameters_from not in PARAMETERS_FROM:
         raise UsageError(f"parameters_from must be one of {', '.join(PARAMETERS_FROM)}")
     planned = plan(goal, kinds, split=split, accept_delta=accept_delta)
+    for kind in kinds:
+        kind.check(log.columns.given())
     key = secrets.randbits(64) if seed is None else seed  # drawn before the log is read
     with engine or DuckDB() as running:
         say("reading the log")
@@ -112,13 +111,8 @@ def _publish_part(
 ) -> Table:
     import pyarrow as pa
 
-    assert part.kind is not None  # noqa: S101
     columns = part.kind.columns()
-
-    def count(*, bound: int, at_least: int) -> Iterator[pa.RecordBatch]:
-        counted = partial(histogram, part.kind, source, select=select, key=key)
-        yield from counted(most=bound, at_least=at_least)
-
+    count = partial(histogram, part.kind, source, select=select, key=key)
     schema = pa.schema([*((name, pa.string()) for name in columns), ("count", pa.int64())])
     batches = part.mechanism.release(count, random_bytes)
     return sorted_table(pa.Table.from_batches([b.cast(schema) for b in batches], schema), columns)
@@ -161,7 +155,9 @@ def _about(
             "users_excluded_by_list": log.cleaning.exclude_users is not None,
             "max_entries_per_user": log.cleaning.max_entries_per_user,
         },
-        "plan": [{"kind": part.name(), "select": select, **figures(part)} for part in planned.parts],
+        "plan": [
+            {"kind": part.name(), "select": select, **figures(part)} for part in planned.parts
+        ],
         "files": {
             kind: {
                 "parquet": f"{files[kind]}.parquet",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -207,7 +207,9 @@ def _time(name: str, kind: str, log: Log) -> str:
     if kind.startswith(("timestamp", "date")):
         return f"{name}::timestamp"
     if log.time_format in ("epoch", "epoch-ms"):
-        number = f"try_cast({name} as double)" + (" / 1000" if log.time_format == "epoch-ms" else "")
+        number = f"try_cast({name} as double)" + (
+            " / 1000" if log.time_format == "epoch-ms" else ""
+        )
         usable = f"case when {number} between -6e10 and 2.5e11 then {number} end"
         return f"make_timestamp(round({usable} * 1e6)::bigint)"
     if kind in _WHOLE and log.time_format is None:
@@ -217,7 +219,7 @@ def _time(name: str, kind: str, log: Log) -> str:
     return f"try_cast({name} as timestamp)"
 
 
-_ROLE = {
+_ROLE: dict[str, Callable[[str, str, Log], str]] = {
     "query": _text,
     "time": _time,
     "url": _texts,
@@ -230,4 +232,3 @@ def count_users(source: Source) -> int:
     """How many user ids the entries hold; checked against the declared bound, never published."""
     count = Step("counted", "select count(distinct user) from entries")
     return int(source.engine.rows([*source.entries, count])[0][0])
-

@@ -10,11 +10,11 @@ from zealous.generate.sessions import Entries
 ENDS = (".com/", ".org/", ".net/")
 
 _RESULTS = 10  # a page
-_CLICKS = np.array([0.55, 0.32, 0.08, 0.03, 0.02])  # chance of 0, 1, ... clicks
-_FIRST = np.array([0.38, 0.16, 0.11, 0.08, 0.07, 0.05, 0.04, 0.04, 0.03, 0.04])  # click, by rank
-_WANTS_BRAND, _WANTS_BEST = 0.7, 0.5
-_BEST = 400  # popularity down to which a topic has a site that most people want
-_REGIONS, _LOCAL = 1000, 500  # beyond that popularity even first results differ by region
+_CLICKS = np.array([0.54, 0.33, 0.08, 0.03, 0.02])  # chance of 0, 1, ... clicks
+_FIRST = np.array([0.34, 0.16, 0.12, 0.09, 0.07, 0.06, 0.05, 0.04, 0.03, 0.04])  # click, by rank
+_WANTS_BRAND, _WANTS_BEST = 0.6, 0.5
+_BEST = 200  # popularity down to which a topic has a site that most people want
+_REGIONS, _LOCAL = 1000, 60  # beyond that popularity even first results differ by region
 _URL = 200  # stream of hashes
 _PAGES = 100_000
 
@@ -52,7 +52,7 @@ def addresses(people: People, entries: Entries, rank: Ints) -> tuple[Ints, Ints,
     popularity, subject = np.divmod(topic, topics.SUBJECT_COUNT)
     own = mix(_URL, query["slot"], query["slot2"], query["extra"], query["person"])
     of_topic = below(100, _URL, query["topic"], rank) < 30
-    local = (rank > 2) | (popularity > _LOCAL)
+    local = (rank > 1) | (popularity > _LOCAL)
     region = np.where(local, people.region(entries["user"], _REGIONS), 0)
     key = mix(_URL, query["topic"], np.where(of_topic, 0, own), rank, region)
     first = topics.name(topic)[:, 0]

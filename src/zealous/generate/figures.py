@@ -84,7 +84,9 @@ def figures(path: Path, *, memory: str = "2GB") -> Figures:
         users, entries = one or (0, 0)
         kinds = {}
         for kind in KINDS:
-            found = connection.execute(f"select count(*), count(distinct item) from {kind}").fetchone()
+            found = connection.execute(
+                f"select count(*), count(distinct item) from {kind}"
+            ).fetchone()
             occurrences, distinct = found or (0, 0)
             kinds[kind] = (occurrences / max(users, 1), distinct)
     return Figures(users=users, entries=entries, kinds=kinds)

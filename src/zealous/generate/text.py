@@ -45,7 +45,12 @@ def clicked_urls(people: People, entries: Entries, rng: np.random.Generator) -> 
     first, second, end, page = addresses(people, entries[entry], rank)
     site, site2, path = _columns(first, second, page)
     url = pc.binary_join_element_wise(
-        "http://www.", site, site2, pc.take(pa.array(ENDS), pa.array(end)), path, "",
+        "http://www.",
+        site,
+        site2,
+        pc.take(pa.array(ENDS), pa.array(end)),
+        path,
+        "",
         null_handling="skip",
     )
     starts = np.searchsorted(entry, np.arange(len(entries) + 1)).astype(np.int32)

@@ -1,0 +1,76 @@
+"""zealous demo: the main job on a small synthetic log."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from zealous.cli import show
+from zealous.cli.publish import summary
+from zealous.errors import ReleaseError
+from zealous.guarantee import ProbabilisticDP
+from zealous.items import clicks, keywords, queries, query_pairs
+from zealous.log import read_log
+from zealous.plan import plan
+from zealous.publish import publish
+
+_HELP = """Try everything on a small synthetic log.
+
+Generates a log, shows the plan, publishes keywords, queries, clicks and query pairs, and prints the
+top of each table.
+
+\b
+Example:
+  zealous demo -o demo
+"""
+
+
+@click.command(help=_HELP)
+@click.option("-o", "--output", type=click.Path(path_type=Path), default=Path("demo"),
+              show_default=True, metavar="DIR")  # fmt: skip
+@click.option("--users", type=int, default=40_000, show_default=True)
+def demo(output: Path, users: int) -> None:
+    """Try everything on a small synthetic log."""
+    from zealous.generate import generate, is_personal
+
+    try:
+        output.mkdir(parents=True)
+    except OSError:
+        raise ReleaseError(f"{output} exists already or cannot be made: name another") from None
+    path = output / "log.parquet"
+    click.echo(f"1. A synthetic log of {users:,} users: {path}\n")
+    with show.measuring("generating") as progress:
+        generate(path, users=users, seed=7, progress=progress)
+    log = read_log(path)
+
+    goal = ProbabilisticDP(epsilon=8, delta="0.001", users=users)
+    kinds = [keywords(4), queries(2), clicks(2), query_pairs(1)]
+    click.echo("2. The plan, made without looking at the log\n")
+    click.echo(f"{plan(goal, kinds)}\n")
+
+    click.echo("3. The release\n")
+    with show.telling() as say:
+        release = publish(log, goal, kinds, parameters_from="synthetic-log", say=say)
+        target = release.write(output / "release")
+    for kind in kinds:
+        rows = release[kind.name()].arrow.slice(0, 6).to_pylist()
+        title = f"{kind.name()}: the top of {len(release[kind.name()]):,}"
+        show.table(title, [*kind.columns(), "count"], [tuple(row.values()) for row in rows])
+    summary(release, target)
+    asked = _asked(path)
+    personal = {query for query in asked if is_personal(query)}
+    published = personal & set(release["queries"].arrow["query"].to_pylist())
+    click.echo(
+        f"\nOf {len(personal):,} personal queries in the log (invented names, addresses, account "
+        f"numbers) {len(published)} are in the release."
+    )
+
+
+def _asked(path: Path) -> set[str]:
+    """The distinct queries of the synthetic log; a real log's are nobody's business."""
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    column = pq.read_table(path, columns=["query"])["query"]
+    return set(pc.unique(pc.utf8_lower(column)).to_pylist())

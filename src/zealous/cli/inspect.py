@@ -1,0 +1,77 @@
+"""zealous inspect: what was understood of a log, for its owner."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from zealous.cli import show
+from zealous.cli.options import (
+    ENGINE,
+    ITEMS,
+    JSON,
+    LOG,
+    engine_from,
+    kinds_from,
+    log_from,
+    options,
+)
+from zealous.inspection import Inspection
+from zealous.inspection import inspect as run
+
+_HELP = """Tell the owner what was understood of a log.
+
+Internal: these are true figures, for the terminal only; publish none of them. No query is quoted.
+
+\b
+Examples:
+  zealous inspect log.parquet
+  zealous inspect logs/*.txt.gz --format aol
+  zealous inspect shop.csv --user CustomerID --items columns:Description
+"""
+
+
+@click.command(help=_HELP)
+@click.option(
+    "--items", metavar="KIND,..", help="Which kinds to look at; all possible if left out."
+)
+@options(LOG, ITEMS, ENGINE)
+@JSON
+def inspect(items: str | None, as_json: bool, **given: Any) -> None:
+    """Tell the owner what was understood of a log."""
+    log = log_from(given)
+    kinds = kinds_from(items, given | {"items_per_user": "1"}) if items else []
+    with show.telling() as say:
+        say("reading the log")
+        found = run(log, kinds, engine_from(given))
+    names = log.names()
+    if as_json:
+        show.as_json({"internal": True, "names": names, **asdict(found)})
+    else:
+        _print(found, names)
+
+
+def _print(found: Inspection, names: tuple[str, ...] | None) -> None:
+    click.echo("INTERNAL: true figures of the log, not for publication.\n")
+    roles = {name: role for role, name in found.columns.items()}
+    columns = names or tuple(found.columns.values())
+    show.table("Columns", ["column", "understood as"], [(n, roles.get(n, "")) for n in columns])
+    show.table("Entries", ["figure", "value"], [_row(*pair) for pair in found.overall.items()])
+    if found.kinds:
+        show.table(
+            "Items",
+            ["kind", "a user", "distinct a user", "median", "most", "distinct in all"],
+            [(k.kind, k.occurrences, k.distinct, k.median, k.most, k.items) for k in found.kinds],
+        )
+    skipped = [(reason, number) for reason, number in found.skipped.items() if number]
+    if skipped:
+        show.table("Lines skipped", ["reason", "lines"], skipped)
+    for warning in found.warnings:
+        click.echo(f"Warning: {warning}")
+
+
+def _row(name: str, value: object) -> tuple[str, str]:
+    text = f"{value:,}" if isinstance(value, int) else str(value)
+    return name.replace("_", " "), text

@@ -1,0 +1,185 @@
+"""Options that several commands share, and the values they become."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from zealous.engines.duckdb import DuckDB
+from zealous.errors import UsageError
+from zealous.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
+from zealous.items import (
+    SESSION_GAP,
+    Kind,
+    clicks,
+    columns,
+    keywords,
+    queries,
+    query_clicks,
+    query_pairs,
+)
+from zealous.log import PRESETS, Cleaning, Columns, Log, read_log
+
+F = TypeVar("F", bound=Callable[..., Any])
+Given = dict[str, Any]
+
+KINDS = ("keywords", "queries", "clicks", "query-pairs", "query-clicks")
+
+LOG = (
+    click.argument("paths", nargs=-1, required=True, metavar="LOG..."),
+    click.option("--format", "preset", metavar="F",
+                 help=f"{', '.join(PRESETS)}; from the file's ending if left out."),
+    click.option("--user", metavar="COLUMN", help="The column with the user's id."),
+    click.option("--query", metavar="COLUMN", help="The column with the query."),
+    click.option("--time", metavar="COLUMN", help="The column with the time."),
+    click.option("--url", metavar="COLUMN", help="The column with the clicked URL, or a list."),
+    click.option("--session", metavar="COLUMN", help="The column with the session's id."),
+    click.option("--keywords", metavar="COLUMN", help="A column with lists of keywords."),
+    click.option("--columns", "names", metavar="A,B,..",
+                 help="The columns in order, for files without a header."),
+    click.option("--delimiter", help="Between fields, where it is not the format's."),
+    click.option("--encoding", help="Where it is not UTF-8: latin-1, gb18030, utf-16, ..."),
+    click.option("--time-format", metavar="F",
+                 help="epoch, epoch-ms or a pattern such as %d/%m/%Y %H:%M."),
+    click.option("--exclude-users", type=click.Path(path_type=Path), metavar="FILE",
+                 help="Ids to leave out, one a line: deletion requests, minors, staff."),
+    click.option("--max-entries-per-user", type=int, metavar="N",
+                 help="Leave out users with more entries than this (robots)."),
+)  # fmt: skip
+
+GOAL = (
+    click.option("--epsilon", metavar="E", help="How far anybody's odds may move: exp(E). Total."),
+    click.option("--delta", metavar="D", help="What epsilon does not cover. Total."),
+    click.option("--users", type=int, metavar="U",
+                 help="A public upper bound on the number of users; never counted."),
+    click.option("--guarantee", type=click.Choice(["probabilistic", "indistinguishable"]),
+                 default="probabilistic", show_default=True),
+    click.option("--neighbors", type=click.Choice(["replace", "add-remove"]), default="replace",
+                 show_default=True, help="Which two logs must be hard to tell apart."),
+    click.option("--items-per-user", metavar="M", required=True,
+                 help="The most items of a user that count: 5, or keywords=20,queries=5."),
+    click.option("--split", metavar="KIND=W,..", help="Weights of the kinds in the budget."),
+    click.option("--accept-delta", is_flag=True,
+                 help="Confirm a per-person delta above 1/(10 x users)."),
+)  # fmt: skip
+
+ITEMS = (
+    click.option("--by", metavar="COLUMN", help="A public attribute to make part of the item."),
+    click.option("--fold-words", is_flag=True, help="A query is a set of words: order is ignored."),
+    click.option("--session-gap", type=int, default=SESSION_GAP, show_default=True, metavar="MIN",
+                 help="Minutes without a query that end a session."),
+)  # fmt: skip
+
+ENGINE = (
+    click.option("--memory", metavar="SIZE", help="The most memory to use: 4GB. [default: half]"),
+    click.option("--threads", type=click.IntRange(min=1), metavar="N", help="[default: all cores]"),
+    click.option("--temporary", type=click.Path(path_type=Path), metavar="DIR",
+                 help="Where to spill what does not fit in memory."),
+)  # fmt: skip
+
+JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+
+
+def options(*groups: Iterable[Callable[[F], F]]) -> Callable[[F], F]:
+    """Give a command several groups of options, listed in this order."""
+
+    def decorate(command: F) -> F:
+        for option in reversed([option for group in groups for option in group]):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def log_from(given: Given) -> Log:
+    """The log that LOG options describe."""
+    roles = ("user", "query", "time", "url", "session", "keywords")
+    delimiter = given["delimiter"]
+    return read_log(
+        given["paths"],
+        given["preset"],
+        columns=Columns(**{role: given[role] for role in roles}),
+        names=[name.strip() for name in given["names"].split(",")] if given["names"] else (),
+        delimiter={"\\t": "\t", "tab": "\t"}.get(delimiter, delimiter),
+        encoding=given["encoding"],
+        time_format=given["time_format"],
+        cleaning=Cleaning(
+            exclude_users=given["exclude_users"],
+            max_entries_per_user=given["max_entries_per_user"],
+        ),
+    )
+
+
+def goal_from(given: Given) -> Guarantee:
+    """The guarantee that GOAL options ask for."""
+    for name in ("epsilon", "delta"):
+        if given[name] is None:
+            raise UsageError(f"--{name} is missing: there is no default for how much to protect")
+    wanted = {"probabilistic": ProbabilisticDP, "indistinguishable": Indistinguishability}
+    return wanted[given["guarantee"]](
+        epsilon=given["epsilon"],
+        delta=given["delta"],
+        users=given["users"],
+        neighbors=given["neighbors"],
+    )
+
+
+def engine_from(given: Given) -> DuckDB:
+    """The engine that ENGINE options ask for."""
+    return DuckDB(memory=given["memory"], threads=given["threads"], temporary=given["temporary"])
+
+
+def kinds_from(items: str, given: Given) -> list[Kind]:
+    """The kinds of items that --items, --items-per-user and ITEMS options ask for."""
+    named = [name.strip() for name in items.split(",") if name.strip()]
+    most = _items_per_user(given["items_per_user"], named)
+    return [_kind(name, most[name], given) for name in named]
+
+
+def split_from(given: Given) -> dict[str, str] | None:
+    """The weights of --split."""
+    return _pairs(given["split"], "--split") if given["split"] else None
+
+
+def whole_number(text: str, name: str) -> int:
+    """Read a whole number."""
+    try:
+        return int(text)
+    except ValueError:
+        raise UsageError(f"{name} must be a whole number of at least 1") from None
+
+
+def _items_per_user(text: str, names: list[str]) -> dict[str, int]:
+    if "=" not in text:
+        return dict.fromkeys(names, whole_number(text, "--items-per-user"))
+    pairs = _pairs(text, "--items-per-user")
+    if set(pairs) != set(names):
+        raise UsageError("--items-per-user must name each of the --items once: queries=5,clicks=3")
+    return {name: whole_number(number, "--items-per-user") for name, number in pairs.items()}
+
+
+def _pairs(text: str, option: str) -> dict[str, str]:
+    parts = [part.strip().rpartition("=") for part in text.split(",")]
+    if any(not name or not value for name, _, value in parts):
+        raise UsageError(f"{option} must look like keywords=20,queries=5")
+    return {name: value for name, _, value in parts}
+
+
+def _kind(name: str, most: int, given: Given) -> Kind:
+    by, fold = given["by"], given["fold_words"]
+    if name == "keywords":
+        return keywords(most, by=by)
+    if name == "queries":
+        return queries(most, by=by, fold=fold)
+    if name == "clicks":
+        return clicks(most, by=by)
+    if name == "query-clicks":
+        return query_clicks(most, by=by, fold=fold)
+    if name == "query-pairs":
+        return query_pairs(most, by=by, fold=fold, session_gap=given["session_gap"])
+    if name.startswith("columns:"):
+        return columns(*name.removeprefix("columns:").split("+"), items_per_user=most, by=by)
+    raise UsageError(f"--items takes {', '.join(KINDS)} and columns:NAME[+NAME]")

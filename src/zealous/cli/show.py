@@ -1,0 +1,87 @@
+"""How the commands speak: tables on stdout, progress on stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from zealous.publish import Say
+
+
+@contextmanager
+def telling() -> Iterator[Say]:
+    """Progress for a person: a line for each step, and a clock on a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda text: click.echo(f"zealous: {text}", err=True)
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("starting")
+        started = time.monotonic()
+
+        def say(text: str) -> None:
+            progress.console.print(f"[dim]{time.monotonic() - started:6.1f}s[/]  ", end="")
+            progress.console.print(text, markup=False, highlight=False)
+            progress.update(task, description=text)
+
+        yield say
+
+
+@contextmanager
+def measuring(text: str) -> Iterator[Any]:
+    """A bar for work whose share done is known: call with a number from 0 to 1."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn(text), BarColumn(), TextColumn("{task.percentage:.0f}%"))
+    console = Console(stderr=True)
+    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as progress:
+        task = progress.add_task(text, total=1.0)
+        yield lambda share: progress.update(task, completed=share)
+
+
+def table(title: str, names: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Print a table on stdout; numbers stand to the right."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else 110)
+    drawn = Table(title=Text(title, "bold"), title_justify="left", box=box.SIMPLE_HEAD)
+    for index, name in enumerate(names):
+        numeric = bool(rows) and all(isinstance(row[index], int | float) for row in rows)
+        drawn.add_column(Text(name), justify="right" if numeric else "left", overflow="fold")
+    for row in rows:
+        drawn.add_row(*(Text(_cell(value)) for value in row))
+    console.print(drawn)
+
+
+def as_json(value: Mapping[str, Any]) -> None:
+    """Print one JSON object on stdout."""
+    click.echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def note(text: str) -> None:
+    """Say something to the person, not to the program that reads the output."""
+    click.echo(text, err=True)
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, bool) or value is None:
+        return {True: "yes", False: "no", None: ""}[value]
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:,.2f}" if abs(value) >= 0.01 else f"{value:.3g}"
+    return "".join(each if each.isprintable() else "�" for each in str(value))
