@@ -12,7 +12,6 @@ from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step, identifier, listed
 from zealous.errors import UsageError
 from zealous.items import Kind, clicks, keywords, queries, query_clicks, query_pairs
-from zealous.lines import Skipped
 from zealous.log import Log
 from zealous.source import Source, open_log
 
@@ -41,7 +40,7 @@ class Inspection:
     columns: dict[str, str]
     overall: dict[str, Any]
     kinds: list[PerUser]
-    skipped: Skipped
+    skipped: dict[str, int]
     warnings: list[str] = field(default_factory=list)
 
 
@@ -55,7 +54,7 @@ def inspect(log: Log, kinds: Sequence[Kind] = (), engine: DuckDB | None = None) 
             columns=dict(log.columns.given()),
             overall=overall,
             kinds=[_per_user(kind, source) for kind in kinds] if overall["users"] else [],
-            skipped=source.skipped,
+            skipped=dict(+source.skipped),
             warnings=_warnings(source, overall, kinds),
         )
 

@@ -19,13 +19,20 @@ SESSION_GAP = 30  # minutes without a query end a session
 
 _WORD = r"[\p{L}\p{M}\p{N}]+"
 _BLANKS = r"[\p{Z}\p{Cc}]+"
-_UNTIDY = r"[^!-~ ]|  |^ | $"  # only text that matches can change: printable ASCII is the rule
+# Most text is plain and needs no more than this look; normalising all of it costs twice the time.
+_TIDY = "[!-~]+( [!-~]+)*"
+_PLAIN = "[a-z0-9]+( [a-z0-9]+)*"
 
 
 def tidy(text: str) -> str:
     """SQL: blanks and control characters become single spaces, none at the ends."""
     tidied = f"trim(regexp_replace({text}, '{_BLANKS}', ' ', 'g'))"
-    return f"case when regexp_matches({text}, '{_UNTIDY}') then {tidied} else {text} end"
+    return f"case when regexp_full_match({text}, '{_TIDY}') then {text} else {tidied} end"
+
+
+def visible(text: str) -> str:
+    """SQL: there is more than blanks; an item without that is no item."""
+    return rf"regexp_matches({text}, '[^\p{{Z}}\p{{Cc}}]')"
 
 
 def has_word(text: str) -> str:
@@ -35,14 +42,17 @@ def has_word(text: str) -> str:
 
 def words(text: str) -> str:
     """SQL: the words of a text, lower-cased."""
-    return f"regexp_extract_all(lower({text}), '{_WORD}')"
+    found = f"regexp_extract_all(lower({text}), '{_WORD}')"
+    plain = f"regexp_full_match({text}, '{_PLAIN}')"
+    return f"case when {plain} then string_split({text}, ' ') else {found} end"
 
 
 def asked(fold: bool) -> str:
     """SQL: the normalised query; folded, it is its sorted set of words."""
     if fold:
         return f"array_to_string(list_sort(list_distinct({words('query')})), ' ')"
-    return f"lower({tidy('query')})"
+    plain = f"regexp_full_match(query, '{_PLAIN}')"
+    return f"case when {plain} then query else lower({tidy('query')}) end"
 
 
 def clicked(source: Source) -> str:
@@ -99,21 +109,29 @@ class Kind:
     def steps(self, source: Source) -> list[Step]:
         """The steps that yield this kind's items, the last one named `items`."""
         self.check(source.roles)
-        present = " and ".join(f"{identifier(name)} <> ''" for name in self.columns())
-        # (user, item..., time): one row an occurrence; an item with an empty part is no item
-        return [*self._drawn(source), Step("items", f"select * from drawn where {present}")]
+        return self._steps(source)
 
-    def _drawn(self, source: Source) -> list[Step]:
-        """Steps that end in `drawn`: (user, item..., time)."""
+    def _steps(self, source: Source) -> list[Step]:
+        """Steps that end in `items`: (user, item..., time), one row an occurrence."""
         raise NotImplementedError
 
-    def _select(self, source: Source, item: Mapping[str, str], rest: str) -> str:
+    def _select(self, source: Source, item: Mapping[str, str], *where: str) -> str:
+        """From the entries: user, item, attribute and, where the log has one, time."""
         columns = ["user", *(f"{sql} as {identifier(name)}" for name, sql in item.items())]
         if self.by:
             columns.append(f"{tidy(column(self.by))} as {identifier(self.by)}")
+            where = (*where, visible(column(self.by)))
         if "time" in source.roles:
             columns.append("time")
-        return f"select {listed(columns)} {rest}"
+        if not where:
+            return f"select {listed(columns)} from entries"
+        return f"select {listed(columns)} from entries where {' and '.join(where)}"
+
+    def _tidied(self, name: str) -> Step:
+        """From `listed`, whose texts could not be looked at before they were unnested."""
+        return Step(
+            "items", f"select * replace ({tidy(name)} as {name}) from listed where {visible(name)}"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,9 +142,8 @@ class Queries(Kind):
     label = "queries"
     item = ("query",)
 
-    def _drawn(self, source: Source) -> list[Step]:
-        rest = f"from entries where {has_word('query')}"
-        return [Step("drawn", self._select(source, {"query": asked(self.fold)}, rest))]
+    def _steps(self, source: Source) -> list[Step]:
+        return [Step("items", self._select(source, {"query": asked(self.fold)}, has_word("query")))]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,13 +162,11 @@ class Keywords(Kind):
         if "keywords" not in roles:
             super().check(roles)
 
-    def _drawn(self, source: Source) -> list[Step]:
+    def _steps(self, source: Source) -> list[Step]:
         if "keywords" in source.roles:
-            each = self._select(source, {"keyword": "unnest(keywords)"}, "from entries")
-            tidied = f"select * replace (lower({tidy('keyword')}) as keyword) from listed"
-            return [Step("listed", each), Step("drawn", tidied)]
-        each = f"unnest({words('query')})"
-        return [Step("drawn", self._select(source, {"keyword": each}, "from entries"))]
+            each = self._select(source, {"keyword": "lower(unnest(keywords))"})
+            return [Step("listed", each), self._tidied("keyword")]
+        return [Step("items", self._select(source, {"keyword": f"unnest({words('query')})"}))]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,12 +177,9 @@ class Clicks(Kind):
     item = ("url",)
     needs = ("url",)
 
-    def _drawn(self, source: Source) -> list[Step]:
-        each = self._select(source, {"url": clicked(source)}, "from entries")
-        return [
-            Step("listed", each),
-            Step("drawn", f"select * replace ({tidy('url')} as url) from listed"),
-        ]
+    def _steps(self, source: Source) -> list[Step]:
+        each = self._select(source, {"url": clicked(source)})
+        return [Step("listed", each), self._tidied("url")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,13 +191,10 @@ class QueryClicks(Kind):
     item = ("query", "url")
     needs = ("query", "url")
 
-    def _drawn(self, source: Source) -> list[Step]:
+    def _steps(self, source: Source) -> list[Step]:
         item = {"query": asked(self.fold), "url": clicked(source)}
-        each = self._select(source, item, f"from entries where {has_word('query')}")
-        return [
-            Step("listed", each),
-            Step("drawn", f"select * replace ({tidy('url')} as url) from listed"),
-        ]
+        each = self._select(source, item, has_word("query"))
+        return [Step("listed", each), self._tidied("url")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -208,12 +217,11 @@ class QueryPairs(Kind):
         super().__post_init__()
         whole(self.session_gap, "session_gap")
 
-    def _drawn(self, source: Source) -> list[Step]:
+    def _steps(self, source: Source) -> list[Step]:
         item = {"next_query": asked(self.fold)}
         session = "session" in source.roles
         if session:
             item["session"] = "session"
-        rest = f"from entries where time is not null and {has_word('query')}"
         order = f"partition by user{', session' if session else ''} order by time, next_query"
         if self.by:
             order += f", {identifier(self.by)}"
@@ -223,9 +231,9 @@ class QueryPairs(Kind):
             before += f", lag(time) over ({order}) as before"
             same += f" and time <= before + interval {self.session_gap} minute"
         return [
-            Step("asked", self._select(source, item, rest)),
+            Step("asked", self._select(source, item, "time is not null", has_word("query"))),
             Step("followed", f"select *, {before} from asked"),
-            Step("drawn", f"select * from followed where {same}"),
+            Step("items", f"select * from followed where {same}"),
         ]
 
 
@@ -258,9 +266,10 @@ class AnyColumns(Kind):
         """Columns of the log that play no role but are needed."""
         return (*self.names, *super().extra())
 
-    def _drawn(self, source: Source) -> list[Step]:
+    def _steps(self, source: Source) -> list[Step]:
         item = {name: tidy(column(name)) for name in self.names}
-        return [Step("drawn", self._select(source, item, "from entries"))]
+        present = [visible(column(name)) for name in self.names]
+        return [Step("items", self._select(source, item, *present))]
 
 
 @dataclass(frozen=True, kw_only=True)

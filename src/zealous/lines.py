@@ -31,6 +31,12 @@ _BLOCK = 1 << 24
 Skipped = Counter[str]
 Record = Sequence["str | list[str] | None"]
 
+_BREAKS = '\n\r\t,;"'
+# Encodings in which a line that does not switch back changes how the next line is read.
+_CARRIED_OVER = ("utf-7", "iso2022", "hz", "unicode", "raw-unicode", "punycode", "idna")
+_INVALID = "zealous-invalid"
+codecs.register_error(_INVALID, lambda error: ("\udcff", getattr(error, "end", 0)))
+
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
@@ -56,24 +62,31 @@ class Layout:
             len(self.delimiter) != 1 or not self.delimiter.isascii() or self.delimiter in '"\r\n\0'
         ):
             raise UsageError("delimiter must be one ASCII character, such as ',' or a tab")
+        if len(set(self.names)) < len(self.names):
+            raise UsageError("columns must have different names")
         try:
-            codecs.lookup(self.encoding)
-        except LookupError:
+            name = _codec(self.encoding)
+            separate = _BREAKS.encode(name) == _BREAKS.encode("ascii")
+            separate &= not name.startswith(_CARRIED_OVER)
+        except (LookupError, UnicodeError):
+            separate = False
+        if not separate:
             raise UsageError(
-                "encoding is not known: try utf-8, latin-1, cp1252, gb18030, shift_jis or utf-16"
-            ) from None
+                "encoding is not known, or not one in which each line can be read by itself: try "
+                "utf-8, latin-1, cp1252, gb18030, shift_jis or utf-16, or convert the files"
+            )
 
 
 def header(path: Path, layout: Layout) -> tuple[str, ...]:
     """The names in a file's first line."""
     if layout.names:
         return layout.names
-    first = next(_blocks(path, layout.encoding, Skipped()), b"").split(b"\n", 1)[0]
+    first = next(_blocks(path, layout.encoding), b"").split(b"\n", 1)[0]
     try:
-        names = _split(first.rstrip(b"\r").decode(), layout) if first else []
-    except (UnicodeDecodeError, csv.Error):
+        names = _split(first.rstrip(b"\r").decode(_codec(layout.encoding)), layout) if first else []
+    except (UnicodeError, csv.Error):
         names = []
-    if not names or len(set(names)) < len(names):
+    if not any(names) or len(set(names)) < len(names):
         raise LogError(
             f"the first line of {path.name} does not name the columns: name them in order with "
             "--columns if the file has no header"
@@ -99,29 +112,34 @@ def records(
     else:
         parse = _DelimitedLines(layout, header(path, layout), names)
     first = layout.delimiter is not None and not layout.names
-    for block in _blocks(path, layout.encoding, skipped):
-        yield from parse(block.partition(b"\n")[2] if first else block, skipped)
+    for block in _blocks(path, layout.encoding):
+        lines = block.partition(b"\n")[2] if first else block
         first = False
+        for valid in _valid(lines, layout.encoding, skipped):
+            yield from parse(valid, skipped)
 
 
-def _blocks(path: Path, encoding: str, skipped: Skipped) -> Iterator[bytes]:
-    """Whole lines of valid UTF-8, each ended by a newline, in blocks of bounded size."""
+def _blocks(path: Path, encoding: str) -> Iterator[bytes]:
+    """Whole lines, each ended by a newline, in blocks of bounded size; no byte order mark."""
+    mark = "\ufeff".encode(_codec(encoding), errors="ignore")
     rest = b""  # the beginning of a line whose end is still to come
     for chunk in _decoded(_chunks(path), encoding):
         head, newline, tail = chunk.rpartition(b"\n")
         if newline:
-            yield from _valid(rest + head + newline, encoding, skipped)
-            rest = tail
-        elif len(rest) <= LINE_LIMIT:  # beyond it the line is lost already: keep no more of it
+            yield (rest + head + newline).removeprefix(mark)
+            mark, rest = b"", tail
+        elif len(rest) <= LINE_LIMIT:
             rest += tail
+        else:  # the line is lost already: keep no more than its being too long
+            rest = b" " * (LINE_LIMIT + 1)
     if rest:
-        yield from _valid(rest + b"\n", encoding, skipped)
+        yield (rest + b"\n").removeprefix(mark)
 
 
 def _chunks(path: Path) -> Iterator[bytes]:
     import pyarrow as pa
 
-    codec = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}.get(path.suffix)
+    codec = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}.get(path.suffix.lower())
     try:
         with pa.input_stream(str(path), compression=codec) as stream:
             while chunk := stream.read(_BLOCK):
@@ -133,37 +151,39 @@ def _chunks(path: Path) -> Iterator[bytes]:
         raise LogError(f"{path.name} {why}") from None
 
 
-def _decoded(chunks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
-    """Strip a byte order mark; turn encodings whose newline is not one byte into UTF-8."""
+def _codec(encoding: str) -> str:
+    """The encoding of blocks: the files' own, or UTF-8 where their newline is not one byte."""
     name = codecs.lookup(encoding).name
-    if name.startswith(("utf-16", "utf-32")):
-        decoder = codecs.getincrementaldecoder(name)(errors="replace")
-        for chunk in chunks:
-            yield decoder.decode(chunk).encode("utf-8", errors="replace")
+    return "utf-8" if name.startswith(("utf-8", "utf-16", "utf-32")) else name
+
+
+def _decoded(chunks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
+    """Turn encodings whose newline is not one byte into UTF-8, invalid where they are invalid."""
+    name = codecs.lookup(encoding).name
+    if not name.startswith(("utf-16", "utf-32")):
+        yield from chunks
         return
-    first = next(chunks, b"")
-    yield first.removeprefix(codecs.BOM_UTF8) if name.startswith("utf-8") else first
-    yield from chunks
+    decoder = codecs.getincrementaldecoder(name)(errors=_INVALID)
+    for chunk in chunks:
+        yield decoder.decode(chunk).encode("utf-8", errors="surrogatepass")
+    yield decoder.decode(b"", final=True).encode("utf-8", errors="surrogatepass")
 
 
 def _valid(block: bytes, encoding: str, skipped: Skipped) -> Iterator[bytes]:
     """The block's lines that are valid in the encoding, as UTF-8."""
-    name = codecs.lookup(encoding).name
-    if name.startswith(("utf-8", "utf-16", "utf-32")):
-        name = "utf-8"
+    name = _codec(encoding)
     try:
         text = block.decode(name)
-        if text.count("\n") == block.count(b"\n"):
-            yield block if name == "utf-8" else text.encode()
-            return
-    except (UnicodeDecodeError, UnicodeEncodeError):
+        yield block if name == "utf-8" else text.encode()
+        return
+    except UnicodeError:
         pass
     good = []
     for line in block.split(b"\n")[:-1]:
         try:
             good.append(line.decode(name).encode())
-        except (UnicodeDecodeError, UnicodeEncodeError):
-            skipped[f"not valid {name}"] += 1
+        except UnicodeError:
+            skipped[f"not valid {codecs.lookup(encoding).name}"] += 1
     if good:
         yield b"\n".join([*good, b""])
 
@@ -185,8 +205,10 @@ class _DelimitedLines:
         self.fields = list(fields)
         self.names = list(names)
         self.least = layout.least or len(fields)
-        # A preset knows its header; wherever that line stands, it is a header and not a record.
-        self.header = (layout.delimiter or "").join(layout.names).encode() if layout.names else b""
+        # Names that are known make a header known; wherever that line stands, it is no record. A
+        # single name might be somebody's value.
+        known = layout.names if len(layout.names) > 1 else ()
+        self.header = (layout.delimiter or "").join(known).encode()
 
     def __call__(self, block: bytes, skipped: Skipped) -> Iterator[pa.RecordBatch]:
         import numpy as np
@@ -194,12 +216,13 @@ class _DelimitedLines:
         data = np.frombuffer(block, dtype=np.uint8)
         ends = np.flatnonzero(data == ord("\n"))
         starts = np.concatenate([np.zeros(1, dtype=ends.dtype), ends[:-1] + 1])
-        bad = self._bad(data, starts, ends, skipped)
+        lengths = ends - starts - (data[ends - 1] == ord("\r"))
+        bad = self._bad(data, lengths, ends, skipped)
         breaks = np.searchsorted(np.flatnonzero(data == ord(self.layout.delimiter or "")), ends)
         odd = np.diff(breaks, prepend=0) != len(self.fields) - 1
         odd |= self._holding(data, ends, '"') if self.layout.quoted else False
         if self.header:
-            odd |= ends - starts == len(self.header)
+            odd |= lengths == len(self.header)
         plain = ~(bad | odd)
         if plain.all():
             yield from self._plain(block)
@@ -208,19 +231,12 @@ class _DelimitedLines:
         rows = [self._odd(block[starts[i] : ends[i]], skipped) for i in np.flatnonzero(odd & ~bad)]
         yield from _batch(self.names, (), [row for row in rows if row is not None])
 
-    def _bad(
-        self,
-        data: Array,
-        starts: Array,
-        ends: Array,
-        skipped: Skipped,
-    ) -> Array:
+    def _bad(self, data: Array, lengths: Array, ends: Array, skipped: Skipped) -> Array:
         """Which lines are skipped whatever their fields are; blank lines are nobody's record."""
         import numpy as np
 
         returns = np.flatnonzero(data == ord("\r"))
         stray = returns[data[returns + 1] != ord("\n")]  # every block ends with a newline
-        lengths = ends - starts - (data[ends - 1] == ord("\r"))
         reasons = {
             "longer than 1 MiB": lengths > LINE_LIMIT,
             "holds a NUL character": self._holding(data, ends, "\0"),
@@ -244,9 +260,11 @@ class _DelimitedLines:
 
         if not block:
             return
+        if block.startswith(codecs.BOM_UTF8):  # Arrow takes one away, here it is somebody's text
+            block = codecs.BOM_UTF8 + block
         table = pacsv.read_csv(
             pa.BufferReader(block),
-            read_options=pacsv.ReadOptions(column_names=self.fields, block_size=_BLOCK),
+            read_options=pacsv.ReadOptions(column_names=self.fields, block_size=len(block)),
             parse_options=pacsv.ParseOptions(
                 delimiter=self.layout.delimiter, quote_char=False, escape_char=False
             ),
@@ -304,9 +322,11 @@ class _JsonLines:
 
     def _row(self, line: bytes) -> Record:
         # Numbers stay the text they are: 1e400 and 20-digit ids are somebody's data, not floats.
-        found = json.loads(line, parse_int=str, parse_float=str)
+        found = json.loads(line.decode(), parse_int=str, parse_float=str)
         if not isinstance(found, dict):
             raise ValueError
+        if b"\\u" in line:  # half a surrogate pair raises a ValueError, in whatever column it is
+            json.dumps(found, ensure_ascii=False).encode()
         return [
             self._list(found.get(name)) if name in self.lists else self._text(found.get(name))
             for name in self.names
@@ -315,10 +335,7 @@ class _JsonLines:
     def _text(self, value: object) -> str | None:
         if isinstance(value, bool):
             return "true" if value else "false"
-        if isinstance(value, str):
-            value.encode()  # a lone surrogate raises a ValueError and the line is skipped
-            return value
-        return None
+        return value if isinstance(value, str) else None
 
     def _list(self, value: object) -> list[str]:
         values = value if isinstance(value, list) else [value]

@@ -72,15 +72,15 @@ class Preset:
     time_format: str | None = None
 
 
-# What a column is called when nobody says otherwise. `urls` is a list, in Parquet.
-_USUAL = Columns(
-    user="user", query="query", time="time", url="url", session="session", keywords="keywords"
-)
+# What a column is called when nobody says otherwise. JSON lines have no schema, and which columns
+# there are must not depend on the lines: what would change the meaning of others has to be said.
+_USUAL = Columns(user="user", query="query", time="time", url="url")
+_NAMED = replace(_USUAL, session="session")
 
 PRESETS: dict[str, Preset] = {
-    "parquet": Preset(layout=None, columns=_USUAL),
-    "csv": Preset(layout=_CSV, columns=_USUAL),
-    "tsv": Preset(layout=_TSV, columns=_USUAL),
+    "parquet": Preset(layout=None, columns=replace(_NAMED, keywords="keywords")),
+    "csv": Preset(layout=_CSV, columns=_NAMED),
+    "tsv": Preset(layout=_TSV, columns=_NAMED),
     "jsonl": Preset(layout=_JSON, columns=_USUAL),
     "aol": Preset(
         layout=replace(
@@ -157,6 +157,10 @@ def read_log(
     if names or delimiter or encoding:
         if layout is None:
             raise UsageError("Parquet files carry their own column names and encoding")
+        if layout.delimiter is None and (names or delimiter):
+            raise UsageError(
+                "JSON lines carry their own column names: leave out --columns and --delimiter"
+            )
         layout = replace(
             layout,
             names=tuple(names) or layout.names,
@@ -184,8 +188,10 @@ def _meaning(log: Log, said: Columns) -> Columns:
                 "`zealous inspect` lists its columns"
             )
     usual = log.columns.given()
-    if present is not None and "url" not in present and "urls" in present:
-        usual |= {"url": "urls"} if log.columns is _USUAL else {}
+    if present is not None and "url" not in present and usual.get("url") == "url":
+        usual["url"] = "urls"
+    if log.layout is None and not _is_list(log.paths[0], "keywords"):
+        usual.pop("keywords", None)
     kept = {role: name for role, name in usual.items() if present is None or name in present}
     merged = Columns(**(kept | said.given()))
     if merged.user is None:
@@ -219,7 +225,8 @@ def _files(paths: str | Path | Iterable[str | Path], preset: str | None) -> list
 
 
 def _suffix(path: Path) -> str:
-    return Path(path.stem).suffix if path.suffix in COMPRESSED else path.suffix
+    packed = path.suffix.lower() in COMPRESSED
+    return (Path(path.stem).suffix if packed else path.suffix).lower()
 
 
 def _format_of(paths: Sequence[Path]) -> str:
@@ -235,6 +242,10 @@ def _format_of(paths: Sequence[Path]) -> str:
     return only
 
 
+def _is_list(path: Path, name: str) -> bool:
+    return "list" in parquet_schema(path).get(name, "").partition("<")[0]
+
+
 def _parquet_names(path: Path) -> tuple[str, ...]:
     return tuple(parquet_schema(path))
 
@@ -248,6 +259,9 @@ def parquet_schema(path: Path) -> dict[str, str]:
         schema = pq.read_schema(path)
     except (OSError, pa.ArrowException):
         raise LogError(f"{path.name} is not a readable Parquet file") from None
+    # The engine cannot tell such names apart: it would take one column for the other.
+    if len({name.lower() for name in schema.names}) < len(schema.names):
+        raise LogError(f"{path.name} has columns whose names differ in case at most: rename them")
     return {field.name: str(field.type) for field in schema}
 
 

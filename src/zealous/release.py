@@ -9,6 +9,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -79,22 +80,26 @@ class Release:
                 "only when marked as not private (not_private=True)"
             )
         check_new(target)
-        # A stranger's umask must not decide what a half-written bundle shows: mkdtemp is 0700.
-        partial = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+        partial = None
         try:
+            # A stranger's umask must not decide what a half-written bundle shows: mkdtemp is 0700.
+            partial = Path(tempfile.mkdtemp(prefix=".zealous-", dir=target.parent))
             self._write_files(partial)
-            _sync(partial)
+            for each in (*partial.iterdir(), partial):
+                _sync(each)
             partial.chmod(0o755)
             check_new(target)
             partial.rename(target)
-            _sync(target.parent)
         except OSError as error:
+            why = os.strerror(error.errno) if error.errno else "disk error"
             raise ReleaseError(
-                f"the release cannot be written to {target}: {error.strerror}; nothing was left "
-                "behind"
+                f"the release cannot be written to {target}: {why}; nothing was left behind"
             ) from None
         finally:
-            shutil.rmtree(partial, ignore_errors=True)
+            if partial is not None:
+                shutil.rmtree(partial, ignore_errors=True)
+        with suppress(OSError):  # it is there; some file systems sync no directories
+            _sync(target.parent)
         return target
 
     def _write_files(self, directory: Path) -> None:
@@ -126,7 +131,7 @@ def read_release(directory: str | Path) -> Release:
             kind: Table(arrow=pq.read_table(path / files["parquet"]))
             for kind, files in about["files"].items()
         }
-    except (OSError, pa.ArrowException):
+    except (OSError, pa.ArrowException, KeyError, TypeError, AttributeError):
         raise ReleaseError(f"a table of the release in {path} is missing or damaged") from None
     return Release(about=about, tables=tables)
 
@@ -150,7 +155,8 @@ def file_names(kinds: list[str]) -> dict[str, str]:
     names: dict[str, str] = {}
     for kind in kinds:
         base = re.sub(r"[^\w-]+", "-", kind).strip("-")
-        taken = sum(name == base or name.startswith(f"{base}~") for name in names.values())
+        # Some file systems take names that differ only in case for one.
+        taken = sum(name.lower().split("~")[0] == base.lower() for name in names.values())
         names[kind] = f"{base}~{taken}" if taken else base
     return names
 
@@ -172,10 +178,9 @@ def _inert(value: str | int) -> str | int:
 
 
 def _sync(path: Path) -> None:
-    """Have a directory and the files in it on the disk before it counts as written."""
-    for each in [*(child for child in path.iterdir() if child.is_file()), path]:
-        descriptor = os.open(each, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+    """Have a file or a directory's list of files on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

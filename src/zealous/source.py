@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step, identifier, listed, literal
-from zealous.errors import LogError, UsageError
+from zealous.errors import LogError, UsageError, ZealousError
 from zealous.lines import Layout, Skipped, records
 from zealous.log import Log, parquet_schema
 
 _WHOLE = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+_REAL = ("halffloat", "float", "double", "decimal")
 _TEXT = ("string", "large_string", "string_view")
+_EPOCHS = {"epoch": 1, "epoch-ms": 1000}
+_BLANKS = r"[\p{Z}\p{Cc}]+"
+_NESTED = ("list<", "struct<", "map<", "binary", "large_binary", "fixed_size_binary")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +62,10 @@ def open_log(log: Log, engine: DuckDB, extra: Iterable[str] = ()) -> Source:
 
     extra = tuple(dict.fromkeys(extra))
     _check_extra(log, extra)
+    _check_time_format(log, engine)
     wanted = tuple(dict.fromkeys([*log.columns.given().values(), *extra]))
+    if len({name.lower() for name in wanted}) < len(wanted):
+        raise UsageError("two of the columns to use differ only in case: rename one of them")
     skipped = Skipped()
     paths = log.paths
     if log.layout is not None:
@@ -91,6 +100,17 @@ def _check_extra(log: Log, extra: Iterable[str]) -> None:
             raise UsageError(f"the log has no column {name!r}: `zealous inspect` lists its columns")
 
 
+def _check_time_format(log: Log, engine: DuckDB) -> None:
+    if log.time_format is None or log.time_format in _EPOCHS:
+        return
+    try:
+        engine.rows([Step("tried", f"select try_strptime('', {literal(log.time_format)})")])
+    except ZealousError:
+        raise UsageError(
+            "time_format must be epoch, epoch-ms or a pattern such as %d/%m/%Y %H:%M"
+        ) from None
+
+
 def _stage(
     log: Log,
     layout: Layout,
@@ -113,9 +133,14 @@ def _stage(
                 for batch in records(path, layout, names, lists, skipped):
                     writer.write_batch(batch.cast(schema))
     except OSError as error:
-        raise LogError(
-            f"the log cannot be staged in the temporary directory: {error.strerror or 'disk error'}"
-        ) from None
+        raise _not_staged(error) from None
+
+
+def _not_staged(error: OSError) -> LogError:
+    why = os.strerror(error.errno) if error.errno else "disk error"
+    return LogError(
+        f"the log cannot be staged in the temporary directory: {why}. Name another by --temporary"
+    )
 
 
 def _types(paths: tuple[Path, ...], wanted: tuple[str, ...]) -> dict[str, str]:
@@ -126,18 +151,29 @@ def _types(paths: tuple[Path, ...], wanted: tuple[str, ...]) -> dict[str, str]:
                 f"the columns of {path.name} and {paths[0].name} have different types: "
                 "convert them to one"
             )
-    return {name: kind.replace("large_list", "list") for name, kind in first.items()}
+    lists = re.compile(r"^(large_|fixed_size_)?list(_view)?<")
+    return {name: lists.sub("list<", kind) for name, kind in first.items()}
 
 
 def _open_excluded(path: Path, engine: DuckDB) -> None:
+    """Make the ids to leave out available: every one of them, or none is published."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     target = engine.directory / "excluded.parquet"
     layout = Layout(delimiter="\x1f", names=("id",))
-    with pq.ParquetWriter(target, pa.schema([("id", pa.string())])) as writer:
-        for batch in records(path, layout, ["id"], [], Skipped()):
-            writer.write_batch(batch)
+    skipped = Skipped()
+    try:
+        with pq.ParquetWriter(target, pa.schema([("id", pa.string())])) as writer:
+            for batch in records(path, layout, ["id"], [], skipped):
+                writer.write_batch(batch)
+    except OSError as error:
+        raise _not_staged(error) from None
+    if skipped.total():
+        raise LogError(
+            f"{path.name} holds ids that cannot be read, whose users would not be left out: make "
+            "it a UTF-8 text with one id a line"
+        )
     engine.open("excluded", [target])
 
 
@@ -152,8 +188,9 @@ def _entries(log: Log, types: dict[str, str], extra: tuple[str, ...]) -> tuple[S
     present = _present(user, kind)
     where = [present]
     if log.cleaning.exclude_users is not None:
-        excluded = "select trim(id) from excluded where id is not null"
-        where.append(f"trim({user}::varchar) not in ({excluded})")
+        bare = f"regexp_replace(id, '^{_BLANKS}|{_BLANKS}$', '', 'g')"
+        excluded = f"select trim(id) from excluded union select {bare} from excluded"
+        where.append(f"trim({_user(user, kind)}::varchar) not in ({excluded})")
     steps = [
         # (user, query, time, url, ..., "column:X"): one row an entry whose user is known
         Step("known", f"select {listed(columns)} from source where {' and '.join(where)}")
@@ -167,6 +204,9 @@ def _entries(log: Log, types: dict[str, str], extra: tuple[str, ...]) -> tuple[S
 
 
 def _user(name: str, kind: str) -> str:
+    if kind in ("halffloat", "float", "double"):  # 17850.0 is how a table with gaps writes 17850
+        whole = f"case when {name} = trunc({name}) then try_cast({name} as bigint)::varchar end"
+        return f"coalesce({whole}, {name}::varchar)"
     return name if kind in (*_WHOLE, *_TEXT) else f"{name}::varchar"
 
 
@@ -174,15 +214,17 @@ def _present(name: str, kind: str) -> str:
     """An id that is missing, blank or not a number belongs to nobody: its entry is dropped."""
     if kind in _WHOLE:
         return f"{name} is not null"
-    if kind in ("float", "double"):
-        return f"{name} is not null and not isnan({name})"
-    return f"trim({name}::varchar) <> ''"
+    if kind in ("halffloat", "float", "double"):
+        return f"isfinite({name})"
+    text = f"{name}::varchar"
+    # Nearly all ids begin with printable ASCII, and one comparison tells; the rest are searched.
+    return rf"({text} between '!' and '~' or regexp_matches({text}, '[^\p{{Z}}\p{{Cc}}]'))"
 
 
 def _text(name: str, kind: str, _: Log | None = None) -> str:
     if kind in _TEXT:
         return name
-    if kind.startswith(("list<", "struct<", "map<", "binary", "fixed_size_binary")):
+    if kind.startswith(_NESTED):
         raise UsageError(f"column {name} holds {kind.split('<')[0]} values, not text")
     return f"{name}::varchar"
 
@@ -203,19 +245,27 @@ def _keywords(name: str, kind: str, _: Log) -> str:
 
 
 def _time(name: str, kind: str, log: Log) -> str:
-    """A timestamp, or NULL where the text is none: such an entry is without a time."""
+    """A timestamp, or NULL where the text is none: such an entry is without a time.
+
+    Only years of four digits are times: with later ones one entry could stop the whole run.
+    """
+    moment = _moment(name, kind, log)
+    usable = f"{moment} between timestamp '0001-01-01' and timestamp '9999-01-01'"
+    return f"case when {usable} then {moment} end"
+
+
+def _moment(name: str, kind: str, log: Log) -> str:
     if kind.startswith(("timestamp", "date")):
-        return f"{name}::timestamp"
-    if log.time_format in ("epoch", "epoch-ms"):
-        number = f"try_cast({name} as double)" + (
-            " / 1000" if log.time_format == "epoch-ms" else ""
-        )
+        return f"try_cast({name} as timestamp)"
+    text = _text(name, kind)
+    if log.time_format in _EPOCHS:
+        number = f"try_cast({name} as double) / {_EPOCHS[log.time_format]}"
         usable = f"case when {number} between -6e10 and 2.5e11 then {number} end"
         return f"make_timestamp(round({usable} * 1e6)::bigint)"
-    if kind in _WHOLE and log.time_format is None:
-        raise UsageError("the times are numbers: say --time-format epoch or epoch-ms")
     if log.time_format is not None:
-        return f"try_strptime({name}::varchar, {literal(log.time_format)})"
+        return f"try_strptime({text}, {literal(log.time_format)})"
+    if kind.startswith((*_WHOLE, *_REAL)):
+        raise UsageError("the times are numbers: say --time-format epoch or epoch-ms")
     return f"try_cast({name} as timestamp)"
 
 

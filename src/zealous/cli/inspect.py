@@ -65,9 +65,8 @@ def _print(found: Inspection, names: tuple[str, ...] | None) -> None:
             ["kind", "a user", "distinct a user", "median", "most", "distinct in all"],
             [(k.kind, k.occurrences, k.distinct, k.median, k.most, k.items) for k in found.kinds],
         )
-    skipped = [(reason, number) for reason, number in found.skipped.items() if number]
-    if skipped:
-        show.table("Lines skipped", ["reason", "lines"], skipped)
+    if found.skipped:
+        show.table("Lines skipped", ["reason", "lines"], list(found.skipped.items()))
     for warning in found.warnings:
         click.echo(f"Warning: {warning}")
 

@@ -29,7 +29,7 @@ def below(limit: int, *parts: Any) -> Ints:
 
 def uniform(*parts: Any) -> Floats:
     """A hashed number in [0, 1)."""
-    return (mix(*parts) >> np.uint64(11)) * 2.0**-53
+    return (mix(*parts) >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
 def zipf(u: Floats, *, power: float, shift: float, size: float) -> Ints:

@@ -16,7 +16,7 @@ _WANTS_BRAND, _WANTS_BEST = 0.6, 0.5
 _BEST = 200  # popularity down to which a topic has a site that most people want
 _REGIONS, _LOCAL = 1000, 60  # beyond that popularity even first results differ by region
 _URL = 200  # stream of hashes
-_PAGES = 100_000
+_NAMES = 100_000  # of the tail's words, so that they are short
 
 
 def clicks(entries: Entries, rng: np.random.Generator) -> tuple[Ints, Ints]:
@@ -45,21 +45,23 @@ def addresses(people: People, entries: Entries, rank: Ints) -> tuple[Ints, Ints,
     """The url at that rank for each entry: two words of the site, its end (of ENDS), the page.
 
     The list of a query is its own, but a third of it is shared with the whole topic, and below
-    the first result, or throughout for rare topics, it differs by region.
+    the second result, or throughout for rarer topics, it differs by region.
     """
     query = entries["query"]
     topic = np.maximum(query["topic"], 0)
     popularity, subject = np.divmod(topic, topics.SUBJECT_COUNT)
     own = mix(_URL, query["slot"], query["slot2"], query["extra"], query["person"])
-    of_topic = below(100, _URL, query["topic"], rank) < 30
+    personal = query["person"] >= 0
+    of_topic = ~personal & (below(100, _URL, topic, rank) < 30)
     local = (rank > 1) | (popularity > _LOCAL)
     region = np.where(local, people.region(entries["user"], _REGIONS), 0)
     key = mix(_URL, query["topic"], np.where(of_topic, 0, own), rank, region)
     first = topics.name(topic)[:, 0]
-    first = np.where(query["person"] >= 0, words.TAIL + below(_PAGES, key, 1), first)
-    second = words.THINGS[subject, below(words.THINGS.shape[1], key, 2)]
+    first = np.where(personal, words.TAIL + below(_NAMES, key, 1), first)
+    second = words.TAIL + below(_NAMES, key, 2)  # hardly anybody's real site has such a name
     end = below(len(ENDS), key, 3)
-    page = np.where(below(10, key, 4) < 2, words.NONE, words.TAIL + below(_PAGES, key, 5))
+    thing = words.THINGS[subject, below(words.THINGS.shape[1], key, 4)]
+    page = np.where(personal | (below(10, key, 5) < 2), words.NONE, thing)
     site = topics.is_brand(query["topic"]) & (rank == 0)
     slot = np.where(query["slot"] < 4, query["slot"], words.NONE)
     return (

@@ -1,6 +1,6 @@
 """How near a log comes to the one in the paper: a few figures of the whole log.
 
-They are exact and hence for the owner of a log alone, never for a release.
+They are exact, and hence for the owner of a log alone, never for a release.
 """
 
 import tempfile
@@ -10,32 +10,25 @@ from pathlib import Path
 
 import duckdb
 
-# A pair is two subsequent, different queries of a user within 30 minutes. Items are compared by
-# 64-bit hashes: 30 million distinct ones collide with a chance of 1 in 40,000, in a third of the
-# memory that texts take.
-_STEPS = {
-    "entries": """
-        select user, time, urls,
-            regexp_replace(trim(lower(query)), '\\s+', ' ', 'g') as query
-        from read_parquet($path)
-    """,
-    "keywords": """
-        select hash(unnest(regexp_extract_all(query, '[\\p{L}\\p{M}\\p{N}]+'))) as item from entries
-    """,
+from zealous.engines.sql import literal
+from zealous.items import SESSION_GAP, asked, words
+
+# Items are compared by 64-bit hashes, which take a third of the memory of the texts: among the 30
+# million distinct ones of five million users, the chance that any two collide is 1 in 40,000.
+_ITEMS = {
+    "keywords": f"select hash(unnest({words('query')})) as item from entries",
     "queries": "select hash(query) as item from entries",
     "clicks": "select hash(unnest(urls)) as item from entries",
-    "query_pairs": """
+    "query_pairs": f"""
         select hash(query, next_query) as item
         from (
-            select hash(query) as query, time,
-                lead(hash(query)) over following as next_query,
-                lead(time) over following as next_time
-            from entries window following as (partition by user order by time)
+            select query, time, lead(query) over w as next_query, lead(time) over w as next_time
+            from (select user, time, hash(query) as query from entries)
+            window w as (partition by user order by time)
         )
-        where query <> next_query and next_time - time <= interval 30 minutes
+        where query <> next_query and next_time <= time + interval {SESSION_GAP} minute
     """,
 }
-KINDS = ("keywords", "queries", "clicks", "query_pairs")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,8 +38,8 @@ class Figures:
     Attributes:
         users: Users with at least one entry.
         entries: Queries asked, each with its clicks.
-        kinds: For each kind of item, how often a user holds one on average, repetitions counted,
-            and how many distinct ones the log has.
+        kinds: For each kind of item, how many a user has on average, repetitions counted, and how
+            many distinct ones the log has.
     """
 
     users: int
@@ -67,26 +60,27 @@ PAPER = Figures(
 
 
 def figures(path: Path, *, memory: str = "2GB") -> Figures:
-    """The figures of a generated log, computed in bounded memory.
+    """The figures of a generated log.
 
     Args:
         path: A Parquet file that `generate` wrote.
         memory: What the computation may take before it turns to the disk.
     """
-    with tempfile.TemporaryDirectory() as spill, duckdb.connect() as connection:
-        connection.execute(f"set memory_limit = '{memory}'; set temp_directory = '{spill}'")
+    entries = f"select user, time, urls, {asked(fold=False)} as query from {literal(str(path))}"
+    with tempfile.TemporaryDirectory() as folder, duckdb.connect() as connection:
+        connection.execute(f"set memory_limit = {literal(memory)}")
+        connection.execute(f"set temp_directory = {literal(folder)}")
         connection.execute("set preserve_insertion_order = false")
-        source = str(path).replace("'", "''")
-        for name, step in _STEPS.items():
-            text = step.replace("$path", f"'{source}'")
-            connection.execute(f"create temp view {name} as {text}")
-        one = connection.execute("select count(distinct user), count(*) from entries").fetchone()
-        users, entries = one or (0, 0)
-        kinds = {}
-        for kind in KINDS:
-            found = connection.execute(
-                f"select count(*), count(distinct item) from {kind}"
-            ).fetchone()
-            occurrences, distinct = found or (0, 0)
-            kinds[kind] = (occurrences / max(users, 1), distinct)
-    return Figures(users=users, entries=entries, kinds=kinds)
+        connection.execute(f"create temp view entries as {entries}")
+        rows, users = _count(connection, "select user as item from entries")
+        found = {kind: _count(connection, items) for kind, items in _ITEMS.items()}
+    kinds = {kind: (count / max(users, 1), distinct) for kind, (count, distinct) in found.items()}
+    return Figures(users=users, entries=rows, kinds=kinds)
+
+
+def _count(connection: duckdb.DuckDBPyConnection, items: str) -> tuple[int, int]:
+    """How many items there are, and how many distinct ones."""
+    grouped = f"select count(*) as n from ({items}) where item is not null group by item"
+    row = connection.execute(f"select sum(n)::bigint, count(*) from ({grouped})").fetchone()
+    count, distinct = row or (0, 0)
+    return count or 0, distinct

@@ -5,6 +5,7 @@ Everything is a function of (seed, user), so nothing is stored but one rate a us
 
 import re
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -14,14 +15,14 @@ from zealous.generate.topics import WORDS, Queries, popular_topics, some_subject
 from zealous.generate.vocabulary import ABOUT_A_PERSON, FIRST_NAMES, ROADS
 
 SESSIONS_A_DAY = 0.303
-_SPREAD, _LEAST = 1.25, 0.25  # of activity: of its logarithm, and share that all have
+_SPREAD, _LEAST = 1.25, 0.25  # of activity: its logarithm's deviation, and what everybody has
 _SUBJECT, _FAVOURITE, _REGION, _HABIT, _HOME, _PERSON = range(100, 106)  # streams of hashes
 
 ACQUAINTANCES = 8  # people (the user first) whom one user may look up
 TEMPLATES = 5  # ways to look someone up, see personal_words
 _HOME_SIZE = 4
 _FIRST, _ABOUT, _ROADS = (words.numbers(w) for w in (FIRST_NAMES, ABOUT_A_PERSON, ROADS))
-_ACCT = int(words.numbers(["acct"])[0])
+_ACCT = int(words.numbers("acct")[0])
 
 _PERSONAL = re.compile(
     rf"[a-z](?:{'|'.join(words.FAMILY_ENDINGS)})\b|\bacct +\d{{9}}\b|\b555\W?01\d\d\b"
@@ -50,7 +51,7 @@ class People:
     rates: Floats  # sessions a day of each user
 
     @classmethod
-    def draw(cls, users: int, seed: int) -> "People":
+    def draw(cls, users: int, seed: int) -> Self:
         """A population of very different activity: log-normal."""
         normal = np.random.default_rng([seed, 0]).standard_normal(users)
         activity = _LEAST + (1 - _LEAST) * np.exp(_SPREAD * normal - _SPREAD**2 / 2)

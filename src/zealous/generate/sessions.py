@@ -36,9 +36,10 @@ class Step(IntEnum):
     CORRECT = 5  # the misspelling
 
 
-_STEPS = np.array([0.37, 0.19, 0.07, 0.09, 0.28])  # chances, SAME to NEW
+_STEPS = np.array([0.37, 0.20, 0.05, 0.09, 0.29])  # chances, SAME to NEW
 _CORRECTS = 0.75  # chance that a misspelling is corrected next
 _NEAR_TOPICS = 10
+_SUGGESTED = 0.85  # who rewords takes what many take: the rarest additions are never suggested
 
 
 def day_entries(people: People, day: int) -> Entries:
@@ -128,12 +129,13 @@ def follow(people: People, user: Ints, before: Queries, rng: np.random.Generator
 
 def _reword(queries: Queries, rng: np.random.Generator) -> Queries:
     """Drop, add or replace a word, to another query that the topic has in the pool."""
-    slot, way = topics.slots(rng.random(len(queries))), rng.random(len(queries))
+    suggested = _SUGGESTED * rng.random(len(queries))
+    slot, way = topics.slots(suggested), rng.random(len(queries))
     had, had2 = queries["slot"], queries["slot2"]
     improvised = queries["extra"] >= 0
     none, two = had < 0, had2 >= 0
-    add = ~improvised & (none | (~two & (way < 0.35)))
-    drop = ~improvised & ~none & (way > 0.7)
+    add = ~improvised & (none | (~two & (way < 0.3)))
+    drop = ~improvised & ~none & (way > 0.6)
     replace = ~improvised & ~add & ~drop
     queries["slot"] = np.where((add & none) | replace, slot, had)
     queries["slot"][drop & ~two] = words.NONE

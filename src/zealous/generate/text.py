@@ -4,6 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from zealous.generate.chance import Ints
 from zealous.generate.clicks import ENDS, addresses, clicks
 from zealous.generate.people import People, personal_words
 from zealous.generate.sessions import Entries
@@ -57,7 +58,7 @@ def clicked_urls(people: People, entries: Entries, rng: np.random.Generator) -> 
     return pa.ListArray.from_arrays(pa.array(starts), url)
 
 
-def _columns(*columns: np.ndarray) -> list[pa.Array]:
+def _columns(*columns: Ints) -> list[pa.Array]:
     """Columns of words spelled together, which spells each distinct word once."""
     text, size = spell(np.concatenate(columns)), len(columns[0])
     return [text.slice(place * size, size) for place in range(len(columns))]

@@ -39,12 +39,12 @@ _THINGS, _ADDED = words.THINGS.shape[1], words.ADDED.shape[1]
 
 def some_subjects(u: Floats) -> Ints:
     """Subjects, the first ones more often."""
-    return zipf(u, power=0.8, shift=4, size=SUBJECT_COUNT)
+    return zipf(u, power=0.8, shift=6.0, size=SUBJECT_COUNT)
 
 
 def popular_topics(u: Floats, subject: Ints) -> Ints:
     """Topics of the subjects, the popular ones more often."""
-    return zipf(u, power=1.13, shift=1.5, size=2e5) * SUBJECT_COUNT + subject
+    return zipf(u, power=1.17, shift=3.0, size=2e5) * SUBJECT_COUNT + subject
 
 
 def near(topic: Ints, which: Ints) -> Ints:
@@ -56,7 +56,8 @@ def near(topic: Ints, which: Ints) -> Ints:
 def is_brand(topic: Ints) -> Bools:
     """Whether the topic is a brand, whose own site nearly everybody wants."""
     block = topic // SUBJECT_COUNT
-    return (topic >= 0) & (block < 3000) & (block % 4 != 0) & (below(100, _BRAND, topic) < 40)
+    may_be: Bools = (topic >= 0) & (block < 3000) & (block % 4 != 0)
+    return may_be & (below(100, _BRAND, topic) < 40)
 
 
 def slots(u: Floats) -> Ints:
@@ -67,7 +68,7 @@ def slots(u: Floats) -> Ints:
 def subject_words(u: Floats, subject: Ints) -> Ints:
     """Words of the subjects: its things first, then its own share of the tail."""
     rank = zipf(u, power=1.16, shift=5.0, size=1e6)
-    thing = words.THINGS[subject, np.minimum(rank, _THINGS - 1)]
+    thing: Ints = words.THINGS[subject, np.minimum(rank, _THINGS - 1)]
     tail = words.TAIL + (rank - _THINGS) * SUBJECT_COUNT + subject
     return np.where(rank < _THINGS, thing, tail)
 
@@ -105,7 +106,7 @@ def query_words(queries: Queries) -> Ints:
     named = name(topic)
     named[:, 0] += queries["typo"] * words.TYPO
     added = np.stack([slot_word(topic, queries["slot"]), slot_word(topic, queries["slot2"])], 1)
-    known = (added >= 0) & (added < len(words.HEAD))
+    known = (added >= 0) & (added < words.HEAD_SIZE)
     before = known & words.STANDS_BEFORE[np.where(known, added, 0)]
     parts = [
         np.where(before, added, words.NONE),

@@ -6,7 +6,7 @@ A number's upper bits say which of these it is, and whether it is misspelled.
 """
 
 from collections.abc import Sequence
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pyarrow as pa
@@ -27,32 +27,31 @@ TAIL, BRAND, FAMILY, NUMBER, PHONE = (kind << 48 for kind in range(1, 6))
 TYPO = 1 << 56  # times 1, 2 or 3: three ways to misspell a word
 TYPOS = 3
 
-# Words of the tail are consonants-vowel syllables and one of CODAS; the codas of brands and the
-# endings of family names can be none of these, which keeps the three apart.
-_ONSETS = "b c d f g h j k l m n p r s t v w z br ch cl dr fl gr pl sh st tr".split()
+# Words of the tail are syllables (consonants, vowel) and one of the codas; the codas of brands and
+# the endings of family names can be none of these, which keeps the three apart. Now and then a word
+# of the tail is one of the head, such as tomato: no harm.
+_ONSETS = [*"bcdfghjklmnprstvwy", "br", "ch", "cl", "dr", "fl", "gl", "pl", "sh", "st", "tr"]
 _SYLLABLES = pa.array([onset + vowel for onset, vowel in product(_ONSETS, "aeiou")])
 _CODAS = ("", "n", "r", "s", "l", "t", "m", "d")
 _BRAND_CODAS = ("x", "zz", "ck", "ff")
 FAMILY_ENDINGS = ("quist", "thwaite", "snaith", "beigh", "wough")
 _SHUFFLE = 1_000_000_007  # prime, hence a permutation of every class of words
 
-HEAD: tuple[str, ...] = tuple(
-    dict.fromkeys(
-        [word for _, things, added in SUBJECTS for word in (things + " " + added).split()]
-        + [*GENERIC, *FIRST_NAMES, *ABOUT_A_PERSON, *ROADS, "acct"]
-    )
-)
-_NUMBER_OF = {word: number for number, word in enumerate(HEAD)}
+_LISTS = (*(text for subject in SUBJECTS for text in subject), GENERIC, FIRST_NAMES)
+_HEAD = dict.fromkeys(", ".join((*_LISTS, ABOUT_A_PERSON, ROADS, "acct")).split(", "))
+_NUMBER_OF = {word: number for number, word in enumerate(_HEAD)}
+HEAD_SIZE = len(_HEAD)
 
 
-def numbers(words: Sequence[str]) -> Ints:
-    """The numbers of words of the head."""
-    return np.array([_NUMBER_OF[word] for word in words], np.int64)
+def numbers(listed: str) -> Ints:
+    """The numbers of words of the head, listed with commas."""
+    return np.array([_NUMBER_OF[word] for word in listed.split(", ")], np.int64)
 
 
-THINGS = np.stack([numbers(things.split()) for _, things, _ in SUBJECTS])
-ADDED = np.stack([numbers(added.split()) for _, _, added in SUBJECTS])
-STANDS_BEFORE = np.isin(np.arange(len(HEAD)), numbers(BEFORE))
+# Each subject's words, (subjects, words of a subject), and whether a word stands before the thing.
+THINGS = np.stack([numbers(things) for things, _ in SUBJECTS])
+ADDED = np.stack([numbers(added) for _, added in SUBJECTS])
+STANDS_BEFORE = np.isin(np.arange(HEAD_SIZE), numbers(BEFORE))
 
 
 def spell(words: Ints) -> pa.Array:
@@ -60,11 +59,11 @@ def spell(words: Ints) -> pa.Array:
     distinct, where = np.unique(words, return_inverse=True)
     marks = [0, TAIL, BRAND, FAMILY, NUMBER, PHONE, TYPO]
     cuts = np.searchsorted(distinct, [*marks, np.iinfo(np.int64).max])
-    kinds = [distinct[low:high] for low, high in zip(cuts[:-1], cuts[1:], strict=True)]
+    kinds = [distinct[low:high] for low, high in pairwise(cuts)]
     head, tail, brand, family, number, phone, typo = kinds
     texts = [
         pa.nulls(cuts[0], pa.string()),
-        pc.take(pa.array(HEAD), pa.array(head)),
+        pc.take(pa.array(list(_HEAD)), pa.array(head)),
         _syllables(tail - TAIL, _CODAS),
         _syllables(brand - BRAND, _BRAND_CODAS),
         _syllables(family - FAMILY, FAMILY_ENDINGS),

@@ -1,0 +1,24 @@
+"""Write docs/commands.md from the commands' own help."""
+
+from pathlib import Path
+
+import click
+
+from zealous.cli import cli
+
+
+def main() -> None:
+    """Write the reference page."""
+    sections = [
+        "# Commands",
+        "Made from `--help` by `python docs/commands.py`; a test keeps it true.",
+    ]
+    for name in sorted(cli.commands):
+        command = cli.commands[name]
+        context = click.Context(command, info_name=f"zealous {name}", max_content_width=100)
+        sections.append(f"## zealous {name}\n\n```text\n{command.get_help(context)}\n```")
+    Path(__file__).with_name("commands.md").write_text("\n\n".join(sections) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,93 @@
+"""Data flows one way: each module imports only from above it."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import zealous
+
+ROOT = Path(zealous.__file__).parent
+ORDER = [
+    "errors", "version", "engines.sql", "engines.duckdb", "guarantee", "lines", "log", "source",
+    "items", "bound", "histogram", "calibrate", "noise", "mechanism", "plan", "handout", "release",
+    "publish", "inspection", "generate", "cli",
+]  # fmt: skip
+
+
+def imported(path: Path) -> set[str]:
+    """The modules of this package that a file imports."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("zealous."):
+            found.add((node.module or "").removeprefix("zealous."))
+        elif isinstance(node, ast.ImportFrom) and node.module == "zealous":
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.Import):
+            assert not any(alias.name.startswith("zealous") for alias in node.names), path
+    return found
+
+
+def place(module: str) -> int:
+    """Where in the order a module stands; a folder is one place."""
+    names = [name for name in ORDER if module == name or module.startswith(f"{name}.")]
+    assert len(names) == 1, f"{module} has no place in the order"
+    return ORDER.index(names[0])
+
+
+def test_each_imports_only_from_above() -> None:
+    seen = 0
+    for path in ROOT.rglob("*.py"):
+        module = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+        if module in ("__init__", "engines"):
+            continue
+        for other in imported(path):
+            own_folder = place(module) == place(other) and ORDER[place(module)] in (
+                "generate",
+                "cli",
+            )
+            assert place(other) < place(module) or own_folder, f"{module} imports {other}"
+            seen += 1
+    assert seen > 40
+
+
+def test_noise_is_drawn_in_the_mechanism_alone() -> None:
+    users = {
+        path.relative_to(ROOT).as_posix()
+        for path in ROOT.rglob("*.py")
+        if "noise" in imported(path)
+    }
+    assert users == {"mechanism.py", "publish.py"}
+
+
+def test_no_pseudo_random_numbers_outside_the_generator() -> None:
+    for path in ROOT.rglob("*.py"):
+        if "generate" in path.relative_to(ROOT).parts[0]:
+            continue
+        text = path.read_text()
+        assert "numpy.random" not in text, path
+        assert "np.random" not in text, path
+        assert "import random" not in text, path
+
+
+def test_help_and_plan_import_nothing_heavy() -> None:
+    program = (
+        "import sys\n"
+        "sys.argv = ['zealous', *sys.argv[1:]]\n"
+        "from zealous.cli import main\n"
+        "try:\n    main()\nexcept SystemExit as e:\n    assert e.code == 0, e.code\n"
+        "heavy = {'numpy', 'pyarrow', 'duckdb', 'rich', 'pandas'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    plan = ["plan", "--users", "9", "--items-per-user", "2", "--epsilon", "1", "--delta", "0.1"]
+    for arguments in (["--help"], plan, [*plan, "--json"]):
+        subprocess.run([sys.executable, "-c", program, *arguments], check=True, capture_output=True)
+
+
+def test_the_public_names() -> None:
+    assert zealous.__all__ == sorted(zealous.__all__)
+    assert all(hasattr(zealous, name) for name in zealous.__all__)
+    assert callable(zealous.plan)
+    assert callable(zealous.publish)
