@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from typing import Any, get_args
@@ -224,9 +224,9 @@ def test_is_the_least_of_all(case: tuple[Guarantee, int]) -> None:
 def test_is_the_least_for_extreme_deltas(
     kind: type[Guarantee], delta: str, neighbors: Neighbors
 ) -> None:
-    goal = kind(epsilon=4, delta=delta, users=500_000, neighbors=neighbors)
+    goal = kind(epsilon=8, delta=delta, users=500_000, neighbors=neighbors)
     found = calibrate(goal, 2)
-    with localcontext(Context(prec=700)):
+    with localcontext(Context(prec=500)):
         scan = Scan(goal, 2)
         tau_prime, least, tau = scan.least()
         assert (found.tau, found.tau_prime) == (tau, tau_prime)
@@ -259,22 +259,24 @@ def test_tail_is_the_chance_of_exceeding(scale: Fraction) -> None:
         assert tail(scale, t) == pytest.approx(noise.cdf(-t - 1), rel=1e-9)
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=100, deadline=None, derandomize=True)
 @given(
     scale=st.fractions(Fraction(1, 20), 50, max_denominator=50),
-    t=st.integers(-5, 3000),
+    t=st.integers(-5, 400),
     items=st.integers(1, 10**8),
 )
 def test_union_bound_is_rounded_up_and_by_little(scale: Fraction, t: int, items: int) -> None:
-    with localcontext(Context(prec=30_000 if t > 300 else 1500)):
+    # T is as small as exp(-20 * 401), with 3,482 zeros.
+    with localcontext(Context(prec=3600)):
         alpha = (-decimal(1 / scale)).exp()
         above = alpha ** (t + 1) / (1 + alpha) if t >= 0 else 1 - alpha**-t / (1 + alpha)
-        few = items * above < Decimal("1e-40")
-        # Within one part in 1e40 of it where K T is so small.
-        truth = items * above if few else 1 - (1 - above) ** items
+        truth = 1 - (1 - above) ** items
         claim = decimal(union_bound(scale, t, items))
-        assert truth * (1 - Decimal("1e-39") if few else 1) <= claim
-        assert claim <= truth * (1 + Decimal("1e-15"))
+        assert truth <= claim <= truth * (1 + Decimal("1e-15"))
+
+
+def test_a_chance_below_all_decimals_is_not_zero() -> None:
+    assert union_bound(Fraction(1, 10**12), 5, 1) > 0
 
 
 @pytest.mark.parametrize("scale", SCALES, ids=str)
@@ -367,16 +369,13 @@ def calibrations() -> Iterator[Calibration]:
         yield Calibration(scale=scale, tau=tau, tau_prime=tau + t, delta=Fraction(1, 2))
 
 
-def first(holds: Callable[[int], bool], start: int) -> int:
-    return next(n for n in itertools.count(start) if holds(n))
-
-
 @pytest.mark.parametrize("probability", [0.01, 0.05, 0.5, 0.95, 0.999])
 def test_least_count_is_the_first_that_appears_often_enough(probability: float) -> None:
     for each in calibrations():
         noise = dlaplace(1 / float(each.scale))
-        expected = first(lambda n: noise.sf(each.tau_prime - n) >= probability, each.tau)
-        assert least_count(each, probability) == expected
+        found = least_count(each, probability)
+        often = [noise.sf(each.tau_prime - n) >= probability for n in range(each.tau, found + 1)]
+        assert often == [False] * (found - each.tau) + [True]
 
 
 def test_below_tau_nothing_is_published() -> None:
@@ -390,6 +389,6 @@ def test_below_tau_nothing_is_published() -> None:
 @pytest.mark.parametrize("confidence", [0.01, 0.5, 0.9, 0.95, 0.999])
 def test_noise_quantile_is_the_first_that_is_wide_enough(confidence: float) -> None:
     for scale in SCALES:
-        noise = dlaplace(1 / float(scale))
-        expected = first(lambda x: noise.cdf(x) - noise.cdf(-x - 1) >= confidence, 0)
-        assert noise_quantile(scale, confidence) == expected
+        noise, found = dlaplace(1 / float(scale)), noise_quantile(scale, confidence)
+        wide = [noise.cdf(x) - noise.cdf(-x - 1) >= confidence for x in range(found + 1)]
+        assert wide == [False] * found + [True]

@@ -207,7 +207,7 @@ def _describe(part: Part) -> str:
         f"  an item appears       with 5 / 50 / 95 % at {low} / {half} / {high} users",
         f"  a count is off        by at most {expected.error_95} in 95 of 100 cases",
     ]
-    if expected.single_person_items:
+    if expected.single_person_items and isinstance(part.goal, Indistinguishability):
         lines.append(
             f"  single persons        up to {expected.single_person_items:.3g} items held by one "
             "person only are published on average, if everybody's items were their own"

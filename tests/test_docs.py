@@ -1,0 +1,55 @@
+"""What the README says works when typed, in order, by a stranger."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import COMMAND
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), ROOT / "CONTRIBUTING.md"]
+
+
+def blocks(path: Path, language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", path.read_text(), re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("stranger")
+
+
+def test_the_readme_runs_from_top_to_bottom(folder: Path) -> None:
+    (folder / "shop.csv").write_text(
+        "CustomerID,Description\n" + "".join(f"{n % 900},thing {n % 7}\n" for n in range(6000))
+    )
+    subprocess.run(["gzip", "shop.csv"], cwd=folder, check=True)
+    commands = [line for block in blocks(ROOT / "README.md", "sh") for line in block.splitlines()]
+    ran = 0
+    for line in commands:
+        program, *arguments = shlex.split(line, comments=True)
+        assert program in ("make", "zealous")
+        if program == "zealous":
+            done = subprocess.run(
+                [COMMAND, *arguments], cwd=folder, capture_output=True, text=True, check=False
+            )
+            assert done.returncode == 0, (line, done.stderr)
+            ran += 1
+            if arguments[0] == "plan":
+                shown = blocks(ROOT / "README.md", "text")[0]
+                assert done.stdout == shown
+    assert ran == 5
+    program = blocks(ROOT / "README.md", "python")[0]
+    subprocess.run([sys.executable, "-c", program], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
+        if "://" not in target:
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
