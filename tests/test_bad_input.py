@@ -32,6 +32,11 @@ GOAL = ["--users", 50, "--epsilon", 200, "--delta", 0.5, "--items-per-user", 2]
 Publish = Callable[..., Ran]
 
 
+def bug(where: str) -> pytest.MarkDecorator:
+    """Marks what fails until a known bug is fixed; then this fails, and the mark has to go."""
+    return pytest.mark.xfail(strict=True, reason=f"bug in {where}")
+
+
 def entry(user: object, query: str, minute: int = 0) -> bytes:
     return f"qzx-{user},{query},2006-03-01 12:{minute:02d}:00,http://qzx.example\n".encode()
 
@@ -85,8 +90,9 @@ def check_said(ran: Ran) -> None:
 def published(tmp_path: Path, kind: str = "queries") -> dict[Any, int]:
     """The published table: item to count."""
     rows = pq.read_table(tmp_path / "out" / "release" / f"{kind}.parquet").to_pylist()
-    return {tuple(row.values())[0] if len(row) == 2 else tuple(row.values())[:-1]: row["count"]
-            for row in rows}  # fmt: skip
+    items = [tuple(row.values())[:-1] for row in rows]
+    return {item[0] if len(item) == 1 else item: row["count"]
+            for item, row in zip(items, rows, strict=True)}  # fmt: skip
 
 
 # Lines
@@ -123,7 +129,7 @@ def test_a_bad_line_is_skipped_alone(name: str, publish: Publish, tmp_path: Path
 
 
 def test_all_bad_lines_together(publish: Publish, run: Run, tmp_path: Path) -> None:
-    lines, bad = base(), [line for line, _ in BAD_LINES.values()]
+    lines, bad = base(), [line for line, _ in BAD_LINES.values() if len(line) < 1_000]
     (tmp_path / "log.csv").write_bytes(
         HEADER + b"".join([*bad, *lines[:9], *bad, *lines[9:], *bad])
     )
@@ -172,7 +178,7 @@ def test_one_user(publish: Publish, tmp_path: Path) -> None:
 
 
 def test_a_user_with_half_of_all_rows(publish: Publish, run: Run, tmp_path: Path) -> None:
-    robot = [entry("robot", f"qzx thing {number}") for number in range(45)]
+    robot = [entry("robot", f"qzx thing {number}") for number in range(46)]
     (tmp_path / "log.csv").write_bytes(HEADER + b"".join([*robot, *base()]))
     assert publish("log.csv").code == 0
     found = published(tmp_path)
@@ -180,7 +186,7 @@ def test_a_user_with_half_of_all_rows(publish: Publish, run: Run, tmp_path: Path
     assert len(found) <= 4
     looked = run("inspect", "log.csv")
     check_said(looked)
-    assert "Warning: One user id holds 50% of all entries" in looked.stdout
+    assert "Warning: One user id holds 51% of all entries" in looked.stdout
     assert "--exclude-users" in looked.stdout
 
 
@@ -223,7 +229,6 @@ def test_inspect_survives_strange_times(run: Run, tmp_path: Path) -> None:
     assert "say --time-format" in ran.stdout
 
 
-@pytest.mark.xfail(strict=True, reason="bug in cli/inspect.py: asdict() of a Counter")
 def test_inspect_prints_json_of_a_log_with_bad_lines(run: Run, tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_bytes(HEADER + b"".join(base()) + b"qzx\n")
     ran = run("inspect", "log.csv", "--json")
@@ -301,7 +306,10 @@ def dangling(path: Path) -> None:
         ("none.parquet", broken_parquet, 1, "none.parquet is not a readable Parquet file"),
         ("empty.parquet", Path.touch, 1, "empty.parquet is not a readable Parquet file"),
         ("cut.parquet", cut_parquet, 1, "cut.parquet is not a readable Parquet file"),
-        ("damaged.parquet", damaged_parquet, 1, "Parquet file of the log is damaged"),
+        pytest.param(
+            *("damaged.parquet", damaged_parquet, 1, "Parquet file of the log is damaged"),
+            marks=bug("engines/duckdb.py: a damaged page raises a bare Error"),
+        ),
         ("list.parquet", listed_parquet, 2, 'column "query" holds list values, not text'),
         ("invalid.parquet", invalid_parquet, 1, "holds text that is not UTF-8"),
         ("number.parquet", numbered_parquet, 2, "say --time-format epoch"),
@@ -408,8 +416,7 @@ def test_a_limit_on_the_output(publish: Publish, long_log: Path, tmp_path: Path)
     # Parquet keeps the log small enough to be staged; the CSV of the release is too large.
     ran = publish(long_log, *ALL, preexec_fn=limited(600_000))
     assert ran.code == 1
-    assert "File too large" in ran.stderr
-    assert "nothing was left behind" in ran.stderr or "--temporary" in ran.stderr
+    assert "File too large; nothing was left behind" in ran.stderr
 
 
 def test_a_limit_on_temporary_files(publish: Publish, long_log: Path) -> None:
@@ -444,7 +451,15 @@ def big_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("stage", ["reading", "counting"])
+@pytest.mark.parametrize(
+    "stage",
+    [
+        "reading",
+        pytest.param(
+            "counting", marks=bug("engines/duckdb.py: an interrupted query raises a RuntimeError")
+        ),
+    ],
+)
 def test_a_signal_in_the_middle(
     sent: signal.Signals, stage: str, big_log: Path, tmp_path: Path
 ) -> None:
@@ -549,7 +564,7 @@ def test_wrong_usage(name: str, publish: Publish, log: Path) -> None:
     assert told in ran.stderr
 
 
-@pytest.mark.xfail(strict=True, reason="bug in publish.py: the engine's directory is left behind")
+@bug("publish.py: the engine's directory is left behind")
 def test_items_for_which_a_column_is_missing(publish: Publish, tmp_path: Path) -> None:
     (tmp_path / "log.tsv").write_text("user\tquery\nqzx-1\tqzx tea\n")
     ran = publish("log.tsv", items="clicks")
@@ -557,13 +572,13 @@ def test_items_for_which_a_column_is_missing(publish: Publish, tmp_path: Path) -
     assert "say --url COLUMN" in ran.stderr
 
 
-@pytest.mark.xfail(strict=True, reason="bug in engines/duckdb.py: more memory than can be counted")
+@bug("engines/duckdb.py: more memory than can be counted")
 def test_more_memory_than_there_can_be(publish: Publish, log: Path) -> None:
     ran = publish(log, "--memory", "99999999999999TB")
     assert ran.code == 2
 
 
-@pytest.mark.xfail(strict=True, reason="bug in items.py: names are compared in their case")
+@bug("items.py: names are compared in their case")
 @pytest.mark.parametrize("name", ["User", "Count", "TIME"])
 def test_a_column_called_like_one_of_ours(name: str, publish: Publish, tmp_path: Path) -> None:
     lines = [f"qzx-{user}\tqzx\t2006-03-01\n" for user in range(USERS)]

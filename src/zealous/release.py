@@ -172,9 +172,10 @@ def _write_csv(table: pa.Table, path: Path) -> None:
 
 def _inert(value: str | int) -> str | int:
     """A cell that no spreadsheet will run: text that looks like a formula gets an apostrophe."""
-    if isinstance(value, str) and _RUNNABLE.match(value):
-        return f"'{value}"
-    return value
+    if not isinstance(value, str):
+        return value
+    text = value.replace("\r", " ")  # the csv module does not quote it, and a row would begin there
+    return f"'{text}" if _RUNNABLE.match(value) else text
 
 
 def _sync(path: Path) -> None:

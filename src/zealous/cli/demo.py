@@ -29,7 +29,7 @@ Example:
 @click.command(help=_HELP)
 @click.option("-o", "--output", type=click.Path(path_type=Path), default=Path("demo"),
               show_default=True, metavar="DIR")  # fmt: skip
-@click.option("--users", type=int, default=40_000, show_default=True)
+@click.option("--users", type=int, default=80_000, show_default=True)
 def demo(output: Path, users: int) -> None:
     """Try everything on a small synthetic log."""
     from zealous.generate import generate, is_personal
@@ -44,14 +44,16 @@ def demo(output: Path, users: int) -> None:
         generate(path, users=users, seed=7, progress=progress)
     log = read_log(path)
 
-    goal = ProbabilisticDP(epsilon=8, delta="0.001", users=users)
+    # A small log needs a large epsilon; pairs are the rarest kind and get the largest share.
+    goal = ProbabilisticDP(epsilon=10, delta="0.001", users=users)
     kinds = [keywords(4), queries(2), clicks(2), query_pairs(1)]
+    split = {"keywords": 2, "queries": 2, "clicks": 2, "query-pairs": 4}
     click.echo("2. The plan, made without looking at the log\n")
-    click.echo(f"{plan(goal, kinds)}\n")
+    click.echo(f"{plan(goal, kinds, split=split)}\n")
 
     click.echo("3. The release\n")
     with show.telling() as say:
-        release = publish(log, goal, kinds, parameters_from="synthetic-log", say=say)
+        release = publish(log, goal, kinds, split=split, parameters_from="synthetic-log", say=say)
         target = release.write(output / "release")
     for kind in kinds:
         rows = release[kind.name()].arrow.slice(0, 6).to_pylist()

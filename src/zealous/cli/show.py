@@ -58,13 +58,13 @@ def table(title: str, names: Sequence[str], rows: Sequence[Sequence[object]]) ->
     from rich.text import Text
 
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 110)
-    drawn = Table(title=Text(title, "bold"), title_justify="left", box=box.SIMPLE_HEAD)
+    drawn = Table(box=box.SIMPLE_HEAD)
     for index, name in enumerate(names):
         numeric = bool(rows) and all(isinstance(row[index], int | float) for row in rows)
         drawn.add_column(Text(name), justify="right" if numeric else "left", overflow="fold")
     for row in rows:
         drawn.add_row(*(Text(_cell(value)) for value in row))
-    console.print(drawn)
+    console.print(Text(title, "bold"), drawn)
 
 
 def as_json(value: Mapping[str, Any]) -> None:

@@ -13,8 +13,8 @@ import duckdb
 from zealous.engines.sql import literal
 from zealous.items import SESSION_GAP, asked, words
 
-# Items are compared by 64-bit hashes, which take a third of the memory of the texts: among the 30
-# million distinct ones of five million users, the chance that any two collide is 1 in 40,000.
+# Items are compared by 64-bit hashes, which take far less memory than the texts: among the 42
+# million urls of five million users, the chance that any two collide is 1 in 20,000.
 _ITEMS = {
     "keywords": f"select hash(unnest({words('query')})) as item from entries",
     "queries": "select hash(query) as item from entries",

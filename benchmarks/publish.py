@@ -1,0 +1,123 @@
+"""Time to the thresholded histogram over the time of the non-private count, in one run.
+
+    python benchmarks/publish.py [--users 500000] [--rounds 5] [--items-per-user 5]
+
+The yardstick is DuckDB's `select item, count(distinct user) ... group by item having ... >= tau` on
+the same file with the same item expression. Rounds are interleaved and medians are compared, since
+machines are noisy. Noise and writing are timed apart. Prints a Markdown table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+
+import zealous as z
+from zealous.engines.duckdb import DuckDB
+from zealous.engines.sql import Step, identifier, listed
+from zealous.generate import generate
+from zealous.histogram import histogram
+from zealous.items import Kind
+from zealous.plan import Part
+from zealous.source import Source, open_log
+
+DATA = Path(__file__).parent / "data"
+THREADS = 2
+
+
+def main() -> None:
+    arguments = _arguments()
+    path = _log(arguments.users)
+    m = arguments.items_per_user
+    kinds = [z.queries(m), z.clicks(m), z.keywords(m), z.query_pairs(m)]
+    goal = z.ProbabilisticDP(epsilon=2, delta="0.001", users=arguments.users)
+    print(f"DuckDB {duckdb.__version__}, {THREADS} threads, m = {m}, {arguments.rounds} rounds\n")
+    print("| kind | non-private count | zealous | ratio | noise | writing |")
+    print("|---|---|---|---|---|---|")
+    with DuckDB(memory=arguments.memory, threads=THREADS) as engine:
+        source = open_log(z.read_log(path), engine)
+        for kind in kinds:
+            (part,) = z.plan(goal, [kind]).parts
+            plain, private = _race(kind, part, source, arguments.rounds)
+            noise, writing = _rest(part, source)
+            print(
+                f"| {kind.name()} | {plain:.2f} s | {private:.2f} s | **{private / plain:.2f}** "
+                f"| {noise:.2f} s | {writing:.2f} s |",
+                flush=True,
+            )
+        users = _timed(lambda: engine.rows([*source.entries, Step("n", _USERS)]))
+        print(f"\nChecking the number of users, once a release: {users:.2f} s")
+
+
+_USERS = "select count(distinct user) from entries"
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--users", type=int, default=500_000)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--items-per-user", type=int, default=5)
+    parser.add_argument("--memory", default="8GB")
+    return parser.parse_args()
+
+
+def _log(users: int) -> Path:
+    path = DATA / f"log-{users}.parquet"
+    if not path.exists():
+        DATA.mkdir(exist_ok=True)
+        print(f"generating {path.name} (once)")
+        generate(path, users=users, seed=7)
+    return path
+
+
+def _race(kind: Kind, part: Part, source: Source, rounds: int) -> tuple[float, float]:
+    item = listed(identifier(name) for name in kind.columns())
+    tau = part.mechanism.tau
+    sql = f"select {item}, count(distinct user) as count from items group by {item}"
+    plain = [*source.entries, *kind.steps(source), Step("n", f"{sql} having count >= {tau}")]
+    times: dict[str, list[float]] = {"plain": [], "private": []}
+    for _ in range(rounds):
+        times["plain"].append(_timed(lambda: _drain(source.engine.batches(plain))))
+        times["private"].append(_timed(lambda: _drain(_count(part, source))))
+    return statistics.median(times["plain"]), statistics.median(times["private"])
+
+
+def _count(part: Part, source: Source) -> object:
+    m, tau = part.mechanism.items_per_user, part.mechanism.tau
+    return histogram(part.kind, source, bound=m, at_least=tau, select="random", key=1)
+
+
+def _drain(batches: object) -> list[pa.RecordBatch]:
+    return list(batches)  # type: ignore[call-overload]
+
+
+def _rest(part: Part, source: Source) -> tuple[float, float]:
+    """Noise on the counted rows, and writing what survives."""
+    counted = _drain(_count(part, source))
+    published: list[pa.RecordBatch] = []
+    noise = _timed(lambda: published.extend(part.mechanism.release(lambda **_: counted)))
+    table = z.release.sorted_table(pa.Table.from_batches(published), part.kind.columns())
+    with tempfile.TemporaryDirectory() as folder:
+        files = {"parquet": "t.parquet", "csv": "t.csv"}
+        about = {"files": {"t": files}, "private": True}
+        release = z.release.Release(about=about, tables={"t": table})
+        z.release.handout = lambda _: ""
+        writing = _timed(lambda: release.write(Path(folder) / "out"))
+    return noise, writing
+
+
+def _timed(work: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+if __name__ == "__main__":
+    main()
