@@ -251,7 +251,7 @@ GOALS: list[Guarantee] = [
     for kind in (ProbabilisticDP, Indistinguishability)
     for neighbors in NEIGHBORS
     for users in (3, 4)
-    for epsilon in (1, 3, 8)
+    for epsilon in (1, 8)
     for delta in ("0.3", "0.01", "1e-6")
 ]
 
@@ -550,7 +550,7 @@ LOG = [
 ]
 
 
-@pytest.mark.parametrize("tau_prime", [0, 3, 7])
+@pytest.mark.parametrize("tau_prime", [7, 9, 12])
 def test_only_what_is_above_both_thresholds_is_published(tmp_path: Path, tau_prime: int) -> None:
     mechanism = Zealous(items_per_user=2, scale=Fraction(2), tau=4, tau_prime=tau_prime)
     kind, shown = queries(2), set()
@@ -566,4 +566,4 @@ def test_only_what_is_above_both_thresholds_is_published(tmp_path: Path, tau_pri
                     assert row["count"] > tau_prime
                     shown.add((row["query"], row["count"]))
     assert {query for query, _ in shown} == {"a", "b"}  # c has fewer than tau users
-    assert min(noisy for _, noisy in shown) == tau_prime + 1 or tau_prime == 0  # and not above it
+    assert min(noisy for _, noisy in shown) == tau_prime + 1

@@ -240,8 +240,8 @@ def test_an_opened_log_holds_everybody_else(name: str, tmp_path: Path) -> None:
     [
         (b"mallory,tea", "too few or too many columns"),
         (b"mallory,tea,1,2", "too few or too many columns"),
-        (b'mallory,"tea,1', "quotes do not balance"),
-        (b'mallory,"te"a,1', "quotes do not balance"),
+        (b'mallory,"tea,1', "quotes do not balance (text with line ends in it? use Parquet)"),
+        (b'mallory,"te"a,1', "quotes do not balance (text with line ends in it? use Parquet)"),
         (b"mallory,\xff,1", "not valid utf-8"),
         (b"mallory,a\0b,1", "holds a NUL character"),
         (b"mallory,a\rb,1", "holds a carriage return"),

@@ -230,14 +230,12 @@ def test_a_file_whose_name_looks_like_a_pattern(tmp_path: Path, entries: Entries
     assert entries(read_log(path), "user") == [("right",)]
 
 
-@pytest.mark.xfail(strict=True, reason="bug in engines/duckdb.py: open() expands patterns")
 def test_a_parquet_file_whose_name_looks_like_a_pattern(tmp_path: Path, entries: Entries) -> None:
     for name, user in (("l[1].parquet", "right"), ("l1.parquet", "wrong")):
         pq.write_table(pa.table({"user": [user], "query": ["tea"]}), tmp_path / name)
     assert entries(read_log(tmp_path / "l[1].parquet"), "user") == [("right",)]
 
 
-@pytest.mark.xfail(strict=True, reason="bug in engines/duckdb.py: open() reads hive partitions")
 def test_a_folder_name_is_no_column(tmp_path: Path, entries: Entries) -> None:
     folder = tmp_path / "user=everybody"
     folder.mkdir()

@@ -19,7 +19,9 @@ from zealous.guarantee import Guarantee, Indistinguishability, ProbabilisticDP, 
 
 _DIGITS = 60  # beyond the digits of K; see _union
 _TINY = Decimal("1e-20")
-_ROUND_UP = 1 + Decimal("1e-30")  # far above the error of _DIGITS digits, far below what matters
+# One part in 1e30: far above the error of _DIGITS digits, far below what matters. A literal, since
+# arithmetic outside a context of our own would round it to 1.
+_ROUND_UP = Decimal("1.000000000000000000000000000001")
 _MOST_SCANNED = 1_000_000
 
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from zealous.engines.duckdb import DuckDB
-from zealous.engines.sql import Step, identifier, listed
+from zealous.engines.sql import Step, identifier, listed, literal
 from zealous.errors import UsageError
 from zealous.items import Kind, clicks, keywords, queries, query_clicks, query_pairs
 from zealous.log import Log
@@ -19,6 +19,7 @@ _ANY = 1  # how many items a user would keep plays no role here
 _LARGE_SHARE = 0.02
 _TYPED_SHARE = 0.10
 _LOST_SHARE = 0.05
+_MISSING = ("null", "none", "nan", "na", "n/a", "\\n", "-", "undefined", "unknown", "anonymous")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,6 +132,11 @@ def _warnings(source: Source, overall: dict[str, Any], kinds: Sequence[Kind]) ->
             f"One user id holds {share:.0%} of all entries: a robot, a shared account or a missing "
             "id written as a value? Leave it out with --max-entries-per-user or --exclude-users."
         )
+    if (unknown := _placeholders(source) / entries) > 0.001:
+        found.append(
+            f"{unknown:.1%} of the entries have an id such as NULL, nan or - that looks like a "
+            "missing one, and count as one user: leave such ids out with --exclude-users."
+        )
     lost = overall["rows_left_out"]
     if lost > _LOST_SHARE * overall["rows"]:
         found.append(f"{lost / overall['rows']:.0%} of the rows have no user id and are left out.")
@@ -149,6 +155,13 @@ def _warnings(source: Source, overall: dict[str, Any], kinds: Sequence[Kind]) ->
             "search-as-you-type would be counted as reformulation. Log whole queries only."
         )
     return found
+
+
+def _placeholders(source: Source) -> int:
+    """Entries whose id is what programs write for a missing value."""
+    ids = listed(literal(each) for each in _MISSING)
+    sql = f"select count(*) from entries where lower(trim(user::varchar)) in ({ids})"
+    return int(source.engine.rows([*source.entries, Step("unknown", sql)])[0][0])
 
 
 def _typed(pairs: Kind, source: Source) -> float:

@@ -79,7 +79,8 @@ class Kind:
     def __post_init__(self) -> None:
         """Check before anything is read."""
         whole(self.items_per_user, "items_per_user")
-        if self.by in (*self.item_columns(), "count", "user", "time"):
+        taken = {name.lower() for name in (*self.item_columns(), "count", "user", "time")}
+        if self.by and self.by.lower() in taken:
             raise UsageError(f"--by {self.by} would clash with another column: rename it")
 
     def name(self) -> str:
@@ -250,7 +251,7 @@ class AnyColumns(Kind):
         """Check before anything is read."""
         if not self.names or len(set(self.names)) < len(self.names):
             raise UsageError("columns needs one or more different column names: columns:A+B")
-        if set(self.names) & {"count", "user", "time"}:
+        if {name.lower() for name in self.names} & {"count", "user", "time"}:
             raise UsageError("a column called count, user or time cannot be an item: rename it")
         super().__post_init__()
 

@@ -283,7 +283,7 @@ class _DelimitedLines:
         try:
             fields = _split(line.decode(), self.layout)
         except csv.Error:
-            skipped["quotes do not balance"] += 1
+            skipped["quotes do not balance (text with line ends in it? use Parquet)"] += 1
             return None
         if not self.least <= len(fields) <= len(self.fields):
             skipped["too few or too many columns"] += 1

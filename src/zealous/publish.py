@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from zealous.bound import Select
 from zealous.engines.duckdb import DuckDB
@@ -18,10 +18,14 @@ from zealous.histogram import histogram
 from zealous.items import Kind
 from zealous.lines import Skipped
 from zealous.log import Log
+from zealous.mechanism import Count
 from zealous.plan import Part, Plan, figures, plan
 from zealous.release import FORMAT, Release, Table, file_names, sorted_table
 from zealous.source import Source, count_users, open_log
 from zealous.version import VERSION
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Say = Callable[[str], None]
 
@@ -112,10 +116,24 @@ def _publish_part(
     import pyarrow as pa
 
     columns = part.kind.columns()
-    count = partial(histogram, part.kind, source, select=select, key=key)
+    count: Count = partial(histogram, part.kind, source, select=select, key=key)
+    if random_bytes is not os.urandom:  # the same noise for the same item, run after run
+        count = partial(_in_order, count, columns)
     schema = pa.schema([*((name, pa.string()) for name in columns), ("count", pa.int64())])
     batches = part.mechanism.release(count, random_bytes)
     return sorted_table(pa.Table.from_batches([b.cast(schema) for b in batches], schema), columns)
+
+
+def _in_order(
+    count: Count, columns: Sequence[str], *, bound: int, at_least: int
+) -> list[pa.RecordBatch]:
+    import pyarrow as pa
+
+    batches = list(count(bound=bound, at_least=at_least))
+    if not batches:
+        return []
+    table = pa.Table.from_batches(batches).sort_by([(name, "ascending") for name in columns])
+    return list(table.to_batches())
 
 
 def _about(

@@ -256,7 +256,7 @@ def _time(name: str, kind: str, log: Log) -> str:
 
 def _moment(name: str, kind: str, log: Log) -> str:
     if kind.startswith(("timestamp", "date")):
-        return f"try_cast({name} as timestamp)"
+        return f"try_cast({name} as timestamptz)::timestamp"  # UTC, whatever offset is written
     text = _text(name, kind)
     if log.time_format in _EPOCHS:
         number = f"try_cast({name} as double) / {_EPOCHS[log.time_format]}"
@@ -266,7 +266,7 @@ def _moment(name: str, kind: str, log: Log) -> str:
         return f"try_strptime({text}, {literal(log.time_format)})"
     if kind.startswith((*_WHOLE, *_REAL)):
         raise UsageError("the times are numbers: say --time-format epoch or epoch-ms")
-    return f"try_cast({name} as timestamp)"
+    return f"try_cast({name} as timestamptz)::timestamp"  # UTC, whatever offset is written
 
 
 _ROLE: dict[str, Callable[[str, str, Log], str]] = {

@@ -37,7 +37,8 @@ for command in (demo, generate, inspect, plan, publish):
 
 def main() -> None:
     """Run a command; whatever goes wrong becomes one clear line that quotes no data."""
-    signal.signal(signal.SIGTERM, _interrupt)
+    for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(each, _interrupt)
     try:
         code = cli.main(standalone_mode=False) or 0
     except click.exceptions.Exit as exit_:
@@ -50,7 +51,7 @@ def main() -> None:
     except ZealousError as error:
         code = _fail(str(error), 1)
     except (KeyboardInterrupt, click.Abort):
-        code = _fail("interrupted; nothing was written", 1)
+        code = _fail("interrupted; no release was left half-written", 1)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 1
@@ -69,4 +70,6 @@ def _fail(message: str, code: int) -> int:
 
 
 def _interrupt(_: int, __: FrameType | None) -> None:
+    for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(each, signal.SIG_IGN)  # once is enough: what follows is cleaning up
     raise KeyboardInterrupt

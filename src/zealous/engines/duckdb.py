@@ -29,7 +29,9 @@ class DuckDB:
         memory: The most memory the process should use, such as "4GB"; half of what the machine has
             where not given. Beyond it the engine spills to disk.
         threads: How many threads; all cores where not given.
-        temporary: Where the private working directory is made; removed by `close`.
+        temporary: Where the private working directory is made.
+
+    It runs inside a `with` block, at whose end its working directory is removed.
     """
 
     def __init__(
@@ -42,31 +44,36 @@ class DuckDB:
         self.memory = _bytes(memory) if memory else _physical_memory() // 2
         if self.memory < _LEAST_MEMORY:
             raise UsageError("memory must be at least 1GB")
+        self.threads = threads or os.cpu_count() or 1
+        self.temporary = temporary
+
+    def __enter__(self) -> Self:
         import duckdb
 
         try:
-            self.directory = Path(tempfile.mkdtemp(prefix="zealous-", dir=temporary))
+            self.directory = Path(tempfile.mkdtemp(prefix="zealous-", dir=self.temporary))
         except OSError:
             raise UsageError("the temporary directory cannot be written: name another") from None
         self._errors = duckdb.Error
-        self._connection = duckdb.connect(
-            config={
-                "threads": threads or os.cpu_count() or 1,
-                "memory_limit": f"{self.working_memory}B",
-                "temp_directory": str(self.directory / "spill"),
-                "max_temp_directory_size": f"{shutil.disk_usage(self.directory).free // 2}B",
-                "preserve_insertion_order": "false",
-                "TimeZone": "UTC",
-                "enable_external_access": "true",
-                "autoinstall_known_extensions": "false",
-            }
-        )
-
-    def __enter__(self) -> Self:
+        config: dict[str, Any] = {
+            "threads": self.threads,
+            "memory_limit": f"{self.working_memory}B",
+            "temp_directory": str(self.directory / "spill"),
+            "max_temp_directory_size": f"{shutil.disk_usage(self.directory).free // 2}B",
+            "preserve_insertion_order": "false",
+            "TimeZone": "UTC",
+            "autoinstall_known_extensions": "false",
+        }
+        try:
+            self._connection = duckdb.connect(config=config)
+        except duckdb.Error:
+            shutil.rmtree(self.directory, ignore_errors=True)
+            raise UsageError("the engine does not take this --memory or --threads") from None
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
+        self._connection.close()
+        shutil.rmtree(self.directory, ignore_errors=True)
 
     @property
     def working_memory(self) -> int:
@@ -75,8 +82,10 @@ class DuckDB:
 
     def open(self, name: str, paths: Sequence[Path]) -> None:
         """Let Parquet files be selected from under a name."""
-        files = listed(literal(str(path)) for path in paths)
-        self._run(f"create or replace temp view {name} as select * from read_parquet([{files}])")
+        # A file's name is no pattern, and a folder called user=x adds no column.
+        exact = (re.sub(r"[*?[]", r"[\g<0>]", str(path)) for path in paths)
+        files = f"[{listed(literal(path) for path in exact)}], hive_partitioning = false"
+        self._run(f"create or replace temp view {name} as select * from read_parquet({files})")
 
     def batches(self, steps: Sequence[Step]) -> Iterator[pa.RecordBatch]:
         """Stream the rows of the last step."""
@@ -84,12 +93,17 @@ class DuckDB:
             reader = self._connection.sql(statement(steps)).to_arrow_reader(_BATCH_ROWS)
             while (batch := next(reader, None)) is not None:
                 yield batch
-        except (self._errors, OSError, ValueError) as error:  # Arrow wraps what is raised in a read
+        except (self._errors, OSError, ValueError, RuntimeError) as error:
+            # Arrow wraps what is raised in a read; an interrupted query raises a RuntimeError.
             raise _wrapped(error) from None
 
     def rows(self, steps: Sequence[Step]) -> list[tuple[Any, ...]]:
         """A small result."""
-        return list(self._run(statement(steps)).fetchall())
+        result = self._run(statement(steps))
+        try:
+            return list(result.fetchall())
+        except (self._errors, RuntimeError) as error:
+            raise _wrapped(error) from None
 
     def store(self, name: str, steps: Sequence[Step]) -> None:
         """Append the rows of the last step to a temporary table."""
@@ -102,11 +116,6 @@ class DuckDB:
     def drop(self, name: str) -> None:
         """Forget a temporary table."""
         self._run(f"drop table if exists {name}")
-
-    def close(self) -> None:
-        """End the engine and remove its working directory."""
-        self._connection.close()
-        shutil.rmtree(self.directory, ignore_errors=True)
 
     @staticmethod
     def rank_key(key: int, columns: Sequence[str]) -> str:
@@ -125,14 +134,14 @@ class DuckDB:
     def _run(self, sql: str) -> Any:
         try:
             return self._connection.execute(sql)
-        except self._errors as error:
+        except (self._errors, RuntimeError) as error:
             raise _wrapped(error) from None
 
 
 def _wrapped(error: BaseException) -> BaseException:
     """An error that says what to do and, unlike the engine's own, quotes no data."""
     kind, text = type(error).__name__, str(error)
-    if "INTERRUPT" in text or kind == "InterruptException":
+    if "interrupt" in text.lower() or kind == "InterruptException":
         return KeyboardInterrupt()
     if "OutOfMemory" in kind or "Out of Memory" in text:
         if "max_temp_directory_size" in text:
@@ -142,7 +151,7 @@ def _wrapped(error: BaseException) -> BaseException:
         return ZealousError("the memory limit is too small for this log: raise --memory")
     if "No space left" in text:
         return ZealousError("no space left on the disk: name another directory by --temporary")
-    if "Parquet" in text or "parquet" in text:
+    if "parquet" in text.lower() or kind == "Error":  # the latter for a page that is damaged
         return LogError("a Parquet file of the log is damaged or holds text that is not UTF-8")
     return ZealousError(f"the engine could not run a step ({kind})")
 
