@@ -11,17 +11,24 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, Context, Decimal, localcontext
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal, localcontext
 from fractions import Fraction
 
 from zealous.errors import UsageError
-from zealous.guarantee import Guarantee, Indistinguishability, ProbabilisticDP, whole
+from zealous.guarantee import (
+    SMALLEST,
+    Guarantee,
+    Indistinguishability,
+    ProbabilisticDP,
+    whole,
+)
 
 _DIGITS = 60  # beyond the digits of K; see _union
 _TINY = Decimal("1e-20")
 # One part in 1e30: far above the error of _DIGITS digits, far below what matters. A literal, since
 # arithmetic outside a context of our own would round it to 1.
 _ROUND_UP = Decimal("1.000000000000000000000000000001")
+_LEAST = Decimal(1) / Decimal(SMALLEST.denominator)
 _MOST_SCANNED = 1_000_000
 
 
@@ -143,7 +150,9 @@ def union_bound(scale: Fraction, t: int, items: int) -> Fraction:
         if items * published < _TINY:
             union = items * published  # an upper bound, too large by less than one part in 1e20
         else:
-            union = 1 - ((1 - published).ln() * items).exp()
+            union = 1 - (_absence(scale, t).ln() * items).exp()
+        if union < _LEAST:
+            return SMALLEST
         return Fraction(min(union * _ROUND_UP, Decimal(1)))
 
 
@@ -171,14 +180,20 @@ def _sampled(scale: Fraction) -> Fraction:
 
 def _loss_of_absence(scale: Fraction, t: int) -> Fraction:
     with localcontext(_context(1)):
-        return Fraction(-(1 - _tail(scale, t)).ln() * _ROUND_UP)
+        return Fraction(-_absence(scale, t).ln() * _ROUND_UP)
 
 
 def _tail(scale: Fraction, t: int) -> Decimal:
-    alpha = _exp_minus(1, scale)
+    if t < 0:
+        return 1 - _absence(scale, t)
+    return _exp_minus(t + 1, scale) / (1 + _exp_minus(1, scale))
+
+
+def _absence(scale: Fraction, t: int) -> Decimal:
+    """1 - T(t), also where T(t) is so near 1 that the difference would be lost."""
     if t >= 0:
-        return _exp_minus(t + 1, scale) / (1 + alpha)
-    return 1 - _exp_minus(-t, scale) / (1 + alpha)
+        return 1 - _tail(scale, t)
+    return _exp_minus(-t, scale) / (1 + _exp_minus(1, scale))
 
 
 def _exp_minus(x: int, scale: Fraction) -> Decimal:
@@ -187,7 +202,9 @@ def _exp_minus(x: int, scale: Fraction) -> Decimal:
 
 def _context(items: int) -> Context:
     """Enough digits that 1 - (1 - T)^K keeps more than 30 of them when K T is above _TINY."""
-    return Context(prec=_DIGITS + 2 * len(str(items)), rounding=ROUND_CEILING)
+    return Context(
+        prec=_DIGITS + 2 * len(str(items)), rounding=ROUND_CEILING, Emin=MIN_EMIN, Emax=MAX_EMAX
+    )
 
 
 def _worth_scanning(scale: Fraction, users: int) -> range:
@@ -218,7 +235,10 @@ class _Search:
         """(tau', log of the achieved delta, tau, t), to be minimised."""
         t = self._least_t(items)
         log_tail = -(t + 1) * self.rate - self.log_one_plus_alpha
-        return tau + t, log_tail + math.log(items), tau, t
+        log_delta = log_tail + math.log(items)
+        if log_delta > -30:
+            log_delta = math.log(-math.expm1(items * math.log1p(-math.exp(log_tail))))
+        return tau + t, log_delta, tau, t
 
     def _least_t(self, items: int) -> int:
         share = self.log_loss - math.log(items)

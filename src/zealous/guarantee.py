@@ -22,6 +22,9 @@ _NEIGHBORS_IN_WORDS: dict[Neighbors, str] = {
     "add-remove": "logs of which one has one user more",
 }
 
+_MOST_DIGITS = 305
+SMALLEST = Fraction(1, 10**_MOST_DIGITS)  # and its inverse the largest: what a float can print
+
 _ODDS: dict[Neighbors, str] = {
     "replace": "having one history rather than any other",
     "add-remove": "being in the log rather than not",
@@ -35,9 +38,16 @@ def exact(value: Number, name: str) -> Fraction:
     (Fraction(1, 1000000), Fraction(1, 10))
     """
     try:
-        return Fraction(str(value) if isinstance(value, float) else value)
-    except (ValueError, ZeroDivisionError, TypeError, OverflowError):
+        if isinstance(value, float) or (isinstance(value, str) and "/" not in value):
+            value = Decimal(str(value))
+        if isinstance(value, Decimal) and value and abs(value.adjusted()) > _MOST_DIGITS:
+            raise ValueError  # before it becomes an integer with a million digits
+        number = Fraction(value)
+        if number and not SMALLEST <= abs(number) <= 1 / SMALLEST:
+            raise ValueError
+    except (ValueError, ArithmeticError, TypeError):
         raise UsageError(f"{name} must be a number such as 1, 0.5 or 1e-6") from None
+    return number
 
 
 def whole(value: object, name: str) -> int:
@@ -165,9 +175,9 @@ class ProbabilisticDP(Guarantee):
     def in_words(self) -> str:
         """One sentence for the person who signs."""
         return (
-            f"With probability at least {1 - float(self.delta):.12g} over its noise, the whole "
-            f"release is one in which nobody's odds of {_ODDS[self.neighbors]} move by more than a "
-            f"factor of exp({float(self.epsilon):g})."
+            f"Except with probability {float(self.delta):g} over its noise, the whole release is "
+            f"one in which nobody's odds of {_ODDS[self.neighbors]} move by more than a factor of "
+            f"exp({float(self.epsilon):g})."
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import ROUND_FLOOR, Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -104,10 +105,12 @@ def _check_delta(goal: Guarantee, accept_delta: bool) -> None:
     if not isinstance(goal, Indistinguishability) or goal.users is None or accept_delta:
         return
     if goal.delta > Fraction(1, 10 * goal.users):
+        advised = Decimal(1) / Decimal(10 * goal.users)
+        advised = advised.quantize(Decimal((0, (1,), advised.adjusted())), ROUND_FLOOR)
         raise Refused(
             f"delta is per person under this guarantee: {float(goal.delta):g} is above "
-            f"1/(10 x {goal.users:,} users). Lower it to {1 / (10 * goal.users):.1g} or less, use "
-            "the probabilistic guarantee, or confirm with --accept-delta"
+            f"1/(10 x {goal.users:,} users). Lower it to {float(advised):g} or less, use the "
+            "probabilistic guarantee, or confirm with --accept-delta"
         )
 
 
