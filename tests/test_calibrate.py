@@ -196,6 +196,8 @@ def goals(draw: st.DrawFn) -> tuple[Guarantee, int]:
 # Ties in tau' where K T and 1 - (1 - T)^K order the taus differently.
 @example((ProbabilisticDP(epsilon=1, delta="0.3", users=5, neighbors="add-remove"), 2))
 @example((ProbabilisticDP(epsilon=8, delta="0.99", users=5), 6))
+# Absence decides, and without that condition another tau would be the best.
+@example((ProbabilisticDP(epsilon="0.4", delta="0.5", users=2), 1))
 def test_is_the_least_of_all(case: tuple[Guarantee, int]) -> None:
     goal, m = case
     found = calibrate(goal, m)

@@ -91,7 +91,7 @@ def guarantees(
     if scale <= 0:
         raise UsageError("scale must be above 0")
     t = tau_prime - tau
-    loss = 1 / scale if covers_absence(scale, t) else _loss_of_absence(scale, t)
+    loss = 1 / scale if covers_absence(scale, t) else max(1 / scale, _loss_of_absence(scale, t))
     kinds: list[type[Guarantee]] = [Indistinguishability]
     if users is not None:
         kinds.insert(0, ProbabilisticDP)
@@ -232,13 +232,12 @@ class _Search:
             self.log_loss = float(loss.ln())
 
     def rank(self, tau: int, items: int) -> tuple[int, float, int, int]:
-        """(tau', log of the achieved delta, tau, t), to be minimised."""
+        """(tau', log of -log(1 - delta), tau, t), to be minimised."""
         t = self._least_t(items)
         log_tail = -(t + 1) * self.rate - self.log_one_plus_alpha
-        log_delta = log_tail + math.log(items)
-        if log_delta > -30:
-            log_delta = math.log(-math.expm1(items * math.log1p(-math.exp(log_tail))))
-        return tau + t, log_delta, tau, t
+        # -log(1 - delta) = -K log(1 - T), which orders as delta does.
+        log_each = log_tail if log_tail < -30 else math.log(-math.log1p(-math.exp(log_tail)))
+        return tau + t, math.log(items) + log_each, tau, t
 
     def _least_t(self, items: int) -> int:
         share = self.log_loss - math.log(items)

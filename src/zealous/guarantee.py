@@ -38,6 +38,8 @@ def exact(value: Number, name: str) -> Fraction:
     (Fraction(1, 1000000), Fraction(1, 10))
     """
     try:
+        if isinstance(value, bool):
+            raise ValueError
         if isinstance(value, float) or (isinstance(value, str) and "/" not in value):
             value = Decimal(str(value))
         if isinstance(value, Decimal) and value and abs(value.adjusted()) > _MOST_DIGITS:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from zealous.bound import Select, keep
@@ -18,7 +18,14 @@ _BYTES_PER_ROW = 160  # what distinct, bounding and counting hold of an entry at
 
 
 def histogram(
-    kind: Kind, source: Source, *, bound: int, at_least: int, select: Select, key: int
+    kind: Kind,
+    source: Source,
+    *,
+    bound: int,
+    at_least: int,
+    select: Select,
+    key: int,
+    say: Callable[[str], None] = lambda _: None,
 ) -> Iterator[pa.RecordBatch]:
     """Stream (item..., count): users per item after bounding, where at least `at_least`.
 
@@ -35,6 +42,7 @@ def histogram(
         yield from source.engine.batches([*source.entries, *steps, thresholded])
         return
     for number in range(buckets):
+        say(f"counting {kind.name()}: bucket {number + 1} of {buckets} of the users")
         entries = source.bucket(number, buckets).entries
         source.engine.store("partial", [*entries, *steps, Step("histogram", count)])
     added = f"select {item}, sum(count)::bigint as count from partial group by {item}"

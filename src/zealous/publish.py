@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from zealous.bound import Select
 from zealous.engines.duckdb import DuckDB
-from zealous.errors import LogError, Refused, UsageError
+from zealous.errors import Refused, UsageError
 from zealous.guarantee import Guarantee, Number
 from zealous.handout import PARAMETERS_FROM
 from zealous.histogram import histogram
@@ -73,11 +73,15 @@ def publish(
         say("reading the log")
         source = open_log(log, running, [name for kind in kinds for name in kind.extra()])
         tell_skipped(source.skipped, say)
-        _check_users(source, goal)
+        _check_users(source, goal, say)
         tables = {}
         for number, part in enumerate(planned.parts):
             say(f"counting {part.name()} ({number + 1} of {len(planned.parts)})")
-            tables[part.name()] = _publish_part(part, source, select, key, _noise(seed, number))
+            tables[part.name()] = _publish_part(
+                part,
+                partial(histogram, part.kind, source, select=select, key=key, say=say),
+                _noise(seed, number),
+            )
     about = _about(planned, select, key, log, parameters_from, tables, private=seed is None)
     return Release(about=about, tables=tables)
 
@@ -89,17 +93,15 @@ def tell_skipped(skipped: Skipped, say: Say) -> None:
             say(f"skipped {number:,} line{'s' if number > 1 else ''}: {reason}")
 
 
-def _check_users(source: Source, goal: Guarantee) -> None:
+def _check_users(source: Source, goal: Guarantee, say: Say) -> None:
     users = count_users(source)
     if goal.users is not None and users > goal.users:
         raise Refused(
             "the log holds more user ids than --users declares: the guarantee would not hold. "
             "Declare a bound that you know to be true without counting, and plan again"
         )
-    if users == 0:
-        raise LogError(
-            "the log holds no entry with a user id: `zealous inspect` shows what was understood"
-        )
+    if users == 0:  # no error: whether there is a release must not tell whether there is a user
+        say("no entry with a user id was understood: see `zealous inspect`")
 
 
 def _noise(seed: int | None, part: int) -> Callable[[int], bytes]:
@@ -110,13 +112,10 @@ def _noise(seed: int | None, part: int) -> Callable[[int], bytes]:
     return seeded_bytes(seed * 1000 + part)
 
 
-def _publish_part(
-    part: Part, source: Source, select: Select, key: int, random_bytes: Callable[[int], bytes]
-) -> Table:
+def _publish_part(part: Part, count: Count, random_bytes: Callable[[int], bytes]) -> Table:
     import pyarrow as pa
 
     columns = part.kind.columns()
-    count: Count = partial(histogram, part.kind, source, select=select, key=key)
     if random_bytes is not os.urandom:  # the same noise for the same item, run after run
         count = partial(_in_order, count, columns)
     schema = pa.schema([*((name, pa.string()) for name in columns), ("count", pa.int64())])

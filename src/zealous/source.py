@@ -256,7 +256,7 @@ def _time(name: str, kind: str, log: Log) -> str:
 
 def _moment(name: str, kind: str, log: Log) -> str:
     if kind.startswith(("timestamp", "date")):
-        return f"try_cast({name} as timestamptz)::timestamp"  # UTC, whatever offset is written
+        return f"try_cast({name} as timestamp)"
     text = _text(name, kind)
     if log.time_format in _EPOCHS:
         number = f"try_cast({name} as double) / {_EPOCHS[log.time_format]}"
