@@ -229,7 +229,7 @@ def test_brands_have_one_dominant_url(log: pa.Table) -> None:
         clicked[row["query"]].update(row["urls"])
     for name in brand[:20]:
         (first, count), (_, next_count) = clicked[name].most_common(2)
-        assert first == f"http://www.{name}.com/"
+        assert first == f"http://www.{name}.example/"
         assert count > 2 * next_count
 
 

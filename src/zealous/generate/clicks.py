@@ -7,7 +7,7 @@ from zealous.generate.chance import Ints, below, mix
 from zealous.generate.people import People
 from zealous.generate.sessions import Entries
 
-ENDS = (".com/", ".org/", ".net/")
+ENDS = (".example/", ".test/", ".invalid/")  # reserved: nobody has such an address
 
 _RESULTS = 10  # a page
 _CLICKS = np.array([0.54, 0.33, 0.08, 0.03, 0.02])  # chance of 0, 1, ... clicks
