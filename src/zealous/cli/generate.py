@@ -38,7 +38,7 @@ def generate(output: Path, users: int, seed: int, days: int, figures: bool) -> N
         return
     made = count(output)
     rows = [
-        (kind, per_user, PAPER.kinds[kind][0], distinct, PAPER.kinds[kind][1])
+        (kind.replace("_", "-"), per_user, PAPER.kinds[kind][0], distinct, PAPER.kinds[kind][1])
         for kind, (per_user, distinct) in made.kinds.items()
     ]
     names = ["kind", "a user", "paper", "distinct", "paper (500,000 users)"]
