@@ -58,6 +58,7 @@ def _table(part: Mapping[str, Any], files: Mapping[str, Any]) -> str:
         f"Columns: {', '.join(f'`{name}`' for name in files['columns'])}, `count`. "
         f"{files['rows']:,} rows.",
         "",
+        *_settings(part["settings"]),
         f"- Each user kept at most {part['items_per_user']} ({_SELECTED[part['select']]}).",
         f"- 95 % interval of the noise: the true number lies within count - {error} .. "
         f"count + {error} in 95 of 100 cases.",
@@ -70,6 +71,15 @@ def _table(part: Mapping[str, Any], files: Mapping[str, Any]) -> str:
     if not files["rows"]:
         lines += ["", "The table is empty: " + empty(part)]
     return "\n".join(lines)
+
+
+def _settings(settings: Mapping[str, Any]) -> list[str]:
+    said = {
+        "fold": "- A query is a set of words: their order was ignored.",
+        "session_gap": "- Sessions end after {} minutes without a query, unless the log named them.",
+        "by": "- `{}` is a public attribute of the entry.",
+    }
+    return [said[name].format(value) for name, value in settings.items() if value and name in said]
 
 
 def empty(part: Mapping[str, Any]) -> str:

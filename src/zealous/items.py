@@ -7,8 +7,8 @@ the log. Normalising comes before bounding, so that nobody counts twice for two 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
 
 from zealous.engines.sql import Step, identifier, listed
 from zealous.errors import UsageError
@@ -98,6 +98,11 @@ class Kind:
     def extra(self) -> tuple[str, ...]:
         """Columns of the log that play no role but are needed."""
         return (self.by,) if self.by else ()
+
+    def settings(self) -> dict[str, Any]:
+        """What else defines an item of this kind, for the recipient to know."""
+        own = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: value for name, value in own.items() if name != "items_per_user"}
 
     def check(self, roles: Collection[str]) -> None:
         """Refuse a log whose columns do not give such items."""

@@ -173,7 +173,13 @@ def _about(
             "max_entries_per_user": log.cleaning.max_entries_per_user,
         },
         "plan": [
-            {"kind": part.name(), "select": select, **figures(part)} for part in planned.parts
+            {
+                "kind": part.name(),
+                "settings": part.kind.settings(),
+                "select": select,
+                **figures(part),
+            }
+            for part in planned.parts
         ],
         "files": {
             kind: {

@@ -29,7 +29,7 @@ Example:
 @click.command(help=_HELP)
 @click.option("-o", "--output", type=click.Path(path_type=Path), default=Path("demo"),
               show_default=True, metavar="DIR")  # fmt: skip
-@click.option("--users", type=int, default=80_000, show_default=True)
+@click.option("--users", type=int, default=150_000, show_default=True)
 def demo(output: Path, users: int) -> None:
     """Try everything on a small synthetic log."""
     from zealous.generate import generate, is_personal
