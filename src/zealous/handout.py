@@ -76,7 +76,7 @@ def _table(part: Mapping[str, Any], files: Mapping[str, Any]) -> str:
 def _settings(settings: Mapping[str, Any]) -> list[str]:
     said = {
         "fold": "- A query is a set of words: their order was ignored.",
-        "session_gap": "- Sessions end after {} minutes without a query, unless the log named them.",
+        "session_gap": "- A session is the log's own, or ends after {} minutes without a query.",
         "by": "- `{}` is a public attribute of the entry.",
     }
     return [said[name].format(value) for name, value in settings.items() if value and name in said]

@@ -102,7 +102,9 @@ class Kind:
     def settings(self) -> dict[str, Any]:
         """What else defines an item of this kind, for the recipient to know."""
         own = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: value for name, value in own.items() if name != "items_per_user"}
+        return {
+            name: value for name, value in own.items() if name not in ("items_per_user", "names")
+        }
 
     def check(self, roles: Collection[str]) -> None:
         """Refuse a log whose columns do not give such items."""
