@@ -123,3 +123,9 @@ def test_demo(run: Run, tmp_path: Path) -> None:
     assert (tmp_path / "demo" / "release" / "release.json").is_file()
     assert "0 are in the release" in done.stdout
     assert run("demo", "-o", "demo").code == 1
+
+
+def test_numbers_are_printed_as_they_were_typed(run: Run) -> None:
+    typed = ["--users", 1000, "--items-per-user", 1, "--epsilon", "0.3", "--delta", "0.003"]
+    found = json.loads(run("plan", *typed, "--json").stdout)
+    assert (found["epsilon"], found["delta"]) == (0.3, 0.003)

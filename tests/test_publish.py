@@ -127,3 +127,18 @@ def test_how_parameters_were_chosen_is_recorded(path: Path) -> None:
     assert release.about["parameters_from"] == "this-log"
     with pytest.raises(UsageError, match="parameters_from"):
         z.publish(log, GOAL, [z.queries(1)], parameters_from="a hunch")
+
+
+def test_the_other_guarantee_is_stated_too(path: Path) -> None:
+    log, kinds = z.read_log(path), [z.queries(1), z.keywords(2)]
+    goal = z.ProbabilisticDP(epsilon=4, delta="0.001", users=500_000)
+    other = z.publish(log, goal, kinds).about["also_guaranteed"]
+    assert other["definition"] == "indistinguishable"
+    assert other["epsilon"] == 4
+    assert 0 < other["delta"] < 1e-7  # per person, far below the chance that anybody is breached
+    goal = z.Indistinguishability(epsilon=4, delta="1e-9", users=500_000)
+    other = z.publish(log, goal, kinds).about["also_guaranteed"]
+    assert other["definition"] == "probabilistic"
+    assert 1e-5 < other["delta"] < 1e-2
+    goal = z.Indistinguishability(epsilon=4, delta="1e-9")
+    assert z.publish(log, goal, kinds).about["also_guaranteed"] is None

@@ -28,6 +28,7 @@ def handout(about: Mapping[str, Any]) -> str:
         "## The guarantee",
         f"{goal['title']}, epsilon = {goal['epsilon']:g}, delta = {goal['delta']:g}, for each "
         f"{goal['unit']}; neighbours: {goal['neighbors']}. {goal['in_words']}",
+        *_also(about["also_guaranteed"]),
         "It rests on these assumptions:",
         "\n".join(f"- {each}" for each in about["assumptions"]),
         f"The parameters were chosen {_CHOSEN[about['parameters_from']]}.",
@@ -47,6 +48,15 @@ def handout(about: Mapping[str, Any]) -> str:
         f"Made with zealous {about['software']['version']} on {about['created']}.",
     ]
     return "\n\n".join(sections) + "\n"
+
+
+def _also(other: Mapping[str, Any] | None) -> list[str]:
+    if other is None:
+        return []
+    return [
+        f"The same parameters also give {other['title']}, epsilon = {other['epsilon']:g}, "
+        f"delta = {other['delta']:.2g}. {other['in_words']}"
+    ]
 
 
 def _table(part: Mapping[str, Any], files: Mapping[str, Any]) -> str:

@@ -12,6 +12,7 @@ from zealous.calibrate import (
     Calibration,
     as_float,
     calibrate,
+    guarantees,
     least_count,
     noise_quantile,
     tail,
@@ -177,6 +178,38 @@ def figures(part: Part) -> dict[str, Any]:
             "single_person_items": expected.single_person_items,
         },
     }
+
+
+def also(planned: Plan) -> Guarantee | None:
+    """The other guarantee that the planned parameters give, over all histograms together.
+
+    None where it would promise nothing: its delta reaches 1, or needs a number of users that is
+    not declared.
+    """
+    epsilon = delta = Fraction(0)
+    for part in planned.parts:
+        hold = guarantees(
+            scale=part.mechanism.scale,
+            tau=part.mechanism.tau,
+            tau_prime=part.mechanism.tau_prime,
+            items_per_user=part.mechanism.items_per_user,
+            users=planned.goal.users,
+        )
+        others = [
+            each
+            for each in hold
+            if each.definition != planned.goal.definition
+            and each.neighbors == planned.goal.neighbors
+        ]
+        if not others:
+            return None
+        other = others[0]
+        epsilon, delta = epsilon + other.epsilon, delta + other.delta
+    if delta >= 1:
+        return None
+    return type(other)(
+        epsilon=epsilon, delta=delta, users=planned.goal.users, neighbors=planned.goal.neighbors
+    )
 
 
 def twelve(goal: Guarantee) -> tuple[Fraction, Fraction]:

@@ -6,10 +6,12 @@ import os
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from zealous.bound import Select
+from zealous.calibrate import as_float
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import Refused, UsageError
 from zealous.guarantee import Guarantee, Number
@@ -19,7 +21,7 @@ from zealous.items import Kind
 from zealous.lines import Skipped
 from zealous.log import Log
 from zealous.mechanism import Count
-from zealous.plan import Part, Plan, figures, plan
+from zealous.plan import Part, Plan, also, figures, plan
 from zealous.release import FORMAT, Release, Table, file_names, sorted_table
 from zealous.source import Source, count_users, open_log
 from zealous.version import VERSION
@@ -146,7 +148,7 @@ def _about(
     private: bool,
 ) -> dict[str, Any]:
     """The contents of release.json: public parameters, and what follows from the tables."""
-    goal = planned.goal
+    goal, other = planned.goal, also(planned)
     files = file_names(list(tables))
     return {
         "format": FORMAT,
@@ -154,17 +156,10 @@ def _about(
         "created": datetime.now(UTC).date().isoformat(),
         "private": private,
         "guarantee": {
-            "definition": goal.definition,
-            "title": goal.title,
-            "epsilon": float(goal.epsilon),
-            "delta": float(goal.delta),
+            **_claim(goal, float),
             "exact": {"epsilon": str(goal.epsilon), "delta": str(goal.delta)},
-            "users": goal.users,
-            "neighbors": goal.neighbors,
-            "unit": goal.unit,
-            "in_words": goal.in_words(),
-            "theorem": goal.theorem,
         },
+        "also_guaranteed": _claim(other, as_float) if other else None,
         "assumptions": goal.assumptions(),
         "parameters_from": parameters_from,
         "selection_key": f"{key:016x}",
@@ -190,4 +185,19 @@ def _about(
             }
             for kind, table in tables.items()
         },
+    }
+
+
+def _claim(goal: Guarantee, number: Callable[[Fraction], float]) -> dict[str, Any]:
+    """A guarantee for programs; what was asked is printed as asked, what was computed rounded up."""
+    return {
+        "definition": goal.definition,
+        "title": goal.title,
+        "epsilon": number(goal.epsilon),
+        "delta": number(goal.delta),
+        "users": goal.users,
+        "neighbors": goal.neighbors,
+        "unit": goal.unit,
+        "in_words": goal.in_words(),
+        "theorem": goal.theorem,
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -73,7 +74,7 @@ def _object(planned: Plan) -> dict[str, Any]:
     epsilon, delta = twelve(goal)
     return {
         **(parts[0] if len(parts) == 1 else {}),
-        **_claim(goal),
+        **_claim(goal, float),
         "delta_achieved": as_float(sum((part.delta for part in planned.parts), Fraction(0))),
         "in_words": goal.in_words(),
         "assumptions": goal.assumptions(),
@@ -82,12 +83,12 @@ def _object(planned: Plan) -> dict[str, Any]:
     }
 
 
-def _claim(goal: Guarantee) -> dict[str, Any]:
+def _claim(goal: Guarantee, number: Callable[[Fraction], float]) -> dict[str, Any]:
     return {
         "guarantee": goal.definition,
         "neighbors": goal.neighbors,
-        "epsilon": as_float(goal.epsilon),
-        "delta": as_float(goal.delta),
+        "epsilon": number(goal.epsilon),
+        "delta": number(goal.delta),
         "users": goal.users,
     }
 
@@ -105,7 +106,7 @@ def _which_hold(given: Given, as_json: bool) -> None:
         users=given["users"],
     )
     if as_json:
-        show.as_json({"guarantees": [_claim(goal) for goal in hold]})
+        show.as_json({"guarantees": [_claim(goal, as_float) for goal in hold]})
         return
     rows = [
         (goal.title, goal.neighbors, f"{as_float(goal.epsilon):.6g}", f"{as_float(goal.delta):.4g}")
