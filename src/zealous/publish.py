@@ -189,7 +189,7 @@ def _about(
 
 
 def _claim(goal: Guarantee, number: Callable[[Fraction], float]) -> dict[str, Any]:
-    """A guarantee for programs; what was asked is printed as asked, what was computed rounded up."""
+    """A guarantee for programs: what was asked as it was, what was computed rounded up."""
     return {
         "definition": goal.definition,
         "title": goal.title,
