@@ -18,6 +18,7 @@ from oracle import histogram as expected
 import zealous as z
 from zealous import histogram as module
 from zealous.engines.duckdb import DuckDB
+from zealous.errors import LogError
 from zealous.histogram import histogram
 from zealous.items import Kind
 from zealous.source import open_log
@@ -252,3 +253,37 @@ def test_excluded_and_overactive_users_are_left_out(tmp_path, engine) -> None:
         source = open_log(z.read_log(path, cleaning=cleaning), engine)
         batches = histogram(z.queries(1), source, bound=1, at_least=1, select="random", key=1)
         assert [row["count"] for b in batches for row in b.to_pylist()] == [users]
+
+
+def test_no_column_of_the_log_can_take_the_place_of_the_order(tmp_path, engine) -> None:
+    """Columns called as the pipeline might call its own change nothing."""
+    path = tmp_path / "log.csv"
+    rows = [
+        f"{user},2026-01-01 10:00:0{second},q{second},{value},{value},{value},s"
+        for user in range(3)
+        for second, value in enumerate("dcba")
+    ]
+    path.write_text("\n".join(["user,time,query,since,often,before,session", *rows]) + "\n")
+    for name in ("since", "often", "before"):
+        kind = z.columns(name, items_per_user=2)
+        assert counted(engine, path, kind, m=2, select="first") == {("d",): 3, ("c",): 3}
+        by = counted(engine, path, z.query_pairs(9, by=name), m=9)
+        assert by == {("q0", "q1", "c"): 3, ("q1", "q2", "b"): 3, ("q2", "q3", "a"): 3}
+    assert len(counted(engine, path, z.query_pairs(9, by="session"), m=9)) == 3
+
+
+@pytest.mark.parametrize("kind", [pa.int64(), pa.float64(), pa.string()])
+def test_excluded_ids_may_be_written_as_any_program_writes_them(kind, tmp_path, engine) -> None:
+    path, listed = tmp_path / "log.parquet", tmp_path / "ids.txt"
+    ids = [17850, 17851, 17852, 17853]
+    users = pa.array([str(each) for each in ids]) if kind == pa.string() else pa.array(ids, kind)
+    pq.write_table(pa.table({"user": users, "query": ["q"] * 4}), path)
+    listed.write_text('17850\n"17851"\n 17852 \n' + ("" if kind == pa.string() else "17853.0\n"))
+    source = open_log(z.read_log(path, cleaning=z.Cleaning(exclude_users=listed)), engine)
+    left = int(kind == pa.string())
+    batches = histogram(z.queries(1), source, bound=1, at_least=1, select="random", key=1)
+    assert [row["count"] for b in batches for row in b.to_pylist()] == [1] * left
+    if kind != pa.string():
+        listed.write_text("somebody\n")
+        with pytest.raises(LogError, match="not numbers"):
+            open_log(z.read_log(path, cleaning=z.Cleaning(exclude_users=listed)), engine)

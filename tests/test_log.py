@@ -370,7 +370,10 @@ def test_a_blank_user_is_nobody(blank: str, tmp_path: Path, entries: Entries) ->
     path = tmp_path / "l.csv"
     path.write_text(f"user,query\n{blank},tea\nann,tea\n鞋,tea\n~,tea\n{blank}x,tea\n")
     users = [user for (user,) in entries(read_log(path), "user")]
-    assert users == sorted(["ann", "~", "鞋", f"{blank}x"], key=lambda user: repr((user,)))
+    last = (
+        f"{blank}x" if blank in ("\x0b", "\x1f") else "x"
+    )  # spaces around an id are no part of it
+    assert users == sorted(["ann", "~", "鞋", last], key=lambda user: repr((user,)))
 
 
 @pytest.mark.parametrize(

@@ -36,14 +36,15 @@ def keep(kind: Kind, source: Source, *, most: int, select: Select, key: int) -> 
     item = listed(names)
     rank = DuckDB.rank_key(key, ["user", *kind.columns()])
     order = listed([rank, *names])
+    since, often = identifier("order:since"), identifier("order:often")  # no item's column
     if select == "random":
         held = f"select distinct user, {item} from items"
     elif select == "first":
-        held = f"select user, {item}, min(time) as since from items group by user, {item}"
-        order = f"since nulls last, {order}"
+        held = f"select user, {item}, min(time) as {since} from items group by user, {item}"
+        order = f"{since} nulls last, {order}"
     else:
-        held = f"select user, {item}, count(*) as often from items group by user, {item}"
-        order = f"often desc, {order}"
+        held = f"select user, {item}, count(*) as {often} from items group by user, {item}"
+        order = f"{often} desc, {order}"
     kept = (
         f"select user, {item} from held "
         f"qualify row_number() over (partition by user order by {order}) <= {most}"

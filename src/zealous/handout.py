@@ -70,8 +70,9 @@ def _table(part: Mapping[str, Any], files: Mapping[str, Any]) -> str:
         "",
         *_settings(part["settings"]),
         f"- Each user kept at most {part['items_per_user']} ({_SELECTED[part['select']]}).",
-        f"- 95 % interval of the noise: the true number lies within count - {error} .. "
-        f"count + {error} in 95 of 100 cases.",
+        f"- 95 % interval of the noise: count - {error} .. count + {error}. It holds for 95 of 100 "
+        "counts before the second threshold; counts just above it tend to be too high, since only "
+        "those that were lucky are there.",
         f"- An item of {appear['5%']} / {appear['50%']} / {appear['95%']} users appears with "
         "probability 5 / 50 / 95 %.",
         f"- epsilon {part['epsilon']:.6g}, delta {part['delta']:.6g}: discrete Laplace noise of "

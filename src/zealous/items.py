@@ -16,6 +16,7 @@ from zealous.guarantee import whole
 from zealous.source import Source, column
 
 SESSION_GAP = 30  # minutes without a query end a session
+_YEAR = 525_600
 
 _WORD = r"[\p{L}\p{M}\p{N}]+"
 _BLANKS = r"[\p{Z}\p{Cc}]+"
@@ -223,21 +224,23 @@ class QueryPairs(Kind):
     def __post_init__(self) -> None:
         """Check before anything is read."""
         super().__post_init__()
-        whole(self.session_gap, "session_gap")
+        if whole(self.session_gap, "session_gap") > _YEAR:
+            raise UsageError("session_gap must be at most a year, which is 525600 minutes")
 
     def _steps(self, source: Source) -> list[Step]:
         item = {"next_query": asked(self.fold)}
         session = "session" in source.roles
         if session:
-            item["session"] = "session"
-        order = f"partition by user{', session' if session else ''} order by time, next_query"
+            item["role:session"] = "session"
+        partition = 'user, "role:session"' if session else "user"
+        order = f"partition by {partition} order by time, next_query"
         if self.by:
             order += f", {identifier(self.by)}"
         before = f"lag(next_query) over ({order}) as query"
         same = "query <> next_query"
         if not session:
-            before += f", lag(time) over ({order}) as before"
-            same += f" and time <= before + interval {self.session_gap} minute"
+            before += f', lag(time) over ({order}) as "before:time"'
+            same += f' and time <= "before:time" + interval {self.session_gap} minute'
         return [
             Step("asked", self._select(source, item, "time is not null", has_word("query"))),
             Step("followed", f"select *, {before} from asked"),

@@ -15,7 +15,8 @@ from zealous.lines import Layout, Skipped, records
 from zealous.log import Log, parquet_schema
 
 _WHOLE = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
-_REAL = ("halffloat", "float", "double", "decimal")
+_FLOATS = ("halffloat", "float", "double")
+_REAL = (*_FLOATS, "decimal")
 _TEXT = ("string", "large_string", "string_view")
 _EPOCHS = {"epoch": 1, "epoch-ms": 1000}
 _BLANKS = r"[\p{Z}\p{Cc}]+"
@@ -77,6 +78,7 @@ def open_log(log: Log, engine: DuckDB, extra: Iterable[str] = ()) -> Source:
     engine.open("source", paths)
     if log.cleaning.exclude_users is not None:
         _open_excluded(log.cleaning.exclude_users, engine)
+        _check_excluded(engine, types[log.columns.user or ""])
     roles = log.columns.given()
     return Source(
         engine=engine,
@@ -188,9 +190,7 @@ def _entries(log: Log, types: dict[str, str], extra: tuple[str, ...]) -> tuple[S
     present = _present(user, kind)
     where = [present]
     if log.cleaning.exclude_users is not None:
-        bare = f"regexp_replace(id, '^{_BLANKS}|{_BLANKS}$', '', 'g')"
-        excluded = f"select trim(id) from excluded union select {bare} from excluded"
-        where.append(f"trim({_user(user, kind)}::varchar) not in ({excluded})")
+        where.append(f"{_comparable(user, kind)} not in ({_excluded(kind)})")
     steps = [
         # (user, query, time, url, ..., "column:X"): one row an entry whose user is known
         Step("known", f"select {listed(columns)} from source where {' and '.join(where)}")
@@ -203,18 +203,49 @@ def _entries(log: Log, types: dict[str, str], extra: tuple[str, ...]) -> tuple[S
     return tuple(steps)
 
 
+def _excluded(kind: str) -> str:
+    """SQL: the listed ids, in every way in which a program may have written such an id."""
+    bare = f"trim(regexp_replace(id, '^{_BLANKS}|{_BLANKS}$', '', 'g'), '\"')"
+    if kind in _WHOLE:
+        return f"select try_cast(regexp_replace({bare}, '[.]0*$', '') as hugeint) from excluded"
+    if kind in _FLOATS:
+        return f"select try_cast({bare} as double) from excluded"
+    return f"select trim(id) from excluded union select {bare} from excluded"
+
+
+def _comparable(user: str, kind: str) -> str:
+    """SQL: a user's id as it is compared with the listed ones."""
+    if kind in _WHOLE:
+        return f"{user}::hugeint"
+    if kind in _FLOATS:
+        return f"{user}::double"
+    return f"trim({user}::varchar)"
+
+
+def _check_excluded(engine: DuckDB, kind: str) -> None:
+    """A listed id that could belong to nobody is a mistake that would leave somebody in."""
+    sql = f"select count(*) from ({_excluded(kind)}) ids(id) where id is null"
+    if engine.rows([Step("unknown", sql)])[0][0]:
+        raise LogError(
+            "--exclude-users lists ids that are not numbers, while the log's are: their users "
+            "would not be left out"
+        )
+
+
 def _user(name: str, kind: str) -> str:
-    if kind in ("halffloat", "float", "double"):  # 17850.0 is how a table with gaps writes 17850
+    if kind in _TEXT:
+        return f"trim({name})"
+    if kind in _FLOATS:  # 17850.0 is how a table with gaps writes 17850
         whole = f"case when {name} = trunc({name}) then try_cast({name} as bigint)::varchar end"
         return f"coalesce({whole}, {name}::varchar)"
-    return name if kind in (*_WHOLE, *_TEXT) else f"{name}::varchar"
+    return name if kind in _WHOLE else f"{name}::varchar"
 
 
 def _present(name: str, kind: str) -> str:
     """An id that is missing, blank or not a number belongs to nobody: its entry is dropped."""
     if kind in _WHOLE:
         return f"{name} is not null"
-    if kind in ("halffloat", "float", "double"):
+    if kind in _FLOATS:
         return f"isfinite({name})"
     text = f"{name}::varchar"
     # Nearly all ids begin with printable ASCII, and one comparison tells; the rest are searched.
@@ -263,7 +294,7 @@ def _moment(name: str, kind: str, log: Log) -> str:
         usable = f"case when {number} between -6e10 and 2.5e11 then {number} end"
         return f"make_timestamp(round({usable} * 1e6)::bigint)"
     if log.time_format is not None:
-        return f"try_strptime({text}, {literal(log.time_format)})"
+        return f"try_cast(try_strptime({text}, {literal(log.time_format)}) as timestamp)"
     if kind.startswith((*_WHOLE, *_REAL)):
         raise UsageError("the times are numbers: say --time-format epoch or epoch-ms")
     return f"try_cast({name} as timestamptz)::timestamp"  # UTC, whatever offset is written
