@@ -23,7 +23,7 @@ from zealous.guarantee import (
     whole,
 )
 
-_DIGITS = 60  # beyond the digits of K; see _union
+_DIGITS = 60  # beyond the digits of K; see _context
 _TINY = Decimal("1e-20")
 # One part in 1e30: far above the error of _DIGITS digits, far below what matters. A literal, since
 # arithmetic outside a context of our own would round it to 1.

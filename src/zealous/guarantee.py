@@ -79,6 +79,7 @@ class Guarantee:
     title: ClassVar[str]
     theorem: ClassVar[str]
     unit: ClassVar[str] = "user"
+    needs_users: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -88,6 +89,11 @@ class Guarantee:
         users: int | None = None,
         neighbors: Neighbors = "replace",
     ) -> None:
+        if users is None and self.needs_users:
+            raise UsageError(
+                f"the {self.definition} guarantee needs users: a public upper bound on the number "
+                "of people in the log, known without counting it (being generous is cheap)"
+            )
         epsilon, delta = exact(epsilon, "epsilon"), exact(delta, "delta")
         if epsilon <= 0:
             raise UsageError("epsilon must be above 0: try a value between 0.1 and 10")
@@ -150,21 +156,7 @@ class ProbabilisticDP(Guarantee):
     definition = "probabilistic"
     title = "(epsilon, delta)-probabilistic differential privacy"
     theorem = "docs/proofs/probabilistic.md"
-
-    def __init__(
-        self,
-        *,
-        epsilon: Number,
-        delta: Number,
-        users: int | None = None,
-        neighbors: Neighbors = "replace",
-    ) -> None:
-        if users is None:
-            raise UsageError(
-                "the probabilistic guarantee needs users: a public upper bound on the number of "
-                "people in the log, known without counting it (being generous is cheap)"
-            )
-        super().__init__(epsilon=epsilon, delta=delta, users=users, neighbors=neighbors)
+    needs_users = True
 
     def assumptions(self) -> list[str]:
         """What must be true outside the program for the claim to hold."""

@@ -13,13 +13,12 @@ from typing import Any, ClassVar
 from zealous.engines.sql import Step, identifier, listed
 from zealous.errors import UsageError
 from zealous.guarantee import whole
-from zealous.source import Source, column
+from zealous.source import BLANKS, Source, column
 
 SESSION_GAP = 30  # minutes without a query end a session
 _YEAR = 525_600
 
 _WORD = r"[\p{L}\p{M}\p{N}]+"
-_BLANKS = r"[\p{Z}\p{Cc}]+"
 # Most text is plain and needs no more than this look; normalising all of it costs twice the time.
 _TIDY = "[!-~]+( [!-~]+)*"
 _PLAIN = "[a-z0-9]+( [a-z0-9]+)*"
@@ -27,7 +26,7 @@ _PLAIN = "[a-z0-9]+( [a-z0-9]+)*"
 
 def tidy(text: str) -> str:
     """SQL: blanks and control characters become single spaces, none at the ends."""
-    tidied = f"trim(regexp_replace({text}, '{_BLANKS}', ' ', 'g'))"
+    tidied = f"trim(regexp_replace({text}, '{BLANKS}', ' ', 'g'))"
     return f"case when regexp_full_match({text}, '{_TIDY}') then {text} else {tidied} end"
 
 

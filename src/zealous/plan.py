@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Decimal
 from fractions import Fraction
@@ -155,11 +155,7 @@ def figures(part: Part) -> dict[str, Any]:
     """The numbers of one histogram, as the command line and a release print them."""
     goal, mechanism, expected = part.goal, part.mechanism, forecast(part)
     return {
-        "guarantee": goal.definition,
-        "neighbors": goal.neighbors,
-        "epsilon": float(goal.epsilon),
-        "delta": float(goal.delta),
-        "users": goal.users,
+        **claimed(goal, float),
         "items_per_user": mechanism.items_per_user,
         "mechanism": mechanism.name,
         "noise": mechanism.noise,
@@ -177,6 +173,17 @@ def figures(part: Part) -> dict[str, Any]:
             "error_95": expected.error_95,
             "single_person_items": expected.single_person_items,
         },
+    }
+
+
+def claimed(goal: Guarantee, number: Callable[[Fraction], float]) -> dict[str, Any]:
+    """The numbers of a guarantee: `float` for what was asked, `as_float` for what was computed."""
+    return {
+        "guarantee": goal.definition,
+        "neighbors": goal.neighbors,
+        "epsilon": number(goal.epsilon),
+        "delta": number(goal.delta),
+        "users": goal.users,
     }
 
 

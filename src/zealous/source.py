@@ -19,7 +19,7 @@ _FLOATS = ("halffloat", "float", "double")
 _REAL = (*_FLOATS, "decimal")
 _TEXT = ("string", "large_string", "string_view")
 _EPOCHS = {"epoch": 1, "epoch-ms": 1000}
-_BLANKS = r"[\p{Z}\p{Cc}]+"
+BLANKS = r"[\p{Z}\p{Cc}]+"
 _NESTED = ("list<", "struct<", "map<", "binary", "large_binary", "fixed_size_binary")
 
 
@@ -187,8 +187,7 @@ def _entries(log: Log, types: dict[str, str], extra: tuple[str, ...]) -> tuple[S
         if role != "user":
             columns.append(f"{_ROLE[role](identifier(name), types[name], log)} as {role}")
     columns += [f"{_text(identifier(name), types[name])} as {column(name)}" for name in extra]
-    present = _present(user, kind)
-    where = [present]
+    where = [_present(user, kind)]
     if log.cleaning.exclude_users is not None:
         where.append(f"{_comparable(user, kind)} not in ({_excluded(kind)})")
     steps = [
@@ -205,7 +204,7 @@ def _entries(log: Log, types: dict[str, str], extra: tuple[str, ...]) -> tuple[S
 
 def _excluded(kind: str) -> str:
     """SQL: the listed ids, in every way in which a program may have written such an id."""
-    bare = f"trim(regexp_replace(id, '^{_BLANKS}|{_BLANKS}$', '', 'g'), '\"')"
+    bare = f"trim(regexp_replace(id, '^{BLANKS}|{BLANKS}$', '', 'g'), '\"')"
     if kind in _WHOLE:
         return f"select try_cast(regexp_replace({bare}, '[.]0*$', '') as hugeint) from excluded"
     if kind in _FLOATS:

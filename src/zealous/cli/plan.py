@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -22,9 +21,9 @@ from zealous.cli.options import (
     whole_number,
 )
 from zealous.errors import UsageError
-from zealous.guarantee import Guarantee, exact
+from zealous.guarantee import exact
 from zealous.items import Unnamed
-from zealous.plan import Plan, figures, twelve
+from zealous.plan import Plan, claimed, figures, twelve
 from zealous.plan import plan as make_plan
 
 _HELP = """Choose the parameters of a release, without any data.
@@ -74,22 +73,12 @@ def _object(planned: Plan) -> dict[str, Any]:
     epsilon, delta = twelve(goal)
     return {
         **(parts[0] if len(parts) == 1 else {}),
-        **_claim(goal, float),
+        **claimed(goal, float),
         "delta_achieved": as_float(sum((part.delta for part in planned.parts), Fraction(0))),
         "in_words": goal.in_words(),
         "assumptions": goal.assumptions(),
         "twelve_releases": {"epsilon": float(epsilon), "delta": float(delta)},
         "parts": parts,
-    }
-
-
-def _claim(goal: Guarantee, number: Callable[[Fraction], float]) -> dict[str, Any]:
-    return {
-        "guarantee": goal.definition,
-        "neighbors": goal.neighbors,
-        "epsilon": number(goal.epsilon),
-        "delta": number(goal.delta),
-        "users": goal.users,
     }
 
 
@@ -106,7 +95,7 @@ def _which_hold(given: Given, as_json: bool) -> None:
         users=given["users"],
     )
     if as_json:
-        show.as_json({"guarantees": [_claim(goal, as_float) for goal in hold]})
+        show.as_json({"guarantees": [claimed(goal, as_float) for goal in hold]})
         return
     rows = [
         (goal.title, goal.neighbors, f"{as_float(goal.epsilon):.6g}", f"{as_float(goal.delta):.4g}")

@@ -22,7 +22,6 @@ from zealous.cli.options import (
     split_from,
 )
 from zealous.handout import PARAMETERS_FROM, empty
-from zealous.plan import plan
 from zealous.publish import publish as run
 from zealous.release import Release, check_new
 
@@ -57,7 +56,6 @@ def publish(items: str, output: Path, as_json: bool, engine: str, **given: Any) 
     """Publish the frequent items of a log."""
     del engine  # one so far
     goal, kinds = goal_from(given), kinds_from(items, given)
-    plan(goal, kinds, split=split_from(given), accept_delta=given["accept_delta"])
     check_new(output)
     log = log_from(given)
     with show.telling() as say:
