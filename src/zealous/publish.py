@@ -76,16 +76,30 @@ def publish(
         source = open_log(log, running, [name for kind in kinds for name in kind.extra()])
         tell_skipped(source.skipped, say)
         _check_users(source, goal, say)
-        tables = {}
-        for number, part in enumerate(planned.parts):
-            say(f"counting {part.name()} ({number + 1} of {len(planned.parts)})")
-            tables[part.name()] = _publish_part(
-                part,
-                partial(histogram, part.kind, source, select=select, key=key, say=say),
-                _noise(seed, number),
-            )
+        tables = draw(planned, source, select=select, key=key, seed=seed, say=say)
     about = _about(planned, select, key, log, parameters_from, tables, private=seed is None)
     return Release(about=about, tables=tables)
+
+
+def draw(
+    planned: Plan,
+    source: Source,
+    *,
+    select: Select,
+    key: int,
+    seed: int | None = None,
+    say: Say = lambda _: None,
+) -> dict[str, Table]:
+    """Count, add noise, drop what is rare, for each part of a plan: where the budget is spent."""
+    tables = {}
+    for number, part in enumerate(planned.parts):
+        say(f"counting {part.name()} ({number + 1} of {len(planned.parts)})")
+        tables[part.name()] = _publish_part(
+            part,
+            partial(histogram, part.kind, source, select=select, key=key, say=say),
+            _noise(seed, number),
+        )
+    return tables
 
 
 def tell_skipped(skipped: Skipped, say: Say) -> None:
