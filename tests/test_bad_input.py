@@ -188,7 +188,7 @@ def test_a_user_with_half_of_all_rows(publish: Publish, run: Run, tmp_path: Path
 def test_more_users_than_declared(publish: Publish, log: Path) -> None:
     ran = publish(log, "--users", USERS - 1)
     assert ran.code == 1
-    assert "more user ids than --users declares" in ran.stderr
+    assert "more users than --users declares" in ran.stderr
     assert str(USERS) not in ran.stderr.replace(str(log), "")
 
 

@@ -20,6 +20,7 @@ from zealous.guarantee import (
     Guarantee,
     Indistinguishability,
     ProbabilisticDP,
+    Unit,
     whole,
 )
 
@@ -79,7 +80,13 @@ def breachable(goal: Guarantee, items_per_user: int, tau: int) -> int:
 
 
 def guarantees(
-    *, scale: Fraction, tau: int, tau_prime: int, items_per_user: int, users: int | None = None
+    *,
+    scale: Fraction,
+    tau: int,
+    tau_prime: int,
+    items_per_user: int,
+    users: int | None = None,
+    unit: Unit = "user",
 ) -> list[Guarantee]:
     """Say which guarantees given parameters satisfy: calibration the other way round.
 
@@ -98,11 +105,11 @@ def guarantees(
     found: list[Guarantee] = []
     for kind in kinds:
         for neighbors in ("replace", "add-remove"):
-            asked = kind(epsilon=1, delta="0.5", users=users, neighbors=neighbors)
+            asked = kind(epsilon=1, delta="0.5", users=users, neighbors=neighbors, unit=unit)
             delta = union_bound(scale, t, breachable(asked, items_per_user, tau))
             epsilon = loss * asked.moved_counts(items_per_user)
             if 0 < delta < 1:
-                found.append(kind(epsilon=epsilon, delta=delta, users=users, neighbors=neighbors))
+                found.append(asked.of(kind, epsilon=epsilon, delta=delta))
     return found
 
 

@@ -3,6 +3,7 @@
     ZealousError
     |-- UsageError       a parameter is wrong or missing; nothing was read
     |-- LogError         the log cannot be read as declared
+    |-- LedgerError      the ledger cannot be read or written
     |-- ReleaseError     a release cannot be written or read back
     `-- Refused          it could be done, and would not be safe
 
@@ -21,6 +22,10 @@ class UsageError(ZealousError, ValueError):
 
 class LogError(ZealousError):
     """The log cannot be read as declared."""
+
+
+class LedgerError(ZealousError):
+    """The ledger cannot be read or written."""
 
 
 class ReleaseError(ZealousError):

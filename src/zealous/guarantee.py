@@ -9,26 +9,62 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import ClassVar, Literal, Self, get_args
+from typing import ClassVar, Literal, Self, TypeVar, get_args
 
 from zealous.errors import UsageError
 
 Number = int | str | Fraction | Decimal | float
 Neighbors = Literal["replace", "add-remove"]
+Unit = Literal["user", "user-day", "session"]
+
+UNITS: dict[Unit, str] = {
+    "user": "one user",
+    "user-day": "one user's day",
+    "session": "one session of one user",
+}
+SESSION_GAP = 30  # minutes without a query end a session
 
 _NEIGHBORS_IN_WORDS: dict[Neighbors, str] = {
-    "replace": "logs that differ in the whole history of one user, possibly from something to "
-    "nothing",
-    "add-remove": "logs of which one has one user more",
+    "replace": "logs that differ in {whole}, possibly from something to nothing",
+    "add-remove": "logs of which one has {one} more",
+}
+_WHOLE: dict[Unit, str] = {
+    "user": "the whole history of one user",
+    "user-day": "all that one user did on one day (UTC)",
+    "session": "one session of one user",
+}
+_PLURAL: dict[Unit, str] = {"user": "users", "user-day": "user-days", "session": "sessions"}
+_EACH: dict[Unit, tuple[str, str]] = {
+    "user": ("each single person", "person"),
+    "user-day": ("each single day of each person", "person and day"),
+    "session": ("each single session of each person", "session"),
+}
+_UNIT_ASSUMED: dict[Unit, list[str]] = {
+    "user": [],
+    "user-day": [
+        "A user is protected for each day (UTC) by itself: over n days her odds can move by a "
+        "factor of exp(n epsilon)."
+    ],
+    "session": [
+        "A user is protected for each session by itself: over n sessions her odds can move by a "
+        "factor of exp(n epsilon). A session is the log's own, or ends after "
+        f"{SESSION_GAP} minutes without an entry."
+    ],
+}
+_ODDS: dict[tuple[Neighbors, Unit], str] = {
+    ("replace", "user"): "having one history rather than any other",
+    ("replace", "user-day"): "having spent a day in one way rather than any other",
+    ("replace", "session"): "having had one session rather than any other",
+    ("add-remove", "user"): "being in the log rather than not",
+    ("add-remove", "user-day"): "having been there on a day rather than not",
+    ("add-remove", "session"): "having had a session rather than not",
 }
 
 _MOST_DIGITS = 305
 SMALLEST = Fraction(1, 10**_MOST_DIGITS)  # and its inverse the largest: what a float can print
 
-_ODDS: dict[Neighbors, str] = {
-    "replace": "having one history rather than any other",
-    "add-remove": "being in the log rather than not",
-}
+
+G = TypeVar("G", bound="Guarantee")
 
 
 def exact(value: Number, name: str) -> Fraction:
@@ -66,19 +102,21 @@ class Guarantee:
     Attributes:
         epsilon: How far anybody's odds can move: by a factor of at most exp(epsilon).
         delta: The chance or mass that epsilon does not cover; each definition says which.
-        users: A public upper bound on the number of users, declared and never counted.
+        users: A public upper bound on the number of users, declared and never counted; of
+            users' days or of sessions where these are the unit.
         neighbors: Which two logs must be hard to tell apart.
+        unit: Whose data is protected as a whole.
     """
 
     epsilon: Fraction
     delta: Fraction
     users: int | None
     neighbors: Neighbors
+    unit: Unit
 
     definition: ClassVar[str]
     title: ClassVar[str]
     theorem: ClassVar[str]
-    unit: ClassVar[str] = "user"
     needs_users: ClassVar[bool] = False
 
     def __init__(
@@ -88,6 +126,7 @@ class Guarantee:
         delta: Number,
         users: int | None = None,
         neighbors: Neighbors = "replace",
+        unit: Unit = "user",
     ) -> None:
         if users is None and self.needs_users:
             raise UsageError(
@@ -103,11 +142,14 @@ class Guarantee:
             users = whole(users, "users")
         if neighbors not in get_args(Neighbors):
             raise UsageError("neighbors must be 'replace' or 'add-remove'")
+        if unit not in get_args(Unit):
+            raise UsageError("unit must be 'user', 'user-day' or 'session'")
         for name, value in (
             ("epsilon", epsilon),
             ("delta", delta),
             ("users", users),
             ("neighbors", neighbors),
+            ("unit", unit),
         ):
             object.__setattr__(self, name, value)
 
@@ -117,12 +159,21 @@ class Guarantee:
         Epsilons add and deltas add over the histograms of one log (docs/proofs/composition.md), so
         shares that sum to one compose to the whole.
         """
-        return type(self)(
-            epsilon=self.epsilon * part,
-            delta=self.delta * part,
+        return self.of(type(self), epsilon=self.epsilon * part, delta=self.delta * part)
+
+    def of(self, definition: type[G], *, epsilon: Fraction, delta: Fraction) -> G:
+        """Other numbers, of this or another definition, for the same unit, neighbours and users."""
+        return definition(
+            epsilon=epsilon,
+            delta=delta,
             users=self.users,
             neighbors=self.neighbors,
+            unit=self.unit,
         )
+
+    def units(self) -> str:
+        """What is counted, in the plural."""
+        return _PLURAL[self.unit]
 
     def moved_counts(self, items_per_user: int) -> int:
         """How many counts one neighbouring step can move, each by one."""
@@ -130,9 +181,11 @@ class Guarantee:
 
     def assumptions(self) -> list[str]:
         """What must be true outside the program for the claim to hold."""
+        neighbors = _NEIGHBORS_IN_WORDS[self.neighbors]
         return [
-            f"Neighbours are {_NEIGHBORS_IN_WORDS[self.neighbors]}.",
+            f"Neighbours are {neighbors.format(whole=_WHOLE[self.unit], one=UNITS[self.unit])}.",
             "One user is one id of the log: a person with several ids is protected once per id.",
+            *_UNIT_ASSUMED[self.unit],
             "The parameters, the kinds of items and the cleaning rules were fixed without looking "
             "at this log.",
             "Only this release leaves; other releases from the same people add to the budget.",
@@ -161,7 +214,8 @@ class ProbabilisticDP(Guarantee):
     def assumptions(self) -> list[str]:
         """What must be true outside the program for the claim to hold."""
         return [
-            f"The log holds at most {self.users:,} users, a bound known without counting it.",
+            f"The log holds at most {self.users:,} {self.units()}, a bound known without counting "
+            "it.",
             "The key that selects each user's items is published with the release.",
             *super().assumptions(),
         ]
@@ -170,8 +224,8 @@ class ProbabilisticDP(Guarantee):
         """One sentence for the person who signs."""
         return (
             f"Except with probability {float(self.delta):g} over its noise, the whole release is "
-            f"one in which nobody's odds of {_ODDS[self.neighbors]} move by more than a factor of "
-            f"exp({float(self.epsilon):g})."
+            f"one in which nobody's odds of {_ODDS[self.neighbors, self.unit]} move by more than a "
+            f"factor of exp({float(self.epsilon):g})."
         )
 
 
@@ -190,8 +244,9 @@ class Indistinguishability(Guarantee):
 
     def in_words(self) -> str:
         """One sentence for the person who signs."""
+        each, per = _EACH[self.unit]
         return (
-            "For each single person the release is nearly as likely without her data as with it: "
+            f"For {each} the release is nearly as likely without that data as with it: "
             f"any event's chance differs by at most a factor of exp({float(self.epsilon):g}) plus "
-            f"{float(self.delta):g}. The {float(self.delta):g} is per person."
+            f"{float(self.delta):g}. The {float(self.delta):g} is per {per}."
         )

@@ -13,41 +13,96 @@ _CHOSEN = {
     "unstated": "in a way that the publisher did not state",
 }
 PARAMETERS_FROM = tuple(_CHOSEN)
+NOT_TRACKED = "budget not tracked"
+NOT_PRIVATE = "NOT PRIVATE: made with a fixed noise seed, for tests."
+FILTERED = (
+    "The rows that a review removed were chosen by looking at the release, never at the log itself."
+)
+COUNTED = {"user": "users", "user-day": "user-days", "session": "sessions"}
+_EACH = {
+    "user": "each user",
+    "user-day": "each user on each day",
+    "session": "each user in each session",
+}
+_REPEATS = {
+    "user": "",
+    "user-day": " A user who held the item on three days counts three times.",
+    "session": " A user who held the item in three sessions counts three times.",
+}
 
 
 def handout(about: Mapping[str, Any]) -> str:
     """The text of README.md, made from release.json and nothing else."""
     goal = about["guarantee"]
+    units, each = COUNTED[goal["unit"]], _EACH[goal["unit"]]
     sections = [
         "# Frequent items, published with a privacy guarantee",
-        *(
-            []
-            if about["private"]
-            else ["**NOT PRIVATE: made with a fixed noise seed, for tests.**"]
-        ),
+        *(f"**{each}**" for each in stamps(about)),
         "## The guarantee",
         f"{goal['title']}, epsilon = {goal['epsilon']:g}, delta = {goal['delta']:g}, for each "
         f"{goal['unit']}; neighbours: {goal['neighbors']}. {goal['in_words']}",
         *_also(about["also_guaranteed"]),
+        *_reviewed(about.get("review")),
         "It rests on these assumptions:",
         "\n".join(f"- {each}" for each in about["assumptions"]),
-        f"The parameters were chosen {_CHOSEN[about['parameters_from']]}.",
+        f"The parameters were chosen {chosen(about)}.",
         "## What `count` is",
-        "The number of *users* who hold the item, after each user kept only a few items (below), "
-        "plus noise. It is not the number of searches. Because users with more items than they "
-        "may keep gave some up, it is a low estimate of the users who hold the item. An item that "
-        "is absent may be rare, or may have been dropped by the noise.",
+        f"The number of *{units}* that hold the item, after {each} kept only a few items (below), "
+        f"plus noise. It is not the number of searches.{_REPEATS[goal['unit']]} Because those with "
+        "more items than they may keep gave some up, it is a low estimate of the "
+        f"{units} that hold the item. An item that is absent may be rare, or may have been dropped "
+        "by the noise.",
         "## The tables",
-        *(_table(part, about["files"][part["kind"]]) for part in about["plan"]),
+        *(_table(part, about, units, each) for part in about["plan"]),
         "## Using it",
-        "`release.json` holds all of the above for programs, with exact numbers. Parquet files "
-        "keep every value as it is. In the CSV files a cell that a spreadsheet would run as a "
-        "formula (beginning with = + - @) has an apostrophe in front. Sorting and reformatting "
-        "the complete release keeps the guarantee; a part of it keeps for certain only "
-        "(epsilon, delta)-indistinguishability.",
+        "`statement.html` says on one page what is promised and what is not, for the person who "
+        "signs. `release.json` holds all of the above for programs, with exact numbers and the "
+        "SHA-256 of every other file. `registry.yaml` is the draft of an entry for a public "
+        "registry of such releases. `zealous verify` on this directory checks the files, and that "
+        "the guarantee follows from the parameters.",
+        "Parquet files keep every value as it is. In the CSV files a cell that a spreadsheet would "
+        "run as a formula (beginning with = + - @) has an apostrophe in front. Sorting and "
+        "reformatting the complete release keeps the guarantee; a part of it keeps for certain "
+        "only (epsilon, delta)-indistinguishability.",
         f"Made with zealous {about['software']['version']} on {about['created']}.",
     ]
     return "\n\n".join(sections) + "\n"
+
+
+def stamps(about: Mapping[str, Any]) -> list[str]:
+    """What nobody may overlook."""
+    return [
+        *([] if about["private"] else [NOT_PRIVATE]),
+        *([] if tracked(about) else [NOT_TRACKED]),
+    ]
+
+
+def tracked(about: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The entry of the ledger that paid for the release, if one did."""
+    entry = about.get("ledger")
+    return entry if entry and entry["tracked"] else None
+
+
+def chosen(about: Mapping[str, Any]) -> str:
+    """How the parameters came about."""
+    return _CHOSEN[about["parameters_from"]]
+
+
+def reviews(review: Mapping[str, Any] | None) -> list[Mapping[str, Any]]:
+    """The reviews that a release went through, the first one first."""
+    return [] if review is None else [*reviews(review["earlier"]), review]
+
+
+def filtered(review: Mapping[str, Any]) -> str:
+    """What a filtered child is, and what it keeps."""
+    first, *_ = reviews(review)
+    removed = sum(sum(each["removed"].values()) for each in reviews(review))
+    return (
+        f"This is a filtered child of the release {first['parent_id']}: {removed:,} "
+        f"row{'' if removed == 1 else 's'} went. It keeps (epsilon, delta)-indistinguishability "
+        "with the numbers of the parent, and not probabilistic differential privacy; it costs no "
+        "budget of its own."
+    )
 
 
 def _also(other: Mapping[str, Any] | None) -> list[str]:
@@ -59,7 +114,21 @@ def _also(other: Mapping[str, Any] | None) -> list[str]:
     ]
 
 
-def _table(part: Mapping[str, Any], files: Mapping[str, Any]) -> str:
+def _reviewed(review: Mapping[str, Any] | None) -> list[str]:
+    if review is None:
+        return []
+    said = [filtered(review)]
+    for each in reviews(review):
+        removed = ", ".join(f"{kind} {rows:,}" for kind, rows in each["removed"].items())
+        said.append("\n".join(f"- {rule}" for rule in each["rules"]))
+        said.append(
+            f"Rows removed: {removed}. SHA-256 of the parent's release.json: `{each['parent']}`."
+        )
+    return said
+
+
+def _table(part: Mapping[str, Any], about: Mapping[str, Any], units: str, each: str) -> str:
+    files = about["files"][part["kind"]]
     error = part["forecast"]["error_95"]
     appear = part["forecast"]["users_to_appear"]
     lines = [
@@ -69,18 +138,21 @@ def _table(part: Mapping[str, Any], files: Mapping[str, Any]) -> str:
         f"{files['rows']:,} rows.",
         "",
         *_settings(part["settings"]),
-        f"- Each user kept at most {part['items_per_user']} ({_SELECTED[part['select']]}).",
+        f"- {each.capitalize()} kept at most {part['items_per_user']} "
+        f"({_SELECTED[part['select']]}).",
         f"- 95 % interval of the noise: count - {error} .. count + {error}. It holds for 95 of 100 "
         "counts before the second threshold; counts just above it tend to be too high, since only "
         "those that were lucky are there.",
-        f"- An item of {appear['5%']} / {appear['50%']} / {appear['95%']} users appears with "
+        f"- An item of {appear['5%']} / {appear['50%']} / {appear['95%']} {units} appears with "
         "probability 5 / 50 / 95 %.",
         f"- epsilon {part['epsilon']:.6g}, delta {part['delta']:.6g}: discrete Laplace noise of "
-        f"scale {part['scale']:g}; at least {part['tau']} users before noise, more than "
+        f"scale {part['scale']:g}; at least {part['tau']} {units} before noise, more than "
         f"{part['tau_prime']} after.",
     ]
     if not files["rows"]:
-        lines += ["", "The table is empty: " + empty(part)]
+        went = any(each["removed"][part["kind"]] for each in reviews(about.get("review")))
+        why = "all of its rows were removed in the review." if went else empty(part)
+        lines += ["", f"The table is empty: {why}"]
     return "\n".join(lines)
 
 
@@ -95,9 +167,11 @@ def _settings(settings: Mapping[str, Any]) -> list[str]:
 
 def empty(part: Mapping[str, Any]) -> str:
     """What would fill an empty table."""
+    units = COUNTED[part.get("unit", "user")]
     return (
-        f"no item reached about {part['forecast']['users_to_appear']['50%']} users. More users, a "
-        "larger epsilon, fewer items per user or fewer kinds in one release would fill it."
+        f"no item reached about {part['forecast']['users_to_appear']['50%']} {units}. More "
+        f"{units}, a larger epsilon, fewer items per user or fewer kinds in one release would "
+        "fill it."
     )
 
 

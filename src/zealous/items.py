@@ -12,10 +12,9 @@ from typing import Any, ClassVar
 
 from zealous.engines.sql import Step, identifier, listed
 from zealous.errors import UsageError
-from zealous.guarantee import whole
+from zealous.guarantee import SESSION_GAP, whole
 from zealous.source import BLANKS, Source, column
 
-SESSION_GAP = 30  # minutes without a query end a session
 _YEAR = 525_600
 
 _WORD = r"[\p{L}\p{M}\p{N}]+"
@@ -324,3 +323,32 @@ def query_pairs(
 def columns(*names: str, items_per_user: int, by: str | None = None) -> AnyColumns:
     """Any columns of a table, at most this many different values a user."""
     return AnyColumns(items_per_user=items_per_user, by=by, names=names)
+
+
+KINDS = ("keywords", "queries", "clicks", "query-pairs", "query-clicks")
+
+
+def named(
+    name: str,
+    items_per_user: int,
+    *,
+    by: str | None = None,
+    fold: bool = False,
+    session_gap: int = SESSION_GAP,
+) -> Kind:
+    """The kind that is called so; settings that it does not have are left aside."""
+    if name == "keywords":
+        return keywords(items_per_user, by=by)
+    if name == "queries":
+        return queries(items_per_user, by=by, fold=fold)
+    if name == "clicks":
+        return clicks(items_per_user, by=by)
+    if name == "query-clicks":
+        return query_clicks(items_per_user, by=by, fold=fold)
+    if name == "query-pairs":
+        return query_pairs(items_per_user, by=by, fold=fold, session_gap=session_gap)
+    if name.startswith("columns:"):
+        return columns(
+            *name.removeprefix("columns:").split("+"), items_per_user=items_per_user, by=by
+        )
+    raise UsageError(f"--items takes {', '.join(KINDS)} and columns:NAME[+NAME]")

@@ -18,7 +18,7 @@ from zealous.calibrate import (
     tail,
 )
 from zealous.errors import Refused, UsageError
-from zealous.guarantee import Guarantee, Indistinguishability, Number, exact
+from zealous.guarantee import UNITS, Guarantee, Indistinguishability, Number, exact
 from zealous.items import Kind
 from zealous.mechanism import Zealous
 
@@ -184,6 +184,7 @@ def claimed(goal: Guarantee, number: Callable[[Fraction], float]) -> dict[str, A
         "epsilon": number(goal.epsilon),
         "delta": number(goal.delta),
         "users": goal.users,
+        "unit": goal.unit,
     }
 
 
@@ -201,6 +202,7 @@ def also(planned: Plan) -> Guarantee | None:
             tau_prime=part.mechanism.tau_prime,
             items_per_user=part.mechanism.items_per_user,
             users=planned.goal.users,
+            unit=planned.goal.unit,
         )
         others = [
             each
@@ -214,9 +216,7 @@ def also(planned: Plan) -> Guarantee | None:
         epsilon, delta = epsilon + other.epsilon, delta + other.delta
     if delta >= 1:
         return None
-    return type(other)(
-        epsilon=epsilon, delta=delta, users=planned.goal.users, neighbors=planned.goal.neighbors
-    )
+    return planned.goal.of(type(other), epsilon=epsilon, delta=delta)
 
 
 def twelve(goal: Guarantee) -> tuple[Fraction, Fraction]:
@@ -230,7 +230,7 @@ def claim(goal: Guarantee) -> str:
     return "\n".join(
         [
             f"{goal.title}, epsilon = {float(goal.epsilon):g}, delta = {float(goal.delta):g}, "
-            f"neighbours: {goal.neighbors}, unit: one {goal.unit}",
+            f"neighbours: {goal.neighbors}, unit: {UNITS[goal.unit]}",
             goal.in_words(),
             f"Twelve such releases of the same people: epsilon = {float(epsilon):g}, "
             f"delta = {float(delta):g}.",
@@ -242,12 +242,13 @@ def _describe(part: Part) -> str:
     mechanism, expected = part.mechanism, forecast(part)
     low, half, high = expected.users_to_appear.values()
     lines = [
-        f"{part.name()}: at most {mechanism.items_per_user} a user",
+        f"{part.name()}: at most {mechanism.items_per_user} a {part.goal.unit}",
         f"  share of the budget   epsilon {float(part.goal.epsilon):.6g}, "
         f"delta {float(part.goal.delta):.6g} (achieved {as_float(part.delta):.4g})",
         f"  noise                 {mechanism.noise}, scale {float(mechanism.scale):g}",
         f"  thresholds            tau {mechanism.tau}, tau' {mechanism.tau_prime}",
-        f"  an item appears       with 5 / 50 / 95 % at {low} / {half} / {high} users",
+        f"  an item appears       with 5 / 50 / 95 % at {low} / {half} / {high} "
+        f"{part.goal.units()}",
         f"  a count is off        by at most {expected.error_95} in 95 of 100 cases",
     ]
     if expected.single_person_items and isinstance(part.goal, Indistinguishability):

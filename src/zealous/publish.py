@@ -8,8 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from fractions import Fraction
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from zealous.account import UNTRACKED, Account, released, spending
 from zealous.bound import Select
 from zealous.calibrate import as_float
 from zealous.engines.duckdb import DuckDB
@@ -21,8 +23,17 @@ from zealous.items import Kind
 from zealous.lines import Skipped
 from zealous.log import Log
 from zealous.mechanism import Count
+from zealous.period import Period
 from zealous.plan import Part, Plan, also, figures, plan
-from zealous.release import FORMAT, Release, Table, file_names, sorted_table
+from zealous.release import (
+    FORMAT,
+    Release,
+    Table,
+    check_new,
+    file_names,
+    read_release,
+    sorted_table,
+)
 from zealous.source import Source, count_users, open_log
 from zealous.version import VERSION
 
@@ -30,6 +41,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Say = Callable[[str], None]
+_BESIDE_THE_LOG = Account()
 
 
 def publish(
@@ -41,6 +53,9 @@ def publish(
     split: Mapping[str, Number] | None = None,
     accept_delta: bool = False,
     parameters_from: str = "unstated",
+    approved_plan: str | None = None,
+    period: Period | str | None = None,
+    account: Account | None = _BESIDE_THE_LOG,
     engine: DuckDB | None = None,
     seed: int | None = None,
     say: Say = lambda _: None,
@@ -50,7 +65,7 @@ def publish(
     Guarantee:
         The release as a whole satisfies `goal`, under the assumptions that it lists. Everything
         in it is either a public parameter, fixed before the log is read, or the output of a
-        mechanism.
+        mechanism. The budget is charged before any noise is drawn.
 
     Args:
         log: What to publish from.
@@ -61,24 +76,88 @@ def publish(
         accept_delta: Confirms a large per-person delta; see `plan`.
         parameters_from: How the parameters were chosen: `public-facts`, `earlier-release`,
             `synthetic-log`, `this-log` (which the guarantee does not cover) or `unstated`.
+        approved_plan: The SHA-256 of the plan that was approved, for the release to name.
+        period: The days that the release is about, such as "2026-03"; entries of other days are
+            left out where the log has times.
+        account: Which ledger is charged, and how; None for a release whose budget is not tracked.
         engine: Where to run; an embedded DuckDB where not given.
-        seed: Fixes noise and selection, for tests; such a release is marked as not private.
+        seed: Fixes noise and selection, for tests; such a release is marked as not private, and
+            charged to nobody.
         say: Receives progress, for the owner's eyes.
     """
     if parameters_from not in PARAMETERS_FROM:
         raise UsageError(f"parameters_from must be one of {', '.join(PARAMETERS_FROM)}")
     planned = plan(goal, kinds, split=split, accept_delta=accept_delta)
+    days = Period.parse(period) if isinstance(period, str) else period
     for kind in kinds:
         kind.check(log.columns.given())
+    paying = None
+    if account is not None and seed is None:
+        paying = spending(account, log.paths, goal, days)
     key = secrets.randbits(64) if seed is None else seed  # drawn before the log is read
     with engine or DuckDB() as running:
         say("reading the log")
-        source = open_log(log, running, [name for kind in kinds for name in kind.extra()])
+        extra = [name for kind in kinds for name in kind.extra()]
+        source = open_log(log, running, extra, unit=goal.unit, period=days)
         tell_skipped(source.skipped, say)
         _check_users(source, goal, say)
+        charged = paying.reserve(say) if paying else UNTRACKED  # from here on it is spent
         tables = draw(planned, source, select=select, key=key, seed=seed, say=say)
-    about = _about(planned, select, key, log, parameters_from, tables, private=seed is None)
-    return Release(about=about, tables=tables)
+    about = {
+        **_provenance(planned, select, key, log, parameters_from, private=seed is None),
+        "assumptions": [*goal.assumptions(), *_declared(days, log, account)],
+        "id": paying.id if paying else _untracked_id(seed),
+        "period": str(days) if days else None,
+        "approved_plan": approved_plan,
+        "ledger": charged,
+        "review": None,
+        "files": _files(tables),
+    }
+    return Release(about=about, tables=tables, written=paying.written if paying else None)
+
+
+def publish_to(
+    directory: Path,
+    log: Log,
+    goal: Guarantee,
+    kinds: Sequence[Kind],
+    *,
+    account: Account | None = _BESIDE_THE_LOG,
+    say: Say = lambda _: None,
+    **options: Any,
+) -> tuple[Release, Path]:
+    """Publish into a new directory; what is there already under the account's id is not made again.
+
+    Args:
+        directory: Must not exist yet.
+        log: What to publish from.
+        goal: The guarantee of the whole release.
+        kinds: What to publish.
+        account: Which ledger is charged, and how.
+        say: Receives progress.
+        options: As for `publish`.
+    """
+    made = released(account, log.paths, directory) if account else None
+    if made is not None:
+        say("the release of this id was made before: nothing is drawn again")
+        return _same(read_release(made), goal, kinds), made
+    check_new(directory)
+    release = publish(log, goal, kinds, account=account, say=say, **options)
+    say(f"writing {directory}")
+    return release, release.write(directory)
+
+
+def _same(made: Release, goal: Guarantee, kinds: Sequence[Kind]) -> Release:
+    """A release of the same id must be what is asked for now."""
+    stated = [(part["kind"], part["items_per_user"]) for part in made.about["plan"]]
+    asked = [(kind.name(), kind.items_per_user) for kind in kinds]
+    exact = {"epsilon": str(goal.epsilon), "delta": str(goal.delta)}
+    if made.about["guarantee"]["exact"] != exact or stated != asked:
+        raise Refused(
+            "the release of this --id was made before, and with other parameters: give this one an "
+            "id of its own"
+        )
+    return made
 
 
 def draw(
@@ -113,11 +192,26 @@ def _check_users(source: Source, goal: Guarantee, say: Say) -> None:
     users = count_users(source)
     if goal.users is not None and users > goal.users:
         raise Refused(
-            "the log holds more user ids than --users declares: the guarantee would not hold. "
+            f"the log holds more {goal.units()} than --users declares: the guarantee would not "
+            "hold. "
             "Declare a bound that you know to be true without counting, and plan again"
         )
     if users == 0:  # no error: whether there is a release must not tell whether there is a user
         say("no entry with a user id was understood: see `zealous inspect`")
+
+
+def _declared(period: Period | None, log: Log, account: Account | None) -> list[str]:
+    """What the publisher says and the program cannot see."""
+    said = []
+    if period is not None and "time" not in log.columns.given():
+        said.append(f"All entries of the log are of the period {period}: it has no times to tell.")
+    if account is not None and account.people is not None:
+        said.append("No person of this log is in a release to which the ledger gives other people.")
+    return said
+
+
+def _untracked_id(seed: int | None) -> str:
+    return secrets.token_hex(8) if seed is None else f"seed-{seed}"
 
 
 def _noise(seed: int | None, part: int) -> Callable[[int], bytes]:
@@ -151,19 +245,17 @@ def _in_order(
     return list(table.to_batches())
 
 
-def _about(
+def _provenance(
     planned: Plan,
     select: Select,
     key: int,
     log: Log,
     parameters_from: str,
-    tables: Mapping[str, Table],
     *,
     private: bool,
 ) -> dict[str, Any]:
-    """The contents of release.json: public parameters, and what follows from the tables."""
+    """What release.json says of how a release was made: public parameters alone."""
     goal, other = planned.goal, also(planned)
-    files = file_names(list(tables))
     return {
         "format": FORMAT,
         "software": {"name": "zealous", "version": VERSION},
@@ -174,7 +266,6 @@ def _about(
             "exact": {"epsilon": str(goal.epsilon), "delta": str(goal.delta)},
         },
         "also_guaranteed": _claim(other, as_float) if other else None,
-        "assumptions": goal.assumptions(),
         "parameters_from": parameters_from,
         "selection_key": f"{key:016x}",
         "cleaning": {
@@ -190,15 +281,19 @@ def _about(
             }
             for part in planned.parts
         ],
-        "files": {
-            kind: {
-                "parquet": f"{files[kind]}.parquet",
-                "csv": f"{files[kind]}.csv",
-                "columns": [name for name in table.arrow.column_names if name != "count"],
-                "rows": len(table),
-            }
-            for kind, table in tables.items()
-        },
+    }
+
+
+def _files(tables: Mapping[str, Table]) -> dict[str, Any]:
+    names = file_names(list(tables))
+    return {
+        kind: {
+            "parquet": f"{names[kind]}.parquet",
+            "csv": f"{names[kind]}.csv",
+            "columns": [name for name in table.arrow.column_names if name != "count"],
+            "rows": len(table),
+        }
+        for kind, table in tables.items()
     }
 
 

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
 import os
 import re
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from zealous.errors import Refused, ReleaseError
 from zealous.handout import handout
+from zealous.registry import registry
+from zealous.schema import FORMAT as FORMAT
+from zealous.statement import statement
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
 
-FORMAT = "zealous release 1"
 # What a spreadsheet would take for a formula, in the first place of a cell.
 _RUNNABLE = re.compile(r"\s*[=+\-@\t\r\n＝＋－＠]")
 
@@ -55,12 +58,15 @@ class Release:
 
     Attributes:
         about: The contents of release.json. No figure in it depends on the log but through the
-            mechanism.
+            mechanism. What was written holds one key more, `sha256`.
         tables: The published rows by name of kind.
+        written: Called once the bundle is on the disk under its name, with the directory and the
+            SHA-256 of its release.json.
     """
 
     about: Mapping[str, Any]
     tables: Mapping[str, Table]
+    written: Callable[[Path, str], None] | None = field(default=None, compare=False, repr=False)
 
     def __getitem__(self, kind: str) -> Table:
         return self.tables[kind]
@@ -84,10 +90,10 @@ class Release:
         try:
             # A stranger's umask must not decide what a half-written bundle shows: mkdtemp is 0700.
             partial = Path(tempfile.mkdtemp(prefix=".zealous-", dir=target.parent))
-            self._write_files(partial)
+            digest = self._write_files(partial)
+            partial.chmod(0o755)
             for each in (*partial.iterdir(), partial):
                 _sync(each)
-            partial.chmod(0o755)
             check_new(target)
             partial.rename(target)
         except OSError as error:
@@ -100,18 +106,49 @@ class Release:
                 shutil.rmtree(partial, ignore_errors=True)
         with suppress(OSError):  # it is there; some file systems sync no directories
             _sync(target.parent)
+        if self.written is not None:
+            self.written(target, digest)
         return target
 
-    def _write_files(self, directory: Path) -> None:
+    def _write_files(self, directory: Path) -> str:
+        """Write the tables, then what speaks of them, then release.json; give its SHA-256."""
         import pyarrow.parquet as pq
 
         for kind, files in self.about["files"].items():
             table = self.tables[kind].arrow
             pq.write_table(table, directory / files["parquet"], compression="zstd")
             _write_csv(table, directory / files["csv"])
-        (directory / "README.md").write_text(handout(self.about), encoding="utf-8")
-        text = json.dumps(self.about, indent=2, ensure_ascii=False) + "\n"
-        (directory / "release.json").write_text(text, encoding="utf-8")
+        about = {**self.about, "sha256": hashes(directory)}
+        for name, text in papers(about).items():
+            (directory / name).write_bytes(text.encode())
+        about["sha256"] = hashes(directory)
+        content = (json.dumps(about, indent=2, ensure_ascii=False) + "\n").encode()
+        (directory / "release.json").write_bytes(content)
+        return hashlib.sha256(content).hexdigest()
+
+
+def papers(about: Mapping[str, Any]) -> dict[str, str]:
+    """The texts of a bundle by file name, each made from `about` and nothing else.
+
+    They may name the hashes of the tables, and not those of each other.
+    """
+    return {
+        "README.md": handout(about),
+        "statement.html": statement(about),
+        "registry.yaml": registry(about),
+    }
+
+
+def hashes(directory: Path) -> dict[str, str]:
+    """The SHA-256 of each file but release.json, which holds them."""
+    names = sorted(path.name for path in directory.iterdir() if path.name != "release.json")
+    return {name: sha256(directory / name) for name in names}
+
+
+def sha256(path: Path) -> str:
+    """The SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def read_release(directory: str | Path) -> Release:
@@ -161,13 +198,18 @@ def file_names(kinds: list[str]) -> dict[str, str]:
     return names
 
 
+def write_rows(table: pa.Table, file: TextIO) -> None:
+    """The rows as CSV, in which no cell can be run."""
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow([_inert(name) for name in table.column_names])
+    for batch in table.to_batches(max_chunksize=50_000):
+        columns = [column.to_pylist() for column in batch.columns]
+        writer.writerows([_inert(value) for value in row] for row in zip(*columns, strict=True))
+
+
 def _write_csv(table: pa.Table, path: Path) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([_inert(name) for name in table.column_names])
-        for batch in table.to_batches(max_chunksize=50_000):
-            columns = [column.to_pylist() for column in batch.columns]
-            writer.writerows([_inert(value) for value in row] for row in zip(*columns, strict=True))
+        write_rows(table, file)
 
 
 def _inert(value: str | int) -> str | int:

@@ -11,8 +11,10 @@ from pathlib import Path
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step, identifier, listed, literal
 from zealous.errors import LogError, UsageError, ZealousError
+from zealous.guarantee import SESSION_GAP, Unit
 from zealous.lines import Layout, Skipped, records
 from zealous.log import Log, parquet_schema
+from zealous.period import Period
 
 _WHOLE = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 _FLOATS = ("halffloat", "float", "double")
@@ -51,13 +53,22 @@ class Source:
         return replace(self, entries=(part, *rest))
 
 
-def open_log(log: Log, engine: DuckDB, extra: Iterable[str] = ()) -> Source:
+def open_log(
+    log: Log,
+    engine: DuckDB,
+    extra: Iterable[str] = (),
+    *,
+    unit: Unit = "user",
+    period: Period | None = None,
+) -> Source:
     """Make a log's entries available on an engine.
 
     Args:
         log: The log.
         engine: Where to work.
         extra: Columns that play no role but are items or part of items.
+        unit: Whose data is protected as a whole: the `user` of the entries.
+        period: Only entries of these days, where the log has times.
     """
     import pyarrow.parquet as pq
 
@@ -82,7 +93,7 @@ def open_log(log: Log, engine: DuckDB, extra: Iterable[str] = ()) -> Source:
     roles = log.columns.given()
     return Source(
         engine=engine,
-        entries=_entries(log, types, extra),
+        entries=(*_entries(log, types, extra), *_units(log, unit, period)),
         rows=sum(pq.read_metadata(path).num_rows for path in paths),
         roles=frozenset(roles),
         lists=frozenset(role for role, name in roles.items() if types[name].startswith("list<")),
@@ -190,16 +201,57 @@ def _entries(log: Log, types: dict[str, str], extra: tuple[str, ...]) -> tuple[S
     where = [_present(user, kind)]
     if log.cleaning.exclude_users is not None:
         where.append(f"{_comparable(user, kind)} not in ({_excluded(kind)})")
-    steps = [
-        # (user, query, time, url, ..., "column:X"): one row an entry whose user is known
-        Step("known", f"select {listed(columns)} from source where {' and '.join(where)}")
-    ]
+    # (user, query, time, url, ..., "column:X"): one row an entry whose user is known
+    return (Step("known", f"select {listed(columns)} from source where {' and '.join(where)}"),)
+
+
+def _units(log: Log, unit: Unit, period: Period | None) -> list[Step]:
+    """From `known` to `entries`, whose user is the unit of privacy.
+
+    A unit's name and which entries it has depend on nothing but the unit itself: a user's other
+    days and sessions neither rename it nor decide whether it is left out. Entries of which nobody
+    can tell the day or the session are dropped, since they would belong to two units.
+    """
+    roles = log.columns.given()
+    dated, cut = "select * from known", []
+    if period is not None and "time" in roles:
+        dated += f" where time >= timestamp '{period.first}' and time < timestamp '{period.end}'"
+    if unit == "user":
+        named = "select * from dated"
+    elif unit == "session" and "session" in roles:
+        # The length tells where the user's id ends, so that no two pairs share a name.
+        label = "length(user::varchar)::varchar || ':' || user::varchar || session"
+        named = (
+            f"select * replace ({label} as user) from dated where {_present('session', 'string')}"
+        )
+    elif "time" not in roles:
+        raise UsageError(f"--unit {unit} needs a column with the time: say --time COLUMN")
+    elif unit == "user-day":
+        label = "user::varchar || ' ' || time::date::varchar"
+        named = f"select * replace ({label} as user) from dated where time is not null"
+    else:
+        by_time = "over (partition by user order by time)"
+        pause = f"time > lag(time) {by_time} + interval {SESSION_GAP} minute"
+        cut = [
+            Step(
+                "paused",
+                f'select *, coalesce(({pause})::integer, 1) as "unit:new" from dated '
+                "where time is not null",
+            ),
+            Step("cut", f'select *, sum("unit:new") {by_time} as "unit:number" from paused'),
+        ]
+        # Named by its first moment: a number would change when an earlier session goes away.
+        first = 'min(time) over (partition by user, "unit:number")'
+        label = f"user::varchar || ' ' || epoch_us({first})::varchar"
+        named = f'select * exclude ("unit:new", "unit:number") replace ({label} as user) from cut'
     most = log.cleaning.max_entries_per_user
-    few = f"select user from known group by user having count(*) <= {most}"
-    steps.append(
-        Step("entries", "select * from known" + (f" where user in ({few})" if most else ""))
-    )
-    return tuple(steps)
+    few = f"select user from units group by user having count(*) <= {most}"
+    return [
+        Step("dated", dated),
+        *cut,
+        Step("units", named),
+        Step("entries", "select * from units" + (f" where user in ({few})" if most else "")),
+    ]
 
 
 def _excluded(kind: str) -> str:

@@ -8,25 +8,18 @@ from typing import Any, TypeVar
 
 import click
 
+from zealous.account import Account
+from zealous.approval import Approved
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import UsageError
-from zealous.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
-from zealous.items import (
-    SESSION_GAP,
-    Kind,
-    clicks,
-    columns,
-    keywords,
-    queries,
-    query_clicks,
-    query_pairs,
-)
+from zealous.guarantee import SESSION_GAP, Guarantee, Indistinguishability, ProbabilisticDP
+from zealous.handout import PARAMETERS_FROM
+from zealous.items import Kind, Unnamed, named
 from zealous.log import PRESETS, Cleaning, Columns, Log, read_log
+from zealous.plan import plan
 
 F = TypeVar("F", bound=Callable[..., Any])
 Given = dict[str, Any]
-
-KINDS = ("keywords", "queries", "clicks", "query-pairs", "query-clicks")
 
 LOG = (
     click.argument("paths", nargs=-1, required=True, metavar="LOG..."),
@@ -54,12 +47,14 @@ GOAL = (
     click.option("--epsilon", metavar="E", help="How far anybody's odds may move: exp(E). Total."),
     click.option("--delta", metavar="D", help="What epsilon does not cover. Total."),
     click.option("--users", type=int, metavar="U",
-                 help="A public upper bound on the number of users; never counted."),
+                 help="A public upper bound on the number of users (or of other units)."),
     click.option("--guarantee", type=click.Choice(["probabilistic", "indistinguishable"]),
                  default="probabilistic", show_default=True),
     click.option("--neighbors", type=click.Choice(["replace", "add-remove"]), default="replace",
                  show_default=True, help="Which two logs must be hard to tell apart."),
-    click.option("--items-per-user", metavar="M", required=True,
+    click.option("--unit", type=click.Choice(["user", "user-day", "session"]), default="user",
+                 show_default=True, help="Whose data is protected as a whole."),
+    click.option("--items-per-user", metavar="M",
                  help="The most items of a user that count: 5, or keywords=20,queries=5."),
     click.option("--split", metavar="KIND=W,..", help="Weights of the kinds in the budget."),
     click.option("--accept-delta", is_flag=True,
@@ -71,6 +66,27 @@ ITEMS = (
     click.option("--fold-words", is_flag=True, help="A query is a set of words: order is ignored."),
     click.option("--session-gap", type=int, default=SESSION_GAP, show_default=True, metavar="MIN",
                  help="Minutes without a query that end a session."),
+)  # fmt: skip
+
+CHOICE = (
+    click.option("--select", type=click.Choice(["random", "first", "frequent"]), default="random",
+                 show_default=True, help="Which of a user's items count."),
+    click.option("--parameters-from", type=click.Choice(PARAMETERS_FROM), default="unstated",
+                 show_default=True, help="How the parameters were chosen."),
+)  # fmt: skip
+
+ACCOUNT = (
+    click.option("--period", metavar="P",
+                 help="The days to publish: 2026-03, 2026-Q1, 2026-03-05..2026-03-20."),
+    click.option("--again", is_flag=True, help="Publish a period again, and pay again."),
+    click.option("--people", metavar="NAME",
+                 help="Claim, on record, that no other NAME of the ledger holds these people."),
+    click.option("--ledger", type=click.Path(path_type=Path), metavar="FILE",
+                 help="The ledger to charge. [default: the one of the log]"),
+    click.option("--no-ledger", is_flag=True, help="Charge none: the release says so."),
+    click.option("--id", "release_id", metavar="ID",
+                 help="Repeating a run of the same id never draws a second release."),
+    click.option("--signed-by", metavar="WHO", help="Who publishes. [default: the login]"),
 )  # fmt: skip
 
 ENGINE = (
@@ -118,13 +134,34 @@ def goal_from(given: Given) -> Guarantee:
     for name in ("epsilon", "delta"):
         if given[name] is None:
             raise UsageError(f"--{name} is missing: there is no default for how much to protect")
+    if given["items_per_user"] is None:
+        raise UsageError("--items-per-user is missing: how many items of one user may count?")
     wanted = {"probabilistic": ProbabilisticDP, "indistinguishable": Indistinguishability}
     return wanted[given["guarantee"]](
         epsilon=given["epsilon"],
         delta=given["delta"],
         users=given["users"],
         neighbors=given["neighbors"],
+        unit=given["unit"],
     )
+
+
+def account_from(given: Given) -> Account | None:
+    """Who pays, as ACCOUNT options say; None where nobody does."""
+    declared = {
+        "ledger": given["ledger"],
+        "people": given["people"],
+        "again": given["again"],
+        "by": given["signed_by"],
+        "id": given["release_id"],
+    }
+    if not given["no_ledger"]:
+        return Account(**declared)
+    if any(declared.values()):
+        raise UsageError(
+            "--no-ledger goes with none of --ledger, --people, --again, --signed-by and --id"
+        )
+    return None
 
 
 def engine_from(given: Given) -> DuckDB:
@@ -134,9 +171,31 @@ def engine_from(given: Given) -> DuckDB:
 
 def kinds_from(items: str, given: Given) -> list[Kind]:
     """The kinds of items that --items, --items-per-user and ITEMS options ask for."""
-    named = [name.strip() for name in items.split(",") if name.strip()]
-    most = _items_per_user(given["items_per_user"], named)
-    return [_kind(name, most[name], given) for name in named]
+    names = [name.strip() for name in items.split(",") if name.strip()]
+    most = _items_per_user(given["items_per_user"], names)
+    settings = {
+        "by": given["by"],
+        "fold": given["fold_words"],
+        "session_gap": given["session_gap"],
+    }
+    return [named(name, most[name], **settings) for name in names]
+
+
+def approved_from(items: str | None, given: Given) -> Approved:
+    """The plan that GOAL, ITEMS and CHOICE options ask for."""
+    goal = goal_from(given)
+    if items:
+        kinds = kinds_from(items, given)
+    else:
+        most = whole_number(given["items_per_user"], "--items-per-user")
+        kinds = [Unnamed(items_per_user=most)]
+    accept = given["accept_delta"]
+    return Approved(
+        planned=plan(goal, kinds, split=split_from(given), accept_delta=accept),
+        accept_delta=accept,
+        select=given["select"],
+        parameters_from=given["parameters_from"],
+    )
 
 
 def split_from(given: Given) -> dict[str, str] | None:
@@ -144,10 +203,10 @@ def split_from(given: Given) -> dict[str, str] | None:
     return _pairs(given["split"], "--split") if given["split"] else None
 
 
-def whole_number(text: str, name: str) -> int:
+def whole_number(text: str | None, name: str) -> int:
     """Read a whole number."""
     try:
-        return int(text)
+        return int(text or "")
     except ValueError:
         raise UsageError(f"{name} must be a whole number of at least 1") from None
 
@@ -166,20 +225,3 @@ def _pairs(text: str, option: str) -> dict[str, str]:
     if any(not name or not value for name, _, value in parts):
         raise UsageError(f"{option} must look like keywords=20,queries=5")
     return {name: value for name, _, value in parts}
-
-
-def _kind(name: str, most: int, given: Given) -> Kind:
-    by, fold = given["by"], given["fold_words"]
-    if name == "keywords":
-        return keywords(most, by=by)
-    if name == "queries":
-        return queries(most, by=by, fold=fold)
-    if name == "clicks":
-        return clicks(most, by=by)
-    if name == "query-clicks":
-        return query_clicks(most, by=by, fold=fold)
-    if name == "query-pairs":
-        return query_pairs(most, by=by, fold=fold, session_gap=given["session_gap"])
-    if name.startswith("columns:"):
-        return columns(*name.removeprefix("columns:").split("+"), items_per_user=most, by=by)
-    raise UsageError(f"--items takes {', '.join(KINDS)} and columns:NAME[+NAME]")

@@ -3,28 +3,35 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import click
 
+from zealous.advice import Advice
+from zealous.advise import advise
+from zealous.approval import Approved, write_plan
 from zealous.calibrate import as_float, guarantees
 from zealous.cli import show
 from zealous.cli.options import (
+    CHOICE,
     GOAL,
     ITEMS,
     JSON,
+    LOG,
     Given,
-    goal_from,
-    kinds_from,
+    approved_from,
+    log_from,
     options,
-    split_from,
     whole_number,
 )
 from zealous.errors import UsageError
 from zealous.guarantee import exact
-from zealous.items import Unnamed
+from zealous.log import Log
 from zealous.plan import Plan, claimed, figures, twelve
-from zealous.plan import plan as make_plan
+from zealous.release import Release, read_release
+from zealous.theory.accounts import for_accounts
+from zealous.theory.exact import delta_curve
 
 _HELP = """Choose the parameters of a release, without any data.
 
@@ -36,6 +43,13 @@ Examples:
   zealous plan --users 500000 --items-per-user 2 --epsilon 1 --delta 0.001
   zealous plan --items queries,keywords --items-per-user queries=5,keywords=20 \\
       --users 500000 --epsilon 2 --delta 0.001
+To have it approved first, and then carried out exactly so:
+  zealous plan --items queries --items-per-user 5 --users 500000 --epsilon 2 --delta 0.001 \\
+      -o plan.json
+  zealous publish log.parquet --plan plan.json -o release
+Which m and epsilon? From public sources only: an earlier release, a log of zealous generate.
+  zealous plan --items queries --items-per-user 5 --users 500000 --epsilon 2 --delta 0.001 \\
+      --advise --like earlier-release
 The other way round, which guarantees do given parameters satisfy?
   zealous plan --scale 5 --tau 1 --tau-prime 100 --items-per-user 5 --users 500000
 """
@@ -43,27 +57,124 @@ The other way round, which guarantees do given parameters satisfy?
 
 @click.command(help=_HELP)
 @click.option("--items", metavar="KIND,..", help="The kinds of items; one of any kind if left out.")
-@options(GOAL, ITEMS)
+@options(GOAL, ITEMS, CHOICE)
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE",
+              help="Write the plan to a file for approval; see publish --plan.")  # fmt: skip
+@click.option("--curve", is_flag=True, help="The least delta that is proven at other epsilons.")
+@click.option("--accounts-per-person", type=int, metavar="G",
+              help="Say what holds for a person with up to G ids of the log.")  # fmt: skip
+@click.option("--advise", is_flag=True, help="Lay out choices of epsilon and --items-per-user.")
+@click.option("--like", metavar="PATH",
+              help="With --advise: a release or log that you declare to be public.")  # fmt: skip
+@options(LOG[1:7])
 @click.option("--scale", metavar="L", help="With --tau and --tau-prime: which guarantees hold?")
 @click.option("--tau", type=int)
 @click.option("--tau-prime", type=int)
 @JSON
-def plan(items: str | None, as_json: bool, **given: Any) -> None:
+def plan(items: str | None, output: Path | None, as_json: bool, **given: Any) -> None:
     """Choose the parameters of a release, without any data."""
     if given["scale"] is not None or given["tau"] is not None or given["tau_prime"] is not None:
         _which_hold(given, as_json)
         return
-    goal = goal_from(given)
-    if items:
-        kinds = kinds_from(items, given)
-    else:
-        most = whole_number(given["items_per_user"], "--items-per-user")
-        kinds = [Unnamed(items_per_user=most)]
-    planned = make_plan(goal, kinds, split=split_from(given), accept_delta=given["accept_delta"])
+    approved = approved_from(items, given)
+    planned = approved.planned
+    if output:
+        write_plan(approved, output)
+        show.note(f"Written to {output}; carry it out with publish --plan {output}")
+    if given["like"] and not given["advise"]:
+        raise UsageError("--like goes with --advise")
+    person = None
+    if given["accounts_per_person"] is not None:
+        person = Person(planned, given["accounts_per_person"])
+    advice = _advice(approved, given) if given["advise"] else []
+    curve = _curve(planned) if given["curve"] else []
     if as_json:
-        show.as_json(_object(planned))
-    else:
-        click.echo(planned)
+        show.as_json(
+            {
+                **_object(planned),
+                **({"person": person.figures()} if person else {}),
+                **({"curve": [_claim_at(*point) for point in curve]} if curve else {}),
+                **({"advice": [each.figures() for each in advice]} if advice else {}),
+            }
+        )
+        return
+    click.echo(planned)
+    if person:
+        click.echo(f"\n{person.in_words()}")
+    if curve:
+        click.echo()
+        rows = [(f"{as_float(epsilon):g}", _delta(delta)) for epsilon, delta in curve]
+        show.table("The least delta proven at each epsilon", ["epsilon", "delta"], rows)
+    for each in advice:
+        click.echo()
+        for grid in each.grids():
+            show.table(grid.title, grid.names, grid.rows)
+        click.echo("\n\n".join(each.explanation()))
+
+
+class Person:
+    """What a plan promises to a person with several accounts."""
+
+    def __init__(self, planned: Plan, accounts: int) -> None:
+        self.accounts = accounts
+        self.goal = planned.goal
+        parts = [part.mechanism for part in planned.parts]
+        self.holds = for_accounts(planned.goal, parts, accounts)
+
+    def figures(self) -> dict[str, Any]:
+        """For programs."""
+        return {
+            "accounts": self.accounts,
+            "guarantee": claimed(self.holds, as_float) if self.holds else None,
+        }
+
+    def in_words(self) -> str:
+        """One paragraph."""
+        whose = f"A person with up to {self.accounts} of the log's ids"
+        if self.holds is None:
+            return (
+                f"{whose}: no guarantee is proven. Her ids could hold up an item together that "
+                "the thresholds take for one of several people."
+            )
+        return (
+            f"{whose}: epsilon = {as_float(self.holds.epsilon):g}, "
+            f"delta = {as_float(self.holds.delta):.4g}. {self.holds.in_words()}"
+        )
+
+
+def _curve(planned: Plan) -> list[tuple[Fraction, Fraction]]:
+    """From a tenth of the whole loss to all of it."""
+    parts = [part.mechanism for part in planned.parts]
+    tenths = [planned.goal.epsilon * tenth / 10 for tenth in range(1, 11)]
+    return delta_curve(planned.goal, parts, tenths)
+
+
+def _claim_at(epsilon: Fraction, delta: Fraction) -> dict[str, float | None]:
+    return {"epsilon": as_float(epsilon), "delta": as_float(delta) if delta < 1 else None}
+
+
+def _delta(delta: Fraction) -> str:
+    return f"{as_float(delta):.4g}" if delta < 1 else "nothing is proven"
+
+
+def _advice(approved: Approved, given: Given) -> list[Advice]:
+    """For each kind, choices at its share of the budget."""
+    public = _public(given) if given["like"] else None
+    with show.telling() as say:
+        return [
+            advise(part.goal, part.kind, public, select=approved.select, say=say)
+            for part in approved.planned.parts
+        ]
+
+
+def _public(given: Given) -> Log | Release:
+    if (Path(given["like"]) / "release.json").is_file():
+        return read_release(given["like"])
+    unsaid = dict.fromkeys(
+        ("keywords", "names", "delimiter", "encoding", "time_format", "exclude_users",
+         "max_entries_per_user")
+    )  # fmt: skip
+    return log_from({**unsaid, **given, "paths": [given["like"]]})
 
 
 def _object(planned: Plan) -> dict[str, Any]:

@@ -6,30 +6,36 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
+from zealous.approval import Approved, read_plan
 from zealous.cli import show
 from zealous.cli.options import (
+    ACCOUNT,
+    CHOICE,
     ENGINE,
     GOAL,
     ITEMS,
     JSON,
     LOG,
+    Given,
+    account_from,
+    approved_from,
     engine_from,
-    goal_from,
-    kinds_from,
     log_from,
     options,
-    split_from,
 )
-from zealous.handout import PARAMETERS_FROM, empty
-from zealous.publish import publish as run
-from zealous.release import Release, check_new
+from zealous.errors import UsageError
+from zealous.handout import empty
+from zealous.publish import publish_to
+from zealous.release import Release
 
 _HELP = """Publish the frequent items of a log.
 
 Writes a new directory that may be handed to anyone: a table for each kind of items, the guarantee,
 and a README for the recipient. KIND is keywords, queries, clicks, query-pairs, query-clicks or, for
-any table, columns:NAME[+NAME]. --epsilon and --delta are the total over all kinds.
+any table, columns:NAME[+NAME]. --epsilon and --delta are the total over all kinds. The budget is
+charged to the ledger of the log (see zealous ledger) before any noise is drawn.
 
 \b
 Examples:
@@ -37,45 +43,75 @@ Examples:
       --users 500000 --epsilon 2 --delta 0.001 -o release
   zealous publish shop.csv.gz --user CustomerID --items columns:Description \\
       --items-per-user 3 --users 10000 --epsilon 2 --delta 0.001 -o products
+  zealous publish log.parquet --plan plan.json --period 2026-03 -o march
 """
+
+_SAID_BY_A_PLAN = (
+    "items", "epsilon", "delta", "users", "guarantee", "neighbors", "unit", "items_per_user",
+    "split", "accept_delta", "by", "fold_words", "session_gap", "select", "parameters_from",
+)  # fmt: skip
 
 
 @click.command(help=_HELP)
-@click.option("--items", metavar="KIND,..", required=True, help="What to publish.")
+@click.option("--items", metavar="KIND,..", help="What to publish.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="DIR")
-@options(GOAL, ITEMS)
-@click.option("--select", type=click.Choice(["random", "first", "frequent"]), default="random",
-              show_default=True, help="Which of a user's items count.")  # fmt: skip
-@click.option("--parameters-from", type=click.Choice(PARAMETERS_FROM), default="unstated",
-              show_default=True, help="How the parameters were chosen.")  # fmt: skip
-@options(LOG)
+@options(GOAL, ITEMS, CHOICE)
+@click.option("--plan", "approved", type=click.Path(path_type=Path), metavar="FILE",
+              help="An approved plan, instead of all the options above.")  # fmt: skip
+@options(ACCOUNT, LOG)
 @click.option("--engine", type=click.Choice(["duckdb"]), default="duckdb", show_default=True)
 @options(ENGINE)
 @JSON
-def publish(items: str, output: Path, as_json: bool, engine: str, **given: Any) -> None:
+@click.pass_context
+def publish(
+    context: click.Context,
+    /,
+    items: str | None,
+    output: Path,
+    approved: Path | None,
+    as_json: bool,
+    engine: str,
+    **given: Any,
+) -> None:
     """Publish the frequent items of a log."""
     del engine  # one so far
-    goal, kinds = goal_from(given), kinds_from(items, given)
-    check_new(output)
+    wish = _approved(context, approved) if approved else _asked(items, given)
     log = log_from(given)
     with show.telling() as say:
-        release = run(
+        release, directory = publish_to(
+            output,
             log,
-            goal,
-            kinds,
-            select=given["select"],
-            split=split_from(given),
-            accept_delta=given["accept_delta"],
-            parameters_from=given["parameters_from"],
+            wish.planned.goal,
+            wish.kinds(),
+            split=wish.split(),
+            accept_delta=wish.accept_delta,
+            select=wish.select,
+            parameters_from=wish.parameters_from,
+            approved_plan=wish.sha256,
+            period=given["period"],
+            account=account_from(given),
             engine=engine_from(given),
             say=say,
         )
-        say(f"writing {output}")
-        release.write(output)
     if as_json:
-        show.as_json({**release.about, "directory": str(output)})
+        show.as_json({**release.about, "directory": str(directory)})
     else:
-        summary(release, output)
+        summary(release, directory)
+
+
+def _asked(items: str | None, given: Given) -> Approved:
+    if not items:
+        raise UsageError("--items is missing: name what to publish, or give an approved --plan")
+    return approved_from(items, given)
+
+
+def _approved(context: click.Context, path: Path) -> Approved:
+    """The plan in a file; nothing beside it may change what is done."""
+    for option in context.command.params:
+        said = context.get_parameter_source(option.name or "") is not ParameterSource.DEFAULT
+        if said and option.name in _SAID_BY_A_PLAN:
+            raise UsageError(f"--plan says all of that already: leave out {option.opts[-1]}")
+    return read_plan(path)
 
 
 def summary(release: Release, output: Path) -> None:

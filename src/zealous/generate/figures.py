@@ -11,7 +11,8 @@ from pathlib import Path
 import duckdb
 
 from zealous.engines.sql import literal
-from zealous.items import SESSION_GAP, asked, words
+from zealous.guarantee import SESSION_GAP
+from zealous.items import asked, words
 
 # Items are compared by 64-bit hashes, which take far less memory than the texts: among the 42
 # million urls of five million users, the chance that any two collide is 1 in 20,000.

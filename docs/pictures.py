@@ -1,0 +1,389 @@
+"""Draw the pictures of the documentation: `python docs/pictures.py [NAME...]`.
+
+Every number in them is computed by the package. The files are committed, so that the documentation
+can be read without running anything; the same version of matplotlib draws the same bytes again.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import tempfile
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyBboxPatch, Rectangle
+
+import zealous as z
+from zealous.advise import advise
+from zealous.calibrate import calibrate, publication_probability, tail
+from zealous.generate import generate
+from zealous.guarantee import Neighbors
+from zealous.ledger.accounts import Charge, Measure
+from zealous.ledger.accounts import accounts as ledger_accounts
+from zealous.mechanism import Zealous
+from zealous.noise import DiscreteLaplace, seeded_bytes
+from zealous.period import Period
+from zealous.theory.accounts import for_accounts
+from zealous.theory.expected import tau_prime_curve
+
+FOLDER = Path(__file__).parent / "pictures"
+BLUE, ORANGE, RED, GREY, PALE, INK = (
+    "#2b6ca3", "#d9822b", "#c0392b", "#9aa3ab", "#e4e8ec", "#22292f",
+)  # fmt: skip
+PALER = {BLUE: "#cfe0ee", ORANGE: "#f7e3cf"}
+STYLE = {
+    "svg.hashsalt": "zealous",  # names of clips and glyphs: the same in every run
+    "svg.fonttype": "path",  # no font is needed to read a picture
+    "font.family": "DejaVu Sans",
+    "font.size": 9,
+    "axes.titlesize": 10,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": GREY,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "legend.frameon": False,
+    "lines.linewidth": 1.8,
+}
+
+
+def panels(*ratios: float, height: float = 3.1) -> tuple[Figure, list[Axes]]:
+    """A figure with panels side by side, of these relative widths."""
+    figure = Figure(figsize=(8.4, height), layout="constrained")
+    figure.get_layout_engine().set(w_pad=0.12, h_pad=0.08)  # type: ignore[union-attr]
+    axes = figure.subplots(1, len(ratios), width_ratios=ratios, squeeze=False)
+    return figure, list(axes[0])
+
+
+def blank(axes: Axes, width: float, height: float) -> None:
+    """A panel to draw in, without axes."""
+    axes.set(xlim=(0, width), ylim=(0, height))
+    axes.axis("off")
+
+
+def box(axes: Axes, x: float, y: float, width: float, height: float, color: str, text: str) -> None:
+    """A rounded box with a word in it."""
+    style = "round,pad=0,rounding_size=0.12"
+    axes.add_patch(
+        FancyBboxPatch((x, y), width, height, boxstyle=style, facecolor=color, edgecolor="none")
+    )
+    axes.text(x + width / 2, y + height / 2, text, ha="center", va="center", fontsize=8,
+              color="white" if color in (BLUE, ORANGE, RED) else INK)  # fmt: skip
+
+
+def noise_chance(scale: Fraction, value: int) -> float:
+    """P(eta = value)."""
+    return tail(scale, value - 1) - tail(scale, value)
+
+
+def thresholds() -> Figure:
+    """What happens to a log: counts, the first threshold, noise, the second threshold."""
+    best = calibrate(z.ProbabilisticDP(epsilon=1, delta="0.01", users=1000), 1)
+    things = ["weather", "news", "maps", "recipes", "train", "a lake", "a shop", "her name"]
+    end = best.tau_prime
+    counts = [end + 26, end + 18, end + 12, end + 6, end + 1, end - 1, 6, best.tau - 1]
+    noise = DiscreteLaplace(scale=best.scale).sample(len(counts), seeded_bytes(6))
+    noisy = [count + int(eta) for count, eta in zip(counts, noise, strict=True)]
+    figure, (before, after) = panels(1, 1)
+    for axes, values in ((before, counts), (after, noisy)):
+        axes.set_yticks(range(len(things)), things)
+        axes.set(xlim=(0, end + 34), ylim=(len(things) - 0.4, -0.6), xlabel="people")
+        for row, value in enumerate(values):
+            if axes is after and counts[row] < best.tau:
+                axes.text(1, row, "dropped before", va="center", color=GREY, style="italic")
+                continue
+            kept = counts[row] >= best.tau if axes is before else value > best.tau_prime
+            axes.barh(row, value, color=BLUE if kept else PALE, height=0.65)
+            axes.text(value + 1.2, row, str(value), va="center")
+    # Between whole numbers: at least tau stays, and only what is above tau' does.
+    before.axvline(best.tau - 0.5, color=ORANGE)
+    before.text(9, 7, f"at least tau = {best.tau} people stay", color=ORANGE, va="center")
+    before.set_title("1  people who kept each item")
+    after.axvline(best.tau_prime + 0.5, color=RED)
+    after.text(end + 4, 6, f"only above tau' = {best.tau_prime}\nis published", color=RED,
+               va="center")  # fmt: skip
+    after.set_title("2  the same with noise")
+    return figure
+
+
+def probabilistic() -> Figure:
+    """One bad release in many, bad for anybody; in the others nobody's odds move far."""
+    delta = Fraction(1, 100)
+    number = round(1 / delta)
+    figure, (releases, belief) = panels(1, 1.25, height=3.4)
+    side = math.isqrt(number)
+    for n in range(number):
+        bad = n == 37
+        releases.add_patch(
+            Rectangle((n % side + 0.08, n // side + 0.08), 0.84, 0.84,
+                      facecolor=RED if bad else BLUE, edgecolor="none",
+                      alpha=1 if bad else 0.55)
+        )  # fmt: skip
+    blank(releases, side, side + 2.6)
+    releases.set_aspect("equal")
+    releases.set_title(f"delta = {float(delta):g}: the release as a whole")
+    releases.text(0, side + 1.3, f"Of {number} releases that the noise could make,\n"
+                  "on average at most one is bad for anybody.", va="center")  # fmt: skip
+    prior = [n / 200 for n in range(1, 200)]
+    for epsilon, color in ((2, ORANGE), (1, BLUE)):
+        factor = math.exp(epsilon)
+        high = [p * factor / (1 - p + p * factor) for p in prior]
+        low = [p / (p + (1 - p) * factor) for p in prior]
+        belief.fill_between(prior, low, high, color=PALER[color], linewidth=0)
+        belief.plot(prior, high, color=color, label=f"epsilon = {epsilon}: odds x {factor:.1f}")
+        belief.plot(prior, low, color=color)
+    belief.set(xlim=(0, 1), ylim=(0, 1), xlabel="how sure he was before", ylabel="and after")
+    for axis in (belief.xaxis, belief.yaxis):
+        axis.set_major_formatter(mpl.ticker.PercentFormatter(1, decimals=0))
+    belief.plot([0, 1], [0, 1], color=GREY, linewidth=1, linestyle=":")
+    belief.legend(loc="lower right", frameon=True, framealpha=1, edgecolor="white")
+    belief.set_title("epsilon: what any other tells of anybody")
+    return figure
+
+
+def indistinguishable() -> Figure:
+    """With and without one person: covered by a factor, and the part that is not."""
+    goal = z.Indistinguishability(epsilon=1, delta="0.05", neighbors="add-remove")
+    best = calibrate(goal, 1)
+    figure, (common, own) = panels(1, 1)
+    count = best.tau_prime + 12
+    values = list(range(count - 6, count + 8))
+    without = [noise_chance(best.scale, x - count) for x in values]
+    with_her = [noise_chance(best.scale, x - count - 1) for x in values]
+    common.bar([x - 0.2 for x in values], without, 0.4, color=GREY, label="without her")
+    common.bar([x + 0.2 for x in values], with_her, 0.4, color=BLUE, label="with her")
+    factor = math.exp(1 / best.scale)
+    common.set(xlabel="published count", ylabel="probability", ylim=(0, 0.66))
+    common.set_xticks(values[::2])
+    common.set_title("an item of many people")
+    common.text(0.02, 0.98, f"each bar within a factor of\nexp(epsilon) = {factor:.2f} of its twin",
+                transform=common.transAxes, va="top")  # fmt: skip
+    common.legend(loc="upper right")
+    shown = list(range(best.tau_prime + 1, best.tau_prime + 7))
+    hidden = 1 - publication_probability(best, 1)
+    own.bar([-0.2], [1], 0.4, color=GREY)
+    own.bar([0.2], [hidden], 0.4, color=BLUE)
+    chances = [noise_chance(best.scale, x - 1) for x in shown]
+    places = range(2, 2 + len(shown))
+    own.bar(list(places), chances, 0.4, color=RED)
+    own.set_xticks([0, *places], ["absent", *map(str, shown)])
+    own.set(xlabel="published count", ylim=(0, 1.12))
+    own.set_title("an item of hers alone")
+    uncovered = publication_probability(best, 1)
+    own.annotate(f"impossible without her:\n{uncovered:.3f} together, within\n"
+                 f"delta = {float(goal.delta):g}, which is\nfor each single person",
+                 (2, chances[0]), (2.4, 0.36), color=RED, va="bottom",
+                 arrowprops={"arrowstyle": "-", "color": RED})  # fmt: skip
+    return figure
+
+
+def neighbours() -> Figure:
+    """Which two logs must be hard to tell apart."""
+    figure, both = panels(1, 1, height=2.9)
+    people = {"Ann": ["tea", "maps"], "Bob": ["news"], "Eve": ["tea", "a clinic"]}
+    others: dict[Neighbors, tuple[str, list[str]]] = {
+        "replace": ("Eve's history is another", ["news", "a school"]),
+        "add-remove": ("Eve is not there", []),
+    }
+    for axes, (name, (title, other)) in zip(both, others.items(), strict=True):
+        blank(axes, 10.6, 5.6)
+        axes.set_title(f"{name}: {title}")
+        for row, (person, history) in enumerate(people.items()):
+            y = 3.5 - 1.1 * row
+            axes.text(0, y + 0.37, person, va="center")
+            for left, items in ((1.5, history), (6.3, other if person == "Eve" else history)):
+                for place, item in enumerate(items):
+                    color = ORANGE if person == "Eve" else PALE
+                    box(axes, left + 2.05 * place, y, 1.95, 0.75, color, item)
+        axes.text(1.5, 4.75, "one log")
+        axes.text(6.3, 4.75, "its neighbour")
+        goal = z.ProbabilisticDP(epsilon=1, delta="0.1", users=3, neighbors=name)
+        axes.text(0, 0.1, f"At m = 2 at most {goal.moved_counts(2)} counts move, each by one:\n"
+                  f"noise of scale {float(calibrate(goal, 2).scale):g} at epsilon 1.")  # fmt: skip
+    return figure
+
+
+def unit() -> Figure:
+    """What is protected as one: everything, a day, a session."""
+    sessions = [(0.5, 1.1), (2.0, 2.5), (4.6, 5.2), (7.3, 7.8), (8.3, 8.9), (9.3, 9.7)]
+    days = [(0, 3), (3.5, 6.5), (7, 10)]
+    figure, (axes,) = panels(1, height=3.3)
+    blank(axes, 15.2, 6.2)
+    for number, (start, end) in enumerate(days):
+        axes.text(1.9 + (start + end) / 2, 5.75, f"day {number + 1}", ha="center")
+        axes.plot([1.9 + start, 1.9 + end], [5.45, 5.45], color=GREY, linewidth=1)
+    held = {
+        "user": [(0, 10)],
+        "user-day": [day for day in days if any(day[0] <= s < day[1] for s, _ in sessions)],
+        "session": sessions,
+    }
+    axes.text(12.3, 5.6, "her whole history:", va="center")
+    for row, (name, parts) in enumerate(held.items()):
+        y = 3.9 - 1.6 * row
+        axes.text(0, y + 0.5, f"--unit\n{name}", va="center")
+        for start, end in parts:
+            pad = 0.13 if name == "session" else 0.05
+            axes.add_patch(
+                FancyBboxPatch((1.9 + start - pad, y - 0.05), end - start + 2 * pad, 1.1,
+                               boxstyle="round,pad=0,rounding_size=0.15", facecolor=PALER[BLUE],
+                               edgecolor=BLUE, linewidth=1.4)
+            )  # fmt: skip
+        for start, end in sessions:
+            axes.plot([1.9 + start, 1.9 + end], [y + 0.5] * 2, color=ORANGE, linewidth=6,
+                      solid_capstyle="round")  # fmt: skip
+        times = f"{len(parts)} x epsilon" if len(parts) > 1 else "epsilon"
+        axes.text(12.3, y + 0.5, f"{times}\nat 0.5: odds x {math.exp(len(parts) / 2):.1f}",
+                  va="center")  # fmt: skip
+    axes.text(1.9, 0.05, "orange: what one user did; a blue box: what the promise covers as one")
+    return figure
+
+
+def composition() -> Figure:
+    """Twelve monthly releases: what one person loses in a month, and over the year."""
+    goal = z.ProbabilisticDP(epsilon=1, delta="0.001", users=1000)
+    months = list(range(1, 13))
+    charges = [Charge.of(goal, period=Period.parse(f"2026-{month:02}")) for month in months]
+    measure = Measure(unit="user", neighbors="replace")
+    kept = [ledger_accounts(measure, charges[:month], None) for month in months]
+    figure, (axes,) = panels(1, height=2.9)
+    sums = [0.0, *(float(each.all.epsilon) for each in kept)]
+    for month in months:
+        for earlier in range(month):
+            newest = earlier == month - 1
+            axes.bar(
+                month,
+                sums[earlier + 1] - sums[earlier],
+                0.62,
+                bottom=sums[earlier],
+                color=BLUE if newest else PALER[BLUE],
+                edgecolor="white",
+            )
+    last = kept[-1]
+    axes.set(xlim=(0.4, 15.6), ylim=(0, 13.4), ylabel="epsilon spent", xlabel="month")
+    axes.set_xticks(months)
+    axes.text(12.6, 11.5, f"over all releases:\n{float(last.all.epsilon):g}, "
+              f"delta {float(last.all.delta):g}", va="center", color=BLUE)  # fmt: skip
+    axes.axhline(float(last.period.epsilon), color=ORANGE, linewidth=1.4)
+    axes.text(12.6, 2.4, f"about one month:\n{float(last.period.epsilon):g}, "
+              f"delta {float(last.period.delta):g}", va="center", color=ORANGE)  # fmt: skip
+    axes.set_title("a release a month, each of epsilon 1 about its own month")
+    return figure
+
+
+def accounts() -> Figure:
+    """A person with several ids: epsilon grows with them, and so does delta."""
+    goal = z.ProbabilisticDP(epsilon=1, delta="0.001", users=500_000)
+    best = calibrate(goal, 2)
+    part = Zealous(items_per_user=2, scale=best.scale, tau=best.tau, tau_prime=best.tau_prime)
+    held = [(g, for_accounts(goal, [part], g)) for g in range(1, 6)]
+    proven = [(g, each) for g, each in held if each is not None]
+    figure, (left, right) = panels(1, 1, height=2.6)
+    for axes in (left, right):
+        axes.set_xticks([g for g, _ in proven])
+        axes.set_xlabel("ids that one person holds")
+    left.bar([g for g, _ in proven], [float(each.epsilon) for _, each in proven], 0.6, color=BLUE)
+    for g, each in proven:
+        left.text(g, float(each.epsilon) + 0.12, f"odds x {math.exp(each.epsilon):.3g}",
+                  ha="center", fontsize=8)  # fmt: skip
+    left.set(ylabel="epsilon for her", ylim=(0, 6))
+    left.set_title("her odds")
+    deltas = [1000 * float(each.delta) for _, each in proven]
+    right.bar([g for g, _ in proven], deltas, 0.6, color=RED)
+    for g, delta in zip([g for g, _ in proven], deltas, strict=True):
+        right.text(g, delta + 0.04, f"{delta:.2f}", ha="center", fontsize=8)
+    right.set(ylabel="delta, in thousandths", ylim=(0, max(deltas) * 1.2))
+    right.set_title("the chance of a bad release")
+    return figure
+
+
+def tau_curve() -> Figure:
+    """The least tau' for each tau, and the lowest point."""
+    figure, (axes,) = panels(1, height=3.2)
+    m = 2
+    for users, color in ((5_000_000, ORANGE), (500_000, BLUE), (50_000, GREY)):
+        goal = z.ProbabilisticDP(epsilon=1, delta="0.001", users=users)
+        best = calibrate(goal, m)
+        curve = tau_prime_curve(goal, m, range(1, 31))
+        axes.step([each.tau for each in curve], [each.tau_prime for each in curve], where="mid",
+                  color=color, label=f"{users:,} people")  # fmt: skip
+        axes.plot([best.tau], [best.tau_prime], "o", color=color)
+        axes.annotate(f"tau {best.tau}, tau' {best.tau_prime}", (best.tau, best.tau_prime),
+                      (0, -14), textcoords="offset points", ha="center")  # fmt: skip
+    low, high = axes.get_ylim()
+    axes.set(xlabel="tau, the threshold before noise", ylabel="tau', after noise",
+             ylim=(low - 4, high), xlim=(0, 31))  # fmt: skip
+    axes.legend(loc="center right", bbox_to_anchor=(1, 0.32))
+    axes.set_title(f"epsilon 1, delta 0.001, m = {m}: the scale of the noise is "
+                   f"{float(best.scale):g}")  # fmt: skip
+    return figure
+
+
+def choosing_m() -> Figure:
+    """Coverage wants a small m, the top items a larger one: on a synthetic log."""
+    users = 50_000
+    with tempfile.TemporaryDirectory() as folder:
+        generate(Path(folder) / "log.parquet", users=users, seed=7)
+        log = z.read_log(Path(folder) / "log.parquet")
+        goal = z.ProbabilisticDP(epsilon=5, delta="0.001", users=users)
+        advice = advise(goal, z.queries(1), log)
+    rows = advice.at(goal.epsilon)
+    ms = [each.items_per_user for each in rows]
+    figure, (left, right) = panels(1, 1)
+    counted = [each.published for each in rows if each.published is not None]
+    left.fill_between(ms, [p.low for p in counted], [p.high for p in counted], color=BLUE,
+                      alpha=0.25, linewidth=0)  # fmt: skip
+    left.plot(ms, [p.mean for p in counted], "o-", color=BLUE, markersize=4)
+    left.set(ylabel="queries published", ylim=(0, None))
+    left.set_title("coverage: a small m")
+    j = min(rows[0].top)
+    right.plot(ms, [100 * (each.top[j].error or 0) for each in rows], "o-", color=ORANGE,
+               markersize=4)  # fmt: skip
+    right.set(ylabel="error, %", ylim=(0, None))
+    right.set_title(f"proportions of the top {j}: a larger m")
+    for axes, best in ((left, advice.best_for_coverage()), (right, advice.best_for_top())):
+        axes.set_xscale("log")
+        axes.set_xticks(ms, [str(m) if m not in (6, 8) else "" for m in ms])
+        axes.minorticks_off()
+        axes.set_xlabel("m, the most items of a user that count")
+        if best is not None:
+            axes.axvline(best.items_per_user, color=GREY, linewidth=1, linestyle=":")
+    right.axvline(advice.average or 0, color=RED, linewidth=1, linestyle="--")
+    right.text((advice.average or 1) * 1.05, right.get_ylim()[1],
+               f"an average user\nhas {advice.average:.1f}", color=RED, va="top")  # fmt: skip
+    return figure
+
+
+PICTURES: dict[str, Callable[[], Figure]] = {
+    "thresholds": thresholds,
+    "probabilistic": probabilistic,
+    "indistinguishable": indistinguishable,
+    "neighbours": neighbours,
+    "unit": unit,
+    "accounts": accounts,
+    "composition": composition,
+    "tau-curve": tau_curve,
+    "choosing-m": choosing_m,
+}
+
+
+def main(names: list[str], folder: Path = FOLDER, form: str = "svg") -> None:
+    """Draw the named pictures, or all."""
+    folder.mkdir(exist_ok=True)
+    with mpl.rc_context(STYLE):
+        for name in names or PICTURES:
+            figure = PICTURES[name]()
+            metadata = {"Date": None, "Creator": None} if form == "svg" else None
+            figure.savefig(folder / f"{name}.{form}", dpi=110, facecolor="white", metadata=metadata)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

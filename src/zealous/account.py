@@ -1,0 +1,117 @@
+"""How a release is paid for: checked early, reserved before noise is drawn, closed when written."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from zealous.calibrate import as_float
+from zealous.guarantee import Guarantee
+from zealous.ledger import Cap, Charge, Entry, Ledger, place
+from zealous.ledger.accounts import covers
+from zealous.ledger.book import Book
+from zealous.ledger.place import check_local
+from zealous.period import Period
+
+UNTRACKED = {"tracked": False}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Account:
+    """Which ledger a release is charged to, and what its owner declares.
+
+    Attributes:
+        ledger: The ledger's file; the one that belongs to the log where not given.
+        people: A name for the people of this log, claimed to be others than those of any other
+            name in the ledger.
+        again: Confirms that a period is published again, and charged again.
+        by: Who publishes; the name of the login where not given.
+        id: Under the same id a release is drawn once, however often the run is repeated.
+    """
+
+    ledger: str | Path | None = None
+    people: str | None = None
+    again: bool = False
+    by: str | None = None
+    id: str | None = None
+
+    def path(self, log: Sequence[Path]) -> Path:
+        """The ledger's file."""
+        return Path(self.ledger) if self.ledger is not None else place(log)
+
+
+class Spending:
+    """One release's way through a ledger."""
+
+    def __init__(self, account: Account, log: Sequence[Path], charge: Charge) -> None:
+        """Find the ledger, and refuse early what it would refuse later."""
+        self.id = account.id or secrets.token_hex(8)
+        self._account = account
+        self._charge = charge
+        self._path = account.path(log)
+        self._ledger: Ledger | None = None
+        self._entry: Entry | None = None
+        check_local(self._path.absolute())
+        if self._path.exists():
+            Ledger.open(self._path).check(charge, release=self.id, again=account.again)
+
+    def reserve(self, say: Callable[[str], None]) -> dict[str, Any]:
+        """Spend the budget; gives what release.json says of it.
+
+        Guarantee:
+            When this returns the charge is on the disk. Noise may be drawn from here on.
+        """
+        by, again = self._account.by, self._account.again
+        self._ledger = Ledger.open(self._path, create=True, by=by)
+        if self._ledger.created:
+            say(f"a ledger without caps was begun: {self._path}; see `zealous ledger init`")
+        self._entry = self._ledger.reserve(self.id, self._charge, by=by, again=again)
+        say(f"charged as entry {self._entry.seq} of {self._path}")
+        return _stamp(self._entry, self._ledger.book())
+
+    def written(self, directory: Path, sha256: str) -> None:
+        """Record that the release is on the disk."""
+        if self._ledger is not None and self._entry is not None:
+            self._ledger.released(self._entry, directory=directory, sha256=sha256)
+
+
+def spending(
+    account: Account, log: Sequence[Path], goal: Guarantee, period: Period | None
+) -> Spending:
+    """Prepare to charge a release of a log."""
+    return Spending(account, log, Charge.of(goal, period=period, people=account.people))
+
+
+def released(account: Account, log: Sequence[Path], directory: Path) -> Path | None:
+    """Where the release of the account's id is, if it was made before.
+
+    A run that was killed after its release was in place, and before that was recorded, is recorded
+    now.
+    """
+    if account.id is None or not account.path(log).exists():
+        return None
+    entry = Ledger.open(account.path(log)).settle(account.id, directory)
+    return Path(entry.directory) if entry and entry.directory else None
+
+
+def _stamp(entry: Entry, book: Book) -> dict[str, Any]:
+    """The entry, both accounts after it, and the caps, as the release states them."""
+    before = [each for each in book.counted() if each.seq <= entry.seq]
+    same = [each for each in before if covers(each.charge.period, entry.charge.period)]
+    stamp = entry.stamp()
+    stamp["accounts"]["all"]["releases"] = len(before)
+    stamp["accounts"]["period"]["releases"] = len(same)
+    caps = {"all": _cap(book.caps.all), "period": _cap(book.caps.period)}
+    return {**stamp, "dataset": book.dataset, "caps": caps}
+
+
+def _cap(cap: Cap) -> dict[str, float | None] | None:
+    if not cap:
+        return None
+    return {
+        "epsilon": None if cap.epsilon is None else as_float(cap.epsilon),
+        "delta": None if cap.delta is None else as_float(cap.delta),
+    }

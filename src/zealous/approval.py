@@ -1,0 +1,139 @@
+"""A plan in a file: what somebody approved, to be carried out exactly so or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, get_args
+
+from zealous.bound import Select
+from zealous.errors import Refused, UsageError
+from zealous.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
+from zealous.handout import PARAMETERS_FROM
+from zealous.items import Kind, named
+from zealous.plan import Plan, figures, plan
+from zealous.version import VERSION
+
+FORMAT = "zealous plan 1"
+_DEFINITIONS: dict[str, type[Guarantee]] = {
+    each.definition: each for each in (ProbabilisticDP, Indistinguishability)
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Approved:
+    """What a release will be made of, apart from the log.
+
+    Attributes:
+        planned: The goal, and each histogram with its parameters.
+        accept_delta: Whether a large per-person delta was confirmed.
+        select: How each user's items are chosen.
+        parameters_from: How the parameters were chosen.
+        sha256: Of the file, for the release to name; None before it is written.
+    """
+
+    planned: Plan
+    accept_delta: bool = False
+    select: Select = "random"
+    parameters_from: str = "unstated"
+    sha256: str | None = None
+
+    def kinds(self) -> list[Kind]:
+        """What will be published."""
+        return [part.kind for part in self.planned.parts]
+
+    def split(self) -> dict[str, Fraction]:
+        """The share of each kind in the budget."""
+        whole = self.planned.goal.epsilon
+        return {part.name(): part.goal.epsilon / whole for part in self.planned.parts}
+
+
+def write_plan(approved: Approved, path: Path) -> None:
+    """Write a plan to a new file."""
+    if approved.kinds() and approved.kinds()[0].label == "items":
+        raise UsageError("a plan to approve must say what is published: name the --items")
+    text = json.dumps(_object(approved), indent=2, ensure_ascii=False) + "\n"
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise UsageError(f"{path} exists already: name a file that does not") from None
+    except OSError as error:
+        why = os.strerror(error.errno) if error.errno else "disk error"
+        raise UsageError(f"the plan cannot be written to {path}: {why}") from None
+
+
+def read_plan(path: Path) -> Approved:
+    """Read a plan back, and refuse one that this version would carry out differently."""
+    try:
+        raw = path.read_bytes()
+        found = json.loads(raw)
+    except (OSError, ValueError):
+        raise UsageError(f"{path} holds no plan: make one with `zealous plan -o`") from None
+    if not isinstance(found, dict) or found.get("format") != FORMAT:
+        raise UsageError(f"{path} is not a plan that this version of zealous can read")
+    try:
+        approved = _from(found, hashlib.sha256(raw).hexdigest())
+    except (KeyError, TypeError, AttributeError, ZeroDivisionError):
+        raise UsageError(f"{path} is damaged: make the plan again") from None
+    again = json.loads(json.dumps(_object(approved)))
+    again["software"] = found.get("software")
+    if again != found:
+        raise Refused(
+            f"{path} does not say what this version of zealous would do: it was changed by hand or "
+            "made by another version. Plan again and have it approved"
+        )
+    return approved
+
+
+def _object(approved: Approved) -> dict[str, Any]:
+    goal = approved.planned.goal
+    return {
+        "format": FORMAT,
+        "software": {"name": "zealous", "version": VERSION},
+        "goal": {
+            "guarantee": goal.definition,
+            "epsilon": str(goal.epsilon),
+            "delta": str(goal.delta),
+            "users": goal.users,
+            "neighbors": goal.neighbors,
+            "unit": goal.unit,
+        },
+        "in_words": goal.in_words(),
+        "assumptions": goal.assumptions(),
+        "accept_delta": approved.accept_delta,
+        "select": approved.select,
+        "parameters_from": approved.parameters_from,
+        "parts": [
+            {"kind": part.name(), "settings": part.kind.settings(), **figures(part)}
+            for part in approved.planned.parts
+        ],
+    }
+
+
+def _from(found: Mapping[str, Any], sha256: str) -> Approved:
+    wanted = found["goal"]
+    goal = _DEFINITIONS[wanted["guarantee"]](
+        epsilon=wanted["epsilon"],
+        delta=wanted["delta"],
+        users=wanted["users"],
+        neighbors=wanted["neighbors"],
+        unit=wanted["unit"],
+    )
+    parts: Sequence[Mapping[str, Any]] = found["parts"]
+    kinds = [named(part["kind"], part["items_per_user"], **part["settings"]) for part in parts]
+    split = {part["kind"]: part["exact"]["epsilon"] for part in parts}
+    if found["select"] not in get_args(Select) or found["parameters_from"] not in PARAMETERS_FROM:
+        raise KeyError
+    return Approved(
+        planned=plan(goal, kinds, split=split, accept_delta=found["accept_delta"]),
+        accept_delta=found["accept_delta"],
+        select=found["select"],
+        parameters_from=found["parameters_from"],
+        sha256=sha256,
+    )

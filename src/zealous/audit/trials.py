@@ -1,0 +1,134 @@
+"""Many runs of the real pipeline for the price of one: copies of tiny logs, packed into one log.
+
+The packed log is a text file like any other: it is split into lines, staged, cleaned, bounded,
+counted, noised, cut and sorted by the code that publishes. Copies share no user and no item, and
+each item's noise is its own, so the rows published of each copy are one independent run on it.
+"""
+
+from __future__ import annotations
+
+import secrets
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from zealous.audit.neighbours import Pair, Setting
+from zealous.audit.statistics import Counts
+from zealous.engines.duckdb import DuckDB
+from zealous.log import read_log
+from zealous.publish import draw
+from zealous.release import Table
+from zealous.source import open_log
+
+_LEVELS = 4  # an item is absent, at tau' + 1, at tau' + 2, or above; of a group 0, 1, 2 or more
+_DIGITS = 7  # of a copy's number
+_MOST_LINES = 3_000_000  # in one packed log
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tally:
+    """How often each outcome was seen on each log of a pair, in the two halves of the runs.
+
+    Attributes:
+        choosing: [left, right], for choosing an event.
+        testing: [left, right], for measuring it.
+    """
+
+    choosing: Counts
+    testing: Counts
+
+    def __add__(self, other: Tally) -> Tally:
+        """More runs of the same pair."""
+        return Tally(choosing=self.choosing + other.choosing, testing=self.testing + other.testing)
+
+
+def run(setting: Setting, trials: int) -> list[Tally]:
+    """Publish each of a setting's pairs so many times, and count what came out."""
+    lines = sum(len(pair.left) + len(pair.right or ()) for pair in setting.pairs)
+    most = max(2, min(10**_DIGITS, _MOST_LINES // lines)) // 2 * 2
+    tallies: list[Tally] = []
+    for start in range(0, trials, most):
+        copies = min(most, trials - start)
+        more = _tallies(setting, publish_packed(setting, copies), copies)
+        tallies = [a + b for a, b in zip(tallies, more, strict=True)] if tallies else more
+    return tallies
+
+
+def publish_packed(setting: Setting, copies: int) -> Table:
+    """One run of the pipeline over so many copies of every pair."""
+    (part,) = setting.planned.parts
+    with tempfile.TemporaryDirectory(prefix="zealous-audit-") as directory:
+        path = Path(directory) / "packed.csv"
+        _pack(setting.pairs, copies, path)
+        key = secrets.randbits(64)
+        with DuckDB(temporary=Path(directory)) as engine:
+            source = open_log(read_log(path), engine)
+            # The copies' users are more than a plan for one copy declares: only `publish` checks
+            # that, and bundle.py runs it.
+            tables = draw(setting.planned, source, select=setting.select, key=key)
+    return tables[part.name()]
+
+
+def _pack(pairs: Sequence[Pair], copies: int, path: Path) -> None:
+    numbers = pc.utf8_lpad(pc.cast(pa.array(np.arange(copies)), pa.string()), _DIGITS, "0")
+    with path.open("wb") as file:
+        file.write(b"user,query\n")
+        for index, pair in enumerate(pairs):
+            for side, lines in enumerate((pair.left, pair.right or ())):
+                tags = pc.binary_join_element_wise(f"{index:02d}{side}", numbers, "")
+                for line in lines:
+                    file.write(_copied(line, tags))
+
+
+def _copied(line: str, tags: pa.Array) -> memoryview:
+    """One line of all copies: the texts of a string array stand one after another in memory."""
+    first, *rest = f"{line}\n".split("@")
+    parts = [part for piece in rest for part in (tags, piece)]
+    written = pc.binary_join_element_wise(first, *parts, "")
+    _, offsets, text = written.buffers()
+    return memoryview(text)[: int(np.frombuffer(offsets, np.int32)[len(written)])]
+
+
+def _tallies(setting: Setting, table: Table, copies: int) -> list[Tally]:
+    """Read what was published: `q`, item, pair, side, copy."""
+    digits = pc.cast(pc.utf8_slice_codeunits(table.arrow["query"], 1), pa.int64())
+    published = digits.to_numpy()
+    published, copy = np.divmod(published, 10**_DIGITS)
+    published, side = np.divmod(published, 10)
+    item, index = np.divmod(published, 100)
+    above = table.arrow["count"].to_numpy() - setting.planned.parts[0].mechanism.tau_prime
+    run_of = side * copies + copy
+    found = []
+    for number, pair in enumerate(setting.pairs):
+        mine = index == number
+        outcome = _outcomes(pair, item[mine], above[mine], run_of[mine], 2 * copies)
+        found.append(_halves(outcome.reshape(2, copies), _LEVELS ** len(pair.watch)))
+    return found
+
+
+def _outcomes(pair: Pair, item: Counts, above: Counts, run_of: Counts, runs: int) -> Counts:
+    """The outcome of each run as one number: a digit for each watched group."""
+    outcome = np.zeros(runs, np.int64)
+    for group in pair.watch:
+        mine = np.isin(item, group)
+        if len(group) == 1:
+            level = np.zeros(runs, np.int64)
+            level[run_of[mine]] = np.clip(above[mine], 1, _LEVELS - 1)
+        else:
+            level = np.minimum(np.bincount(run_of[mine], minlength=runs), _LEVELS - 1)
+        outcome = outcome * _LEVELS + level
+    return outcome
+
+
+def _halves(outcome: Counts, outcomes: int) -> Tally:
+    """Even copies choose, odd ones test."""
+    choosing, testing = (
+        np.stack([np.bincount(each, minlength=outcomes) for each in outcome[:, half::2]])
+        for half in (0, 1)
+    )
+    return Tally(choosing=choosing, testing=testing)

@@ -1,0 +1,120 @@
+"""zealous audit: an attempt to break the program."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from zealous.cli import show
+from zealous.cli.options import JSON
+
+if TYPE_CHECKING:
+    from zealous.audit import Audit, Measurement
+
+_HELP = """Try to break the program, on logs made for it.
+
+Publishes pairs of neighbouring logs many times through the real pipeline, looks for anything that
+tells them apart better than the guarantee allows, and compares everything else of whole releases.
+Needs no log. Prints for each pair what is claimed, what is proven from the runs (a correct program
+stays below its claim) and what would have been seen with 95 % probability. Exit code 1 where a
+violation is found; a correct program fails one audit in 2,000 at most.
+
+\b
+Examples:
+  zealous audit
+  zealous audit --trials 1000000
+  zealous audit --json > audit.json
+"""
+
+
+@click.command(help=_HELP)
+@click.option("--trials", type=click.IntRange(min=100), default=20_000, show_default=True,
+              metavar="N", help="How often each log is published.")  # fmt: skip
+@JSON
+def audit(trials: int, as_json: bool) -> None:
+    """Try to break the program, on logs made for it."""
+    from zealous.audit import audit as run
+
+    with show.telling() as say:
+        found = run(trials, say=say)
+    if as_json:
+        show.as_json(_object(found))
+    else:
+        _print(found)
+    if not found.passed:
+        click.get_current_context().exit(1)
+
+
+def _print(found: Audit) -> None:
+    for setting, each in groupby(found.measurements, key=lambda each: each.setting):
+        show.table(
+            setting,
+            ["neighbouring logs", "epsilon", "proven", "seen from", "delta", "proven", "seen from",
+             ""],
+            [_row(measurement) for measurement in each],
+        )  # fmt: skip
+    show.table(
+        "Whole releases and plans", ["must hold", ""], [(c.name, _verdict(c.passed)) for c in found.checks]
+    )
+    power = found.power()
+    if power is not None:
+        click.echo(
+            f"{found.trials:,} runs on each log: an epsilon {power:.1%} too large would have been "
+            "seen with 95 % probability."
+        )
+    failures = found.failures()
+    for failure in failures:
+        click.echo(f"VIOLATION: {failure}")
+    click.echo("FAILED" if failures else "passed: no violation found")
+
+
+def _row(each: Measurement) -> tuple[str, ...]:
+    return (
+        each.pair,
+        f"{each.claim.epsilon:g}",
+        _number(each.epsilon),
+        _number(each.would_see_epsilon),
+        f"{each.claim.delta:.4g}",
+        _number(each.delta),
+        _number(each.would_see_delta),
+        _verdict(each.passed),
+    )
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3g}"
+
+
+def _verdict(passed: bool) -> str:
+    return "ok" if passed else "VIOLATION"
+
+
+def _object(found: Audit) -> dict[str, Any]:
+    return {
+        "passed": found.passed,
+        "trials": found.trials,
+        "false_alarms": found.false_alarms,
+        "power": found.power(),
+        "violations": found.failures(),
+        "pairs": [
+            {
+                "setting": each.setting,
+                "pair": each.pair,
+                "passed": each.passed,
+                "epsilon": {
+                    "claimed": each.claim.epsilon,
+                    "proven": each.epsilon,
+                    "seen_from": each.would_see_epsilon,
+                },
+                "delta": {
+                    "claimed": each.claim.delta,
+                    "proven": each.delta,
+                    "seen_from": each.would_see_delta,
+                },
+            }
+            for each in found.measurements
+        ],
+        "checks": [{"name": each.name, "passed": each.passed} for each in found.checks],
+    }

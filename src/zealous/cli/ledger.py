@@ -1,0 +1,243 @@
+"""zealous ledger: what has been spent on the same people, and what is left."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import click
+
+from zealous.cli import balance
+from zealous.cli import show as say
+from zealous.cli.options import JSON
+from zealous.errors import LedgerError, UsageError
+from zealous.guarantee import exact
+from zealous.ledger import Cap, Caps, Ledger, existing, place, verify
+from zealous.period import Period
+
+_HELP = """Keep account of what has been spent on the same people.
+
+Every `zealous publish` charges a ledger: the file zealous-ledger.sqlite in the log's folder or the
+nearest one above. PLACE is a ledger, or a log or folder whose ledger is meant.
+
+\b
+Example:
+  zealous ledger init logs --dataset shop --cap-epsilon 8 --cap-delta 0.001
+  zealous ledger show logs
+"""
+
+_INIT = """Name the people a ledger is about, and set or change the caps.
+
+Makes the ledger if there is none. Changes are recorded, with who made them. There is no default
+cap; `none` removes one.
+
+\b
+Example:
+  zealous ledger init logs --dataset shop --cap-epsilon 8 --cap-delta 0.001
+  zealous ledger init logs --period-cap-epsilon 2 --by "R. Ito, privacy officer"
+"""
+
+_SHOW = """Show what was published, what one person has lost, and what is left.
+
+Two accounts: what one person has lost about her entries of one period, and over all releases.
+
+\b
+Example:
+  zealous ledger show logs
+  zealous ledger show logs --period 2026-Q1
+"""
+
+_REPORT = """Reconstruct what was known at the end of a day (UTC).
+
+\b
+Example:
+  zealous ledger report logs --as-of 2026-03-31
+"""
+
+_VERIFY = """Check that nothing in a ledger was changed, removed or made up.
+
+With releases it also finds a ledger that was written anew or cut: each release carries the hash of
+its entry. Exits with 1 if something is wrong.
+
+\b
+Example:
+  zealous ledger verify logs
+  zealous ledger verify logs --releases published/*
+"""
+
+_VOID = """State that nobody saw an output, so that its charge no longer counts.
+
+For runs that crashed. Nobody includes you: an output that was looked at, even only to see whether
+it is any good, has been seen. The statement is recorded with its author and cannot be taken back.
+
+\b
+Example:
+  zealous ledger void logs 7 --by "R. Ito" --reason "power cut, nothing written" --nobody-saw-it
+"""
+
+_PLACE = click.argument("where", metavar="PLACE", type=click.Path(path_type=Path))
+_PERIOD = click.option(
+    "--period", metavar="P", help="The account of this period: 2026-03, 2026-Q1."
+)
+_CAPS = ("cap_epsilon", "cap_delta", "period_cap_epsilon", "period_cap_delta")
+
+
+@click.group(help=_HELP)
+def ledger() -> None:
+    """Keep account of what has been spent on the same people."""
+
+
+@ledger.command(help=_INIT)
+@_PLACE
+@click.option("--dataset", metavar="NAME", help="Which people: a name, given once.")
+@click.option("--cap-epsilon", metavar="E", help="The most one person may lose over all releases.")
+@click.option("--cap-delta", metavar="D")
+@click.option("--period-cap-epsilon", metavar="E", help="The most one person may lose in a period.")
+@click.option("--period-cap-delta", metavar="D")
+@click.option("--unit", type=click.Choice(["user", "user-day", "session"]),
+              help="Whose loss is counted; that of the first release if left out.")  # fmt: skip
+@click.option("--neighbors", type=click.Choice(["replace", "add-remove"]),
+              help="Which neighbours; those of the first release if left out.")  # fmt: skip
+@click.option("--by", metavar="WHO", help="Who decides this.  [default: the login's name]")
+def init(where: Path, **given: Any) -> None:
+    """Name the people a ledger is about, and set or change the caps."""
+    caps = {name: _number(given[name], name) for name in _CAPS if given[name] is not None}
+    by, fixed = given["by"], {name: given[name] for name in ("unit", "neighbors")}
+    path = where if _is_ledger(where) or where.suffix == ".sqlite" else place([_there(where)])
+    found = Ledger.open(path, create=True, dataset=given["dataset"], by=by, **fixed)
+    book = found.book()
+    for name, wanted in fixed.items():
+        if wanted is not None and wanted != book.opened[name]:
+            raise UsageError(f"--{name} is fixed when a ledger is made: {path} exists already")
+    if given["dataset"] is not None:
+        found.name(given["dataset"], by=by)
+    if caps:
+        found.set_caps(_merged(book.caps, caps), by=by)
+    say.note(f"{'made' if found.created else 'changed' if caps else 'unchanged'}: {path}")
+    balance.draw(found.path, found.book())
+
+
+@ledger.command(help=_SHOW)
+@_PLACE
+@_PERIOD
+@JSON
+def show(where: Path, period: str | None, as_json: bool) -> None:
+    """Show what was published, what one person has lost, and what is left."""
+    _tell(where, None, period, as_json)
+
+
+@ledger.command(help=_REPORT)
+@_PLACE
+@click.option("--as-of", metavar="DATE", required=True, help="2026-03-31, or a time in UTC.")
+@_PERIOD
+@JSON
+def report(where: Path, as_of: str, period: str | None, as_json: bool) -> None:
+    """Reconstruct what was known at the end of a day (UTC)."""
+    try:
+        when = date.fromisoformat(as_of) if len(as_of) <= 10 else datetime.fromisoformat(as_of)
+    except ValueError:
+        raise UsageError("--as-of takes a day such as 2026-03-31") from None
+    if isinstance(when, datetime) and when.tzinfo is None:
+        when = when.replace(tzinfo=UTC)
+    _tell(where, when, period, as_json)
+
+
+@ledger.command("verify", help=_VERIFY)
+@_PLACE
+@click.option("--releases", multiple=True, type=click.Path(path_type=Path), metavar="DIR...",
+              help="Releases, or folders of releases, that were charged to it.")  # fmt: skip
+@click.argument("more", nargs=-1, type=click.Path(path_type=Path), metavar="")
+@JSON
+def verify_(where: Path, releases: tuple[Path, ...], more: tuple[Path, ...], as_json: bool) -> int:
+    """Check that nothing in a ledger was changed, removed or made up."""
+    if more and not releases:
+        raise UsageError("verify takes one PLACE; releases come after --releases")
+    path = _found(where)
+    problems = verify(path, [*releases, *more])
+    if as_json:
+        say.as_json({"ledger": str(path), "problems": problems})
+    elif problems:
+        click.echo("\n".join([f"{path}: {len(problems)} wrong", *(f"  {p}" for p in problems)]))
+    else:
+        last = Ledger.open(path).book().last
+        assert last is not None  # noqa: S101
+        checked = len(releases) + len(more)
+        click.echo(
+            f"{path}: all {last.seq} events hold together"
+            + (", and the releases agree with them" if checked else "")
+            + f".\nThe last one's hash is {last.hash}"
+        )
+        if not checked:
+            say.note("A ledger that was written anew is found only with --releases.")
+    return 1 if problems else 0
+
+
+@ledger.command(help=_VOID)
+@_PLACE
+@click.argument("entry", type=int)
+@click.option("--by", metavar="WHO", required=True, help="Who states it.")
+@click.option("--reason", metavar="TEXT", required=True)
+@click.option("--nobody-saw-it", is_flag=True, help="The statement itself.")
+def void(where: Path, entry: int, by: str, reason: str, nobody_saw_it: bool) -> None:
+    """State that nobody saw an output, so that its charge no longer counts."""
+    if not nobody_saw_it:
+        raise UsageError("an entry is voided only if nobody saw its output: say --nobody-saw-it")
+    found = Ledger.open(_found(where))
+    found.void(entry, by=by, reason=reason)
+    balance.draw(found.path, found.book())
+
+
+def _there(where: Path) -> Path:
+    if not where.exists():
+        raise LedgerError(f"there is nothing at {where}: name a ledger, a log or a folder")
+    return where
+
+
+def _is_ledger(where: Path) -> bool:
+    """By its contents: a log could have any name."""
+    try:
+        with where.open("rb") as file:
+            return file.read(16) == b"SQLite format 3\0"
+    except OSError:
+        return False
+
+
+def _found(where: Path) -> Path:
+    if _is_ledger(where) or where.suffix == ".sqlite":
+        return where
+    found = existing([_there(where)])
+    if found is None:
+        raise LedgerError(f"{where} has no ledger: make one with `zealous ledger init {where}`")
+    return found
+
+
+def _number(text: str, name: str) -> Fraction | None:
+    return None if text == "none" else exact(text, f"--{name.replace('_', '-')}")
+
+
+def _merged(old: Caps, new: dict[str, Fraction | None]) -> Caps:
+    return Caps(
+        all=Cap(
+            epsilon=new.get("cap_epsilon", old.all.epsilon),
+            delta=new.get("cap_delta", old.all.delta),
+        ),
+        period=Cap(
+            epsilon=new.get("period_cap_epsilon", old.period.epsilon),
+            delta=new.get("period_cap_delta", old.period.delta),
+        ),
+    )
+
+
+def _tell(where: Path, as_of: date | None, period: str | None, as_json: bool) -> None:
+    within = Period.parse(period) if period else None
+    found = Ledger.open(_found(where))
+    book = found.book(as_of)
+    if as_json:
+        as_of_said = {"as_of": str(as_of)} if as_of else {}
+        say.as_json({**as_of_said, **balance.as_json(found.path, book, within)})
+        return
+    if as_of is not None:
+        click.echo(f"What was known at {as_of} (UTC).\n")
+    balance.draw(found.path, book, within)

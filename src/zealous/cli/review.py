@@ -1,0 +1,92 @@
+"""zealous review: a person looks before a release leaves."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from zealous.cli import show
+from zealous.cli.options import JSON
+
+if TYPE_CHECKING:
+    from zealous.review import Reviewed
+
+_HELP = """Remove rows from a release before it leaves: frequent is not harmless.
+
+Lists the rows that a rule catches and writes the rest as a new release, a child, at no budget.
+Without -o nothing is written: look first, put what may stay on the --allow list, then write. Names
+of people are not recognised: read the tables, and block what must go. The child keeps (epsilon,
+delta)-indistinguishability, and not probabilistic differential privacy.
+
+\b
+Examples:
+  zealous review release --flag-pii
+  zealous review release --block names.txt --allow fine.txt --flag-pii -o reviewed
+"""
+
+
+@click.command(help=_HELP)
+@click.argument("release", type=click.Path(path_type=Path))
+@click.option("--block", type=click.Path(path_type=Path), metavar="FILE",
+              help="Terms, one a line: a row that holds one as whole words goes.")  # fmt: skip
+@click.option("--allow", type=click.Path(path_type=Path), metavar="FILE",
+              help="Items, one a line, columns separated by tabs: these stay.")  # fmt: skip
+@click.option("--flag-pii", is_flag=True, help="Rows that look like personal data go.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="DIR",
+              help="Where to write the child; nothing is written if left out.")  # fmt: skip
+@JSON
+def review(
+    release: Path,
+    block: Path | None,
+    allow: Path | None,
+    flag_pii: bool,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Remove rows from a release before it leaves."""
+    from zealous.review import review as run
+
+    with show.telling() as say:
+        found = run(
+            release, block=block, allow=allow, flag_pii=flag_pii, output=output, say=say
+        )  # fmt: skip
+    if as_json:
+        show.as_json(
+            {
+                "directory": str(output) if output else None,
+                "review": found.release.about["review"],
+                "flagged": [asdict(each) for each in found.flagged],
+            }
+        )
+    else:
+        _print(found, output)
+
+
+def _print(found: Reviewed, output: Path | None) -> None:
+    if found.flagged:
+        show.table(
+            "Caught by a rule",
+            ["kind", "item", "count", "why", ""],
+            [
+                (each.kind, " | ".join(each.item), each.count, each.why,
+                 "stays" if each.kept else "goes")
+                for each in found.flagged
+            ],
+        )  # fmt: skip
+    allowed = Counter(each.kind for each in found.flagged if each.kept)
+    rows = [
+        (kind, before, len(found.release[kind]), before - len(found.release[kind]), allowed[kind])
+        for kind, before in found.before.items()
+    ]
+    show.table("Rows", ["kind", "before", "after", "gone", "allowed to stay"], rows)
+    if output is None:
+        click.echo("Nothing was written: give -o DIR to write what is left as a release.")
+        return
+    click.echo(
+        f"Written to {output}. It keeps (epsilon, delta)-indistinguishability, and not "
+        "probabilistic differential privacy. No budget was charged."
+    )

@@ -1,0 +1,86 @@
+"""zealous tables: the paper's analytic tables, as printed and as this program does it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from decimal import Decimal
+
+import click
+
+from zealous.cli import show
+from zealous.cli.options import JSON
+from zealous.theory.tables import Cell, Own, Table
+from zealous.theory.tables import tables as all_tables
+
+_HUGE, _TINY = 1e6, 1e-3
+
+_HELP = """Print the paper's analytic tables, as printed and as this program does it.
+
+Noise and thresholds against delta, tau' over tau, the best tau, the threshold of
+indistinguishability, accuracy, the negative result and a growing domain; continuous noise as the
+paper has it beside the whole-number noise of a release, and under each table what is misprinted.
+No data is read. The numbers of the paper (U = 500,000 and so on) are no recommendation: give your
+own to see the same tables for them.
+
+\b
+Examples:
+  zealous tables
+  zealous tables --users 2000000 --items-per-user 3 --epsilon 2 --delta 1e-4
+  zealous tables --json
+"""
+
+
+@click.command(help=_HELP)
+@click.option("--users", type=int, metavar="U", help="Instead of the paper's number of users.")
+@click.option("--items-per-user", type=int, metavar="M", help="Instead of the paper's m.")
+@click.option("--epsilon", metavar="E", help="Instead of the paper's epsilon.")
+@click.option("--delta", metavar="D", help="Instead of the paper's delta.")
+@JSON
+def tables(
+    users: int | None,
+    items_per_user: int | None,
+    epsilon: str | None,
+    delta: str | None,
+    as_json: bool,
+) -> None:
+    """Print the paper's analytic tables."""
+    own = Own(users=users, items_per_user=items_per_user, epsilon=epsilon, delta=delta)
+    made = all_tables(own)
+    if as_json:
+        show.as_json({table.name: table.as_object() for table in made})
+        return
+    for table in made:
+        show.table(table.title, list(table.columns.values()), _shown(table))
+        click.echo(click.wrap_text(table.note, width=100, initial_indent="  ",
+                                   subsequent_indent="  ") + "\n")  # fmt: skip
+
+
+def _shown(table: Table) -> list[list[str]]:
+    """Text that stands to the right in its column."""
+    columns = [_column(cells) for cells in zip(*table.rows, strict=True)]
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def _column(cells: Sequence[Cell]) -> list[str]:
+    """As many decimals as the column needs, up to four; one where a number is large."""
+    numbers = [cell for cell in cells if isinstance(cell, float) and 1 <= cell < _HUGE]
+    most = 1 if any(number >= 100 for number in numbers) else 4
+    places = min(
+        places
+        for places in range(most + 1)
+        if all(round(number, places) == round(number, most) for number in numbers)
+    )
+    texts = [_text(cell, places) for cell in cells]
+    width = max(map(len, texts))
+    return [text.rjust(width) for text in texts]
+
+
+def _text(cell: Cell, places: int) -> str:
+    if cell is None or isinstance(cell, bool):
+        return {None: "-", True: "yes", False: "no"}[cell]
+    if cell == 0 or isinstance(cell, int):
+        return f"{int(cell):,}"
+    if isinstance(cell, Decimal) or not _TINY <= cell < _HUGE:
+        return re.sub(r"e\+?(-?)0*(\d)", r"e\1\2", f"{cell:.1e}")
+    return f"{cell:,.{places}f}" if cell >= 1 else f"{cell:.3g}"

@@ -1,0 +1,44 @@
+"""zealous verify: does a release hold what it says?"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from zealous.cli import show
+from zealous.cli.options import JSON
+
+_HELP = """Check a release that you made or were given.
+
+Looks at every file and its SHA-256, at release.json, at the tables, and at whether the guarantee
+that is stated follows from the parameters that are stated. With the ledger also whether the release
+was paid for as it says. Exit code 0 if all is well, 1 if something is not.
+
+\b
+Examples:
+  zealous verify release
+  zealous verify release --ledger log.ledger
+"""
+
+
+@click.command(help=_HELP)
+@click.argument("release", type=click.Path(path_type=Path))
+@click.option("--ledger", type=click.Path(path_type=Path), metavar="FILE",
+              help="The ledger that was charged for it.")  # fmt: skip
+@JSON
+@click.pass_context
+def verify(context: click.Context, release: Path, ledger: Path | None, as_json: bool) -> None:
+    """Check a release that you made or were given."""
+    from zealous.verify import verify as run
+
+    checks = run(release, ledger)
+    passed = all(check.ok for check in checks)
+    if as_json:
+        show.as_json({"ok": passed, "checks": [asdict(check) for check in checks]})
+    else:
+        rows = [(each.name, "passed" if each.ok else "FAILED", each.detail) for each in checks]
+        show.table(f"{release}", ["check", "", "what was found"], rows)
+        click.echo("All checks passed." if passed else "FAILED: do not rely on this release.")
+    context.exit(0 if passed else 1)

@@ -1,0 +1,27 @@
+"""The budget spent on one population of people, over time, crash-safe.
+
+charge -> accounts (what it adds up to) -> book (events and what follows) -> store (SQLite)
+Ledger ties them together; place says where a log's ledger is; verify tries to catch it lying.
+"""
+
+from zealous.ledger.accounts import Accounts, Budget, Cap, Caps, Charge
+from zealous.ledger.book import Entry
+from zealous.ledger.ledger import AlreadyReleased, Ledger
+from zealous.ledger.place import FILE_NAME, existing, place
+from zealous.ledger.verify import fingerprint, verify
+
+__all__ = [
+    "FILE_NAME",
+    "Accounts",
+    "AlreadyReleased",
+    "Budget",
+    "Cap",
+    "Caps",
+    "Charge",
+    "Entry",
+    "Ledger",
+    "existing",
+    "fingerprint",
+    "place",
+    "verify",
+]

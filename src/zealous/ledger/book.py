@@ -1,0 +1,348 @@
+"""What the events of a ledger mean: entries, their state, the caps, and whether all is lawful."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from fractions import Fraction
+from typing import Any, Literal
+
+from zealous.errors import Refused, ZealousError
+from zealous.guarantee import Neighbors
+from zealous.ledger.accounts import (
+    Accounts,
+    Budget,
+    Cap,
+    Caps,
+    Charge,
+    Measure,
+    accounts,
+    covers,
+    shown,
+)
+from zealous.ledger.store import Row, canonical, chained
+from zealous.period import Period
+
+State = Literal["reserved", "released", "voided"]
+_MOST_NAMED = 12
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One charge and what became of it.
+
+    Attributes:
+        ledger: The ledger's id.
+        seq: The number of the event that reserved it.
+        hash: That event's hash; the release carries it.
+        release: The release's id. Several entries of one id are several attempts.
+        charge: What was charged.
+        by: Who asked for it.
+        time: When, in UTC.
+        state: `reserved` (spent, perhaps by a crash), `released`, or `voided` (no longer counted).
+        directory: Where the release was written.
+        sha256: The SHA-256 of its release.json.
+        accounts: What it all came to after this charge, where it was just made.
+    """
+
+    ledger: str
+    seq: int
+    hash: str
+    release: str
+    charge: Charge
+    by: str
+    time: datetime
+    state: State = "reserved"
+    directory: str | None = None
+    sha256: str | None = None
+    accounts: Accounts | None = None
+
+    def stamp(self) -> dict[str, Any]:
+        """What the release says about its entry."""
+        return {
+            "tracked": True,
+            "ledger": self.ledger,
+            "entry": self.seq,
+            "hash": self.hash,
+            "accounts": self.accounts.as_json() if self.accounts else None,
+        }
+
+    def __str__(self) -> str:
+        """One line of a refusal."""
+        when = f"{self.time:%Y-%m-%d}"
+        of = f", of {self.charge.period}" if self.charge.period else ""
+        return (
+            f"#{self.seq} {self.release} ({when}{of}): "
+            f"epsilon {shown(self.charge.epsilon)}, delta {shown(self.charge.delta)}"
+        )
+
+
+@dataclass(kw_only=True)
+class Book:
+    """A ledger's contents, event by event.
+
+    Attributes:
+        opened: The first event.
+        dataset: The name of the population, once given.
+        caps: The caps in force.
+        entries: All charges by number, those voided too.
+        problems: What is not as a ledger must be.
+        last: The event taken in last.
+    """
+
+    opened: Mapping[str, Any] = field(default_factory=dict)
+    dataset: str | None = None
+    caps: Caps = field(default_factory=Caps)
+    entries: dict[int, Entry] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+    last: Row | None = None
+
+    @property
+    def id(self) -> str:
+        """The ledger's id."""
+        return str(self.opened.get("ledger", ""))
+
+    def measure(self, first: Charge | None = None) -> Measure | None:
+        """Whose loss is counted: fixed at the opening, or by the first charge."""
+        charges = [entry.charge for entry in self.entries.values()] + [first] * (first is not None)
+        unit, neighbors = self.opened.get("unit"), self.opened.get("neighbors")
+        if charges:
+            assert charges[0] is not None  # noqa: S101
+            unit, neighbors = unit or charges[0].unit, neighbors or charges[0].neighbors
+        return Measure(unit=unit, neighbors=neighbors) if unit and neighbors else None
+
+    def counted(self) -> list[Entry]:
+        """The entries that count."""
+        return [entry for entry in self.entries.values() if entry.state != "voided"]
+
+    def accounts(self, within: Period | None = None) -> Accounts:
+        """Both accounts, for the most charged period or for a given one."""
+        measure = self.measure() or Measure(unit="user", neighbors="replace")
+        return accounts(measure, [entry.charge for entry in self.counted()], within)
+
+    def attempts(self, release: str) -> tuple[Entry, ...]:
+        """All entries of a release's id, in order."""
+        return tuple(entry for entry in self.entries.values() if entry.release == release)
+
+    def check(self, charge: Charge, *, release: str | None, again: bool) -> None:
+        """Refuse a charge that breaks a rule or a cap.
+
+        Guarantee:
+            After every granted charge both accounts are within the caps in force, for every
+            declared period that the charge touches.
+        """
+        measure = self.measure(charge)
+        assert measure is not None  # noqa: S101
+        if charge.unit not in ("user", measure.unit):
+            raise Refused(
+                f"this ledger counts what one {measure.unit} loses, and the release protects one "
+                f"{charge.unit}: start a ledger of its own with --ledger FILE"
+            )
+        if not again:
+            self._check_new(charge, release)
+        charges = [entry.charge for entry in self.counted()]
+        after = measure.loss([*charges, charge])
+        if not self.caps.all.holds(after):
+            before, used = measure.loss(charges), self.counted()
+            raise Refused(_over("over all releases", self.caps.all, before, after, used))
+        if not self.caps.period:
+            return
+        declared = {each.period for each in [*charges, charge] if each.period is not None}
+        touched = [each for each in declared if covers(each, charge.period)]
+        several: list[Period | None] = [*sorted(touched, key=lambda each: (each.first, each.end))]
+        for within in several or [None]:
+            after = measure.loss([*charges, charge], within)
+            if not self.caps.period.holds(after):
+                before = measure.loss(charges, within)
+                used = [each for each in self.counted() if covers(each.charge.period, within)]
+                where = f"in the period {within}" if within else "in one period"
+                raise Refused(_over(where, self.caps.period, before, after, used))
+
+    def _check_new(self, charge: Charge, release: str | None) -> None:
+        if charge.period is None:
+            return
+        earlier = [
+            entry
+            for entry in self.counted()
+            if entry.charge.period is not None
+            and entry.charge.may_concern(charge)
+            # Another attempt at a release that never came to be is charged, and publishes once.
+            and not (entry.release == release and entry.state == "reserved")
+        ]
+        if earlier:
+            raise Refused(
+                f"the period {charge.period} was published before, in whole or in part. To publish "
+                "it again, which is charged again, say --again. Before:" + _named(earlier)
+            )
+
+    def apply(self, row: Row) -> None:
+        """Take in one event; what is unlawful becomes a problem and changes nothing."""
+        try:
+            body = json.loads(row.body)
+            if canonical(body) != row.body:
+                raise ValueError("is not written as zealous writes")
+            self._apply(row, body)
+        except ZealousError as error:
+            self.problems.append(f"event {row.seq} is not valid: {error}")
+        except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError) as error:
+            why = str(error) if type(error) is ValueError else "cannot be read"
+            self.problems.append(f"event {row.seq} {why}")
+        self.last = row
+
+    def _apply(self, row: Row, body: dict[str, Any]) -> None:
+        kind = body["event"]
+        datetime.fromisoformat(body["time"])
+        if (kind == "opened") != (row.seq == 1):
+            raise ValueError("is not where it belongs: a ledger is opened once, at its beginning")
+        if kind == "opened":
+            self.opened, self.dataset = body, body["dataset"]
+        elif kind == "named":
+            self.dataset = body["dataset"]
+        elif kind == "caps":
+            self.caps = Caps(all=_cap(body["all"]), period=_cap(body["period"]))
+        elif kind == "reserved":
+            self.entries[row.seq] = _entry(row, body, self.id)
+        elif kind in ("released", "voided"):
+            self._move(body, kind)
+        else:
+            raise ValueError("is of a kind that this version does not know")
+
+    def _move(self, body: dict[str, Any], kind: State) -> None:
+        entry = self.entries.get(body["entry"])
+        allowed = ("reserved",) if kind == "released" else ("reserved", "released")
+        if entry is None or entry.hash != body["hash"]:
+            raise ValueError(f"marks as {kind} an entry that is not there")
+        if entry.state not in allowed:
+            raise ValueError(f"marks as {kind} an entry that is {entry.state}")
+        written = (
+            {"directory": body["directory"], "sha256": body["sha256"]} if kind == "released" else {}
+        )
+        self.entries[entry.seq] = replace(entry, state=kind, **written)
+
+
+def read(events: Sequence[Row], as_of: datetime | None = None) -> Book:
+    """Check the chain, then follow the events, or those known at some time.
+
+    Events that are later than `as_of` by their own clock are passed over, and so is what became of
+    entries that are.
+    """
+    book = Book()
+    book.problems += _broken(events)
+    for row in events:
+        if as_of is not None and not _known(row, as_of, book):
+            continue
+        book.apply(row)
+    if not events:
+        book.problems.append("it has no events: even its opening is missing")
+    return book
+
+
+def _known(row: Row, as_of: datetime, book: Book) -> bool:
+    try:
+        body = json.loads(row.body)
+        if row.seq > 1 and datetime.fromisoformat(body["time"]) > as_of:
+            return False
+        return body["event"] not in ("released", "voided") or body["entry"] in book.entries
+    except (ValueError, KeyError, TypeError):
+        return True  # for `apply` to report
+
+
+def _broken(events: Sequence[Row]) -> list[str]:
+    problems = []
+    previous = ""
+    for number, row in enumerate(events, start=1):
+        if row.seq != number:
+            problems.append(f"event {number} is missing")
+            break
+        if number == 1:
+            try:
+                previous = str(json.loads(row.body)["ledger"])
+            except (ValueError, KeyError, TypeError):
+                problems.append("event 1 cannot be read")
+                break
+        if chained(previous, row.body) != row.hash:
+            problems.append(f"event {number} or one before it was changed: its hash does not fit")
+            break
+        previous = row.hash
+    return problems
+
+
+def _entry(row: Row, body: Mapping[str, Any], ledger: str) -> Entry:
+    neighbors: Neighbors = body["neighbors"]
+    charge = Charge(
+        epsilon=Fraction(body["epsilon"]),
+        delta=Fraction(body["delta"]),
+        definition=body["definition"],
+        neighbors=neighbors,
+        unit=body["unit"],
+        period=Period.parse(body["period"]) if body["period"] else None,
+        people=body["people"],
+    )
+    return Entry(
+        ledger=ledger,
+        seq=row.seq,
+        hash=row.hash,
+        release=body["release"],
+        charge=charge,
+        by=body["by"],
+        time=datetime.fromisoformat(body["time"]),
+    )
+
+
+def charge_as_json(charge: Charge) -> dict[str, Any]:
+    """A charge as an event holds it."""
+    return {
+        "epsilon": str(charge.epsilon),
+        "delta": str(charge.delta),
+        "definition": charge.definition,
+        "neighbors": charge.neighbors,
+        "unit": charge.unit,
+        "period": str(charge.period) if charge.period else None,
+        "people": charge.people,
+    }
+
+
+def caps_as_json(caps: Caps) -> dict[str, Any]:
+    """Caps as an event holds them."""
+    return {
+        name: {
+            "epsilon": None if cap.epsilon is None else str(cap.epsilon),
+            "delta": None if cap.delta is None else str(cap.delta),
+        }
+        for name, cap in (("all", caps.all), ("period", caps.period))
+    }
+
+
+def _cap(body: Mapping[str, str | None]) -> Cap:
+    epsilon, delta = body["epsilon"], body["delta"]
+    return Cap(
+        epsilon=None if epsilon is None else Fraction(epsilon),
+        delta=None if delta is None else Fraction(delta),
+    )
+
+
+def _over(where: str, cap: Cap, before: Budget, after: Budget, used: Sequence[Entry]) -> str:
+    """Why a charge is refused: what is left, and who used the rest."""
+    lines = []
+    for name in ("epsilon", "delta"):
+        most, spent, needed = (getattr(each, name) for each in (cap, before, after))
+        if most is not None and needed > most:
+            left = max(most - spent, Fraction(0))
+            lines.append(
+                f"{shown(left, up=False)} of {name} {shown(most)} is left and this release "
+                f"adds {shown(needed - spent)}"
+            )
+    return (
+        f"the budget for what one person may lose {where} does not allow it: {'; '.join(lines)}. "
+        "Ask for less, or have the owner of the data raise the cap. It was used by:" + _named(used)
+    )
+
+
+def _named(entries: Iterable[Entry]) -> str:
+    every = sorted(entries, key=lambda entry: (-entry.charge.epsilon, entry.seq))
+    lines = [f"\n  {entry}" for entry in every[:_MOST_NAMED]]
+    if len(every) > _MOST_NAMED:
+        lines.append(f"\n  and {len(every) - _MOST_NAMED} more: see `zealous ledger show`")
+    return "".join(lines) or " nothing yet"

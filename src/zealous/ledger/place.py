@@ -1,0 +1,121 @@
+"""Where the ledger of a log is, and where a ledger cannot be."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from zealous.errors import LedgerError, Refused
+
+FILE_NAME = "zealous-ledger.sqlite"
+
+# Several machines may share these, and SQLite's locks and its shared memory end at one machine.
+_REMOTE = frozenset({
+    "9p", "acfs", "afs", "autofs", "beegfs", "ceph", "cifs", "coda", "davfs", "drvfs", "gfs2",
+    "glusterfs", "gpfs", "lustre", "ncpfs", "nfs", "nfs4", "ocfs2", "orangefs", "prl_fs", "pvfs2",
+    "smb", "smb2", "smb3", "smbfs", "vboxsf", "virtiofs", "vmhgfs", "wekafs",
+})  # fmt: skip
+# Some virtual machines have these for their own disk.
+_OWN_WHEN_ROOT = frozenset({"9p", "virtiofs"})
+# A file system in user space may be anything; these are known to end in a local one.
+_LOCAL_FUSE = frozenset({
+    "fuse.bindfs", "fuse.encfs", "fuse.exfat", "fuse.fuse-overlayfs", "fuse.gocryptfs",
+    "fuse.mergerfs", "fuse.ntfs", "fuse.ntfs-3g",
+})  # fmt: skip
+_MOUNTS = Path("/proc/self/mountinfo")
+
+
+def place(paths: Iterable[str | Path]) -> Path:
+    """The ledger of a log: the nearest one in its folder or above, else a new one beside it.
+
+    As git finds its repository. Links are followed first, so a log has one ledger by whatever name
+    it is reached. All files of the log must lead to the same ledger: a log that is half in the
+    care of one would be charged in a place where the other half is not looked for later.
+
+    Args:
+        paths: The files and folders of the log.
+    """
+    where = [_folder(path) for path in paths]
+    found = existing(where)
+    if found is not None:
+        return found
+    common = Path(os.path.commonpath(where))
+    if common == Path(common.anchor):
+        raise Refused(
+            "the files of the log have no folder in common for a ledger: name one with "
+            "--ledger FILE"
+        )
+    return common / FILE_NAME
+
+
+def existing(paths: Iterable[str | Path]) -> Path | None:
+    """The ledger that is there for all files of a log, or None."""
+    found = {_nearest(_folder(path)) for path in paths}
+    if not found:
+        raise LedgerError("no log given, so no ledger can be found: name one with --ledger FILE")
+    if len(found) == 1:
+        return found.pop()
+    known = sorted(str(each) for each in found if each is not None)
+    if len(known) > 1:
+        raise Refused(
+            f"the files of the log have different ledgers ({', '.join(known)}): name the one of "
+            "these people with --ledger FILE"
+        )
+    raise Refused(
+        f"a part of the log has the ledger {known[0]} and the rest has none: name that one with "
+        "--ledger FILE, or move it to a folder above all of them"
+    )
+
+
+def check_local(path: Path) -> None:
+    """Refuse a place where locks do not hold, so that a budget could be spent twice."""
+    try:
+        mounts = _MOUNTS.read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError:
+        return  # not Linux: nothing to go by
+    kind = remote_kind(path.resolve().parent, mounts)
+    if kind is not None:
+        raise Refused(
+            f"the ledger {path} would be on a network or shared file system ({kind}), where "
+            "SQLite's locks do not hold and a budget can be overspent: name a file on a disk of "
+            "this machine with --ledger FILE, and publish from this machine only"
+        )
+
+
+def remote_kind(folder: Path, mounts: str) -> str | None:
+    """The file system that a folder is on, if it is not this machine's own.
+
+    Args:
+        folder: An absolute path without links.
+        mounts: The text of /proc/self/mountinfo.
+    """
+    best, kind = Path("/"), ""
+    for line in mounts.splitlines():
+        before, _, after = line.partition(" - ")
+        fields, kinds = before.split(" "), after.split(" ")
+        if len(fields) < 6 or not kinds[0]:
+            continue
+        point = Path(re.sub(r"\\([0-7]{3})", lambda code: chr(int(code[1], 8)), fields[4]))
+        # The last one mounted on the same point hides the others.
+        if folder.is_relative_to(point) and point.is_relative_to(best):
+            best, kind = point, kinds[0]
+    kind = kind.lower()
+    if kind in _OWN_WHEN_ROOT and best == Path("/"):
+        return None
+    unknown = (kind == "fuse" or kind.startswith("fuse.")) and kind not in _LOCAL_FUSE
+    return kind if kind in _REMOTE or unknown else None
+
+
+def _folder(path: str | Path) -> Path:
+    real = Path(path).resolve()
+    return real if real.is_dir() else real.parent
+
+
+def _nearest(folder: Path) -> Path | None:
+    for each in (folder, *folder.parents):
+        # Also a link that leads nowhere: the ledger is missing then, and not to be made anew.
+        if os.path.lexists(each / FILE_NAME):
+            return each / FILE_NAME
+    return None

@@ -1,0 +1,242 @@
+"""The file: an append-only table of events in SQLite, each hashed together with the one before."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import secrets
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from zealous.errors import LedgerError
+
+APPLICATION = 0x5A4C4447  # "ZLDG", in the header of the file
+FORMAT = 1
+WAIT_SECONDS = 120
+TRIGGERS = {
+    f"no_{change}": f"CREATE TRIGGER no_{change} before {change} on events "
+    "begin select raise(abort, 'a ledger is append-only'); end"
+    for change in ("update", "delete")
+}
+# AUTOINCREMENT remembers the largest number ever given: a missing last event shows.
+_SCHEMA = (
+    "create table events "
+    "(seq integer primary key autoincrement, body text not null, hash text not null)",
+    *TRIGGERS.values(),
+    f"pragma application_id = {APPLICATION}",
+    f"pragma user_version = {FORMAT}",
+)
+
+
+class Row(NamedTuple):
+    """One event as it is stored."""
+
+    seq: int
+    body: str
+    hash: str
+
+
+def canonical(body: Mapping[str, Any]) -> str:
+    """The one way to write an event."""
+    return json.dumps(body, sort_keys=True, separators=(",", ":"))
+
+
+def chained(previous: str, body: str) -> str:
+    """The hash of an event: it vouches for every event before it."""
+    return hashlib.sha256((previous + body).encode()).hexdigest()
+
+
+def create(path: Path, opened: Mapping[str, Any]) -> bool:
+    """Make a ledger with its first event; False if one was there first.
+
+    The file is made whole under another name and then linked: whoever comes at the same time finds
+    either no ledger or a complete one, and a crash leaves none. An empty file is thus never a new
+    ledger, and emptying one does not reset a budget.
+    """
+    ledger = secrets.token_hex(16)
+    partial = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    text = canonical({**opened, "event": "opened", "ledger": ledger})
+    try:
+        with _explained(path, new=True):
+            with closing(_connect(partial, "rwc")) as connection:
+                connection.execute("pragma journal_mode = wal")
+                with _transaction(connection):
+                    for statement in _SCHEMA:
+                        connection.execute(statement)
+                    _insert(connection, Row(1, text, chained(ledger, text)))
+            _sync(partial)
+            try:
+                os.link(partial, path)
+            except FileExistsError:
+                return False
+            except OSError as error:
+                if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.ENOSYS):
+                    raise
+                raise _unusable(path, "this disk has no links", new=True) from None
+            _sync(path.parent)
+    finally:
+        for end in ("", "-wal", "-shm", "-journal"):
+            with suppress(OSError):
+                os.unlink(f"{partial}{end}")
+    return True
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[sqlite3.Connection]:
+    """A connection that changes nothing, also where nothing may be written."""
+    with _explained(path):
+        _look(path)
+        try:
+            connection = _checked(path, "rw")
+        except sqlite3.OperationalError as error:
+            # SQLite writes beside a ledger to read it. Where that is not possible nobody else
+            # writes either; if the ledger was closed cleanly, the file alone is all there is.
+            unable = error.sqlite_errorcode & 0xFF in (
+                sqlite3.SQLITE_CANTOPEN,
+                sqlite3.SQLITE_READONLY,
+            )
+            wal = Path(f"{path}-wal")
+            if not unable or (wal.exists() and wal.stat().st_size):
+                raise
+            connection = _checked(path, "ro&immutable=1")
+        with closing(connection):
+            connection.execute("pragma query_only = on")
+            yield connection
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[sqlite3.Connection]:
+    """A transaction that nobody else can be in; on the disk when the block ends."""
+    with _explained(path):
+        _look(path)
+        with closing(_checked(path, "rw")) as connection, _transaction(connection):
+            yield connection
+
+
+def rows(connection: sqlite3.Connection) -> list[Row]:
+    """All events in order."""
+    found = connection.execute("select seq, body, hash from events order by seq")
+    return [Row(*each) for each in found]
+
+
+def cut(connection: sqlite3.Connection) -> list[str]:
+    """A problem, if the last events were removed."""
+    last = connection.execute("select max(seq) from events").fetchone()
+    given = connection.execute("select seq from sqlite_sequence").fetchone()
+    return [] if given == last else ["events are missing at its end"]
+
+
+def append(connection: sqlite3.Connection, body: Mapping[str, Any], *, after: Row) -> Row:
+    """Add an event, within a transaction."""
+    text = canonical(body)
+    row = Row(after.seq + 1, text, chained(after.hash, text))
+    _insert(connection, row)
+    return row
+
+
+def _sync(path: Path) -> None:
+    """Have a file or a directory's list of files on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _insert(connection: sqlite3.Connection, row: Row) -> None:
+    connection.execute("insert into events (seq, body, hash) values (?, ?, ?)", row)
+
+
+def _look(path: Path) -> None:
+    """What SQLite would take for a new database is a ledger that lost everything."""
+    if not path.exists():
+        raise LedgerError(f"there is no ledger at {path}: make one with `zealous ledger init`")
+    if not path.is_file():
+        raise LedgerError(f"{path} is not a file: name a ledger")
+    if not path.stat().st_size:
+        raise LedgerError(f"{path} is empty, and a ledger never is: restore it from a copy")
+
+
+def _connect(path: Path, mode: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode={mode}",
+        uri=True,
+        timeout=WAIT_SECONDS,
+        isolation_level=None,
+    )
+    connection.execute("pragma synchronous = full")
+    connection.execute("pragma fullfsync = on")  # macOS: to the disk, not to its cache
+    return connection
+
+
+def _checked(path: Path, mode: str) -> sqlite3.Connection:
+    connection = _connect(path, mode)
+    try:
+        (application,) = connection.execute("pragma application_id").fetchone()
+        (version,) = connection.execute("pragma user_version").fetchone()
+        if application != APPLICATION:
+            raise LedgerError(f"{path} is not a ledger: another program's database")
+        if version != FORMAT:
+            raise LedgerError(f"{path} was written by another version of zealous: use that one")
+        connection.execute("select 1 from events limit 1").fetchone()
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    connection.execute("begin immediate")
+    try:
+        yield
+        connection.execute("commit")
+    except BaseException:
+        if connection.in_transaction:
+            with suppress(sqlite3.Error):  # what went wrong first is what matters
+                connection.execute("rollback")
+        raise
+
+
+_ADVICE = {
+    sqlite3.SQLITE_READONLY: "it is read-only. Get permission to write to it and its folder",
+    sqlite3.SQLITE_FULL: "the disk is full. Make room and try again",
+    sqlite3.SQLITE_IOERR: "the disk refused (full, over a quota, or failing)",
+    sqlite3.SQLITE_CANTOPEN: "it cannot be opened here. Check its permissions and its folder's",
+    sqlite3.SQLITE_PERM: "permission denied",
+    sqlite3.SQLITE_AUTH: "permission denied",
+    sqlite3.SQLITE_BUSY: "another program kept it locked too long. Try again",
+    sqlite3.SQLITE_LOCKED: "another program kept it locked too long. Try again",
+    sqlite3.SQLITE_PROTOCOL: "another program kept it locked too long. Try again",
+    sqlite3.SQLITE_NOTADB: "it is not a ledger, or its beginning is damaged",
+    sqlite3.SQLITE_CORRUPT: "it is damaged. Restore it from a copy",
+}
+
+
+@contextmanager
+def _explained(path: Path, *, new: bool = False) -> Iterator[None]:
+    """Whatever the disk does becomes one line."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
+        if code == sqlite3.SQLITE_CANTOPEN and not os.access(path.parent, os.W_OK):
+            code = sqlite3.SQLITE_READONLY
+        why = _ADVICE.get(code, "SQLite failed, perhaps because the file is damaged")
+        raise _unusable(path, why, new=new) from None
+    except OSError as error:
+        why = os.strerror(error.errno) if error.errno else "disk error"
+        raise _unusable(path, why, new=new) from None
+
+
+def _unusable(path: Path, why: str, *, new: bool) -> LedgerError:
+    if new:  # advice that would split the account of a ledger that exists
+        return LedgerError(
+            f"a new ledger cannot be made at {path}: {why}. --ledger FILE names another place"
+        )
+    return LedgerError(f"the ledger {path} cannot be used, and was not changed: {why}")

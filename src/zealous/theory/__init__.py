@@ -1,0 +1,1 @@
+"""Everything else that the paper proves, callable: pure mathematics, no data."""
