@@ -10,6 +10,7 @@ import zealous
 
 SOURCE = Path(zealous.__file__).parent
 QUICK = 3_000
+LEAST = 100  # where chance plays no part in noticing
 
 
 class Change(NamedTuple):
@@ -111,7 +112,7 @@ MUTATIONS = [
         "bounding before normalising",
         "spellings",
         (
-            Change("items.py", '{"query": asked(self.fold)}, has_word', '{"query": "query"}, has_word'),
+            Change("items.py", '{"query": asked(self.fold)}, has', '{"query": "query"}, has'),
             Change("histogram.py", _COUNT, _COUNT_NORMAL),
         ),
     ),
@@ -119,13 +120,14 @@ MUTATIONS = [
         "missing ids pooled",
         "users are counted",
         (Change("source.py", "where = [_present(user, kind)]", 'where = ["true"]'),),
+        trials=LEAST,
     ),
     Mutation(
         "tau' truncated instead of rounded up",
         "follow from the theorems",
         (
             Change("calibrate.py", "t = max(0, math.ceil(real))", "t = max(0, math.floor(real))"),
-            Change("calibrate.py", "if delta <= goal.delta and covers_absence(scale, t):", "if True:"),
+            Change("calibrate.py", "delta <= goal.delta and covers_absence(scale, t):", "True:"),
         ),
     ),
     Mutation(
@@ -136,12 +138,14 @@ MUTATIONS = [
     Mutation(
         "seed left fixed",
         "different noise",
-        (Change("publish.py", "    if seed is None:\n        return os.urandom\n", "    seed = 7\n"),),
+        (Change("publish.py", "if seed is None:\n        return os.urandom\n", "seed = 7\n"),),
+        trials=LEAST,
     ),
     Mutation(
         "selection key left fixed",
         "different selection keys",
         (Change("publish.py", "secrets.randbits(64)", "7"),),
+        trials=LEAST,
     ),
     Mutation(
         "U counted from the log",
@@ -155,6 +159,7 @@ MUTATIONS = [
                 "        planned = plan(goal, kinds, split=split, accept_delta=accept_delta)\n",
             ),
         ),
+        trials=LEAST,
     ),
     Mutation(
         "budget not split over the kinds",
@@ -166,16 +171,19 @@ MUTATIONS = [
                 "epsilon=self.epsilon * part, delta=self.delta",
             ),
         ),
+        trials=LEAST,
     ),
     Mutation(
         "selection key hidden under pDP",
         "key reproduces",
         (Change("publish.py", '"selection_key": f"{key:016x}",', '"selection_key": None,'),),
+        trials=LEAST,
     ),
     Mutation(
         "another key published than was used",
         "key reproduces",
         (Change("publish.py", 'f"{key:016x}"', 'f"{secrets.randbits(64):016x}"'),),
+        trials=LEAST,
     ),
     Mutation(
         "rare items dropped before bounding",
@@ -184,11 +192,9 @@ MUTATIONS = [
     ),
     Mutation(
         "one line's quote swallows others' lines",
-        "broken quotes",
+        "bad lines move nobody else",
         (
-            Change(
-                "lines.py", "odd |= self._holding(data, ends, '\"') if self.layout.quoted else False", ""
-            ),
+            Change("lines.py", "odd |= self._holding(data, ends, '\"') if", "odd |= False if"),
             Change(
                 "lines.py",
                 "delimiter=self.layout.delimiter, quote_char=False, escape_char=False",
@@ -196,11 +202,13 @@ MUTATIONS = [
                 "invalid_row_handler=lambda _: 'skip'",
             ),
         ),
+        trials=LEAST,
     ),
     Mutation(
         "output in input order",
         "sorted",
         (Change("release.py", "table.sort_by(keys).combine_chunks()", "table.combine_chunks()"),),
+        trials=LEAST,
     ),
     Mutation(
         "reject count in the bundle",
@@ -212,5 +220,6 @@ MUTATIONS = [
                 '"files": _files(tables), "skipped": source.skipped.total(),',
             ),
         ),
+        trials=LEAST,
     ),
 ]  # fmt: skip

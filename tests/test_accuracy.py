@@ -31,9 +31,7 @@ from zealous.theory.accuracy import (
 
 
 def parameters(scale: Fraction | int, tau: int, tau_prime: int) -> Calibration:
-    return Calibration(
-        scale=Fraction(scale), tau=tau, tau_prime=tau_prime, delta=Fraction(1, 1000)
-    )
+    return Calibration(scale=Fraction(scale), tau=tau, tau_prime=tau_prime, delta=Fraction(1, 1000))
 
 
 # Against a list of all outputs, in rationals
@@ -65,8 +63,7 @@ def test_inaccuracy_is_the_mean_over_all_outputs(
     missed, false = Fraction(0), Fraction(0)
     for output in itertools.product((False, True), repeat=len(counts)):
         p = math.prod(
-            chance if shown else 1 - chance
-            for shown, chance in zip(output, chances, strict=True)
+            chance if shown else 1 - chance for shown, chance in zip(output, chances, strict=True)
         )
         verdicts = list(zip(output, counts, strict=True))
         missed += p * sum(not shown and count >= high for shown, count in verdicts)

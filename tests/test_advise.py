@@ -18,6 +18,7 @@ from zealous.engines.duckdb import DuckDB
 from zealous.errors import Refused, UsageError
 from zealous.items import Unnamed
 from zealous.release import Release, Table
+from zealous.theory.expected import expected_error
 
 GOAL = z.ProbabilisticDP(epsilon=8, delta="0.01", users=500)
 USERS = 300
@@ -146,6 +147,24 @@ def test_where_nothing_is_expected_it_says_so(log: Path, engine: DuckDB) -> None
     assert advice.best_for_top() is None
     assert "Not one item is expected" in str(advice)
     assert json.dumps(advice.figures())
+
+
+def test_the_true_top_is_looked_for_among_what_was_kept(tmp_path: Path, engine: DuckDB) -> None:
+    """Half have tea first, the others last: at m = 1 half of it is kept."""
+    path = tmp_path / "later.csv"
+    rows = (
+        f"{n},2026-01-01 10:00:00,thing {n % 10}\n{n},2026-01-01 {9 + 2 * (n % 2)}:00:00,tea\n"
+        for n in range(USERS)
+    )
+    path.write_text("user,time,query\n" + "".join(rows))
+    advice = advise(GOAL, z.queries(1), z.read_log(path), select="first", engine=engine)
+    one, two = advice.at(GOAL.epsilon)[:2]
+    each = USERS // 10
+    top = [(USERS, USERS // 2), *[(each, each)] * 5, *[(each, 0)] * 5]
+    kept = [publication_probability(one.parameters, count) for _, count in top]
+    assert one.top[11].coverage == pytest.approx(sum(kept) / 11)
+    assert one.top[11].error == pytest.approx(expected_error(one.parameters, top))
+    assert two.top[11].coverage == pytest.approx(1)
 
 
 def test_an_item_of_two_columns_is_found_again(tmp_path: Path, engine: DuckDB) -> None:

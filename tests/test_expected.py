@@ -28,6 +28,7 @@ GOALS: list[tuple[Guarantee, int]] = [
     (ProbabilisticDP(epsilon=1, delta="0.001", users=500_000), 2),
     (ProbabilisticDP(epsilon=5, delta="0.001", users=500_000, neighbors="add-remove"), 1),
     (Indistinguishability(epsilon=1, delta="1e-6"), 5),
+    (Indistinguishability(epsilon=1, delta="0.5"), 2),  # what an absence tells is what binds
 ]
 # Items at, below and above the thresholds 2 and 6, many that are uncertain.
 SMALL = Calibration(scale=Fraction(3, 2), tau=2, tau_prime=6, delta=Fraction(1, 2))

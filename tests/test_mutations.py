@@ -13,9 +13,6 @@ import pytest
 from mutations import MUTATIONS, QUICK, Mutation, planted
 
 
-
-
-
 COMMAND = "from zealous.cli.audit import audit\n\naudit()\n"
 UNHARMED = Mutation("unharmed", "", ())
 

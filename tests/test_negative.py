@@ -116,9 +116,7 @@ def test_the_printed_theorem_fails_too() -> None:
     mechanism = m - m * c + (size - m) / total  # missing ones, and the chance of a wrong one
     nothing = m
     assert mechanism < nothing
-    setting = Setting(
-        epsilon=2 * math.log(2), users=users, items_per_user=m, accuracy=Fraction(c)
-    )
+    setting = Setting(epsilon=2 * math.log(2), users=users, items_per_user=m, accuracy=Fraction(c))
     wanted = Wanted(Fraction(21, 2), Fraction(19, 2))  # from 20 users on, and below 1
     assert printed_log_domain(setting, wanted) < math.log(size)  # so it should be hopeless
     assert log_hopeless_domain(setting, wanted) > math.log(size)

@@ -65,7 +65,7 @@ def test_numbers_stay_numbers(tmp_path: Path) -> None:
     assert loss["privacy_parameters"] == {"epsilon": 0.5, "delta": 1e-6}
     assert isinstance(loss["privacy_parameters"]["delta"], float)
     assert loss["number_of_privacy_units"] == 50_000
-    tiny = ProbabilisticDP(epsilon="1e20", delta="1e-300", users=10)
+    tiny = ProbabilisticDP(epsilon="1e20", delta="1e-300", users=100)
     huge = parsed(made(tmp_path, tiny).about)["privacy_loss"]["privacy_parameters"]
     assert huge == {"epsilon": 1e20, "delta": 1e-300}
 
@@ -102,8 +102,9 @@ def test_the_budget(release: Release) -> None:
     model = parsed({**release.about, "ledger": TRACKED, "period": "2026-03"})["deployment_model"]
     assert model["release_type"] == "Many releases"
     assert model["data_source_type"] == "Dynamic"
-    assert "Over all releases (7): epsilon 14, delta 0.007, cap epsilon 24" in (
-        model["release_type_details"]
+    assert (
+        "Over all releases (7): epsilon 14, delta 0.007, cap epsilon 24"
+        in (model["release_type_details"])
     )
 
 
@@ -128,7 +129,7 @@ def test_a_child_tells_its_post_processing(tmp_path: Path) -> None:
 
 
 def test_no_text_can_break_out_of_its_place(tmp_path: Path) -> None:
-    odd = 'x": y\n- z #\u2028\x85\x7f\ufeff\U000e0001 😀 \\ \' {a: b} \t end'
+    odd = "x\": y\n- z #\u2028\x85\x7f\ufeff\U000e0001 😀 \\ ' {a: b} \t end"
     about = {**made(tmp_path, kinds=[columns("query", items_per_user=3)]).about, "period": odd}
     text = registry(about)
     assert yaml.safe_load(text)["deployment"]["basic"]["description"].endswith(f"Period: {odd}.")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
 import os
 import random
 import re
 import stat
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +68,7 @@ def made(
     path.write_text("user\tquery\ttime\turl\n" + "".join(lines), encoding="utf-8")
     engine = DuckDB(threads=1, temporary=tmp_path)
     chosen = kinds or [kind for kind, _ in KINDS.values()]
-    return publish(read_log(path), goal, chosen, engine=engine, seed=seed)
+    return publish(read_log(path), goal, chosen, engine=engine, seed=seed, account=None)
 
 
 def table(release: Release, kind: str) -> list[tuple[Any, ...]]:
@@ -85,7 +87,11 @@ def test_the_files_of_a_bundle(release: Release, tmp_path: Path) -> None:
     target = release.write(tmp_path / "out")
     bases = {kind: "columns-query-url" if ":" in kind else kind for kind in KINDS}
     tables = {f"{base}.{ending}" for base in bases.values() for ending in ("csv", "parquet")}
-    assert {path.name for path in target.iterdir()} == {"release.json", "README.md", *tables}
+    papers = {"README.md", "statement.html", "registry.yaml"}
+    assert {path.name for path in target.iterdir()} == {"release.json", *papers, *tables}
+    about = json.loads((target / "release.json").read_text(encoding="utf-8"))
+    assert about["sha256"].keys() == papers | tables
+    assert about == {**release.about, "sha256": about["sha256"]}
     assert stat.S_IMODE(target.stat().st_mode) == 0o755
     for kind, (_, names) in KINDS.items():
         arrow = pq.read_table(target / f"{bases[kind]}.parquet")
@@ -126,7 +132,6 @@ def test_rows_are_sorted_by_count_then_item(release: Release) -> None:
 
 def test_release_json(release: Release, tmp_path: Path) -> None:
     about = json.loads((release.write(tmp_path / "out") / "release.json").read_text("utf-8"))
-    assert about == release.about
     assert about["format"] == FORMAT
     assert about["software"] == {"name": "zealous", "version": VERSION}
     assert about["private"] is True
@@ -147,7 +152,8 @@ def test_release_json(release: Release, tmp_path: Path) -> None:
 def test_no_figure_of_the_log_is_in_the_bundle(release: Release, tmp_path: Path) -> None:
     target = release.write(tmp_path / "out")
     known = json.dumps({**release.about, "selection_key": "", "created": ""})
-    for text in (known, (target / "README.md").read_text("utf-8")):
+    papers = [(target / name).read_text("utf-8") for name in ("README.md", "registry.yaml")]
+    for text in (known, *papers):
         numbers = set(re.findall(r"\d+", text.replace(",", "")))
         assert str(USERS) not in numbers
         assert str(len(ROWS)) not in numbers
@@ -170,15 +176,18 @@ def test_the_readme(release: Release, tmp_path: Path) -> None:
     assert "NOT PRIVATE" not in text
 
 
-def masked(release: Release, target: Path) -> tuple[str, str, list[str]]:
-    """Everything but what the mechanism gave: the key, the rows and their number."""
+def masked(target: Path) -> dict[str, str]:
+    """Everything but what the mechanism gave: the key, the rows, their number and their hashes."""
     about = json.loads((target / "release.json").read_text("utf-8"))
-    about["selection_key"] = ""
-    for files in about["files"].values():
-        files["rows"] = 0
-    readme = re.sub(r"[\d,]+ rows", "rows", (target / "README.md").read_text("utf-8"))
-    readme = re.sub(r"\n\nThe table is empty: .*", "", readme)
-    return json.dumps(about), readme, sorted(path.name for path in target.iterdir())
+    texts = {path.name: "" for path in target.iterdir()}
+    for name in ("release.json", "README.md", "statement.html", "registry.yaml"):
+        text = (target / name).read_text("utf-8")
+        text = text.replace(about["id"], "").replace(about["selection_key"], "")
+        text = re.sub(r"[0-9a-f]{64}", "", text)
+        text = re.sub(r'[\d,]+ rows|(?<="rows": )\d+', "rows", text)
+        text = re.sub(r"(<tr><td>[\w:+-]+</td><td>)\d+", r"\1", text)
+        texts[name] = re.sub(r"\n\nThe table is empty: .*", "", text)
+    return texts
 
 
 def test_neighbouring_logs_give_the_same_bundle_but_for_the_tables(tmp_path: Path) -> None:
@@ -187,11 +196,10 @@ def test_neighbouring_logs_give_the_same_bundle_but_for_the_tables(tmp_path: Pat
     neighbours = [ROWS, ROWS[2:], [*ROWS, *rare], [*ROWS[2:], ("mallory", "=1", "", "")]]
     bundles = []
     for number, rows in enumerate(neighbours):
-        release = made(tmp_path, rows)
-        bundles.append(masked(release, release.write(tmp_path / f"out{number}")))
+        bundles.append(masked(made(tmp_path, rows).write(tmp_path / f"out{number}")))
     assert all(bundle == bundles[0] for bundle in bundles)
     scarce = made(tmp_path, ROWS[:4])  # nothing is published
-    assert masked(scarce, scarce.write(tmp_path / "scarce")) == bundles[0]
+    assert masked(scarce.write(tmp_path / "scarce")) == bundles[0]
 
 
 # The noise
@@ -251,7 +259,7 @@ def test_an_existing_target_is_refused(release: Release, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     "error", [OSError(28, "x"), OSError("odd"), KeyboardInterrupt(), MemoryError()]
 )
-@pytest.mark.parametrize("where", ["_write_csv", "handout", "_sync"])
+@pytest.mark.parametrize("where", ["_write_csv", "handout", "statement", "registry", "_sync"])
 def test_a_failure_while_writing_leaves_nothing(
     error: BaseException,
     where: str,
@@ -313,12 +321,43 @@ def test_a_name_that_no_disk_takes(release: Release, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_the_ledger_is_told_when_all_of_it_is_there(release: Release, tmp_path: Path) -> None:
+    told = []
+
+    def written(directory: Path, digest: str) -> None:
+        content = (tmp_path / "out" / "release.json").read_bytes()
+        assert hashlib.sha256(content).hexdigest() == digest
+        told.append(directory)
+
+    target = replace(release, written=written).write(tmp_path / "out")
+    assert told == [target]
+    with pytest.raises(ReleaseError):
+        replace(release, written=written).write(tmp_path / "out")
+    assert len(told) == 1
+    assert replace(release, written=written) == release
+    assert "written" not in repr(replace(release, written=written))
+
+
+def test_the_ledger_is_not_told_of_what_failed(
+    release: Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(directory: Path, digest: str) -> None:
+        raise AssertionError
+
+    def fail(*_: object) -> None:
+        raise OSError(28, "x")
+
+    monkeypatch.setattr(Path, "rename", fail)
+    with pytest.raises(ReleaseError, match="nothing was left behind"):
+        replace(release, written=never).write(tmp_path / "out")
+
+
 # Read back
 
 
 def test_reading_back(release: Release, tmp_path: Path) -> None:
     found = read_release(release.write(tmp_path / "out"))
-    assert found.about == release.about
+    assert found.about == {**release.about, "sha256": found.about["sha256"]}
     for kind, (_, names) in KINDS.items():
         assert found[kind].arrow.equals(release[kind].arrow)
         assert len(found[kind]) == len(release[kind])
@@ -327,7 +366,8 @@ def test_reading_back(release: Release, tmp_path: Path) -> None:
         rows = [(*row[:-1], row[-1]) for row in table(found, kind)]
         assert [tuple(row) for row in pandas.itertuples(index=False)] == rows
         assert polars.rows() == rows
-    assert found.write(tmp_path / "again").is_dir()
+    again = read_release(found.write(tmp_path / "again"))
+    assert again.about == found.about
 
 
 @pytest.mark.parametrize(
@@ -435,7 +475,9 @@ def test_the_command_prints_one_json_object(run: Run, tmp_path: Path) -> None:
     assert ran.code == 0
     printed = json.loads(ran.stdout)
     assert printed.pop("directory") == "out"
-    assert printed == read_release(tmp_path / "out").about
+    about = read_release(tmp_path / "out").about
+    assert {**about, **printed} == about
+    assert printed.keys() >= about.keys() - {"sha256"}
     assert printed["parameters_from"] == "public-facts"
     assert table(read_release(tmp_path / "out"), "queries")[0] == ("green tea", 37)
     assert "zealous: writing out" in ran.stderr

@@ -1,10 +1,12 @@
 """Noise over an explicit domain, A-hat, and the separation that the two frame."""
 
+import doctest
 import itertools
 import math
 from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
+from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -158,6 +160,7 @@ def test_the_effect_of_a_growing_domain() -> None:
     assert two.empty > 1e26
     raised = threshold_for(scale, 10**36)
     assert raised > 4 * 407 > 3 * threshold_for(scale, 10**12)
+    assert threshold_for(scale, 10**3600) == pytest.approx(100 * raised, rel=0.01)
 
 
 def test_refusals() -> None:
@@ -167,6 +170,8 @@ def test_refusals() -> None:
         scale_for(0, 1)
     with pytest.raises(UsageError, match="neighbors"):
         scale_for(1, 1, "both")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="domain_size"):
+        DomainHistogram(scale=Fraction(1), threshold=1).expected({}, 10**301)
     with pytest.raises(UsageError, match="empty"):
         threshold_for(Fraction(1), 10, 0)
 
@@ -210,7 +215,9 @@ def test_every_output_of_a_hat_is_a_breach(size: int, users: int) -> None:
         breached = Fraction(0)
         for output, p in one.items():
             # No factor exp(epsilon) is enough where a neighbour cannot give the output at all.
-            if p > 0 and any(hat.probabilities(other)[output] == 0 for other in changed(log, domain)):
+            if p > 0 and any(
+                hat.probabilities(other)[output] == 0 for other in changed(log, domain)
+            ):
                 breached += p
         assert breached == 1
 
@@ -260,3 +267,10 @@ def test_zealous_is_never_worse_than_nothing_at_its_own_thresholds(counts: dict[
     ours, nothing = inaccuracy(plan, counts, wanted), inaccuracy_of_nothing(counts, wanted)
     assert ours.filter == 0
     assert ours.total < nothing.total or nothing.total == 0
+
+
+def test_the_figures_of_the_page_are_what_its_calls_give() -> None:
+    page = Path(__file__).parents[1] / "docs" / "theory.md"
+    done = doctest.testfile(str(page), module_relative=False)
+    assert done.attempted > 10
+    assert done.failed == 0

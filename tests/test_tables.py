@@ -1,5 +1,6 @@
 """The paper's tables: its numbers where they are right, ours beside them."""
 
+import itertools
 import json
 import math
 from fractions import Fraction
@@ -11,6 +12,7 @@ from click.testing import CliRunner
 from zealous.calibrate import calibrate, guarantees
 from zealous.cli.tables import tables as command
 from zealous.guarantee import Indistinguishability, ProbabilisticDP
+from zealous.theory import tables as theory
 from zealous.theory.printed import Continuous
 from zealous.theory.tables import Own, Table, tables, zipf
 
@@ -20,8 +22,9 @@ NAMES = [
 
 
 def rows(name: str, **own: Any) -> list[dict[str, Any]]:
-    made: dict[str, Table] = {table.name: table for table in tables(Own(**own))}
-    found: list[dict[str, Any]] = made[name].as_object()["rows"]
+    table: Table = getattr(theory, name)(Own(**own))
+    assert table.name == name
+    found: list[dict[str, Any]] = table.as_object()["rows"]
     return found
 
 
@@ -150,7 +153,7 @@ def test_domain() -> None:
     found = rows("domain")
     assert [row["domain"] for row in found] == [10.0**d for d in (3, 6, 9, 12, 18, 24, 30, 36)]
     assert all(row["false"] <= 1 and row["nothing"] == 0 for row in found)
-    for before, after in zip(found, found[1:], strict=False):
+    for before, after in itertools.pairwise(found):
         assert before["threshold"] < after["threshold"]
         assert before["true"] > after["true"]
         assert before["true_of_zealous"] == after["true_of_zealous"]
@@ -159,11 +162,10 @@ def test_domain() -> None:
     assert last["false_at_tau_prime"] > 1e26
 
 
-@pytest.mark.parametrize("users", [1, 19, 20, 1000, 123_456])
-def test_zipf_counts(users: int) -> None:
-    top = max(1, users // 20)
+@pytest.mark.parametrize("top", [1, 2, 19, 50, 6172])
+def test_zipf_counts(top: int) -> None:
     by_hand = [top // rank for rank in range(1, top + 1)]
-    found = zipf(users)
+    found = zipf(top)
     assert sum(found.values()) == len(by_hand)
     assert all(found[count] == by_hand.count(count) for count in set(by_hand[:50]))
     assert sum(count * items for count, items in found.items()) == sum(by_hand)

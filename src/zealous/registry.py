@@ -128,9 +128,7 @@ def _model(about: Mapping[str, Any]) -> dict[str, Any]:
 
 def _spent(entry: Mapping[str, Any] | None) -> str:
     if entry is None:
-        return (
-            f"{NOT_TRACKED}: releases before and after this one are not known to it.".capitalize()
-        )
+        return f"{NOT_TRACKED}: earlier and later releases are not known to this one."
     said = []
     for name, title in (("period", "in this period"), ("all", "over all releases")):
         account, cap = entry["accounts"][name], entry["caps"][name]

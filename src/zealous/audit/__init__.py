@@ -132,9 +132,9 @@ def audit(
         raise UsageError(f"trials must be at least {_LEAST_TRIALS}")
     trials += trials % 2
     plans = settings()
-    alpha = FALSE_ALARMS / sum(_tests(pair) for plan in plans for pair in plan.pairs)
-    measurements = []
-    checks = []
+    alpha = per_test(plans)
+    measurements: list[Measurement] = []
+    checks: list[Check] = []
     for number, setting in enumerate(plans):
         say(f"{setting.name}: {len(setting.pairs)} pairs of logs ({number + 1} of {len(plans)})")
         checks.append(_parameters(setting))
@@ -144,7 +144,7 @@ def audit(
             tallies = []
         checks.append(Check(name=f"every log is published ({setting.name})", passed=bool(tallies)))
         measurements += [
-            _measured(setting, pair, tally, alpha)
+            measure(setting, pair, tally, alpha)
             for pair, tally in zip(setting.pairs, tallies, strict=False)
         ]
     if bundle:
@@ -154,11 +154,11 @@ def audit(
     return Audit(trials=trials, measurements=measurements, checks=checks)
 
 
-def _tests(pair: Pair) -> int:
-    """How many events of a pair are tested: the chance of error is shared among all of them."""
-    if pair.right is None:
-        return 1
-    return 2 if pair.same else 4
+def per_test(plans: list[Setting]) -> float:
+    """The chance of error of one test, so that all of them together stay below FALSE_ALARMS."""
+    pairs = [pair for plan in plans for pair in plan.pairs]
+    tests = [1 if pair.right is None else 2 if pair.same else 4 for pair in pairs]
+    return FALSE_ALARMS / sum(tests)
 
 
 def _parameters(setting: Setting) -> Check:
@@ -184,7 +184,8 @@ def _claims(setting: Setting, pair: Pair) -> Claim:
     return Claim(epsilon=float(part.goal.epsilon), delta=float(delta))
 
 
-def _measured(setting: Setting, pair: Pair, tally: Tally, alpha: float) -> Measurement:
+def measure(setting: Setting, pair: Pair, tally: Tally, alpha: float) -> Measurement:
+    """Choose events on one half of the runs and measure them on the other."""
     claim = _claims(setting, pair)
     by_epsilon: list[Seen] = []
     by_delta: list[Seen] = []

@@ -54,12 +54,45 @@ def run(setting: Setting, trials: int) -> list[Tally]:
     tallies: list[Tally] = []
     for start in range(0, trials, most):
         copies = min(most, trials - start)
-        more = _tallies(setting, publish_packed(setting, copies), copies)
+        seen = outcomes(setting, copies)
+        more = [tally(*each) for each in zip(setting.pairs, seen, strict=True)]
         tallies = [a + b for a, b in zip(tallies, more, strict=True)] if tallies else more
     return tallies
 
 
-def publish_packed(setting: Setting, copies: int) -> Table:
+def outcomes(setting: Setting, copies: int) -> list[Counts]:
+    """What came of so many copies of each pair: [left, right], an outcome's number for each copy.
+
+    A number has a digit for each watched group: how far above tau' an item is, or how many items
+    of the group appear.
+    """
+    table = _publish_packed(setting, copies)
+    # `q`, item, pair, side, copy
+    published = pc.cast(pc.utf8_slice_codeunits(table.arrow["query"], 1), pa.int64()).to_numpy()
+    published, copy = np.divmod(published, 10**_DIGITS)
+    published, side = np.divmod(published, 10)
+    item, index = np.divmod(published, 100)
+    above = table.arrow["count"].to_numpy() - setting.planned.parts[0].mechanism.tau_prime
+    run_of = side * copies + copy
+    found = []
+    for number, pair in enumerate(setting.pairs):
+        mine = index == number
+        outcome = _outcome(pair, item[mine], above[mine], run_of[mine], 2 * copies)
+        found.append(outcome.reshape(2, copies))
+    return found
+
+
+def tally(pair: Pair, outcome: Counts) -> Tally:
+    """Count outcomes: even copies choose, odd ones test."""
+    size = _LEVELS ** len(pair.watch)
+    choosing, testing = (
+        np.stack([np.bincount(each, minlength=size) for each in outcome[:, half::2]])
+        for half in (0, 1)
+    )
+    return Tally(choosing=choosing, testing=testing)
+
+
+def _publish_packed(setting: Setting, copies: int) -> Table:
     """One run of the pipeline over so many copies of every pair."""
     (part,) = setting.planned.parts
     with tempfile.TemporaryDirectory(prefix="zealous-audit-") as directory:
@@ -94,25 +127,7 @@ def _copied(line: str, tags: pa.Array) -> memoryview:
     return memoryview(text)[: int(np.frombuffer(offsets, np.int32)[len(written)])]
 
 
-def _tallies(setting: Setting, table: Table, copies: int) -> list[Tally]:
-    """Read what was published: `q`, item, pair, side, copy."""
-    digits = pc.cast(pc.utf8_slice_codeunits(table.arrow["query"], 1), pa.int64())
-    published = digits.to_numpy()
-    published, copy = np.divmod(published, 10**_DIGITS)
-    published, side = np.divmod(published, 10)
-    item, index = np.divmod(published, 100)
-    above = table.arrow["count"].to_numpy() - setting.planned.parts[0].mechanism.tau_prime
-    run_of = side * copies + copy
-    found = []
-    for number, pair in enumerate(setting.pairs):
-        mine = index == number
-        outcome = _outcomes(pair, item[mine], above[mine], run_of[mine], 2 * copies)
-        found.append(_halves(outcome.reshape(2, copies), _LEVELS ** len(pair.watch)))
-    return found
-
-
-def _outcomes(pair: Pair, item: Counts, above: Counts, run_of: Counts, runs: int) -> Counts:
-    """The outcome of each run as one number: a digit for each watched group."""
+def _outcome(pair: Pair, item: Counts, above: Counts, run_of: Counts, runs: int) -> Counts:
     outcome = np.zeros(runs, np.int64)
     for group in pair.watch:
         mine = np.isin(item, group)
@@ -123,12 +138,3 @@ def _outcomes(pair: Pair, item: Counts, above: Counts, run_of: Counts, runs: int
             level = np.minimum(np.bincount(run_of[mine], minlength=runs), _LEVELS - 1)
         outcome = outcome * _LEVELS + level
     return outcome
-
-
-def _halves(outcome: Counts, outcomes: int) -> Tally:
-    """Even copies choose, odd ones test."""
-    choosing, testing = (
-        np.stack([np.bincount(each, minlength=outcomes) for each in outcome[:, half::2]])
-        for half in (0, 1)
-    )
-    return Tally(choosing=choosing, testing=testing)

@@ -13,11 +13,14 @@ from types import FrameType
 
 import click
 
+from zealous.cli.audit import audit
 from zealous.cli.demo import demo
 from zealous.cli.generate import generate
 from zealous.cli.inspect import inspect
+from zealous.cli.ledger import ledger
 from zealous.cli.plan import plan
 from zealous.cli.publish import publish
+from zealous.cli.tables import tables
 from zealous.errors import UsageError, ZealousError
 from zealous.version import VERSION
 
@@ -31,7 +34,7 @@ def cli() -> None:
     """
 
 
-for command in (demo, generate, inspect, plan, publish):
+for command in (audit, demo, generate, inspect, ledger, plan, publish, tables):
     cli.add_command(command)
 
 

@@ -106,6 +106,7 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
             connection = _checked(path, "ro&immutable=1")
         with closing(connection):
             connection.execute("pragma query_only = on")
+            connection.execute("begin")  # all that is read is of one moment, whoever writes
             yield connection
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 Item = TypeVar("Item", bound=Hashable)
 _AT_A_TIME = 1 << 20
+_LARGEST = 10**300
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +90,8 @@ class DomainHistogram:
                 holds the most frequent.
         """
         room, held = whole(domain_size, "domain_size"), 0.0
+        if room > _LARGEST:
+            raise UsageError("domain_size must be at most 1e300 for expected numbers")
         for count in sorted((count for count in counts if count > 0), reverse=True):
             items = min(counts[count], room)
             held += items * tail(self.scale, self.threshold - count)
@@ -134,11 +137,6 @@ def threshold_for(scale: Fraction, domain_size: int, empty: Number = 1) -> int:
     if most <= 0:
         raise UsageError("empty must be above 0: without any, nothing can be shown at all")
     whole(domain_size, "domain_size")
-    # T(t) = alpha^(t+1)/(1 + alpha) <= empty/|D|, in logarithms; then by steps what floats missed.
+    # T(t) = alpha^(t+1)/(1 + alpha) <= empty/|D|, in logarithms: no float holds a large domain.
     log_share = math.log(domain_size) - math.log(most.numerator) + math.log(most.denominator)
-    t = max(0, math.ceil(scale * (log_share - math.log1p(math.exp(-1 / scale))) - 1))
-    while domain_size * tail(scale, t) > most:
-        t += 1
-    while t > 0 and domain_size * tail(scale, t - 1) <= most:
-        t -= 1
-    return t
+    return max(0, math.ceil(scale * (log_share - math.log1p(math.exp(-1 / scale))) - 1))

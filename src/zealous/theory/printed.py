@@ -68,7 +68,7 @@ class Continuous:
         return self.items_per_user / 2 * _exp((1 - tau_prime) / self.scale)
 
     def indistinguishable_tau_prime_too_low(self, delta: Fraction) -> float:
-        """m (1 - ln(2 delta'/m)/epsilon'), as the theorem prints it. Too low, with m = 1 too."""
+        """As the theorem prints it, m (1 - ln(2 delta'/m)/epsilon'): too low for its own lambda."""
         return self.items_per_user + self.scale / 2 * _log(self.items_per_user / (2 * delta))
 
     def indistinguishable_tau_prime(self, delta: Fraction) -> float:

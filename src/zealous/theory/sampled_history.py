@@ -21,8 +21,8 @@ class SampledHistory(Generic[History]):
     """Shows one history, drawn uniformly from all possible ones except the first user's.
 
     Guarantee:
-        (epsilon', 1/(|D| - 1))-indistinguishability (`replace`) for every epsilon' > 0, and even for
-        epsilon' = 0. It is not (epsilon, delta)-probabilistic differentially private for any
+        (epsilon', 1/(|D| - 1))-indistinguishability (`replace`) for every epsilon' > 0, and even
+        for epsilon' = 0. It is not (epsilon, delta)-probabilistic differentially private for any
         epsilon and any delta < 1: whatever it shows, everybody then knows for certain that the
         first user does not have it. docs/proofs/separation.md has the proofs.
 

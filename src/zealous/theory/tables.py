@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from zealous.calibrate import as_float, calibrate, covers_absence, union_bound
-from zealous.guarantee import Indistinguishability, Number, ProbabilisticDP, exact
+from zealous.guarantee import Indistinguishability, Number, ProbabilisticDP
 from zealous.theory.accuracy import (
     Wanted,
     missing_probability,
@@ -25,6 +25,7 @@ from zealous.theory.printed import Continuous
 
 Cell = bool | int | float | Decimal | None
 PAIRS_OF_QUERIES = 900_000**6  # two queries of up to three words out of 900,000
+_MOST_AT_THE_TOP = 1_000_000
 _VAST = Context(prec=17, Emin=MIN_EMIN, Emax=MAX_EMAX)
 
 
@@ -125,7 +126,7 @@ def privacy(own: Own) -> Table:
 
 
 def thresholds(own: Own) -> Table:
-    """tau' as a function of tau."""
+    """The least tau' for each tau."""
     m = own.most(2)
     deltas = ["0.001", "0.01"] if own.delta is None else [own.delta]
     goals = [own.goal(delta=delta) for delta in deltas]
@@ -312,7 +313,8 @@ def domain(own: Own) -> Table:
     """Differential privacy over an explicit domain, as the domain grows."""
     goal, m = own.goal(users=1_000_000), own.most(10)
     plan = calibrate(goal, m)
-    counts = zipf(goal.users)
+    top = min(max(1, goal.users // 20), _MOST_AT_THE_TOP)
+    counts = zipf(top)
     ours = expected_published(plan, counts).mean
     same = DomainHistogram(scale=scale_for(goal.epsilon, m), threshold=plan.tau_prime)
     rows: list[tuple[Cell, ...]] = []
@@ -341,18 +343,17 @@ def domain(own: Own) -> Table:
         note="epsilon-differential privacy (delta = 0) needs noise on everything that could be "
         "there, and what nobody has passes the threshold by chance. Either false items swamp the "
         "true ones, or the threshold grows with the domain. ZEALOUS never shows what nobody has. "
-        "The log: the r-th item has U/(20 r) users; a small domain holds the most frequent, and "
+        f"The log: the r-th item has {top:,}/r users. A small domain holds the most frequent, and "
         "is then the better way: noise on a public list needs no delta.",
     )
 
 
-def zipf(users: int) -> dict[int, int]:
-    """A textbook log: the r-th most frequent item has floor(U/(20 r)) users.
+def zipf(top: int) -> dict[int, int]:
+    """A textbook log: the r-th most frequent item has floor(top/r) users.
 
     Returns:
         From a number of users to how many items have it.
     """
-    top = max(1, users // 20)
     found, rank = {}, 1
     while rank <= top:
         last = top // (top // rank)  # the last rank with as many users
