@@ -14,6 +14,7 @@ from urllib.parse import unquote_plus
 
 # Repetitions are bounded: a text made to be slow to search must not stop a review.
 _MOST = 2_000
+_DIGIT = re.compile(r"\d")
 _EMAIL = re.compile(
     r"[\w.+-]@[\w-]{1,63}\.[\w-]"
     r"|[\w.+-] ?(?:\(at\)|\[at\]) ?[\w-]"
@@ -68,7 +69,8 @@ def looks_personal(text: str) -> str | None:
     if len(text) > _MOST:
         return "very long text"
     for each in dict.fromkeys((plain(text), plain(unquote_plus(text)))):
-        for name, matches in _FORMS.items():
+        forms = _FORMS if _DIGIT.search(each) else _WORDED  # most texts have no digit
+        for name, matches in forms.items():
             if matches(each):
                 return name
     return None
@@ -119,9 +121,13 @@ def _is_ip(text: str) -> bool:
         return False
 
 
+def _email(text: str) -> bool:
+    return ("@" in text or "at" in text) and _EMAIL.search(text) is not None
+
+
 # In this order: the first that fits gives the name.
 _FORMS: dict[str, Callable[[str], object]] = {
-    "e-mail address": _EMAIL.search,
+    "e-mail address": _email,
     "payment card": _card,
     "bank account": _account,
     "national number": _NATIONAL.search,
@@ -132,4 +138,7 @@ _FORMS: dict[str, Callable[[str], object]] = {
     "telephone number": _phone,
     "link with a personal token": _TOKEN.search,
     "long number": _LONG.search,
+}
+_WORDED = {
+    name: _FORMS[name] for name in ("e-mail address", "identifier", "link with a personal token")
 }

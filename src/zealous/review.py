@@ -197,8 +197,10 @@ def _rule(blocked: Terms | None, flag_pii: bool) -> Callable[[Item], str | None]
         )
 
     def caught(item: Item) -> str | None:
-        if terms and any(holds_term(text) or holds_term(unquote_plus(text)) for text in item):
-            return _BLOCKED
+        if terms:
+            texts = {text for each in item for text in (each, unquote_plus(each))}
+            if any(map(holds_term, texts)):
+                return _BLOCKED
         if flag_pii:
             return next(filter(None, map(looks_personal, item)), None)
         return None

@@ -1,0 +1,292 @@
+"""The audit's own parts: its bounds, its choices, its logs and its second derivation."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from collections import Counter
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from zealous.audit import FALSE_ALARMS, Measurement, audit, measure, per_test
+from zealous.audit.bundle import Ran, _fixed, _sorted, follows
+from zealous.audit.neighbours import Setting, settings
+from zealous.audit.recompute import parameters
+from zealous.audit.statistics import Claim, Seen, at_least, at_most, choose
+from zealous.audit.trials import Tally, outcomes, run, tally
+from zealous.calibrate import calibrate
+from zealous.errors import UsageError
+from zealous.guarantee import Indistinguishability, ProbabilisticDP
+from zealous.plan import figures
+
+PLANS = settings()
+
+
+@given(
+    trials=st.integers(1, 200_000),
+    share=st.floats(0, 1),
+    alpha=st.sampled_from([1e-7, 1e-4, 0.05, 0.4]),
+)
+def test_bounds_are_those_of_clopper_and_pearson(trials: int, share: float, alpha: float) -> None:
+    k = round(share * trials)
+    low, high = at_least(k, trials, alpha), at_most(k, trials, alpha)
+    expected_low = stats.beta.ppf(alpha, k, trials - k + 1) if k else 0.0
+    expected_high = stats.beta.ppf(1 - alpha, k + 1, trials - k) if k < trials else 1.0
+    assert low == pytest.approx(expected_low, rel=1e-7, abs=1e-11)
+    assert high == pytest.approx(expected_high, rel=1e-7, abs=1e-9)
+
+
+def test_bounds_fail_no_more_often_than_they_say() -> None:
+    trials, alpha = 40, 0.1
+    for p in np.linspace(0.01, 0.99, 50):
+        k = np.arange(trials + 1)
+        wrong = [at_least(int(each), trials, alpha) > p for each in k]
+        assert stats.binom.pmf(k, trials, p)[wrong].sum() <= alpha
+
+
+def test_a_violation_is_seen_and_its_absence_is_not() -> None:
+    claim = Claim(epsilon=1.0, delta=0.1)
+    beyond = Seen(here=9_000, there=1_000, trials=10_000, alpha=1e-6)
+    assert beyond.violates(claim)
+    assert beyond.epsilon(0.1) > 1.0
+    assert beyond.delta(1.0) > 0.1
+    within = Seen(here=3_500, there=1_000, trials=10_000, alpha=1e-6)
+    assert not within.violates(claim)
+    assert within.epsilon(0.1) < 1.0
+    assert within.delta(1.0) < 0.1
+
+
+def test_an_event_that_is_impossible_elsewhere_proves_delta() -> None:
+    seen = Seen(here=300, there=None, trials=1_000, alpha=1e-3)
+    assert seen.delta(5.0) == at_least(300, 1_000, 1e-3)
+    assert seen.violates(Claim(epsilon=9.0, delta=0.2))
+
+
+def test_the_event_is_made_of_the_outcomes_with_the_largest_ratio() -> None:
+    here, there = np.array([800, 150, 50, 0]), np.array([300, 160, 440, 100])
+    by_epsilon, by_delta = choose(here, there, Claim(epsilon=0.5, delta=0.0), 0.01)
+    assert by_epsilon.tolist() == [0]
+    assert by_delta.tolist() == [0]
+
+
+def noise(z: int, scale: float) -> float:
+    alpha = math.exp(-1 / scale)
+    return (1 - alpha) / (1 + alpha) * alpha ** abs(z)
+
+
+def levels(count: int, tau_prime: int, scale: float) -> np.ndarray:
+    """How an item of this count comes out: absent, at tau' + 1, at tau' + 2, or above."""
+    absent = sum(noise(z - count, scale) for z in range(count - 300, tau_prime + 1))
+    low, high = noise(tau_prime + 1 - count, scale), noise(tau_prime + 2 - count, scale)
+    return np.array([absent, low, high, 1 - absent - low - high])
+
+
+def popular(trials: int, scale: float, chance: np.random.Generator) -> Tally:
+    """The first plan's pair of popular items, from the known distribution of its output."""
+    one, other = levels(3, 2, scale), levels(2, 2, scale)
+    left, right = np.outer(one, other).ravel(), np.outer(other, one).ravel()
+    halves = [
+        np.stack([chance.multinomial(trials // 2, p) for p in (left, right)]) for _ in range(2)
+    ]
+    return Tally(choosing=halves[0], testing=halves[1])
+
+
+def measured(trials: int, scale: float, chance: np.random.Generator) -> Measurement:
+    setting = PLANS[0]
+    pair = next(pair for pair in setting.pairs if pair.name == "m popular items for m others")
+    return measure(setting, pair, popular(trials, scale, chance), per_test(PLANS))
+
+
+@pytest.mark.parametrize(("trials", "excess"), [(20_000, 0.125), (1_000_000, 0.018)])
+def test_the_power_is_what_it_says(trials: int, excess: float) -> None:
+    """An epsilon this much too large is seen, the right one is not, and the audit knows it."""
+    chance = np.random.default_rng(5)
+    runs = 60
+    right = [measured(trials, 2 / 3, chance) for _ in range(runs)]
+    wrong = [measured(trials, 2 / 3 / (1 + excess), chance) for _ in range(runs)]
+    assert all(each.passed for each in right)
+    assert sum(not each.passed for each in wrong) >= 0.9 * runs
+    stated = right[0].would_see_epsilon
+    assert stated is not None
+    assert 0.75 * excess < stated / 3 - 1 < 1.1 * excess
+
+
+def test_noise_of_the_right_size_gives_no_false_alarm_where_the_claim_is_attained() -> None:
+    chance = np.random.default_rng(6)
+    alarms = sum(not measured(2_000, 2 / 3, chance).passed for _ in range(1_000))
+    assert alarms <= 3  # 1000 x the whole audit's share would be 0.5
+
+
+@pytest.mark.parametrize("setting", PLANS, ids=lambda setting: setting.name)
+def test_the_published_counts_follow_the_known_distribution(setting: Setting) -> None:
+    """The pipeline gives each copy what one run on the tiny log would give."""
+    (part,) = setting.planned.parts
+    mechanism, copies = part.mechanism, 4_000
+    seen = outcomes(setting, copies)
+    for pair, outcome in zip(setting.pairs, seen, strict=True):
+        if pair.name not in ("m popular items for m others", "m popular items more"):
+            continue
+        count = mechanism.tau_prime + 1  # the last watched item stands there in the right log
+        expected = levels(count, mechanism.tau_prime, float(mechanism.scale)) * copies
+        found = np.bincount(outcome[1] % 4, minlength=4)
+        assert stats.chisquare(found, expected).pvalue > 1e-6
+        break
+    else:
+        assert setting.name == "probabilistic, m = 2"
+
+
+@pytest.mark.parametrize("setting", PLANS, ids=lambda setting: setting.name)
+def test_the_logs_keep_within_what_the_plan_declares(setting: Setting) -> None:
+    users = setting.planned.goal.users
+    if users is None:
+        pytest.skip("no users declared")
+    for pair in setting.pairs:
+        for log in (pair.left, pair.right or ()):
+            assert len({line.partition(",")[0].strip(' "') for line in log}) <= users, pair.name
+
+
+def test_neighbouring_logs_differ_in_one_user_alone() -> None:
+    for setting in PLANS:
+        for pair in setting.pairs:
+            if pair.right is None or pair.name == "permuted rows":
+                continue
+            changed = (
+                Counter(pair.left)
+                - Counter(pair.right)
+                + (Counter(pair.right) - Counter(pair.left))
+            )
+            ids = {line.partition(",")[0].strip(' "\u00a0') for line in changed}
+            assert ids <= {"v@", ""}, pair.name
+
+
+def test_every_item_at_tau_stands_at_tau() -> None:
+    for setting in PLANS:
+        (part,) = setting.planned.parts
+        for pair in setting.pairs:
+            if pair.name == "every item at exactly tau":
+                counts = Counter(line.partition(",")[2] for line in set(pair.left))
+                assert set(counts.values()) == {part.mechanism.tau}
+                assert (
+                    len(counts) == part.goal.users * part.kind.items_per_user // part.mechanism.tau
+                )
+                held = Counter(line.partition(",")[0] for line in pair.left)
+                assert max(held.values()) <= part.kind.items_per_user
+
+
+def test_halves_share_no_run() -> None:
+    setting = PLANS[0]
+    pair = setting.pairs[0]
+    outcome = np.array([[0, 1, 0, 1], [2, 3, 2, 3]])
+    found = tally(pair, outcome)
+    assert found.choosing[:, :4].tolist() == [[2, 0, 0, 0], [0, 0, 2, 0]]
+    assert found.testing[:, :4].tolist() == [[0, 2, 0, 0], [0, 0, 0, 2]]
+
+
+def test_trials_are_all_there_however_they_are_packed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("zealous.audit.trials._MOST_LINES", 2_000)
+    for found in run(PLANS[2], 700):
+        assert found.choosing.sum(axis=1).tolist() == [350, 350]
+        assert found.testing.sum(axis=1).tolist() == [350, 350]
+
+
+@given(
+    epsilon=st.fractions(Fraction(1, 4), 12, max_denominator=20),
+    delta=st.fractions(Fraction(1, 10**6), Fraction(3, 5), max_denominator=10**6),
+    m=st.integers(1, 5),
+    users=st.integers(1, 2_000),
+    neighbors=st.sampled_from(["replace", "add-remove"]),
+    probabilistic=st.booleans(),
+)
+def test_the_second_derivation_agrees(
+    epsilon: Fraction, delta: Fraction, m: int, users: int, neighbors: str, probabilistic: bool
+) -> None:
+    kind = ProbabilisticDP if probabilistic else Indistinguishability
+    best = calibrate(kind(epsilon=epsilon, delta=delta, users=users, neighbors=neighbors), m)
+    again = parameters(
+        epsilon=epsilon,
+        delta=delta,
+        items_per_user=m,
+        users=users,
+        probabilistic=probabilistic,
+        replace=neighbors == "replace",
+    )
+    assert (best.scale, best.tau_prime) == (again.scale, again.tau_prime)
+    assert float(best.delta) == pytest.approx(float(again.delta), rel=1e-12)
+
+
+def test_a_plan_whose_numbers_do_not_follow_is_noticed() -> None:
+    (part,) = PLANS[3].planned.parts
+    stated = figures(part)
+    assert follows(stated, part.goal.users)
+    for name, wrong in (
+        ("tau", 1),
+        ("tau_prime", stated["tau_prime"] - 1),
+        ("delta_achieved", 0.2),
+    ):
+        assert not follows({**stated, name: wrong}, part.goal.users)
+    assert not follows(stated, 13)
+
+
+def test_what_may_differ_between_bundles_is_random_or_follows_from_the_rows() -> None:
+    one = {"selection_key": "1f", "files": {"a": {"rows": 3, "columns": ["x"]}}, "skipped": 4}
+    assert _fixed(one) == {"files": {"a": {"columns": ["x"]}}, "skipped": 4}
+    assert _fixed("1,203 rows of 12 users") == "# of 12 users"
+
+
+def test_unsorted_rows_are_noticed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    ran = Ran(log=tmp_path, code=0, stdout="", directory=tmp_path)
+    for rows, right in (
+        ([("b", 9), ("a", 8), ("c", 8)], True),
+        ([("b", 9), ("c", 8), ("a", 8)], False),
+        ([("a", 8), ("b", 9)], False),
+    ):
+        monkeypatch.setattr(Ran, "table", lambda *_, rows=rows: rows)
+        assert _sorted({"one": ran}) is right
+
+
+def test_too_few_trials_are_refused() -> None:
+    with pytest.raises(UsageError, match="trials"):
+        audit(10)
+
+
+def test_all_tests_together_stay_below_the_stated_chance_of_a_false_alarm() -> None:
+    found = audit(100, bundle=False)
+    tests = [seen for each in found.measurements for seen in [*each.by_epsilon, *each.by_delta]]
+    assert sum(seen.alpha for seen in tests) == pytest.approx(FALSE_ALARMS)
+    assert FALSE_ALARMS <= 1e-3
+
+
+def test_the_command_prints_claims_beside_what_was_seen(tmp_path: Path) -> None:
+    command = tmp_path / "command.py"
+    command.write_text("from zealous.cli.audit import audit\n\naudit()\n")
+    done = subprocess.run(
+        [sys.executable, command, "--trials", "400"], capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "passed: no violation found" in done.stdout
+    assert "seen from" in done.stdout
+    assert "whole releases" in done.stderr
+    for setting in PLANS:
+        for pair in setting.pairs:
+            assert pair.name in done.stdout
+
+
+def test_the_command_prints_one_object(tmp_path: Path) -> None:
+    command = tmp_path / "command.py"
+    command.write_text("from zealous.cli.audit import audit\n\naudit()\n")
+    done = subprocess.run(
+        [sys.executable, command, "--trials", "400", "--json"], capture_output=True, timeout=120
+    )
+    found = json.loads(done.stdout)
+    assert found["passed"] is True
+    assert found["trials"] == 400
+    assert len(found["pairs"]) == sum(len(setting.pairs) for setting in PLANS)
+    assert all(each["epsilon"]["claimed"] >= 0 for each in found["pairs"])
