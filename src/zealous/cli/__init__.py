@@ -20,7 +20,9 @@ from zealous.cli.inspect import inspect
 from zealous.cli.ledger import ledger
 from zealous.cli.plan import plan
 from zealous.cli.publish import publish
+from zealous.cli.review import review
 from zealous.cli.tables import tables
+from zealous.cli.verify import verify
 from zealous.errors import UsageError, ZealousError
 from zealous.version import VERSION
 
@@ -34,7 +36,10 @@ def cli() -> None:
     """
 
 
-for command in (audit, demo, generate, inspect, ledger, plan, publish, tables):
+_COMMANDS = (
+    audit, demo, generate, inspect, ledger, plan, publish, review, tables, verify
+)  # fmt: skip
+for command in _COMMANDS:
     cli.add_command(command)
 
 

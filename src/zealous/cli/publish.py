@@ -28,7 +28,7 @@ from zealous.cli.options import (
 from zealous.errors import UsageError
 from zealous.handout import empty
 from zealous.publish import publish_to
-from zealous.release import Release
+from zealous.release import Release, read_release
 
 _HELP = """Publish the frequent items of a log.
 
@@ -94,7 +94,7 @@ def publish(
             say=say,
         )
     if as_json:
-        show.as_json({**release.about, "directory": str(directory)})
+        show.as_json({**read_release(directory).about, "directory": str(directory)})
     else:
         summary(release, directory)
 

@@ -19,7 +19,7 @@ was paid for as it says. Exit code 0 if all is well, 1 if something is not.
 \b
 Examples:
   zealous verify release
-  zealous verify release --ledger log.ledger
+  zealous verify release --ledger zealous-ledger.sqlite
 """
 
 
