@@ -13,8 +13,8 @@ ROOT = Path(zealous.__file__).parent
 ORDER = [
     "errors", "version", "engines.sql", "engines.duckdb", "guarantee", "period", "lines", "log",
     "source", "items", "bound", "histogram", "calibrate", "noise", "theory", "mechanism", "plan",
-    "ledger", "account", "handout", "registry", "statement", "schema", "release", "approval", "publish",
-    "advice", "advise", "verify", "personal", "review", "audit", "inspection",
+    "ledger", "account", "handout", "registry", "statement", "schema", "release", "approval",
+    "publish", "advice", "advise", "verify", "personal", "review", "audit", "inspection",
     "generate", "cli",
 ]  # fmt: skip
 

@@ -305,8 +305,23 @@ def test_another_attempt_is_another_charge_but_not_again(ledger: Ledger) -> None
     assert second.accounts.all.epsilon == 2
 
 
+def test_without_a_declared_unit_the_smallest_charged_is_counted(ledger: Ledger) -> None:
+    ledger.reserve("one", charge(1))
+    ledger.reserve("two", charge(2, unit="user-day"))
+    assert ledger.book().measure().unit == "user-day"
+    assert ledger.accounts().all.epsilon == 3
+    with pytest.raises(Refused, match="one session"):
+        ledger.reserve("three", charge(unit="session"))
+    ledger.void(3, by="me", reason="a test")
+    assert ledger.book().measure().unit == "user"
+
+
 def test_a_release_for_less_than_a_user_needs_its_own_ledger(ledger: Ledger) -> None:
+    users = Ledger.open(ledger.path.with_name("users.sqlite"), create=True, unit="user")
+    with pytest.raises(Refused, match="one user-day"):
+        users.reserve("one", charge(unit="user-day"))
     ledger.reserve("one", charge())
+    capped(ledger, 10)  # of what one user may lose: no later release may lower that
     with pytest.raises(Refused, match="one user-day"):
         ledger.reserve("two", charge(unit="user-day"))
     days = Ledger.open(ledger.path.with_name("days.sqlite"), create=True, unit="user-day")

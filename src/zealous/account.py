@@ -17,6 +17,9 @@ from zealous.ledger.place import check_local
 from zealous.period import Period
 
 UNTRACKED = {"tracked": False}
+# What a publisher can say and the program cannot see, as a release states it.
+UNTIMED = "All entries of the log are of the period {}: it has no times to tell."
+OTHERS = "No person of this log is in a release to which the ledger gives other people."
 
 
 @dataclass(frozen=True, kw_only=True)

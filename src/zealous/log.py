@@ -204,7 +204,7 @@ def _files(paths: str | Path | Iterable[str | Path], preset: str | None) -> list
     for path in [paths] if isinstance(paths, str | Path) else paths:
         if Path(path).is_dir():
             inside = (each for each in sorted(Path(path).rglob("*")) if each.is_file())
-            visible = (each for each in inside if not each.name.startswith((".", "_")))
+            visible = (each for each in inside if not _ours(each))
             matches = [each for each in visible if preset or _suffix(each) in _BY_SUFFIX]
         elif Path(path).exists():
             matches = [Path(path)]
@@ -222,6 +222,14 @@ def _files(paths: str | Path | Iterable[str | Path], preset: str | None) -> list
         except OSError as error:
             raise LogError(f"{each} cannot be read: {error.strerror}") from None
     return found
+
+
+def _ours(path: Path) -> bool:
+    """What stands in a folder of logs and is none: hidden files, a ledger, releases."""
+    return (
+        path.name.startswith((".", "_", "zealous-ledger.sqlite"))
+        or (path.parent / "release.json").is_file()
+    )
 
 
 def _suffix(path: Path) -> str:

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from zealous.account import UNTRACKED, Account, released, spending
+from zealous.account import OTHERS, UNTIMED, UNTRACKED, Account, released, spending
 from zealous.bound import Select
 from zealous.calibrate import as_float
 from zealous.engines.duckdb import DuckDB
@@ -204,9 +204,9 @@ def _declared(period: Period | None, log: Log, account: Account | None) -> list[
     """What the publisher says and the program cannot see."""
     said = []
     if period is not None and "time" not in log.columns.given():
-        said.append(f"All entries of the log are of the period {period}: it has no times to tell.")
+        said.append(UNTIMED.format(period))
     if account is not None and account.people is not None:
-        said.append("No person of this log is in a release to which the ledger gives other people.")
+        said.append(OTHERS)
     return said
 
 

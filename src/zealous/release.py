@@ -107,7 +107,11 @@ class Release:
         with suppress(OSError):  # it is there; some file systems sync no directories
             _sync(target.parent)
         if self.written is not None:
-            self.written(target, digest)
+            try:
+                self.written(target, digest)
+            except Refused:  # voided meanwhile, as never seen: then it must never be
+                shutil.rmtree(target, ignore_errors=True)
+                raise
         return target
 
     def _write_files(self, directory: Path) -> str:

@@ -22,7 +22,7 @@ from zealous.guarantee import Indistinguishability
 from zealous.handout import FILTERED
 from zealous.personal import looks_personal, plain
 from zealous.release import Release, Table, check_new, read_release
-from zealous.verify import FILTERED_THEOREM, assumed, claimed, fingerprint, verify
+from zealous.verify import FILTERED_THEOREM, claimed, fingerprint, verify
 from zealous.version import VERSION
 
 Item = tuple[str, ...]
@@ -257,7 +257,7 @@ def _child(
             "theorem": FILTERED_THEOREM,
         },
         "also_guaranteed": None,
-        "assumptions": [*assumed(about), FILTERED],
+        "assumptions": [*(each for each in about["assumptions"] if each != FILTERED), FILTERED],
         "review": {
             "parent": digest,
             "parent_id": about["id"],

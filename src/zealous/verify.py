@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from zealous import schema
+from zealous.account import OTHERS, UNTIMED
 from zealous.calibrate import covers_absence, guarantees
 from zealous.errors import ZealousError
 from zealous.guarantee import Guarantee, Indistinguishability, ProbabilisticDP, exact, whole
@@ -273,7 +274,9 @@ def _words(path: Path, about: About) -> str:
     said = (claim["title"], claim["in_words"], claim["theorem"])
     if said != (goal.title, goal.in_words(), theorem):
         raise _Failed("the guarantee in words is not the one in numbers")
-    if about["assumptions"] != assumed(about) + ([FILTERED] if review is not None else []):
+    needed = assumed(about) + ([FILTERED] if review is not None else [])
+    declared = {OTHERS, UNTIMED.format(about["period"])}
+    if [each for each in about["assumptions"] if each not in declared] != needed:
         raise _Failed("the assumptions are not those of the guarantee")
     for name, text in papers(about).items():
         if (path / name).read_bytes() != text.encode():
@@ -296,29 +299,16 @@ def _budget(path: Path, about: About, ledger: str | Path | None) -> str:
             raise _Failed("an account is smaller in print than it is")
     if ledger is None:
         return f"charged as entry {entry['entry']}; not compared with the ledger (--ledger FILE)"
-    found = _in_ledger(path, about, Path(ledger))
+    found = _in_ledger(path, Path(ledger))
     if found:
         raise _Failed("; ".join(found[:3]))
     return f"entry {entry['entry']} of the ledger, which is sound"
 
 
-def _in_ledger(path: Path, about: About, file: Path) -> list[str]:
+def _in_ledger(path: Path, file: Path) -> list[str]:
     from zealous.ledger import Ledger
 
-    ledger = Ledger.open(file)
-    review, stamp = about["review"], about["ledger"]
-    if review is None:
-        return ledger.verify(releases=[path])
-    # A child was not charged: the entry is that of the release it descends from.
-    while review["earlier"] is not None:
-        review = review["earlier"]
-    found = ledger.verify()
-    for entry in ledger.history():
-        if entry.seq == stamp["entry"] and entry.hash == stamp["hash"]:
-            if (entry.release, entry.sha256) != (review["parent_id"], review["parent"]):
-                found.append("its entry is for another release than the one it descends from")
-            return found
-    return [*found, "its entry is not in the ledger"]
+    return Ledger.open(file).verify(releases=[path])
 
 
 def fingerprint(directory: Path) -> str:

@@ -26,7 +26,7 @@ from zealous.items import columns
 from zealous.log import read_log
 from zealous.source import open_log
 
-_USERS = 1200
+_USERS = 2400  # so many that every query appears: how many do is in the papers too
 _DECLARED = _USERS + 1  # whoever is added is still within it
 _BUDGET = {"queries": "0.4", "clicks": "100", "columns:tag": "100"}
 _EPSILON, _DELTA = "200.4", "0.5"
@@ -68,7 +68,7 @@ class Ran:
 def check_bundle(directory: Path) -> list[Check]:
     """Publish neighbouring logs with the real command, and compare what may not differ."""
     logs = {name: _written(directory, name, lines) for name, lines in _logs().items()}
-    started = {name: _start(log, directory / name) for name, log in logs.items()}
+    started = {name: _start(log, log.with_name("release")) for name, log in logs.items()}
     runs = {name: finish() for name, finish in started.items()}
     codes = [run.code for run in runs.values()]
     checks = [Check(name="every run ends with exit code 0", passed=not any(codes))]
@@ -113,7 +113,8 @@ def _site(user: int) -> str:
 
 
 def _written(directory: Path, name: str, lines: list[str]) -> Path:
-    path = directory / f"{name}.csv"
+    (directory / name).mkdir()
+    path = directory / name / "log.csv"
     path.write_text(_HEADER + "".join(f"{line}\n" for line in lines), encoding="utf-8")
     return path
 
@@ -123,7 +124,8 @@ def _start(log: Path, output: Path) -> Callable[[], Ran]:
     arguments = [
         "publish", str(log), "--items", ",".join(_BUDGET), "--items-per-user", "1",
         "--users", str(_DECLARED), "--epsilon", _EPSILON, "--delta", _DELTA, "--split", split,
-        "--no-ledger", "--json", "-o", str(output),
+        "--ledger", str(log.with_name("ledger")), "--id", "audit", "--signed-by", "audit",
+        "--json", "-o", str(output),
     ]  # fmt: skip
     # A file, since libraries take a program without one for a conversation with a person.
     command = log.parent / "command.py"

@@ -72,6 +72,9 @@ class Caps:
     all: Cap = Cap()
     period: Cap = Cap()
 
+    def __bool__(self) -> bool:
+        return bool(self.all) or bool(self.period)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Charge:

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from zealous.errors import Refused, ZealousError
-from zealous.guarantee import Neighbors
+from zealous.guarantee import Neighbors, Unit
 from zealous.ledger.accounts import (
     Accounts,
     Budget,
@@ -104,14 +104,18 @@ class Book:
         """The ledger's id."""
         return str(self.opened.get("ledger", ""))
 
-    def measure(self, first: Charge | None = None) -> Measure | None:
-        """Whose loss is counted: fixed at the opening, or by the first charge."""
-        charges = [entry.charge for entry in self.entries.values()] + [first] * (first is not None)
-        unit, neighbors = self.opened.get("unit"), self.opened.get("neighbors")
-        if charges:
-            assert charges[0] is not None  # noqa: S101
-            unit, neighbors = unit or charges[0].unit, neighbors or charges[0].neighbors
-        return Measure(unit=unit, neighbors=neighbors) if unit and neighbors else None
+    def measure(self, more: Charge | None = None) -> Measure | None:
+        """Whose loss is counted: as declared at the opening, or as the charges allow.
+
+        What protects a user protects each of her days, and not the other way round. So a ledger
+        whose unit nobody declared counts by the smallest unit that was charged.
+        """
+        charges = [entry.charge for entry in self.counted()] + ([more] if more else [])
+        every = [entry.charge for entry in self.entries.values()] + ([more] if more else [])
+        neighbors = self.opened.get("neighbors") or (every[0].neighbors if every else None)
+        smaller = [each.unit for each in charges if each.unit != "user"]
+        unit: Unit = self.opened.get("unit") or (smaller[0] if smaller else "user")
+        return Measure(unit=unit, neighbors=neighbors) if neighbors else None
 
     def counted(self) -> list[Entry]:
         """The entries that count."""
@@ -135,10 +139,12 @@ class Book:
         """
         measure = self.measure(charge)
         assert measure is not None  # noqa: S101
-        if charge.unit not in ("user", measure.unit):
+        was = self.measure() if self.entries else None
+        lowered = was is not None and was.unit != measure.unit
+        if charge.unit not in ("user", measure.unit) or (lowered and self.caps):
             raise Refused(
-                f"this ledger counts what one {measure.unit} loses, and the release protects one "
-                f"{charge.unit}: start a ledger of its own with --ledger FILE"
+                f"this ledger counts what one {(was or measure).unit} loses, and the release "
+                f"protects one {charge.unit}: start a ledger of its own with --ledger FILE"
             )
         if not again:
             self._check_new(charge, release)

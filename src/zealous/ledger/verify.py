@@ -99,8 +99,10 @@ def _disagreements(book: Book, directory: Path) -> list[str]:
     entry = book.entries.get(seq) if isinstance(seq, int) else None
     if entry is None or entry.hash != stamp.get("hash"):
         return [f"its entry {seq} is not in the ledger: the ledger was rewritten or cut"]
-    # A filtered child costs nothing: it answers for its parent.
+    # A filtered child costs nothing: it answers for the release it was made from first.
     review, exact = _part(about, "review"), _part(_part(about, "guarantee"), "exact")
+    while _part(review, "earlier"):
+        review = _part(review, "earlier")
     problems = [
         f"its {name} is not the one charged in entry {seq}"
         for name, said, charged in (
