@@ -33,7 +33,7 @@ class Mutation(NamedTuple):
 def planted(mutation: Mutation, directory: Path) -> Path:
     """A copy of the package with the bug in it; what to put on the path."""
     copy = directory / "zealous"
-    shutil.copytree(SOURCE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(SOURCE, copy)  # with what is compiled: it stays valid where nothing changes
     for file, old, new in mutation.changes:
         text = (copy / file).read_text(encoding="utf-8")
         assert text.count(old) == 1, f"{mutation.name}: the text to replace in {file} is not there"
@@ -70,7 +70,7 @@ MUTATIONS = [
                 "DiscreteLaplace(scale=self.scale * 9 / 10)",
             ),
         ),
-        trials=40_000,
+        trials=32_000,
     ),
     Mutation(
         "factor 2 forgotten",
@@ -115,6 +115,7 @@ MUTATIONS = [
             Change("items.py", '{"query": asked(self.fold)}, has', '{"query": "query"}, has'),
             Change("histogram.py", _COUNT, _COUNT_NORMAL),
         ),
+        trials=6_000,
     ),
     Mutation(
         "missing ids pooled",
@@ -189,6 +190,7 @@ MUTATIONS = [
         "rare items dropped before bounding",
         "rare items beside frequent ones",
         (Change("histogram.py", _STEPS, _WITHOUT_RARE),),
+        trials=8_000,
     ),
     Mutation(
         "one line's quote swallows others' lines",

@@ -10,11 +10,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import cache
 from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zealous.guarantee import UNITS
 from zealous.handout import COUNTED, chosen, filtered, reviews, stamps, tracked
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 _PRIORS = (0.01, 0.1, 0.5)
 _WEAK = math.log(81)  # from here a suspicion of 10 % can become one of 90 %
@@ -45,19 +49,24 @@ COMPARATORS = (
 )  # fmt: skip
 
 
+@cache
+def template() -> Template:
+    """The page, compiled once."""
+    from jinja2 import Environment, StrictUndefined
+
+    text = files("zealous").joinpath("statement.html.j2").read_text(encoding="utf-8")
+    return Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    ).from_string(text)
+
+
 def statement(about: Mapping[str, Any]) -> str:
     """The text of statement.html, made from release.json and nothing else.
 
     Of `sha256` it uses the hashes of the tables alone, so that it can be hashed itself.
     """
-    from jinja2 import Environment, StrictUndefined
-
-    text = files("zealous").joinpath("statement.html.j2").read_text(encoding="utf-8")
-    page = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    ).from_string(text)
     goal, entry, review = about["guarantee"], tracked(about), about.get("review")
-    return page.render(
+    return template().render(
         about=about,
         goal=goal,
         id=about.get("id"),

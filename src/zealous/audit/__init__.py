@@ -140,7 +140,8 @@ def audit(
         checks.append(_parameters(setting))
         try:
             tallies = run(setting, trials)
-        except Exception:  # whatever one line can do to the lines of others, or to the program
+        except Exception as error:  # these logs are ours: what stops the program may be told
+            say(f"the program stopped: {type(error).__name__}: {error}")
             tallies = []
         checks.append(Check(name=f"every log is published ({setting.name})", passed=bool(tallies)))
         measurements += [
