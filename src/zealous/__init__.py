@@ -8,6 +8,7 @@ release = z.publish(log, goal, [z.queries(items_per_user=5)])
 release.write("release/")
 """
 
+from zealous.account import Account
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import ZealousError
 from zealous.guarantee import Indistinguishability, ProbabilisticDP
@@ -21,6 +22,7 @@ from zealous.version import VERSION
 __version__ = VERSION
 
 __all__ = [
+    "Account",
     "Cleaning",
     "Columns",
     "DuckDB",

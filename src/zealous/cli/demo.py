@@ -6,19 +6,23 @@ from pathlib import Path
 
 import click
 
-from zealous.cli import show
+from zealous.account import Account
+from zealous.cli import balance, show
 from zealous.cli.publish import summary
+from zealous.cli.verify import report
 from zealous.errors import ReleaseError
 from zealous.guarantee import ProbabilisticDP
 from zealous.items import clicks, keywords, queries, query_pairs
+from zealous.ledger import Ledger
 from zealous.log import read_log
 from zealous.plan import plan
-from zealous.publish import publish
+from zealous.publish import publish_to
+from zealous.verify import verify
 
 _HELP = """Try everything on a small synthetic log.
 
-Generates a log, shows the plan, publishes keywords, queries, clicks and query pairs, and prints the
-top of each table.
+Generates a log, shows the plan, publishes keywords, queries, clicks and query pairs, prints the
+top of each table, verifies the release and shows what it cost.
 
 \b
 Example:
@@ -52,9 +56,18 @@ def demo(output: Path, users: int) -> None:
     click.echo(f"{plan(goal, kinds, split=split)}\n")
 
     click.echo("3. The release\n")
+    ledger = output / "zealous-ledger.sqlite"
     with show.telling() as say:
-        release = publish(log, goal, kinds, split=split, parameters_from="synthetic-log", say=say)
-        target = release.write(output / "release")
+        release, target = publish_to(
+            output / "release",
+            log,
+            goal,
+            kinds,
+            split=split,
+            parameters_from="synthetic-log",
+            account=Account(ledger=ledger),
+            say=say,
+        )
     for kind in kinds:
         rows = release[kind.name()].arrow.slice(0, 6).to_pylist()
         title = f"{kind.name()}: the top of {len(release[kind.name()]):,}"
@@ -67,6 +80,12 @@ def demo(output: Path, users: int) -> None:
         f"\nOf {len(personal):,} personal queries in the log (invented names, addresses, account "
         f"numbers) {len(published)} are in the release."
     )
+
+    click.echo("\n4. What the release says of itself, checked\n")
+    report(target, verify(target, ledger))
+    click.echo("\n5. What it cost the people of the log\n")
+    balance.draw(ledger, Ledger.open(ledger).book())
+    click.echo(f"\nA page to sign: {target / 'statement.html'}")
 
 
 def _asked(path: Path) -> set[str]:

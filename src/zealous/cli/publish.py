@@ -26,6 +26,7 @@ from zealous.cli.options import (
     options,
 )
 from zealous.errors import UsageError
+from zealous.guarantee import UNITS
 from zealous.handout import empty
 from zealous.publish import publish_to
 from zealous.release import Release, read_release
@@ -124,7 +125,7 @@ def summary(release: Release, output: Path) -> None:
     ]  # fmt: skip
     show.table(
         f"Published in {output}",
-        ["kind", "items", "items a user", "users more than", "off by at most (95 %)"],
+        ["kind", "items", f"items a {goal['unit']}", "count above", "off by at most (95 %)"],
         rows,
     )
     for part in release.about["plan"]:
@@ -132,5 +133,6 @@ def summary(release: Release, output: Path) -> None:
             click.echo(f"{part['kind']}: {empty(part)}")
     click.echo(
         f"{goal['title']}, epsilon = {goal['epsilon']:g}, delta = {goal['delta']:g}, "
-        f"per {goal['unit']}.\nStart with {output / 'README.md'}"
+        f"for {UNITS[goal['unit']]}.\nStart with {output / 'README.md'}; the page to sign is "
+        f"{output / 'statement.html'}"
     )

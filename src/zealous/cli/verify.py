@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -9,6 +10,8 @@ import click
 
 from zealous.cli import show
 from zealous.cli.options import JSON
+from zealous.verify import Check
+from zealous.verify import verify as run
 
 _HELP = """Check a release that you made or were given.
 
@@ -31,14 +34,18 @@ Examples:
 @click.pass_context
 def verify(context: click.Context, release: Path, ledger: Path | None, as_json: bool) -> None:
     """Check a release that you made or were given."""
-    from zealous.verify import verify as run
-
     checks = run(release, ledger)
     passed = all(check.ok for check in checks)
     if as_json:
         show.as_json({"ok": passed, "checks": [asdict(check) for check in checks]})
     else:
-        rows = [(each.name, "passed" if each.ok else "FAILED", each.detail) for each in checks]
-        show.table(f"{release}", ["check", "", "what was found"], rows)
-        click.echo("All checks passed." if passed else "FAILED: do not rely on this release.")
+        report(release, checks)
     context.exit(0 if passed else 1)
+
+
+def report(release: Path, checks: Sequence[Check]) -> None:
+    """The checks for people."""
+    rows = [(each.name, "passed" if each.ok else "FAILED", each.detail) for each in checks]
+    show.table(f"{release}", ["check", "", "what was found"], rows)
+    passed = all(check.ok for check in checks)
+    click.echo("All checks passed." if passed else "FAILED: do not rely on this release.")
