@@ -56,7 +56,9 @@ def _print(found: Audit) -> None:
             [_row(measurement) for measurement in each],
         )  # fmt: skip
     show.table(
-        "Whole releases and plans", ["must hold", ""], [(c.name, _verdict(c.passed)) for c in found.checks]
+        "Whole releases and plans",
+        ["must hold", ""],
+        [(c.name, _verdict(c.passed)) for c in found.checks],
     )
     power = found.power()
     if power is not None:

@@ -66,6 +66,7 @@ class DuckDB:
         }
         try:
             self._connection = duckdb.connect(config=config)
+            self._connection.execute("set enable_progress_bar = false")  # stdout is for data
         except duckdb.Error:
             shutil.rmtree(self.directory, ignore_errors=True)
             raise UsageError("the engine does not take this --memory or --threads") from None
