@@ -6,7 +6,7 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -582,8 +582,45 @@ def test_a_filtered_child_answers_for_its_parent(ledger: Ledger, tmp_path: Path)
 
 def test_a_voided_release_that_is_there_is_found(ledger: Ledger, tmp_path: Path) -> None:
     entry = publish(ledger, tmp_path / "march")
+    with pytest.raises(Refused, match="still there"):
+        ledger.void(entry.seq, by="her", reason="nobody looked")
+    (tmp_path / "march").rename(tmp_path / "hidden")
     ledger.void(entry.seq, by="her", reason="nobody looked")
+    (tmp_path / "hidden").rename(tmp_path / "march")
     assert "voided" in ledger.verify([tmp_path])[0]
+
+
+def test_caps_fix_whose_loss_they_cap(ledger: Ledger) -> None:
+    capped(ledger, 2)  # before anything is charged: a person's
+    with pytest.raises(Refused, match="one session"):
+        ledger.reserve("one", charge(1, unit="session"))
+    with pytest.raises(Refused, match="one user loses already"):
+        ledger.set_caps(Caps(), unit="session")
+    days = Ledger.open(ledger.path.with_name("d.sqlite"), create=True)
+    days.set_caps(Caps(), unit="user-day")
+    days.reserve("one", charge(1, unit="user-day"))
+    assert days.book().measure().unit == "user-day"
+
+
+def test_other_sessions_are_another_unit(ledger: Ledger) -> None:
+    ledger.reserve("one", charge(1, unit="session", sessions="a"))
+    ledger.reserve("two", charge(1, unit="session", sessions="a"))
+    with pytest.raises(Refused, match="sessions of this release"):
+        ledger.reserve("three", charge(1, unit="session", sessions="b"))
+    ledger.reserve("four", charge(1))
+
+
+def test_a_clock_set_back_does_not_change_what_was_known(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    times = iter(["2030-01-01", "2030-06-01", "2030-05-02"])
+    monkeypatch.setattr(module, "_now", lambda: f"{next(times)}T00:00:00+00:00")
+    entry = ledger.reserve("one", charge(1))
+    ledger.reserve("two", charge(1))
+    ledger.void(entry.seq, by="her", reason="nobody looked")
+    assert ledger.accounts(as_of=date(2030, 5, 15)).all.epsilon == 1
+    assert ledger.accounts(as_of=date(2030, 6, 15)).all.epsilon == 1
+    assert len(ledger.history(as_of=date(2030, 5, 15))) == 1
 
 
 def test_unlawful_events_are_found_even_with_a_fitting_chain(ledger: Ledger) -> None:
@@ -772,7 +809,7 @@ def test_the_own_disk_of_a_virtual_machine_is_local() -> None:
 
 def test_init_show_void_report_verify(run: Run, tmp_path: Path) -> None:
     (tmp_path / "logs").mkdir()
-    made = run("ledger", "init", "logs", "--dataset", "shop", "--cap-epsilon", "2", "--by", "her")
+    made = run("ledger", "init", "logs", "--dataset", "shop", "--cap-epsilon", "2", "--signed-by", "her")
     assert made.code == 0, made.stderr
     ledger = Ledger.open(tmp_path / "logs" / FILE_NAME)
     publish(ledger, tmp_path / "march", charge("1/3", period="2026-03"))
@@ -784,10 +821,10 @@ def test_init_show_void_report_verify(run: Run, tmp_path: Path) -> None:
                  "0.666666 left", "in 2026-04", "probabilistic"):  # fmt: skip
         assert part in shown_.stdout, part
 
-    voided = run("ledger", "void", "logs", crashed.seq, "--by", "her", "--reason", "power cut")
+    voided = run("ledger", "void", "logs", crashed.seq, "--signed-by", "her", "--reason", "power cut")
     assert voided.code == 2
     assert "--nobody-saw-it" in voided.stderr
-    done = run("ledger", "void", "logs", crashed.seq, "--by", "her", "--reason", "power cut",
+    done = run("ledger", "void", "logs", crashed.seq, "--signed-by", "her", "--reason", "power cut",
                "--nobody-saw-it")  # fmt: skip
     assert done.code == 0, done.stderr
     found = json.loads(run("ledger", "show", "logs", "--json").stdout)
@@ -822,7 +859,7 @@ def test_caps_are_changed_on_record(run: Run, tmp_path: Path) -> None:
     assert book.dataset == "x"
     assert Ledger.open(file).verify() == []
     assert "dataset x" in run("ledger", "init", file, "--dataset", "y").stderr
-    assert run("ledger", "init", file, "--unit", "session").code == 2
+    assert run("ledger", "init", file, "--unit", "session").code == 1
     assert run("ledger", "init", file, "--cap-epsilon", "much").code == 2
     assert run("ledger", "init", file, "--cap-epsilon", "-1").code == 2
 

@@ -9,16 +9,24 @@ from pathlib import Path
 from typing import Any
 
 from zealous.calibrate import as_float
-from zealous.guarantee import Guarantee
+from zealous.errors import LedgerError
+from zealous.guarantee import SESSION_GAP, Guarantee
 from zealous.ledger import Cap, Charge, Entry, Ledger, place
-from zealous.ledger.accounts import covers
+from zealous.ledger.accounts import covers, label
 from zealous.ledger.book import Book
 from zealous.ledger.place import check_local
+from zealous.log import Columns, Log
 from zealous.period import Period
 
 UNTRACKED = {"tracked": False}
+SPENT = (
+    "entry {} of the ledger stays charged; if nobody saw any of the release, the owner can say so "
+    "with `zealous ledger void`"
+)
 # What a publisher can say and the program cannot see, as a release states it.
 UNTIMED = "All entries of the log are of the period {}: it has no times to tell."
+SESSIONS_OF_COLUMN = "Sessions are those of the log's column {}."
+SESSIONS_CUT = f"A session ends after {SESSION_GAP} minutes without an entry."
 OTHERS = "No person of this log is in a release to which the ledger gives other people."
 
 
@@ -40,6 +48,11 @@ class Account:
     again: bool = False
     by: str | None = None
     id: str | None = None
+
+    def __post_init__(self) -> None:
+        """Check what is kept for ever."""
+        if self.id is not None:
+            object.__setattr__(self, "id", label(self.id, "the release's id"))
 
     def path(self, log: Sequence[Path]) -> Path:
         """The ledger's file."""
@@ -70,25 +83,43 @@ class Spending:
         by, again = self._account.by, self._account.again
         self._ledger = Ledger.open(self._path, create=True, by=by)
         if self._ledger.created:
-            say(f"a ledger without caps was begun: {self._path}; see `zealous ledger init`")
+            say(
+                f"a ledger without caps was begun: {self._path}. Releases of the same people that "
+                "were charged elsewhere do not count in it; see `zealous ledger init`"
+            )
         self._entry = self._ledger.reserve(self.id, self._charge, by=by, again=again)
         say(f"charged as entry {self._entry.seq} of {self._path}")
         return _stamp(self._entry, self._ledger.book())
 
     def written(self, directory: Path, sha256: str) -> None:
         """Record that the release is on the disk."""
-        if self._ledger is not None and self._entry is not None:
+        if self._ledger is None or self._entry is None:
+            return
+        try:
             self._ledger.released(self._entry, directory=directory, sha256=sha256)
+        except LedgerError as error:
+            raise LedgerError(
+                f"the release is in {directory} and paid for, and the ledger could not be told "
+                f"({error}). Run again with --id {self.id} -o {directory}: nothing is drawn again"
+            ) from None
 
 
-def spending(
-    account: Account, log: Sequence[Path], goal: Guarantee, period: Period | None
-) -> Spending:
+def spending(account: Account, log: Log, goal: Guarantee, period: Period | None) -> Spending:
     """Prepare to charge a release of a log."""
-    return Spending(account, log, Charge.of(goal, period=period, people=account.people))
+    charge = Charge.of(
+        goal, period=period, people=account.people, sessions=sessions(goal, log.columns)
+    )
+    return Spending(account, log.paths, charge)
 
 
-def released(account: Account, log: Sequence[Path], directory: Path) -> Path | None:
+def sessions(goal: Guarantee, columns: Columns) -> str | None:
+    """What a session is, where that is the unit, as a release states it."""
+    if goal.unit != "session":
+        return None
+    return SESSIONS_OF_COLUMN.format(columns.session) if columns.session else SESSIONS_CUT
+
+
+def released(account: Account, log: Sequence[Path], directory: Path | None) -> Path | None:
     """Where the release of the account's id is, if it was made before.
 
     A run that was killed after its release was in place, and before that was recorded, is recorded
@@ -96,19 +127,21 @@ def released(account: Account, log: Sequence[Path], directory: Path) -> Path | N
     """
     if account.id is None or not account.path(log).exists():
         return None
-    entry = Ledger.open(account.path(log)).settle(account.id, directory)
+    entry = Ledger.open(account.path(log)).settle(account.id, directory or Path())
     return Path(entry.directory) if entry and entry.directory else None
 
 
 def _stamp(entry: Entry, book: Book) -> dict[str, Any]:
     """The entry, both accounts after it, and the caps, as the release states them."""
     before = [each for each in book.counted() if each.seq <= entry.seq]
-    same = [each for each in before if covers(each.charge.period, entry.charge.period)]
-    stamp = entry.stamp()
+    within = entry.accounts.within if entry.accounts else None
+    same = [each for each in before if covers(each.charge.period, within)]
+    stamp, measure = entry.stamp(), book.measure()
     stamp["accounts"]["all"]["releases"] = len(before)
     stamp["accounts"]["period"]["releases"] = len(same)
     caps = {"all": _cap(book.caps.all), "period": _cap(book.caps.period)}
-    return {**stamp, "dataset": book.dataset, "caps": caps}
+    counts = {"unit": measure.unit, "neighbors": measure.neighbors} if measure else {}
+    return {**stamp, **counts, "dataset": book.dataset, "caps": caps}
 
 
 def _cap(cap: Cap) -> dict[str, float | None] | None:

@@ -17,6 +17,7 @@ from zealous.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
 from zealous.handout import PARAMETERS_FROM
 from zealous.items import Kind, named
 from zealous.plan import Plan, figures, plan
+from zealous.schema import parse
 from zealous.version import VERSION
 
 FORMAT = "zealous plan 1"
@@ -53,8 +54,8 @@ class Approved:
         return {part.name(): part.goal.epsilon / whole for part in self.planned.parts}
 
 
-def write_plan(approved: Approved, path: Path) -> None:
-    """Write a plan to a new file."""
+def write_plan(approved: Approved, path: Path) -> str:
+    """Write a plan to a new file; gives its SHA-256, which a release made by it will name."""
     if approved.kinds() and approved.kinds()[0].label == "items":
         raise UsageError("a plan to approve must say what is published: name the --items")
     text = json.dumps(_object(approved), indent=2, ensure_ascii=False) + "\n"
@@ -66,14 +67,15 @@ def write_plan(approved: Approved, path: Path) -> None:
     except OSError as error:
         why = os.strerror(error.errno) if error.errno else "disk error"
         raise UsageError(f"the plan cannot be written to {path}: {why}") from None
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def read_plan(path: Path) -> Approved:
     """Read a plan back, and refuse one that this version would carry out differently."""
     try:
         raw = path.read_bytes()
-        found = json.loads(raw)
-    except (OSError, ValueError):
+        found = parse(raw.decode())
+    except (OSError, ValueError, RecursionError):
         raise UsageError(f"{path} holds no plan: make one with `zealous plan -o`") from None
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise UsageError(f"{path} is not a plan that this version of zealous can read")

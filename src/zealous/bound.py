@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Literal, get_args
 
 from zealous.engines.duckdb import DuckDB
@@ -28,10 +29,7 @@ def keep(kind: Kind, source: Source, *, most: int, select: Select, key: int) -> 
         select: `random` by the key; `first` in time; `frequent`, the user's own most frequent.
         key: The public key of the random order.
     """
-    if select not in get_args(Select):
-        raise UsageError("select must be random, first or frequent")
-    if select == "first" and "time" not in source.roles:
-        raise UsageError("--select first needs a column with the time: say --time COLUMN")
+    check_select(select, source.roles)
     names = [identifier(name) for name in kind.columns()]
     item = listed(names)
     rank = DuckDB.rank_key(key, ["user", *kind.columns()])
@@ -50,3 +48,11 @@ def keep(kind: Kind, source: Source, *, most: int, select: Select, key: int) -> 
         f"qualify row_number() over (partition by user order by {order}) <= {most}"
     )
     return [Step("held", held), Step("kept", kept)]
+
+
+def check_select(select: Select, roles: Collection[str]) -> None:
+    """Refuse a way to choose that a log's columns do not allow."""
+    if select not in get_args(Select):
+        raise UsageError("select must be random, first or frequent")
+    if select == "first" and "time" not in roles:
+        raise UsageError("--select first needs a column with the time: say --time COLUMN")

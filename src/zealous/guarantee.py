@@ -47,8 +47,7 @@ _UNIT_ASSUMED: dict[Unit, list[str]] = {
     ],
     "session": [
         "A user is protected for each session by itself: over n sessions her odds can move by a "
-        "factor of exp(n epsilon). A session is the log's own, or ends after "
-        f"{SESSION_GAP} minutes without an entry."
+        "factor of exp(n epsilon)."
     ],
 }
 _ODDS: dict[tuple[Neighbors, Unit], str] = {

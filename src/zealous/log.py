@@ -204,7 +204,7 @@ def _files(paths: str | Path | Iterable[str | Path], preset: str | None) -> list
     for path in [paths] if isinstance(paths, str | Path) else paths:
         if Path(path).is_dir():
             inside = (each for each in sorted(Path(path).rglob("*")) if each.is_file())
-            visible = (each for each in inside if not _ours(each))
+            visible = (each for each in inside if not _no_log(each, Path(path)))
             matches = [each for each in visible if preset or _suffix(each) in _BY_SUFFIX]
         elif Path(path).exists():
             matches = [Path(path)]
@@ -224,10 +224,11 @@ def _files(paths: str | Path | Iterable[str | Path], preset: str | None) -> list
     return found
 
 
-def _ours(path: Path) -> bool:
+def _no_log(path: Path, folder: Path) -> bool:
     """What stands in a folder of logs and is none: hidden files, a ledger, releases."""
+    parts = path.relative_to(folder).parts
     return (
-        path.name.startswith((".", "_", "zealous-ledger.sqlite"))
+        any(part.startswith((".", "_", "zealous-ledger.sqlite")) for part in parts)
         or (path.parent / "release.json").is_file()
     )
 

@@ -32,6 +32,8 @@ class Period:
         """A period holds at least a day."""
         if self.first >= self.end:
             raise UsageError("a period ends after it begins: 2026-03-01..2026-03-31")
+        if self.first.year < 1000 or self.end.year > 9000:
+            raise UsageError("a period lies between the years 1000 and 9000")
 
     @classmethod
     def parse(cls, text: str) -> Self:

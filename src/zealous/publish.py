@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from zealous.account import OTHERS, UNTIMED, UNTRACKED, Account, released, spending
-from zealous.bound import Select
+from zealous.account import (
+    OTHERS,
+    SPENT,
+    UNTIMED,
+    UNTRACKED,
+    Account,
+    released,
+    sessions,
+    spending,
+)
+from zealous.bound import Select, check_select
 from zealous.calibrate import as_float
 from zealous.engines.duckdb import DuckDB
-from zealous.errors import Refused, UsageError
+from zealous.errors import Refused, ReleaseError, UsageError
 from zealous.guarantee import Guarantee, Number
 from zealous.handout import PARAMETERS_FROM
 from zealous.histogram import histogram
@@ -29,7 +39,7 @@ from zealous.release import (
     FORMAT,
     Release,
     Table,
-    check_new,
+    check_writable,
     file_names,
     read_release,
     sorted_table,
@@ -55,7 +65,9 @@ def publish(
     parameters_from: str = "unstated",
     approved_plan: str | None = None,
     period: Period | str | None = None,
+    all_in_period: bool = False,
     account: Account | None = _BESIDE_THE_LOG,
+    output: Path | None = None,
     engine: DuckDB | None = None,
     seed: int | None = None,
     say: Say = lambda _: None,
@@ -78,8 +90,11 @@ def publish(
             `synthetic-log`, `this-log` (which the guarantee does not cover) or `unstated`.
         approved_plan: The SHA-256 of the plan that was approved, for the release to name.
         period: The days that the release is about, such as "2026-03"; entries of other days are
-            left out where the log has times.
+            left out.
+        all_in_period: Declares, for a log without times, that all its entries are of the period.
         account: Which ledger is charged, and how; None for a release whose budget is not tracked.
+        output: Where it will be written, so that what would hinder that is found before the
+            budget is spent. A release of the account's id that is there already is returned.
         engine: Where to run; an embedded DuckDB where not given.
         seed: Fixes noise and selection, for tests; such a release is marked as not private, and
             charged to nobody.
@@ -89,12 +104,23 @@ def publish(
         raise UsageError(f"parameters_from must be one of {', '.join(PARAMETERS_FROM)}")
     planned = plan(goal, kinds, split=split, accept_delta=accept_delta)
     days = Period.parse(period) if isinstance(period, str) else period
-    for kind in kinds:
-        kind.check(log.columns.given())
+    _check(log, kinds, select, days, all_in_period)
+    key = secrets.randbits(64) if seed is None else seed  # drawn before the log is read
+    about = {
+        **_provenance(planned, select, key, log, parameters_from, private=seed is None),
+        "assumptions": [*goal.assumptions(), *_declared(goal, days, log, account)],
+        "period": str(days) if days else None,
+        "approved_plan": approved_plan,
+    }
     paying = None
     if account is not None and seed is None:
-        paying = spending(account, log.paths, goal, days)
-    key = secrets.randbits(64) if seed is None else seed  # drawn before the log is read
+        made = released(account, log.paths, output)
+        if made is not None:
+            say(f"the release of this id was made before, in {made}: nothing is drawn again")
+            return _same(read_release(made), about)
+        paying = spending(account, log, goal, days)
+    if output is not None:
+        check_writable(output, [part.name() for part in planned.parts])
     with engine or DuckDB() as running:
         say("reading the log")
         extra = [name for kind in kinds for name in kind.extra()]
@@ -102,13 +128,10 @@ def publish(
         tell_skipped(source.skipped, say)
         _check_users(source, goal, say)
         charged = paying.reserve(say) if paying else UNTRACKED  # from here on it is spent
-        tables = draw(planned, source, select=select, key=key, seed=seed, say=say)
-    about = {
-        **_provenance(planned, select, key, log, parameters_from, private=seed is None),
-        "assumptions": [*goal.assumptions(), *_declared(days, log, account)],
+        with _sorry(charged, say):
+            tables = draw(planned, source, select=select, key=key, seed=seed, say=say)
+    about |= {
         "id": paying.id if paying else _untracked_id(seed),
-        "period": str(days) if days else None,
-        "approved_plan": approved_plan,
         "ledger": charged,
         "review": None,
         "files": _files(tables),
@@ -117,47 +140,68 @@ def publish(
 
 
 def publish_to(
-    directory: Path,
-    log: Log,
-    goal: Guarantee,
-    kinds: Sequence[Kind],
-    *,
-    account: Account | None = _BESIDE_THE_LOG,
-    say: Say = lambda _: None,
-    **options: Any,
+    directory: Path, log: Log, goal: Guarantee, kinds: Sequence[Kind], **options: Any
 ) -> tuple[Release, Path]:
-    """Publish into a new directory; what is there already under the account's id is not made again.
+    """Publish into a new directory; what was made under the account's id is not made again.
 
     Args:
         directory: Must not exist yet.
         log: What to publish from.
         goal: The guarantee of the whole release.
         kinds: What to publish.
-        account: Which ledger is charged, and how.
-        say: Receives progress.
         options: As for `publish`.
+
+    Returns:
+        The release, and where it is.
     """
-    made = released(account, log.paths, directory) if account else None
-    if made is not None:
-        say("the release of this id was made before: nothing is drawn again")
-        return _same(read_release(made), goal, kinds), made
-    check_new(directory)
-    release = publish(log, goal, kinds, account=account, say=say, **options)
+    release = publish(log, goal, kinds, output=directory, **options)
+    if release.directory is not None:
+        return release, release.directory
+    say: Say = options.get("say", lambda _: None)
     say(f"writing {directory}")
-    return release, release.write(directory)
+    try:
+        return release, release.write(directory)
+    except ReleaseError:
+        if release.about["ledger"]["tracked"]:
+            say(SPENT.format(release.about["ledger"]["entry"]))
+        raise
 
 
-def _same(made: Release, goal: Guarantee, kinds: Sequence[Kind]) -> Release:
-    """A release of the same id must be what is asked for now."""
-    stated = [(part["kind"], part["items_per_user"]) for part in made.about["plan"]]
-    asked = [(kind.name(), kind.items_per_user) for kind in kinds]
-    exact = {"epsilon": str(goal.epsilon), "delta": str(goal.delta)}
-    if made.about["guarantee"]["exact"] != exact or stated != asked:
+def _check(
+    log: Log, kinds: Sequence[Kind], select: Select, period: Period | None, all_in_period: bool
+) -> None:
+    """Refuse before anything is read what could not be done with this log."""
+    roles = log.columns.given()
+    for kind in kinds:
+        kind.check(roles)
+    check_select(select, roles)
+    if period is not None and "time" not in roles and not all_in_period:
+        raise UsageError(
+            "--period needs a column with the time: say --time COLUMN, or declare with "
+            "--all-in-period that every entry of the log is of that period"
+        )
+
+
+def _same(made: Release, asked: Mapping[str, Any]) -> Release:
+    """A release of the same id must be what is asked for now, apart from what was drawn."""
+    drawn = ("software", "created", "selection_key")
+    if any(made.about.get(name) != asked[name] for name in asked if name not in drawn):
         raise Refused(
             "the release of this --id was made before, and with other parameters: give this one an "
             "id of its own"
         )
     return made
+
+
+@contextmanager
+def _sorry(charged: Mapping[str, Any], say: Say) -> Iterator[None]:
+    """Whatever goes wrong after the charge, say that it is spent."""
+    try:
+        yield
+    except BaseException:
+        if charged["tracked"]:
+            say(SPENT.format(charged["entry"]))
+        raise
 
 
 def draw(
@@ -200,9 +244,12 @@ def _check_users(source: Source, goal: Guarantee, say: Say) -> None:
         say("no entry with a user id was understood: see `zealous inspect`")
 
 
-def _declared(period: Period | None, log: Log, account: Account | None) -> list[str]:
-    """What the publisher says and the program cannot see."""
-    said = []
+def _declared(
+    goal: Guarantee, period: Period | None, log: Log, account: Account | None
+) -> list[str]:
+    """What the unit is made of, and what the publisher says and the program cannot see."""
+    cut = sessions(goal, log.columns)
+    said = [cut] if cut else []
     if period is not None and "time" not in log.columns.given():
         said.append(UNTIMED.format(period))
     if account is not None and account.people is not None:
@@ -268,6 +315,7 @@ def _provenance(
         "also_guaranteed": _claim(other, as_float) if other else None,
         "parameters_from": parameters_from,
         "selection_key": f"{key:016x}",
+        "columns": log.columns.given(),
         "cleaning": {
             "users_excluded_by_list": log.cleaning.exclude_users is not None,
             "max_entries_per_user": log.cleaning.max_entries_per_user,

@@ -62,11 +62,13 @@ class Release:
         tables: The published rows by name of kind.
         written: Called once the bundle is on the disk under its name, with the directory and the
             SHA-256 of its release.json.
+        directory: Where it was read from.
     """
 
     about: Mapping[str, Any]
     tables: Mapping[str, Table]
     written: Callable[[Path, str], None] | None = field(default=None, compare=False, repr=False)
+    directory: Path | None = field(default=None, compare=False, repr=False)
 
     def __getitem__(self, kind: str) -> Table:
         return self.tables[kind]
@@ -174,7 +176,7 @@ def read_release(directory: str | Path) -> Release:
         }
     except (OSError, pa.ArrowException, KeyError, TypeError, AttributeError):
         raise ReleaseError(f"a table of the release in {path} is missing or damaged") from None
-    return Release(about=about, tables=tables)
+    return Release(about=about, tables=tables, directory=path)
 
 
 def check_new(target: Path) -> None:
@@ -183,6 +185,23 @@ def check_new(target: Path) -> None:
         raise ReleaseError(f"{target} exists already: name a directory that does not")
     if not target.parent.is_dir():
         raise ReleaseError(f"{target.parent} is not a directory: make it first")
+
+
+def check_writable(target: Path, kinds: list[str]) -> None:
+    """Find out before the budget is spent whether a release can be written."""
+    check_new(target)
+    try:
+        longest = os.pathconf(target.parent, "PC_NAME_MAX")
+        names = [target.name, *(f"{name}.parquet" for name in file_names(kinds).values())]
+        if any(len(os.fsencode(name)) > longest for name in names):
+            raise ReleaseError(
+                f"a file name would be longer than the {longest} bytes that are possible here: "
+                "choose a shorter output directory or rename the column"
+            )
+        os.rmdir(tempfile.mkdtemp(prefix=".zealous-", dir=target.parent))
+    except OSError as error:
+        why = os.strerror(error.errno) if error.errno else "disk error"
+        raise ReleaseError(f"nothing can be written to {target.parent}: {why}") from None
 
 
 def sorted_table(table: pa.Table, columns: tuple[str, ...]) -> Table:

@@ -11,11 +11,13 @@ import json
 import math
 import re
 from collections.abc import Iterator
+from dataclasses import fields
 from typing import Any, get_args
 
 from zealous.bound import Select
 from zealous.guarantee import UNITS, Neighbors
 from zealous.handout import PARAMETERS_FROM
+from zealous.log import Columns
 
 FORMAT = "zealous release 1"
 
@@ -38,7 +40,7 @@ _CLAIM = {
 }
 _PART = {
     "kind": str,
-    "settings": {"*": (None, bool, int, str)},
+    "settings": {"by": (None, str), "fold?": bool, "session_gap?": int},
     "select": set(get_args(Select)),
     "guarantee": _DEFINITION,
     "neighbors": set(get_args(Neighbors)),
@@ -64,13 +66,15 @@ _LEDGER = {
     "tracked": {True},
     "ledger": str,
     "dataset": (None, str),
+    "unit": set(UNITS),
+    "neighbors": set(get_args(Neighbors)),
     "entry": int,
     "hash": _HASH,
     "accounts": {
-        "period": {**_BUDGET, "releases": int, "within?": str},
+        "period": {**_BUDGET, "releases": int, "within": str},
         "all": {**_BUDGET, "releases": int},
-        "delta_for_anybody?": float,
-        "definition?": _DEFINITION,
+        "delta_for_anybody": float,
+        "definition": _DEFINITION,
     },
     "caps": {"all": _CAP, "period": _CAP},
 }
@@ -95,6 +99,7 @@ ABOUT = {
     "assumptions": [str],
     "parameters_from": set(PARAMETERS_FROM),
     "selection_key": str,
+    "columns": {f"{field.name}?": str for field in fields(Columns)},
     "cleaning": {"users_excluded_by_list": bool, "max_entries_per_user": (None, int)},
     "plan": [_PART],
     "files": {"*": {"parquet": _PARQUET, "csv": _CSV, "columns": [str], "rows": int}},

@@ -36,7 +36,7 @@ cap; `none` removes one.
 \b
 Example:
   zealous ledger init logs --dataset shop --cap-epsilon 8 --cap-delta 0.001
-  zealous ledger init logs --period-cap-epsilon 2 --by "R. Ito, privacy officer"
+  zealous ledger init logs --period-cap-epsilon 2 --signed-by "R. Ito, privacy officer"
 """
 
 _SHOW = """Show what was published, what one person has lost, and what is left.
@@ -74,7 +74,8 @@ it is any good, has been seen. The statement is recorded with its author and can
 
 \b
 Example:
-  zealous ledger void logs 7 --by "R. Ito" --reason "power cut, nothing written" --nobody-saw-it
+  zealous ledger void logs 7 --signed-by "R. Ito" --reason "power cut, nothing written" \\
+      --nobody-saw-it
 """
 
 _PLACE = click.argument("where", metavar="PLACE", type=click.Path(path_type=Path))
@@ -97,10 +98,12 @@ def ledger() -> None:
 @click.option("--period-cap-epsilon", metavar="E", help="The most one person may lose in a period.")
 @click.option("--period-cap-delta", metavar="D")
 @click.option("--unit", type=click.Choice(["user", "user-day", "session"]),
-              help="Whose loss is counted; that of the first release if left out.")  # fmt: skip
+              help="Whose loss is counted.  [default: user, once there is a cap]")  # fmt: skip
 @click.option("--neighbors", type=click.Choice(["replace", "add-remove"]),
               help="Which neighbours; those of the first release if left out.")  # fmt: skip
-@click.option("--by", metavar="WHO", help="Who decides this.  [default: the login's name]")
+@click.option(
+    "--signed-by", "by", metavar="WHO", help="Who decides this.  [default: the login's name]"
+)
 def init(where: Path, **given: Any) -> None:
     """Name the people a ledger is about, and set or change the caps."""
     caps = {name: _number(given[name], name) for name in _CAPS if given[name] is not None}
@@ -108,14 +111,15 @@ def init(where: Path, **given: Any) -> None:
     path = where if _is_ledger(where) or where.suffix == ".sqlite" else place([_there(where)])
     found = Ledger.open(path, create=True, dataset=given["dataset"], by=by, **fixed)
     book = found.book()
-    for name, wanted in fixed.items():
-        if wanted is not None and wanted != book.opened[name]:
-            raise UsageError(f"--{name} is fixed when a ledger is made: {path} exists already")
+    wanted = fixed["neighbors"]
+    if wanted is not None and wanted != book.opened["neighbors"]:
+        raise UsageError(f"--neighbors is fixed when a ledger is made: {path} exists already")
     if given["dataset"] is not None:
         found.name(given["dataset"], by=by)
-    if caps:
-        found.set_caps(_merged(book.caps, caps), by=by)
-    say.note(f"{'made' if found.created else 'changed' if caps else 'unchanged'}: {path}")
+    changed = bool(caps) or fixed["unit"] not in (None, book.unit)
+    if changed:
+        found.set_caps(_merged(book.caps, caps), unit=fixed["unit"], by=by)
+    say.note(f"{'made' if found.created else 'changed' if changed else 'unchanged'}: {path}")
     balance.draw(found.path, found.book())
 
 
@@ -177,7 +181,7 @@ def verify_(where: Path, releases: tuple[Path, ...], more: tuple[Path, ...], as_
 @ledger.command(help=_VOID)
 @_PLACE
 @click.argument("entry", type=int)
-@click.option("--by", metavar="WHO", required=True, help="Who states it.")
+@click.option("--signed-by", "by", metavar="WHO", required=True, help="Who states it.")
 @click.option("--reason", metavar="TEXT", required=True)
 @click.option("--nobody-saw-it", is_flag=True, help="The statement itself.")
 def void(where: Path, entry: int, by: str, reason: str, nobody_saw_it: bool) -> None:

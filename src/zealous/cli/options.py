@@ -78,6 +78,8 @@ CHOICE = (
 ACCOUNT = (
     click.option("--period", metavar="P",
                  help="The days to publish: 2026-03, 2026-Q1, 2026-03-05..2026-03-20."),
+    click.option("--all-in-period", is_flag=True,
+                 help="Declare that a log without times is of that period."),
     click.option("--again", is_flag=True, help="Publish a period again, and pay again."),
     click.option("--people", metavar="NAME",
                  help="Claim, on record, that no other NAME of the ledger holds these people."),
@@ -85,7 +87,7 @@ ACCOUNT = (
                  help="The ledger to charge. [default: the one of the log]"),
     click.option("--no-ledger", is_flag=True, help="Charge none: the release says so."),
     click.option("--id", "release_id", metavar="ID",
-                 help="Repeating a run of the same id never draws a second release."),
+                 help="A run repeated with the id of a finished release returns that release."),
     click.option("--signed-by", metavar="WHO", help="Who publishes. [default: the login]"),
 )  # fmt: skip
 

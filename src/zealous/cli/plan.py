@@ -79,8 +79,10 @@ def plan(items: str | None, output: Path | None, as_json: bool, **given: Any) ->
     approved = approved_from(items, given)
     planned = approved.planned
     if output:
-        write_plan(approved, output)
-        show.note(f"Written to {output}; carry it out with publish --plan {output}")
+        sha256 = write_plan(approved, output)
+        show.note(
+            f"Written to {output}, SHA-256 {sha256}. Once it is approved: publish --plan {output}"
+        )
     if given["like"] and not given["advise"]:
         raise UsageError("--like goes with --advise")
     person = None

@@ -90,6 +90,7 @@ def publish(
             parameters_from=wish.parameters_from,
             approved_plan=wish.sha256,
             period=given["period"],
+            all_in_period=given["all_in_period"],
             account=account_from(given),
             engine=engine_from(given),
             say=say,

@@ -88,6 +88,7 @@ class Charge:
         unit: What is protected as one: `user`, `user-day` or `session`.
         period: The only days whose entries the release was made from, or None for any.
         people: A claim that whoever has another label is somebody else, or None for no claim.
+        sessions: What a session is, where that is the unit: other sessions are another unit.
     """
 
     epsilon: Fraction
@@ -97,6 +98,7 @@ class Charge:
     unit: Unit = "user"
     period: Period | None = None
     people: str | None = None
+    sessions: str | None = None
 
     def __post_init__(self) -> None:
         """Check before anything is counted."""
@@ -113,7 +115,12 @@ class Charge:
 
     @classmethod
     def of(
-        cls, goal: Guarantee, *, period: Period | None = None, people: str | None = None
+        cls,
+        goal: Guarantee,
+        *,
+        period: Period | None = None,
+        people: str | None = None,
+        sessions: str | None = None,
     ) -> Charge:
         """The charge of a release with this guarantee."""
         return cls(
@@ -124,6 +131,7 @@ class Charge:
             unit=goal.unit,
             period=period,
             people=people,
+            sessions=sessions,
         )
 
     def may_concern(self, other: Charge) -> bool:

@@ -86,6 +86,7 @@ class Book:
     Attributes:
         opened: The first event.
         dataset: The name of the population, once given.
+        unit: The unit that was declared, or None.
         caps: The caps in force.
         entries: All charges by number, those voided too.
         problems: What is not as a ledger must be.
@@ -94,6 +95,7 @@ class Book:
 
     opened: Mapping[str, Any] = field(default_factory=dict)
     dataset: str | None = None
+    unit: Unit | None = None
     caps: Caps = field(default_factory=Caps)
     entries: dict[int, Entry] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
@@ -114,7 +116,7 @@ class Book:
         every = [entry.charge for entry in self.entries.values()] + ([more] if more else [])
         neighbors = self.opened.get("neighbors") or (every[0].neighbors if every else None)
         smaller = [each.unit for each in charges if each.unit != "user"]
-        unit: Unit = self.opened.get("unit") or (smaller[0] if smaller else "user")
+        unit = self.unit or (smaller[0] if smaller else "user")
         return Measure(unit=unit, neighbors=neighbors) if neighbors else None
 
     def counted(self) -> list[Entry]:
@@ -139,12 +141,16 @@ class Book:
         """
         measure = self.measure(charge)
         assert measure is not None  # noqa: S101
-        was = self.measure() if self.entries else None
-        lowered = was is not None and was.unit != measure.unit
-        if charge.unit not in ("user", measure.unit) or (lowered and self.caps):
+        if charge.unit not in ("user", measure.unit):
             raise Refused(
-                f"this ledger counts what one {(was or measure).unit} loses, and the release "
-                f"protects one {charge.unit}: start a ledger of its own with --ledger FILE"
+                f"this ledger counts what one {measure.unit} loses, and the release protects one "
+                f"{charge.unit}: start a ledger of its own with --ledger FILE"
+            )
+        known = {each.charge.sessions for each in self.counted() if each.charge.unit == "session"}
+        if charge.unit == "session" and known - {charge.sessions}:
+            raise Refused(
+                "the sessions of this release are not those that the ledger counts: start a ledger "
+                "of its own with --ledger FILE"
             )
         if not again:
             self._check_new(charge, release)
@@ -203,11 +209,12 @@ class Book:
         if (kind == "opened") != (row.seq == 1):
             raise ValueError("is not where it belongs: a ledger is opened once, at its beginning")
         if kind == "opened":
-            self.opened, self.dataset = body, body["dataset"]
+            self.opened, self.dataset, self.unit = body, body["dataset"], body["unit"]
         elif kind == "named":
             self.dataset = body["dataset"]
         elif kind == "caps":
             self.caps = Caps(all=_cap(body["all"]), period=_cap(body["period"]))
+            self.unit = body["unit"]
         elif kind == "reserved":
             self.entries[row.seq] = _entry(row, body, self.id)
         elif kind in ("released", "voided"):
@@ -231,28 +238,25 @@ class Book:
 def read(events: Sequence[Row], as_of: datetime | None = None) -> Book:
     """Check the chain, then follow the events, or those known at some time.
 
-    Events that are later than `as_of` by their own clock are passed over, and so is what became of
-    entries that are.
+    What was known then is a beginning of the ledger: an event is as old as the latest clock before
+    it says, whatever a clock that was set back says later.
     """
     book = Book()
     book.problems += _broken(events)
     for row in events:
-        if as_of is not None and not _known(row, as_of, book):
-            continue
+        if as_of is not None and row.seq > 1 and _later(row, as_of):
+            break
         book.apply(row)
     if not events:
         book.problems.append("it has no events: even its opening is missing")
     return book
 
 
-def _known(row: Row, as_of: datetime, book: Book) -> bool:
+def _later(row: Row, as_of: datetime) -> bool:
     try:
-        body = json.loads(row.body)
-        if row.seq > 1 and datetime.fromisoformat(body["time"]) > as_of:
-            return False
-        return body["event"] not in ("released", "voided") or body["entry"] in book.entries
+        return datetime.fromisoformat(json.loads(row.body)["time"]) > as_of
     except (ValueError, KeyError, TypeError):
-        return True  # for `apply` to report
+        return False  # for `apply` to report
 
 
 def _broken(events: Sequence[Row]) -> list[str]:
@@ -285,6 +289,7 @@ def _entry(row: Row, body: Mapping[str, Any], ledger: str) -> Entry:
         unit=body["unit"],
         period=Period.parse(body["period"]) if body["period"] else None,
         people=body["people"],
+        sessions=body["sessions"],
     )
     return Entry(
         ledger=ledger,
@@ -307,6 +312,7 @@ def charge_as_json(charge: Charge) -> dict[str, Any]:
         "unit": charge.unit,
         "period": str(charge.period) if charge.period else None,
         "people": charge.people,
+        "sessions": charge.sessions,
     }
 
 

@@ -18,7 +18,7 @@ from zealous.ledger import store
 from zealous.ledger.accounts import Accounts, Caps, Charge, check_neighbors, check_unit, label
 from zealous.ledger.book import Book, Entry, caps_as_json, charge_as_json, read
 from zealous.ledger.place import check_local
-from zealous.ledger.verify import fingerprint, ledger_of, verify
+from zealous.ledger.verify import about_of, fingerprint, verify
 from zealous.period import Period
 
 
@@ -68,7 +68,7 @@ class Ledger:
             path: The file; see `place` for that of a log.
             create: Make it if it does not exist; the arguments below are for this case.
             dataset: A name for the people it is about.
-            unit: What is protected as one; that of the first charge if not given.
+            unit: What is protected as one; the smallest that is charged, if nobody declares it.
             neighbors: Which neighbours its accounts are about; those of the first charge if not
                 given.
             by: Who makes it; the login's name if not given.
@@ -157,9 +157,8 @@ class Ledger:
         for entry in attempts:
             if entry.state == "released":
                 return entry
-        stamp = ledger_of(directory)
         for entry in attempts:
-            if entry.state == "reserved" and stamp.get("hash") == entry.hash:
+            if entry.state == "reserved" and _own(directory, entry):
                 return self.released(entry, directory=directory, sha256=fingerprint(directory))
         return None
 
@@ -178,14 +177,31 @@ class Ledger:
             known = self._known(book, seq)
             if known.state == "voided":
                 raise Refused(f"entry {seq} is voided already")
+            if known.state == "released" and _still_there(known):
+                raise Refused(
+                    f"entry {seq} was released to {known.directory}, and it is still there: what "
+                    "nobody saw, nobody needs. Remove it first"
+                )
             at = {"entry": seq, "hash": known.hash}
             self._append(connection, book, "voided", {**_signed(by), **at, **said})
             return book.entries[seq]
 
-    def set_caps(self, caps: Caps, *, by: str | None = None) -> None:
-        """Record new caps. Those below what is spent are allowed: nothing more is granted then."""
+    def set_caps(self, caps: Caps, *, unit: Unit | None = None, by: str | None = None) -> None:
+        """Record new caps. Those below what is spent are allowed: nothing more is granted then.
+
+        Whose loss they cap is fixed with them: the unit declared here or before, else that of the
+        releases so far, else the user.
+        """
         with self._writing() as (connection, book):
-            self._append(connection, book, "caps", {**caps_as_json(caps), **_signed(by)})
+            measure = book.measure()
+            counts = measure.unit if measure and book.counted() else unit or "user"
+            if unit not in (None, book.unit or counts):
+                raise Refused(
+                    f"{self.path} counts what one {book.unit or counts} loses already: name "
+                    "another ledger"
+                )
+            said = {**caps_as_json(caps), "unit": book.unit or counts}
+            self._append(connection, book, "caps", {**said, **_signed(by)})
 
     def name(self, dataset: str, *, by: str | None = None) -> None:
         """Record what people a ledger is about, if nobody has."""
@@ -265,6 +281,25 @@ def _sound(connection: sqlite3.Connection, path: Path, as_of: datetime | None = 
             "`zealous ledger verify`, and restore it from a copy"
         )
     return book
+
+
+def _own(directory: str | Path, entry: Entry) -> bool:
+    """Whether a directory holds the release of an entry, and not a child of it."""
+    about = about_of(directory)
+    stamp = about.get("ledger")
+    return (
+        isinstance(stamp, dict)
+        and stamp.get("hash") == entry.hash
+        and about.get("id") == entry.release
+        and about.get("review") is None
+    )
+
+
+def _still_there(entry: Entry) -> bool:
+    try:
+        return entry.directory is not None and fingerprint(entry.directory) == entry.sha256
+    except LedgerError:
+        return False
 
 
 def _signed(by: str | None) -> dict[str, str]:

@@ -52,7 +52,7 @@ def fingerprint(directory: str | Path) -> str:
 
 def ledger_of(directory: str | Path) -> dict[str, Any]:
     """What a release says about its entry; empty if there is no release or it says nothing."""
-    return _part(_about(directory), "ledger")
+    return _part(about_of(directory), "ledger")
 
 
 def _part(about: dict[str, Any], name: str) -> dict[str, Any]:
@@ -60,7 +60,7 @@ def _part(about: dict[str, Any], name: str) -> dict[str, Any]:
     return part if isinstance(part, dict) else {}
 
 
-def _about(directory: str | Path) -> dict[str, Any]:
+def about_of(directory: str | Path) -> dict[str, Any]:
     try:
         about = json.loads((Path(directory) / _ABOUT).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -90,7 +90,7 @@ def _releases(folder: Path) -> Iterator[Path]:
 
 def _disagreements(book: Book, directory: Path) -> list[str]:
     """Where a release and the ledger do not say the same."""
-    about, stamp = _about(directory), ledger_of(directory)
+    about, stamp = about_of(directory), ledger_of(directory)
     if not stamp.get("tracked"):
         return ["its budget was not tracked"]
     if stamp.get("ledger") != book.id:

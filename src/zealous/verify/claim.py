@@ -1,0 +1,236 @@
+"""What a release promises, computed anew from its parameters and compared with what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from zealous.account import OTHERS, SESSIONS_CUT, SESSIONS_OF_COLUMN, UNTIMED
+from zealous.bound import check_select
+from zealous.calibrate import as_float, covers_absence, guarantees
+from zealous.errors import UsageError
+from zealous.guarantee import Guarantee, Indistinguishability, ProbabilisticDP, exact, whole
+from zealous.handout import FILTERED
+from zealous.items import named
+from zealous.mechanism import Zealous
+from zealous.plan import Part, Plan, also, figures
+from zealous.release import file_names, papers
+
+About = Mapping[str, Any]
+FILTERED_THEOREM = "docs/proofs/composition.md"
+_DEFINITIONS: dict[str, type[Guarantee]] = {
+    each.definition: each for each in (ProbabilisticDP, Indistinguishability)
+}
+
+
+class Failed(Exception):
+    """A check that did not pass, with what was found."""
+
+
+def claimed(claim: About, definition: str) -> Guarantee:
+    """What is claimed as a value, from its exact numbers."""
+    goal = _DEFINITIONS[definition](
+        epsilon=exact(claim["exact"]["epsilon"], "epsilon"),
+        delta=exact(claim["exact"]["delta"], "delta"),
+        users=claim["users"],
+        neighbors=claim["neighbors"],
+        unit=claim["unit"],
+    )
+    if (float(goal.epsilon), float(goal.delta)) != (claim["epsilon"], claim["delta"]):
+        raise Failed("a rounded number is not the one that the exact number gives")
+    return goal
+
+
+def drawn(about: About) -> Guarantee:
+    """The guarantee that the tables were made with: for a child, that of its first parent."""
+    return claimed(about["guarantee"], about["plan"][0]["guarantee"])
+
+
+# Numbers
+
+
+def check_numbers(about: About) -> str:
+    """Compute from each part's parameters what they give, and compare with what is claimed."""
+    claim = about["guarantee"]
+    goal = claimed(claim, claim["definition"])
+    if about["review"] is not None and not isinstance(goal, Indistinguishability):
+        raise Failed("a filtered child keeps indistinguishability alone, and claims more")
+    if not about["plan"]:
+        raise Failed("there is no plan")
+    epsilon = delta = Fraction(0)
+    for part in about["plan"]:
+        try:
+            share = _part(part, about)
+        except Failed as why:
+            raise Failed(f"{part['kind']}: {why}") from None
+        epsilon, delta = epsilon + share.epsilon, delta + share.delta
+    if epsilon > goal.epsilon or delta > goal.delta:
+        raise Failed("the shares of the tables add up to more than the total")
+    if about["also_guaranteed"] is not None:
+        _also(about)
+    return (
+        f"epsilon = {claim['epsilon']:g} and delta = {claim['delta']:g} follow from the parameters "
+        f"of {len(about['plan'])} table(s)"
+    )
+
+
+def _part(part: About, about: About) -> Guarantee:
+    """The share of one table; fails where its parameters do not give it."""
+    claim = about["guarantee"]
+    if any(part[name] != claim[name] for name in ("neighbors", "unit", "users")):
+        raise Failed("neighbours, unit or users are not those of the whole release")
+    one = claim if about["review"] is None else about["plan"][0]
+    if part["guarantee"] != one.get("definition", one.get("guarantee")):
+        raise Failed("its guarantee is another than that of the whole release")
+    share, scale = claimed(part, part["guarantee"]), exact(part["exact"]["scale"], "scale")
+    if float(scale) != part["scale"]:
+        raise Failed("a rounded number is not the one that the exact number gives")
+    whole(part["tau"], "tau")
+    if not covers_absence(scale, part["tau_prime"] - part["tau"]):
+        raise Failed("T(t) is above 1 - alpha: an item's absence would tell too much")
+    given = _given(part, share.definition)
+    if given.epsilon > share.epsilon or given.delta > share.delta:
+        raise Failed("its epsilon or delta is smaller than what its parameters give")
+    if Fraction(part["delta_achieved"]) < given.delta:
+        raise Failed("the delta that it says to achieve is too small")
+    return share
+
+
+def _given(part: About, definition: str) -> Guarantee:
+    found = guarantees(
+        scale=exact(part["exact"]["scale"], "scale"),
+        tau=part["tau"],
+        tau_prime=part["tau_prime"],
+        items_per_user=part["items_per_user"],
+        users=part["users"],
+    )
+    for each in found:
+        if (each.definition, each.neighbors) == (definition, part["neighbors"]):
+            return each
+    raise Failed("its epsilon or delta is smaller than what its parameters give")
+
+
+def _also(about: About) -> None:
+    other = about["also_guaranteed"]
+    if about["review"] is not None and other["definition"] != Indistinguishability.definition:
+        raise Failed("a filtered child keeps indistinguishability alone, and claims more")
+    try:
+        given = [_given(part, other["definition"]) for part in about["plan"]]
+    except Failed:
+        raise Failed("what is also guaranteed does not follow from the parameters") from None
+    same = all(other[name] == about["guarantee"][name] for name in ("neighbors", "unit", "users"))
+    if not same or any(
+        sum((getattr(each, name) for each in given), Fraction(0)) > Fraction(other[name])
+        for name in ("epsilon", "delta")
+    ):
+        raise Failed("what is also guaranteed does not follow from the parameters")
+
+
+# Words, and figures that are computed for people to read
+
+
+def check_words(path: Path, about: About) -> str:
+    """What people read is what the numbers say; for a release that this version wrote."""
+    claim = about["guarantee"]
+    goal = claimed(claim, claim["definition"])
+    said = {**stated(goal, about, float), "exact": claim["exact"]}
+    if said != claim:
+        raise Failed("the guarantee in words is not the one in numbers")
+    if about["assumptions"] != assumptions(about):
+        raise Failed("the assumptions are not those of the guarantee and the columns")
+    planned = _planned(about)
+    if about["also_guaranteed"] != also_stated(about, planned):
+        raise Failed("what is also guaranteed is not said as it follows from the parameters")
+    _check_figures(planned, about)
+    for name, text in papers(about).items():
+        if (path / name).read_bytes() != text.encode():
+            raise Failed(f"{name} does not say what release.json says")
+    return "figures, README, statement and registry entry say what release.json says"
+
+
+def stated(goal: Guarantee, about: About, number: Callable[[Fraction], float]) -> dict[str, Any]:
+    """A guarantee as release.json states it."""
+    return {
+        "definition": goal.definition,
+        "title": goal.title,
+        "epsilon": number(goal.epsilon),
+        "delta": number(goal.delta),
+        "users": goal.users,
+        "neighbors": goal.neighbors,
+        "unit": goal.unit,
+        "in_words": goal.in_words(),
+        "theorem": goal.theorem if about["review"] is None else FILTERED_THEOREM,
+    }
+
+
+def assumptions(about: About) -> list[str]:
+    """What a release rests on, in order.
+
+    That some people are in no other release is the publisher's word: it stands there, or not.
+    """
+    said, columns, period = drawn(about).assumptions(), about["columns"], about["period"]
+    if about["guarantee"]["unit"] == "session":
+        own = columns.get("session")
+        said.append(SESSIONS_CUT if own is None else SESSIONS_OF_COLUMN.format(own))
+    if period is not None and "time" not in columns:
+        said.append(UNTIMED.format(period))
+    if about["ledger"]["tracked"] and OTHERS in about["assumptions"]:
+        said.append(OTHERS)
+    return said if about["review"] is None else [*said, FILTERED]
+
+
+def also_stated(about: About, planned: Plan | None = None) -> dict[str, Any] | None:
+    """What else the parameters give, as release.json states it; of a child, what is left of it."""
+    other = also(planned or _planned(about))
+    if other is None or (
+        about["review"] is not None and not isinstance(other, Indistinguishability)
+    ):
+        return None
+    return stated(other, about, as_float)
+
+
+def _planned(about: About) -> Plan:
+    return Plan(goal=drawn(about), parts=tuple(map(_again, about["plan"])))
+
+
+def _again(part: About) -> Part:
+    """A part of the plan, made anew from its parameters."""
+    try:
+        kind = named(part["kind"], part["items_per_user"], **part["settings"])
+    except UsageError:
+        raise Failed(
+            f"{part['kind']}: this is no kind of items, or not one with such settings"
+        ) from None
+    return Part(
+        kind=kind,
+        goal=claimed(part, part["guarantee"]),
+        mechanism=Zealous(
+            items_per_user=part["items_per_user"],
+            scale=exact(part["exact"]["scale"], "scale"),
+            tau=part["tau"],
+            tau_prime=part["tau_prime"],
+        ),
+        delta=_given(part, part["guarantee"]).delta,
+    )
+
+
+def _check_figures(planned: Plan, about: About) -> None:
+    """Every figure of the plan follows from its parameters; items are those of the columns."""
+    names = file_names([part.name() for part in planned.parts])
+    for again, part in zip(planned.parts, about["plan"], strict=True):
+        kind, files = again.kind, about["files"][part["kind"]]
+        figured = {"kind": kind.name(), "settings": kind.settings(), "select": part["select"]}
+        if {**figured, **figures(again)} != part:
+            raise Failed(f"{part['kind']}: settings or figures are not those of its parameters")
+        name = names[part["kind"]]
+        if (files["parquet"], files["csv"], files["columns"]) != (
+            f"{name}.parquet", f"{name}.csv", list(kind.columns()),
+        ):  # fmt: skip
+            raise Failed(f"{part['kind']}: files or columns are not those of such items")
+        try:
+            kind.check(about["columns"])
+            check_select(part["select"], about["columns"])
+        except UsageError:
+            raise Failed(f"{part['kind']}: the log's columns do not give such items") from None
