@@ -22,17 +22,21 @@ TRACKED = {
     "tracked": True,
     "ledger": "5f0e2c8a9b1d4e67",
     "dataset": "search log",
+    "unit": "user",
+    "neighbors": "replace",
     "entry": 7,
     "hash": "ab" * 32,
     "accounts": {
         "period": {
             "epsilon": 2.0, "delta": 0.001, "exact": {"epsilon": "2", "delta": "1/1000"},
-            "releases": 1,
+            "releases": 1, "within": "2026-03",
         },
         "all": {
             "epsilon": 14.0, "delta": 0.007, "exact": {"epsilon": "14", "delta": "7/1000"},
             "releases": 7,
         },
+        "delta_for_anybody": 0.007,
+        "definition": "probabilistic",
     },
     "caps": {"all": {"epsilon": 24.0, "delta": 0.012}, "period": None},
 }  # fmt: skip
@@ -45,6 +49,7 @@ def made(
     *,
     seed: int | None = None,
     account: Account | None = None,
+    period: str | None = None,
     **changes: Any,
 ) -> Release:
     """A release of 60 users who ask for tea, shoes and personal things; `changes` go to `about`."""
@@ -56,6 +61,8 @@ def made(
     path = folder / "log.tsv"
     path.write_text("".join(rows), encoding="utf-8")
     engine = DuckDB(threads=1, temporary=folder)
-    release = publish(read_log(path), goal, kinds, engine=engine, seed=seed, account=account)
+    release = publish(
+        read_log(path), goal, kinds, engine=engine, seed=seed, account=account, period=period
+    )
     path.unlink()
     return replace(release, about={**release.about, **changes})

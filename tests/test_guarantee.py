@@ -191,7 +191,7 @@ def test_in_words_of_the_probabilistic_guarantee() -> None:
 def test_in_words_of_indistinguishability_says_per_person(neighbors: Neighbors) -> None:
     words = example(Indistinguishability, epsilon=2, delta="1e-6", neighbors=neighbors).in_words()
     assert "exp(2)" in words
-    assert "1e-06" in words
+    assert "1e-6" in words
     assert "per person" in words
 
 

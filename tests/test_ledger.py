@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from zealous.calibrate import guarantees
 from zealous.cli.balance import bar
 from zealous.errors import LedgerError, Refused, UsageError
-from zealous.guarantee import Indistinguishability, ProbabilisticDP
+from zealous.guarantee import Indistinguishability, ProbabilisticDP, shown
 from zealous.ledger import (
     FILE_NAME,
     AlreadyReleased,
@@ -33,7 +33,7 @@ from zealous.ledger import (
     store,
 )
 from zealous.ledger import ledger as module
-from zealous.ledger.accounts import Measure, accounts, shown
+from zealous.ledger.accounts import Measure, accounts
 from zealous.ledger.place import remote_kind
 from zealous.ledger.store import chained
 from zealous.period import Period
@@ -69,7 +69,18 @@ def write_release(directory: Path, entry: Entry, **changed: Any) -> Path:
     """What a release says about itself, as far as a ledger looks."""
     directory.mkdir()
     exact = {"epsilon": str(entry.charge.epsilon), "delta": str(entry.charge.delta)}
-    about = {"id": entry.release, "ledger": entry.stamp(), "guarantee": {"exact": exact}}
+    charged = entry.charge
+    about = {
+        "id": entry.release,
+        "ledger": entry.stamp(),
+        "period": str(charged.period) if charged.period else None,
+        "guarantee": {
+            "exact": exact,
+            "definition": charged.definition,
+            "neighbors": charged.neighbors,
+            "unit": charged.unit,
+        },
+    }
     (directory / "release.json").write_text(json.dumps(about | changed))
     return directory
 
@@ -107,13 +118,32 @@ def test_an_undeclared_period_is_every_period() -> None:
 
 
 def test_only_disjoint_people_lower_the_second_account() -> None:
-    both = [charge(2, people="north"), charge(3, people="south", delta="1/10"), charge(1)]
+    said = {"definition": "indistinguishable"}
+    both = [
+        charge(2, people="north", **said),
+        charge(3, people="south", delta="1/10", **said),
+        charge(1, **said),
+    ]
     found = accounts(USER, both, None)
     assert found.all.epsilon == found.period.epsilon == 4
     assert found.all.delta == Fraction(101, 1000)
     assert found.anybody == Fraction(102, 1000)  # somebody of any label
     same = accounts(USER, [charge(2, people="north"), charge(3, people="north")], None)
     assert same.all.epsilon == 5
+
+
+def test_deltas_of_pdp_add_over_all_people(ledger: Ledger) -> None:
+    for number in range(10):
+        ledger.reserve(f"r{number}", charge(1, delta="1/100", people=f"p{number}"))
+    found = ledger.accounts()
+    assert (found.all.epsilon, found.all.delta, found.anybody) == (
+        1,
+        Fraction(1, 10),
+        Fraction(1, 10),
+    )
+    ledger.set_caps(Caps(all=Cap(delta=Fraction(1, 10))))
+    with pytest.raises(Refused, match="of delta"):
+        ledger.reserve("more", charge(1, delta="1/100", people="another"))
 
 
 def test_one_indistinguishable_charge_makes_the_whole_so() -> None:
@@ -809,7 +839,9 @@ def test_the_own_disk_of_a_virtual_machine_is_local() -> None:
 
 def test_init_show_void_report_verify(run: Run, tmp_path: Path) -> None:
     (tmp_path / "logs").mkdir()
-    made = run("ledger", "init", "logs", "--dataset", "shop", "--cap-epsilon", "2", "--signed-by", "her")
+    made = run(
+        "ledger", "init", "logs", "--dataset", "shop", "--cap-epsilon", "2", "--signed-by", "her"
+    )
     assert made.code == 0, made.stderr
     ledger = Ledger.open(tmp_path / "logs" / FILE_NAME)
     publish(ledger, tmp_path / "march", charge("1/3", period="2026-03"))
@@ -821,7 +853,9 @@ def test_init_show_void_report_verify(run: Run, tmp_path: Path) -> None:
                  "0.666666 left", "in 2026-04", "probabilistic"):  # fmt: skip
         assert part in shown_.stdout, part
 
-    voided = run("ledger", "void", "logs", crashed.seq, "--signed-by", "her", "--reason", "power cut")
+    voided = run(
+        "ledger", "void", "logs", crashed.seq, "--signed-by", "her", "--reason", "power cut"
+    )
     assert voided.code == 2
     assert "--nobody-saw-it" in voided.stderr
     done = run("ledger", "void", "logs", crashed.seq, "--signed-by", "her", "--reason", "power cut",

@@ -108,6 +108,21 @@ def test_the_budget(release: Release) -> None:
     )
 
 
+def test_the_budget_names_its_unit_neighbours_and_period(release: Release) -> None:
+    def told(**changes: Any) -> str:
+        about = {**release.about, "ledger": {**TRACKED, **changes}, "period": "2026-Q1"}
+        return str(parsed(about)["deployment_model"]["release_type_details"])
+
+    assert "the budget of one user, neighbours: replace (entry 7)" in told()
+    assert "In 2026-03, the most charged period (1): epsilon 2" in told()
+    assert "The accounts" not in told()
+    assert "The accounts count what one user's day loses" in told(unit="user-day")
+    assert "The accounts are for add-remove neighbours" in told(neighbors="add-remove")
+    quarter = {**TRACKED["accounts"]["period"], "within": "2026-Q1"}
+    accounts = {**TRACKED["accounts"], "period": quarter}
+    assert "In 2026-Q1, the period of this release (1)" in told(accounts=accounts)
+
+
 def test_what_only_the_publisher_knows_is_left_to_her(release: Release) -> None:
     entry = parsed(release.about)
     for value in (

@@ -209,9 +209,12 @@ def test_the_child_is_a_release_of_its_own(parent: Path, tmp_path: Path) -> None
     assert about["guarantee"]["definition"] == "indistinguishable"
     assert about["guarantee"]["exact"] == old["guarantee"]["exact"]
     assert about["guarantee"]["theorem"] == "docs/proofs/composition.md"
-    assert about["also_guaranteed"] is None
+    composed = {"theorem": "docs/proofs/composition.md"}
+    assert old["also_guaranteed"]["definition"] == "indistinguishable"
+    assert about["also_guaranteed"] == {**old["also_guaranteed"], **composed}
     assert about["id"] != old["id"]
-    for kept in ("plan", "ledger", "selection_key", "period", "parameters_from", "cleaning"):
+    for kept in ("plan", "ledger", "selection_key", "period", "parameters_from", "cleaning",
+                 "columns"):  # fmt: skip
         assert about[kept] == old[kept]
     assert old["guarantee"]["definition"] == "probabilistic"
     for kind, before in found.before.items():
@@ -248,6 +251,7 @@ def test_a_child_of_a_child(parent: Path, tmp_path: Path) -> None:
     assert all(check.ok for check in verify(tmp_path / "grandchild"))
     assert about["review"]["earlier"] == first.release.about["review"]
     assert about["assumptions"] == first.release.about["assumptions"]
+    assert about["also_guaranteed"] == first.release.about["also_guaranteed"]
     readme = (tmp_path / "grandchild" / "README.md").read_text()
     assert "terms.txt (2 terms" in readme
     assert "more.txt (1 term," in readme
@@ -264,9 +268,30 @@ def test_a_review_that_finds_nothing_is_recorded_too(parent: Path, tmp_path: Pat
 
 def test_an_indistinguishable_parent_keeps_what_it_has(tmp_path: Path) -> None:
     goal = Indistinguishability(epsilon=400, delta="0.001", users=100, neighbors="add-remove")
-    target = made(tmp_path, goal, [queries(3)]).write(tmp_path / "parent")
+    release = made(tmp_path, goal, [queries(3)])
+    target = release.write(tmp_path / "parent")
+    child = review(target, flag_pii=True, output=tmp_path / "child").release
+    assert all(check.ok for check in verify(tmp_path / "child"))
+    assert release.about["also_guaranteed"]["definition"] == "probabilistic"
+    assert child.about["also_guaranteed"] is None
+
+
+def rewritten(path: Path, version: str, *more: str) -> Path:
+    """As another version would have written it."""
+    about = json.loads((path / "release.json").read_text())
+    about["software"]["version"] = version
+    about["assumptions"] += more
+    (path / "release.json").write_text(json.dumps(about))
+    return path
+
+
+def test_a_parent_of_another_version_is_told_in_this_one_s_words(tmp_path: Path) -> None:
+    target = rewritten(made(tmp_path).write(tmp_path / "parent"), "9.9")
     review(target, flag_pii=True, output=tmp_path / "child")
     assert all(check.ok for check in verify(tmp_path / "child"))
+    rewritten(target, "9.9", "The moon is made of cheese.")
+    with pytest.raises(Refused, match="review it with that version"):
+        review(target, flag_pii=True)
 
 
 # Refusals

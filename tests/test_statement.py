@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bundles import TRACKED, made
+from bundles import GOAL, TRACKED, made
 
+from zealous.account import Account
 from zealous.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
 from zealous.items import columns
+from zealous.ledger import Ledger
 from zealous.release import Release, read_release
 from zealous.review import review
 from zealous.statement import COMPARATORS, believed, factor, one_in, percent, statement
@@ -124,12 +126,52 @@ def test_the_unit_is_named(unit: Any, one: str, many: str, tmp_path: Path) -> No
 
 def test_both_accounts_and_their_caps(base: Release) -> None:
     said = read(base, ledger=TRACKED)
-    assert f"in this period 1 2 none 0.001 none {factor(2)} : 1" in said
+    assert f"in 2026-03, the most charged period 1 2 none 0.001 none {factor(2)} : 1" in said
     assert f"over all releases 7 14 24 0.007 0.012 {factor(14)} : 1" in said
     assert "Entry 7 of the ledger 5f0e2c8a9b1d4e67" in said
     assert "not tracked" not in said
     half = {**TRACKED, "caps": {"all": {"epsilon": None, "delta": 0.5}, "period": None}}
     assert "over all releases 7 14 none 0.007 0.5" in read(base, ledger=half)
+
+
+def spent(period: Any = TRACKED["accounts"]["period"], **changes: Any) -> Any:
+    return {**TRACKED, **changes, "accounts": {**TRACKED["accounts"], "period": period}}
+
+
+def test_the_account_of_one_period_says_which(base: Release) -> None:
+    once = TRACKED["accounts"]["period"]
+    assert "in 2026-03, the period of this release 1 2" in read(
+        base, ledger=TRACKED, period="2026-03"
+    )
+    assert "in one period 1 2" in read(base, ledger=spent({**once, "within": "all"}))
+
+
+def test_what_was_spent_is_for_the_ledger_s_unit_and_neighbours(
+    base: Release, tmp_path: Path
+) -> None:
+    said = read(base, ledger=TRACKED)
+    assert "What has been spent so far, for one user account" in said
+    assert "The accounts" not in said
+    said = read(base, ledger=spent(unit="user-day"))
+    assert "What has been spent so far, for one user's day account" in said
+    assert (
+        "The accounts count what one user's day loses; this release protects one user as a whole."
+        in said
+    )
+    assert "counts twice" not in said
+    said = read(made(tmp_path, DP), ledger=TRACKED)
+    assert "What has been spent so far, for one user (replace) account" in said
+    assert "The accounts are for replace neighbours, this release is for add-remove." in said
+    assert "So its epsilon counts twice in them." in said
+
+
+def test_a_child_promises_nothing_for_anybody_at_all(tmp_path: Path) -> None:
+    account = Account(ledger=tmp_path / "ledger.sqlite")
+    made(tmp_path, account=account).write(tmp_path / "parent")
+    review(tmp_path / "parent", flag_pii=True, output=tmp_path / "child")
+    anybody = "the chance that anybody is breached"
+    assert anybody in Text((tmp_path / "parent" / "statement.html").read_text()).text
+    assert anybody not in Text((tmp_path / "child" / "statement.html").read_text()).text
 
 
 def test_an_untracked_release_is_stamped_everywhere(base: Release, tmp_path: Path) -> None:
@@ -213,14 +255,22 @@ def test_nothing_runs_and_nothing_is_fetched(tmp_path: Path) -> None:
     assert not re.search(r"url\(|@import|https?:", page)
 
 
+def replaced(goal: Guarantee) -> Guarantee:
+    return ProbabilisticDP(
+        epsilon=goal.epsilon, delta=goal.delta, users=goal.users, neighbors="add-remove"
+    )
+
+
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="NO CHROMIUM: nobody looked whether it is one page")
 def test_it_is_one_printed_page(tmp_path: Path) -> None:
-    day = ProbabilisticDP(epsilon=400, delta="0.5", users=1_000, unit="user-day")
-    changes = {"period": "2026-03", "approved_plan": "cd" * 32, "ledger": TRACKED}
-    made(tmp_path, day, **changes).write(tmp_path / "parent")
+    file, goal = tmp_path / "ledger.sqlite", replaced(GOAL)
+    Ledger.open(file, create=True, dataset="search log", unit="user-day", neighbors="replace")
+    account = Account(ledger=file, people="the shop's")
+    release = made(tmp_path, goal, account=account, period="2026-03", approved_plan="cd" * 32)
+    release.write(tmp_path / "parent")
     (tmp_path / "terms-that-must-go.txt").write_text("tea\nshoes\n")
     block, child = tmp_path / "terms-that-must-go.txt", tmp_path / "child"
     review(tmp_path / "parent", block=block, allow=block, flag_pii=True, output=child)

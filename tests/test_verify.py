@@ -6,6 +6,8 @@ import hashlib
 import json
 import shutil
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +17,15 @@ import pytest
 from bundles import GOAL, made
 from click.testing import CliRunner
 
-from zealous.account import Account
+from zealous.account import OTHERS, SESSIONS_CUT, SESSIONS_OF_COLUMN, UNTIMED, Account
 from zealous.cli.verify import verify as command
 from zealous.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
-from zealous.release import Release, papers
+from zealous.items import queries
+from zealous.ledger import Ledger
+from zealous.plan import figures
+from zealous.release import Release, papers, sorted_table
 from zealous.review import review
-from zealous.verify import Check, verify
+from zealous.verify import Check, claim, verify
 
 About = dict[str, Any]
 
@@ -40,7 +45,7 @@ def copy(written: Path, tmp_path: Path) -> Path:
 def failed(path: Path, **options: Any) -> dict[str, str]:
     checks = verify(path, **options)
     assert all(isinstance(check, Check) for check in checks)
-    return {check.name: check.detail for check in checks if not check.ok}
+    return {check.name: check.detail for check in checks if check.ok is False}
 
 
 def forge(path: Path, change: Callable[[About], object]) -> None:
@@ -55,6 +60,17 @@ def forge(path: Path, change: Callable[[About], object]) -> None:
         pass  # what cannot be told in words is left as it was
     rehash(path, about)
     (path / "release.json").write_text(json.dumps(about))
+
+
+def restate(about: About) -> None:
+    """Everything that follows from the parameters, said anew: a forgery without a contradiction."""
+    definition = about["guarantee"]["definition"]
+    goal = claim.claimed(about["guarantee"], definition)
+    about["guarantee"].update(claim.stated(goal, about, float))
+    for part, again in zip(about["plan"], claim._planned(about).parts, strict=True):
+        part.update(figures(again))
+    about["also_guaranteed"] = claim.also_stated(about)
+    about["assumptions"] = claim.assumptions(about)
 
 
 def rehash(path: Path, about: About) -> None:
@@ -88,7 +104,18 @@ def test_another_version_s_words_are_not_compared(copy: Path) -> None:
     forge(copy, lambda about: about["software"].update(version="9.9"))
     forge(copy, lambda about: about["guarantee"].update(in_words="In other words."))
     assert failed(copy) == {}
-    assert "not compared" in {check.name: check.detail for check in verify(copy)}["words"]
+    assert [check.name for check in verify(copy) if check.ok is None] == ["words"]
+    ran = CliRunner().invoke(command, [str(copy)])
+    assert ran.exit_code == 0
+    assert "not checked" in ran.stdout
+    assert "Passed, except for what was not checked." in ran.stdout
+    assert "All checks passed" not in ran.stdout
+    ran = CliRunner().invoke(command, [str(copy), "--json"])
+    assert ran.exit_code == 0
+    told = {check["name"]: check["ok"] for check in json.loads(ran.stdout)["checks"]}
+    assert {name for name, ok in told.items() if ok is None} == {"words"}
+    (copy / "more").write_text("x")
+    assert "FAILED: do not" in CliRunner().invoke(command, [str(copy)]).stdout
 
 
 # Files
@@ -149,11 +176,39 @@ def test_what_is_no_release(content: bytes, copy: Path) -> None:
         lambda about: about.update(ledger={"tracked": True}),
         lambda about: about.update(review={"parent": "x"}),
         lambda about: about.update(parameters_from="a good feeling"),
+        lambda about: about.pop("columns"),
+        lambda about: about["columns"].pop("user"),
+        lambda about: about["columns"].update(password="pw"),
+        lambda about: about["plan"][0]["settings"].update(by=7),
+        lambda about: about["plan"][0]["settings"].update(note="x"),
+        lambda about: about.update(period="March"),
+        lambda about: about.update(period="2026-01..2026-03"),
+        lambda about: about.update(created="2026-02-30"),
+        lambda about: about.update(created="2999-01-01"),
+        lambda about: about["cleaning"].update(max_entries_per_user=0),
     ],
 )
 def test_the_schema_is_strict(change: Callable[[About], object], copy: Path) -> None:
     forge(copy, change)
     assert set(failed(copy)) == {"release.json"}
+
+
+def test_a_clock_that_is_a_day_ahead(copy: Path) -> None:
+    today = datetime.now(UTC).date()
+    forge(copy, lambda about: about.update(created=str(today + timedelta(days=1))))
+    assert failed(copy) == {}
+    forge(copy, lambda about: about.update(created=str(today + timedelta(days=3))))
+    assert "future" in failed(copy)["release.json"]
+
+
+def test_reviews_without_end(copy: Path) -> None:
+    text = (copy / "release.json").read_text()
+    one = (
+        '{"parent": "' + "ab" * 32 + '", "parent_id": "x", "rules": [], "removed": {}, "earlier": '
+    )
+    deep = text.replace('"review": null', f'"review": {one * 300}null{"}" * 300}')
+    (copy / "release.json").write_text(deep)
+    assert failed(copy)
 
 
 def test_no_key_stands_twice_and_no_number_is_nan(copy: Path) -> None:
@@ -206,6 +261,10 @@ def test_changed_tables(
     assert told in found["tables"]
 
 
+def resorted(table: pa.Table) -> pa.Table:
+    return sorted_table(table, ("query",)).arrow
+
+
 def test_the_threshold_is_exclusive(copy: Path) -> None:
     about = json.loads((copy / "release.json").read_text())
     tau_prime = next(part["tau_prime"] for part in about["plan"] if part["kind"] == "queries")
@@ -252,7 +311,7 @@ def more_users(about: About) -> None:
         (lambda about: about["plan"][0].update(items_per_user=12), "smaller than what"),
         (lambda about: about["plan"][0].update(users=900), "not those of the whole"),
         (lambda about: about["plan"][0].update(neighbors="add-remove"), "not those of the whole"),
-        (lambda about: about["plan"][0].update(guarantee="indistinguishable"), "weaker"),
+        (lambda about: about["plan"][0].update(guarantee="indistinguishable"), "another than"),
         (lambda about: about["guarantee"].update(epsilon=1.0), "rounded number"),
         (lambda about: about["guarantee"]["exact"].update(delta="1/4"), "rounded number"),
         (lambda about: about["plan"][0]["exact"].update(scale="1"), "rounded number"),
@@ -292,10 +351,69 @@ def test_more_users_than_the_delta_allows(tmp_path: Path) -> None:
         lambda about: about["guarantee"].update(title="perfect privacy"),
         lambda about: about["assumptions"].pop(),
         lambda about: about["assumptions"].append("None of this matters."),
+        lambda about: about["assumptions"].append(OTHERS),
+        lambda about: about["assumptions"].append(SESSIONS_CUT),
+        lambda about: about.update(period="2026-03", columns=untimed(about)),
+        lambda about: about["assumptions"].append(UNTIMED.format("2026-03")),
+        lambda about: about["also_guaranteed"].update(title="perfect privacy"),
+        lambda about: about["also_guaranteed"].update(in_words="Nobody is ever at risk."),
+        lambda about: about["also_guaranteed"].update(theorem="docs/proofs/none.md"),
+        lambda about: about["also_guaranteed"].update(epsilon=401.0),
+        lambda about: about["also_guaranteed"].update(delta=0.75),
+        lambda about: about.update(also_guaranteed=None),
+        lambda about: about["plan"][0]["forecast"].update(error_95=99),
+        lambda about: about["plan"][0]["forecast"].update(single_person_items=None),
+        lambda about: about["plan"][0]["forecast"]["users_to_appear"].update({"50%": 1}),
+        lambda about: about["plan"][0].update(delta_achieved=0.9),
+        lambda about: about["plan"][1]["settings"].update(fold=True, session_gap=30),
+        lambda about: about["plan"][1]["settings"].pop("fold"),
+        lambda about: about["plan"][3]["settings"].update(session_gap=0),
+        lambda about: about["plan"][0]["settings"].update(by="count"),
+        lambda about: about["columns"].pop("url"),
+        lambda about: about["columns"].pop("time"),
     ],
 )
 def test_words_that_the_numbers_do_not_say(change: Callable[[About], object], copy: Path) -> None:
     forge(copy, change)
+    assert set(failed(copy)) == {"words"}
+
+
+def untimed(about: About) -> dict[str, str]:
+    return {role: name for role, name in about["columns"].items() if role != "time"}
+
+
+def test_a_period_without_times_rests_on_the_publisher_s_word(tmp_path: Path) -> None:
+    target = made(tmp_path, kinds=[queries(3)], period="2026-03").write(tmp_path / "out")
+    assert failed(target) == {}
+    forge(target, lambda about: about.update(columns=untimed(about)))
+    assert "assumptions" in failed(target)["words"]
+    forge(target, lambda about: about["assumptions"].append(UNTIMED.format("2026-03")))
+    assert failed(target) == {}
+    forge(target, lambda about: about["columns"].update(time="time"))
+    assert "assumptions" in failed(target)["words"]
+
+
+def test_what_a_session_is_must_be_said(tmp_path: Path) -> None:
+    goal = Indistinguishability(epsilon=7, delta="1e-6", users=10_000, unit="session")
+    target = made(tmp_path, goal).write(tmp_path / "out")
+    forge(target, lambda about: about["assumptions"].remove(SESSIONS_CUT))
+    assert set(failed(target)) == {"words"}
+    forge(target, lambda about: about["assumptions"].append(SESSIONS_OF_COLUMN.format("visit")))
+    assert set(failed(target)) == {"words"}
+    forge(target, lambda about: about["columns"].update(session="visit"))
+    assert failed(target) == {}
+
+
+def test_items_and_files_are_those_of_the_kind(copy: Path) -> None:
+    for old in ("queries.csv", "queries.parquet"):
+        (copy / old).rename(copy / old.replace("queries", "other"))
+
+    def renamed(about: About) -> None:
+        about["files"]["queries"].update(csv="other.csv", parquet="other.parquet")
+        for old in ("queries.csv", "queries.parquet"):
+            about["sha256"][old.replace("queries", "other")] = about["sha256"].pop(old)
+
+    forge(copy, renamed)
     assert set(failed(copy)) == {"words"}
 
 
@@ -348,6 +466,270 @@ def test_an_account_printed_too_small(tmp_path: Path) -> None:
     target = made(tmp_path, account=account).write(tmp_path / "out")
     forge(target, lambda about: about["ledger"]["accounts"]["all"].update(epsilon=1.0))
     assert "smaller in print" in failed(target)["budget"]
+
+
+def account_of(about: About, name: str, **exact: str) -> None:
+    account = about["ledger"]["accounts"][name]
+    account["exact"].update(exact)
+    account.update({key: float(Fraction(value)) for key, value in exact.items()})
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda about: account_of(about, "all", epsilon="399"), "this release alone"),
+        (lambda about: account_of(about, "all", delta="1/4"), "this release alone"),
+        (lambda about: account_of(about, "period", epsilon="399"), "this release alone"),
+        (lambda about: account_of(about, "period", delta="1/4"), "this release alone"),
+        (lambda about: about["ledger"]["accounts"].update(delta_for_anybody=0.1), "anybody"),
+        (lambda about: about["ledger"]["accounts"]["all"].update(releases=0), "fewer releases"),
+        (lambda about: about["ledger"]["accounts"]["period"].update(within="2026-04"), "another"),
+        (lambda about: about["ledger"]["accounts"]["period"].update(within="all"), "another"),
+        (lambda about: about["ledger"]["accounts"]["period"].update(within="soon"), "period is"),
+    ],
+)
+def test_an_account_without_this_release(
+    change: Callable[[About], object], told: str, tmp_path: Path
+) -> None:
+    account = Account(ledger=tmp_path / "a.ledger")
+    target = made(tmp_path, account=account, period="2026-03").write(tmp_path / "out")
+    assert failed(target) == {}
+    forge(target, change)
+    found = failed(target)
+    assert set(found) == {"budget"}
+    assert told in found["budget"]
+
+
+def test_an_account_must_count_twice_what_counts_twice(tmp_path: Path) -> None:
+    file = tmp_path / "a.ledger"
+    Ledger.open(file, create=True, neighbors="replace")
+    goal = ProbabilisticDP(epsilon=400, delta="0.5", users=1_000, neighbors="add-remove")
+    target = made(tmp_path, goal, account=Account(ledger=file)).write(tmp_path / "out")
+    assert failed(target, ledger=file) == {}
+    for name in ("all", "period"):
+        shutil.copytree(target, tmp_path / name)
+        forge(tmp_path / name, lambda about, name=name: account_of(about, name, epsilon="799"))
+        assert "this release alone" in failed(tmp_path / name)["budget"]
+
+
+def test_a_ledger_of_days_counts_no_sessions(tmp_path: Path) -> None:
+    goal = ProbabilisticDP(epsilon=400, delta="0.5", users=1_000, unit="user-day")
+    account = Account(ledger=tmp_path / "a.ledger")
+    target = made(tmp_path, goal, account=account).write(tmp_path / "out")
+    assert failed(target) == {}
+    for unit in ("user", "session"):
+        forge(target, lambda about, unit=unit: about["ledger"].update(unit=unit))
+        assert "another unit" in failed(target)["budget"]
+
+
+def test_accounts_that_amount_to_more_than_the_release(tmp_path: Path) -> None:
+    goal = Indistinguishability(epsilon=400, delta="0.0001", users=1_000)
+    account = Account(ledger=tmp_path / "a.ledger")
+    target = made(tmp_path, goal, account=account).write(tmp_path / "out")
+    assert failed(target) == {}
+    forge(target, lambda about: about["ledger"]["accounts"].update(definition="probabilistic"))
+    assert "amount to more" in failed(target)["budget"]
+
+
+def test_a_cap_that_was_lowered_is_no_failure(tmp_path: Path) -> None:
+    account = Account(ledger=tmp_path / "a.ledger")
+    target = made(tmp_path, account=account).write(tmp_path / "out")
+    forge(target, lambda about: about["ledger"]["caps"].update(all={"epsilon": 1, "delta": None}))
+    assert failed(target) == {}
+
+
+@pytest.mark.parametrize("people", [None, "the shop's"])
+def test_whose_people_they_are_is_the_ledger_s_to_say(people: str | None, tmp_path: Path) -> None:
+    file = tmp_path / "a.ledger"
+    parent = made(tmp_path, account=Account(ledger=file, people=people)).write(tmp_path / "out")
+    review(parent, flag_pii=True, output=tmp_path / "child")
+    assert failed(tmp_path / "child", ledger=file) == {}
+
+    def other(about: About) -> None:
+        said = [each for each in about["assumptions"] if each != OTHERS]
+        about["assumptions"] = said if people else [*said[:-1], OTHERS, said[-1]]
+
+    forge(tmp_path / "child", other)
+    assert failed(tmp_path / "child") == {}
+    assert "people" in failed(tmp_path / "child", ledger=file)["budget"]
+
+
+# A filtered child
+
+
+@pytest.fixture
+def family(tmp_path: Path) -> tuple[Path, Path, Path]:
+    """A ledger, a parent and its child."""
+    file = tmp_path / "a.ledger"
+    parent = made(tmp_path, account=Account(ledger=file), period="2026-03").write(tmp_path / "out")
+    child = review(parent, flag_pii=True, output=tmp_path / "child").directory
+    assert child is not None
+    assert failed(child, ledger=file, parent=parent) == {}
+    return file, parent, child
+
+
+def other_neighbors(about: About) -> None:
+    for each in (about["guarantee"], *about["plan"]):
+        each["neighbors"] = "add-remove"
+    about["ledger"]["neighbors"] = "add-remove"
+    restate(about)
+
+
+def other_unit(about: About) -> None:
+    for each in (about["guarantee"], *about["plan"]):
+        each["unit"] = "user-day"
+    about["ledger"]["unit"] = "user-day"
+    restate(about)
+
+
+def other_period(about: About) -> None:
+    about["period"] = about["ledger"]["accounts"]["period"]["within"] = "2026-04"
+    restate(about)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [(other_neighbors, "neighbors"), (other_unit, "unit"), (other_period, "period")],
+)
+def test_a_forged_child_is_found_by_the_ledger(
+    change: Callable[[About], object], told: str, family: tuple[Path, Path, Path]
+) -> None:
+    file, parent, child = family
+    forge(child, change)
+    assert failed(child) == {}
+    assert f"its {told} is not the one charged" in failed(child, ledger=file)["budget"]
+    assert set(failed(child, parent=parent)) == {"review"}
+
+
+def test_another_definition_than_the_one_charged(tmp_path: Path) -> None:
+    file = tmp_path / "a.ledger"
+    target = made(tmp_path, account=Account(ledger=file)).write(tmp_path / "out")
+
+    def weaker(about: About) -> None:
+        for part in about["plan"]:
+            part["guarantee"] = "indistinguishable"
+        about["guarantee"]["definition"] = "indistinguishable"
+        about["ledger"]["accounts"]["definition"] = "indistinguishable"
+        restate(about)
+
+    forge(target, weaker)
+    assert failed(target) == {}
+    assert "its definition is not the one charged" in failed(target, ledger=file)["budget"]
+
+
+def test_a_child_is_compared_with_its_parent(family: tuple[Path, Path, Path]) -> None:
+    file, parent, child = family
+    told = {check.name: check.detail for check in verify(child)}["review"]
+    assert told.endswith("not compared with its parent (--parent DIR)")
+    told = {check.name: check.detail for check in verify(child, parent=parent)}["review"]
+    assert "every row left stands in the parent" in told
+    ran = CliRunner().invoke(command, [str(child), "--parent", str(parent), "--ledger", str(file)])
+    assert ran.exit_code == 0
+    assert "All checks passed." in ran.stdout
+    assert "no filtered child" in failed(parent, parent=child)["review"]
+    assert "does not pass; release.json" in failed(child, parent=child / "nowhere")["review"]
+
+
+def test_a_grandchild_is_compared_with_the_child(
+    family: tuple[Path, Path, Path], tmp_path: Path
+) -> None:
+    _, parent, child = family
+    review(child, flag_pii=True, output=tmp_path / "grandchild")
+    assert failed(tmp_path / "grandchild", parent=child) == {}
+    assert "not the parent" in failed(tmp_path / "grandchild", parent=parent)["review"]
+
+
+def with_row(table: pa.Table) -> pa.Table:
+    """One more row, at the top."""
+    row = {"query": ["who is anna"], "count": [table["count"][0].as_py() + 1]}
+    return pa.concat_tables([pa.table(row, schema=table.schema), table])
+
+
+def removed(about: About, kind: str, rows: int) -> None:
+    about["review"]["removed"][kind] += rows
+
+
+@pytest.mark.parametrize(
+    ("change", "rows", "told"),
+    [
+        (with_row, -1, "does not hold"),
+        (lambda table: with_count(table, table["count"][0].as_py() + 1), 0, "does not hold"),
+        (lambda table: table.slice(1), 0, "another number"),
+        (lambda table: table, 1, "another number"),
+    ],
+)
+def test_rows_that_are_not_the_parent_s(
+    change: Callable[[pa.Table], pa.Table], rows: int, told: str, family: tuple[Path, Path, Path]
+) -> None:
+    _, parent, child = family
+    retable(child, "queries", lambda table: resorted(change(table)), both=True)
+    forge(child, lambda about: removed(about, "queries", rows))
+    assert failed(child) == {}
+    assert told in failed(child, parent=parent)["review"]
+
+
+def test_less_of_the_parent_is_a_child_too(family: tuple[Path, Path, Path]) -> None:
+    _, parent, child = family
+    retable(child, "queries", lambda table: table.slice(1), both=True)
+    forge(child, lambda about: removed(about, "queries", 1))
+    assert failed(child, parent=parent) == {}
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda about: about["review"].update(parent="ab" * 32), "SHA-256"),
+        (lambda about: about["review"].update(parent_id="x"), "another id"),
+        (lambda about: about["review"].update(earlier=dict(about["review"])), "other reviews"),
+        (lambda about: about["ledger"].update(dataset="x"), "ledger"),
+        (lambda about: about.update(selection_key="0" * 16), "selection_key"),
+        (lambda about: about.update(parameters_from="public-facts"), "parameters_from"),
+        (lambda about: about["columns"].update(query="q"), "columns"),
+        (lambda about: about["cleaning"].update(users_excluded_by_list=True), "cleaning"),
+        (lambda about: about.update(approved_plan="ab" * 32), "approved_plan"),
+        (lambda about: about["assumptions"].insert(-1, OTHERS), "assumptions"),
+    ],
+)
+def test_what_a_child_must_inherit(
+    change: Callable[[About], object], told: str, family: tuple[Path, Path, Path]
+) -> None:
+    _, parent, child = family
+    forge(child, change)
+    assert failed(child) == {}
+    assert told in failed(child, parent=parent)["review"]
+
+
+def test_a_child_of_an_unsound_parent(family: tuple[Path, Path, Path]) -> None:
+    _, parent, child = family
+    (parent / "more").write_text("x")
+    assert "the parent does not pass; files" in failed(child, parent=parent)["review"]
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        (lambda about: about["review"]["removed"].pop("queries"), "review"),
+        (lambda about: removed(about, "queries", -1000), "review"),
+        (lambda about: about["also_guaranteed"].update(definition="probabilistic"), "guarantee"),
+        (lambda about: about.update(also_guaranteed=None), "words"),
+        (lambda about: about["also_guaranteed"].update(theorem="docs/proofs/x.md"), "words"),
+        (lambda about: about["assumptions"].pop(), "words"),
+    ],
+)
+def test_what_a_child_may_say(
+    change: Callable[[About], object], name: str, family: tuple[Path, Path, Path]
+) -> None:
+    forge(family[2], change)
+    assert name in failed(family[2])
+
+
+def test_no_part_of_a_child_hides_its_users(family: tuple[Path, Path, Path]) -> None:
+    def mixed(about: About) -> None:
+        about["plan"][0]["guarantee"] = "indistinguishable"
+        restate(about)
+
+    forge(family[2], mixed)
+    assert "another than that of the whole" in failed(family[2])["guarantee"]
 
 
 # The command

@@ -27,7 +27,10 @@ SPENT = (
 UNTIMED = "All entries of the log are of the period {}: it has no times to tell."
 SESSIONS_OF_COLUMN = "Sessions are those of the log's column {}."
 SESSIONS_CUT = f"A session ends after {SESSION_GAP} minutes without an entry."
-OTHERS = "No person of this log is in a release to which the ledger gives other people."
+OTHERS = (
+    "No person of this log is in a release to which the ledger gives other people, and which of "
+    "these people somebody belongs to is no secret."
+)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ binary float nearest to it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, Inexact
 from fractions import Fraction
 from typing import ClassVar, Literal, Self, TypeVar, get_args
 
@@ -42,21 +42,21 @@ _EACH: dict[Unit, tuple[str, str]] = {
 _UNIT_ASSUMED: dict[Unit, list[str]] = {
     "user": [],
     "user-day": [
-        "A user is protected for each day (UTC) by itself: over n days her odds can move by a "
-        "factor of exp(n epsilon)."
+        "A user is protected for each day (UTC) by itself. Over n days epsilon is n times as large "
+        "and delta grows too: what she alone does on many days can be published."
     ],
     "session": [
-        "A user is protected for each session by itself: over n sessions her odds can move by a "
-        "factor of exp(n epsilon)."
+        "A user is protected for each session by itself. Over n sessions epsilon is n times as "
+        "large and delta grows too: what she alone does in many sessions can be published."
     ],
 }
 _ODDS: dict[tuple[Neighbors, Unit], str] = {
     ("replace", "user"): "having one history rather than any other",
-    ("replace", "user-day"): "having spent a day in one way rather than any other",
-    ("replace", "session"): "having had one session rather than any other",
+    ("replace", "user-day"): "having spent any one day in one way rather than any other",
+    ("replace", "session"): "having had any one session rather than another",
     ("add-remove", "user"): "being in the log rather than not",
-    ("add-remove", "user-day"): "having been there on a day rather than not",
-    ("add-remove", "session"): "having had a session rather than not",
+    ("add-remove", "user-day"): "having been there on any one day rather than not",
+    ("add-remove", "session"): "having had any one session rather than not",
 }
 
 _MOST_DIGITS = 305
@@ -85,6 +85,25 @@ def exact(value: Number, name: str) -> Fraction:
     except (ValueError, ArithmeticError, TypeError):
         raise UsageError(f"{name} must be a number such as 1, 0.5 or 1e-6") from None
     return number
+
+
+def shown(value: Fraction | float, *, up: bool = True) -> str:
+    """A number for people: exact where twelve digits do, else rounded against us.
+
+    >>> shown(Fraction(1, 10)), shown(Fraction(2, 3)), shown(Fraction(2, 3), up=False)
+    ('0.1', '0.666667', '0.666666')
+    """
+    value = exact(value, "value") if isinstance(value, float) else value
+    try:
+        precise = Context(prec=12, traps=[Inexact])
+        number = precise.divide(Decimal(value.numerator), Decimal(value.denominator))
+    except Inexact:
+        rounded = Context(prec=6, rounding=ROUND_CEILING if up else ROUND_FLOOR)
+        number = rounded.divide(Decimal(value.numerator), Decimal(value.denominator))
+    if number == 0 or -5 < number.adjusted() < 12:
+        text = f"{number:f}"
+        return text.rstrip("0").rstrip(".") if "." in text else text
+    return f"{number.normalize():e}"
 
 
 def whole(value: object, name: str) -> int:
@@ -222,9 +241,9 @@ class ProbabilisticDP(Guarantee):
     def in_words(self) -> str:
         """One sentence for the person who signs."""
         return (
-            f"Except with probability {float(self.delta):g} over its noise, the whole release is "
+            f"Except with probability {shown(self.delta)} over its noise, the whole release is "
             f"one in which nobody's odds of {_ODDS[self.neighbors, self.unit]} move by more than a "
-            f"factor of exp({float(self.epsilon):g})."
+            f"factor of exp({shown(self.epsilon)})."
         )
 
 
@@ -246,6 +265,6 @@ class Indistinguishability(Guarantee):
         each, per = _EACH[self.unit]
         return (
             f"For {each} the release is nearly as likely without that data as with it: "
-            f"any event's chance differs by at most a factor of exp({float(self.epsilon):g}) plus "
-            f"{float(self.delta):g}. The {float(self.delta):g} is per {per}."
+            f"any event's chance differs by at most a factor of exp({shown(self.epsilon)}) plus "
+            f"{shown(self.delta)}. The {shown(self.delta)} is per {per}."
         )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from zealous.guarantee import UNITS
+
 _CHOSEN = {
     "public-facts": "from public facts, without looking at this log",
     "earlier-release": "from an earlier release, without looking at this log",
@@ -81,6 +83,33 @@ def tracked(about: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """The entry of the ledger that paid for the release, if one did."""
     entry = about.get("ledger")
     return entry if entry and entry["tracked"] else None
+
+
+def period_account(about: Mapping[str, Any], entry: Mapping[str, Any]) -> str:
+    """Which period the account of one period is about."""
+    within = entry["accounts"]["period"]["within"]
+    if within == "all":
+        return "in one period"
+    own = within == about.get("period")
+    return f"in {within}, the {'period of this release' if own else 'most charged period'}"
+
+
+def counted_otherwise(about: Mapping[str, Any], entry: Mapping[str, Any]) -> list[str]:
+    """Where the accounts are about another loss than the one that the release bounds."""
+    goal, said = about["guarantee"], []
+    if entry["unit"] != goal["unit"]:
+        said.append(
+            f"The accounts count what {UNITS[entry['unit']]} loses; this release protects "
+            f"{UNITS[goal['unit']]} as a whole."
+        )
+    if entry["neighbors"] != goal["neighbors"]:
+        said.append(
+            f"The accounts are for {entry['neighbors']} neighbours, this release is for "
+            f"{goal['neighbors']}."
+        )
+    if said and goal["neighbors"] == "add-remove":
+        said.append("So its epsilon counts twice in them.")
+    return said
 
 
 def chosen(about: Mapping[str, Any]) -> str:

@@ -18,7 +18,7 @@ from zealous.calibrate import (
     tail,
 )
 from zealous.errors import Refused, UsageError
-from zealous.guarantee import UNITS, Guarantee, Indistinguishability, Number, exact
+from zealous.guarantee import UNITS, Guarantee, Indistinguishability, Number, exact, shown
 from zealous.items import Kind
 from zealous.mechanism import Zealous
 
@@ -109,7 +109,7 @@ def _check_delta(goal: Guarantee, accept_delta: bool) -> None:
         advised = Decimal(1) / Decimal(10 * goal.users)
         advised = advised.quantize(Decimal((0, (1,), advised.adjusted())), ROUND_FLOOR)
         raise Refused(
-            f"delta is per person under this guarantee: {float(goal.delta):g} is above "
+            f"delta is per person under this guarantee: {shown(goal.delta)} is above "
             f"1/(10 x {goal.users:,} users). Lower it to {float(advised):g} or less, use the "
             "probabilistic guarantee, or confirm with --accept-delta"
         )
@@ -123,7 +123,7 @@ class Forecast:
         users_to_appear: How many users an item needs to appear with 5, 50 and 95 % probability.
         error_95: Counts are off by at most this in 95 of 100 cases.
         single_person_items: At most this many items of a single person are published on average;
-            None where the number of users is not declared.
+            None where the number of users is not declared, or where the unit is not the user.
     """
 
     users_to_appear: dict[int, int]
@@ -141,7 +141,7 @@ def forecast(part: Part) -> Forecast:
         delta=part.delta,
     )
     single = None
-    if users is not None:
+    if users is not None and part.goal.unit == "user":
         lone = tail(mechanism.scale, mechanism.tau_prime - 1) if mechanism.tau == 1 else 0.0
         single = users * mechanism.items_per_user * lone
     return Forecast(
@@ -229,11 +229,11 @@ def claim(goal: Guarantee) -> str:
     epsilon, delta = twelve(goal)
     return "\n".join(
         [
-            f"{goal.title}, epsilon = {float(goal.epsilon):g}, delta = {float(goal.delta):g}, "
+            f"{goal.title}, epsilon = {shown(goal.epsilon)}, delta = {shown(goal.delta)}, "
             f"neighbours: {goal.neighbors}, unit: {UNITS[goal.unit]}",
             goal.in_words(),
-            f"Twelve such releases of the same people: epsilon = {float(epsilon):g}, "
-            f"delta = {float(delta):g}.",
+            f"Twelve such releases of the same people: epsilon = {shown(epsilon)}, "
+            f"delta = {shown(delta)}.",
         ]
     )
 
@@ -243,8 +243,8 @@ def _describe(part: Part) -> str:
     low, half, high = expected.users_to_appear.values()
     lines = [
         f"{part.name()}: at most {mechanism.items_per_user} a {part.goal.unit}",
-        f"  share of the budget   epsilon {float(part.goal.epsilon):.6g}, "
-        f"delta {float(part.goal.delta):.6g} (achieved {as_float(part.delta):.4g})",
+        f"  share of the budget   epsilon {shown(part.goal.epsilon)}, "
+        f"delta {shown(part.goal.delta)} (achieved {shown(part.delta)})",
         f"  noise                 {mechanism.noise}, scale {float(mechanism.scale):g}",
         f"  thresholds            tau {mechanism.tau}, tau' {mechanism.tau_prime}",
         f"  an item appears       with 5 / 50 / 95 % at {low} / {half} / {high} "

@@ -13,7 +13,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from zealous.guarantee import UNITS
-from zealous.handout import COUNTED, NOT_TRACKED, chosen, filtered, reviews, stamps, tracked
+from zealous.handout import (
+    COUNTED,
+    NOT_TRACKED,
+    chosen,
+    counted_otherwise,
+    filtered,
+    period_account,
+    reviews,
+    stamps,
+    tracked,
+)
 
 _TO_FILL = "to be filled in by the publisher"
 _VARIANT = {"probabilistic": "Custom", "indistinguishable": "Approximate DP"}
@@ -120,23 +130,30 @@ def _model(about: Mapping[str, Any]) -> dict[str, Any]:
         "actors": "The publisher holds the log and is trusted with it and with the machine that "
         "adds the noise. Recipients are not trusted: anybody may hold the whole release.",
         "release_type": "Many releases" if many else "One release",
-        "release_type_details": _spent(entry),
+        "release_type_details": _spent(about, entry),
         "data_source_type": "Dynamic" if about.get("period") else f"{_TO_FILL}: Static or Dynamic",
         "access_type": "Non-interactive",
     }
 
 
-def _spent(entry: Mapping[str, Any] | None) -> str:
+def _spent(about: Mapping[str, Any], entry: Mapping[str, Any] | None) -> str:
     if entry is None:
         return f"{NOT_TRACKED}: earlier and later releases are not known to this one."
-    said = []
-    for name, title in (("period", "in this period"), ("all", "over all releases")):
+    said = counted_otherwise(about, entry)
+    for name, title in (("period", period_account(about, entry)), ("all", "over all releases")):
+        begun = f"{title[0].upper()}{title[1:]}"
         account, cap = entry["accounts"][name], entry["caps"][name]
         said.append(
-            f"{title.capitalize()} ({account['releases']}): epsilon {account['epsilon']:g}, "
+            f"{begun} ({account['releases']}): epsilon {account['epsilon']:g}, "
             f"delta {account['delta']:g}, " + _cap(cap)
         )
-    return f"A ledger tracks the budget (entry {entry['entry']}). " + " ".join(said)
+    return " ".join(
+        [
+            f"A ledger tracks the budget of {UNITS[entry['unit']]}, neighbours: "
+            f"{entry['neighbors']} (entry {entry['entry']}).",
+            *said,
+        ]
+    )
 
 
 def _cap(cap: Mapping[str, float | None] | None) -> str:

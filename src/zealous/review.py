@@ -19,10 +19,10 @@ from urllib.parse import unquote_plus
 
 from zealous.errors import Refused, UsageError
 from zealous.guarantee import Indistinguishability
-from zealous.handout import FILTERED
 from zealous.personal import looks_personal, plain
 from zealous.release import Release, Table, check_new, read_release
-from zealous.verify import FILTERED_THEOREM, claimed, fingerprint, verify
+from zealous.verify import fingerprint, verify
+from zealous.verify.claim import also_stated, assumptions, claimed, stated
 from zealous.version import VERSION
 
 Item = tuple[str, ...]
@@ -86,7 +86,7 @@ def review(
 
     Guarantee:
         The child is a function of the release and of lists that are made without the log, so it
-        keeps the (epsilon, delta)-indistinguishability that the release has, and not its
+        keeps every (epsilon, delta)-indistinguishability that the release has, and not its
         probabilistic differential privacy (docs/proofs/composition.md). Nothing is charged.
 
     Args:
@@ -147,7 +147,7 @@ def _check_apart(parent: Path, output: Path) -> None:
 
 
 def _check_sound(parent: Path) -> None:
-    failed = [check for check in verify(parent) if not check.ok]
+    failed = [check for check in verify(parent) if check.ok is False]
     if failed:
         raise Refused(
             f"only a release that `zealous verify` passes can be reviewed; {failed[0].name}: "
@@ -242,22 +242,11 @@ def _child(
 ) -> dict[str, Any]:
     """release.json of the child: what holds for it, and where it comes from."""
     about = parent.about
-    claim, earlier = about["guarantee"], about["review"]
-    goal = claimed(claim, Indistinguishability.definition)
-    return {
+    child = {
         **{name: value for name, value in about.items() if name != "sha256"},
         "software": {"name": "zealous", "version": VERSION},
         "created": datetime.now(UTC).date().isoformat(),
         "id": secrets.token_hex(8),
-        "guarantee": {
-            **claim,
-            "definition": goal.definition,
-            "title": goal.title,
-            "in_words": goal.in_words(),
-            "theorem": FILTERED_THEOREM,
-        },
-        "also_guaranteed": None,
-        "assumptions": [*(each for each in about["assumptions"] if each != FILTERED), FILTERED],
         "review": {
             "parent": digest,
             "parent_id": about["id"],
@@ -265,9 +254,20 @@ def _child(
             "removed": {
                 kind: len(table) - len(tables[kind]) for kind, table in parent.tables.items()
             },
-            "earlier": earlier,
+            "earlier": about["review"],
         },
         "files": {
             kind: {**names, "rows": len(tables[kind])} for kind, names in about["files"].items()
         },
     }
+    claim = about["guarantee"]
+    goal = claimed(claim, Indistinguishability.definition)
+    child["guarantee"] = {**stated(goal, child, float), "exact": claim["exact"]}
+    child["also_guaranteed"] = also_stated(child)
+    child["assumptions"] = assumptions(child)
+    if about["assumptions"] not in (child["assumptions"], child["assumptions"][:-1]):
+        raise Refused(
+            "the release was written by another version of zealous and rests on assumptions that "
+            "this one does not know: review it with that version"
+        )
+    return child

@@ -99,7 +99,7 @@ ABOUT = {
     "assumptions": [str],
     "parameters_from": set(PARAMETERS_FROM),
     "selection_key": str,
-    "columns": {f"{field.name}?": str for field in fields(Columns)},
+    "columns": {f"{field.name}?": str for field in fields(Columns)} | {"user": str},
     "cleaning": {"users_excluded_by_list": bool, "max_entries_per_user": (None, int)},
     "plan": [_PART],
     "files": {"*": {"parquet": _PARQUET, "csv": _CSV, "columns": [str], "rows": int}},

@@ -15,7 +15,16 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zealous.guarantee import UNITS
-from zealous.handout import COUNTED, chosen, filtered, reviews, stamps, tracked
+from zealous.handout import (
+    COUNTED,
+    chosen,
+    counted_otherwise,
+    filtered,
+    period_account,
+    reviews,
+    stamps,
+    tracked,
+)
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -79,7 +88,9 @@ def statement(about: Mapping[str, Any]) -> str:
         odds=_odds(goal),
         delta=_delta(goal),
         ledger=entry,
-        accounts=_accounts(entry) if entry else [],
+        accounts=_accounts(about, entry) if entry else [],
+        otherwise=counted_otherwise(about, entry) if entry else [],
+        counted=UNITS[(entry or goal)["unit"]],
         unprotected=_unprotected(about),
         chosen=chosen(about),
         reviews=reviews(review),
@@ -201,8 +212,8 @@ def _delta(goal: Mapping[str, Any]) -> str:
     )
 
 
-def _accounts(entry: Mapping[str, Any]) -> list[dict[str, Any]]:
-    titles = {"period": "in this period", "all": "over all releases"}
+def _accounts(about: Mapping[str, Any], entry: Mapping[str, Any]) -> list[dict[str, Any]]:
+    titles = {"period": period_account(about, entry), "all": "over all releases"}
     return [
         {
             **entry["accounts"][name],

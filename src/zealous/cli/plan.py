@@ -26,7 +26,7 @@ from zealous.cli.options import (
     whole_number,
 )
 from zealous.errors import UsageError
-from zealous.guarantee import exact
+from zealous.guarantee import UNITS, exact, shown
 from zealous.log import Log
 from zealous.plan import Plan, claimed, figures, twelve
 from zealous.release import Release, read_release
@@ -74,7 +74,7 @@ The other way round, which guarantees do given parameters satisfy?
 def plan(items: str | None, output: Path | None, as_json: bool, **given: Any) -> None:
     """Choose the parameters of a release, without any data."""
     if given["scale"] is not None or given["tau"] is not None or given["tau_prime"] is not None:
-        _which_hold(given, as_json)
+        _which_hold({**given, "items": items, "output": output}, as_json)
         return
     approved = approved_from(items, given)
     planned = approved.planned
@@ -105,7 +105,7 @@ def plan(items: str | None, output: Path | None, as_json: bool, **given: Any) ->
         click.echo(f"\n{person.in_words()}")
     if curve:
         click.echo()
-        rows = [(f"{as_float(epsilon):g}", _delta(delta)) for epsilon, delta in curve]
+        rows = [(shown(epsilon), _delta(delta)) for epsilon, delta in curve]
         show.table("The least delta proven at each epsilon", ["epsilon", "delta"], rows)
     for each in advice:
         click.echo()
@@ -126,21 +126,24 @@ class Person:
     def figures(self) -> dict[str, Any]:
         """For programs."""
         return {
-            "accounts": self.accounts,
+            "up_to": self.accounts,
+            "unit": self.goal.unit,
             "guarantee": claimed(self.holds, as_float) if self.holds else None,
         }
 
     def in_words(self) -> str:
         """One paragraph."""
         whose = f"A person with up to {self.accounts} of the log's ids"
+        if self.goal.unit != "user":
+            whose = f"A user with up to {self.accounts} {self.goal.units()}"
         if self.holds is None:
             return (
-                f"{whose}: no guarantee is proven. Her ids could hold up an item together that "
-                "the thresholds take for one of several people."
+                f"{whose}: no guarantee is proven. Together they could hold up an item that the "
+                "thresholds take for one of several people."
             )
         return (
-            f"{whose}: epsilon = {as_float(self.holds.epsilon):g}, "
-            f"delta = {as_float(self.holds.delta):.4g}. {self.holds.in_words()}"
+            f"{whose}: epsilon = {shown(self.holds.epsilon)}, delta = {shown(self.holds.delta)}. "
+            f"{self.holds.in_words()} (--users bounds the {self.goal.units()} of all people.)"
         )
 
 
@@ -156,7 +159,7 @@ def _claim_at(epsilon: Fraction, delta: Fraction) -> dict[str, float | None]:
 
 
 def _delta(delta: Fraction) -> str:
-    return f"{as_float(delta):.4g}" if delta < 1 else "nothing is proven"
+    return shown(delta) if delta < 1 else "nothing is proven"
 
 
 def _advice(approved: Approved, given: Given) -> list[Advice]:
@@ -198,24 +201,26 @@ def _object(planned: Plan) -> dict[str, Any]:
 def _which_hold(given: Given, as_json: bool) -> None:
     if None in (given["scale"], given["tau"], given["tau_prime"]):
         raise UsageError("--scale, --tau and --tau-prime go together")
-    if given["epsilon"] is not None or given["delta"] is not None:
-        raise UsageError("give either --epsilon and --delta, or --scale, --tau and --tau-prime")
+    for name in ("epsilon", "delta", "items", "output", "advise", "curve", "accounts_per_person"):
+        if given[name]:
+            option = "-o" if name == "output" else "--" + name.replace("_", "-")
+            raise UsageError(f"--scale, --tau and --tau-prime do not go with {option}")
     hold = guarantees(
         scale=exact(given["scale"], "--scale"),
         tau=given["tau"],
         tau_prime=given["tau_prime"],
         items_per_user=whole_number(given["items_per_user"], "--items-per-user"),
         users=given["users"],
+        unit=given["unit"],
     )
     if as_json:
         show.as_json({"guarantees": [claimed(goal, as_float) for goal in hold]})
         return
-    rows = [
-        (goal.title, goal.neighbors, f"{as_float(goal.epsilon):.6g}", f"{as_float(goal.delta):.4g}")
-        for goal in hold
-    ]
+    rows = [(goal.title, goal.neighbors, shown(goal.epsilon), shown(goal.delta)) for goal in hold]
     show.table(
-        "What these parameters satisfy", ["guarantee", "neighbors", "epsilon", "delta"], rows
+        f"What these parameters satisfy, for {UNITS[given['unit']]}",
+        ["guarantee", "neighbors", "epsilon", "delta"],
+        rows,
     )
     if given["users"] is None:
         show.note("The probabilistic guarantee needs --users.")

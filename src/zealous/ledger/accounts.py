@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, Inexact
 from fractions import Fraction
 from typing import Any, get_args
 
@@ -186,12 +185,17 @@ class Measure:
         """What one person has lost about her entries within a period, or about all of them.
 
         Labels of people are taken to be disjoint: whoever she is, she pays what is charged to
-        everybody and what is charged to one label.
+        everybody and what is charged to one label. Not so the delta of probabilistic differential
+        privacy, which is the chance that anybody is breached, and adds up over all labels.
         """
         by_label: dict[str | None, Budget] = defaultdict(lambda: NOTHING)
         for charge in charges:
             if covers(charge.period, change):
-                by_label[charge.people] += self.cost(charge, change)
+                cost = self.cost(charge, change)
+                if charge.definition == "probabilistic":
+                    by_label[None] += Budget(epsilon=Fraction(0), delta=cost.delta)
+                    cost = Budget(epsilon=cost.epsilon, delta=Fraction(0))
+                by_label[charge.people] += cost
         everybody = by_label.pop(None, NOTHING)
         return everybody + Budget(
             epsilon=max((each.epsilon for each in by_label.values()), default=Fraction(0)),
@@ -242,21 +246,3 @@ def accounts(measure: Measure, charges: Sequence[Charge], within: Period | None)
         anybody=sum((each.delta for each in charges), Fraction(0)),
         definition="probabilistic" if probabilistic else "indistinguishable",
     )
-
-
-def shown(value: Fraction, *, up: bool = True) -> str:
-    """A number for people: exact where twelve digits do, else rounded against us.
-
-    >>> shown(Fraction(1, 10)), shown(Fraction(2, 3)), shown(Fraction(2, 3), up=False)
-    ('0.1', '0.666667', '0.666666')
-    """
-    try:
-        exact = Context(prec=12, traps=[Inexact])
-        number = exact.divide(Decimal(value.numerator), Decimal(value.denominator))
-    except Inexact:
-        rounded = Context(prec=6, rounding=ROUND_CEILING if up else ROUND_FLOOR)
-        number = rounded.divide(Decimal(value.numerator), Decimal(value.denominator))
-    if number == 0 or -5 < number.adjusted() < 12:
-        text = f"{number:f}"
-        return text.rstrip("0").rstrip(".") if "." in text else text
-    return f"{number.normalize():e}"

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from zealous.errors import Refused, ZealousError
-from zealous.guarantee import Neighbors, Unit
+from zealous.guarantee import Neighbors, Unit, shown
 from zealous.ledger.accounts import (
     Accounts,
     Budget,
@@ -20,7 +20,6 @@ from zealous.ledger.accounts import (
     Measure,
     accounts,
     covers,
-    shown,
 )
 from zealous.ledger.store import Row, canonical, chained
 from zealous.period import Period

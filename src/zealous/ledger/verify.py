@@ -61,6 +61,7 @@ def _part(about: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def about_of(directory: str | Path) -> dict[str, Any]:
+    """What a release says about itself; empty if there is no release."""
     try:
         about = json.loads((Path(directory) / _ABOUT).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -100,16 +101,25 @@ def _disagreements(book: Book, directory: Path) -> list[str]:
     if entry is None or entry.hash != stamp.get("hash"):
         return [f"its entry {seq} is not in the ledger: the ledger was rewritten or cut"]
     # A filtered child costs nothing: it answers for the release it was made from first.
-    review, exact = _part(about, "review"), _part(_part(about, "guarantee"), "exact")
+    review, claim = _part(about, "review"), _part(about, "guarantee")
     while _part(review, "earlier"):
         review = _part(review, "earlier")
+    exact, charge = _part(claim, "exact"), entry.charge
+    assumed = about["assumptions"] if isinstance(about.get("assumptions"), list) else []
+    compared = [
+        ("id", review.get("parent_id") if review else about.get("id"), entry.release),
+        ("epsilon", exact.get("epsilon"), str(charge.epsilon)),
+        ("delta", exact.get("delta"), str(charge.delta)),
+        ("unit", claim.get("unit"), charge.unit),
+        ("neighbors", claim.get("neighbors"), charge.neighbors),
+        ("period", about.get("period"), str(charge.period) if charge.period else None),
+        ("sessions", charge.sessions if charge.sessions in assumed else None, charge.sessions),
+    ]
+    if not review:  # a child claims indistinguishability, whatever its parent was charged as
+        compared.append(("definition", claim.get("definition"), charge.definition))
     problems = [
         f"its {name} is not the one charged in entry {seq}"
-        for name, said, charged in (
-            ("id", review.get("parent_id") if review else about.get("id"), entry.release),
-            ("epsilon", exact.get("epsilon"), str(entry.charge.epsilon)),
-            ("delta", exact.get("delta"), str(entry.charge.delta)),
-        )
+        for name, said, charged in compared
         if said != charged
     ]
     if entry.state == "voided":

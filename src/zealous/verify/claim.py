@@ -81,8 +81,8 @@ def _part(part: About, about: About) -> Guarantee:
     claim = about["guarantee"]
     if any(part[name] != claim[name] for name in ("neighbors", "unit", "users")):
         raise Failed("neighbours, unit or users are not those of the whole release")
-    one = claim if about["review"] is None else about["plan"][0]
-    if part["guarantee"] != one.get("definition", one.get("guarantee")):
+    first = about["plan"][0]["guarantee"]
+    if part["guarantee"] != (claim["definition"] if about["review"] is None else first):
         raise Failed("its guarantee is another than that of the whole release")
     share, scale = claimed(part, part["guarantee"]), exact(part["exact"]["scale"], "scale")
     if float(scale) != part["scale"]:
