@@ -14,7 +14,7 @@ ORDER = [
     "errors", "version", "engines.sql", "engines.duckdb", "guarantee", "period", "lines", "log",
     "source", "items", "bound", "histogram", "calibrate", "noise", "theory", "mechanism", "plan",
     "ledger", "account", "handout", "registry", "statement", "schema", "release", "approval",
-    "publish", "advice", "advise", "verify", "personal", "review", "audit", "inspection",
+    "provenance", "publish", "advice", "advise", "verify", "personal", "review", "audit", "inspection",
     "generate", "cli",
 ]  # fmt: skip
 

@@ -6,24 +6,12 @@ import os
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
-from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from zealous.account import (
-    OTHERS,
-    SPENT,
-    UNTIMED,
-    UNTRACKED,
-    Account,
-    released,
-    sessions,
-    spending,
-)
+from zealous.account import SPENT, UNTRACKED, Account, released, spending
 from zealous.bound import Select, check_select
-from zealous.calibrate import as_float
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import Refused, ReleaseError, UsageError
 from zealous.guarantee import Guarantee, Number
@@ -34,18 +22,10 @@ from zealous.lines import Skipped
 from zealous.log import Log
 from zealous.mechanism import Count
 from zealous.period import Period
-from zealous.plan import Part, Plan, also, figures, plan
-from zealous.release import (
-    FORMAT,
-    Release,
-    Table,
-    check_writable,
-    file_names,
-    read_release,
-    sorted_table,
-)
+from zealous.plan import Part, Plan, plan
+from zealous.provenance import assumptions, described, provenance
+from zealous.release import Release, Table, check_writable, read_release, sorted_table
 from zealous.source import Source, count_users, open_log
-from zealous.version import VERSION
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -107,8 +87,9 @@ def publish(
     _check(log, kinds, select, days, all_in_period)
     key = secrets.randbits(64) if seed is None else seed  # drawn before the log is read
     about = {
-        **_provenance(planned, select, key, log, parameters_from, private=seed is None),
-        "assumptions": [*goal.assumptions(), *_declared(goal, days, log, account)],
+        **provenance(planned, log, select=select, key=key, private=seed is None),
+        "assumptions": assumptions(goal, log.columns, days, account),
+        "parameters_from": parameters_from,
         "period": str(days) if days else None,
         "approved_plan": approved_plan,
     }
@@ -134,7 +115,7 @@ def publish(
         "id": paying.id if paying else _untracked_id(seed),
         "ledger": charged,
         "review": None,
-        "files": _files(tables),
+        "files": described(tables),
     }
     return Release(about=about, tables=tables, written=paying.written if paying else None)
 
@@ -244,19 +225,6 @@ def _check_users(source: Source, goal: Guarantee, say: Say) -> None:
         say("no entry with a user id was understood: see `zealous inspect`")
 
 
-def _declared(
-    goal: Guarantee, period: Period | None, log: Log, account: Account | None
-) -> list[str]:
-    """What the unit is made of, and what the publisher says and the program cannot see."""
-    cut = sessions(goal, log.columns)
-    said = [cut] if cut else []
-    if period is not None and "time" not in log.columns.given():
-        said.append(UNTIMED.format(period))
-    if account is not None and account.people is not None:
-        said.append(OTHERS)
-    return said
-
-
 def _untracked_id(seed: int | None) -> str:
     return secrets.token_hex(8) if seed is None else f"seed-{seed}"
 
@@ -290,71 +258,3 @@ def _in_order(
         return []
     table = pa.Table.from_batches(batches).sort_by([(name, "ascending") for name in columns])
     return list(table.to_batches())
-
-
-def _provenance(
-    planned: Plan,
-    select: Select,
-    key: int,
-    log: Log,
-    parameters_from: str,
-    *,
-    private: bool,
-) -> dict[str, Any]:
-    """What release.json says of how a release was made: public parameters alone."""
-    goal, other = planned.goal, also(planned)
-    return {
-        "format": FORMAT,
-        "software": {"name": "zealous", "version": VERSION},
-        "created": datetime.now(UTC).date().isoformat(),
-        "private": private,
-        "guarantee": {
-            **_claim(goal, float),
-            "exact": {"epsilon": str(goal.epsilon), "delta": str(goal.delta)},
-        },
-        "also_guaranteed": _claim(other, as_float) if other else None,
-        "parameters_from": parameters_from,
-        "selection_key": f"{key:016x}",
-        "columns": log.columns.given(),
-        "cleaning": {
-            "users_excluded_by_list": log.cleaning.exclude_users is not None,
-            "max_entries_per_user": log.cleaning.max_entries_per_user,
-        },
-        "plan": [
-            {
-                "kind": part.name(),
-                "settings": part.kind.settings(),
-                "select": select,
-                **figures(part),
-            }
-            for part in planned.parts
-        ],
-    }
-
-
-def _files(tables: Mapping[str, Table]) -> dict[str, Any]:
-    names = file_names(list(tables))
-    return {
-        kind: {
-            "parquet": f"{names[kind]}.parquet",
-            "csv": f"{names[kind]}.csv",
-            "columns": [name for name in table.arrow.column_names if name != "count"],
-            "rows": len(table),
-        }
-        for kind, table in tables.items()
-    }
-
-
-def _claim(goal: Guarantee, number: Callable[[Fraction], float]) -> dict[str, Any]:
-    """A guarantee for programs: what was asked as it was, what was computed rounded up."""
-    return {
-        "definition": goal.definition,
-        "title": goal.title,
-        "epsilon": number(goal.epsilon),
-        "delta": number(goal.delta),
-        "users": goal.users,
-        "neighbors": goal.neighbors,
-        "unit": goal.unit,
-        "in_words": goal.in_words(),
-        "theorem": goal.theorem,
-    }

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from zealous.errors import Refused, ReleaseError
 from zealous.handout import handout
+from zealous.ledger.store import sync
 from zealous.registry import registry
 from zealous.schema import FORMAT as FORMAT
 from zealous.statement import statement
@@ -95,7 +96,7 @@ class Release:
             digest = self._write_files(partial)
             partial.chmod(0o755)
             for each in (*partial.iterdir(), partial):
-                _sync(each)
+                sync(each)
             check_new(target)
             partial.rename(target)
         except OSError as error:
@@ -107,7 +108,7 @@ class Release:
             if partial is not None:
                 shutil.rmtree(partial, ignore_errors=True)
         with suppress(OSError):  # it is there; some file systems sync no directories
-            _sync(target.parent)
+            sync(target.parent)
         if self.written is not None:
             try:
                 self.written(target, digest)
@@ -241,12 +242,3 @@ def _inert(value: str | int) -> str | int:
         return value
     text = value.replace("\r", " ")  # the csv module does not quote it, and a row would begin there
     return f"'{text}" if _RUNNABLE.match(value) else text
-
-
-def _sync(path: Path) -> None:
-    """Have a file or a directory's list of files on the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

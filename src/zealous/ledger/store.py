@@ -69,7 +69,7 @@ def create(path: Path, opened: Mapping[str, Any]) -> bool:
                     for statement in _SCHEMA:
                         connection.execute(statement)
                     _insert(connection, Row(1, text, chained(ledger, text)))
-            _sync(partial)
+            sync(partial)
             try:
                 os.link(partial, path)
             except FileExistsError:
@@ -78,7 +78,7 @@ def create(path: Path, opened: Mapping[str, Any]) -> bool:
                 if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.ENOSYS):
                     raise
                 raise _unusable(path, "this disk has no links", new=True) from None
-            _sync(path.parent)
+            sync(path.parent)
     finally:
         for end in ("", "-wal", "-shm", "-journal"):
             with suppress(OSError):
@@ -140,7 +140,7 @@ def append(connection: sqlite3.Connection, body: Mapping[str, Any], *, after: Ro
     return row
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
     """Have a file or a directory's list of files on the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:

@@ -1,0 +1,93 @@
+"""What release.json says of how a release was made: public parameters alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from fractions import Fraction
+from typing import Any
+
+from zealous.account import OTHERS, UNTIMED, Account, sessions
+from zealous.bound import Select
+from zealous.calibrate import as_float
+from zealous.guarantee import Guarantee
+from zealous.log import Columns, Log
+from zealous.period import Period
+from zealous.plan import Plan, also, figures
+from zealous.release import FORMAT, Table, file_names
+from zealous.version import VERSION
+
+
+def provenance(
+    planned: Plan, log: Log, *, select: Select, key: int, private: bool
+) -> dict[str, Any]:
+    """The promise, and everything that was fixed before the log was read."""
+    goal, other = planned.goal, also(planned)
+    return {
+        "format": FORMAT,
+        "software": {"name": "zealous", "version": VERSION},
+        "created": datetime.now(UTC).date().isoformat(),
+        "private": private,
+        "guarantee": {
+            **claim(goal, float),
+            "exact": {"epsilon": str(goal.epsilon), "delta": str(goal.delta)},
+        },
+        "also_guaranteed": claim(other, as_float) if other else None,
+        "selection_key": f"{key:016x}",
+        "columns": log.columns.given(),
+        "cleaning": {
+            "users_excluded_by_list": log.cleaning.exclude_users is not None,
+            "max_entries_per_user": log.cleaning.max_entries_per_user,
+        },
+        "plan": [
+            {
+                "kind": part.name(),
+                "settings": part.kind.settings(),
+                "select": select,
+                **figures(part),
+            }
+            for part in planned.parts
+        ],
+    }
+
+
+def assumptions(
+    goal: Guarantee, columns: Columns, period: Period | None, account: Account | None
+) -> list[str]:
+    """What the guarantee rests on: with what the publisher says and the program cannot see."""
+    cut = sessions(goal, columns)
+    said = [*goal.assumptions(), *([cut] if cut else [])]
+    if period is not None and columns.time is None:
+        said.append(UNTIMED.format(period))
+    if account is not None and account.people is not None:
+        said.append(OTHERS)
+    return said
+
+
+def described(tables: Mapping[str, Table]) -> dict[str, Any]:
+    """The files of each kind."""
+    names = file_names(list(tables))
+    return {
+        kind: {
+            "parquet": f"{names[kind]}.parquet",
+            "csv": f"{names[kind]}.csv",
+            "columns": [name for name in table.arrow.column_names if name != "count"],
+            "rows": len(table),
+        }
+        for kind, table in tables.items()
+    }
+
+
+def claim(goal: Guarantee, number: Callable[[Fraction], float]) -> dict[str, Any]:
+    """A guarantee for programs: what was asked as it was, what was computed rounded up."""
+    return {
+        "definition": goal.definition,
+        "title": goal.title,
+        "epsilon": number(goal.epsilon),
+        "delta": number(goal.delta),
+        "users": goal.users,
+        "neighbors": goal.neighbors,
+        "unit": goal.unit,
+        "in_words": goal.in_words(),
+        "theorem": goal.theorem,
+    }
