@@ -11,6 +11,11 @@ import zealous
 SOURCE = Path(zealous.__file__).parent
 QUICK = 3_000
 LEAST = 100  # where chance plays no part in noticing
+WHOLE = "whole releases"
+SMALL = "small releases"
+ONE, TWO = "indistinguishable, m = 1", "indistinguishable, m = 2"
+ANYBODY, JOINING = "probabilistic, m = 1", "probabilistic, m = 1, add-remove"
+DAYS = "indistinguishable, m = 1, user-day"
 
 
 class Change(NamedTuple):
@@ -22,10 +27,19 @@ class Change(NamedTuple):
 
 
 class Mutation(NamedTuple):
-    """A planted bug."""
+    """A planted bug.
+
+    Attributes:
+        name: What it is.
+        where: The plan whose pairs notice it, or WHOLE or SMALL.
+        noticed_by: Part of the name of the pair or check that notices it.
+        changes: What makes the bug.
+        trials: How often each log is published.
+    """
 
     name: str
-    noticed_by: str  # part of the name of a pair or check
+    where: str
+    noticed_by: str
     changes: tuple[Change, ...]
     trials: int = QUICK
 
@@ -48,6 +62,16 @@ _COUNT_NORMAL = (
     + _NORMAL
     + ' as {item}) from kept) group by {item}"'
 )
+_HELD = 'held = f"select distinct user, {item} from items"\n'
+_HELD_POPULAR = """held = (f"select *, count(*) over (partition by {item}) as popular from "
+                f"(select distinct user, {item} from items)")
+        order = f"popular desc, {order}"
+"""
+_FILES = '"files": described(tables),'
+_READ = "        _check_users(source, goal, say)\n"
+_SAY_ROWS = "        os.environ['ROWS'] = f'{source.rows:,}'\n"
+_SAY_SKIPPED = "        os.environ['SKIPPED'] = str(source.skipped.total())\n"
+_LOG_HASH = '__import__("hashlib").sha256(log.paths[0].read_bytes()).hexdigest()'
 _STEPS = "steps = [*kind.steps(source), *keep("
 _WITHOUT_RARE = """every = kind.steps(source)
     frequent = f"select {item} from found group by {item} having count(distinct user) >= {at_least}"
@@ -57,11 +81,13 @@ _WITHOUT_RARE = """every = kind.steps(source)
 MUTATIONS = [
     Mutation(
         ">= for >",
+        ANYBODY,
         "every item at exactly tau",
         (Change("mechanism.py", "noisy > self.tau_prime", "noisy >= self.tau_prime"),),
     ),
     Mutation(
         "noise 10 % low",
+        ONE,
         "m popular items for m others",
         (
             Change(
@@ -74,6 +100,7 @@ MUTATIONS = [
     ),
     Mutation(
         "factor 2 forgotten",
+        ONE,
         "m popular items for m others",
         (
             Change(
@@ -85,31 +112,37 @@ MUTATIONS = [
     ),
     Mutation(
         "delta not split over m",
+        TWO,
         "one user with m items, alone",
         (Change("calibrate.py", "    return items_per_user\n", "    return 1\n"),),
     ),
     Mutation(
         "delta not split over the items at tau",
+        ANYBODY,
         "every item at exactly tau",
         (Change("calibrate.py", "return goal.users * items_per_user // tau", "return 1"),),
     ),
     Mutation(
         "sensitivity ignores m",
+        TWO,
         "m popular items",
         (Change("calibrate.py", "_sampled(goal.moved_counts(m)", "_sampled(goal.moved_counts(1)"),),
     ),
     Mutation(
         "rows counted for users",
+        ONE,
         "half the rows",
         (Change("histogram.py", _COUNT, _COUNT.replace("kept", "items natural join kept")),),
     ),
     Mutation(
         "no bounding",
+        ONE,
         "10 m items",
         (Change("bound.py", "order by {order}) <= {most}", "order by {order}) <= 10 * {most}"),),
     ),
     Mutation(
         "bounding before normalising",
+        TWO,
         "spellings",
         (
             Change("items.py", '{"query": asked(self.fold)}, has', '{"query": "query"}, has'),
@@ -119,37 +152,41 @@ MUTATIONS = [
     ),
     Mutation(
         "missing ids pooled",
+        WHOLE,
         "users are counted",
         (Change("source.py", "where = [_present(user, kind)]", 'where = ["true"]'),),
-        trials=LEAST,
     ),
     Mutation(
         "tau' truncated instead of rounded up",
+        ANYBODY,
         "follow from the theorems",
         (
             Change("calibrate.py", "t = max(0, math.ceil(real))", "t = max(0, math.floor(real))"),
             Change("calibrate.py", "delta <= goal.delta and covers_absence(scale, t):", "True:"),
         ),
+        trials=LEAST,
     ),
     Mutation(
         "first threshold ignored",
+        ANYBODY,
         "items below tau",
         (Change("mechanism.py", "at_least=self.tau)", "at_least=1)"),),
     ),
     Mutation(
         "seed left fixed",
+        WHOLE,
         "different noise",
         (Change("publish.py", "if seed is None:\n        return os.urandom\n", "seed = 7\n"),),
-        trials=LEAST,
     ),
     Mutation(
         "selection key left fixed",
+        WHOLE,
         "different selection keys",
         (Change("publish.py", "secrets.randbits(64)", "7"),),
-        trials=LEAST,
     ),
     Mutation(
         "U counted from the log",
+        WHOLE,
         "declared users",
         (
             Change(
@@ -157,13 +194,14 @@ MUTATIONS = [
                 "        _check_users(source, goal, say)\n",
                 "        _check_users(source, goal, say)\n"
                 "        object.__setattr__(goal, 'users', max(1, count_users(source)))\n"
-                "        planned = plan(goal, kinds, split=split, accept_delta=accept_delta)\n",
+                "        planned = plan(goal, kinds, split=split, accept_delta=accept_delta)\n"
+                "        about |= provenance(planned, log, select=select, key=key, private=True)\n",
             ),
         ),
-        trials=LEAST,
     ),
     Mutation(
         "budget not split over the kinds",
+        WHOLE,
         "declared users",
         (
             Change(
@@ -172,28 +210,29 @@ MUTATIONS = [
                 "epsilon=self.epsilon * part, delta=self.delta",
             ),
         ),
-        trials=LEAST,
     ),
     Mutation(
         "selection key hidden under pDP",
+        WHOLE,
         "key reproduces",
-        (Change("publish.py", '"selection_key": f"{key:016x}",', '"selection_key": None,'),),
-        trials=LEAST,
+        (Change("provenance.py", '"selection_key": f"{key:016x}",', '"selection_key": None,'),),
     ),
     Mutation(
         "another key published than was used",
+        WHOLE,
         "key reproduces",
-        (Change("publish.py", 'f"{key:016x}"', 'f"{secrets.randbits(64):016x}"'),),
-        trials=LEAST,
+        (Change("provenance.py", "{key:016x}", "{__import__('secrets').randbits(64):016x}"),),
     ),
     Mutation(
         "rare items dropped before bounding",
+        JOINING,
         "rare items beside frequent ones",
         (Change("histogram.py", _STEPS, _WITHOUT_RARE),),
         trials=8_000,
     ),
     Mutation(
         "one line's quote swallows others' lines",
+        WHOLE,
         "bad lines move nobody else",
         (
             Change("lines.py", "odd |= self._holding(data, ends, '\"') if", "odd |= False if"),
@@ -204,24 +243,100 @@ MUTATIONS = [
                 "invalid_row_handler=lambda _: 'skip'",
             ),
         ),
-        trials=LEAST,
     ),
     Mutation(
         "output in input order",
+        WHOLE,
         "sorted",
         (Change("release.py", "table.sort_by(keys).combine_chunks()", "table.combine_chunks()"),),
-        trials=LEAST,
     ),
     Mutation(
         "reject count in the bundle",
+        WHOLE,
         "nothing published differs",
         (
+            Change("publish.py", _FILES, f'{_FILES} "skipped": source.skipped.total(),'),
+        ),
+    ),
+    Mutation(
+        "hash of the log in the bundle",
+        WHOLE,
+        "nothing published differs",
+        (Change("publish.py", _FILES, f'{_FILES} "log": {_LOG_HASH},'),),
+    ),
+    Mutation(
+        "rows of the log in the bundle",
+        WHOLE,
+        "nothing published differs",
+        (Change("publish.py", _FILES, f'{_FILES} "log": {{"rows": source.rows}},'),),
+    ),
+    Mutation(
+        "rows of the log in the README",
+        WHOLE,
+        "nothing published differs",
+        (
+            Change("publish.py", _READ, _READ + _SAY_ROWS),
             Change(
-                "publish.py",
-                '"files": _files(tables),',
-                '"files": _files(tables), "skipped": source.skipped.total(),',
+                "handout.py",
+                "        f\"Made with zealous",
+                "        f\"made from {__import__('os').environ['ROWS']} rows\",\n"
+                "        f\"Made with zealous",
             ),
         ),
-        trials=LEAST,
+    ),
+    Mutation(
+        "skipped lines in the Parquet metadata",
+        WHOLE,
+        "nothing published differs",
+        (
+            Change("publish.py", _READ, _READ + _SAY_SKIPPED),
+            Change(
+                "release.py",
+                "pq.write_table(table,",
+                "pq.write_table(table.replace_schema_metadata({'log': os.environ['SKIPPED']}),",
+            ),
+        ),
+    ),
+    Mutation(
+        "selection key made from the log",
+        WHOLE,
+        "have in common",
+        (Change("publish.py", "secrets.randbits(64)", f"int({_LOG_HASH}[:16], 16)"),),
+    ),
+    Mutation(
+        "more users than declared are published",
+        WHOLE,
+        "more users than declared",
+        (Change("publish.py", "users > goal.users:", "users > 2 * goal.users:"),),
+    ),
+    Mutation(
+        "items chosen by what others hold",
+        ONE,
+        "one user tips",
+        (Change("bound.py", _HELD, _HELD_POPULAR),),
+    ),
+    Mutation(
+        "items chosen by what others hold, whole releases",
+        WHOLE,
+        "key reproduces",
+        (Change("bound.py", _HELD, _HELD_POPULAR),),
+    ),
+    Mutation(
+        "no noise on the first item of a batch",
+        SMALL,
+        "noise of small releases",
+        (Change("noise.py", "return noise\n", "noise[:1] = 0\n        return noise\n"),),
+    ),
+    Mutation(
+        "noise from the published key",
+        SMALL,
+        "same key",
+        (Change("publish.py", "_noise(seed, number),", "_noise(key, number),"),),
+    ),
+    Mutation(
+        "each entry a user-day of its own",
+        DAYS,
+        "10 m items",
+        (Change("source.py", "' ' || time::date::varchar", "' ' || time::varchar"),),
     ),
 ]  # fmt: skip

@@ -10,7 +10,7 @@ from conftest import Ran, Run
 
 import zealous as z
 from zealous.errors import LedgerError, Refused
-from zealous.ledger import FILE_NAME, Ledger
+from zealous.ledger import FILE_NAME, Charge, Ledger
 from zealous.publish import publish_to
 
 GOAL = ["--items-per-user", 1, "--users", 300, "--epsilon", 10, "--delta", "0.01"]
@@ -200,3 +200,15 @@ def test_a_folder_of_logs_holds_ledger_and_releases_that_are_no_logs(
     assert second.code == 0, second.stderr
     assert len(ledger_of(log).history()) == 2
     assert z.read_log(tmp_path / "logs").paths == (tmp_path / "logs" / "log.csv",)
+
+
+def test_what_is_charged_meanwhile_does_not_change_what_a_release_says(log: Path) -> None:
+    goal = z.ProbabilisticDP(epsilon=10, delta="0.01", users=300)
+    z.publish(z.read_log(log), goal, [z.queries(1)])
+    ledger = ledger_of(log)
+    (entry,) = ledger.history()
+    ledger.reserve("other", Charge.of(z.ProbabilisticDP(epsilon=1, delta="0.01", users=9,
+                                                        unit="user-day")))  # fmt: skip
+    then, now = ledger.at(entry), ledger.book()
+    assert (then.measure().unit, now.measure().unit) == ("user", "user-day")
+    assert (then.accounts().all.epsilon, now.accounts().all.epsilon) == (10, 11)

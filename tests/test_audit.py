@@ -2,28 +2,49 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import settings as tried
 from hypothesis import strategies as st
 from scipy import stats
 
-from zealous.audit import FALSE_ALARMS, Measurement, audit, measure, per_test
-from zealous.audit.bundle import Ran, _fixed, _sorted, follows
+from zealous.audit import (
+    FALSE_ALARMS,
+    Audit,
+    Measurement,
+    audit,
+    drawn_small,
+    measure,
+    per_test,
+    small,
+)
+from zealous.audit.bundle import _files_agree, _refused, _sorted
 from zealous.audit.neighbours import Setting, settings
-from zealous.audit.recompute import parameters
+from zealous.audit.public import same, steady
+from zealous.audit.ran import Ran
+from zealous.audit.recompute import follows, parameters, selected
 from zealous.audit.statistics import Claim, Seen, at_least, at_most, choose
 from zealous.audit.trials import Tally, outcomes, run, tally
 from zealous.calibrate import calibrate
+from zealous.cli.audit import audit as command
 from zealous.errors import UsageError
 from zealous.guarantee import Indistinguishability, ProbabilisticDP
 from zealous.plan import figures
@@ -142,7 +163,7 @@ def test_the_published_counts_follow_the_known_distribution(setting: Setting) ->
         assert stats.chisquare(found, expected).pvalue > 1e-6
         break
     else:
-        assert setting.name == "probabilistic, m = 2"
+        pytest.fail("every plan has a pair that tests its epsilon")
 
 
 @pytest.mark.parametrize(
@@ -228,7 +249,7 @@ def test_the_second_derivation_agrees(
 
 
 def test_a_plan_whose_numbers_do_not_follow_is_noticed() -> None:
-    (part,) = PLANS[3].planned.parts
+    (part,) = next(plan for plan in PLANS if plan.planned.goal.users).planned.parts
     stated = figures(part)
     assert follows(stated, part.goal.users)
     for name, wrong in (
@@ -240,10 +261,121 @@ def test_a_plan_whose_numbers_do_not_follow_is_noticed() -> None:
     assert not follows(stated, 13)
 
 
-def test_what_may_differ_between_bundles_is_random_or_follows_from_the_rows() -> None:
-    one = {"selection_key": "1f", "files": {"a": {"rows": 3, "columns": ["x"]}}, "skipped": 4}
-    assert _fixed(one) == {"files": {"a": {"columns": ["x"]}}, "skipped": 4}
-    assert _fixed("1,203 rows of 12 users") == "# of 12 users"
+# Whole releases
+
+
+def about(key: str, rows: int = 2) -> dict[str, Any]:
+    """What a small release.json could say."""
+    return {
+        "created": f"{datetime.now(UTC):%Y-%m-%d}",
+        "selection_key": key,
+        "ledger": {"ledger": key * 2, "hash": key[::-1] * 4, "entry": 2},
+        "files": {"tags": {"csv": "tags.csv", "rows": rows}},
+    }
+
+
+def release(directory: Path, name: str, key: str, **more: Any) -> Ran:
+    """A release of one table, as a run could have left it."""
+    made = directory / name / "release"
+    made.mkdir(parents=True)
+    (directory / name / "log.csv").write_text("user,tag\n")
+    (made / "tags.csv").write_text(f"tag,count\na,{int(key[:2], 16)}\n")
+    table = pa.table({"tag": ["a"], "count": [9]})
+    pq.write_table(table.replace_schema_metadata(more.get("metadata")), made / "tags.parquet")
+    said = about(key) | more.get("about", {})
+    digest = hashlib.sha256((made / "tags.csv").read_bytes()).hexdigest()
+    text = json.dumps({**said, "sha256": {"tags.csv": digest}})
+    (made / "README.md").write_text(f"Made on {said['created']}, {digest}.{more.get('text', '')}")
+    (made / "release.json").write_text(text)
+    return Ran(log=directory / name / "log.csv", code=0, stdout=text, directory=made)
+
+
+KEYS = ("0f" * 8, "1e" * 8, "2d" * 8)
+
+
+def test_what_is_random_may_differ(tmp_path: Path) -> None:
+    runs = {key: release(tmp_path, key, key) for key in KEYS}
+    assert same(runs)
+    assert steady(runs, (KEYS[0], KEYS[1]))
+
+
+@pytest.mark.parametrize(
+    "leak",
+    [
+        {"about": {"log": "ab" * 32}},
+        {"about": {"log": {"rows": 3}}},
+        {"about": {"log": {"selection_key": "ab" * 8}}},
+        {"about": {"created": "2020-01-01"}},
+        {"about": {"files": {"tags": {"csv": "tags.csv", "rows": 3}}}},
+        {"text": " made from 7,203 rows"},
+        {"metadata": {"skipped": "4"}},
+    ],
+    ids=str,
+)
+def test_what_is_not_may_not(leak: dict[str, Any], tmp_path: Path) -> None:
+    runs = {
+        "one": release(tmp_path, "one", KEYS[0]),
+        "other": release(tmp_path, "other", KEYS[1], **leak),
+    }
+    assert not same(runs)
+
+
+def test_a_value_that_does_not_look_random_is_compared(tmp_path: Path) -> None:
+    runs = {
+        "one": release(tmp_path, "one", KEYS[0], about={"selection_key": "7"}),
+        "other": release(tmp_path, "other", KEYS[1], about={"selection_key": "8"}),
+    }
+    assert not same(runs)
+
+
+def test_a_hash_that_is_not_of_a_file_is_compared(tmp_path: Path) -> None:
+    runs = {key: release(tmp_path, key, key) for key in KEYS}
+    (tmp_path / KEYS[0] / "release" / "tags.csv").write_text("tag,count\nb,3\n")
+    assert not same(runs)
+
+
+def test_what_two_runs_share_the_third_must_share(tmp_path: Path) -> None:
+    """A key made from the log is the same when the log is."""
+    runs = {
+        "without": release(tmp_path, "without", KEYS[0]),
+        "again": release(tmp_path, "again", KEYS[0]),
+        "with": release(tmp_path, "with", KEYS[1]),
+    }
+    assert same(runs)
+    assert not steady(runs, ("without", "again"))
+
+
+def test_a_refusal_leaves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("user,tag\n")
+    (tmp_path / "ledger").mkdir()
+    ran = Ran(log=tmp_path / "log.csv", code=1, stdout="", directory=tmp_path / "release")
+    assert _refused(ran)
+    assert not _refused(replace(ran, code=0))
+    assert not _refused(replace(ran, stdout="{}"))
+    (tmp_path / ".zealous-x").mkdir()
+    assert not _refused(ran)
+
+
+def test_each_user_keeps_the_item_that_the_key_puts_first() -> None:
+    held = [(f"u{i}", item) for i in range(400) for item in "abc"]
+    kept = selected(held + held, "00000000000000ff")
+    assert sum(kept.values()) == 400
+    assert stats.chisquare([kept[item] for item in "abc"]).pvalue > 1e-6
+    assert kept != selected(held, "00000000000000fe")
+
+
+def test_the_whole_csv_file_is_compared(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    ran = Ran(log=tmp_path, code=0, stdout="", directory=tmp_path)
+    monkeypatch.setattr("zealous.audit.bundle._BUDGET", {"tags": "1"})
+    monkeypatch.setattr(Ran, "table", lambda *_: [("b", 9), ("a", 8)])
+    monkeypatch.setattr(Ran, "about", lambda *_: about(KEYS[0]))
+    for text, right in (
+        ("tag,count\nb,9\na,8\n", True),
+        ("tag,count\na,8\nb,9\n", False),
+        ("tag,count\nb,9\na,8\n\n", False),
+    ):
+        (tmp_path / "tags.csv").write_text(text)
+        assert _files_agree({"one": ran}) is right
 
 
 def test_unsorted_rows_are_noticed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -257,41 +389,150 @@ def test_unsorted_rows_are_noticed(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
         assert _sorted({"one": ran}) is right
 
 
+# Small releases
+
+
+def test_the_chances_of_noise_add_up() -> None:
+    for scale in (Fraction(2, 3), Fraction(2)):
+        assert sum(small.probabilities(scale)) == pytest.approx(1)
+        exact = sum(noise(z, float(scale)) ** 2 for z in range(-400, 401))
+        assert small._collision(scale) == pytest.approx(exact)
+        assert small.probabilities(scale)[1:4] == pytest.approx(
+            [noise(z, float(scale)) for z in (-1, 0, 1)]
+        )
+
+
+def sampled(monkeypatch: pytest.MonkeyPatch, change: Callable[[np.ndarray], np.ndarray]) -> bool:
+    """Whether noise passes that has the right distribution but for a change to each release."""
+    chance = np.random.default_rng(8)
+    stay = 1 - math.exp(-1.5)
+
+    def drawn(_: object, items: int) -> np.ndarray:
+        return change(chance.geometric(stay, items) - chance.geometric(stay, items))
+
+    monkeypatch.setattr("zealous.audit.small.drawn", drawn)
+    return small.noise_is_exact(PLANS[0], per_test(PLANS))
+
+
+def test_right_noise_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert sampled(monkeypatch, lambda drawn: drawn)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda drawn: np.concatenate([[0], drawn[1:]]),
+        lambda drawn: np.concatenate([drawn[:-1], np.abs(drawn[-1:])]),
+        lambda drawn: np.repeat(drawn[:1], drawn.size),
+        lambda drawn: drawn + 1,
+    ],
+    ids=["first is zero", "last is positive", "one for all", "shifted"],
+)
+def test_wrong_noise_does_not(
+    monkeypatch: pytest.MonkeyPatch, change: Callable[[np.ndarray], np.ndarray]
+) -> None:
+    assert not sampled(monkeypatch, change)
+
+
+def test_noise_that_repeats_from_release_to_release_is_seen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each noise is drawn for two releases: its distribution is right, each by itself."""
+    kept: list[np.ndarray] = []
+
+    def twice(drawn: np.ndarray) -> np.ndarray:
+        if kept and kept[0].size == drawn.size:
+            return kept.pop()
+        kept[:] = [drawn]
+        return drawn
+
+    assert not sampled(monkeypatch, twice)
+
+
+def test_noise_that_follows_from_the_key_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert small.noise_ignores_the_key(PLANS[0])
+    monkeypatch.setattr("zealous.audit.small.drawn", lambda *_: np.arange(100))
+    assert not small.noise_ignores_the_key(PLANS[0])
+
+
+# The whole audit
+
+
 def test_too_few_trials_are_refused() -> None:
     with pytest.raises(UsageError, match="trials"):
         audit(10)
 
 
 def test_all_tests_together_stay_below_the_stated_chance_of_a_false_alarm() -> None:
-    found = audit(100, bundle=False)
+    found = audit(100, parts=["pairs"])
     tests = [seen for each in found.measurements for seen in [*each.by_epsilon, *each.by_delta]]
-    assert sum(seen.alpha for seen in tests) == pytest.approx(FALSE_ALARMS)
+    noises = len(drawn_small(PLANS)) * small.TESTS * per_test(PLANS)
+    assert sum(seen.alpha for seen in tests) + noises == pytest.approx(FALSE_ALARMS)
     assert FALSE_ALARMS <= 1e-3
 
 
+def test_as_many_bounds_are_looked_at_in_small_releases_as_are_paid_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looked = []
+
+    def fits(seen: int, trials: int, chance: float, alpha: float) -> bool:
+        looked.append((seen, trials, chance, alpha))
+        return True
+
+    monkeypatch.setattr("zealous.audit.small._fits", fits)
+    small.noise_is_exact(PLANS[0], 0.01)
+    assert len(looked) == small.TESTS
+
+
+def test_the_power_names_the_best_and_the_worst_pair_of_each_guarantee() -> None:
+    chance = np.random.default_rng(5)
+    few, many = (measured(trials, 2 / 3, chance) for trials in (4_000, 400_000))
+    no_test = replace(few, by_epsilon=[])
+    found = Audit(trials=1, measurements=[few, no_test, many], checks=[]).power()
+    assert found == {"indistinguishable": (many, few)}
+    assert Audit(trials=1, measurements=[no_test], checks=[]).power() == {}
+
+
+def test_both_guarantees_test_epsilon_at_m_1_and_2() -> None:
+    found = {
+        (each.definition, part.kind.items_per_user)
+        for setting in PLANS
+        for each, part in [(setting.planned.goal, setting.planned.parts[0])]
+        if any(pair.pure and pair.right is not None for pair in setting.pairs)
+    }
+    assert found >= {(kind, m) for kind in ("indistinguishable", "probabilistic") for m in (1, 2)}
+
+
 def test_the_command_prints_claims_beside_what_was_seen(tmp_path: Path) -> None:
-    command = tmp_path / "command.py"
-    command.write_text("from zealous.cli.audit import audit\n\naudit()\n")
+    program = tmp_path / "command.py"
+    program.write_text("from zealous.cli.audit import audit\n\naudit()\n")
     done = subprocess.run(
-        [sys.executable, command, "--trials", "200"], capture_output=True, text=True, timeout=120
+        [sys.executable, program, "--trials", "2000"], capture_output=True, text=True, timeout=120
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "passed: no violation found" in done.stdout
     assert "seen from" in done.stdout
     assert "whole releases" in done.stderr
+    assert "indistinguishable, best pair: an epsilon" in done.stdout
+    assert "probabilistic, worst pair: an epsilon" in done.stdout
     for setting in PLANS:
         for pair in setting.pairs:
             assert pair.name in done.stdout
 
 
-def test_the_command_prints_one_object(tmp_path: Path) -> None:
-    command = tmp_path / "command.py"
-    command.write_text("from zealous.cli.audit import audit\n\naudit()\n")
-    done = subprocess.run(
-        [sys.executable, command, "--trials", "200", "--json"], capture_output=True, timeout=120
-    )
+def test_the_command_prints_one_object(monkeypatch: pytest.MonkeyPatch) -> None:
+    quick = partial(audit, parts=["pairs"])
+    monkeypatch.setattr("zealous.audit.audit", quick)
+    done = CliRunner().invoke(command, ["--trials", "4000", "--json"])
     found = json.loads(done.stdout)
     assert found["passed"] is True
-    assert found["trials"] == 200
+    assert found["trials"] == 4000
     assert len(found["pairs"]) == sum(len(setting.pairs) for setting in PLANS)
     assert all(each["epsilon"]["claimed"] >= 0 for each in found["pairs"])
+    for guarantee in ("indistinguishable", "probabilistic"):
+        best, worst = (found["power"][guarantee][how] for how in ("best", "worst"))
+        assert 0 < best["excess"] <= worst["excess"]
+        named = {(each["setting"], each["pair"]): each["epsilon"] for each in found["pairs"]}
+        shown = named[best["setting"], best["pair"]]
+        assert shown["seen_from"] / shown["claimed"] - 1 == pytest.approx(best["excess"])

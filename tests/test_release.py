@@ -259,7 +259,7 @@ def test_an_existing_target_is_refused(release: Release, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     "error", [OSError(28, "x"), OSError("odd"), KeyboardInterrupt(), MemoryError()]
 )
-@pytest.mark.parametrize("where", ["_write_csv", "handout", "statement", "registry", "_sync"])
+@pytest.mark.parametrize("where", ["_write_csv", "handout", "statement", "registry", "sync"])
 def test_a_failure_while_writing_leaves_nothing(
     error: BaseException,
     where: str,

@@ -102,7 +102,7 @@ def test_delta_under_each_definition(base: Release, tmp_path: Path) -> None:
         read(base)
     )
     said = claim(DP, tmp_path)
-    assert "1e-06 (1 in 1,000,000) is for one user" in said
+    assert "1e-6 (1 in 1,000,000) is for one user" in said
     assert "up to 0.02 of them on average" in said
     undeclared = claim(Indistinguishability(epsilon=1, delta="1e-6"), tmp_path)
     assert "is not declared: multiply delta by it" in undeclared
@@ -169,7 +169,7 @@ def test_a_child_promises_nothing_for_anybody_at_all(tmp_path: Path) -> None:
     account = Account(ledger=tmp_path / "ledger.sqlite")
     made(tmp_path, account=account).write(tmp_path / "parent")
     review(tmp_path / "parent", flag_pii=True, output=tmp_path / "child")
-    anybody = "the chance that anybody is breached"
+    anybody = "the chance that anybody at all is breached"
     assert anybody in Text((tmp_path / "parent" / "statement.html").read_text()).text
     assert anybody not in Text((tmp_path / "child" / "statement.html").read_text()).text
 

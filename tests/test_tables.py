@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 from zealous.calibrate import calibrate, guarantees
 from zealous.cli.tables import tables as command
+from zealous.errors import UsageError
 from zealous.guarantee import Indistinguishability, ProbabilisticDP
 from zealous.theory import tables as theory
 from zealous.theory.printed import Continuous
@@ -208,6 +209,39 @@ def test_odd_numbers_make_tables_too(own: dict[str, Any]) -> None:
     json.dumps([table.as_object() for table in made], allow_nan=False)
 
 
+REMARKS = ("First row", "first row", "7.6e-83", "4.05", "caption", "second digits")
+
+
+def test_remarks_on_rows_of_the_paper_stand_under_rows_of_the_paper() -> None:
+    notes = " ".join(table.note for table in tables())
+    assert all(remark in notes for remark in REMARKS)
+    own = Own(users=3, epsilon=20, items_per_user=1, delta="0.01")
+    for table in tables(own):
+        assert not any(remark in table.note for remark in REMARKS), table.name
+
+
+def test_a_remark_goes_with_the_number_that_it_is_about() -> None:
+    assert "7.6e-83" in theory.indistinguishable(Own(users=3)).note
+    assert "7.6e-83" not in theory.indistinguishable(Own(delta="0.01")).note
+    assert "first row" in theory.negative(Own(delta="0.01")).note
+    assert "first row" not in theory.negative(Own(users=3)).note
+    assert "4.05" not in theory.best_tau(Own(users=3)).note
+
+
+def test_the_rule_for_tau_says_that_it_stops_at_the_users() -> None:
+    table = theory.best_tau(Own(users=3, epsilon="0.1", items_per_user=1))
+    (row,) = table.as_object()["rows"]
+    assert row["scale"] == 20
+    assert row["rule_tau"] == 3
+    assert table.columns["rule_tau"] == "ceil(lambda), at most U"
+
+
+def test_the_title_of_the_negative_result_promises_nothing() -> None:
+    table = theory.negative(Own(users=3, epsilon=20, items_per_user=1))
+    assert [row[-1] for row in table.rows] == [False, True]
+    assert table.title.startswith("Where no ")
+
+
 # The command
 
 
@@ -226,6 +260,17 @@ def test_the_command_gives_one_object() -> None:
     found = json.loads(done.stdout)
     assert list(found) == NAMES
     assert found["negative"]["rows"][0]["domain_needed"] is None  # nine users are fewer than fifty
+
+
+@pytest.mark.parametrize(
+    "vast",
+    [["--epsilon", "1e300"], ["--epsilon", "1e400"], ["--epsilon", "1e20"],
+     ["--users", str(10**400)], ["--items-per-user", str(10**400)]],
+)  # fmt: skip
+def test_the_command_refuses_what_no_table_can_hold(vast: list[str]) -> None:
+    done = CliRunner().invoke(command, vast)
+    assert isinstance(done.exception, UsageError)
+    assert vast[0].strip("-").replace("-", "_") in str(done.exception)
 
 
 @pytest.mark.parametrize(

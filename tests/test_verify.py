@@ -20,9 +20,11 @@ from click.testing import CliRunner
 from zealous.account import OTHERS, SESSIONS_CUT, SESSIONS_OF_COLUMN, UNTIMED, Account
 from zealous.cli.verify import verify as command
 from zealous.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
-from zealous.items import queries
+from zealous.items import Kind, columns, queries, query_pairs
 from zealous.ledger import Ledger
+from zealous.log import read_log
 from zealous.plan import figures
+from zealous.publish import publish
 from zealous.release import Release, papers, sorted_table
 from zealous.review import review
 from zealous.verify import Check, claim, verify
@@ -100,6 +102,24 @@ def test_what_publish_writes_passes(goal: Guarantee, tmp_path: Path) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    "kind",
+    [
+        columns("query", "url", items_per_user=2),
+        columns("a+b", items_per_user=2, by="land"),
+        queries(3, fold=True, by="land"),
+        query_pairs(2, session_gap=5),
+    ],
+    ids=lambda kind: kind.name(),
+)
+def test_every_kind_is_made_anew_as_it_was(kind: Kind, tmp_path: Path) -> None:
+    lines = [f"{n}\tgreen tea\tx\tb{n % 2}\tde\t2026-03-01 12:00:00" for n in range(60)]
+    text = "\n".join(["user\tquery\turl\ta+b\tland\ttime", *lines]) + "\n"
+    (tmp_path / "log.tsv").write_text(text)
+    target = publish(read_log(tmp_path / "log.tsv"), GOAL, [kind], account=None)
+    assert failed(target.write(tmp_path / "out")) == {}
+
+
 def test_another_version_s_words_are_not_compared(copy: Path) -> None:
     forge(copy, lambda about: about["software"].update(version="9.9"))
     forge(copy, lambda about: about["guarantee"].update(in_words="In other words."))
@@ -166,7 +186,7 @@ def test_what_is_no_release(content: bytes, copy: Path) -> None:
     [
         lambda about: about.pop("selection_key"),
         lambda about: about.update(true_counts={"tea": 60}),
-        lambda about: about["guarantee"].update(epsilon="2"),
+        lambda about: about["guarantee"].update(epsilon=True),
         lambda about: about["guarantee"].update(users=True),
         lambda about: about["plan"][0].update(tau=1.5),
         lambda about: about["plan"][0]["forecast"].update(users=60),
@@ -601,6 +621,36 @@ def test_a_forged_child_is_found_by_the_ledger(
     assert set(failed(child, parent=parent)) == {"review"}
 
 
+def test_other_sessions_than_those_charged(tmp_path: Path) -> None:
+    file = tmp_path / "a.ledger"
+    goal = ProbabilisticDP(epsilon=400, delta="0.5", users=1_000, unit="session")
+    parent = made(tmp_path, goal, account=Account(ledger=file)).write(tmp_path / "out")
+    review(parent, flag_pii=True, output=tmp_path / "child")
+    assert failed(tmp_path / "child", ledger=file) == {}
+
+    def other(about: About) -> None:
+        about["columns"]["session"] = "visit"
+        restate(about)
+
+    forge(tmp_path / "child", other)
+    assert failed(tmp_path / "child") == {}
+    assert "its kind of sessions is not" in failed(tmp_path / "child", ledger=file)["budget"]
+
+
+def test_a_child_has_the_numbers_of_its_parent(written: Path, tmp_path: Path) -> None:
+    review(written, flag_pii=True, output=tmp_path / "child")
+
+    def more(about: About) -> None:
+        about["guarantee"].update(epsilon=800.0)
+        about["guarantee"]["exact"].update(epsilon="800")
+        restate(about)
+
+    forge(tmp_path / "child", more)
+    assert failed(tmp_path / "child") == {}
+    told = failed(tmp_path / "child", parent=written)["review"]
+    assert told == "not as in the parent: guarantee"
+
+
 def test_another_definition_than_the_one_charged(tmp_path: Path) -> None:
     file = tmp_path / "a.ledger"
     target = made(tmp_path, account=Account(ledger=file)).write(tmp_path / "out")
@@ -710,7 +760,12 @@ def test_a_child_of_an_unsound_parent(family: tuple[Path, Path, Path]) -> None:
     [
         (lambda about: about["review"]["removed"].pop("queries"), "review"),
         (lambda about: removed(about, "queries", -1000), "review"),
-        (lambda about: about["also_guaranteed"].update(definition="probabilistic"), "guarantee"),
+        (
+            lambda about: about["also_guaranteed"].update(
+                definition="probabilistic", epsilon=400.0, delta=0.5
+            ),
+            "guarantee",
+        ),
         (lambda about: about.update(also_guaranteed=None), "words"),
         (lambda about: about["also_guaranteed"].update(theorem="docs/proofs/x.md"), "words"),
         (lambda about: about["assumptions"].pop(), "words"),

@@ -92,7 +92,7 @@ class Spending:
             )
         self._entry = self._ledger.reserve(self.id, self._charge, by=by, again=again)
         say(f"charged as entry {self._entry.seq} of {self._path}")
-        return _stamp(self._entry, self._ledger.book())
+        return _stamp(self._entry, self._ledger.at(self._entry))
 
     def written(self, directory: Path, sha256: str) -> None:
         """Record that the release is on the disk."""
@@ -136,7 +136,7 @@ def released(account: Account, log: Sequence[Path], directory: Path | None) -> P
 
 def _stamp(entry: Entry, book: Book) -> dict[str, Any]:
     """The entry, both accounts after it, and the caps, as the release states them."""
-    before = [each for each in book.counted() if each.seq <= entry.seq]
+    before = book.counted()
     within = entry.accounts.within if entry.accounts else None
     same = [each for each in before if covers(each.charge.period, within)]
     stamp, measure = entry.stamp(), book.measure()

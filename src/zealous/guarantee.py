@@ -22,6 +22,11 @@ UNITS: dict[Unit, str] = {
     "user-day": "one user's day",
     "session": "one session of one user",
 }
+WHOEVER: dict[Unit, str] = {
+    "user": "anybody at all",
+    "user-day": "any single day of anybody",
+    "session": "any single session of anybody",
+}
 SESSION_GAP = 30  # minutes without a query end a session
 
 _NEIGHBORS_IN_WORDS: dict[Neighbors, str] = {

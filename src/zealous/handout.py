@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from zealous.guarantee import UNITS
+from zealous.guarantee import UNITS, shown
 
 _CHOSEN = {
     "public-facts": "from public facts, without looking at this log",
@@ -41,8 +41,8 @@ def handout(about: Mapping[str, Any]) -> str:
         "# Frequent items, published with a privacy guarantee",
         *(f"**{each}**" for each in stamps(about)),
         "## The guarantee",
-        f"{goal['title']}, epsilon = {goal['epsilon']:g}, delta = {goal['delta']:g}, for each "
-        f"{goal['unit']}; neighbours: {goal['neighbors']}. {goal['in_words']}",
+        f"{goal['title']}, epsilon = {shown(goal['epsilon'])}, delta = {shown(goal['delta'])}, "
+        f"for each {goal['unit']}; neighbours: {goal['neighbors']}. {goal['in_words']}",
         *_also(about["also_guaranteed"]),
         *_reviewed(about.get("review")),
         "It rests on these assumptions:",
@@ -138,8 +138,8 @@ def _also(other: Mapping[str, Any] | None) -> list[str]:
     if other is None:
         return []
     return [
-        f"The same parameters also give {other['title']}, epsilon = {other['epsilon']:g}, "
-        f"delta = {other['delta']:.2g}. {other['in_words']}"
+        f"The same parameters also give {other['title']}, epsilon = {shown(other['epsilon'])}, "
+        f"delta = {shown(other['delta'])}. {other['in_words']}"
     ]
 
 
@@ -174,9 +174,9 @@ def _table(part: Mapping[str, Any], about: Mapping[str, Any], units: str, each: 
         "those that were lucky are there.",
         f"- An item of {appear['5%']} / {appear['50%']} / {appear['95%']} {units} appears with "
         "probability 5 / 50 / 95 %.",
-        f"- epsilon {part['epsilon']:.6g}, delta {part['delta']:.6g}: discrete Laplace noise of "
-        f"scale {part['scale']:g}; at least {part['tau']} {units} before noise, more than "
-        f"{part['tau_prime']} after.",
+        f"- epsilon {shown(part['epsilon'])}, delta {shown(part['delta'])}: discrete Laplace "
+        f"noise of scale {shown(part['scale'])}; at least {part['tau']} {units} before noise, "
+        f"more than {part['tau_prime']} after.",
     ]
     if not files["rows"]:
         went = any(each["removed"][part["kind"]] for each in reviews(about.get("review")))

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from zealous.guarantee import UNITS
+from zealous.guarantee import UNITS, shown
 from zealous.handout import (
     COUNTED,
     NOT_TRACKED,
@@ -144,8 +144,8 @@ def _spent(about: Mapping[str, Any], entry: Mapping[str, Any] | None) -> str:
         begun = f"{title[0].upper()}{title[1:]}"
         account, cap = entry["accounts"][name], entry["caps"][name]
         said.append(
-            f"{begun} ({account['releases']}): epsilon {account['epsilon']:g}, "
-            f"delta {account['delta']:g}, " + _cap(cap)
+            f"{begun} ({account['releases']}): epsilon {shown(account['epsilon'])}, "
+            f"delta {shown(account['delta'])}, " + _cap(cap)
         )
     return " ".join(
         [
@@ -157,15 +157,15 @@ def _spent(about: Mapping[str, Any], entry: Mapping[str, Any] | None) -> str:
 
 
 def _cap(cap: Mapping[str, float | None] | None) -> str:
-    given = [f"{name} {value:g}" for name, value in (cap or {}).items() if value is not None]
+    given = [f"{name} {shown(value)}" for name, value in (cap or {}).items() if value is not None]
     return f"cap {', '.join(given)}." if given else "no cap."
 
 
 def _implementation(about: Mapping[str, Any]) -> dict[str, Any]:
     plan, review = about["plan"], about.get("review")
     parts = "; ".join(
-        f"{part['kind']}: at most {part['items_per_user']} items, epsilon {part['epsilon']:g}, "
-        f"delta {part['delta']:g}, scale {part['scale']:g}, tau {part['tau']}, "
+        f"{part['kind']}: at most {part['items_per_user']} items, "
+        f"epsilon {shown(part['epsilon'])}, delta {shown(part['delta'])}, scale {shown(part['scale'])}, tau {part['tau']}, "
         f"tau' {part['tau_prime']}"
         for part in plan
     )

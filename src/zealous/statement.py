@@ -14,7 +14,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from zealous.guarantee import UNITS
+from zealous.guarantee import UNITS, WHOEVER, shown
 from zealous.handout import (
     COUNTED,
     chosen,
@@ -64,9 +64,11 @@ def template() -> Template:
     from jinja2 import Environment, StrictUndefined
 
     text = files("zealous").joinpath("statement.html.j2").read_text(encoding="utf-8")
-    return Environment(
+    environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    ).from_string(text)
+    )
+    environment.filters["shown"] = shown
+    return environment.from_string(text)
 
 
 def statement(about: Mapping[str, Any]) -> str:
@@ -76,6 +78,7 @@ def statement(about: Mapping[str, Any]) -> str:
     """
     goal, entry, review = about["guarantee"], tracked(about), about.get("review")
     return template().render(
+        whoever=WHOEVER[(entry or goal)["unit"]],
         about=about,
         goal=goal,
         id=about.get("id"),
@@ -193,12 +196,12 @@ def _odds(goal: Mapping[str, Any]) -> dict[str, Any]:
 
 def _delta(goal: Mapping[str, Any]) -> str:
     delta = Fraction(goal["exact"]["delta"])
-    chance = f"{goal['delta']:g} ({one_in(delta)})"
+    chance = f"{shown(delta)} ({one_in(delta)})"
     units, one = COUNTED[goal["unit"]], UNITS[goal["unit"]]
     if goal["definition"] == "probabilistic":
         return (
             f"delta = {chance} is the chance, over the noise, that the release as a whole is one "
-            "in which that bound fails for anybody at all. It is not per person."
+            f"in which that bound fails for {WHOEVER[goal['unit']]}. It is not per person."
         )
     each = (
         f"delta = {chance} is for {one}: so much may be added to the chance of any event, so a "
@@ -231,12 +234,17 @@ def _unprotected(about: Mapping[str, Any]) -> list[str]:
         "What is true of many people: it is meant to be published. Frequent is not harmless, so a "
         "person should look at the rows (zealous review).",
         "Conclusions about somebody from what is true of people like her.",
-        "People who act alike, together: for n of them the odds can move by exp(n epsilon).",
+        "Groups of people as such: for n who do the same, epsilon is n times as large and delta "
+        "grows.",
         "The log itself, the machine, and figures or messages shown to the owner: not part of the "
         "release, not to be published.",
     ]
     if unit != "user":
-        said.insert(0, f"A user as a whole: protected is {UNITS[unit]}, each by itself.")
+        said.insert(
+            0,
+            f"A user as a whole: protected is {UNITS[unit]}, each by itself. What one user alone "
+            "does again and again can be published.",
+        )
     if not tracked(about):
         said.insert(0, "The sum over several releases: no ledger was kept for this one.")
     if about["parameters_from"] in ("this-log", "unstated"):

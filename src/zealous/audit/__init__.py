@@ -1,23 +1,25 @@
 """An honest attempt to break the program through its real pipeline.
 
 neighbours says which pairs of logs, trials runs the pipeline on them, statistics turns what came
-out into bounds, recompute derives the parameters a second time, bundle looks at all the rest of a
-release.
+out into bounds, small draws many small releases, recompute derives parameters and selection a
+second time, bundle looks at all the rest of a release.
 """
 
 from __future__ import annotations
 
 import math
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from zealous.audit.bundle import Check, check_bundle, follows
+from zealous.audit import small
+from zealous.audit.bundle import Check, check_bundle
 from zealous.audit.neighbours import Pair, Setting, settings
+from zealous.audit.recompute import follows
 from zealous.audit.statistics import Claim, Seen, choose, unseen_delta, unseen_epsilon
 from zealous.audit.trials import Tally, run
 from zealous.errors import UsageError
@@ -25,7 +27,9 @@ from zealous.guarantee import ProbabilisticDP
 from zealous.plan import also, figures
 
 FALSE_ALARMS = 5e-4  # the chance that a faultless program fails an audit
+Part: TypeAlias = Literal["pairs", "small", "whole"]
 _LEAST_TRIALS = 100
+_IN_SMALL_RELEASES = ("indistinguishable, m = 1", "probabilistic, m = 1")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +37,7 @@ class Measurement:
     """What was claimed for a pair of logs beside what was seen.
 
     Attributes:
+        guarantee: The definition that the plan is for.
         setting: The plan's name.
         pair: The pair's name.
         claim: What must hold for every event.
@@ -40,6 +45,7 @@ class Measurement:
         by_delta: Those that speak against delta.
     """
 
+    guarantee: str
     setting: str
     pair: str
     claim: Claim
@@ -71,6 +77,13 @@ class Measurement:
         return self.claim.epsilon + excess if excess < math.inf else None
 
     @property
+    def power(self) -> float | None:
+        """By which share epsilon could be too large and be seen with 95 % probability."""
+        if not self.claim.epsilon or self.would_see_epsilon is None:
+            return None
+        return self.would_see_epsilon / self.claim.epsilon - 1
+
+    @property
     def would_see_delta(self) -> float | None:
         """A delta that the audit would have seen with 95 % probability; None where none is."""
         excess = unseen_delta(self.by_delta, self.claim)
@@ -92,14 +105,19 @@ class Audit:
     checks: list[Check]
     false_alarms: ClassVar[float] = FALSE_ALARMS
 
-    def power(self) -> float | None:
-        """By which share epsilon could be too large and be seen with 95 % probability."""
-        shares = [
-            each.would_see_epsilon / each.claim.epsilon - 1
-            for each in self.measurements
-            if each.claim.epsilon and each.would_see_epsilon
-        ]
-        return min(shares, default=None)
+    def power(self) -> dict[str, tuple[Measurement, Measurement]]:
+        """For each guarantee the pairs that test its epsilon best and worst."""
+        found = {}
+        for guarantee in dict.fromkeys(each.guarantee for each in self.measurements):
+            able = [
+                each
+                for each in self.measurements
+                if each.guarantee == guarantee and each.power is not None
+            ]
+            if able:
+                able.sort(key=lambda each: each.power or 0.0)
+                found[guarantee] = (able[0], able[-1])
+        return found
 
     @property
     def passed(self) -> bool:
@@ -115,7 +133,11 @@ class Audit:
 
 
 def audit(
-    trials: int = 20_000, *, bundle: bool = True, say: Callable[[str], None] = lambda _: None
+    trials: int = 20_000,
+    *,
+    parts: Collection[Part] = get_args(Part),
+    plans: Sequence[Setting] | None = None,
+    say: Callable[[str], None] = lambda _: None,
 ) -> Audit:
     """Try to break the program.
 
@@ -125,17 +147,19 @@ def audit(
     Args:
         trials: How often each log is published; half of the runs choose what to look at, the
             other half test it.
-        bundle: Whether to publish whole releases too, and compare everything in them.
+        parts: What to try: `pairs` of neighbouring logs, many `small` releases, `whole` releases
+            of which everything is compared.
+        plans: Which plans to try; all where not given.
         say: Receives progress.
     """
     if trials < _LEAST_TRIALS:
         raise UsageError(f"trials must be at least {_LEAST_TRIALS}")
     trials += trials % 2
-    plans = settings()
-    alpha = per_test(plans)
+    alpha = per_test(settings())
+    plans = settings() if plans is None else plans
     measurements: list[Measurement] = []
     checks: list[Check] = []
-    for number, setting in enumerate(plans):
+    for number, setting in enumerate(plans if "pairs" in parts else ()):
         say(f"{setting.name}: {len(setting.pairs)} pairs of logs ({number + 1} of {len(plans)})")
         checks.append(_parameters(setting))
         try:
@@ -148,18 +172,35 @@ def audit(
             measure(setting, pair, tally, alpha)
             for pair, tally in zip(setting.pairs, tallies, strict=False)
         ]
-    if bundle:
+    if "small" in parts:
+        say("many small releases")
+        checks += [check for plan in drawn_small(plans) for check in _small(plan, alpha)]
+    if "whole" in parts:
         say("whole releases of neighbouring logs")
         with tempfile.TemporaryDirectory(prefix="zealous-audit-") as directory:
             checks += check_bundle(Path(directory))
     return Audit(trials=trials, measurements=measurements, checks=checks)
 
 
-def per_test(plans: list[Setting]) -> float:
+def per_test(plans: Sequence[Setting]) -> float:
     """The chance of error of one test, so that all of them together stay below FALSE_ALARMS."""
     pairs = [pair for plan in plans for pair in plan.pairs]
     tests = [1 if pair.right is None else 2 if pair.same else 4 for pair in pairs]
-    return FALSE_ALARMS / sum(tests)
+    return FALSE_ALARMS / (sum(tests) + small.TESTS * len(drawn_small(plans)))
+
+
+def drawn_small(plans: Sequence[Setting]) -> list[Setting]:
+    """The plans with which small releases are drawn: one of each guarantee, with other noise."""
+    return [plan for plan in plans if plan.name in _IN_SMALL_RELEASES]
+
+
+def _small(plan: Setting, alpha: float) -> list[Check]:
+    """The noise of releases as small as no packed log is."""
+    checks = {
+        "the noise of small releases is exact": small.noise_is_exact(plan, alpha),
+        "the same key does not give the same noise": small.noise_ignores_the_key(plan),
+    }
+    return [Check(name=f"{name} ({plan.name})", passed=ok) for name, ok in checks.items()]
 
 
 def _parameters(setting: Setting) -> Check:
@@ -209,6 +250,7 @@ def measure(setting: Setting, pair: Pair, tally: Tally, alpha: float) -> Measure
                 )
             )
     return Measurement(
+        guarantee=setting.planned.goal.definition,
         setting=setting.name,
         pair=pair.name,
         claim=claim,

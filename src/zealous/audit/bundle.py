@@ -7,32 +7,22 @@ they show what was counted. The third has noise to look at.
 
 from __future__ import annotations
 
-import json
-import re
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
-from zealous.audit.recompute import parameters
-from zealous.engines.duckdb import DuckDB
+from zealous.audit.public import same, steady
+from zealous.audit.ran import Ran, start
+from zealous.audit.recompute import follows, selected
 from zealous.errors import ZealousError
-from zealous.histogram import histogram
-from zealous.items import columns
-from zealous.log import read_log
-from zealous.source import open_log
 
 _USERS = 2400  # so many that every query appears: how many do is in the papers too
 _DECLARED = _USERS + 1  # whoever is added is still within it
 _BUDGET = {"queries": "0.4", "clicks": "100", "columns:tag": "100"}
 _EPSILON, _DELTA = "200.4", "0.5"
 _HEADER = "user,query,url,tag\n"
-_RANDOM = ("selection_key", "id", "rows", "sha256", "directory", "created")
-_COMMAND = "from zealous.cli import main\n\nmain()\n"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,35 +33,17 @@ class Check:
     passed: bool
 
 
-@dataclass(frozen=True, kw_only=True)
-class Ran:
-    """One run of `zealous publish`: what it printed and what it wrote."""
-
-    log: Path
-    code: int
-    stdout: str
-    directory: Path
-
-    def about(self) -> dict[str, Any]:
-        """release.json."""
-        found = json.loads((self.directory / "release.json").read_text(encoding="utf-8"))
-        return dict(found)
-
-    def table(self, kind: str) -> list[tuple[str, int]]:
-        """The published rows of a kind, in the order of the file."""
-        import pyarrow.parquet as pq
-
-        table = pq.read_table(self.directory / self.about()["files"][kind]["parquet"])
-        return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
-
-
 def check_bundle(directory: Path) -> list[Check]:
     """Publish neighbouring logs with the real command, and compare what may not differ."""
     logs = {name: _written(directory, name, lines) for name, lines in _logs().items()}
-    started = {name: _start(log, log.with_name("release")) for name, log in logs.items()}
+    started = {name: start(log, _options(_DECLARED)) for name, log in logs.items()}
+    too_many = start(_written(directory, "too many", _background()), _options(_USERS - 1))
     runs = {name: finish() for name, finish in started.items()}
     codes = [run.code for run in runs.values()]
-    checks = [Check(name="every run ends with exit code 0", passed=not any(codes))]
+    checks = [
+        Check(name="more users than declared are refused", passed=_refused(too_many())),
+        Check(name="every run ends with exit code 0", passed=not any(codes)),
+    ]
     if any(codes):
         return checks
     return [
@@ -88,24 +60,42 @@ def _holds(check: Callable[[Mapping[str, Ran]], bool], runs: Mapping[str, Ran]) 
         return False
 
 
+def _refused(run: Ran) -> bool:
+    """It fails, says nothing to the public and leaves no release, not even a part of one."""
+    left = [path.name for path in run.log.parent.iterdir()]
+    made = [name for name in left if name.startswith((".", run.directory.name))]
+    return run.code != 0 and not run.stdout and not made
+
+
+def _background() -> list[str]:
+    return [line for user in range(_USERS) for line in _history(user)]
+
+
 def _logs() -> dict[str, list[str]]:
-    """Neighbours: one user more, one user less, one user whose lines nobody understands."""
-    background = [line for user in range(_USERS) for line in _history(user)]
+    """Neighbours: one user more, one user less, one user whose lines nobody understands.
+
+    And one of them again: what two runs on the same log have in common is not random.
+    """
+    background = _background()
     nobody = [f"{blank},topic 0,{_site(0)},t0" for blank in ("", " ", '""', "\u00a0") * 3]
     broken = ['victim,"topic 0,x,y', "victim,topic 0", 'victim,a"b"",c,"d', "victim,a\0,b,c"]
     half = len(background) // 2
     return {
         "with": ["victim,my own secret,http://secret.example,t0", *background],
         "without": background,
+        "again": background,
         "broken": [*broken, *nobody, *background[:half], *broken, *nobody, *background[half:]],
     }
 
 
 def _history(user: int) -> Iterator[str]:
-    """Three rows of one query, one site in two spellings, three tags of which one is kept."""
+    """Three rows of one query, one site in two spellings, three tags of which one is kept.
+
+    Some tags are held by more people than others, so that a choice by that would show.
+    """
     for j in range(3):
         site = f" {_site(user)} " if j == 1 else _site(user)
-        yield f"u{user},topic {user % 12},{site},t{(user * 7 + j * 11) % 40}"
+        yield f"u{user},topic {user % 12},{site},t{(user % 97 * 7 + j * 11) % 40}"
 
 
 def _site(user: int) -> str:
@@ -119,61 +109,17 @@ def _written(directory: Path, name: str, lines: list[str]) -> Path:
     return path
 
 
-def _start(log: Path, output: Path) -> Callable[[], Ran]:
+def _options(users: int) -> list[str]:
     split = ",".join(f"{kind}={weight}" for kind, weight in _BUDGET.items())
-    arguments = [
-        "publish", str(log), "--items", ",".join(_BUDGET), "--items-per-user", "1",
-        "--users", str(_DECLARED), "--epsilon", _EPSILON, "--delta", _DELTA, "--split", split,
-        "--ledger", str(log.with_name("ledger")), "--id", "audit", "--signed-by", "audit",
-        "--json", "-o", str(output),
+    return [
+        "--items", ",".join(_BUDGET), "--items-per-user", "1", "--users", str(users),
+        "--epsilon", _EPSILON, "--delta", _DELTA, "--split", split,
+        "--ledger", "ledger", "--id", "audit", "--signed-by", "audit", "--json",
     ]  # fmt: skip
-    # A file, since libraries take a program without one for a conversation with a person.
-    command = log.parent / "command.py"
-    command.write_text(_COMMAND, encoding="utf-8")
-    process = subprocess.Popen(  # noqa: S603
-        [sys.executable, str(command), *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        encoding="utf-8",
-    )
-
-    def finish() -> Ran:
-        stdout, _ = process.communicate()
-        return Ran(log=log, code=process.returncode, stdout=stdout, directory=output)
-
-    return finish
 
 
-def _same_besides_counts(runs: Mapping[str, Ran]) -> bool:
-    return len({json.dumps(_public(run), sort_keys=True) for run in runs.values()}) == 1
-
-
-def _public(run: Ran) -> dict[str, Any]:
-    """All that was published, without items and counts and what is random or follows from them."""
-    import pyarrow.parquet as pq
-
-    said: dict[str, Any] = {"stdout": _fixed(json.loads(run.stdout))}
-    for path in sorted(run.directory.iterdir()):
-        if path.suffix == ".json":
-            said[path.name] = _fixed(json.loads(path.read_text(encoding="utf-8")))
-        elif path.suffix == ".parquet":
-            said[path.name] = str(pq.read_schema(path).remove_metadata())
-        elif path.suffix == ".csv":
-            said[path.name] = path.read_text(encoding="utf-8").partition("\n")[0]
-        else:
-            said[path.name] = _fixed(path.read_text(encoding="utf-8"))
-    return said
-
-
-def _fixed(value: Any) -> Any:
-    """A value without what two runs on the same log may differ in."""
-    if isinstance(value, dict):
-        return {name: _fixed(each) for name, each in value.items() if name not in _RANDOM}
-    if isinstance(value, list):
-        return [_fixed(each) for each in value]
-    if isinstance(value, str):
-        return re.sub(r"\b[0-9a-f]{16,}\b|\b[\d,]+ rows\b|\d{4}-\d\d-\d\d", "#", value)
-    return value
+def _steady(runs: Mapping[str, Ran]) -> bool:
+    return steady(runs, ("without", "again"))
 
 
 def _sorted(runs: Mapping[str, Ran]) -> bool:
@@ -186,15 +132,15 @@ def _files_agree(runs: Mapping[str, Ran]) -> bool:
     for run in runs.values():
         for kind in _BUDGET:
             text = (run.directory / run.about()["files"][kind]["csv"]).read_text(encoding="utf-8")
-            lines = [f"{item},{count}" for item, count in run.table(kind)]
-            if text.splitlines()[1:] != lines:
+            lines = [f"{item},{count}\n" for item, count in run.table(kind)]
+            if text.partition("\n")[2] != "".join(lines):
                 return False
     return True
 
 
 def _fresh_noise(runs: Mapping[str, Ran]) -> bool:
-    """Of logs with the same entries: not the same noise, nor the same noise in another order."""
-    one, other = runs["without"].table("queries"), runs["broken"].table("queries")
+    """Of the same log: not the same noise, nor the same noise in another order."""
+    one, other = runs["without"].table("queries"), runs["again"].table("queries")
     return sorted(count for _, count in one) != sorted(count for _, count in other)
 
 
@@ -205,16 +151,12 @@ def _fresh_keys(runs: Mapping[str, Ran]) -> bool:
 
 def _key_reproduces(runs: Mapping[str, Ran]) -> bool:
     """Bounding by the published key gives the counts that were published."""
-    run = runs["with"]
-    kind = columns("tag", items_per_user=1)
-    key = int(run.about()["selection_key"], 16)
-    with DuckDB(temporary=run.log.parent) as engine:
-        source = open_log(read_log(run.log), engine, kind.extra())
-        counted = histogram(kind, source, bound=1, at_least=1, select="random", key=key)
-        rows = [row for batch in counted for row in zip(*batch.to_pydict().values(), strict=True)]
-    part = next(part for part in run.about()["plan"] if part["kind"] == kind.name())
-    expected = {item: count for item, count in rows if count > part["tau_prime"]}
-    return bool(expected) and expected == dict(run.table(kind.name()))
+    run = runs["without"]
+    rows = [line.split(",") for line in _background()]
+    kept = selected([(user, tag) for user, _, _, tag in rows], run.about()["selection_key"])
+    part = next(part for part in run.about()["plan"] if part["kind"] == "columns:tag")
+    expected = {item: count for item, count in kept.items() if count > part["tau_prime"]}
+    return bool(expected) and expected == dict(run.table("columns:tag"))
 
 
 def _users_counted(runs: Mapping[str, Ran]) -> bool:
@@ -238,24 +180,6 @@ def _declared_users(runs: Mapping[str, Ran]) -> bool:
     return True
 
 
-def follows(part: Mapping[str, Any], users: int | None) -> bool:
-    """Whether a plan's scale, tau, tau' and delta are what the theorems give."""
-    right = parameters(
-        epsilon=Fraction(part["exact"]["epsilon"]),
-        delta=Fraction(part["exact"]["delta"]),
-        items_per_user=part["items_per_user"],
-        users=users,
-        probabilistic=part["guarantee"] == "probabilistic",
-        replace=part["neighbors"] == "replace",
-    )
-    achieved = float(right.delta)
-    return (
-        Fraction(part["exact"]["scale"]) == right.scale
-        and (part["tau"], part["tau_prime"]) == (right.tau, right.tau_prime)
-        and abs(part["delta_achieved"] - achieved) <= 1e-9 * achieved
-    )
-
-
 def _above(runs: Mapping[str, Ran]) -> bool:
     return all(
         count > part["tau_prime"]
@@ -266,7 +190,8 @@ def _above(runs: Mapping[str, Ran]) -> bool:
 
 
 _CHECKS: dict[str, Callable[[Mapping[str, Ran]], bool]] = {
-    "besides items and counts, nothing published differs": _same_besides_counts,
+    "besides items and counts, nothing published differs": same,
+    "what two runs on one log have in common, all runs have": _steady,
     "rows are sorted by count, then item": _sorted,
     "CSV and Parquet hold the same rows": _files_agree,
     "nothing at or below tau' is published": _above,

@@ -1,8 +1,9 @@
 """Neighbouring logs that were chosen to betray somebody, and the plans that must prevent it.
 
-A log is written as its lines, `user,query`. Each is a tiny world of its own: `@` stands for the
-number of the copy, so that thousands of copies fit into one log without touching each other, and
-what is published of each copy is one independent run. An item is `q`, two digits, `@`.
+A log is written as its lines, `user,query`, with a time where the unit needs one. Each is a tiny
+world of its own: `@` stands for the number of the copy, so that thousands of copies fit into one
+log without touching each other, and what is published of each copy is one independent run. An item
+is `q`, two digits, `@`.
 """
 
 from __future__ import annotations
@@ -50,6 +51,11 @@ class Setting:
     select: Select
     pairs: tuple[Pair, ...]
 
+    @property
+    def header(self) -> str:
+        """The columns of its logs."""
+        return "user,query" if self.planned.goal.unit == "user" else "user,query,time"
+
 
 class Shape(NamedTuple):
     """What the pairs are built around: the numbers of a plan."""
@@ -71,7 +77,15 @@ def settings() -> list[Setting]:
             Indistinguishability(epsilon=3, delta="0.05"),
             1,
             "random",
-            [_arrives, _replaced, _unique, _alone, _repeats, _ids, _quotes, _permuted, _many],
+            [_arrives, _replaced, _unique, _alone, _repeats, _ids, _quotes, _permuted, _many,
+             _swayed],
+        ),
+        _setting(
+            "indistinguishable, m = 1, user-day",
+            Indistinguishability(epsilon=3, delta="0.05", unit="user-day"),
+            1,
+            "random",
+            [_replaced, _many],
         ),
         _setting(
             "indistinguishable, m = 2",
@@ -96,10 +110,10 @@ def settings() -> list[Setting]:
         ),
         _setting(
             "probabilistic, m = 2",
-            ProbabilisticDP(epsilon=2, delta="0.4", users=14),
+            ProbabilisticDP(epsilon=2, delta="0.4", users=15),
             2,
             "random",
-            [_reaches_tau, _crowd],
+            [_replaced, _reaches_tau, _crowd],
         ),
         _setting(
             "probabilistic, m = 1, add-remove",
@@ -108,7 +122,7 @@ def settings() -> list[Setting]:
             "frequent",
             [_rare_beside_frequent, _joins, _crowd],
         ),
-    ]
+    ]  # fmt: skip
 
 
 def _setting(
@@ -118,7 +132,21 @@ def _setting(
     mechanism = planned.parts[0].mechanism
     shape = Shape(m, mechanism.tau, mechanism.tau_prime, goal.users or 0)
     pairs = tuple(build(shape) for build in builders)
+    if goal.unit == "user-day":
+        pairs = tuple(_dated(pair) for pair in pairs)
     return Setting(name=name, planned=planned, select=select, pairs=pairs)
+
+
+def _dated(pair: Pair) -> Pair:
+    """The same on one day, minute by minute; what the victim does on another day stays."""
+
+    def day(lines: Lines) -> Lines:
+        minutes = (f"{i // 60:02d}:{i % 60:02d}" for i in range(len(lines)))
+        dated = (f"{line},2026-03-01 {at}" for line, at in zip(lines, minutes, strict=True))
+        return (f"{VICTIM},{_item(99)},2026-03-02 00:00", *dated)
+
+    right = None if pair.right is None else day(pair.right)
+    return pair._replace(left=day(pair.left), right=right)
 
 
 def _item(number: int) -> str:
@@ -238,6 +266,14 @@ def _rare_beside_frequent(shape: Shape) -> Pair:
     )
     rest = undecided + _others([1], shape.tau_prime - shape.tau + 3)
     return Pair("rare items beside frequent ones", rest, rest + _holds([0]), _each([0, 1]))
+
+
+def _swayed(shape: Shape) -> Pair:
+    """One user decides which of two items more people hold; nobody's choice may follow it."""
+    undecided = tuple(line for i in range(6) for line in _holds([0, 1], f"w{i}-@"))
+    rest = undecided + _others([0], shape.tau) + _others([1], shape.tau)
+    left, right = rest + _holds([0]), rest + _holds([1])
+    return Pair("one user tips which item is popular", left, right, _each([0, 1]), pure=True)
 
 
 def _crowd(shape: Shape) -> Pair:

@@ -1,4 +1,4 @@
-"""The parameters of a plan once more, straight from the theorems, sharing no code with calibrate.
+"""Parameters and selection once more, straight from theorems and rules, sharing no code with them.
 
 Slow and plain on purpose: every tau, every t, no search, no logarithm.
 """
@@ -6,9 +6,10 @@ Slow and plain on purpose: every tau, every t, no search, no logarithm.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 _DIGITS = 80
 
@@ -52,3 +53,47 @@ def parameters(
             found.append((tau + t, 1 - (1 - appears) ** items, tau))
     tau_prime, achieved, tau = min(found)
     return Parameters(scale, tau, tau_prime, achieved)
+
+
+def follows(part: Mapping[str, Any], users: int | None) -> bool:
+    """Whether a plan's scale, tau, tau' and delta are what the theorems give."""
+    right = parameters(
+        epsilon=Fraction(part["exact"]["epsilon"]),
+        delta=Fraction(part["exact"]["delta"]),
+        items_per_user=part["items_per_user"],
+        users=users,
+        probabilistic=part["guarantee"] == "probabilistic",
+        replace=part["neighbors"] == "replace",
+    )
+    achieved = float(right.delta)
+    return (
+        Fraction(part["exact"]["scale"]) == right.scale
+        and (part["tau"], part["tau_prime"]) == (right.tau, right.tau_prime)
+        and abs(part["delta_achieved"] - achieved) <= 1e-9 * achieved
+    )
+
+
+def selected(held: Sequence[tuple[str, str]], key: str) -> dict[str, int]:
+    """How many users keep an item when each keeps one: the one that the public key puts first.
+
+    The order is the engine's hash of the hash of key, user and item; nothing else of the engine's
+    module is used, and nobody's choice can depend on what others hold.
+
+    Args:
+        held: Users and items, as they were written into the log.
+        key: The published key, in hexadecimal digits.
+    """
+    import duckdb
+    import pyarrow as pa
+
+    users, items = zip(*dict.fromkeys(held), strict=True)
+    with duckdb.connect() as connection:
+        connection.register("held", pa.table({"user": users, "item": items}))
+        hashed = connection.execute(
+            f"select user, item, hash(hash({int(key, 16)}::ubigint, user, item)) from held"
+        ).fetchall()
+    first: dict[str, tuple[int, str]] = {}
+    for user, item, place in hashed:
+        first[user] = min(first.get(user, (place, item)), (place, item))
+    kept = [item for _, item in first.values()]
+    return {item: kept.count(item) for item in set(kept)}

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import secrets
 import tempfile
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -97,21 +96,21 @@ def _publish_packed(setting: Setting, copies: int) -> Table:
     (part,) = setting.planned.parts
     with tempfile.TemporaryDirectory(prefix="zealous-audit-") as directory:
         path = Path(directory) / "packed.csv"
-        _pack(setting.pairs, copies, path)
+        _pack(setting, copies, path)
         key = secrets.randbits(64)
         with DuckDB(temporary=Path(directory)) as engine:
-            source = open_log(read_log(path), engine)
+            source = open_log(read_log(path), engine, unit=setting.planned.goal.unit)
             # The copies' users are more than a plan for one copy declares: only `publish` checks
             # that, and bundle.py runs it.
             tables = draw(setting.planned, source, select=setting.select, key=key)
     return tables[part.name()]
 
 
-def _pack(pairs: Sequence[Pair], copies: int, path: Path) -> None:
+def _pack(setting: Setting, copies: int, path: Path) -> None:
     numbers = pc.utf8_lpad(pc.cast(pa.array(np.arange(copies)), pa.string()), _DIGITS, "0")
     with path.open("wb") as file:
-        file.write(b"user,query\n")
-        for index, pair in enumerate(pairs):
+        file.write(f"{setting.header}\n".encode())
+        for index, pair in enumerate(setting.pairs):
             for side, lines in enumerate((pair.left, pair.right or ())):
                 tags = pc.binary_join_element_wise(f"{index:02d}{side}", numbers, "")
                 for line in lines:

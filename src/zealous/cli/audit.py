@@ -60,16 +60,22 @@ def _print(found: Audit) -> None:
         ["must hold", ""],
         [(c.name, _verdict(c.passed)) for c in found.checks],
     )
-    power = found.power()
-    if power is not None:
-        click.echo(
-            f"{found.trials:,} runs on each log: an epsilon {power:.1%} too large would have been "
-            "seen with 95 % probability."
-        )
+    _print_power(found)
     failures = found.failures()
     for failure in failures:
         click.echo(f"VIOLATION: {failure}")
     click.echo("FAILED" if failures else "passed: no violation found")
+
+
+def _print_power(found: Audit) -> None:
+    """What the best and the worst pair of each guarantee would have seen: no pair sees for all."""
+    click.echo(f"{found.trials:,} runs on each log. Seen with 95 % probability:")
+    for guarantee, (best, worst) in found.power().items():
+        for pair, how in ((best, "best"), (worst, "worst")):
+            click.echo(
+                f"  {guarantee}, {how} pair: an epsilon {pair.power:.1%} too large "
+                f"({pair.setting}: {pair.pair})"
+            )
 
 
 def _row(each: Measurement) -> tuple[str, ...]:
@@ -98,7 +104,13 @@ def _object(found: Audit) -> dict[str, Any]:
         "passed": found.passed,
         "trials": found.trials,
         "false_alarms": found.false_alarms,
-        "power": found.power(),
+        "power": {
+            guarantee: {
+                how: {"excess": pair.power, "setting": pair.setting, "pair": pair.pair}
+                for how, pair in (("best", best), ("worst", worst))
+            }
+            for guarantee, (best, worst) in found.power().items()
+        },
         "violations": found.failures(),
         "pairs": [
             {

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from zealous.cli import show
-from zealous.guarantee import shown
+from zealous.guarantee import WHOEVER, shown
 from zealous.ledger import Budget, Cap
 from zealous.ledger.book import Book, Entry
 from zealous.period import Period
@@ -61,19 +61,11 @@ def draw(path: Path, book: Book, within: Period | None = None) -> None:
     deltas = shown(spent.anybody)
     meaning = {
         "probabilistic": "All of it together is probabilistic differential privacy:\n"
-        f"the chance that {_whoever(measure.unit)} is breached is at most {deltas}.",
+        f"the chance that {WHOEVER[measure.unit]} is breached is at most {deltas}.",
         "indistinguishable": "Some of it is indistinguishable only, and so is all of it together:"
         f"\ndelta is per person (all deltas add up to {deltas}).",
     }[spent.definition]
     click.echo(f"\nNeighbours: {measure.neighbors}. {meaning}")
-
-
-def _whoever(unit: str) -> str:
-    return {
-        "user": "anybody at all",
-        "user-day": "any single day of anybody",
-        "session": "any single session of anybody",
-    }[unit]
 
 
 def bar(used: Fraction, most: Fraction, width: int = _WIDTH) -> str:

@@ -26,7 +26,7 @@ from zealous.cli.options import (
     options,
 )
 from zealous.errors import UsageError
-from zealous.guarantee import UNITS
+from zealous.guarantee import UNITS, shown
 from zealous.handout import empty
 from zealous.publish import publish_to
 from zealous.release import Release, read_release
@@ -133,7 +133,7 @@ def summary(release: Release, output: Path) -> None:
         if not len(release[part["kind"]]):
             click.echo(f"{part['kind']}: {empty(part)}")
     click.echo(
-        f"{goal['title']}, epsilon = {goal['epsilon']:g}, delta = {goal['delta']:g}, "
+        f"{goal['title']}, epsilon = {shown(goal['epsilon'])}, delta = {shown(goal['delta'])}, "
         f"for {UNITS[goal['unit']]}.\nStart with {output / 'README.md'}; the page to sign is "
         f"{output / 'statement.html'}"
     )

@@ -226,6 +226,12 @@ class Ledger:
             raise LedgerError(f"{self.path} was opened later than that, on {opened:%Y-%m-%d}")
         return book
 
+    def at(self, entry: Entry) -> Book:
+        """Everything as it was when an entry was charged, whatever came since."""
+        with store.reading(self.path) as connection:
+            self._mine(_sound(connection, self.path))
+            return read([row for row in store.rows(connection) if row.seq <= entry.seq])
+
     def accounts(
         self, as_of: date | datetime | None = None, with_period: Period | None = None
     ) -> Accounts:

@@ -113,7 +113,11 @@ def _disagreements(book: Book, directory: Path) -> list[str]:
         ("unit", claim.get("unit"), charge.unit),
         ("neighbors", claim.get("neighbors"), charge.neighbors),
         ("period", about.get("period"), str(charge.period) if charge.period else None),
-        ("sessions", charge.sessions if charge.sessions in assumed else None, charge.sessions),
+        (
+            "kind of sessions",
+            charge.sessions if charge.sessions in assumed else None,
+            charge.sessions,
+        ),
     ]
     if not review:  # a child claims indistinguishability, whatever its parent was charged as
         compared.append(("definition", claim.get("definition"), charge.definition))

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, Overflow
 from fractions import Fraction
 from typing import Any
 
 from zealous.calibrate import as_float, calibrate, covers_absence, union_bound
+from zealous.errors import UsageError
 from zealous.guarantee import Indistinguishability, Number, ProbabilisticDP
 from zealous.theory.accuracy import (
     Wanted,
@@ -72,15 +73,29 @@ class Own:
             users=users if self.users is None else self.users,
         )
 
+    def keeps(self, *names: str) -> bool:
+        """Whether the paper's own numbers stand under these names: then its rows can be named."""
+        return all(getattr(self, name) is None for name in names)
+
     def most(self, items_per_user: int) -> int:
         """m, by the paper where there is none of one's own."""
         return items_per_user if self.items_per_user is None else self.items_per_user
 
 
 def tables(own: Own | None = None) -> list[Table]:
-    """All tables; with numbers of one's own, the same tables for those."""
+    """All tables; with numbers of one's own, the same tables for those.
+
+    Raises:
+        UsageError: A number is not allowed, or so large that no table can hold what follows.
+    """
     makers = (privacy, thresholds, best_tau, indistinguishable, accuracy, negative, domain)
-    return [make(own or Own()) for make in makers]
+    try:
+        return [make(own or Own()) for make in makers]
+    except (OverflowError, Overflow):
+        raise UsageError(
+            "these numbers are too large for the tables: try an epsilon between 0.1 and 10, and "
+            "users and items_per_user as they could be"
+        ) from None
 
 
 def privacy(own: Own) -> Table:
@@ -120,8 +135,12 @@ def privacy(own: Own) -> Table:
         },
         rows=rows,
         note="The paper's delta' lets one user move one count by m. Here people are counted, a "
-        "count moves by 1, and delta' is lower. A delta of 1 promises nothing. The paper rounds "
-        "some second digits up. The discrete columns are what `zealous plan` claims.",
+        "count moves by 1, and delta' is lower. A delta of 1 promises nothing. The discrete "
+        "columns are what `zealous plan` claims."
+        + _if(
+            own.keeps("users", "items_per_user", "epsilon"),
+            "The paper rounds some second digits up.",
+        ),
     )
 
 
@@ -148,8 +167,11 @@ def thresholds(own: Own) -> Table:
         title=f"tau' for each tau: m = {m}, epsilon = {float(epsilon):g}, U = {users:,}",
         columns=columns,
         rows=list(zip(*values, strict=True)),
-        note="The paper's caption says delta = 0.01; its numbers are those of delta = 0.001. An "
-        "item is published when its noisy count is above tau'.",
+        note="An item is published when its noisy count is above tau'."
+        + _if(
+            own == Own(),
+            "The paper's caption says delta = 0.01; its numbers are those of delta = 0.001.",
+        ),
     )
 
 
@@ -177,7 +199,7 @@ def best_tau(own: Own) -> Table:
         title="The best tau: the rule against a scan",
         columns={
             "scale": "lambda",
-            "rule_tau": "ceil(lambda)",
+            "rule_tau": "ceil(lambda), at most U",
             "rule_tau_prime_continuous": "its tau', continuous",
             "rule_tau_prime_discrete": "discrete",
             "best_tau_continuous": "best tau, continuous",
@@ -186,8 +208,9 @@ def best_tau(own: Own) -> Table:
             "best_tau_prime_discrete": "its tau'",
         },
         rows=rows,
-        note="tau = ceil(2m/epsilon) is not always best: at lambda = 4.05 the 4 beats the 5. "
-        "`zealous plan` tries every tau, and takes the least delta where several give one tau'.",
+        note="The rule tau = ceil(2m/epsilon) is not always best. `zealous plan` tries every tau, "
+        "and takes the least delta where several give one tau'."
+        + _if(own == Own(), "At lambda = 4.05 the 4 beats the 5."),
     )
 
 
@@ -229,8 +252,12 @@ def indistinguishable(own: Own) -> Table:
         },
         rows=rows,
         note="The printed threshold m (1 - ln(2 delta'/m)/epsilon') is too low for its own noise: "
-        "the privacy it promises is not there. First row: for lambda = 1, m = 5 and tau' = 100 it "
-        "claims 7.6e-83 where the paper's own table says 1.4e-41. Never use it.",
+        "the privacy it promises is not there. Never use it."
+        + _if(
+            own.keeps("items_per_user", "epsilon", "delta"),
+            "First row: for lambda = 1, m = 5 "
+            "and tau' = 100 it claims 7.6e-83 where the paper's own table says 1.4e-41.",
+        ),
     )
 
 
@@ -264,8 +291,8 @@ def accuracy(own: Own) -> Table:
         },
         rows=rows,
         note="The theorem prints two forms, and neither belongs to its thresholds tau = tau* - xi "
-        "and tau' = tau* + xi: an item of tau* + xi users stands at tau' and is missing about "
-        "every other time. The first form is right for tau' = tau* - xi, the second for "
+        "and tau' = tau* + xi: an item of tau* + xi users stands at tau' and is missing every "
+        "other time or more often. The first form is right for tau' = tau* - xi, the second for "
         "tau' = tau*. Very infrequent items never appear: that part of the theorem is right.",
     )
 
@@ -289,7 +316,7 @@ def negative(own: Own) -> Table:
             rows.append(row)
     return Table(
         name="negative",
-        title="No epsilon-differentially private algorithm beats publishing nothing: "
+        title="Where no epsilon-differentially private algorithm beats publishing nothing: "
         f"U = {users:,}, epsilon = {float(epsilon):g}",
         columns={
             "items_per_user": "m",
@@ -302,10 +329,14 @@ def negative(own: Own) -> Table:
         },
         rows=rows,
         note="In a domain at least as large as needed, no algorithm that shows items of so many "
-        "users with that chance is better than publishing nothing. The printed figure divides "
-        "epsilon by m, which is not right when people are counted; the paper's example (first "
-        "row) survives. The other rows ask for the items that ZEALOUS shows at least every other "
-        f"time, at delta = {float(own.goal().delta):g}.",
+        "users with that chance is better than publishing nothing; a dash is where no domain is "
+        "large enough. The printed figure divides epsilon by m, which is not right when people "
+        "are counted. Rows with a chance of 0.5 ask for the items that ZEALOUS shows at least "
+        f"every other time, at delta = {float(own.goal().delta):g}."
+        + _if(
+            own.keeps("users", "items_per_user", "epsilon"),
+            "The paper's example (first row) survives.",
+        ),
     )
 
 
@@ -360,6 +391,11 @@ def zipf(top: int) -> dict[int, int]:
         found[top // rank] = last - rank + 1
         rank = last + 1
     return found
+
+
+def _if(holds: bool, remark: str) -> str:
+    """A remark on rows of the paper, where they are shown."""
+    return f" {remark}" if holds else ""
 
 
 def _vast(log: float) -> Decimal | None:

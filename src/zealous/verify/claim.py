@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,10 @@ from zealous.calibrate import as_float, covers_absence, guarantees
 from zealous.errors import UsageError
 from zealous.guarantee import Guarantee, Indistinguishability, ProbabilisticDP, exact, whole
 from zealous.handout import FILTERED
-from zealous.items import named
+from zealous.items import Kind, columns, named
 from zealous.mechanism import Zealous
 from zealous.plan import Part, Plan, also, figures
+from zealous.provenance import claim as as_stated
 from zealous.release import file_names, papers
 
 About = Mapping[str, Any]
@@ -152,17 +153,8 @@ def check_words(path: Path, about: About) -> str:
 
 def stated(goal: Guarantee, about: About, number: Callable[[Fraction], float]) -> dict[str, Any]:
     """A guarantee as release.json states it."""
-    return {
-        "definition": goal.definition,
-        "title": goal.title,
-        "epsilon": number(goal.epsilon),
-        "delta": number(goal.delta),
-        "users": goal.users,
-        "neighbors": goal.neighbors,
-        "unit": goal.unit,
-        "in_words": goal.in_words(),
-        "theorem": goal.theorem if about["review"] is None else FILTERED_THEOREM,
-    }
+    said = as_stated(goal, number)
+    return said if about["review"] is None else {**said, "theorem": FILTERED_THEOREM}
 
 
 def assumptions(about: About) -> list[str]:
@@ -170,11 +162,11 @@ def assumptions(about: About) -> list[str]:
 
     That some people are in no other release is the publisher's word: it stands there, or not.
     """
-    said, columns, period = drawn(about).assumptions(), about["columns"], about["period"]
+    said, roles, period = drawn(about).assumptions(), about["columns"], about["period"]
     if about["guarantee"]["unit"] == "session":
-        own = columns.get("session")
+        own = roles.get("session")
         said.append(SESSIONS_CUT if own is None else SESSIONS_OF_COLUMN.format(own))
-    if period is not None and "time" not in columns:
+    if period is not None and "time" not in roles:
         said.append(UNTIMED.format(period))
     if about["ledger"]["tracked"] and OTHERS in about["assumptions"]:
         said.append(OTHERS)
@@ -192,13 +184,19 @@ def also_stated(about: About, planned: Plan | None = None) -> dict[str, Any] | N
 
 
 def _planned(about: About) -> Plan:
-    return Plan(goal=drawn(about), parts=tuple(map(_again, about["plan"])))
+    parts = [_again(part, about["files"][part["kind"]]["columns"]) for part in about["plan"]]
+    return Plan(goal=drawn(about), parts=tuple(parts))
 
 
-def _again(part: About) -> Part:
+def _again(part: About, item: Sequence[str]) -> Part:
     """A part of the plan, made anew from its parameters."""
+    m, settings = part["items_per_user"], part["settings"]
     try:
-        kind = named(part["kind"], part["items_per_user"], **part["settings"])
+        if part["kind"].startswith("columns:"):  # a column's own name may hold a plus sign
+            by = settings["by"]
+            kind: Kind = columns(*(item[:-1] if by else item), items_per_user=m, by=by)
+        else:
+            kind = named(part["kind"], m, **settings)
     except UsageError:
         raise Failed(
             f"{part['kind']}: this is no kind of items, or not one with such settings"
@@ -207,7 +205,7 @@ def _again(part: About) -> Part:
         kind=kind,
         goal=claimed(part, part["guarantee"]),
         mechanism=Zealous(
-            items_per_user=part["items_per_user"],
+            items_per_user=m,
             scale=exact(part["exact"]["scale"], "scale"),
             tau=part["tau"],
             tau_prime=part["tau_prime"],

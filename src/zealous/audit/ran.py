@@ -1,0 +1,62 @@
+"""Runs of the real `zealous publish`, and what they left behind."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+_COMMAND = "from zealous.cli import main\n\nmain()\n"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ran:
+    """One run of `zealous publish`: what it printed and what it wrote.
+
+    Attributes:
+        log: The log that was published, in a folder of its own.
+        code: The exit code.
+        stdout: What was printed.
+        directory: The release.
+    """
+
+    log: Path
+    code: int
+    stdout: str
+    directory: Path
+
+    def about(self) -> dict[str, Any]:
+        """release.json."""
+        found = json.loads((self.directory / "release.json").read_text(encoding="utf-8"))
+        return dict(found)
+
+    def table(self, kind: str) -> list[tuple[str, int]]:
+        """The published rows of a kind, in the order of the file."""
+        import pyarrow.parquet as pq
+
+        table = pq.read_table(self.directory / self.about()["files"][kind]["parquet"])
+        return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+
+
+def start(log: Path, options: Sequence[str]) -> Callable[[], Ran]:
+    """Begin to publish a log, in its own folder, so that every run is told the same names."""
+    # A file, since libraries take a program without one for a conversation with a person.
+    (log.parent / "command.py").write_text(_COMMAND, encoding="utf-8")
+    process = subprocess.Popen(  # noqa: S603
+        [sys.executable, "command.py", "publish", log.name, *options, "-o", "release"],
+        cwd=log.parent,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        encoding="utf-8",
+    )
+
+    def finish() -> Ran:
+        stdout, _ = process.communicate()
+        return Ran(log=log, code=process.returncode, stdout=stdout,
+                   directory=log.with_name("release"))  # fmt: skip
+
+    return finish

@@ -1,0 +1,108 @@
+"""Many small releases: noise that is right in large batches and wrong in small ones.
+
+The packed logs of trials.py draw thousands of noises at once. Here a release has one item, or
+three, as a small log has. Counting is left out (the counts are given) and all that follows is the
+real thing: `draw` with the operating system's randomness.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import cast
+
+import numpy as np
+import pyarrow as pa
+
+from zealous.audit.neighbours import Setting
+from zealous.audit.statistics import Counts, at_least, at_most
+from zealous.engines.duckdb import DuckDB
+from zealous.engines.sql import Step
+from zealous.plan import Plan
+from zealous.publish import draw
+from zealous.source import Source
+
+RUNS = 1_000
+_SIZES = (1, 3)
+_COUNT = 1_000_000  # so far above tau' that nothing is cut
+_LEVELS = 5  # noise of -2 or below, -1, 0, 1, 2 or above
+_KEY = 7  # always the same: noise has nothing to do with it
+TESTS = sum(_LEVELS * size + size for size in _SIZES)  # that `noise_is_exact` makes
+
+
+class _Given:
+    """Stands for an engine that has counted already."""
+
+    working_memory = 1
+
+    def __init__(self, items: int) -> None:
+        names = [f"{number:03d}" for number in range(items)]
+        self._batch = pa.record_batch({"query": names, "count": [_COUNT] * items})
+
+    def batches(self, steps: Sequence[Step]) -> Iterator[pa.RecordBatch]:
+        """What was counted, whatever the steps."""
+        del steps
+        yield self._batch
+
+
+def noise_is_exact(setting: Setting, alpha: float) -> bool:
+    """Whether the noise of small releases has the exact distribution, each for itself.
+
+    Looked at are the noise of each item, whether it equals the next item's, and whether it equals
+    that of the release before.
+
+    Args:
+        setting: Whose plan to draw with.
+        alpha: The chance of error of one test.
+    """
+    (part,) = setting.planned.parts
+    right = probabilities(part.mechanism.scale)
+    for size in _SIZES:
+        noise = np.stack([drawn(setting.planned, size) for _ in range(RUNS)])
+        for place in range(size):
+            levels = np.bincount(np.clip(noise[:, place] + 2, 0, _LEVELS - 1), minlength=_LEVELS)
+            if not all(_fits(int(k), RUNS, p, alpha) for k, p in zip(levels, right, strict=True)):
+                return False
+        # Pairs of releases share none, so that the comparisons are independent.
+        again = (noise[::2, 0] == noise[1::2, 0]).sum()
+        beside = [(noise[:, i] == noise[:, i + 1]).sum() for i in range(size - 1)]
+        for equal, trials in [(again, RUNS // 2), *((each, RUNS) for each in beside)]:
+            if not _fits(int(equal), trials, _collision(part.mechanism.scale), alpha):
+                return False
+    return True
+
+
+def noise_ignores_the_key(setting: Setting) -> bool:
+    """Two releases with the same key, which is published, must not share their noise."""
+    one, other = (drawn(setting.planned, 100) for _ in range(2))
+    return bool((one != other).any())
+
+
+def drawn(planned: Plan, items: int) -> Counts:
+    """The noise of one release of so many items."""
+    engine = cast(DuckDB, _Given(items))
+    source = Source(engine=engine, entries=(), rows=0, roles=frozenset({"user", "query"}),
+                    lists=frozenset())  # fmt: skip
+    (table,) = draw(planned, source, select="random", key=_KEY).values()
+    by_name = table.arrow.sort_by("query")["count"].to_numpy()
+    return np.asarray(by_name - _COUNT, np.int64)  # by place in what was counted
+
+
+def probabilities(scale: Fraction) -> list[float]:
+    """The exact chance of each level of noise."""
+    alpha = math.exp(-1 / scale)
+    zero = (1 - alpha) / (1 + alpha)
+    beyond = alpha**2 / (1 + alpha)
+    return [beyond, zero * alpha, zero, zero * alpha, beyond]
+
+
+def _collision(scale: Fraction) -> float:
+    """The chance that two independent noises are equal: the sum of all P(z)^2."""
+    alpha = math.exp(-1 / scale)
+    return ((1 - alpha) / (1 + alpha)) ** 2 * (1 + alpha**2) / (1 - alpha**2)
+
+
+def _fits(seen: int, trials: int, chance: float, alpha: float) -> bool:
+    """Whether a number of successes is consistent with a chance, but for an error of alpha."""
+    return at_least(seen, trials, alpha / 2) <= chance <= at_most(seen, trials, alpha / 2)
