@@ -165,8 +165,8 @@ def _implementation(about: Mapping[str, Any]) -> dict[str, Any]:
     plan, review = about["plan"], about.get("review")
     parts = "; ".join(
         f"{part['kind']}: at most {part['items_per_user']} items, "
-        f"epsilon {shown(part['epsilon'])}, delta {shown(part['delta'])}, scale {shown(part['scale'])}, tau {part['tau']}, "
-        f"tau' {part['tau_prime']}"
+        f"epsilon {shown(part['epsilon'])}, delta {shown(part['delta'])}, "
+        f"scale {shown(part['scale'])}, tau {part['tau']}, tau' {part['tau_prime']}"
         for part in plan
     )
     after = "Rows are sorted by the published count, then by item."
