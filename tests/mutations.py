@@ -15,6 +15,7 @@ WHOLE = "whole releases"
 SMALL = "small releases"
 ONE, TWO = "indistinguishable, m = 1", "indistinguishable, m = 2"
 ANYBODY, JOINING = "probabilistic, m = 1", "probabilistic, m = 1, add-remove"
+TWO_JOINING = "indistinguishable, m = 2, add-remove"
 DAYS = "indistinguishable, m = 1, user-day"
 
 
@@ -124,8 +125,8 @@ MUTATIONS = [
     ),
     Mutation(
         "sensitivity ignores m",
-        TWO,
-        "m popular items",
+        TWO_JOINING,
+        "m popular items more",
         (Change("calibrate.py", "_sampled(goal.moved_counts(m)", "_sampled(goal.moved_counts(1)"),),
     ),
     Mutation(
