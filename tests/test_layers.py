@@ -14,8 +14,8 @@ ORDER = [
     "errors", "version", "engines.sql", "engines.duckdb", "guarantee", "period", "lines", "log",
     "source", "items", "bound", "histogram", "calibrate", "noise", "theory", "mechanism", "plan",
     "ledger", "account", "handout", "registry", "statement", "schema", "release", "approval",
-    "provenance", "publish", "advice", "advise", "verify", "personal", "review", "audit", "inspection",
-    "generate", "cli",
+    "provenance", "publish", "advice", "advise", "verify", "personal", "review", "audit",
+    "inspection", "generate", "cli",
 ]  # fmt: skip
 
 
