@@ -43,8 +43,7 @@ def test_a_plan_survives_the_file(tmp_path: Path) -> None:
 def test_publish_carries_out_a_plan(run: Run, tmp_path: Path) -> None:
     assert run(*PLAN).code == 0
     (tmp_path / "log.csv").write_text(
-        "user,time,query,A,B\n"
-        + "".join(f"{n},2026-01-01 10:00,tea cup,1,2\n" for n in range(200))
+        "user,time,query,A,B\n" + "".join(f"{n},2026-01-01 10:00,tea cup,1,2\n" for n in range(200))
     )
     done = run("publish", "log.csv", "--plan", "plan.json", "-o", "out")
     assert done.code == 0, done.stderr
