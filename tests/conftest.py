@@ -39,7 +39,7 @@ def run(tmp_path: Path) -> Run:
         done = subprocess.run(
             [COMMAND, *map(str, arguments)],
             cwd=tmp_path,
-            env=os.environ | {"TMPDIR": str(temporary)},
+            env=os.environ | {"TMPDIR": str(temporary), "XDG_STATE_HOME": str(temporary)},
             capture_output=True,
             timeout=120,
             **options,

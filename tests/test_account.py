@@ -212,3 +212,19 @@ def test_what_is_charged_meanwhile_does_not_change_what_a_release_says(log: Path
     then, now = ledger.at(entry), ledger.book()
     assert (then.measure().unit, now.measure().unit) == ("user", "user-day")
     assert (then.accounts().all.epsilon, now.accounts().all.epsilon) == (10, 11)
+
+
+def test_a_read_only_folder_is_left_alone(run: Run, log: Path, tmp_path: Path) -> None:
+    log.parent.chmod(0o555)  # for root too: nobody is meant to put anything there
+    wish = ["publish", log, "--items", "queries", *GOAL]
+    begun = run(*wish, "-o", "one")
+    assert begun.code == 0, begun.stderr
+    assert "a ledger without caps was begun" in begun.stderr
+    assert [path.name for path in log.parent.iterdir()] == ["log.csv"]
+    assert "begun" not in run(*wish, "-o", "two").stderr
+    shown = json.loads(run("ledger", "show", log, "--json").stdout)
+    assert [entry["state"] for entry in shown["entries"]] == ["released", "released"]
+    assert Path(shown["path"]).is_relative_to(tmp_path / "tmp")
+    log.parent.chmod(0o755)
+    assert run(*wish, "-o", "three").code == 0  # and it stays the one that is charged
+    assert len(json.loads(run("ledger", "show", log, "--json").stdout)["entries"]) == 3

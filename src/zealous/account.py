@@ -14,7 +14,7 @@ from zealous.guarantee import SESSION_GAP, Guarantee
 from zealous.ledger import Cap, Charge, Entry, Ledger, place
 from zealous.ledger.accounts import covers, label
 from zealous.ledger.book import Book
-from zealous.ledger.place import check_local
+from zealous.ledger.place import check_local, made
 from zealous.log import Columns, Log
 from zealous.period import Period
 
@@ -84,11 +84,13 @@ class Spending:
             When this returns the charge is on the disk. Noise may be drawn from here on.
         """
         by, again = self._account.by, self._account.again
-        self._ledger = Ledger.open(self._path, create=True, by=by)
+        path = self._path if self._account.ledger else made(self._path)
+        self._ledger = Ledger.open(path, create=True, by=by)
         if self._ledger.created:
             say(
                 f"a ledger without caps was begun: {self._path}. Releases of the same people that "
-                "were charged elsewhere do not count in it; see `zealous ledger init`"
+                "are charged elsewhere, or by somebody else, do not count in it; see "
+                "`zealous ledger init`"
             )
         self._entry = self._ledger.reserve(self.id, self._charge, by=by, again=again)
         say(f"charged as entry {self._entry.seq} of {self._path}")

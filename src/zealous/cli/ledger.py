@@ -15,6 +15,7 @@ from zealous.cli.options import JSON
 from zealous.errors import LedgerError, UsageError
 from zealous.guarantee import exact
 from zealous.ledger import Cap, Caps, Ledger, existing, place, verify
+from zealous.ledger.place import made
 from zealous.period import Period
 
 _HELP = """Keep account of what has been spent on the same people.
@@ -108,7 +109,7 @@ def init(where: Path, **given: Any) -> None:
     """Name the people a ledger is about, and set or change the caps."""
     caps = {name: _number(given[name], name) for name in _CAPS if given[name] is not None}
     by, fixed = given["by"], {name: given[name] for name in ("unit", "neighbors")}
-    path = where if _is_ledger(where) or where.suffix == ".sqlite" else place([_there(where)])
+    path = where if _is_ledger(where) or where.suffix == ".sqlite" else made(place([_there(where)]))
     found = Ledger.open(path, create=True, dataset=given["dataset"], by=by, **fixed)
     book = found.book()
     wanted = fixed["neighbors"]

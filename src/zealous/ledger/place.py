@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from collections.abc import Iterable
@@ -32,7 +33,9 @@ def place(paths: Iterable[str | Path]) -> Path:
 
     As git finds its repository. Links are followed first, so a log has one ledger by whatever name
     it is reached. All files of the log must lead to the same ledger: a log that is half in the
-    care of one would be charged in a place where the other half is not looked for later.
+    care of one would be charged in a place where the other half is not looked for later. Where the
+    log's folder is read-only, a new one goes into the user's own folder for such things, under that
+    folder's name.
 
     Args:
         paths: The files and folders of the log.
@@ -47,7 +50,18 @@ def place(paths: Iterable[str | Path]) -> Path:
             "the files of the log have no folder in common for a ledger: name one with "
             "--ledger FILE"
         )
-    return common / FILE_NAME
+    return common / FILE_NAME if _writable(common) else _own(common)
+
+
+def made(path: Path) -> Path:
+    """The place that `place` found, with its folder; a folder that somebody named must be there."""
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError:
+        raise LedgerError(
+            f"a ledger cannot be made at {path}: name a place with --ledger FILE"
+        ) from None
+    return path
 
 
 def existing(paths: Iterable[str | Path]) -> Path | None:
@@ -115,7 +129,20 @@ def _folder(path: str | Path) -> Path:
 
 def _nearest(folder: Path) -> Path | None:
     for each in (folder, *folder.parents):
-        # Also a link that leads nowhere: the ledger is missing then, and not to be made anew.
-        if os.path.lexists(each / FILE_NAME):
-            return each / FILE_NAME
+        for file in (each / FILE_NAME, _own(each)):
+            # Also a link that leads nowhere: the ledger is missing then, and not to be made anew.
+            if os.path.lexists(file):
+                return file
     return None
+
+
+def _writable(folder: Path) -> bool:
+    """Whether things may be put into a folder: what is read-only for all is so for root too."""
+    return os.access(folder, os.W_OK) and bool(folder.stat().st_mode & 0o222)
+
+
+def _own(folder: Path) -> Path:
+    """The ledger of a read-only folder, in the user's own folder for what programs keep."""
+    state = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
+    digest = hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]
+    return Path(state).absolute() / "zealous" / f"{folder.name}-{digest}" / FILE_NAME

@@ -208,7 +208,8 @@ _ADVICE = {
     sqlite3.SQLITE_READONLY: "it is read-only. Get permission to write to it and its folder",
     sqlite3.SQLITE_FULL: "the disk is full. Make room and try again",
     sqlite3.SQLITE_IOERR: "the disk refused (full, over a quota, or failing)",
-    sqlite3.SQLITE_CANTOPEN: "it cannot be opened here. Check its permissions and its folder's",
+    sqlite3.SQLITE_CANTOPEN: "it cannot be opened here. Check its permissions and its folder's, or "
+    "name another with --ledger",
     sqlite3.SQLITE_PERM: "permission denied",
     sqlite3.SQLITE_AUTH: "permission denied",
     sqlite3.SQLITE_BUSY: "another program kept it locked too long. Try again",
