@@ -57,8 +57,7 @@ def main() -> None:
     template()
     reader, writer = os.pipe()
     chance = random.Random()
-    lasted = []
-    finished = 0
+    lasted: list[float] = []
     for number in range(runs):
         started = time.monotonic()
         child = os.fork()
@@ -69,18 +68,18 @@ def main() -> None:
                 traceback.print_exc()
             finally:
                 os._exit(1)
-        if number >= 3:  # the first three show how long a run takes
-            time.sleep(chance.uniform(0, 1.15 * sorted(lasted)[1]))
+        spared = number < 3 or number % 11 == 10  # to see how long a run takes at the moment
+        if not spared:
+            time.sleep(chance.uniform(0, 1.15 * sorted(lasted[-3:])[1]))
             os.kill(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
-        if number < 3:
+        if spared:
             assert status == 0
             lasted.append(time.monotonic() - started)
-        finished += status == 0
     os.close(writer)
     with open(reader) as pipe:
         drew = pipe.read().split()
-    print(json.dumps({"drew": drew, "finished": finished, "lasted": sorted(lasted)[1]}))
+    print(json.dumps({"drew": drew, "spared": len(lasted)}))
 
 
 if __name__ == "__main__":
