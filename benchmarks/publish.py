@@ -108,7 +108,7 @@ def _rest(part: Part, source: Source) -> tuple[float, float]:
         files = {"parquet": "t.parquet", "csv": "t.csv"}
         about = {"files": {"t": files}, "private": True}
         release = z.release.Release(about=about, tables={"t": table})
-        z.release.handout = lambda _: ""
+        z.release.papers = lambda _: {}  # only the tables are timed
         writing = _timed(lambda: release.write(Path(folder) / "out"))
     return noise, writing
 

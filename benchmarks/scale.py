@@ -57,7 +57,7 @@ def _publish(path: Path, users: int, arguments: argparse.Namespace) -> tuple[flo
             PROGRAM, "publish", path, "--items", arguments.items, "--users", users,
             "--items-per-user", arguments.items_per_user, "--epsilon", 2, "--delta", "0.001",
             "--memory", arguments.memory, "--threads", 2, "--temporary", folder,
-            "-o", f"{folder}/out",
+            "--no-ledger", "-o", f"{folder}/out",
         ]  # fmt: skip
         started = time.perf_counter()
         process = subprocess.Popen(
