@@ -13,7 +13,7 @@ from typing import Any, get_args
 
 from zealous.bound import Select
 from zealous.errors import Refused, UsageError
-from zealous.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
+from zealous.guarantee import DEFINITIONS
 from zealous.handout import PARAMETERS_FROM
 from zealous.items import Kind, named
 from zealous.plan import Plan, figures, plan
@@ -21,9 +21,6 @@ from zealous.schema import parse
 from zealous.version import VERSION
 
 FORMAT = "zealous plan 1"
-_DEFINITIONS: dict[str, type[Guarantee]] = {
-    each.definition: each for each in (ProbabilisticDP, Indistinguishability)
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,7 +117,7 @@ def _object(approved: Approved) -> dict[str, Any]:
 
 def _from(found: Mapping[str, Any], sha256: str) -> Approved:
     wanted = found["goal"]
-    goal = _DEFINITIONS[wanted["guarantee"]](
+    goal = DEFINITIONS[wanted["guarantee"]](
         epsilon=wanted["epsilon"],
         delta=wanted["delta"],
         users=wanted["users"],

@@ -273,3 +273,8 @@ class Indistinguishability(Guarantee):
             f"any event's chance differs by at most a factor of exp({shown(self.epsilon)}) plus "
             f"{shown(self.delta)}. The {shown(self.delta)} is per {per}."
         )
+
+
+DEFINITIONS: dict[str, type[Guarantee]] = {
+    each.definition: each for each in (ProbabilisticDP, Indistinguishability)
+}

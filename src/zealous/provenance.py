@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
 
-from zealous.account import OTHERS, UNTIMED, Account, sessions
+from zealous.account import OTHERS, UNTIMED, sessions
 from zealous.bound import Select
 from zealous.calibrate import as_float
 from zealous.guarantee import Guarantee
@@ -52,14 +52,14 @@ def provenance(
 
 
 def assumptions(
-    goal: Guarantee, columns: Columns, period: Period | None, account: Account | None
+    goal: Guarantee, columns: Columns, period: Period | None, *, others: bool
 ) -> list[str]:
     """What the guarantee rests on: with what the publisher says and the program cannot see."""
     cut = sessions(goal, columns)
     said = [*goal.assumptions(), *([cut] if cut else [])]
     if period is not None and columns.time is None:
         said.append(UNTIMED.format(period))
-    if account is not None and account.people is not None:
+    if others:
         said.append(OTHERS)
     return said
 

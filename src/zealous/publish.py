@@ -88,7 +88,9 @@ def publish(
     key = secrets.randbits(64) if seed is None else seed  # drawn before the log is read
     about = {
         **provenance(planned, log, select=select, key=key, private=seed is None),
-        "assumptions": assumptions(goal, log.columns, days, account),
+        "assumptions": assumptions(
+            goal, log.columns, days, others=account is not None and account.people is not None
+        ),
         "parameters_from": parameters_from,
         "period": str(days) if days else None,
         "approved_plan": approved_plan,

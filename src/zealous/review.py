@@ -19,9 +19,10 @@ from urllib.parse import unquote_plus
 
 from zealous.errors import Refused, UsageError
 from zealous.guarantee import Indistinguishability
+from zealous.ledger import fingerprint
 from zealous.personal import looks_personal, plain
 from zealous.release import Release, Table, check_new, read_release
-from zealous.verify import fingerprint, verify
+from zealous.verify import verify
 from zealous.verify.claim import also_stated, assumptions, claimed, stated
 from zealous.version import VERSION
 

@@ -12,7 +12,7 @@ from zealous.account import Account
 from zealous.approval import Approved
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import UsageError
-from zealous.guarantee import SESSION_GAP, Guarantee, Indistinguishability, ProbabilisticDP
+from zealous.guarantee import DEFINITIONS, SESSION_GAP, Guarantee
 from zealous.handout import PARAMETERS_FROM
 from zealous.items import Kind, Unnamed, named
 from zealous.log import PRESETS, Cleaning, Columns, Log, read_log
@@ -48,7 +48,7 @@ GOAL = (
     click.option("--delta", metavar="D", help="What epsilon does not cover. Total."),
     click.option("--users", type=int, metavar="U",
                  help="A public upper bound on the number of users (or of other units)."),
-    click.option("--guarantee", type=click.Choice(["probabilistic", "indistinguishable"]),
+    click.option("--guarantee", type=click.Choice(list(DEFINITIONS)),
                  default="probabilistic", show_default=True),
     click.option("--neighbors", type=click.Choice(["replace", "add-remove"]), default="replace",
                  show_default=True, help="Which two logs must be hard to tell apart."),
@@ -138,8 +138,7 @@ def goal_from(given: Given) -> Guarantee:
             raise UsageError(f"--{name} is missing: there is no default for how much to protect")
     if given["items_per_user"] is None:
         raise UsageError("--items-per-user is missing: how many items of one user may count?")
-    wanted = {"probabilistic": ProbabilisticDP, "indistinguishable": Indistinguishability}
-    return wanted[given["guarantee"]](
+    return DEFINITIONS[given["guarantee"]](
         epsilon=given["epsilon"],
         delta=given["delta"],
         users=given["users"],

@@ -10,10 +10,8 @@ from typing import Any, get_args
 
 from zealous.calibrate import as_float
 from zealous.errors import UsageError
-from zealous.guarantee import Guarantee, Neighbors, Unit
+from zealous.guarantee import DEFINITIONS, Guarantee, Neighbors, Unit
 from zealous.period import Period
-
-DEFINITIONS = ("probabilistic", "indistinguishable")
 
 
 def label(value: object, name: str) -> str:
@@ -70,9 +68,6 @@ class Caps:
 
     all: Cap = Cap()
     period: Cap = Cap()
-
-    def __bool__(self) -> bool:
-        return bool(self.all) or bool(self.period)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,7 +18,7 @@ from zealous.errors import ZealousError
 from zealous.guarantee import exact, whole
 from zealous.ledger.accounts import Charge, Measure, covers
 from zealous.period import Period
-from zealous.release import hashes, sha256, sorted_table, write_rows
+from zealous.release import hashes, sorted_table, write_rows
 from zealous.verify.child import check_parent, check_review
 from zealous.verify.claim import About, Failed, check_numbers, check_words, drawn
 from zealous.version import VERSION
@@ -275,8 +275,3 @@ def _in_ledger(path: Path, about: About, file: Path) -> list[str]:
         elif not others and OTHERS in about["assumptions"]:
             found.append("its people are those of the other releases, as the ledger has it")
     return found
-
-
-def fingerprint(directory: Path) -> str:
-    """What a release is known by: the SHA-256 of its release.json."""
-    return sha256(directory / "release.json")

@@ -7,23 +7,23 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from zealous.account import OTHERS, SESSIONS_CUT, SESSIONS_OF_COLUMN, UNTIMED
+from zealous.account import OTHERS
 from zealous.bound import check_select
 from zealous.calibrate import as_float, covers_absence, guarantees
 from zealous.errors import UsageError
-from zealous.guarantee import Guarantee, Indistinguishability, ProbabilisticDP, exact, whole
+from zealous.guarantee import DEFINITIONS, Guarantee, Indistinguishability, exact, whole
 from zealous.handout import FILTERED
 from zealous.items import Kind, columns, named
+from zealous.log import Columns
 from zealous.mechanism import Zealous
+from zealous.period import Period
 from zealous.plan import Part, Plan, also, figures
+from zealous.provenance import assumptions as assumed
 from zealous.provenance import claim as as_stated
 from zealous.release import file_names, papers
 
 About = Mapping[str, Any]
 FILTERED_THEOREM = "docs/proofs/composition.md"
-_DEFINITIONS: dict[str, type[Guarantee]] = {
-    each.definition: each for each in (ProbabilisticDP, Indistinguishability)
-}
 
 
 class Failed(Exception):
@@ -32,7 +32,7 @@ class Failed(Exception):
 
 def claimed(claim: About, definition: str) -> Guarantee:
     """What is claimed as a value, from its exact numbers."""
-    goal = _DEFINITIONS[definition](
+    goal = DEFINITIONS[definition](
         epsilon=exact(claim["exact"]["epsilon"], "epsilon"),
         delta=exact(claim["exact"]["delta"], "delta"),
         users=claim["users"],
@@ -162,14 +162,12 @@ def assumptions(about: About) -> list[str]:
 
     That some people are in no other release is the publisher's word: it stands there, or not.
     """
-    said, roles, period = drawn(about).assumptions(), about["columns"], about["period"]
-    if about["guarantee"]["unit"] == "session":
-        own = roles.get("session")
-        said.append(SESSIONS_CUT if own is None else SESSIONS_OF_COLUMN.format(own))
-    if period is not None and "time" not in roles:
-        said.append(UNTIMED.format(period))
-    if about["ledger"]["tracked"] and OTHERS in about["assumptions"]:
-        said.append(OTHERS)
+    said = assumed(
+        drawn(about),
+        Columns(**about["columns"]),
+        Period.parse(about["period"]) if about["period"] is not None else None,
+        others=about["ledger"]["tracked"] and OTHERS in about["assumptions"],
+    )
     return said if about["review"] is None else [*said, FILTERED]
 
 
