@@ -13,9 +13,9 @@ ROOT = Path(zealous.__file__).parent
 ORDER = [
     "errors", "version", "engines.sql", "engines.duckdb", "guarantee", "period", "lines", "log",
     "source", "items", "bound", "histogram", "calibrate", "noise", "theory", "mechanism", "plan",
-    "ledger", "account", "handout", "registry", "statement", "schema", "release", "approval",
-    "provenance", "publish", "advice", "advise", "verify", "personal", "review", "audit",
-    "inspection", "generate", "cli",
+    "ledger", "account", "folder", "handout", "registry", "statement", "schema", "release",
+    "approval", "provenance", "publish", "advice", "advise", "personal", "anonymity", "verify",
+    "review", "audit", "inspection", "generate", "attack", "report", "cli",
 ]  # fmt: skip
 
 

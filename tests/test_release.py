@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 from conftest import Run
 
+from zealous import folder
 from zealous import release as module
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import Refused, ReleaseError
@@ -270,7 +271,7 @@ def test_a_failure_while_writing_leaves_nothing(
     def fail(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr(module, where, fail)
+    monkeypatch.setattr(folder if where == "sync" else module, where, fail)
     wanted = ReleaseError if isinstance(error, OSError) else type(error)
     with pytest.raises(wanted) as raised:
         release.write(tmp_path / "out")

@@ -11,6 +11,7 @@ from zealous.errors import LogError, UsageError
 from zealous.guarantee import whole
 from zealous.lines import Layout, header
 
+_ABOUT = ("release.json", "anonymized.json")  # what a directory that zealous wrote has
 COMPRESSED = (".gz", ".zst", ".bz2")
 _CSV = Layout(delimiter=",", quoted=True)
 _TSV = Layout(delimiter="\t")
@@ -225,11 +226,10 @@ def _files(paths: str | Path | Iterable[str | Path], preset: str | None) -> list
 
 
 def _no_log(path: Path, folder: Path) -> bool:
-    """What stands in a folder of logs and is none: hidden files, a ledger, releases."""
+    """What stands in a folder of logs and is none: hidden files, a ledger, what zealous wrote."""
     parts = path.relative_to(folder).parts
-    return (
-        any(part.startswith((".", "_", "zealous-ledger.sqlite")) for part in parts)
-        or (path.parent / "release.json").is_file()
+    return any(part.startswith((".", "_", "zealous-ledger.sqlite")) for part in parts) or any(
+        (path.parent / name).is_file() for name in _ABOUT
     )
 
 

@@ -10,14 +10,13 @@ import re
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from zealous.errors import Refused, ReleaseError
+from zealous.folder import check_new, new_folder
 from zealous.handout import handout
-from zealous.ledger.store import sync
 from zealous.registry import registry
 from zealous.schema import FORMAT as FORMAT
 from zealous.statement import statement
@@ -88,27 +87,8 @@ class Release:
                 "this release was made with a fixed noise seed and protects nobody: it is written "
                 "only when marked as not private (not_private=True)"
             )
-        check_new(target)
-        partial = None
-        try:
-            # A stranger's umask must not decide what a half-written bundle shows: mkdtemp is 0700.
-            partial = Path(tempfile.mkdtemp(prefix=".zealous-", dir=target.parent))
+        with new_folder(target, "release") as partial:
             digest = self._write_files(partial)
-            partial.chmod(0o755)
-            for each in (*partial.iterdir(), partial):
-                sync(each)
-            check_new(target)
-            partial.rename(target)
-        except OSError as error:
-            why = os.strerror(error.errno) if error.errno else "disk error"
-            raise ReleaseError(
-                f"the release cannot be written to {target}: {why}; nothing was left behind"
-            ) from None
-        finally:
-            if partial is not None:
-                shutil.rmtree(partial, ignore_errors=True)
-        with suppress(OSError):  # it is there; some file systems sync no directories
-            sync(target.parent)
         if self.written is not None:
             try:
                 self.written(target, digest)
@@ -178,14 +158,6 @@ def read_release(directory: str | Path) -> Release:
     except (OSError, pa.ArrowException, KeyError, TypeError, AttributeError):
         raise ReleaseError(f"a table of the release in {path} is missing or damaged") from None
     return Release(about=about, tables=tables, directory=path)
-
-
-def check_new(target: Path) -> None:
-    """A release never overwrites anything."""
-    if os.path.lexists(target):
-        raise ReleaseError(f"{target} exists already: name a directory that does not")
-    if not target.parent.is_dir():
-        raise ReleaseError(f"{target.parent} is not a directory: make it first")
 
 
 def check_writable(target: Path, kinds: list[str]) -> None:

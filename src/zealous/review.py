@@ -18,10 +18,11 @@ from typing import Any
 from urllib.parse import unquote_plus
 
 from zealous.errors import Refused, UsageError
+from zealous.folder import check_new
 from zealous.guarantee import Indistinguishability
 from zealous.ledger import fingerprint
 from zealous.personal import looks_personal, plain
-from zealous.release import Release, Table, check_new, read_release
+from zealous.release import Release, Table, read_release
 from zealous.verify import verify
 from zealous.verify.claim import also_stated, assumptions, claimed, stated
 from zealous.version import VERSION

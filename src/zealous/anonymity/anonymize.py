@@ -1,0 +1,140 @@
+"""From a log to a directory with what an anonymity method makes of it."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from zealous.anonymity.bundle import Bundle, metadata, read_bundle, write_bundle
+from zealous.anonymity.method import AmongK, Changed, Method, Say
+from zealous.engines.duckdb import DuckDB
+from zealous.engines.sql import Step, identifier, listed
+from zealous.errors import LogError, UsageError
+from zealous.folder import check_new, new_folder
+from zealous.items import Kind, keywords, queries, query_pairs
+from zealous.log import Columns, Log, read_log
+from zealous.publish import tell_skipped
+from zealous.source import Source, count_users, open_log
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_ANY = 1  # how many items one id may have plays no role here
+
+
+@dataclass(frozen=True, kw_only=True)
+class Anonymized:
+    """What was written, and what only the owner may know.
+
+    Attributes:
+        bundle: The directory, read back.
+        changed: Internal: how much of the log was suppressed, shortened, deleted or added.
+    """
+
+    bundle: Bundle
+    changed: list[Changed]
+
+
+def anonymize(
+    directory: str | Path,
+    log: Log,
+    method: Method,
+    *,
+    engine: DuckDB | None = None,
+    say: Say = lambda _: None,
+) -> Anonymized:
+    """Anonymise a log by a method that is NOT differentially private.
+
+    Args:
+        directory: Must not exist yet; it is written whole or not at all.
+        log: What to anonymise.
+        method: How.
+        engine: Where to run; an embedded DuckDB where not given.
+        say: Receives progress, for the owner's eyes.
+    """
+    target = Path(directory)
+    check_new(target)
+    method.check(log.columns.given())
+    with engine or DuckDB() as running, new_folder(target, "anonymised log") as partial:
+        say("reading the log")
+        source = open_log(log, running)
+        tell_skipped(source.skipped, say)
+        _check_users(source, method)
+        say(f"anonymising by {method.name}")
+        changed = method.apply(source, say)
+        say("counting keywords, queries and query pairs in the output")
+        columns = method.published(source.roles)
+        if columns:
+            _write_log(running, columns, partial / "log.parquet", method)
+            tables = _histograms(_reopened(partial / "log.parquet", columns, method, running))
+        else:
+            tables = _counted_keywords(running)
+        write_bundle(partial, method, columns, tables)
+    return Anonymized(bundle=read_bundle(target), changed=changed)
+
+
+def _check_users(source: Source, method: Method) -> None:
+    users = count_users(source)
+    if users == 0:
+        raise LogError("no entry with a user id was understood: see `zealous inspect`")
+    if isinstance(method, AmongK) and method.k > users:
+        raise UsageError(
+            "k is larger than the number of users in the log: nobody can hide among so many; "
+            "choose a smaller k"
+        )
+
+
+def _write_log(engine: DuckDB, columns: tuple[str, ...], path: Path, method: Method) -> None:
+    """The rows in the order of their random ids: the order of the log's lines is not told."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    types = {"time": pa.timestamp("us"), "keywords": pa.list_(pa.string())}
+    fields = [(name, types.get(name, pa.string())) for name in columns]
+    schema = pa.schema(fields, metadata=metadata(method))
+    names = listed(identifier(name) for name in columns)
+    rows = Step("ordered", f"select {names} from anonymous order by {names}")
+    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+        for batch in engine.batches([rows]):
+            writer.write_batch(batch.cast(schema))
+
+
+def _reopened(path: Path, columns: tuple[str, ...], method: Method, engine: DuckDB) -> Source:
+    """The output as a log of its own, whose users are the ids: all that a recipient has."""
+    roles = {name: name for name in columns if name != "id"}
+    if method.session_ids:
+        roles["session"] = "id"
+    return open_log(read_log(path, columns=Columns(user="id", **roles)), engine)
+
+
+def _histograms(source: Source) -> dict[str, pa.Table]:
+    """Of each kind that the output has: in how many ids each item is."""
+    found = {}
+    for kind in (keywords(_ANY), queries(_ANY), query_pairs(_ANY)):
+        with suppress(UsageError):
+            kind.check(source.roles)
+            found[kind.name()] = _counted(kind, source)
+    return found
+
+
+def _counted(kind: Kind, source: Source) -> pa.Table:
+    item = listed(identifier(name) for name in kind.columns())
+    held = Step("held", f"select distinct user, {item} from items")
+    count = Step("histogram", f"select {item}, count(*) as count from held group by {item}")
+    return _table(source.engine, [*source.entries, *kind.steps(source), held, count])
+
+
+def _counted_keywords(engine: DuckDB) -> dict[str, pa.Table]:
+    """From (user, keyword): by how many users each is held."""
+    held = Step("held", "select distinct user, keyword from anonymous")
+    count = Step("histogram", "select keyword, count(*) as count from held group by keyword")
+    return {"keywords": _table(engine, [held, count])}
+
+
+def _table(engine: DuckDB, steps: list[Step]) -> pa.Table | None:
+    import pyarrow as pa
+
+    batches = list(engine.batches(steps))
+    return pa.Table.from_batches(batches) if batches else None

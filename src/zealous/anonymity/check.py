@@ -1,0 +1,1 @@
+"""Whether an output has the property its method promises: plain Python, apart from the methods."""

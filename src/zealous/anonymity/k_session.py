@@ -1,0 +1,23 @@
+"""k-session."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from zealous.anonymity.method import BySession, Changed, Say
+from zealous.source import Source
+
+
+@dataclass(frozen=True, kw_only=True)
+class KSession(BySession):
+    """k-session."""
+
+    name: ClassVar[str] = "k-session"
+    promises: ClassVar[str] = ""
+    lacks: ClassVar[str] = ""
+    origin: ClassVar[str] = ""
+
+    def apply(self, source: Source, say: Say = lambda _: None) -> list[Changed]:
+        """Store `anonymous`."""
+        raise NotImplementedError

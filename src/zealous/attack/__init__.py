@@ -1,0 +1,1 @@
+"""What an attacker learns, against each method."""
