@@ -1,0 +1,89 @@
+"""zealous anonymize: what a log becomes by a method that is not private, for comparison."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from zealous.anonymity import METHODS, WARNING, Anonymized, named
+from zealous.anonymity import anonymize as run
+from zealous.anonymity.method import AmongK
+from zealous.cli import show
+from zealous.cli.options import ENGINE, JSON, LOG, engine_from, log_from, options
+from zealous.guarantee import SESSION_GAP
+
+_HELP = """Anonymise a log by a method that is NOT differentially private, to compare it.
+
+Writes a new directory with the log (or histogram) that the method is known for, and how many of its
+ids hold each keyword, query and query pair. What was suppressed is printed for the owner and not
+written. To hand data to anyone use `zealous publish`; what an attacker gets from each of these
+methods `zealous attack` shows.
+
+\b
+  pseudonym          random user ids (AOL)
+  scrub              names, ages, zip codes and other identifiers removed (Jones et al.)
+  token-hash         words replaced by tokens (Kumar et al.)
+  k-query            queries of fewer than k users dropped, new ids by session (Adar)
+  k-session          each session holds the keywords of k users' sessions (Motwani, Nabar)
+  k-keyword          keywords shortened until k users share them (He, Naughton)
+  similar-histories  each history is close to those of k-1 others (Hong et al.)
+
+\b
+Examples:
+  zealous anonymize log.parquet --method k-query -k 10 -o k-query
+  zealous anonymize log.parquet --method similar-histories -k 5 --tolerance 0.2 -o histories
+  zealous anonymize user-ct-test-collection-01.txt.gz --format aol --method scrub -o scrubbed
+"""
+
+
+@click.command(help=_HELP)
+@click.option("--method", type=click.Choice(list(METHODS)), required=True, help="How.")
+@click.option("-k", type=int, metavar="K", help="How many users each is hidden among; k >= 2.")
+@click.option("--tolerance", metavar="T",
+              help="similar-histories: how far histories may differ. [default: 0.2]")  # fmt: skip
+@click.option("--session-gap", type=int, default=SESSION_GAP, show_default=True, metavar="MIN",
+              help="k-query, k-session: minutes without a query that end a session.")  # fmt: skip
+@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="DIR")
+@options(LOG, ENGINE)
+@JSON
+def anonymize(
+    method: str,
+    k: int | None,
+    tolerance: str | None,
+    session_gap: int,
+    output: Path,
+    as_json: bool,
+    **given: Any,
+) -> None:
+    """Anonymise a log by a method that is NOT differentially private."""
+    chosen = named(method, k=k, tolerance=tolerance, session_gap=session_gap)
+    if k is not None and not isinstance(chosen, AmongK):
+        show.note(f"zealous: {method} hides nobody among others: -k plays no role")
+    with show.telling() as say:
+        done = run(output, log_from(given), chosen, engine=engine_from(given), say=say)
+    if as_json:
+        changed = [{**asdict(each), "share": each.share} for each in done.changed]
+        show.as_json({**done.bundle.about, "directory": str(output), "internal": changed})
+    else:
+        _print(done, output)
+    show.note(f"zealous: {WARNING}")
+
+
+def _print(done: Anonymized, output: Path) -> None:
+    about = done.bundle.about
+    click.echo(f"{about['method']}, after {about['origin']}")
+    click.echo(f"It promises: {about['promises']}\nIt does not: {about['lacks']}\n")
+    if done.changed:
+        show.table(
+            "What it did to the log (internal: true figures, not for publication)",
+            ["", "number", "of", "share"],
+            [(each.what, each.number, each.of, f"{each.share:.1%}") for each in done.changed],
+        )
+    rows = [
+        (kind, len(table) if kind in about["gives"] else "none by this method")
+        for kind, table in done.bundle.tables.items()
+    ]
+    show.table(f"Written to {output}", ["histogram", "different items"], rows)
