@@ -28,40 +28,12 @@ from zealous.ledger.accounts import accounts as ledger_accounts
 from zealous.mechanism import Zealous
 from zealous.noise import DiscreteLaplace, seeded_bytes
 from zealous.period import Period
+from zealous.report.style import BLUE, GREY, INK, ORANGE, PALE, RED, STYLE, panels
 from zealous.theory.accounts import for_accounts
 from zealous.theory.expected import tau_prime_curve
 
 FOLDER = Path(__file__).parent / "pictures"
-BLUE, ORANGE, RED, GREY, PALE, INK = (
-    "#2b6ca3", "#d9822b", "#c0392b", "#9aa3ab", "#e4e8ec", "#22292f",
-)  # fmt: skip
 PALER = {BLUE: "#cfe0ee", ORANGE: "#f7e3cf"}
-STYLE = {
-    "svg.hashsalt": "zealous",  # names of clips and glyphs: the same in every run
-    "svg.fonttype": "path",  # no font is needed to read a picture
-    "font.family": "DejaVu Sans",
-    "font.size": 9,
-    "axes.titlesize": 10,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "text.color": INK,
-    "axes.labelcolor": INK,
-    "axes.edgecolor": GREY,
-    "xtick.color": INK,
-    "ytick.color": INK,
-    "legend.frameon": False,
-    "lines.linewidth": 1.8,
-}
-
-
-def panels(*ratios: float, height: float = 3.1) -> tuple[Figure, list[Axes]]:
-    """A figure with panels side by side, of these relative widths."""
-    figure = Figure(figsize=(8.4, height), layout="constrained")
-    figure.get_layout_engine().set(w_pad=0.12, h_pad=0.08)  # type: ignore[union-attr]
-    axes = figure.subplots(1, len(ratios), width_ratios=ratios, squeeze=False)
-    return figure, list(axes[0])
 
 
 def blank(axes: Axes, width: float, height: float) -> None:

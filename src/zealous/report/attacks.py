@@ -1,0 +1,103 @@
+"""What an attacker gets from each method, in one picture."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from zealous.report.style import BLUE, GREY, INK, ORANGE, PALE, RED, panels
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Rows = Sequence[Mapping[str, Any]]
+_SAFE = "ZEALOUS"
+_LINES = {"pseudonym": RED, "scrub": ORANGE, "similar-histories": GREY, "k-query": BLUE}
+
+
+def attacks_figure(found: Mapping[str, Any]) -> Figure:
+    """Draw the object that `zealous attack --json` prints."""
+    rows = found["methods"]
+    figure, (active, seen, picked) = panels(1.25, 1.35, 1, width=11, height=3.9)
+    _active(active, rows)
+    _seen(seen, rows)
+    _picked(picked, rows)
+    return figure
+
+
+def _active(axes: Axes, rows: Rows) -> None:
+    """How often the attacker is right who has accounts of her own."""
+    axes.axvline(50, color=GREY, linestyle=":", linewidth=1)
+    axes.text(51, -0.62, "a coin", color=GREY, fontsize=8)
+    for place, row in enumerate(rows):
+        best = max(row["active"], key=lambda each: each["share"])
+        color = BLUE if row["method"] == _SAFE else RED
+        low, share, high = (100 * best[name] for name in ("low", "share", "high"))
+        axes.plot([low, high], [place, place], color=color)
+        axes.plot([share], [place], "o", color=color, markersize=6)
+        axes.text(share - 3, place - 0.3, f"{share:.0f} %", ha="right", fontsize=8, color=color)
+        if best["bound"] is not None:
+            bound = 100 * best["bound"]
+            axes.plot([bound, bound], [place - 0.35, place + 0.35], color=INK, linewidth=1.2)
+            axes.text(bound + 1, place, "never more", va="center", fontsize=8)
+    axes.set_yticks(range(len(rows)), [row["method"] for row in rows])
+    axes.set(xlim=(40, 103), ylim=(len(rows) - 0.4, -0.9), xlabel="right decisions, %")
+    axes.set_title("Did she ask it?\nAttacker with fake accounts")
+
+
+def _seen(axes: Axes, rows: Rows) -> None:
+    """What can be read off: methods down, attacks across."""
+    columns = ("rare query\nis there", "rare word\nis there", "personal\nqueries\nreadable",
+               "picked out\nby 3 queries")  # fmt: skip
+    for place, row in enumerate(rows):
+        for column, share in enumerate(_cells(row)):
+            if share is None:
+                axes.text(column, place, "–", ha="center", va="center", color=GREY)
+                continue
+            color = _shade(share)
+            axes.barh(place, 0.94, left=column - 0.47, height=0.9, color=color)
+            text = "0" if share == 0 else "<1 %" if share < 0.005 else f"{100 * share:.0f} %"
+            dark = share > 0.55
+            axes.text(column, place, text, ha="center", va="center",
+                      color="white" if dark else INK)  # fmt: skip
+    axes.set_xticks(range(len(columns)), columns, fontsize=8)
+    axes.set_yticks([])
+    axes.tick_params(length=0)
+    axes.set(xlim=(-0.5, len(columns) - 0.5), ylim=(len(rows) - 0.4, -0.9))
+    axes.spines[["left", "bottom"]].set_visible(False)
+    axes.set_title("What simply looking shows\n")
+
+
+def _cells(row: Mapping[str, Any]) -> tuple[float | None, ...]:
+    personal = row["personal"]
+    everything = [each for each in personal or [] if each["kind"] == "all"]
+    picked = row["picked_out"]
+    return (
+        row["seen"]["query"]["share"],
+        row["seen"]["word"]["share"],
+        everything[0]["share"] if everything else None,
+        picked[2]["share"] if picked else None,
+    )
+
+
+def _shade(share: float) -> tuple[float, float, float]:
+    """From pale to red."""
+    pale, red = ([int(each[i : i + 2], 16) / 255 for i in (1, 3, 5)] for each in (PALE, RED))
+    mixed = [(1 - share) * a + share * b for a, b in zip(pale, red, strict=True)]
+    return mixed[0], mixed[1], mixed[2]
+
+
+def _picked(axes: Axes, rows: Rows) -> None:
+    """How few known queries are enough."""
+    for row in rows:
+        if row["picked_out"] is None:
+            continue
+        shares = [(p, each["share"]) for p, each in enumerate(row["picked_out"], 1)]
+        known = [(p, 100 * share) for p, share in shares if share is not None]
+        color = _LINES.get(row["method"], INK)
+        axes.plot(*zip(*known, strict=True), "o-", color=color, markersize=4, label=row["method"])
+    axes.set(ylim=(0, 103), xlabel="queries the attacker knows", ylabel="people picked out, %")
+    axes.set_xticks(range(1, 6))
+    axes.legend(fontsize=8)
+    axes.set_title("How few queries are enough?\n")
