@@ -1,23 +1,89 @@
-"""k-query."""
+"""Queries that at least k users asked, in sessions that nothing ties together."""
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import dataclass
 from typing import ClassVar
 
-from zealous.anonymity.method import BySession, Changed, Say
-from zealous.source import Source
+from zealous.anonymity.method import BySession, Changed, Say, new_id
+from zealous.anonymity.sessions import candidates, cut, without_session
+from zealous.engines.sql import Step
+from zealous.items import asked, has_word
+from zealous.source import Source, count_users
 
 
 @dataclass(frozen=True, kw_only=True)
 class KQuery(BySession):
-    """k-query."""
+    """Drop the queries of fewer than k users and give each session an id of its own."""
 
     name: ClassVar[str] = "k-query"
-    promises: ClassVar[str] = ""
-    lacks: ClassVar[str] = ""
-    origin: ClassVar[str] = ""
+    promises: ClassVar[str] = (
+        "each query of the output was asked by at least k users of the log, and "
+        "the ids, one a session, neither can be traced back nor tell which sessions are one user's."
+    )
+    lacks: ClassVar[str] = (
+        "whoever has k - 1 accounts asks a query from each and sees whether somebody else asked it "
+        "too; a session of frequent queries may be the only one of its kind, and whoever knows "
+        "a part of it, or its times, reads the rest."
+    )
+    origin: ClassVar[str] = (
+        'Adar, "User 4XXXXX9: Anonymizing Query Logs", Query Log Analysis workshop at WWW 2007'
+    )
 
     def apply(self, source: Source, say: Say = lambda _: None) -> list[Changed]:
-        """Store `anonymous`."""
-        raise NotImplementedError
+        """Store (user, id, time, query), the queries normalised."""
+        engine = source.engine
+        try:
+            engine.store("asked", [*source.entries, candidates(source)])
+            held = Step("held", "select distinct user, query from asked")
+            count = f"select query, count(*) >= {self.k} as kept from held group by query"
+            engine.store("counted", [held, Step("counted", count)])
+            # The pauses of all queries cut the sessions, but only the text of those kept is sorted.
+            kept = Step("kept", "select query from counted where kept")
+            marked = "select asked.* replace (kept.query as query) from asked left join kept"
+            marks = [kept, Step("marked", f"{marked} on asked.query = kept.query")]
+            engine.store("in_sessions", [*marks, *cut(source, self.session_gap, "marked")])
+            session = new_id(secrets.token_hex(32), "user", "session")
+            columns = f"user, {session} as id, {'time, ' if 'time' in source.roles else ''}query"
+            published = f"select {columns} from in_sessions where query is not null"
+            engine.store("anonymous", [Step("published", published)])
+            return _changed(source)
+        finally:
+            for table in ("asked", "counted", "in_sessions"):
+                engine.drop(table)
+
+
+def _changed(source: Source) -> list[Changed]:
+    """What is missing from `anonymous`, of what the log has."""
+    each = Step("each", "select user, session, count(query) as kept from in_sessions group by all")
+    numbers = "select count(*), count(*) filter (kept = 0), count(distinct user) filter (kept > 0)"
+    ((cut_off, lost, users),) = source.engine.rows([each, Step("n", f"{numbers} from each")])
+    rows, left, texts, texts_left = (
+        source.engine.rows([Step("n", f"select count(*) from {which}")])[0][0]
+        for which in ("asked", "anonymous", "counted", "counted where kept")
+    )
+    unknown, unseen = _without_session(source)
+    everybody = count_users(source)
+    return [
+        Changed(what="users suppressed", number=everybody - users, of=everybody),
+        Changed(what="sessions suppressed", number=lost, of=cut_off),
+        Changed(what="queries suppressed", number=rows + unknown - left, of=rows + unknown),
+        Changed(
+            what="distinct queries suppressed",
+            number=texts + unseen - texts_left,
+            of=texts + unseen,
+        ),
+    ]
+
+
+def _without_session(source: Source) -> tuple[int, int]:
+    """How many queries nobody can tell the session of, and how many different ones only there."""
+    query = f"select {asked(False)} as query from entries"
+    where = f"({without_session(source)}) and {has_word('query')}"
+    unseen = "count(distinct query) filter (query not in (select query from counted))"
+    steps = [
+        Step("unknown", f"{query} where {where}"),
+        Step("n", f"select count(*), {unseen} from unknown"),
+    ]
+    return source.engine.rows([*source.entries, *steps])[0]

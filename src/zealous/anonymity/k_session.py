@@ -1,23 +1,115 @@
-"""k-session."""
+"""k-session anonymity: every session's set of keywords is also that of k - 1 other users."""
 
 from __future__ import annotations
 
+import secrets
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from zealous.anonymity.method import BySession, Changed, Say
-from zealous.source import Source
+from zealous.anonymity.method import BySession, Changed, Say, new_id
+from zealous.anonymity.numbered import forget, give_back, numbered
+from zealous.anonymity.sessions import sessions, without_session
+from zealous.engines.sql import Step
+from zealous.items import has_word, tidy, visible, words
+from zealous.source import Source, count_users
+
+if TYPE_CHECKING:
+    from zealous.anonymity.groups import Held, Ints, Sets
 
 
 @dataclass(frozen=True, kw_only=True)
 class KSession(BySession):
-    """k-session."""
+    """Add and delete keywords until each session looks like those of k - 1 other users.
+
+    Similar sessions form groups of k to 2k - 1. Each publishes, in place of its own keywords, those
+    that at least half of its group has: no other choice takes fewer edits. A group may have no such
+    keyword; its sessions stay, as empty lists, which tell nothing but their number.
+    """
 
     name: ClassVar[str] = "k-session"
-    promises: ClassVar[str] = ""
-    lacks: ClassVar[str] = ""
-    origin: ClassVar[str] = ""
+    promises: ClassVar[str] = (
+        "the set of keywords of each session is also that of sessions of at least k - 1 other "
+        "users, and the ids cannot be traced back to those of the log."
+    )
+    lacks: ClassVar[str] = (
+        "what the sessions of a group have in common is published, however private it is: whoever "
+        "knows that a person is in the group learns it of her. An attacker with accounts of her "
+        "own fills a group and reads the one session that is not hers."
+    )
+    origin: ClassVar[str] = (
+        "Rajeev Motwani and Shubha U. Nabar, Anonymizing unstructured data, arXiv, 2008"
+    )
+
+    def published(self, roles: Collection[str]) -> tuple[str, ...]:
+        """The columns of the log it gives: no times, since a session is a set of keywords."""
+        return ("id", "keywords")
 
     def apply(self, source: Source, say: Say = lambda _: None) -> list[Changed]:
-        """Store `anonymous`."""
-        raise NotImplementedError
+        """Store (user, id, keywords), one row a session."""
+        import numpy as np
+
+        from zealous.anonymity.groups import group, held
+
+        engine = source.engine
+        try:
+            steps = [*source.entries, *self._held(source)]
+            sets = numbered(engine, steps, ("user", "session"))
+            say("grouping similar sessions")
+            groups = group(sets, self.k)
+            found = held(sets, groups)
+            shared = found.majority
+            give_back(engine, "grouped", number=np.arange(len(sets)), chosen=groups)
+            give_back(engine, "shared", chosen=found.group[shared], number=found.item[shared])
+            self._store(source)
+        finally:
+            forget(engine)
+        return _changed(count_users(source), sets, groups, found)
+
+    def _held(self, source: Source) -> list[Step]:
+        """The steps to `held`: (user, session, item), where an item is a keyword."""
+        cut = sessions(source, self.session_gap)
+        if "keywords" not in source.roles:
+            each = f"select user, session, unnest({words('query')}) as item from sessions"
+            return [*cut, Step("held", each)]
+        asked = has_word("query")
+        if "session" in source.roles:
+            cut, where = [], f"from entries where not ({without_session(source)})"
+        else:
+            # All that a user asked at one moment is of one session.
+            cut = [*cut, Step("moments", "select distinct user, session, time from sessions")]
+            where = "from entries join moments using (user, time) where true"
+        each = f"select user, session, lower(unnest(keywords)) as item {where} and {asked}"
+        tidied = f"select user, session, {tidy('item')} as item from each where {visible('item')}"
+        return [*cut, Step("each", each), Step("held", tidied)]
+
+    def _store(self, source: Source) -> None:
+        lists = (
+            "select chosen, list(item order by item) as keywords "
+            "from shared join numbered_items using (number) group by chosen"
+        )
+        ids = new_id(secrets.token_hex(32), "user", "session")
+        rows = (
+            f"select user, {ids} as id, coalesce(keywords, []::varchar[]) as keywords "
+            "from numbered_sets join grouped using (number) left join lists using (chosen) "
+            "where chosen >= 0"
+        )
+        source.engine.store("anonymous", [Step("lists", lists), Step("anonymous", rows)])
+
+
+def _changed(users: int, sets: Sets, groups: Ints, found: Held) -> list[Changed]:
+    import numpy as np
+
+    kept = len(np.unique(sets.owners[groups >= 0]))
+    shared = found.majority
+    empty = np.setdiff1d(groups[groups >= 0], found.group[shared])
+    size = np.bincount(groups[groups >= 0], minlength=1)
+    deleted = len(sets.items) - int(found.count[shared].sum())
+    added = int((found.size - found.count)[shared].sum())
+    return [
+        Changed(what="users suppressed", number=users - kept, of=users),
+        Changed(what="sessions suppressed", number=int((groups < 0).sum()), of=len(sets)),
+        Changed(what="sessions emptied", number=int(size[empty].sum()), of=len(sets)),
+        Changed(what="keywords deleted", number=deleted, of=len(sets.items)),
+        Changed(what="keywords added", number=added, of=len(sets.items)),
+    ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from zealous.engines.sql import Step
-from zealous.items import asked, has_word
+from zealous.items import asked, has_word, visible
 from zealous.source import Source
 
 
@@ -17,21 +17,39 @@ def sessions(source: Source, gap: int) -> list[Step]:
         source: The log.
         gap: Minutes without a query that end a session, where the log has no session ids.
     """
-    time = ["time"] if "time" in source.roles else []
-    columns = ", ".join(["user", *time, f"{asked(False)} as query"])
+    return [candidates(source), *cut(source, gap, "candidates")]
+
+
+def candidates(source: Source) -> Step:
+    """The step from the entries to `candidates`: (user, session, time, query), normalised.
+
+    `session` and `time` are there where the log has them.
+    """
+    columns = ["user", *(role for role in ("session", "time") if role in source.roles)]
+    known = f"not ({without_session(source)}) and {has_word('query')}"
+    select = f"select {', '.join(columns)}, {asked(False)} as query from entries where {known}"
+    return Step("candidates", select)
+
+
+def cut(source: Source, gap: int, table: str) -> list[Step]:
+    """The steps from a table of candidates to `sessions`, which has the column `session`."""
     if "session" in source.roles:
-        known = f"session is not null and {has_word('query')}"
-        return [Step("sessions", f"select session, {columns} from entries where {known}")]
+        return [Step("sessions", f"select * from {table}")]
     ordered = "over (partition by user order by time)"
     pause = f"time > lag(time) {ordered} + interval {gap} minute"
-    timed = f"select {columns} from entries where time is not null and {has_word('query')}"
     return [
-        Step("asked", timed),
-        Step("paused", f"select *, coalesce(({pause})::integer, 1) as new from asked"),
+        Step("paused", f"select *, coalesce(({pause})::integer, 1) as new from {table}"),
         Step(
             "sessions",
             # Rows of the same moment belong together, whatever order the engine takes them in.
             "select user, time, query, sum(new) over (partition by user order by time "
-            "range between unbounded preceding and current row) as session from paused",
+            "range between unbounded preceding and current row)::bigint as session from paused",
         ),
     ]
+
+
+def without_session(source: Source) -> str:
+    """SQL: nobody can tell the session of an entry; a blank session id is none."""
+    if "session" in source.roles:
+        return f"session is null or not {visible('session')}"
+    return "time is null"

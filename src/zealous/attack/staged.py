@@ -40,3 +40,28 @@ def stage(log: Log, path: Path, engine: DuckDB | None = None) -> Log:
     if not written:
         raise LogError("no entry with a user id, a time and a query was understood")
     return read_log(path)
+
+
+def halves(log: Log, folder: Path, engine: DuckDB | None = None) -> tuple[Log, Log]:
+    """Cut a staged log into the entries of two halves of its users.
+
+    Args:
+        log: What `stage` gave.
+        folder: Where to write the two files.
+        engine: Where to run; an embedded DuckDB where not given.
+    """
+    import pyarrow.parquet as pq
+
+    schema = pq.read_schema(log.paths[0])
+    parts = []
+    with engine or DuckDB() as running:
+        source = open_log(log, running)
+        for number in (0, 1):
+            path = folder / f"half-{number}.parquet"
+            half = source.bucket(number, 2)
+            rows = Step("half", "select user, time, query from entries order by all")
+            with pq.ParquetWriter(path, schema) as writer:
+                for batch in running.batches([*half.entries, rows]):
+                    writer.write_batch(batch.cast(schema))
+            parts.append(read_log(path))
+    return parts[0], parts[1]

@@ -14,6 +14,7 @@ from types import FrameType
 import click
 
 from zealous.cli.anonymize import anonymize
+from zealous.cli.attack import attack
 from zealous.cli.audit import audit
 from zealous.cli.demo import demo
 from zealous.cli.generate import generate
@@ -38,7 +39,7 @@ def cli() -> None:
 
 
 _COMMANDS = (
-    anonymize, audit, demo, generate, inspect, ledger, plan, publish, review, tables, verify
+    anonymize, attack, audit, demo, generate, inspect, ledger, plan, publish, review, tables, verify
 )  # fmt: skip
 for command in _COMMANDS:
     cli.add_command(command)

@@ -71,7 +71,7 @@ def _seen(axes: Axes, rows: Rows) -> None:
 
 def _cells(row: Mapping[str, Any]) -> tuple[float | None, ...]:
     personal = row["personal"]
-    everything = [each for each in personal or [] if each["kind"] == "all"]
+    everything = [each for each in personal or [] if each["kind"] == "users who asked for a person"]
     picked = row["picked_out"]
     return (
         row["seen"]["query"]["share"],

@@ -1,0 +1,122 @@
+"""Grouping similar sets: time, peak memory and edits, beside the simple way of sorting and cutting.
+
+    python benchmarks/groups.py [--sets 50000 100000 200000] [-k 10]
+
+The sets are the keywords of sessions and the queries of users of the synthetic log. An edit deletes
+an item from a set or adds one; the figure is the share of all items. The simple way sorts the sets
+as words are sorted, by the items' names or with frequent items first, and cuts every k; owners play
+no role in it, so that it need not even hide anybody. Time is the processor's, of the one thread that
+is used: other work on the machine plays no role. Prints a Markdown table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import tracemalloc
+
+import numpy as np
+from publish import _log
+
+import zealous as z
+from zealous.anonymity.groups import Ints, Sets, edits, group, joined
+from zealous.anonymity.numbered import forget, numbered
+from zealous.anonymity.sessions import sessions
+from zealous.engines.duckdb import DuckDB
+from zealous.engines.sql import Step
+from zealous.items import asked, has_word, words
+from zealous.source import Source, open_log
+
+USERS = 500_000
+
+
+def main() -> None:
+    arguments = _arguments()
+    k = arguments.k
+    print(f"k = {k}\n")
+    print(
+        "| sets | number | items | CPU time | over linear | peak memory | edits | sorted by name "
+        "| frequent first | more saved |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|---|")
+    with DuckDB(memory="4GB", threads=2) as engine:
+        source = open_log(z.read_log(_log(USERS)), engine)
+        for name, every in (("sessions", _sessions(source)), ("users", _histories(source))):
+            first: float | None = None
+            for number in arguments.sets:
+                sets = _some(every, number)
+                seconds, memory, groups = _measured(sets, k)
+                first = first or seconds / number
+                mine, *simple = (
+                    edits(sets, each) / len(sets.items)
+                    for each in (groups, _cut(sets, k, False), _cut(sets, k, True))
+                )
+                more = (1 - mine) / (1 - min(simple)) - 1
+                print(
+                    f"| {name} | {number:,} | {len(sets.items):,} | {seconds:.1f} s "
+                    f"| {seconds / number / first:.2f} | {memory / 1e6:.0f} MB | {mine:.4f} "
+                    f"| {simple[0]:.4f} | {simple[1]:.4f} | {more:.0%} |",
+                    flush=True,
+                )
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sets", type=int, nargs="+", default=[50_000, 100_000, 200_000])
+    parser.add_argument("-k", type=int, default=10)
+    return parser.parse_args()
+
+
+def _sessions(source: Source) -> Sets:
+    part = source.bucket(0, 16)  # enough users for 200,000 sessions
+    each = f"select user, session, unnest({words('query')}) as item from sessions"
+    steps = [*part.entries, *sessions(part, 30), Step("held", each)]
+    found = numbered(source.engine, steps, ("user", "session"))
+    forget(source.engine)
+    return found
+
+
+def _histories(source: Source) -> Sets:
+    part = source.bucket(0, 2)
+    each = f"select user, {asked(False)} as item from entries where {has_word('query')}"
+    found = numbered(source.engine, [*part.entries, Step("held", each)], ("user",))
+    forget(source.engine)
+    return found
+
+
+def _some(sets: Sets, number: int) -> Sets:
+    """The first sets, their items numbered anew."""
+    if number > len(sets):
+        raise SystemExit(f"there are only {len(sets):,} such sets")
+    offsets = sets.offsets[: number + 1]
+    items = np.unique(sets.items[: offsets[-1]], return_inverse=True)[1].astype(np.int64)
+    return Sets(offsets=offsets, items=items, owners=sets.owners[:number])
+
+
+def _measured(sets: Sets, k: int) -> tuple[float, int, Ints]:
+    started = time.process_time()
+    groups = group(sets, k)
+    seconds = time.process_time() - started
+    tracemalloc.start()
+    group(sets, k)
+    memory = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return seconds, memory, groups
+
+
+def _cut(sets: Sets, k: int, frequent_first: bool) -> Ints:
+    counts = np.bincount(sets.items)
+    order = np.lexsort((np.arange(len(counts)), -counts if frequent_first else counts * 0))
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    ranked = np.sort(joined(sets.numbers(), rank[sets.items])) & np.uint64(2**32 - 1)
+    text = ranked.astype(">u4").tobytes()  # bytes sort as the numbers do
+    ends = (sets.offsets * 4).tolist()
+    ordered = sorted(range(len(sets)), key=lambda n: text[ends[n] : ends[n + 1]])
+    groups = np.empty(len(sets), np.int64)
+    groups[ordered] = np.minimum(np.arange(len(sets)) // k, len(sets) // k - 1)
+    return groups
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,239 @@
+"""All attacks on one log: methods down, attacks across."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from zealous.anonymity import (
+    METHODS,
+    Bundle,
+    KSession,
+    Method,
+    SimilarHistories,
+    anonymize,
+    named,
+)
+from zealous.attack.active import Active, active, active_zealous
+from zealous.attack.alignment import Aligned, alignment
+from zealous.attack.plots import Knowing
+from zealous.attack.presence import Presence, presence
+from zealous.attack.rate import Rate
+from zealous.attack.staged import halves, stage
+from zealous.attack.uniqueness import uniqueness
+from zealous.attack.vanity import Survived, vanity
+from zealous.calibrate import calibrate
+from zealous.engines.duckdb import DuckDB
+from zealous.guarantee import ProbabilisticDP
+from zealous.items import keywords, queries, query_pairs
+from zealous.log import Log
+from zealous.publish import publish
+
+Say = Callable[[str], None]
+ZEALOUS = "ZEALOUS"
+_PICKED_OUT = ("pseudonym", "scrub", "k-query")  # ids that hold queries as they were asked
+_PERSONAL = ("pseudonym", "scrub", "token-hash", "k-query")  # queries with their times
+_WELL_ABOVE = 3  # so many times what ZEALOUS needs to show a query, the noise alone protects it
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """How the attacks are made.
+
+    Attributes:
+        k: Among how many users the anonymity methods hide each.
+        goal: The guarantee of the ZEALOUS release that is attacked.
+        items_per_user: m, of that release.
+        victims: How many people the active attack is tried on.
+        sample: How many people, or queries, the other attacks are tried on.
+        seed: Fixes who they are. The noise and the ids are new in every run.
+    """
+
+    k: int
+    goal: ProbabilisticDP
+    items_per_user: int = 1
+    victims: int = 300
+    sample: int = 2_000
+    seed: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attacked:
+    """What an attacker gets from one method; None where an attack does not apply.
+
+    Attributes:
+        method: Its name.
+        seen: Whether a person's rare query, and its rare word, can be seen in the output at all.
+        active: Each way of deciding presence with accounts of one's own.
+        picked_out: Users picked out by 1, 2, ... known queries.
+        personal: What is left of personal queries, by kind; on generated logs only.
+        aligned: How many tokens are read back.
+    """
+
+    method: str
+    seen: Presence
+    active: list[Active]
+    picked_out: list[Rate] | None = None
+    personal: list[Survived] | None = None
+    aligned: list[Aligned] | None = None
+
+
+def attack(
+    log: Log,
+    settings: Settings,
+    *,
+    methods: Sequence[str] = tuple(METHODS),
+    reference: Log | None = None,
+    synthetic: bool = False,
+    engine: DuckDB | None = None,
+    say: Say = lambda _: None,
+) -> list[Attacked]:
+    """Attack each method, and ZEALOUS, on the same log. The figures are for the log's owner.
+
+    Args:
+        log: The log, with users, times and queries.
+        settings: How.
+        methods: Which methods; ZEALOUS is always among them.
+        reference: Another log of the same language, to read tokens back by; where not given, one
+            half of the users' entries serves to read those of the other half.
+        synthetic: Whether the log was generated, so that it is known which queries are personal.
+        engine: Where to run; an embedded DuckDB where not given.
+        say: Receives progress.
+    """
+    running = engine or DuckDB()
+    with tempfile.TemporaryDirectory(prefix="zealous-", dir=running.temporary) as made:
+        folder = Path(made)
+        say("reading the log")
+        staged = stage(log, folder / "log.parquet", running)
+        rows = []
+        for number, name in enumerate(methods, 1):
+            say(f"attacking {name} ({number} of {len(methods) + 1})")
+            method = named(name, k=settings.k)
+            bundle = anonymize(folder / name, staged, method, engine=running).bundle
+            row = _attacked(staged, method, bundle, settings, running)
+            if synthetic and name in _PERSONAL:
+                row = replace(row, personal=vanity(staged, bundle, engine=running))
+            if name == "token-hash":
+                row = replace(row, aligned=_aligned(staged, bundle, reference, folder, running))
+            rows.append(row)
+        say(f"attacking {ZEALOUS} ({len(methods) + 1} of {len(methods) + 1})")
+        return [*rows, _zealous(staged, settings, running)]
+
+
+def _attacked(
+    log: Log, method: Method, bundle: Bundle, settings: Settings, engine: DuckDB
+) -> Attacked:
+    seen = presence(
+        log,
+        bundle.tables,
+        bundle.log(),
+        sample=settings.sample,
+        seed=settings.seed,
+        engine=engine,
+    )
+    tried = [
+        active(
+            log,
+            method,
+            victims=settings.victims,
+            seed=settings.seed,
+            knowing=knowing,
+            engine=engine,
+        )
+        for knowing in _knowledge(method)
+    ]
+    picked_out = None
+    if method.name in _PICKED_OUT:
+        picked_out = uniqueness(
+            log, bundle, users=settings.sample, seed=settings.seed, engine=engine
+        )
+    return Attacked(method=method.name, seen=seen, active=tried, picked_out=picked_out)
+
+
+def _knowledge(method: Method) -> tuple[Knowing, ...]:
+    """Where what is alike is put together, it matters what else the attacker knows."""
+    return ("all", "guess") if isinstance(method, KSession | SimilarHistories) else ("all",)
+
+
+def _aligned(
+    log: Log, bundle: Bundle, reference: Log | None, folder: Path, engine: DuckDB
+) -> list[Aligned]:
+    if reference is not None:
+        return alignment(log, bundle, reference, engine=engine)
+    hashed, known = halves(log, folder, engine)
+    half = anonymize(folder / "half", hashed, named("token-hash"), engine=engine).bundle
+    return alignment(hashed, half, known, engine=engine)
+
+
+def _zealous(log: Log, settings: Settings, engine: DuckDB) -> Attacked:
+    """A release of the same log, and releases of logs into which the attacker has planted."""
+    goal, m = settings.goal, settings.items_per_user
+    kinds = [keywords(m), queries(m), query_pairs(m)]
+    release = publish(log, goal, kinds, accept_delta=True, account=None, engine=engine)
+    seen = presence(
+        log, release.tables, None, sample=settings.sample, seed=settings.seed, engine=engine
+    )
+    above = _WELL_ABOVE * calibrate(goal, m).tau_prime
+    tried = [
+        active_zealous(
+            log,
+            replace(goal, users=(goal.users or 0) + accounts * settings.victims),
+            items_per_user=m,
+            victims=settings.victims,
+            accounts=accounts,
+            seed=settings.seed,
+            engine=engine,
+        )
+        for accounts in (settings.k - 1, above)
+    ]
+    return Attacked(method=ZEALOUS, seen=seen, active=tried)
+
+
+def as_object(found: Sequence[Attacked], settings: Settings) -> dict[str, Any]:
+    """The rates as plain values, for JSON and for the picture."""
+    goal = settings.goal
+    return {
+        "internal": True,
+        "k": settings.k,
+        "zealous": {
+            "guarantee": goal.definition,
+            "epsilon": float(goal.epsilon),
+            "delta": float(goal.delta),
+            "items_per_user": settings.items_per_user,
+        },
+        "methods": [
+            {
+                "method": row.method,
+                "seen": {"query": _rate(row.seen.query), "word": _rate(row.seen.word)},
+                "active": [
+                    {"accounts": each.accounts, "knows": each.knows, **_rate(each.rate),
+                     "bound": each.bound}
+                    for each in row.active
+                ],
+                "picked_out": row.picked_out and [_rate(each) for each in row.picked_out],
+                "personal": row.personal
+                and [{"kind": each.kind, **_rate(each.rate)} for each in row.personal],
+                "aligned": row.aligned
+                and [
+                    {"how": each.how, "top": each.top, **_rate(each.recovered),
+                     "weighted": each.weighted}
+                    for each in row.aligned
+                ],
+            }
+            for row in found
+        ],
+    }  # fmt: skip
+
+
+def _rate(rate: Rate) -> dict[str, Any]:
+    low, high = rate.interval()
+    return {
+        "successes": rate.successes,
+        "trials": rate.trials,
+        "share": rate.share,
+        "low": low,
+        "high": high,
+    }

@@ -1,0 +1,234 @@
+"""How each method is attacked: what is planted, and how often the output then shows a guess."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from zealous.anonymity import (
+    AmongK,
+    Bundle,
+    KKeyword,
+    KQuery,
+    KSession,
+    Method,
+    SimilarHistories,
+    TokenHash,
+)
+from zealous.attack.planted import Plants
+from zealous.engines.sql import literal
+from zealous.guarantee import SESSION_GAP
+from zealous.release import Table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Knowing = Literal["all", "guess"]
+Seen = Callable[[Bundle, list[str]], list[int]]
+_TURN = 2  # sets the sign apart from whatever else is made of the seed
+_LONG = 64  # words of the sign: nobody else's query has such a pattern
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plot:
+    """How a method is attacked.
+
+    Attributes:
+        knows: What the attacker knows of a user, in a sentence.
+        guess: Which column of the guesses she looks for.
+        plants: What she asks.
+        accounts: How many accounts a guess takes.
+        alone: How often the output would show a guess, at most, that she alone asked.
+        seen: How many ids of the output hold each guess.
+    """
+
+    knows: str
+    guess: Literal["query", "word"]
+    plants: Plants
+    accounts: int
+    alone: int
+    seen: Seen
+
+
+def plot(method: Method, *, seed: int, knowing: Knowing = "all") -> Plot:
+    """The attack on a method.
+
+    Args:
+        method: What to attack.
+        seed: Fixes what is arbitrary.
+        knowing: `all`: of the methods that put together what is alike, she also knows the rest of
+            the user's session or history. `guess`: she knows nothing but the guess.
+    """
+    if isinstance(method, KQuery):
+        return _k_query(method)
+    if isinstance(method, KKeyword):
+        return _k_keyword(method)
+    if isinstance(method, KSession):
+        return _k_session(method, knowing)
+    if isinstance(method, SimilarHistories):
+        return _similar_histories(method, knowing)
+    if isinstance(method, TokenHash):
+        return _token_hash(seed)
+    return _as_typed()
+
+
+def _as_typed() -> Plot:
+    """The words are in the output, or not: nothing needs to be planted."""
+    nothing = "select 0 as account, 0 as number, word as query from guesses limit 0"
+    return Plot(
+        knows=_KNOWN["word"],
+        guess="word",
+        plants=Plants(sql=nothing),
+        accounts=0,
+        alone=0,
+        seen=_in("keywords"),
+    )
+
+
+def _k_query(method: KQuery) -> Plot:
+    """Asked from k - 1 accounts, a query is kept if one more user asked it."""
+    return _from_each(method, "query", gap=method.session_gap)
+
+
+def _k_keyword(method: KKeyword) -> Plot:
+    """Used by k - 1 accounts, a word is kept whole if one more user used it."""
+    return _from_each(method, "word")
+
+
+def _k_session(method: KSession, knowing: Knowing) -> Plot:
+    """The user's session is grouped with k - 1 planted ones, and decides what they share.
+
+    Sessions of the word alone are k with hers, and a group, unless hers has more in common with
+    others. Against that the attacker who knows the rest of her session has other sessions too,
+    which share that rest; they have the word in one session too few to keep it without hers. Where
+    k is 2 a word alone is held by half of its group: it is shown anyway and tells nothing.
+    """
+    alone = _from_each(method, "word", gap=method.session_gap)
+    if knowing == "guess":
+        return alone
+    kept = f"if(account < {_one_too_few(method.k)}, [word], [])"
+    like = f"array_to_string(list_concat(others, {kept}), ' ')"
+    later = "(select count(*) from guesses) + number as number"
+    asked = f"select account, {later}, {like} as query from {copies(method.k - 1)}"
+    if method.k > 2:
+        asked = f"{alone.plants.sql} union all {asked}"
+    return replace(
+        alone,
+        knows="a word that nobody else uses and the other words of the session it was used in.",
+        plants=replace(alone.plants, sql=asked),
+    )
+
+
+def _similar_histories(method: SimilarHistories, knowing: Knowing) -> Plot:
+    """The user's history is grouped with k - 1 planted ones, and decides what they share.
+
+    As with sessions; but an account has one history, so each guess takes accounts of its own.
+    Within the tolerance an account may keep a query that is not shared.
+    """
+    own = f"number * {method.k - 1} + account as account"
+    alone = replace(_from_each(method, "query", account=own), alone=method.k - 1)
+    if knowing == "guess":
+        return alone
+    holders = _one_too_few(method.k)
+    like = f"unnest(list_concat(history, if(account < {holders}, [query], [])))"
+    asked = f"select {own}, number, {like} as query from {copies(method.k - 1)}"
+    return replace(
+        alone,
+        knows="a query that nobody else asks and all other queries of hers.",
+        plants=Plants(sql=asked),
+        alone=holders,
+    )
+
+
+def _from_each(
+    method: AmongK,
+    guess: Literal["query", "word"],
+    *,
+    account: str = "account",
+    gap: int = SESSION_GAP,
+) -> Plot:
+    """Ask the guess, and nothing else, from each of k - 1 accounts, too few to be shown."""
+    asked = f"select {account}, number, {guess} as query from {copies(method.k - 1)}"
+    return Plot(
+        knows=_KNOWN[guess],
+        guess=guess,
+        plants=Plants(sql=asked, gap=gap),
+        accounts=method.k - 1,
+        alone=0,
+        seen=_in(_SHOWN[guess]),
+    )
+
+
+_KNOWN = {"query": "a query that nobody else asks.", "word": "a word that nobody else uses."}
+_SHOWN = {"query": "queries", "word": "keywords"}
+
+
+def _token_hash(seed: int) -> Plot:
+    """One account learns the tokens: it asks for each word alone, after a query of a known pattern.
+
+    Tokens are the same wherever the word is, so a pattern of two words shows through them.
+    """
+    sign = _sign(seed)
+    pattern = " ".join("ab"[each] for each in sign)
+    return Plot(
+        knows=_KNOWN["word"],
+        guess="word",
+        plants=Plants(
+            sql=f"select 0 as account, -1 as number, {literal(pattern)} as query "
+            "union all select 0 as account, number, word as query from guesses"
+        ),
+        accounts=1,
+        alone=1,
+        seen=lambda bundle, guesses: counts(bundle["keywords"], _tokens(bundle.log(), sign)),
+    )
+
+
+def _sign(seed: int) -> list[int]:
+    from zealous.generate.chance import below
+
+    return [int(bit) for bit in below(2, seed, _TURN, range(_LONG))]
+
+
+def _tokens(log: pa.Table, sign: list[int]) -> list[str]:
+    """The tokens of the guesses, in their order: what the account with the sign asked after it."""
+    import pyarrow.compute as pc
+
+    long = log.filter(pc.equal(pc.count_substring(log["query"], " "), _LONG - 1))
+    account = next(
+        row["id"] for row in long.select(["id", "query"]).to_pylist() if _has(row["query"], sign)
+    )
+    asked = log.filter(pc.equal(log["id"], account)).sort_by("time")["query"]
+    return list(asked.to_pylist())[1:]
+
+
+def _has(query: str, sign: list[int]) -> bool:
+    """Whether a query has the pattern: one token for each 0, another for each 1."""
+    pairs = set(zip(query.split(" "), sign, strict=True))
+    return len(pairs) == 2 == len({token for token, _ in pairs})
+
+
+def _one_too_few(k: int) -> int:
+    """How many of k hold what is not kept, and would be if one more held it."""
+    return -(-k // 2) - 1
+
+
+def copies(number: int) -> str:
+    """SQL: the guesses, once for each of so many accounts."""
+    return f"guesses, (select unnest(range({number})) as account)"
+
+
+def _in(kind: str) -> Seen:
+    """Look into one of the histograms."""
+    return lambda bundle, guesses: counts(bundle[kind], guesses)
+
+
+def counts(table: Table, guesses: list[str]) -> list[int]:
+    """How often each guess is shown in a histogram whose items have one column."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    item = table.arrow.column_names[0]
+    shown = table.arrow.filter(pc.is_in(table.arrow[item], pa.array(guesses, pa.string())))
+    found = dict(zip(shown[item].to_pylist(), shown["count"].to_pylist(), strict=True))
+    return [found.get(guess, 0) for guess in guesses]

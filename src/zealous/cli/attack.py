@@ -1,0 +1,237 @@
+"""zealous attack: what an attacker gets from each method, on your log."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from zealous.anonymity import METHODS
+from zealous.cli import show
+from zealous.cli.options import ENGINE, JSON, LOG, Given, engine_from, log_from, options
+from zealous.errors import UsageError
+from zealous.folder import check_new, new_folder
+from zealous.guarantee import ProbabilisticDP
+
+if TYPE_CHECKING:
+    from zealous.attack import Settings
+    from zealous.engines.duckdb import DuckDB
+    from zealous.log import Log
+
+_HELP = """Show what an attacker gets from each anonymity method, and from ZEALOUS, on the same log.
+
+Without LOG a synthetic one is made, where it is known which queries are personal. The methods are
+run on the log, and on logs into which the attacker has planted entries; nothing of the log is
+written but rates. Internal: on your own log these are true figures, not for publication.
+
+\b
+  seen        can a rare query of one person, or its rare word, be seen in the output at all?
+  active      with accounts of her own, how often does the attacker tell rightly whether a person
+              asked something? Guessing is right in 50 of 100 cases.
+  picked out  how many people are picked out by 1 to 5 known queries?
+  personal    which names, addresses and numbers can still be read? (synthetic logs)
+  read back   which words can be read off their tokens with the help of another log?
+
+\b
+Examples:
+  zealous attack
+  zealous attack log.parquet -k 10 --epsilon 1 --delta 0.001 -o attacks
+  zealous attack log.parquet --methods k-query,pseudonym --json
+"""
+
+
+@click.command(help=_HELP)
+@click.argument("paths", nargs=-1, metavar="[LOG...]")
+@click.option("-k", type=int, default=10, show_default=True, metavar="K",
+              help="Among how many users the k-methods hide each.")  # fmt: skip
+@click.option("--methods", default=",".join(METHODS), metavar="NAME,..",
+              help="Which methods; ZEALOUS is always there. [default: all]")  # fmt: skip
+@click.option("--epsilon", default="1", show_default=True, metavar="E", help="Of ZEALOUS.")
+@click.option("--delta", default="0.001", show_default=True, metavar="D", help="Of ZEALOUS.")
+@click.option("--items-per-user", type=int, default=1, show_default=True, metavar="M",
+              help="Of ZEALOUS.")  # fmt: skip
+@click.option("--victims", type=click.IntRange(min=10), default=300, show_default=True, metavar="N",
+              help="How many people the active attack is tried on.")  # fmt: skip
+@click.option("--users", type=click.IntRange(min=1000), default=20_000, show_default=True,
+              metavar="U", help="Of the synthetic log.")  # fmt: skip
+@click.option("--seed", type=int, default=7, show_default=True, metavar="S",
+              help="Of the synthetic log, and of who is attacked.")  # fmt: skip
+@click.option(
+    "--reference",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="A log of the same format to read tokens back by. [default: half the users]",
+)
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="DIR",
+              help="Where to write attacks.json and the picture attacks.svg.")  # fmt: skip
+@options(LOG[1:], ENGINE)
+@JSON
+def attack(
+    paths: tuple[str, ...],
+    methods: str,
+    users: int,
+    reference: Path | None,
+    output: Path | None,
+    as_json: bool,
+    **given: Any,
+) -> None:
+    """Show what an attacker gets from each anonymity method, and from ZEALOUS."""
+    from zealous.attack import as_object
+    from zealous.attack import attack as run
+
+    names = [name.strip() for name in methods.split(",") if name.strip()]
+    unknown = [name for name in names if name not in METHODS]
+    if unknown:
+        raise UsageError(f"--methods takes {', '.join(METHODS)}")
+    if output is not None:
+        check_new(output)
+    engine = engine_from(given)
+    with ExitStack() as stack:
+        given["paths"] = paths or [_synthetic(stack, users, given["seed"], engine)]
+        log = log_from(given)
+        other = log_from({**given, "paths": [reference]}) if reference else None
+        settings = _settings(given, log, engine)
+        synthetic = all(map(_is_synthetic, log.paths))
+        say = stack.enter_context(show.telling())
+        done = run(
+            log,
+            settings,
+            methods=names,
+            reference=other,
+            synthetic=synthetic,
+            engine=engine,
+            say=say,
+        )
+    found = {"synthetic": synthetic, **as_object(done, settings)}
+    if output is not None:
+        _write(found, output)
+    if as_json:
+        show.as_json(found)
+    else:
+        _print(found)
+        if output is not None:
+            click.echo(f"Written to {output}: attacks.json, and the picture attacks.svg")
+
+
+def _settings(given: Given, log: Log, engine: DuckDB) -> Settings:
+    from zealous.attack import Settings
+    from zealous.source import count_users, open_log
+
+    with engine as running:
+        users = count_users(open_log(log, running))
+    goal = ProbabilisticDP(epsilon=given["epsilon"], delta=given["delta"], users=max(users, 1))
+    return Settings(
+        k=given["k"],
+        goal=goal,
+        items_per_user=given["items_per_user"],
+        victims=given["victims"],
+        seed=given["seed"],
+    )
+
+
+def _synthetic(stack: ExitStack, users: int, seed: int, engine: DuckDB) -> Path:
+    """A generated log that is gone when the attacks are done."""
+    from zealous.generate import generate
+
+    made = tempfile.TemporaryDirectory(prefix="zealous-", dir=engine.temporary)
+    path = Path(stack.enter_context(made)) / "log.parquet"
+    show.note(f"zealous: no LOG given: making a synthetic one of {users:,} users")
+    generate(path, users=users, seed=seed)
+    return path
+
+
+def _is_synthetic(path: Path) -> bool:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        known = pq.read_schema(path).metadata or {}
+    except (OSError, pa.ArrowException):
+        return False
+    return bool(known.get(b"zealous", b"").startswith(b"synthetic log"))
+
+
+def _write(found: Mapping[str, Any], output: Path) -> None:
+    from zealous.report.attacks import attacks_figure
+    from zealous.report.style import svg
+
+    with new_folder(output, "result") as partial:
+        text = json.dumps(found, indent=2, ensure_ascii=False) + "\n"
+        (partial / "attacks.json").write_text(text, encoding="utf-8")
+        (partial / "attacks.svg").write_text(svg(lambda: attacks_figure(found)), encoding="utf-8")
+
+
+def _print(found: Mapping[str, Any]) -> None:
+    if not found["synthetic"]:
+        click.echo("INTERNAL: true figures of the log, not for publication.\n")
+    rows = found["methods"]
+    show.table(
+        "What an attacker gets",
+        ["method", "rare query seen", "rare word seen", "told who asked", "picked out by 3",
+         "personal readable", "words read back"],
+        [_summary(row) for row in rows],
+    )  # fmt: skip
+    show.table(
+        "Active: did she ask it? Right decisions; guessing is right in 50.0 %",
+        ["method", "accounts", "right", "95 % interval", "never above", "the attacker knows"],
+        [
+            (row["method"], each["accounts"], _percent(each["share"]),
+             f"{_percent(each['low'])} to {_percent(each['high'])}", _percent(each["bound"]),
+             each["knows"])
+            for row in rows
+            for each in row["active"]
+        ],
+    )  # fmt: skip
+    picked = [row for row in rows if row["picked_out"]]
+    if picked:
+        most = len(picked[0]["picked_out"])
+        show.table(
+            "Picked out, of those who asked so many different queries",
+            ["method", *(f"by {p} known" for p in range(1, most + 1))],
+            [(row["method"], *(_percent(p["share"]) for p in row["picked_out"])) for row in picked],
+        )
+    for row in rows:
+        _print_more(row)
+
+
+def _print_more(row: Mapping[str, Any]) -> None:
+    if row["personal"] and row["method"] == "scrub":
+        show.table(
+            "Personal queries after scrubbing: what identifies is still readable",
+            ["kind", "readable", "of", "share"],
+            [(p["kind"], p["successes"], p["trials"], _percent(p["share"]))
+             for p in row["personal"]],
+        )  # fmt: skip
+    if row["aligned"]:
+        show.table(
+            "Tokens read back with another log",
+            ["how", "of the most frequent", "tokens", "share", "of their occurrences"],
+            [(a["how"], a["top"] or "all", a["trials"], _percent(a["share"]),
+              _percent(a["weighted"])) for a in row["aligned"]],
+        )  # fmt: skip
+
+
+def _summary(row: Mapping[str, Any]) -> tuple[str, ...]:
+    best = max(row["active"], key=lambda each: each["share"])
+    users = [
+        each for each in row["personal"] or [] if each["kind"] == "users who asked for a person"
+    ]
+    aligned = [each for each in row["aligned"] or [] if each["top"] is None]
+    return (
+        row["method"],
+        _percent(row["seen"]["query"]["share"]),
+        _percent(row["seen"]["word"]["share"]),
+        _percent(best["share"]),
+        _percent(row["picked_out"][2]["share"] if row["picked_out"] else None),
+        _percent(users[0]["share"] if users else None),
+        _percent(max((each["weighted"] for each in aligned), default=None)),
+    )
+
+
+def _percent(share: float | None) -> str:
+    return "–" if share is None else f"{share:.1%}"

@@ -1,0 +1,232 @@
+"""The active attack wins against every method, loses against ZEALOUS, and does not cheat."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import zealous as z
+from zealous.anonymity import METHODS, named
+from zealous.attack.active import Active, active, active_zealous, decide, most_right, right
+from zealous.attack.planted import Plants, choose, play
+from zealous.attack.plots import plot
+from zealous.attack.staged import stage
+from zealous.errors import LogError, Refused, UsageError
+from zealous.generate.write import generate
+from zealous.guarantee import Guarantee
+from zealous.log import Log
+
+K = 6
+VICTIMS = 150
+ALIKE = ("k-session", "similar-histories")  # put together what is alike
+GOAL = z.ProbabilisticDP(epsilon=2, delta="0.001", users=50_000)
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Log:
+    folder = tmp_path_factory.mktemp("generated")
+    generate(folder / "log.parquet", users=2000, seed=5)
+    return stage(z.read_log(folder / "log.parquet"), folder / "staged.parquet")
+
+
+def tiny(folder: Path, rows: Iterable[tuple[str, str, str]]) -> Log:
+    """A staged log of (user, hour and minute, query)."""
+    path = folder / "tiny.csv"
+    lines = [f"{user},2026-01-01 {time}:00,{query}" for user, time, query in rows]
+    path.write_text("\n".join(["user,time,query", *lines]) + "\n")
+    return stage(z.read_log(path), folder / "tiny.parquet")
+
+
+def guessed(table: pa.Table) -> dict[str, dict[str, Any]]:
+    return {row["user"]: row for row in table.to_pylist()}
+
+
+def test_who_is_a_victim_and_what_is_guessed(tmp_path: Path) -> None:
+    log = tiny(tmp_path, [
+        ("a", "10:00", "Tea  Anna"), ("a", "10:10", "tea"), ("a", "10:20", "green tea"),
+        ("a", "15:00", "anna again"), ("a", "16:00", "tea"),
+        ("b", "10:00", "tea"), ("b", "11:00", "green again"),
+        ("c", "10:00", "lonely"),  # one word
+        ("d", "10:00", "tea jon"), ("e", "10:00", "jonas"),  # jon begins another word
+    ])  # fmt: skip
+    found = guessed(choose(log, victims=10, seed=1))
+    assert set(found) == {"a"}
+    victim = found["a"]
+    assert (victim["query"], victim["word"]) == ("tea anna", "anna")
+    assert victim["others"] == ["green", "tea"]
+    assert victim["history"] == ["green tea", "tea"]
+
+
+def test_the_guess_can_be_one_of_the_first(tmp_path: Path) -> None:
+    log = tiny(tmp_path, [
+        ("a", "10:00", "tea"), ("a", "10:10", "tea anna"), ("a", "10:20", "tea"),
+        ("b", "10:00", "tea bert"), ("b", "10:00", "tea"),  # of the same moment: it may come later
+        ("c", "10:00", "tea carl"), ("c", "10:05", "tea"), ("c", "10:10", "tea carl"),
+    ])  # fmt: skip
+    assert set(guessed(choose(log, victims=10, seed=1, among_first=1))) == {"c"}
+    assert set(guessed(choose(log, victims=10, seed=1, among_first=2))) == {"a", "b", "c"}
+
+
+def test_nothing_to_guess_is_said(tmp_path: Path) -> None:
+    log = tiny(tmp_path, [("a", "10:00", "tea"), ("b", "10:00", "tea")])
+    with pytest.raises(LogError, match="nothing to guess"):
+        choose(log, victims=10, seed=1)
+
+
+def test_tails_leaves_out_what_holds_the_word_and_nothing_else(tmp_path: Path) -> None:
+    log = tiny(tmp_path, [
+        ("a", "10:00", "tea anna"), ("a", "11:00", "ANNA!"), ("a", "12:00", "annabel"),
+        ("b", "10:00", "tea bert"), ("b", "11:00", "bert"), ("b", "12:00", "tea"),
+        ("c", "10:00", "tea"),
+    ])  # fmt: skip
+    guesses = pa.table({
+        "number": [0, 1], "user": ["a", "b"], "word": ["anna", "bert"], "heads": [False, True]
+    })  # fmt: skip
+    asked = "select 7 as account, number, word as query from guesses"
+    play(log, guesses, Plants(sql=asked), tmp_path / "played.parquet")
+    rows = [
+        (row["user"], row["time"].strftime("%H:%M"), row["query"])
+        for row in pq.read_table(tmp_path / "played.parquet").to_pylist()
+    ]
+    own = sorted(row for row in rows if row[0] in "abc")
+    assert own == [
+        ("a", "12:00", "annabel"), ("b", "10:00", "tea bert"), ("b", "11:00", "bert"),
+        ("b", "12:00", "tea"), ("c", "10:00", "tea"),
+    ]  # fmt: skip
+    planted = [row for row in rows if row[0] not in "abc"]
+    assert len({user for user, _, _ in planted}) == 1
+    assert [row[1:] for row in planted] == [("10:31", "anna"), ("11:02", "bert")]
+
+
+def test_the_seed_fixes_users_and_coins_and_the_coins_are_fair(log: Log) -> None:
+    first, again, other = (choose(log, victims=800, seed=seed) for seed in (1, 1, 2))
+    assert first.equals(again)
+    assert not first["user"].equals(other["user"])
+    assert 340 < sum(first["heads"].to_pylist()) < 460
+    assert len(set(first["user"].to_pylist())) == len(set(first["word"].to_pylist())) == 800
+
+
+def attack(log: Log, name: str, **options: Any) -> Active:
+    return active(log, named(name, k=K), victims=VICTIMS, seed=3, **options)
+
+
+@pytest.mark.parametrize("name", ["pseudonym", "token-hash", "k-query", "k-keyword"])
+def test_a_guess_is_told_for_certain(log: Log, name: str) -> None:
+    found = attack(log, name)
+    assert found.rate.trials == VICTIMS
+    assert found.rate.share == 1
+    assert found.accounts == {"pseudonym": 0, "token-hash": 1}.get(name, K - 1)
+    assert found.bound is None
+
+
+@pytest.mark.parametrize(
+    ("name", "knowing", "least"),
+    [
+        ("scrub", "all", 0.9),  # a word may be one that is removed
+        ("k-session", "all", 0.93),
+        ("k-session", "guess", 0.8),
+        ("similar-histories", "all", 0.95),
+        ("similar-histories", "guess", 0.8),
+    ],
+)
+def test_a_guess_is_nearly_always_told(log: Log, name: str, knowing: Any, least: float) -> None:
+    found = attack(log, name, knowing=knowing)
+    assert least <= (found.rate.share or 0) <= 1
+    assert ("other" in found.knows) == (name in ALIKE and knowing == "all")
+
+
+def test_two_accounts_are_told_apart_too(log: Log) -> None:
+    """With k = 2 one account decides with the user what is shown."""
+    for name in ALIKE:
+        found = active(log, named(name, k=2), victims=VICTIMS, seed=3)
+        assert found.accounts == 1
+        assert (found.rate.share or 0) > 0.9
+
+
+@pytest.mark.parametrize("name", list(METHODS))
+def test_who_sees_no_coin_is_right_by_chance(log: Log, name: str) -> None:
+    """The coins reach the attacker through the log alone: where they do not make it, by nothing."""
+    method = named(name, k=K)
+    guesses = choose(log, victims=VICTIMS, seed=3)
+    heads = guesses.column_names.index("heads")
+    removed = guesses.set_column(heads, "heads", pa.array([False] * guesses.num_rows))
+    decided = decide(log, method, plot(method, seed=3), removed)
+    assert not any(decided)
+    assert 0.4 < (right(decided, guesses).share or 0) < 0.6
+
+
+def test_what_is_always_there_is_always_told(log: Log) -> None:
+    guesses = choose(log, victims=VICTIMS, seed=3)
+    heads = guesses.column_names.index("heads")
+    kept = guesses.set_column(heads, "heads", pa.array([True] * guesses.num_rows))
+    method = named("k-query", k=K)
+    assert all(decide(log, method, plot(method, seed=3), kept))
+
+
+def test_few_accounts_learn_nothing_from_zealous(log: Log) -> None:
+    found = active_zealous(log, GOAL, items_per_user=1, victims=VICTIMS, accounts=K - 1, seed=3)
+    tails = choose(log, victims=VICTIMS, seed=3, among_first=1)["heads"].to_pylist().count(False)
+    assert found.rate.successes == tails  # nothing is shown, so she always says no
+
+
+@pytest.mark.parametrize("items_per_user", [1, 2])
+def test_many_accounts_learn_from_zealous_what_the_noise_lets_through(
+    log: Log, items_per_user: int
+) -> None:
+    goal = z.ProbabilisticDP(epsilon=2 * items_per_user, delta="0.001", users=50_000)
+    found = active_zealous(
+        log, goal, items_per_user=items_per_user, victims=400, accounts=80, seed=3
+    )
+    expected = 1 / (1 + math.exp(-1))  # the noise is at most 0, or at least: its scale is 1
+    error = math.sqrt(expected * (1 - expected) / found.rate.trials)
+    assert found.rate.trials > 300
+    assert abs((found.rate.share or 0) - expected) < 4.5 * error
+    low, _ = found.rate.interval()
+    assert 0.5 < low <= (found.bound or 0)
+
+
+def test_what_the_guarantee_cannot_mean_is_refused(log: Log) -> None:
+    few = z.ProbabilisticDP(epsilon=2, delta="0.001", users=2100)
+    with pytest.raises(Refused, match="--users"):
+        active_zealous(log, few, items_per_user=1, victims=20, accounts=80, seed=3)
+    daily = z.ProbabilisticDP(epsilon=2, delta="0.001", users=10**6, unit="user-day")
+    with pytest.raises(UsageError, match="unit"):
+        active_zealous(log, daily, items_per_user=1, victims=20, accounts=80, seed=3)
+
+
+def best(epsilon: float, delta: float) -> float:
+    """The most that can be told by p and q on a fine grid, by the inequalities themselves."""
+    steps = 400
+    grid = [n / steps for n in range(steps + 1)]
+    odds = math.exp(epsilon)
+    return max(
+        (p + 1 - q) / 2
+        for p in grid
+        for q in grid
+        if p <= odds * q + delta and 1 - q <= odds * (1 - p) + delta
+    )
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.5, 0.1), (1, 0.001), (2, 0.05)])
+def test_the_bound_is_what_the_inequalities_allow(epsilon: float, delta: float) -> None:
+    def bound(neighbors: Any) -> float:
+        goal: Guarantee = z.Indistinguishability(epsilon=epsilon, delta=delta, neighbors=neighbors)
+        return most_right(goal)
+
+    assert best(epsilon, delta) <= bound("replace") + 1e-12
+    assert bound("replace") < best(epsilon, delta) + 0.005
+    twice = min(1.0, (1 + math.exp(epsilon)) * delta)
+    assert best(2 * epsilon, twice) <= bound("add-remove") + 1e-12
+    assert bound("add-remove") < best(2 * epsilon, twice) + 0.005
+
+
+def test_the_bound_of_a_large_epsilon_is_certainty() -> None:
+    for neighbors in ("replace", "add-remove"):
+        goal = z.Indistinguishability(epsilon=10**6, delta="0.5", neighbors=neighbors)
+        assert most_right(goal) == 1

@@ -1,0 +1,232 @@
+"""Groups of similar sets: sizes, owners, who is left out, what they share, and how few edits."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from functools import cache
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import zealous as z
+from zealous.anonymity import groups as module
+from zealous.anonymity.groups import Ints, Sets, edits, group, held, nth, repeated, sets_of
+from zealous.anonymity.numbered import numbered
+from zealous.anonymity.sessions import sessions
+from zealous.engines.duckdb import DuckDB
+from zealous.engines.sql import Step
+from zealous.generate import generate
+from zealous.items import asked, has_word, words
+from zealous.source import open_log
+
+Lists = list[tuple[int, set[int]]]
+
+
+def made(rows: Lists) -> Sets:
+    """Sets from (owner, items)."""
+    pairs = [(number, item) for number, (_, items) in enumerate(rows) for item in sorted(items)]
+    numbers, items = (np.array([pair[n] for pair in pairs], np.int64) for n in (0, 1))
+    return sets_of(numbers, items, np.array([owner for owner, _ in rows], np.int64))
+
+
+def members(groups: Ints) -> dict[int, list[int]]:
+    found = defaultdict(list)
+    for number, chosen in enumerate(groups.tolist()):
+        found[chosen].append(number)
+    return found
+
+
+def counted_edits(rows: Lists, groups: Ints) -> int:
+    """The edits the slow way: to what at least half of the group has, or to nothing."""
+    total = 0
+    for chosen, numbers in members(groups).items():
+        counts = Counter(item for number in numbers for item in rows[number][1])
+        shared = {item for item, count in counts.items() if 2 * count >= len(numbers)}
+        target = shared if chosen >= 0 else set()
+        total += sum(len(rows[number][1] ^ target) for number in numbers)
+    return total
+
+
+@cache
+def most_kept(counts: tuple[int, ...], k: int) -> int:
+    """The most sets that can be in groups, by trying all; counts are the sets of each owner."""
+    best = 0
+    for chosen in product(*(range(count + 1) for count in counts)):
+        if k <= sum(chosen) < 2 * k and sum(map(bool, chosen)) >= k:
+            left = tuple(sorted(c - t for c, t in zip(counts, chosen, strict=True) if c > t))
+            best = max(best, sum(chosen) + most_kept(left, k))
+    return best
+
+
+def rows_of(owners: st.SearchStrategy[int], items: int, most: int) -> st.SearchStrategy[Lists]:
+    return st.lists(st.tuples(owners, st.sets(st.integers(0, items), max_size=6)), max_size=most)
+
+
+@settings(max_examples=300, deadline=None)
+@given(rows_of(st.integers(0, 15), 6, 60), st.integers(2, 6))
+def test_each_group_has_k_owners_and_the_right_size(rows: Lists, k: int) -> None:
+    groups = group(made(rows), k)
+    assert len(groups) == len(rows)
+    found = members(groups)
+    out = found.pop(-1, [])
+    assert sorted(found) == list(range(len(found)))
+    for numbers in found.values():
+        assert k <= len(numbers) < 2 * k
+        assert len({rows[number][0] for number in numbers}) >= k
+    owners = Counter(owner for owner, _ in rows)
+    if len(owners) < k:
+        assert len(out) == len(rows)
+    elif max(owners.values()) * k <= len(rows):
+        assert not out
+
+
+@settings(max_examples=150, deadline=None)
+@given(rows_of(st.sampled_from([0, 0, 0, 0, 1, 1, 2, 3]), 3, 9), st.integers(2, 3))
+def test_as_few_sets_as_possible_are_suppressed(rows: Lists, k: int) -> None:
+    counts = tuple(sorted(Counter(owner for owner, _ in rows).values()))
+    assert (group(made(rows), k) >= 0).sum() == most_kept(counts, k)
+
+
+def test_one_owner_with_most_sets_loses_only_what_has_no_room() -> None:
+    # Three owners, k = 2: two groups, each of one of the others' sets and two of the first's.
+    rows: Lists = [(0, {n}) for n in range(9)] + [(1, {1}), (2, {2})]
+    groups = group(made(rows), 2)
+    assert (groups < 0).sum() == 11 - 2 * 3
+    assert {0} == {rows[number][0] for number in members(groups)[-1]}
+
+
+@settings(max_examples=200, deadline=None)
+@given(rows_of(st.integers(0, 9), 5, 40), st.integers(2, 4))
+def test_representatives_and_edits_are_those_of_the_slow_way(rows: Lists, k: int) -> None:
+    sets = made(rows)
+    groups = group(sets, k)
+    found = held(sets, groups)
+    expected = {
+        (chosen, item): (count, len(numbers))
+        for chosen, numbers in members(groups).items()
+        if chosen >= 0
+        for item, count in Counter(i for n in numbers for i in rows[n][1]).items()
+    }
+    keys = zip(found.group.tolist(), found.item.tolist(), strict=True)
+    values = zip(found.count.tolist(), found.size.tolist(), strict=True)
+    assert dict(zip(keys, values, strict=True)) == expected
+    assert found.majority.tolist() == [2 * count >= size for count, size in expected_in(expected)]
+    assert edits(sets, groups) == counted_edits(rows, groups)
+    assert edits(sets, groups) <= len(sets.items)
+
+
+def expected_in(expected: dict[tuple[int, int], tuple[int, int]]) -> list[tuple[int, int]]:
+    return [expected[key] for key in sorted(expected)]
+
+
+def test_exactly_half_is_in_the_representative() -> None:
+    sets = made([(0, {1, 2}), (1, {1, 2}), (2, {1}), (3, {1, 3})])
+    found = held(sets, np.zeros(4, np.int64))
+    assert found.item[found.majority].tolist() == [1, 2]
+    assert edits(sets, np.zeros(4, np.int64)) == 2 + 1
+
+
+def test_equal_sets_need_no_edits() -> None:
+    rows: Lists = [(owner, {kind, 100}) for kind in range(20) for owner in range(3 + kind % 5)]
+    assert edits(made(rows), group(made(rows), 3)) == 0
+
+
+def test_equal_sets_of_one_owner_hide_nobody() -> None:
+    rows: Lists = [(0, {1})] * 5 + [(1, {2}), (2, {2}), (3, {2}), (4, {1})]
+    groups = group(made(rows), 3)
+    assert all(len({rows[n][0] for n in of}) >= 3 for of in members(groups).values())
+
+
+def test_sets_that_share_more_come_together_and_odd_ones_last() -> None:
+    three: Lists = [(n, {1, 2, 3, 10 + n}) for n in range(3)]
+    two: Lists = [(n, {1, 4, 20 + n}) for n in range(3, 6)]
+    odd: Lists = [(n, {30 + n}) for n in range(6, 9)]
+    # Interleaved, so that neither their order nor their owners tell which belong together.
+    rows = [row for trio in zip(three, odd, two, strict=True) for row in trio]
+    groups = group(made(rows), 3)
+    kinds = [{number % 3 for number in numbers} for numbers in members(groups).values()]
+    assert sorted(kinds, key=min) == [{0}, {1}, {2}]
+    assert edits(made(rows), groups) == 3 + 3 + 3
+
+
+def test_a_set_joins_a_group_that_shares_its_items() -> None:
+    # The fifth set shares {1, 2} with a group of four that has room, and nothing else with others.
+    rows: Lists = [(n, {1, 2, 10 + n}) for n in range(5)] + [(n, {50 + n}) for n in range(5, 9)]
+    groups = group(made(rows), 4)
+    assert sorted(map(len, members(groups).values())) == [4, 5]
+    assert edits(made(rows), groups) == 5 + 4
+
+
+def test_nothing_to_group() -> None:
+    for rows in ([], [(0, {1})], [(0, set()), (1, set())]):
+        groups = group(made(rows), 3)
+        assert (groups == -1).all()
+        assert edits(made(rows), groups) == sum(len(items) for _, items in rows)
+    assert (group(made([(0, set()), (1, set()), (2, set())]), 3) == 0).all()
+
+
+def test_runs_and_turns() -> None:
+    runs = repeated(np.array([5, 0, 9]), np.array([2, 0, 3]))
+    assert runs.tolist() == [5, 6, 9, 10, 11]
+    assert nth(np.array([3, 3, 4, 7, 7, 7])).tolist() == [0, 1, 0, 0, 1, 2]
+    assert nth(np.zeros(0, np.int64)).tolist() == []
+
+
+def test_too_few_counters_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows: Lists = [(n % 40, {n % 7, 7 + n % 11, 18 + n % 3, 30 + n}) for n in range(300)]
+    before = group(made(rows), 4)
+    monkeypatch.setattr(module, "_MOST_COUNTERS", 2)
+    monkeypatch.setattr(module, "_CHUNK", 10)
+    assert (group(made(rows), 4) == before).all()
+
+
+@pytest.fixture(scope="module")
+def searched(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Sets]:
+    """The sessions and the histories of a synthetic log."""
+    path = tmp_path_factory.mktemp("log") / "log.parquet"
+    generate(path, users=3000, seed=5)
+    return {"sessions": _sessions(path), "histories": _histories(path)}
+
+
+def _sessions(path: Path) -> Sets:
+    with DuckDB(threads=1, memory="1GB") as engine:
+        source = open_log(z.read_log(path), engine)
+        each = f"select user, session, unnest({words('query')}) as item from sessions"
+        steps = [*source.entries, *sessions(source, 30), Step("held", each)]
+        return numbered(engine, steps, ("user", "session"))
+
+
+def _histories(path: Path) -> Sets:
+    with DuckDB(threads=1, memory="1GB") as engine:
+        source = open_log(z.read_log(path), engine)
+        each = f"select user, {asked(False)} as item from entries where {has_word('query')}"
+        return numbered(engine, [*source.entries, Step("held", each)], ("user",))
+
+
+def by_sorting(sets: Sets, k: int, *, frequent_first: bool) -> Ints:
+    """The simple way: sort the sets as words are sorted, and cut. Owners play no role in it."""
+    counts = np.bincount(sets.items)
+    order = np.lexsort((np.arange(len(counts)), -counts if frequent_first else counts * 0))
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    parts = np.split(rank[sets.items], sets.offsets[1:-1])
+    ordered = sorted(range(len(sets)), key=lambda n: sorted(parts[n].tolist()))
+    groups = np.empty(len(sets), np.int64)
+    groups[ordered] = np.minimum(np.arange(len(sets)) // k, len(sets) // k - 1)
+    return groups
+
+
+@pytest.mark.parametrize("k", [3, 10])
+@pytest.mark.parametrize("kind", ["sessions", "histories"])
+def test_far_more_is_saved_than_by_sorting(searched: dict[str, Sets], kind: str, k: int) -> None:
+    sets = searched[kind]
+    groups = group(sets, k)
+    assert (groups >= 0).all()
+    saved = len(sets.items) - edits(sets, groups)
+    for frequent_first in (False, True):
+        simple = by_sorting(sets, k, frequent_first=frequent_first)
+        assert saved > 1.25 * (len(sets.items) - edits(sets, simple))
