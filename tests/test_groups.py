@@ -8,6 +8,7 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -135,6 +136,11 @@ def test_equal_sets_need_no_edits() -> None:
     assert edits(made(rows), group(made(rows), 3)) == 0
 
 
+def test_equal_sets_come_before_those_that_share_their_frequent_items() -> None:
+    rows: Lists = [(n, {*range(10), *range(20 + n % 2 * 9, 29 + n % 2 * 9)}) for n in range(6)]
+    assert edits(made(rows), group(made(rows), 3)) == 0
+
+
 def test_equal_sets_of_one_owner_hide_nobody() -> None:
     rows: Lists = [(0, {1})] * 5 + [(1, {2}), (2, {2}), (3, {2}), (4, {1})]
     groups = group(made(rows), 3)
@@ -153,12 +159,12 @@ def test_sets_that_share_more_come_together_and_odd_ones_last() -> None:
     assert edits(made(rows), groups) == 3 + 3 + 3
 
 
-def test_a_set_joins_a_group_that_shares_its_items() -> None:
-    # The fifth set shares {1, 2} with a group of four that has room, and nothing else with others.
-    rows: Lists = [(n, {1, 2, 10 + n}) for n in range(5)] + [(n, {50 + n}) for n in range(5, 9)]
-    groups = group(made(rows), 4)
-    assert sorted(map(len, members(groups).values())) == [4, 5]
-    assert edits(made(rows), groups) == 5 + 4
+def test_an_owner_s_second_set_joins_a_group_that_shares_its_items() -> None:
+    # It hides nobody else there, and among the odd ones it would lose what it shares.
+    rows: Lists = [(n % 3, {1, 2, 10 + n}) for n in range(4)] + [(n, {50 + n}) for n in range(4, 7)]
+    groups = group(made(rows), 3)
+    assert sorted(members(groups).values()) == [[0, 1, 2, 3], [4, 5, 6]]
+    assert edits(made(rows), groups) == 4 + 3
 
 
 def test_nothing_to_group() -> None:
@@ -185,11 +191,27 @@ def test_too_few_counters_change_nothing(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.fixture(scope="module")
-def searched(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Sets]:
-    """The sessions and the histories of a synthetic log."""
+def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("log") / "log.parquet"
     generate(path, users=3000, seed=5)
-    return {"sessions": _sessions(path), "histories": _histories(path)}
+    return path
+
+
+@pytest.fixture(scope="module")
+def searched(log: Path) -> dict[str, Sets]:
+    """The sessions and the histories of a synthetic log."""
+    return {"sessions": _sessions(log), "histories": _histories(log)}
+
+
+def test_no_order_of_the_lines_gives_other_numbers(
+    log: Path, searched: dict[str, Sets], tmp_path: Path
+) -> None:
+    lines = pq.read_table(log)
+    pq.write_table(lines.take(np.arange(len(lines))[::-1]), tmp_path / "backwards.parquet")
+    for kind, read in (("sessions", _sessions), ("histories", _histories)):
+        again = read(tmp_path / "backwards.parquet")
+        for name in ("offsets", "items", "owners"):
+            assert (getattr(again, name) == getattr(searched[kind], name)).all()
 
 
 def _sessions(path: Path) -> Sets:

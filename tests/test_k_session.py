@@ -74,6 +74,7 @@ def applied(engine: DuckDB, path: Path, k: int, **settings: Any) -> Given:
     rows = engine.rows([Step("all", "select user, id, keywords from anonymous")])
     left = engine.rows([Step("t", "select table_name from duckdb_tables()")])
     assert left == [("anonymous",)]
+    assert all(keywords == sorted(set(keywords)) for _, _, keywords in rows)
     return Given(rows, {each.what: (each.number, each.of) for each in changed})  # type: ignore[arg-type]
 
 

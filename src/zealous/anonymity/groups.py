@@ -5,12 +5,15 @@ what each such item saves is the number of sets that have it, less those that do
 group is one whose sets have many items in common. Equal sets are grouped first, then sets that
 have three items in common, then two, then one, and those that have nothing in common come last.
 
-Near linear: no two sets are ever compared. A set offers all threes of its 10 and all twos of its 16
-most frequent items, at most 120 each, and a group is where k owners offer the same. Each step thus
-sorts at most a fixed multiple of the number of sets, and a table of counts that errs upwards alone
-drops nearly all offers before they are sorted, so that memory stays small. Fours, more items, and
-moving sets afterwards to a group whose representative is nearer were tried: each saved less than
-half a percent of the items.
+No two sets are ever compared. A set offers all threes of its 10 and all twos of its 16 most
+frequent items, at most 120 each, and a group is where k owners offer the same. Each step thus sorts
+at most a fixed multiple of the number of sets, and a table of counts that errs upwards alone drops
+most offers before they are sorted, so that memory stays small. That bound is near linear; below it
+time grows faster, because in a larger log more items have k owners and each set offers more: from
+50,000 to 200,000 sets, nearly twice as much as linear growth (benchmarks/groups.py).
+
+Tried on synthetic logs, each saved less than half a percent of the items: fours, more items a set,
+and (at most, where sizes allow) moving sets to a group whose representative they hold.
 """
 
 from __future__ import annotations

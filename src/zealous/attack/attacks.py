@@ -24,7 +24,7 @@ from zealous.attack.presence import Presence, presence
 from zealous.attack.rate import Rate
 from zealous.attack.staged import halves, stage
 from zealous.attack.uniqueness import uniqueness
-from zealous.attack.vanity import Survived, vanity
+from zealous.attack.vanity import ASKERS, Survived, vanity
 from zealous.calibrate import calibrate
 from zealous.engines.duckdb import DuckDB
 from zealous.guarantee import ProbabilisticDP
@@ -36,6 +36,7 @@ Say = Callable[[str], None]
 ZEALOUS = "ZEALOUS"
 _PICKED_OUT = ("pseudonym", "scrub", "k-query")  # ids that hold queries as they were asked
 _PERSONAL = ("pseudonym", "scrub", "token-hash", "k-query")  # queries with their times
+_KNOWN = 3  # queries known, in the summary
 _WELL_ABOVE = 3  # so many times what ZEALOUS needs to show a query, the noise alone protects it
 
 
@@ -207,6 +208,7 @@ def as_object(found: Sequence[Attacked], settings: Settings) -> dict[str, Any]:
         "methods": [
             {
                 "method": row.method,
+                "summary": _summary(row),
                 "seen": {"query": _rate(row.seen.query), "word": _rate(row.seen.word)},
                 "active": [
                     {"accounts": each.accounts, "knows": each.knows, **_rate(each.rate),
@@ -226,6 +228,20 @@ def as_object(found: Sequence[Attacked], settings: Settings) -> dict[str, Any]:
             for row in found
         ],
     }  # fmt: skip
+
+
+def _summary(row: Attacked) -> dict[str, float | None]:
+    """The share that each attack reaches at its best; None where it does not apply."""
+    people = [each.rate.share for each in row.personal or [] if each.kind == ASKERS]
+    back = [each.weighted or 0.0 for each in row.aligned or [] if each.top is None]
+    return {
+        "query_seen": row.seen.query.share,
+        "word_seen": row.seen.word.share,
+        "active": max(each.rate.share or 0.0 for each in row.active),
+        "picked_out": row.picked_out[_KNOWN - 1].share if row.picked_out else None,
+        "personal": people[0] if people else None,
+        "read_back": max(back) if back else None,
+    }
 
 
 def _rate(rate: Rate) -> dict[str, Any]:

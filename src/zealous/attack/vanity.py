@@ -35,6 +35,7 @@ _KINDS = {
     "account number": r"acct (?P<part>\d{9})",
 }
 _PATTERNS = {kind: re.compile(rf"{pattern}[.?]?") for kind, pattern in _KINDS.items()}
+ASKERS = "users who asked for a person"
 _MAYBE = "|".join((*FAMILY_ENDINGS, "acct", "555"))  # spares most queries the slower look
 
 
@@ -134,6 +135,6 @@ def _survived(engine: DuckDB, users: int) -> list[Survived]:
     none = Rate(successes=0, trials=0)
     return [
         *(Survived(kind=kind, rate=by_kind.get(kind, none)) for kind in _KINDS),
-        Survived(kind="users who asked for a person", rate=Rate(successes=shown, trials=there)),
+        Survived(kind=ASKERS, rate=Rate(successes=shown, trials=there)),
         Survived(kind="all users", rate=Rate(successes=shown, trials=users)),
     ]

@@ -171,10 +171,9 @@ def _print(found: Mapping[str, Any]) -> None:
         click.echo("INTERNAL: true figures of the log, not for publication.\n")
     rows = found["methods"]
     show.table(
-        "What an attacker gets",
-        ["method", "rare query seen", "rare word seen", "told who asked", "picked out by 3",
-         "personal readable", "words read back"],
-        [_summary(row) for row in rows],
+        "What an attacker gets: methods down, attacks across (--help tells what each is)",
+        ["method", "seen: query", "seen: word", "active", "picked out", "personal", "read back"],
+        [(row["method"], *map(_percent, row["summary"].values())) for row in rows],
     )  # fmt: skip
     show.table(
         "Active: did she ask it? Right decisions; guessing is right in 50.0 %",
@@ -214,23 +213,6 @@ def _print_more(row: Mapping[str, Any]) -> None:
             [(a["how"], a["top"] or "all", a["trials"], _percent(a["share"]),
               _percent(a["weighted"])) for a in row["aligned"]],
         )  # fmt: skip
-
-
-def _summary(row: Mapping[str, Any]) -> tuple[str, ...]:
-    best = max(row["active"], key=lambda each: each["share"])
-    users = [
-        each for each in row["personal"] or [] if each["kind"] == "users who asked for a person"
-    ]
-    aligned = [each for each in row["aligned"] or [] if each["top"] is None]
-    return (
-        row["method"],
-        _percent(row["seen"]["query"]["share"]),
-        _percent(row["seen"]["word"]["share"]),
-        _percent(best["share"]),
-        _percent(row["picked_out"][2]["share"] if row["picked_out"] else None),
-        _percent(users[0]["share"] if users else None),
-        _percent(max((each["weighted"] for each in aligned), default=None)),
-    )
 
 
 def _percent(share: float | None) -> str:

@@ -13,6 +13,13 @@ if TYPE_CHECKING:
 
 Rows = Sequence[Mapping[str, Any]]
 _SAFE = "ZEALOUS"
+_COLUMNS = {
+    "query_seen": "rare query\nis there",
+    "word_seen": "rare word\nis there",
+    "personal": "personal\nqueries\nreadable",
+    "picked_out": "picked out\nby 3\nqueries",
+    "read_back": "tokens\nread back",
+}
 _LINES = {"pseudonym": RED, "scrub": ORANGE, "similar-histories": GREY, "k-query": BLUE}
 
 
@@ -36,7 +43,8 @@ def _active(axes: Axes, rows: Rows) -> None:
         low, share, high = (100 * best[name] for name in ("low", "share", "high"))
         axes.plot([low, high], [place, place], color=color)
         axes.plot([share], [place], "o", color=color, markersize=6)
-        axes.text(share - 3, place - 0.3, f"{share:.0f} %", ha="right", fontsize=8, color=color)
+        side = "right" if share > 90 else "center"
+        axes.text(share, place - 0.25, _percent(best["share"]), ha=side, fontsize=8, color=color)
         if best["bound"] is not None:
             bound = 100 * best["bound"]
             axes.plot([bound, bound], [place - 0.35, place + 0.35], color=INK, linewidth=1.2)
@@ -48,37 +56,28 @@ def _active(axes: Axes, rows: Rows) -> None:
 
 def _seen(axes: Axes, rows: Rows) -> None:
     """What can be read off: methods down, attacks across."""
-    columns = ("rare query\nis there", "rare word\nis there", "personal\nqueries\nreadable",
-               "picked out\nby 3 queries")  # fmt: skip
     for place, row in enumerate(rows):
-        for column, share in enumerate(_cells(row)):
+        for column, share in enumerate(row["summary"][name] for name in _COLUMNS):
             if share is None:
                 axes.text(column, place, "–", ha="center", va="center", color=GREY)
                 continue
             color = _shade(share)
             axes.barh(place, 0.94, left=column - 0.47, height=0.9, color=color)
-            text = "0" if share == 0 else "<1 %" if share < 0.005 else f"{100 * share:.0f} %"
-            dark = share > 0.55
-            axes.text(column, place, text, ha="center", va="center",
-                      color="white" if dark else INK)  # fmt: skip
-    axes.set_xticks(range(len(columns)), columns, fontsize=8)
+            ink = "white" if share > 0.55 else INK
+            axes.text(column, place, _percent(share), ha="center", va="center", color=ink)
+    axes.set_xticks(range(len(_COLUMNS)), list(_COLUMNS.values()), fontsize=8)
     axes.set_yticks([])
     axes.tick_params(length=0)
-    axes.set(xlim=(-0.5, len(columns) - 0.5), ylim=(len(rows) - 0.4, -0.9))
+    axes.set(xlim=(-0.5, len(_COLUMNS) - 0.5), ylim=(len(rows) - 0.4, -0.9))
     axes.spines[["left", "bottom"]].set_visible(False)
     axes.set_title("What simply looking shows\n")
 
 
-def _cells(row: Mapping[str, Any]) -> tuple[float | None, ...]:
-    personal = row["personal"]
-    everything = [each for each in personal or [] if each["kind"] == "users who asked for a person"]
-    picked = row["picked_out"]
-    return (
-        row["seen"]["query"]["share"],
-        row["seen"]["word"]["share"],
-        everything[0]["share"] if everything else None,
-        picked[2]["share"] if picked else None,
-    )
+def _percent(share: float) -> str:
+    """Neither none nor all where it is not."""
+    if share in (0, 1):
+        return f"{100 * share:.0f} %"
+    return f"{100 * share:.1f} %" if not 0.01 <= share <= 0.99 else f"{100 * share:.0f} %"
 
 
 def _shade(share: float) -> tuple[float, float, float]:
