@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
-from zealous.anonymity.anonymize import Anonymized, anonymize
+from zealous.anonymity.anonymize import Anonymized, anonymize, check_users
 from zealous.anonymity.bundle import WARNING, Bundle, read_bundle
 from zealous.anonymity.k_keyword import KKeyword
 from zealous.anonymity.k_query import KQuery
@@ -38,6 +38,7 @@ __all__ = [
     "SimilarHistories",
     "TokenHash",
     "anonymize",
+    "check_users",
     "named",
     "read_bundle",
 ]

@@ -61,7 +61,7 @@ def anonymize(
         say("reading the log")
         source = open_log(log, running)
         tell_skipped(source.skipped, say)
-        _check_users(source, method)
+        check_users(source, method)
         say(f"anonymising by {method.name}")
         changed = method.apply(source, say)
         say("counting keywords, queries and query pairs in the output")
@@ -75,7 +75,8 @@ def anonymize(
     return Anonymized(bundle=read_bundle(target), changed=changed)
 
 
-def _check_users(source: Source, method: Method) -> None:
+def check_users(source: Source, method: Method) -> None:
+    """Refuse a log with too few users for a method."""
     users = count_users(source)
     if users == 0:
         raise LogError("no entry with a user id was understood: see `zealous inspect`")

@@ -1,6 +1,6 @@
 """The active attack: an attacker with accounts of her own finds out what somebody asked.
 
-For each of many users a fair coin decides whether what she alone asked stays in the log. The
+For each of many users a coin decides whether what she alone asked stays in the log. The
 attacker plants entries, sees the output and nothing else, and decides for each user. Whoever learns
 nothing is right in half of the cases. Her rule is the same everywhere: the user has asked it if the
 output shows it more often than it would show what the attacker alone has asked.
@@ -36,10 +36,11 @@ class Active:
 
     Attributes:
         name: What was attacked.
-        rate: Right decisions; one half is guessing.
+        rate: Right decisions; one half is guessing. Of none where the log has nothing to guess.
         accounts: How many accounts hold what she plants for one guess.
         knows: What she knew of each user before, in a sentence.
-        bound: The largest rate that the guarantee allows; None where nothing is guaranteed.
+        bound: The largest chance to be right that the guarantee allows; None where nothing is
+            guaranteed. A rate of a few guesses may lie above it by luck.
     """
 
     name: str
@@ -73,7 +74,9 @@ def active(
     how = plot(method, seed=seed, knowing=knowing)
     say("choosing whom to guess")
     guesses = choose(log, victims=victims, seed=seed, gap=how.plants.gap, engine=engine)
-    decided = decide(log, method, how, guesses, engine=engine, say=say)
+    decided = []
+    if len(guesses):
+        decided = decide(log, method, how, guesses, engine=engine, say=say)
     return Active(
         name=method.name, rate=right(decided, guesses), accounts=how.accounts, knows=how.knows
     )
@@ -149,28 +152,36 @@ def active_zealous(
         raise UsageError("the attack guesses what a user asked: choose the unit user")
     whole(accounts, "accounts")
     guesses = choose(log, victims=victims, seed=seed, among_first=items_per_user, engine=engine)
-    own = f"number // {items_per_user} * {accounts} + account as account"
-    asked = f"select {own}, number, query from {copies(accounts)}"
-    with TemporaryDirectory(dir=engine.temporary if engine else None) as folder:
-        played = play(log, guesses, Plants(sql=asked), Path(folder) / "log.parquet", engine)
-        release = publish(
-            played,
-            goal,
-            [queries(items_per_user)],
-            select="first",
-            accept_delta=True,
-            account=None,
-            engine=engine,
-            say=say,
-        )
-    seen = counts(release["queries"], guesses["query"].to_pylist())
+    decided = []
+    if len(guesses):
+        planted = _asked_by(accounts, items_per_user)
+        with TemporaryDirectory(dir=engine.temporary if engine else None) as folder:
+            played = play(log, guesses, planted, Path(folder) / "log.parquet", engine)
+            release = publish(
+                played,
+                goal,
+                [queries(items_per_user)],
+                select="first",
+                accept_delta=True,
+                account=None,
+                engine=engine,
+                say=say,
+            )
+        seen = counts(release["queries"], guesses["query"].to_pylist())
+        decided = [count > accounts for count in seen]
     return Active(
         name="zealous",
-        rate=right([count > accounts for count in seen], guesses),
+        rate=right(decided, guesses),
         accounts=accounts,
         knows="a query that nobody else asks, and that it would be among her first.",
         bound=most_right(goal),
     )
+
+
+def _asked_by(accounts: int, items_per_user: int) -> Plants:
+    """Each guess from so many accounts, of which each serves as many guesses as count."""
+    own = f"number // {items_per_user} * {accounts} + account as account"
+    return Plants(sql=f"select {own}, number, query from {copies(accounts)}")
 
 
 def most_right(goal: Guarantee) -> float:

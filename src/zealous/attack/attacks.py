@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
+
 from zealous.anonymity import (
     METHODS,
     Bundle,
@@ -15,6 +17,7 @@ from zealous.anonymity import (
     Method,
     SimilarHistories,
     anonymize,
+    check_users,
     named,
 )
 from zealous.attack.active import Active, active, active_zealous
@@ -27,10 +30,13 @@ from zealous.attack.uniqueness import uniqueness
 from zealous.attack.vanity import ASKERS, Survived, vanity
 from zealous.calibrate import calibrate
 from zealous.engines.duckdb import DuckDB
-from zealous.guarantee import ProbabilisticDP
+from zealous.errors import UsageError
+from zealous.guarantee import Number, ProbabilisticDP, whole
 from zealous.items import keywords, queries, query_pairs
 from zealous.log import Log
 from zealous.publish import publish
+from zealous.source import count_users, open_log
+from zealous.version import VERSION
 
 Say = Callable[[str], None]
 ZEALOUS = "ZEALOUS"
@@ -46,7 +52,8 @@ class Settings:
 
     Attributes:
         k: Among how many users the anonymity methods hide each.
-        goal: The guarantee of the ZEALOUS release that is attacked.
+        epsilon: Of the ZEALOUS release that is attacked, under probabilistic differential privacy.
+        delta: Of that release.
         items_per_user: m, of that release.
         victims: How many people the active attack is tried on.
         sample: How many people, or queries, the other attacks are tried on.
@@ -54,11 +61,26 @@ class Settings:
     """
 
     k: int
-    goal: ProbabilisticDP
+    epsilon: Number = 1
+    delta: Number = "0.001"
     items_per_user: int = 1
     victims: int = 300
     sample: int = 2_000
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Check before anything is read."""
+        if whole(self.k, "k") < 2:
+            raise UsageError("k must be at least 2: among one, nobody is hidden")
+        for name in ("items_per_user", "victims", "sample"):
+            whole(getattr(self, name), name)
+        if not 0 <= self.seed < 2**63:
+            raise UsageError("seed must be at least 0 and below 2^63")
+        self.goal(users=1)
+
+    def goal(self, users: int) -> ProbabilisticDP:
+        """The guarantee for a log of so many users."""
+        return ProbabilisticDP(epsilon=self.epsilon, delta=self.delta, users=users)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,6 +104,23 @@ class Attacked:
     aligned: list[Aligned] | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class Attacks:
+    """What came of it.
+
+    Attributes:
+        settings: How the attacks were made.
+        users: How many users the log has.
+        synthetic: Whether it was generated.
+        rows: What an attacker gets from each method, ZEALOUS last.
+    """
+
+    settings: Settings
+    users: int
+    synthetic: bool
+    rows: list[Attacked]
+
+
 def attack(
     log: Log,
     settings: Settings,
@@ -91,7 +130,7 @@ def attack(
     synthetic: bool = False,
     engine: DuckDB | None = None,
     say: Say = lambda _: None,
-) -> list[Attacked]:
+) -> Attacks:
     """Attack each method, and ZEALOUS, on the same log. The figures are for the log's owner.
 
     Args:
@@ -109,10 +148,14 @@ def attack(
         folder = Path(made)
         say("reading the log")
         staged = stage(log, folder / "log.parquet", running)
+        if reference is not None:
+            reference = stage(reference, folder / "reference.parquet", running)
+        chosen = [named(name, k=settings.k) for name in dict.fromkeys(methods)]
+        users = _users(staged, chosen, running)
         rows = []
-        for number, name in enumerate(methods, 1):
-            say(f"attacking {name} ({number} of {len(methods) + 1})")
-            method = named(name, k=settings.k)
+        for number, method in enumerate(chosen, 1):
+            name = method.name
+            say(f"attacking {name} ({number} of {len(chosen) + 1})")
             bundle = anonymize(folder / name, staged, method, engine=running).bundle
             row = _attacked(staged, method, bundle, settings, running)
             if synthetic and name in _PERSONAL:
@@ -120,8 +163,18 @@ def attack(
             if name == "token-hash":
                 row = replace(row, aligned=_aligned(staged, bundle, reference, folder, running))
             rows.append(row)
-        say(f"attacking {ZEALOUS} ({len(methods) + 1} of {len(methods) + 1})")
-        return [*rows, _zealous(staged, settings, running)]
+        say(f"attacking {ZEALOUS} ({len(chosen) + 1} of {len(chosen) + 1})")
+        rows.append(_zealous(staged, users, settings, running))
+    return Attacks(settings=settings, users=users, synthetic=synthetic, rows=rows)
+
+
+def _users(log: Log, methods: Sequence[Method], engine: DuckDB) -> int:
+    """How many there are; refused before the first attack if one of the methods would refuse."""
+    with engine as running:
+        source = open_log(log, running)
+        for method in methods:
+            check_users(source, method)
+        return count_users(source)
 
 
 def _attacked(
@@ -161,17 +214,19 @@ def _knowledge(method: Method) -> tuple[Knowing, ...]:
 
 def _aligned(
     log: Log, bundle: Bundle, reference: Log | None, folder: Path, engine: DuckDB
-) -> list[Aligned]:
+) -> list[Aligned] | None:
     if reference is not None:
         return alignment(log, bundle, reference, engine=engine)
     hashed, known = halves(log, folder, engine)
+    if not all(pq.read_metadata(half.paths[0]).num_rows for half in (hashed, known)):
+        return None  # one user has no other half
     half = anonymize(folder / "half", hashed, named("token-hash"), engine=engine).bundle
     return alignment(hashed, half, known, engine=engine)
 
 
-def _zealous(log: Log, settings: Settings, engine: DuckDB) -> Attacked:
+def _zealous(log: Log, users: int, settings: Settings, engine: DuckDB) -> Attacked:
     """A release of the same log, and releases of logs into which the attacker has planted."""
-    goal, m = settings.goal, settings.items_per_user
+    goal, m = settings.goal(users), settings.items_per_user
     kinds = [keywords(m), queries(m), query_pairs(m)]
     release = publish(log, goal, kinds, accept_delta=True, account=None, engine=engine)
     seen = presence(
@@ -181,7 +236,7 @@ def _zealous(log: Log, settings: Settings, engine: DuckDB) -> Attacked:
     tried = [
         active_zealous(
             log,
-            replace(goal, users=(goal.users or 0) + accounts * settings.victims),
+            settings.goal(users + accounts * settings.victims),
             items_per_user=m,
             victims=settings.victims,
             accounts=accounts,
@@ -193,12 +248,18 @@ def _zealous(log: Log, settings: Settings, engine: DuckDB) -> Attacked:
     return Attacked(method=ZEALOUS, seen=seen, active=tried)
 
 
-def as_object(found: Sequence[Attacked], settings: Settings) -> dict[str, Any]:
+def as_object(found: Attacks) -> dict[str, Any]:
     """The rates as plain values, for JSON and for the picture."""
-    goal = settings.goal
+    settings, goal = found.settings, found.settings.goal(found.users)
     return {
         "internal": True,
+        "synthetic": found.synthetic,
+        "users": found.users,
         "k": settings.k,
+        "victims": settings.victims,
+        "sample": settings.sample,
+        "seed": settings.seed,
+        "software": {"name": "zealous", "version": VERSION},
         "zealous": {
             "guarantee": goal.definition,
             "epsilon": float(goal.epsilon),
@@ -220,12 +281,14 @@ def as_object(found: Sequence[Attacked], settings: Settings) -> dict[str, Any]:
                 and [{"kind": each.kind, **_rate(each.rate)} for each in row.personal],
                 "aligned": row.aligned
                 and [
-                    {"how": each.how, "top": each.top, **_rate(each.recovered),
+                    # No interval: tokens are matched together, so one error makes another.
+                    {"how": each.how, "top": each.top, "successes": each.recovered.successes,
+                     "trials": each.recovered.trials, "share": each.recovered.share,
                      "weighted": each.weighted}
                     for each in row.aligned
                 ],
             }
-            for row in found
+            for row in found.rows
         ],
     }  # fmt: skip
 
@@ -233,15 +296,20 @@ def as_object(found: Sequence[Attacked], settings: Settings) -> dict[str, Any]:
 def _summary(row: Attacked) -> dict[str, float | None]:
     """The share that each attack reaches at its best; None where it does not apply."""
     people = [each.rate.share for each in row.personal or [] if each.kind == ASKERS]
-    back = [each.weighted or 0.0 for each in row.aligned or [] if each.top is None]
+    back = [each.weighted for each in row.aligned or [] if each.top is None]
+    right = [each.rate.share for each in row.active]
     return {
         "query_seen": row.seen.query.share,
         "word_seen": row.seen.word.share,
-        "active": max(each.rate.share or 0.0 for each in row.active),
+        "active": _best(right),
         "picked_out": row.picked_out[_KNOWN - 1].share if row.picked_out else None,
         "personal": people[0] if people else None,
-        "read_back": max(back) if back else None,
+        "read_back": _best(back),
     }
+
+
+def _best(shares: Sequence[float | None]) -> float | None:
+    return max((share for share in shares if share is not None), default=None)
 
 
 def _rate(rate: Rate) -> dict[str, Any]:

@@ -15,6 +15,9 @@ from zealous.source import open_log
 def stage(log: Log, path: Path, engine: DuckDB | None = None) -> Log:
     """Write the entries that hold a query to a Parquet file, and read that as a log.
 
+    Sessions and keywords of the log's own are left aside: what is planted has none. Sessions are
+    then cut by pauses, and words taken from the queries.
+
     Args:
         log: Any log with users, times and queries.
         path: The file to write: it holds the log's data, so put it where nobody else can look.

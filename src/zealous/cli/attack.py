@@ -13,21 +13,20 @@ import click
 
 from zealous.anonymity import METHODS
 from zealous.cli import show
-from zealous.cli.options import ENGINE, JSON, LOG, Given, engine_from, log_from, options
+from zealous.cli.options import ENGINE, JSON, SEARCHES, engine_from, log_from, options
 from zealous.errors import UsageError
 from zealous.folder import check_new, new_folder
-from zealous.guarantee import ProbabilisticDP
+from zealous.report.style import percent
 
 if TYPE_CHECKING:
-    from zealous.attack import Settings
     from zealous.engines.duckdb import DuckDB
-    from zealous.log import Log
 
 _HELP = """Show what an attacker gets from each anonymity method, and from ZEALOUS, on the same log.
 
 Without LOG a synthetic one is made, where it is known which queries are personal. The methods are
 run on the log, and on logs into which the attacker has planted entries; nothing of the log is
-written but rates. Internal: on your own log these are true figures, not for publication.
+written but rates. Sessions are cut by pauses, whatever session ids the log has. Internal: on your
+own log these are true figures, not for publication.
 
 \b
   seen        can a rare query of one person, or its rare word, be seen in the output at all?
@@ -46,7 +45,6 @@ Examples:
 
 
 @click.command(help=_HELP)
-@click.argument("paths", nargs=-1, metavar="[LOG...]")
 @click.option("-k", type=int, default=10, show_default=True, metavar="K",
               help="Among how many users the k-methods hide each.")  # fmt: skip
 @click.option("--methods", default=",".join(METHODS), metavar="NAME,..",
@@ -60,7 +58,7 @@ Examples:
 @click.option("--users", type=click.IntRange(min=1000), default=20_000, show_default=True,
               metavar="U", help="Of the synthetic log.")  # fmt: skip
 @click.option("--seed", type=int, default=7, show_default=True, metavar="S",
-              help="Of the synthetic log, and of who is attacked.")  # fmt: skip
+              help="Of the synthetic log and of who is attacked; noise is new.")  # fmt: skip
 @click.option(
     "--reference",
     type=click.Path(path_type=Path),
@@ -69,7 +67,7 @@ Examples:
 )
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="DIR",
               help="Where to write attacks.json and the picture attacks.svg.")  # fmt: skip
-@options(LOG[1:], ENGINE)
+@options(SEARCHES, ENGINE)
 @JSON
 def attack(
     paths: tuple[str, ...],
@@ -81,33 +79,32 @@ def attack(
     **given: Any,
 ) -> None:
     """Show what an attacker gets from each anonymity method, and from ZEALOUS."""
-    from zealous.attack import as_object
+    from zealous.attack import Settings, as_object
     from zealous.attack import attack as run
 
     names = [name.strip() for name in methods.split(",") if name.strip()]
     unknown = [name for name in names if name not in METHODS]
-    if unknown:
+    if unknown or not names:
         raise UsageError(f"--methods takes {', '.join(METHODS)}")
     if output is not None:
         check_new(output)
+    asked = ("k", "epsilon", "delta", "items_per_user", "victims", "seed")
+    settings = Settings(**{name: given[name] for name in asked})
     engine = engine_from(given)
     with ExitStack() as stack:
         given["paths"] = paths or [_synthetic(stack, users, given["seed"], engine)]
         log = log_from(given)
         other = log_from({**given, "paths": [reference]}) if reference else None
-        settings = _settings(given, log, engine)
-        synthetic = all(map(_is_synthetic, log.paths))
-        say = stack.enter_context(show.telling())
         done = run(
             log,
             settings,
             methods=names,
             reference=other,
-            synthetic=synthetic,
+            synthetic=all(map(_is_synthetic, log.paths)),
             engine=engine,
-            say=say,
+            say=stack.enter_context(show.telling()),
         )
-    found = {"synthetic": synthetic, **as_object(done, settings)}
+    found = as_object(done)
     if output is not None:
         _write(found, output)
     if as_json:
@@ -116,22 +113,6 @@ def attack(
         _print(found)
         if output is not None:
             click.echo(f"Written to {output}: attacks.json, and the picture attacks.svg")
-
-
-def _settings(given: Given, log: Log, engine: DuckDB) -> Settings:
-    from zealous.attack import Settings
-    from zealous.source import count_users, open_log
-
-    with engine as running:
-        users = count_users(open_log(log, running))
-    goal = ProbabilisticDP(epsilon=given["epsilon"], delta=given["delta"], users=max(users, 1))
-    return Settings(
-        k=given["k"],
-        goal=goal,
-        items_per_user=given["items_per_user"],
-        victims=given["victims"],
-        seed=given["seed"],
-    )
 
 
 def _synthetic(stack: ExitStack, users: int, seed: int, engine: DuckDB) -> Path:
@@ -173,14 +154,14 @@ def _print(found: Mapping[str, Any]) -> None:
     show.table(
         "What an attacker gets: methods down, attacks across (--help tells what each is)",
         ["method", "seen: query", "seen: word", "active", "picked out", "personal", "read back"],
-        [(row["method"], *map(_percent, row["summary"].values())) for row in rows],
+        [(row["method"], *map(percent, row["summary"].values())) for row in rows],
     )  # fmt: skip
     show.table(
-        "Active: did she ask it? Right decisions; guessing is right in 50.0 %",
-        ["method", "accounts", "right", "95 % interval", "never above", "the attacker knows"],
+        "Active: did she ask it? Right decisions; guessing is right in 50 %",
+        ["method", "accounts", "right", "of", "95 % interval", "epsilon allows", "she knows"],
         [
-            (row["method"], each["accounts"], _percent(each["share"]),
-             f"{_percent(each['low'])} to {_percent(each['high'])}", _percent(each["bound"]),
+            (row["method"], each["accounts"], percent(each["share"]), each["trials"],
+             f"{percent(each['low'])} to {percent(each['high'])}", percent(each["bound"]),
              each["knows"])
             for row in rows
             for each in row["active"]
@@ -192,7 +173,7 @@ def _print(found: Mapping[str, Any]) -> None:
         show.table(
             "Picked out, of those who asked so many different queries",
             ["method", *(f"by {p} known" for p in range(1, most + 1))],
-            [(row["method"], *(_percent(p["share"]) for p in row["picked_out"])) for row in picked],
+            [(row["method"], *(percent(p["share"]) for p in row["picked_out"])) for row in picked],
         )
     for row in rows:
         _print_more(row)
@@ -203,17 +184,13 @@ def _print_more(row: Mapping[str, Any]) -> None:
         show.table(
             "Personal queries after scrubbing: what identifies is still readable",
             ["kind", "readable", "of", "share"],
-            [(p["kind"], p["successes"], p["trials"], _percent(p["share"]))
+            [(p["kind"], p["successes"], p["trials"], percent(p["share"]))
              for p in row["personal"]],
         )  # fmt: skip
     if row["aligned"]:
         show.table(
             "Tokens read back with another log",
             ["how", "of the most frequent", "tokens", "share", "of their occurrences"],
-            [(a["how"], a["top"] or "all", a["trials"], _percent(a["share"]),
-              _percent(a["weighted"])) for a in row["aligned"]],
+            [(a["how"], a["top"] or "all", a["trials"], percent(a["share"]),
+              percent(a["weighted"])) for a in row["aligned"]],
         )  # fmt: skip
-
-
-def _percent(share: float | None) -> str:
-    return "–" if share is None else f"{share:.1%}"

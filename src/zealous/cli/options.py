@@ -21,16 +21,19 @@ from zealous.plan import plan
 F = TypeVar("F", bound=Callable[..., Any])
 Given = dict[str, Any]
 
-LOG = (
-    click.argument("paths", nargs=-1, required=True, metavar="LOG..."),
+_SEARCHES = (
     click.option("--format", "preset", metavar="F",
                  help=f"{', '.join(PRESETS)}; from the file's ending if left out."),
     click.option("--user", metavar="COLUMN", help="The column with the user's id."),
     click.option("--query", metavar="COLUMN", help="The column with the query."),
     click.option("--time", metavar="COLUMN", help="The column with the time."),
+)  # fmt: skip
+_BESIDE = (
     click.option("--url", metavar="COLUMN", help="The column with the clicked URL, or a list."),
     click.option("--session", metavar="COLUMN", help="The column with the session's id."),
     click.option("--keywords", metavar="COLUMN", help="A column with lists of keywords."),
+)  # fmt: skip
+_READING = (
     click.option("--columns", "names", metavar="A,B,..",
                  help="The columns in order, for files without a header."),
     click.option("--delimiter", help="Between fields, where it is not the format's."),
@@ -41,6 +44,15 @@ LOG = (
                  help="Ids to leave out, one a line: deletion requests, minors, staff."),
     click.option("--max-entries-per-user", type=int, metavar="N",
                  help="Leave out users with more entries than this (robots)."),
+)  # fmt: skip
+
+LOG = (
+    click.argument("paths", nargs=-1, required=True, metavar="LOG..."),
+    *_SEARCHES, *_BESIDE, *_READING,
+)  # fmt: skip
+SEARCHES = (  # users, times and queries alone, of a log that need not be given
+    click.argument("paths", nargs=-1, metavar="[LOG...]"),
+    *_SEARCHES, *_READING,
 )  # fmt: skip
 
 GOAL = (
@@ -119,7 +131,7 @@ def log_from(given: Given) -> Log:
     return read_log(
         given["paths"],
         given["preset"],
-        columns=Columns(**{role: given[role] for role in roles}),
+        columns=Columns(**{role: given.get(role) for role in roles}),
         names=[name.strip() for name in given["names"].split(",")] if given["names"] else (),
         delimiter={"\\t": "\t", "tab": "\t"}.get(delimiter, delimiter),
         encoding=given["encoding"],

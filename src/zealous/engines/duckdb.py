@@ -70,11 +70,16 @@ class DuckDB:
         except duckdb.Error:
             shutil.rmtree(self.directory, ignore_errors=True)
             raise UsageError("the engine does not take this --memory or --threads") from None
+        except BaseException:  # interrupted
+            shutil.rmtree(self.directory, ignore_errors=True)
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._connection.close()
-        shutil.rmtree(self.directory, ignore_errors=True)
+        try:
+            self._connection.close()
+        finally:
+            shutil.rmtree(self.directory, ignore_errors=True)
 
     @property
     def working_memory(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from zealous.report.style import BLUE, GREY, INK, ORANGE, PALE, RED, panels
+from zealous.report.style import BLUE, GREY, INK, ORANGE, PALE, RED, panels, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,7 +16,7 @@ _SAFE = "ZEALOUS"
 _COLUMNS = {
     "query_seen": "rare query\nis there",
     "word_seen": "rare word\nis there",
-    "personal": "personal\nqueries\nreadable",
+    "personal": "people with\na readable\npersonal\nquery",
     "picked_out": "picked out\nby 3\nqueries",
     "read_back": "tokens\nread back",
 }
@@ -38,19 +38,28 @@ def _active(axes: Axes, rows: Rows) -> None:
     axes.axvline(50, color=GREY, linestyle=":", linewidth=1)
     axes.text(51, -0.62, "a coin", color=GREY, fontsize=8)
     for place, row in enumerate(rows):
-        best = max(row["active"], key=lambda each: each["share"])
+        tried = [each for each in row["active"] if each["trials"]]
+        if not tried:
+            axes.text(50, place, "nothing to guess", va="center", color=GREY, fontsize=8)
+            continue
+        best = max(tried, key=lambda each: each["share"])
         color = BLUE if row["method"] == _SAFE else RED
         low, share, high = (100 * best[name] for name in ("low", "share", "high"))
         axes.plot([low, high], [place, place], color=color)
         axes.plot([share], [place], "o", color=color, markersize=6)
         side = "right" if share > 90 else "center"
-        axes.text(share, place - 0.25, _percent(best["share"]), ha=side, fontsize=8, color=color)
+        axes.text(share, place - 0.25, percent(best["share"]), ha=side, fontsize=8, color=color)
         if best["bound"] is not None:
             bound = 100 * best["bound"]
             axes.plot([bound, bound], [place - 0.35, place + 0.35], color=INK, linewidth=1.2)
-            axes.text(bound + 1, place, "never more", va="center", fontsize=8)
+            left = bound > 85
+            axes.text(bound + (-1 if left else 1), place + 0.3, "what epsilon allows",
+                      ha="right" if left else "left", va="center", fontsize=8)  # fmt: skip
     axes.set_yticks(range(len(rows)), [row["method"] for row in rows])
-    axes.set(xlim=(40, 103), ylim=(len(rows) - 0.4, -0.9), xlabel="right decisions, %")
+    least = min((100 * each["low"] for row in rows for each in row["active"]), default=40)
+    axes.set(
+        xlim=(min(40, least - 2), 103), ylim=(len(rows) - 0.4, -0.9), xlabel="right decisions, %"
+    )
     axes.set_title("Did she ask it?\nAttacker with fake accounts")
 
 
@@ -64,20 +73,13 @@ def _seen(axes: Axes, rows: Rows) -> None:
             color = _shade(share)
             axes.barh(place, 0.94, left=column - 0.47, height=0.9, color=color)
             ink = "white" if share > 0.55 else INK
-            axes.text(column, place, _percent(share), ha="center", va="center", color=ink)
+            axes.text(column, place, percent(share), ha="center", va="center", color=ink)
     axes.set_xticks(range(len(_COLUMNS)), list(_COLUMNS.values()), fontsize=8)
     axes.set_yticks([])
     axes.tick_params(length=0)
     axes.set(xlim=(-0.5, len(_COLUMNS) - 0.5), ylim=(len(rows) - 0.4, -0.9))
     axes.spines[["left", "bottom"]].set_visible(False)
-    axes.set_title("What simply looking shows\n")
-
-
-def _percent(share: float) -> str:
-    """Neither none nor all where it is not."""
-    if share in (0, 1):
-        return f"{100 * share:.0f} %"
-    return f"{100 * share:.1f} %" if not 0.01 <= share <= 0.99 else f"{100 * share:.0f} %"
+    axes.set_title("What looking shows,\nor knowing a little")
 
 
 def _shade(share: float) -> tuple[float, float, float]:
@@ -98,5 +100,6 @@ def _picked(axes: Axes, rows: Rows) -> None:
         axes.plot(*zip(*known, strict=True), "o-", color=color, markersize=4, label=row["method"])
     axes.set(ylim=(0, 103), xlabel="queries the attacker knows", ylabel="people picked out, %")
     axes.set_xticks(range(1, 6))
-    axes.legend(fontsize=8)
+    if axes.lines:
+        axes.legend(fontsize=8)
     axes.set_title("How few queries are enough?\n")

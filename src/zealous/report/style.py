@@ -53,3 +53,18 @@ def svg(draw: Callable[[], Figure]) -> str:
         metadata = {"Date": None, "Creator": None}
         draw().savefig(text, format="svg", facecolor="white", metadata=metadata)
     return text.getvalue()
+
+
+def percent(share: float | None) -> str:
+    """A share in percent: neither 0 nor 100 where it is not, and a dash where there is none.
+
+    >>> [percent(share) for share in (0, 0.0003, 0.498, 0.9997, 1, None)]
+    ['0 %', '<0.1 %', '49.8 %', '>99.9 %', '100 %', '–']
+    """
+    if share is None:
+        return "–"
+    if share in (0, 1):
+        return f"{100 * share:.0f} %"
+    if not 0.001 <= share <= 0.999:
+        return "<0.1 %" if share < 0.5 else ">99.9 %"
+    return f"{100 * share:.1f} %"
