@@ -6,6 +6,7 @@ can be read without running anything; the same version of matplotlib draws the s
 
 from __future__ import annotations
 
+import json
 import math
 import sys
 import tempfile
@@ -28,6 +29,7 @@ from zealous.ledger.accounts import accounts as ledger_accounts
 from zealous.mechanism import Zealous
 from zealous.noise import DiscreteLaplace, seeded_bytes
 from zealous.period import Period
+from zealous.report.attacks import attacks_figure
 from zealous.report.style import BLUE, GREY, INK, ORANGE, PALE, RED, STYLE, panels
 from zealous.theory.accounts import for_accounts
 from zealous.theory.expected import tau_prime_curve
@@ -334,6 +336,11 @@ def choosing_m() -> Figure:
     return figure
 
 
+def attacks() -> Figure:
+    """What an attacker gets: drawn from the figures that the command gave."""
+    return attacks_figure(json.loads(Path(__file__).with_name("attacks.json").read_text()))
+
+
 PICTURES: dict[str, Callable[[], Figure]] = {
     "thresholds": thresholds,
     "probabilistic": probabilistic,
@@ -344,6 +351,7 @@ PICTURES: dict[str, Callable[[], Figure]] = {
     "composition": composition,
     "tau-curve": tau_curve,
     "choosing-m": choosing_m,
+    "attacks": attacks,
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable
 from pathlib import Path
@@ -15,7 +16,7 @@ import zealous as z
 from zealous.anonymity import METHODS, named
 from zealous.attack.active import Active, active, active_zealous, decide, most_right, right
 from zealous.attack.planted import Plants, choose, play
-from zealous.attack.plots import plot
+from zealous.attack.plots import Knowing, plot
 from zealous.attack.staged import stage
 from zealous.errors import LogError, Refused, UsageError
 from zealous.generate.write import generate
@@ -25,6 +26,7 @@ from zealous.log import Log
 K = 6
 VICTIMS = 150
 ALIKE = ("k-session", "similar-histories")  # put together what is alike
+KNOWING: tuple[Knowing, ...] = ("all", "guess")
 GOAL = z.ProbabilisticDP(epsilon=2, delta="0.001", users=50_000)
 
 
@@ -129,44 +131,90 @@ def test_a_guess_is_told_for_certain(log: Log, name: str) -> None:
     ("name", "knowing", "least"),
     [
         ("scrub", "all", 0.9),  # a word may be one that is removed
-        ("k-session", "all", 0.9),
-        ("k-session", "guess", 0.7),
-        ("similar-histories", "all", 0.95),
-        ("similar-histories", "guess", 0.7),
+        ("k-session", "guess", 0.6),
+        ("similar-histories", "guess", 0.6),
     ],
 )
-def test_a_guess_is_nearly_always_told(log: Log, name: str, knowing: Any, least: float) -> None:
+def test_a_guess_is_often_told(log: Log, name: str, knowing: Any, least: float) -> None:
     found = attack(log, name, knowing=knowing)
     assert least <= (found.rate.share or 0) <= 1
-    assert ("other" in found.knows) == (name in ALIKE and knowing == "all")
+    assert "other" not in found.knows
 
 
-def test_two_accounts_are_told_apart_too(log: Log) -> None:
-    """With k = 2 one account decides with the user what is shown."""
-    for name in ALIKE:
-        found = active(log, named(name, k=2), victims=VICTIMS, seed=3)
-        assert found.accounts == 1
-        assert (found.rate.share or 0) > 0.9
+@pytest.mark.parametrize("k", [2, 3, K])
+@pytest.mark.parametrize("name", ALIKE)
+def test_who_knows_the_rest_is_always_right(log: Log, name: str, k: int) -> None:
+    found = active(log, named(name, k=k), victims=VICTIMS, seed=3)
+    assert (found.rate.successes, found.rate.trials) == (VICTIMS, VICTIMS)
+    assert found.accounts == k
+    assert "other" in found.knows
+
+
+def with_coins(guesses: pa.Table, heads: bool) -> pa.Table:
+    """The same guesses, with the same side of the coin for all."""
+    place = guesses.column_names.index("heads")
+    return guesses.set_column(place, "heads", pa.array([heads] * guesses.num_rows))
 
 
 @pytest.mark.parametrize("name", list(METHODS))
 def test_who_sees_no_coin_is_right_by_chance(log: Log, name: str) -> None:
     """The coins reach the attacker through the log alone: where they do not make it, by nothing."""
-    method = named(name, k=K)
     guesses = choose(log, victims=VICTIMS, seed=3)
-    heads = guesses.column_names.index("heads")
-    removed = guesses.set_column(heads, "heads", pa.array([False] * guesses.num_rows))
-    decided = decide(log, method, plot(method, seed=3), removed)
-    assert not any(decided)
-    assert 0.4 < (right(decided, guesses).share or 0) < 0.6
+    for k, knowing in itertools.product((2, K), KNOWING[: 1 + (name in ALIKE)]):
+        method = named(name, k=k)
+        how = plot(method, seed=3, knowing=knowing)
+        decided = decide(log, method, how, with_coins(guesses, heads=False))
+        assert not any(decided)
+        assert 0.4 < (right(decided, guesses).share or 0) < 0.6
+
+
+def alike(users: int) -> list[tuple[str, str, str]]:
+    """Sessions that have all but a word in common."""
+    common = [("10:02", "news"), ("10:04", "some other words")]
+    return [
+        (f"u{n}", time, query)
+        for n in range(users)
+        for time, query in [("10:00", f"buy {chr(97 + n)}lone"), *common]
+    ]
+
+
+def alone(users: int) -> list[tuple[str, str, str]]:
+    """Users who asked one thing, and one who has more sessions than all of them."""
+    many = [("z", f"{n // 2:02}:{n % 2 * 31:02}", f"zz{n} zzz") for n in range(2 * users)]
+    return [(f"u{n}", "10:00", f"{chr(97 + n)}lone buy") for n in range(users)] + many
+
+
+@pytest.mark.parametrize("rows", [alike(20), alike(7), alone(20), alone(5)])
+@pytest.mark.parametrize("name", ALIKE)
+def test_whatever_the_log_there_is_no_false_yes_and_more_knowledge_does_no_harm(
+    tmp_path: Path, name: str, rows: list[tuple[str, str, str]]
+) -> None:
+    """Also where few sets are left that can be put together without hers."""
+    log = tiny(tmp_path, rows)
+    guesses = choose(log, victims=100, seed=4)
+    for k, knowing in itertools.product((2, 3, 4, 10), KNOWING):
+        method = named(name, k=k)
+        how = plot(method, seed=4, knowing=knowing)
+        assert not any(decide(log, method, how, with_coins(guesses, heads=False)))
+        if knowing == "all":
+            assert all(decide(log, method, how, with_coins(guesses, heads=True)))
+
+
+def test_a_query_asked_in_several_ways_is_told_too(tmp_path: Path) -> None:
+    """Her other queries with the word are of her history: where she has the guess, she has them."""
+    rows = [("a", "10:00", "buy anna"), ("a", "11:00", "anna photos"), ("a", "12:00", "news")]
+    log = tiny(tmp_path, rows + [(f"u{n}", "10:00", "news") for n in range(9)])
+    guesses = choose(log, victims=1, seed=4)
+    for name, heads in itertools.product(ALIKE, (True, False)):
+        method = named(name, k=3)
+        how = plot(method, seed=4)
+        assert decide(log, method, how, with_coins(guesses, heads=heads)) == [heads]
 
 
 def test_what_is_always_there_is_always_told(log: Log) -> None:
     guesses = choose(log, victims=VICTIMS, seed=3)
-    heads = guesses.column_names.index("heads")
-    kept = guesses.set_column(heads, "heads", pa.array([True] * guesses.num_rows))
     method = named("k-query", k=K)
-    assert all(decide(log, method, plot(method, seed=3), kept))
+    assert all(decide(log, method, plot(method, seed=3), with_coins(guesses, heads=True)))
 
 
 def test_few_accounts_learn_nothing_from_zealous(log: Log) -> None:

@@ -82,7 +82,9 @@ def test_verify_says_that_it_is_not_private(
         (lambda out: (out / "queries.csv").unlink(), "not those"),
         (lambda out: (out / "more.csv").write_text("x"), "not those"),
         (lambda out: (out / "link").symlink_to(out / "queries.csv"), "a file of its own"),
-        (lambda out: (out / "anonymized.json").write_text("[]"), "cannot be checked"),
+        (lambda out: (out / "anonymized.json").write_text("[]"), "no readable anonymized.json"),
+        (lambda out: (out / "anonymized.json").write_text("[" * 100_000), "no readable"),
+        (lambda out: (out / "anonymized.json").write_text('{"method": []}'), "no readable"),
     ],
 )
 def test_verify_finds_changed_files(change: object, why: str, log: Path, run: Run) -> None:
@@ -93,6 +95,7 @@ def test_verify_finds_changed_files(change: object, why: str, log: Path, run: Ru
     assert found["files"].ok is False
     assert why in found["files"].detail
     assert found["differential privacy"].ok is False
+    assert "NOT DIFFERENTIALLY PRIVATE: the output of" in found["differential privacy"].detail
 
 
 def test_it_cannot_pass_for_a_release(log: Path, run: Run) -> None:
@@ -167,12 +170,58 @@ def test_k_plays_no_role_where_nobody_is_hidden(log: Path, run: Run) -> None:
     assert "-k plays no role" in ran.stderr
 
 
+def test_tolerance_plays_no_role_elsewhere(log: Path, run: Run) -> None:
+    given = ["--method", "k-query", "-k", 2, "--tolerance", "0.3"]
+    assert "--tolerance plays no role in k-query" in run("anonymize", log, *given, "-o", "o").stderr
+
+
 def test_an_existing_directory_is_not_touched(log: Path, run: Run) -> None:
     (log.parent / "out").mkdir()
     ran = run("anonymize", log, "--method", "pseudonym", "-o", "out")
     assert ran.code == 1
     assert "exists already" in ran.stderr
     assert list((log.parent / "out").iterdir()) == []
+
+
+@pytest.mark.parametrize("moved", [False, True])
+def test_nothing_is_published_from_it(moved: bool, log: Path, run: Run) -> None:
+    run("anonymize", log, "--method", "k-query", "-k", 2, "-o", "out")
+    found = log.parent / "out" / "log.parquet"
+    if moved:
+        found = found.rename(log.parent / "moved.parquet")
+    given = ["--items", "queries", "--items-per-user", 1, "--users", 9, "--epsilon", 1]
+    ran = run("publish", found, "--user", "id", *given, "--delta", "0.1", "-o", "release")
+    assert ran.code == 1
+    assert "Publish from the log itself" in ran.stderr
+    assert not (log.parent / "release").exists()
+
+
+def test_nobody_else_may_look(log: Path, run: Run) -> None:
+    run("anonymize", log, "--method", "pseudonym", "-o", "out")
+    assert (log.parent / "out").stat().st_mode & 0o777 == 0o700
+
+
+def test_pairs_are_those_of_the_sessions_that_were_cut(tmp_path: Path, run: Run) -> None:
+    rows = [f"{u},{h}:00,{q}\n" for u in "ab" for h, q in (("10", "tea"), ("11", "pot"))]
+    (tmp_path / "log.csv").write_text("user,at,query\n" + "".join(rows))
+    given = ["log.csv", "--method", "k-query", "-k", 2, "--time", "at", "--time-format", "%H:%M"]
+    run("anonymize", *given, "-o", "short")
+    run("anonymize", *given, "--session-gap", 60, "-o", "long")
+    pairs = {name: (tmp_path / name / "query-pairs.csv").read_text() for name in ("short", "long")}
+    assert pairs == {
+        "short": "query,next_query,count\n",
+        "long": "query,next_query,count\ntea,pot,2\n",
+    }
+    (tmp_path / "own.csv").write_text(
+        "user,time,session,query\n"
+        + "".join(
+            f"{u},2026-03-0{day},{day % 2},{q}\n"
+            for u in "ab"
+            for day, q in ((1, "tea"), (2, "far"), (3, "pot"))
+        )
+    )
+    run("anonymize", "own.csv", "--method", "k-query", "-k", 2, "-o", "own")
+    assert (tmp_path / "own" / "query-pairs.csv").read_text() == pairs["long"]
 
 
 def test_the_output_is_not_read_as_part_of_a_folder_of_logs(log: Path, run: Run) -> None:

@@ -43,7 +43,7 @@ def test_the_readme_runs_from_top_to_bottom(folder: Path) -> None:
             if arguments[0] == "plan" and "-o" not in arguments:
                 shown = blocks(ROOT / "README.md", "text")[0]
                 assert done.stdout == shown
-    assert ran == 11
+    assert ran == 13
     program = blocks(ROOT / "README.md", "python")[0]
     subprocess.run([sys.executable, "-c", program], cwd=folder, check=True, capture_output=True)
 

@@ -200,6 +200,15 @@ def test_a_session_column_replaces_the_gap(tmp_path, engine) -> None:
     assert counted(engine, path, z.query_pairs(5), m=5, columns=columns) == {("one", "two"): 1}
 
 
+def test_a_blank_session_id_is_no_session(tmp_path, engine) -> None:
+    path = tmp_path / "log.csv"
+    rows = [f"{user},2026-01-01 00:0{n},{query},{session}"
+            for user in "ab" for n, (query, session) in enumerate(
+                [("one", ""), ("two", " "), ("three", "s"), ("four", "s")])]  # fmt: skip
+    path.write_text("\n".join(["user,time,query,session", *rows]) + "\n")
+    assert counted(engine, path, z.query_pairs(5), m=5) == {("three", "four"): 2}
+
+
 def test_session_gap(tmp_path, engine) -> None:
     rows = [Entry("a", "one", 0), Entry("a", "two", 1800), Entry("a", "three", 3601)]
     path = write(tmp_path / "log.parquet", rows)

@@ -22,12 +22,13 @@ def check_new(target: Path) -> None:
 
 
 @contextmanager
-def new_folder(target: Path, what: str) -> Iterator[Path]:
+def new_folder(target: Path, what: str, *, mode: int = 0o755) -> Iterator[Path]:
     """A private directory to write into, which takes its name once all of it is on the disk.
 
     Args:
         target: The name; must not exist yet.
         what: What is written, for the message where it cannot be.
+        mode: Who may look into it.
     """
     check_new(target)
     partial = None
@@ -35,7 +36,7 @@ def new_folder(target: Path, what: str) -> Iterator[Path]:
         # A stranger's umask must not decide what a half-written bundle shows: mkdtemp is 0700.
         partial = Path(tempfile.mkdtemp(prefix=".zealous-", dir=target.parent))
         yield partial
-        partial.chmod(0o755)
+        partial.chmod(mode)
         for each in (*partial.iterdir(), partial):
             sync(each)
         check_new(target)

@@ -210,7 +210,8 @@ class QueryPairs(Kind):
 
     A session is the log's own where it has a session column, else it ends after `session_gap`
     minutes without a query. Entries of the same moment are taken in the order of their text, so
-    that no other order of the log's lines gives other pairs. Entries without a time take no part.
+    that no other order of the log's lines gives other pairs. Entries without a time take no part,
+    nor do those with a blank session id, where the log has such ids.
     """
 
     session_gap: int = SESSION_GAP
@@ -226,10 +227,11 @@ class QueryPairs(Kind):
             raise UsageError("session_gap must be at most a year, which is 525600 minutes")
 
     def _steps(self, source: Source) -> list[Step]:
-        item = {"next_query": asked(self.fold)}
+        item, known = {"next_query": asked(self.fold)}, ["time is not null"]
         session = "session" in source.roles
         if session:
             item["role:session"] = "session"
+            known = [*known, visible("session")]
         partition = 'user, "role:session"' if session else "user"
         order = f"partition by {partition} order by time, next_query"
         if self.by:
@@ -240,7 +242,7 @@ class QueryPairs(Kind):
             before += f', lag(time) over ({order}) as "before:time"'
             same += f' and time <= "before:time" + interval {self.session_gap} minute'
         return [
-            Step("asked", self._select(source, item, "time is not null", has_word("query"))),
+            Step("asked", self._select(source, item, *known, has_word("query"))),
             Step("followed", f"select *, {before} from asked"),
             Step("items", f"select * from followed where {same}"),
         ]

@@ -11,7 +11,9 @@ from zealous.errors import LogError, UsageError
 from zealous.guarantee import whole
 from zealous.lines import Layout, header
 
-_ABOUT = ("release.json", "anonymized.json")  # what a directory that zealous wrote has
+ANONYMIZED = "anonymized.json"
+NOT_PRIVATE = "NOT DIFFERENTIALLY PRIVATE"
+_ABOUT = ("release.json", ANONYMIZED)  # what a directory that zealous wrote has
 COMPRESSED = (".gz", ".zst", ".bz2")
 _CSV = Layout(delimiter=",", quoted=True)
 _TSV = Layout(delimiter="\t")
@@ -231,6 +233,20 @@ def _no_log(path: Path, folder: Path) -> bool:
     return any(part.startswith((".", "_", "zealous-ledger.sqlite")) for part in parts) or any(
         (path.parent / name).is_file() for name in _ABOUT
     )
+
+
+def is_anonymized(path: Path) -> bool:
+    """Whether a file is the output of an anonymity method, by its metadata or what is beside it."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    if (path.parent / ANONYMIZED).is_file():
+        return True
+    try:
+        said = (pq.read_schema(path).metadata or {}).get(b"zealous", b"")
+    except (OSError, pa.ArrowException):
+        return False
+    return NOT_PRIVATE.encode() in said
 
 
 def _suffix(path: Path) -> str:

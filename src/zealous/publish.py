@@ -19,7 +19,7 @@ from zealous.handout import PARAMETERS_FROM
 from zealous.histogram import histogram
 from zealous.items import Kind
 from zealous.lines import Skipped
-from zealous.log import Log
+from zealous.log import Log, is_anonymized
 from zealous.mechanism import Count
 from zealous.period import Period
 from zealous.plan import Part, Plan, plan
@@ -154,6 +154,11 @@ def _check(
     log: Log, kinds: Sequence[Kind], select: Select, period: Period | None, all_in_period: bool
 ) -> None:
     """Refuse before anything is read what could not be done with this log."""
+    if any(map(is_anonymized, log.paths)):
+        raise Refused(
+            "this is the output of an anonymity method: its ids are no people, and which rows it "
+            "has depends on everybody, so that no guarantee would hold. Publish from the log itself"
+        )
     roles = log.columns.given()
     for kind in kinds:
         kind.check(roles)

@@ -57,7 +57,8 @@ def anonymize(
     target = Path(directory)
     check_new(target)
     method.check(log.columns.given())
-    with engine or DuckDB() as running, new_folder(target, "anonymised log") as partial:
+    writing = new_folder(target, "anonymised log", mode=0o700)  # no safer than the log itself
+    with engine or DuckDB() as running, writing as partial:
         say("reading the log")
         source = open_log(log, running)
         tell_skipped(source.skipped, say)

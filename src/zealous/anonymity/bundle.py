@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from zealous.anonymity.method import Method
 from zealous.errors import ReleaseError
+from zealous.log import ANONYMIZED, NOT_PRIVATE
 from zealous.release import Table, file_names, hashes, sorted_table, write_rows
 from zealous.version import VERSION
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 FORMAT = 1
-ABOUT = "anonymized.json"
+ABOUT = ANONYMIZED
 # What a recipient can count in any output, so that all methods are measured alike.
 KINDS: dict[str, tuple[str, ...]] = {
     "keywords": ("keyword",),
@@ -26,7 +27,7 @@ KINDS: dict[str, tuple[str, ...]] = {
     "query-pairs": ("query", "next_query"),
 }
 WARNING = (
-    "NOT DIFFERENTIALLY PRIVATE. This was made by an anonymity method, which promises nothing "
+    f"{NOT_PRIVATE}. This was made by an anonymity method, which promises nothing "
     "against an attacker who knows something of a person or has accounts of her own. No budget "
     "pays for it, and what it tells of a person adds to every release of the same log. It is "
     "meant for comparison: hand it to nobody who may not see the log."

@@ -52,11 +52,8 @@ def numbered(engine: DuckDB, steps: Sequence[Step], columns: Sequence[str]) -> S
 def give_back(engine: DuckDB, name: str, **columns: Ints) -> None:
     """Let columns of numbers be selected from under a name."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
-    path = engine.directory / f"{name}.parquet"
-    pq.write_table(pa.table(columns), path)
-    engine.open(name, [path])
+    engine.put(name, pa.table(columns))
 
 
 def forget(engine: DuckDB) -> None:

@@ -14,7 +14,6 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from zealous.anonymity.bundle import Bundle
 from zealous.attack.rate import Rate
@@ -230,9 +229,7 @@ def _read(log: Log, most: int, engine: DuckDB) -> _Words:
 
 def _company(top: pa.ChunkedArray, engine: DuckDB) -> tuple[Matrix, Matrix, Matrix]:
     """By how many users each of these words was asked in one query with, before, after another."""
-    path = engine.directory / "top.parquet"
-    pq.write_table(pa.table({"word": top, "number": np.arange(len(top))}), path)
-    engine.open("top", [path])
+    engine.put("top", pa.table({"word": top, "number": np.arange(len(top))}))
     near = Step("near", "select entry, user, place, number from places join top using (word)")
     pairs = (
         "select one.number, other.number, count(distinct one.user) from near one join near other"

@@ -172,8 +172,7 @@ def play(
 
     with engine or DuckDB() as running:
         source = open_log(log, running)
-        pq.write_table(guesses, running.directory / "guesses.parquet")
-        running.open("guesses", [running.directory / "guesses.parquet"])
+        running.put("guesses", guesses)
         schema = pq.read_schema(log.paths[0])
         with pq.ParquetWriter(path, schema) as writer:
             for batch in running.batches([*source.entries, *_played(plants)]):

@@ -65,9 +65,9 @@ def plot(method: Method, *, seed: int, knowing: Knowing = "all") -> Plot:
     if isinstance(method, KKeyword):
         return _k_keyword(method)
     if isinstance(method, KSession):
-        return _k_session(method, knowing)
+        return _k_session(method, knowing, seed)
     if isinstance(method, SimilarHistories):
-        return _similar_histories(method, knowing)
+        return _similar_histories(method, knowing, seed)
     if isinstance(method, TokenHash):
         return _token_hash(seed)
     return _as_typed()
@@ -96,60 +96,74 @@ def _k_keyword(method: KKeyword) -> Plot:
     return _from_each(method, "word")
 
 
-def _k_session(method: KSession, knowing: Knowing) -> Plot:
-    """The user's session is grouped with k - 1 planted ones, and decides what they share.
-
-    Sessions of the word alone are k with hers, and a group, unless hers has more in common with
-    others. Against that the attacker who knows the rest of her session has other sessions too,
-    which share that rest; they have the word in one session too few to keep it without hers. Where
-    k is 2 a word alone is held by half of its group: it is shown anyway and tells nothing.
-    """
-    alone = _from_each(method, "word", gap=method.session_gap)
+def _k_session(method: KSession, knowing: Knowing, seed: int) -> Plot:
+    """Sessions of her own, which the user's joins."""
+    others = "others" if knowing == "all" else f"[{_noise(seed, 'account')}]"
+    session = f"array_to_string(list_concat({others}, [word]), ' ')"
+    asked = f"select account, number, {session} as query from {copies(method.k)}"
+    found = _one_more(method, "word", asked, seed=seed, gap=method.session_gap)
     if knowing == "guess":
-        return alone
-    kept = f"if(account < {_one_too_few(method.k)}, [word], [])"
-    like = f"array_to_string(list_concat(others, {kept}), ' ')"
-    later = "(select count(*) from guesses) + number as number"
-    asked = f"select account, {later}, {like} as query from {copies(method.k - 1)}"
-    if method.k > 2:
-        asked = f"{alone.plants.sql} union all {asked}"
-    return replace(
-        alone,
-        knows="a word that nobody else uses and the other words of the session it was used in.",
-        plants=replace(alone.plants, sql=asked),
+        return found
+    known = "a word that nobody else uses and the other words of the session it was used in."
+    return replace(found, knows=known)
+
+
+def _similar_histories(method: SimilarHistories, knowing: Knowing, seed: int) -> Plot:
+    """Histories of her own, which the user's joins; each guess takes accounts of its own."""
+    own = f"number * {method.k} + account"
+    if knowing == "guess":
+        history = f"unnest([query, {_noise(seed, own)}])"
+        asked = f"select {own} as account, number, {history} as query from {copies(method.k)}"
+        return _one_more(method, "query", asked, seed=seed)
+    hers = f"{copies(method.k)}, entries where entries.user = guesses.user"
+    asked = f"select {own} as account, number, entries.query from {hers}"
+    known = "a query that nobody else asks and all other queries of hers."
+    return replace(_one_more(method, "query", asked, seed=seed), knows=known)
+
+
+def _one_more(
+    method: AmongK,
+    guess: Literal["query", "word"],
+    asked: str,
+    *,
+    seed: int,
+    gap: int = SESSION_GAP,
+) -> Plot:
+    """Where what is alike is put together: k sets of her own are a group, shown k times.
+
+    If the user joins it, it has k + 1. Nobody else does, since nobody else has the guess, as long
+    as what is like nothing else can be put together without it: for that there are k more
+    accounts, the same for all guesses, which ask nothing but noise.
+
+    Who knows the user's whole set plants k equal ones. Equal sets are put together first: with
+    hers if she has the guess, and without it she has another set. Who knows the guess alone adds
+    noise to it, a word for each account: were they equal they would be put together without her.
+    Hers has only the guess in common with them, and goes elsewhere if it has more in common there.
+    """
+    filler = f"select -1 - account as account, number, {_noise(seed, '-1 - account', 'number')}"
+    return Plot(
+        knows=_KNOWN[guess],
+        guess=guess,
+        plants=Plants(sql=f"{asked} union all {filler} from {copies(method.k)}", gap=gap),
+        accounts=method.k,
+        alone=method.k,
+        seen=_in(_SHOWN[guess]),
     )
 
 
-def _similar_histories(method: SimilarHistories, knowing: Knowing) -> Plot:
-    """The user's history is grouped with k - 1 planted ones, and decides what they share.
-
-    As with sessions; but an account has one history, so each guess takes accounts of its own.
-    Within the tolerance an account may keep a query that is not shared.
-    """
-    own = f"number * {method.k - 1} + account as account"
-    alone = replace(_from_each(method, "query", account=own), alone=method.k - 1)
-    if knowing == "guess":
-        return alone
-    holders = _one_too_few(method.k)
-    like = f"unnest(list_concat(history, if(account < {holders}, [query], [])))"
-    asked = f"select {own}, number, {like} as query from {copies(method.k - 1)}"
-    return replace(
-        alone,
-        knows="a query that nobody else asks and all other queries of hers.",
-        plants=Plants(sql=asked),
-        alone=holders,
-    )
+def _noise(seed: int, *numbers: str) -> str:
+    """SQL: a word that nobody else uses."""
+    return f"md5(concat_ws(' ', {seed}, {', '.join(numbers)}))"
 
 
 def _from_each(
     method: AmongK,
     guess: Literal["query", "word"],
     *,
-    account: str = "account",
     gap: int = SESSION_GAP,
 ) -> Plot:
     """Ask the guess, and nothing else, from each of k - 1 accounts, too few to be shown."""
-    asked = f"select {account}, number, {guess} as query from {copies(method.k - 1)}"
+    asked = f"select account, number, {guess} as query from {copies(method.k - 1)}"
     return Plot(
         knows=_KNOWN[guess],
         guess=guess,
@@ -206,11 +220,6 @@ def _has(query: str, sign: list[int]) -> bool:
     """Whether a query has the pattern: one token for each 0, another for each 1."""
     pairs = set(zip(query.split(" "), sign, strict=True))
     return len(pairs) == 2 == len({token for token, _ in pairs})
-
-
-def _one_too_few(k: int) -> int:
-    """How many of k hold what is not kept, and would be if one more held it."""
-    return -(-k // 2) - 1
 
 
 def copies(number: int) -> str:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from zealous.attack.rate import Rate
 from zealous.engines.duckdb import DuckDB
@@ -84,7 +83,7 @@ def _choose(log: Log, sample: int, seed: int, engine: DuckDB) -> None:
     engine.store("alone", [Step("alone", numbered)])
     there = engine.rows([Step("counted", "select count(*) from alone")])[0][0]
     order = np.argsort(mix(seed, _CHOICE, np.arange(there)), kind="stable")
-    _open(engine, "numbers", "number", order[:sample])
+    engine.put("numbers", pa.table({"number": order[:sample]}))
     each = Step("each", f"select user, unnest({words('query')}) as word from typed")
     own = "select word, count(*) as times from each group by word having min(user) = max(user)"
     split = f"select query, unnest({words('query')}) as word from alone semi join numbers using "
@@ -117,8 +116,8 @@ def _show(outputs: Iterable[pa.Table], engine: DuckDB) -> None:
         if "keywords" in table.column_names:
             lists = table["keywords"].cast(pa.list_(pa.string())).chunks
             keywords += [each.flatten() for each in lists]
-    _open(engine, "queries", "query", pa.chunked_array(queries))
-    _open(engine, "keywords", "keyword", pa.chunked_array(keywords))
+    engine.put("queries", pa.table({"query": pa.chunked_array(queries)}))
+    engine.put("keywords", pa.table({"keyword": pa.chunked_array(keywords)}))
 
 
 def _found(engine: DuckDB) -> Presence:
@@ -134,9 +133,3 @@ def _found(engine: DuckDB) -> Presence:
     return Presence(
         query=Rate(successes=seen, trials=queries), word=Rate(successes=known, trials=own)
     )
-
-
-def _open(engine: DuckDB, name: str, column: str, values: object) -> None:
-    path = engine.directory / f"{name}.parquet"
-    pq.write_table(pa.table({column: values}), path)
-    engine.open(name, [path])

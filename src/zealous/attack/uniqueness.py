@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from zealous.anonymity.bundle import Bundle
 from zealous.anonymity.scrub import scrubbed
@@ -117,7 +116,7 @@ def _sampled(source: Source, bundle: Bundle, users: int, seed: int) -> list[_Ask
     engine.store("histories", [*source.entries, *steps])
     there = engine.rows([Step("there", "select count(distinct who) from histories")])[0][0]
     chosen = np.argsort(mix(seed, _WHO, np.arange(there)), kind="stable")[:users]
-    _open(engine, "chosen", {"who": chosen})
+    engine.put("chosen", pa.table({"who": chosen}))
     rows = "select who, session, typed from histories semi join chosen using (who)"
     found = engine.rows([Step("sampled", f"{rows} order by who, session, query")])
     return [_Asked(*row) for row in found]
@@ -145,7 +144,7 @@ def _holders(bundle: Bundle, texts: Sequence[tuple[int, str]], engine: DuckDB) -
     """Which ids of the output hold each text, ascending; without those that none does."""
     rows = pa.array([row for row, _ in texts], pa.int64())
     queries = pa.array([text for _, text in texts], pa.string())
-    _open(engine, "learned", {"row": rows, "query": queries})
+    engine.put("learned", pa.table({"row": rows, "query": queries}))
     wanted = Step(
         "wanted", f"select row, {asked(False)} as query from learned where {has_word('query')}"
     )
@@ -179,9 +178,3 @@ def _picked_out(rows: Iterable[int], holders: dict[int, Ids]) -> bool:
         place = np.minimum(np.searchsorted(other, found), len(other) - 1)
         found = found[other[place] == found]
     return len(found) == 1
-
-
-def _open(engine: DuckDB, name: str, columns: Mapping[str, object]) -> None:
-    path = engine.directory / f"{name}.parquet"
-    pq.write_table(pa.table(columns), path)
-    engine.open(name, [path])

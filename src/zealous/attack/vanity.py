@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from zealous.anonymity.bundle import Bundle
 from zealous.attack.rate import Rate
@@ -107,9 +106,7 @@ def _keep_personal(log: Log, engine: DuckDB) -> int:
     typed = Step("typed", f"select {columns} from entries where {has_word('query')}")
     maybe = f"select distinct query from typed where regexp_matches(query, '{_MAYBE}')"
     found = (row[0] for row in engine.rows([*source.entries, typed, Step("maybe", maybe)]))
-    path = engine.directory / "parts.parquet"
-    pq.write_table(_parts(query for query in found if is_personal(query)), path)
-    engine.open("parts", [path])
+    engine.put("parts", _parts(query for query in found if is_personal(query)))
     personal = Step("personal", "select * from typed join parts using (query)")
     engine.store("personal", [*source.entries, typed, personal])
     count = Step("counted", "select count(distinct user) from typed")

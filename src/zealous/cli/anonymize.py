@@ -62,6 +62,8 @@ def anonymize(
     chosen = named(method, k=k, tolerance=tolerance, session_gap=session_gap)
     if k is not None and not isinstance(chosen, AmongK):
         show.note(f"zealous: {method} hides nobody among others: -k plays no role")
+    if tolerance is not None and method != "similar-histories":
+        show.note(f"zealous: --tolerance plays no role in {method}")
     with show.telling() as say:
         done = run(output, log_from(given), chosen, engine=engine_from(given), say=say)
     if as_json:

@@ -141,7 +141,7 @@ def _write(found: Mapping[str, Any], output: Path) -> None:
     from zealous.report.attacks import attacks_figure
     from zealous.report.style import svg
 
-    with new_folder(output, "result") as partial:
+    with new_folder(output, "result", mode=0o700) as partial:
         text = json.dumps(found, indent=2, ensure_ascii=False) + "\n"
         (partial / "attacks.json").write_text(text, encoding="utf-8")
         (partial / "attacks.svg").write_text(svg(lambda: attacks_figure(found)), encoding="utf-8")

@@ -93,6 +93,20 @@ class DuckDB:
         files = f"[{listed(literal(path) for path in exact)}], hive_partitioning = false"
         self._run(f"create or replace temp view {name} as select * from read_parquet({files})")
 
+    def put(self, name: str, table: pa.Table) -> None:
+        """Let a table that Python made be selected from under a name."""
+        import pyarrow.parquet as pq
+
+        path = self.directory / f"put-{name}.parquet"
+        try:
+            pq.write_table(table, path)
+        except OSError as error:
+            why = os.strerror(error.errno) if error.errno else "disk error"
+            raise ZealousError(
+                f"the temporary directory cannot be written: {why}. Name another by --temporary"
+            ) from None
+        self.open(name, [path])
+
     def batches(self, steps: Sequence[Step]) -> Iterator[pa.RecordBatch]:
         """Stream the rows of the last step."""
         try:

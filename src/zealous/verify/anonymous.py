@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import json
+from contextlib import suppress
 from pathlib import Path
 
+from zealous import schema
 from zealous.anonymity import METHODS
 from zealous.anonymity.bundle import ABOUT
+from zealous.log import NOT_PRIVATE
 from zealous.release import hashes
 from zealous.verify.claim import Failed
 
@@ -18,17 +20,22 @@ def is_anonymized(path: Path) -> bool:
 
 def check_private(path: Path) -> str:
     """There is no guarantee to check."""
-    method = json.loads((path / ABOUT).read_text(encoding="utf-8"))["method"]
-    known = f"made by {method}, an anonymity method" if method in METHODS else "no release"
+    method = None
+    with suppress(OSError, ValueError, LookupError, TypeError, RecursionError):
+        method = schema.parse((path / ABOUT).read_text(encoding="utf-8"))["method"]
+    known = method if isinstance(method, str) and method in METHODS else "an anonymity method"
     raise Failed(
-        f"NOT DIFFERENTIALLY PRIVATE: {known}, which promises nothing against an attacker who "
+        f"{NOT_PRIVATE}: the output of {known}, which promises nothing against an attacker who "
         "knows something of a person or has accounts of her own"
     )
 
 
 def check_files(path: Path) -> str:
     """Each file is as it was written, and there is no other."""
-    listed = json.loads((path / ABOUT).read_text(encoding="utf-8"))["sha256"]
+    try:
+        listed = dict(schema.parse((path / ABOUT).read_text(encoding="utf-8"))["sha256"])
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        raise Failed(f"there is no readable {ABOUT}") from None
     if any(each.is_symlink() or not each.is_file() for each in path.iterdir()):
         raise Failed("not everything there is a file of its own")
     found = {name: value for name, value in hashes(path).items() if name != ABOUT}
