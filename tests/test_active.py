@@ -18,7 +18,7 @@ from zealous.attack.active import Active, active, active_zealous, decide, most_r
 from zealous.attack.planted import Plants, choose, play
 from zealous.attack.plots import Knowing, plot
 from zealous.attack.staged import stage
-from zealous.errors import LogError, Refused, UsageError
+from zealous.errors import Refused, UsageError
 from zealous.generate.write import generate
 from zealous.guarantee import Guarantee
 from zealous.log import Log
@@ -56,13 +56,13 @@ def test_who_is_a_victim_and_what_is_guessed(tmp_path: Path) -> None:
         ("b", "10:00", "tea"), ("b", "11:00", "green again"),
         ("c", "10:00", "lonely"),  # one word
         ("d", "10:00", "tea jon"), ("e", "10:00", "jonas"),  # jon begins another word
+        ("f", "10:00", "tea fritz"),
     ])  # fmt: skip
     found = guessed(choose(log, victims=10, seed=1))
-    assert set(found) == {"a"}
+    assert set(found) == {"a", "f"}
     victim = found["a"]
     assert (victim["query"], victim["word"]) == ("tea anna", "anna")
     assert victim["others"] == ["green", "tea"]
-    assert victim["history"] == ["green tea", "tea"]
 
 
 def test_the_guess_can_be_one_of_the_first(tmp_path: Path) -> None:
@@ -70,15 +70,15 @@ def test_the_guess_can_be_one_of_the_first(tmp_path: Path) -> None:
         ("a", "10:00", "tea"), ("a", "10:10", "tea anna"), ("a", "10:20", "tea"),
         ("b", "10:00", "tea bert"), ("b", "10:00", "tea"),  # of the same moment: it may come later
         ("c", "10:00", "tea carl"), ("c", "10:05", "tea"), ("c", "10:10", "tea carl"),
+        ("d", "10:00", "tea dora"),
     ])  # fmt: skip
-    assert set(guessed(choose(log, victims=10, seed=1, among_first=1))) == {"c"}
-    assert set(guessed(choose(log, victims=10, seed=1, among_first=2))) == {"a", "b", "c"}
+    assert set(guessed(choose(log, victims=10, seed=1, among_first=1))) == {"c", "d"}
+    assert set(guessed(choose(log, victims=10, seed=1, among_first=2))) == set("abcd")
 
 
-def test_nothing_to_guess_is_said(tmp_path: Path) -> None:
+def test_there_may_be_nothing_to_guess(tmp_path: Path) -> None:
     log = tiny(tmp_path, [("a", "10:00", "tea"), ("b", "10:00", "tea")])
-    with pytest.raises(LogError, match="nothing to guess"):
-        choose(log, victims=10, seed=1)
+    assert choose(log, victims=10, seed=1).num_rows == 0
 
 
 def test_tails_leaves_out_what_holds_the_word_and_nothing_else(tmp_path: Path) -> None:
@@ -110,7 +110,8 @@ def test_the_seed_fixes_users_and_coins_and_the_coins_are_fair(log: Log) -> None
     first, again, other = (choose(log, victims=800, seed=seed) for seed in (1, 1, 2))
     assert first.equals(again)
     assert not first["user"].equals(other["user"])
-    assert 340 < sum(first["heads"].to_pylist()) < 460
+    assert sum(first["heads"].to_pylist()) == 400
+    assert not first["heads"].equals(other["heads"])
     assert len(set(first["user"].to_pylist())) == len(set(first["word"].to_pylist())) == 800
 
 
@@ -146,7 +147,7 @@ def test_a_guess_is_often_told(log: Log, name: str, knowing: Any, least: float) 
 def test_who_knows_the_rest_is_always_right(log: Log, name: str, k: int) -> None:
     found = active(log, named(name, k=k), victims=VICTIMS, seed=3)
     assert (found.rate.successes, found.rate.trials) == (VICTIMS, VICTIMS)
-    assert found.accounts == k
+    assert found.accounts == 2 * k
     assert "other" in found.knows
 
 
@@ -165,7 +166,7 @@ def test_who_sees_no_coin_is_right_by_chance(log: Log, name: str) -> None:
         how = plot(method, seed=3, knowing=knowing)
         decided = decide(log, method, how, with_coins(guesses, heads=False))
         assert not any(decided)
-        assert 0.4 < (right(decided, guesses).share or 0) < 0.6
+        assert right(decided, guesses).share == 0.5
 
 
 def alike(users: int) -> list[tuple[str, str, str]]:
@@ -202,13 +203,17 @@ def test_whatever_the_log_there_is_no_false_yes_and_more_knowledge_does_no_harm(
 
 def test_a_query_asked_in_several_ways_is_told_too(tmp_path: Path) -> None:
     """Her other queries with the word are of her history: where she has the guess, she has them."""
-    rows = [("a", "10:00", "buy anna"), ("a", "11:00", "anna photos"), ("a", "12:00", "news")]
+    rows = [
+        (user, time, query)
+        for user in ("anna", "bert")
+        for time, query in [("10:00", f"buy {user}"), ("11:00", f"{user} too"), ("12:00", "news")]
+    ]
     log = tiny(tmp_path, rows + [(f"u{n}", "10:00", "news") for n in range(9)])
-    guesses = choose(log, victims=1, seed=4)
+    guesses = choose(log, victims=2, seed=4)
     for name, heads in itertools.product(ALIKE, (True, False)):
         method = named(name, k=3)
         how = plot(method, seed=4)
-        assert decide(log, method, how, with_coins(guesses, heads=heads)) == [heads]
+        assert decide(log, method, how, with_coins(guesses, heads=heads)) == [heads] * 2
 
 
 def test_what_is_always_there_is_always_told(log: Log) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter, defaultdict
 from functools import cache
 from itertools import product
@@ -14,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import zealous as z
-from zealous.anonymity import groups as module
+from zealous.anonymity import gathering
 from zealous.anonymity.groups import Ints, Sets, edits, group, held, nth, repeated, sets_of
 from zealous.anonymity.numbered import numbered
 from zealous.anonymity.sessions import sessions
@@ -90,6 +91,33 @@ def test_each_group_has_k_owners_and_the_right_size(rows: Lists, k: int) -> None
 def test_as_few_sets_as_possible_are_suppressed(rows: Lists, k: int) -> None:
     counts = tuple(sorted(Counter(owner for owner, _ in rows).values()))
     assert (group(made(rows), k) >= 0).sum() == most_kept(counts, k)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(st.integers(1, 12) | st.sampled_from([30, 60]), min_size=2, max_size=14),
+    st.integers(2, 6),
+    st.integers(2, 12),
+    st.randoms(use_true_random=False),
+)
+def test_heavy_owners_are_given_all_the_room_there_is(
+    counts: list[int], k: int, items: int, chance: random.Random
+) -> None:
+    rows: Lists = [
+        (owner, set(chance.choices(range(items), k=chance.randint(0, 4))))
+        for owner, count in enumerate(counts)
+        for _ in range(count)
+    ]
+    found = members(group(made(rows), k))
+    out = found.pop(-1, [])
+    for numbers in found.values():
+        assert k <= len(numbers) < 2 * k
+        assert len({rows[number][0] for number in numbers}) >= k
+    most = max(g for g in range(len(rows) + 1) if sum(min(c, g) for c in counts) >= g * k)
+    assert len(out) == max(0, len(rows) - most * (2 * k - 1))
+    # Owners with fewer sets than there are groups lose at most what no group of k is left for.
+    if out and max(counts) > most:
+        assert sum(counts[rows[number][0]] <= most for number in out) < k
 
 
 def test_one_owner_with_most_sets_loses_only_what_has_no_room() -> None:
@@ -185,8 +213,8 @@ def test_runs_and_turns() -> None:
 def test_too_few_counters_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     rows: Lists = [(n % 40, {n % 7, 7 + n % 11, 18 + n % 3, 30 + n}) for n in range(300)]
     before = group(made(rows), 4)
-    monkeypatch.setattr(module, "_MOST_COUNTERS", 2)
-    monkeypatch.setattr(module, "_CHUNK", 10)
+    monkeypatch.setattr(gathering, "_MOST_COUNTERS", 2)
+    monkeypatch.setattr(gathering, "_CHUNK", 10)
     assert (group(made(rows), 4) == before).all()
 
 
@@ -252,3 +280,76 @@ def test_far_more_is_saved_than_by_sorting(searched: dict[str, Sets], kind: str,
     for frequent_first in (False, True):
         simple = by_sorting(sets, k, frequent_first=frequent_first)
         assert saved > 1.25 * (len(sets.items) - edits(sets, simple))
+
+
+def with_a_bot(number: int) -> Lists:
+    """Three hundred users with ten sessions of two words, and a bot with as many of one."""
+    chance = random.Random(2)
+
+    def rare(most: int) -> int:
+        return min(chance.randint(0, most), chance.randint(0, most))
+
+    rows: Lists = [(1 + n % 300, {rare(30), 31 + rare(300)}) for n in range(3000)]
+    return rows + [(0, {chance.randint(0, 30)}) for _ in range(number)]
+
+
+def cut_around(rows: Lists, k: int, *, frequent_first: bool) -> Ints:
+    """The simple way that hides: the users' sets sorted and cut every k, the bot where room is."""
+    counts = Counter(item for _, items in rows for item in items)
+    rank = {item: (-counts[item] * frequent_first, item) for item in counts}
+    order = sorted(range(len(rows)), key=lambda n: sorted(rank[item] for item in rows[n][1]))
+    groups = np.full(len(rows), -1, np.int64)
+    growing: list[dict[int, int]] = []
+    number = 0
+    for n in order:
+        owner = rows[n][0]
+        if not owner:
+            continue
+        into = next((each for each in growing if owner not in each), None)
+        if into is None:
+            growing.append(into := {})
+        into[owner] = n
+        if len(into) == k:
+            groups[list(into.values())] = number
+            growing.remove(into)
+            number += 1
+    rest = sorted((n for n in order if groups[n] < 0), key=lambda n: not rows[n][0])
+    places = np.repeat(np.arange(number), k - 1)[: len(rest)]
+    groups[rest[: len(places)]] = places
+    return groups
+
+
+def edits_of_users(rows: Lists, groups: Ints) -> int:
+    """The edits of all sets but the bot's."""
+    total = 0
+    for chosen, numbers in members(groups).items():
+        counts = Counter(item for number in numbers for item in rows[number][1])
+        shared = {i for i, count in counts.items() if chosen >= 0 and 2 * count >= len(numbers)}
+        total += sum(len(rows[number][1] ^ shared) for number in numbers if rows[number][0])
+    return total
+
+
+@pytest.mark.parametrize("number", [0, 1000, 2000, 5000])
+def test_one_bot_takes_little_from_everybody_else(number: int) -> None:
+    k = 10
+    rows = with_a_bot(number)
+    groups = group(made(rows), k)
+    # With the bot there can be 333 groups, since 3,000 sets of others are nine for each of these.
+    assert (groups < 0).sum() == max(0, len(rows) - 333 * 19) == max(0, number - 3327)
+    alone = with_a_bot(0)
+    before = edits_of_users(alone, group(made(alone), k))
+    assert edits_of_users(rows, groups) < 1.06 * before
+    for frequent_first in (False, True):
+        simple = cut_around(rows, k, frequent_first=frequent_first)
+        assert edits_of_users(rows, groups) < edits_of_users(rows, simple)
+        assert edits(made(rows), groups) < (0.8 if number else 1) * edits(made(rows), simple)
+
+
+def test_a_bot_unlike_everybody_spares_groups_as_long_as_there_is_room() -> None:
+    # 300 groups of ten have room for 2,700 sets; what ten share, nine more cannot outvote.
+    users: Lists = [(1 + n % 300, {n // 300 % 10, 10 + n % 300 // 10}) for n in range(3000)]
+    before = edits_of_users(users, group(made(users), 10))
+    rows: Lists = [*users, *((0, {1000 + n}) for n in range(2700))]
+    groups = group(made(rows), 10)
+    assert (groups >= 0).all()
+    assert edits_of_users(rows, groups) <= before

@@ -104,6 +104,7 @@ def test_by_hand(engine: DuckDB, tmp_path: Path) -> None:
     }
     assert found.changed == {
         "users suppressed": (0, 5),
+        "queries without a session": (1, 8),
         "sessions suppressed": (0, 6),
         "sessions emptied": (0, 6),
         "keywords deleted": (0, 13),
@@ -120,6 +121,7 @@ def test_sessions_that_share_nothing_are_emptied(engine: DuckDB, tmp_path: Path)
     }
     assert found.changed == {
         "users suppressed": (0, 6),
+        "queries without a session": (0, 6),
         "sessions suppressed": (0, 6),
         "sessions emptied": (3, 6),
         "keywords deleted": (6, 9),
@@ -143,6 +145,7 @@ def test_fewer_users_than_k_with_sessions(engine: DuckDB, tmp_path: Path) -> Non
     found = applied(engine, write(tmp_path / "log.parquet", rows), 3)
     assert found.rows == []
     assert found.changed["users suppressed"] == (3, 3)
+    assert found.changed["queries without a session"] == (1, 3)
     assert found.changed["sessions suppressed"] == (2, 2)
     assert found.changed["keywords deleted"] == (2, 2)
 
@@ -153,6 +156,7 @@ def test_a_log_without_words(engine: DuckDB, tmp_path: Path) -> None:
     )
     assert found.rows == []
     assert found.changed["users suppressed"] == (2, 2)
+    assert found.changed["queries without a session"] == (0, 0)
     assert found.changed["sessions suppressed"] == (0, 0)
 
 
@@ -171,7 +175,17 @@ def test_the_log_s_own_sessions(engine: DuckDB, tmp_path: Path) -> None:
     ]
     for times in (True, False):
         path = write(tmp_path / f"{times}.parquet", rows, "session", times=times)
-        assert applied(engine, path, 2).sessions() == {(u, w): 1 for u in "ab" for w in "xy"}
+        found = applied(engine, path, 2)
+        assert found.sessions() == {(u, w): 1 for u in "ab" for w in "xy"}
+        assert found.changed["queries without a session"] == (2, 6)
+
+
+def test_most_queries_may_be_without_a_session(engine: DuckDB, tmp_path: Path) -> None:
+    rows = [Asked(user, "tea", minute) for user in "ab" for minute in (0, None, None, None)]
+    found = applied(engine, write(tmp_path / "log.parquet", rows), 2)
+    assert found.changed["sessions suppressed"] == (0, 2)
+    assert found.changed["queries without a session"] == (6, 8)
+    assert "queries without keywords" not in found.changed
 
 
 @pytest.mark.parametrize("more", [(), ("session",)])
@@ -184,6 +198,22 @@ def test_the_log_s_own_keywords(engine: DuckDB, tmp_path: Path, more: tuple[str,
     path = write(tmp_path / "log.parquet", rows, "keywords", *more)
     found = applied(engine, path, 2)
     assert found.sessions() == {(u, w): 1 for u in ("u1", "u2") for w in ("big pot 新茶", "壶")}
+    assert found.changed["queries without a session"] == (0, 6)
+    assert found.changed["queries without keywords"] == (2, 6)
+
+
+@pytest.mark.parametrize("more", [(), ("session",)])
+def test_queries_without_keywords_are_told(
+    engine: DuckDB, tmp_path: Path, more: tuple[str, ...]
+) -> None:
+    lists: list[Any] = [["tea"], [], None, [" ", ""], [None], [None, "pot"]]
+    rows = [Asked(user, "tea pot", 0, "one", words) for user in "ab" for words in lists]
+    rows += [Asked(user, "tea", None, None, words) for user in "ab" for words in (["x"], [])]
+    rows += [Asked("a", "?!", 0, "one", [])]
+    found = applied(engine, write(tmp_path / "log.parquet", rows, "keywords", *more), 2)
+    assert found.sessions() == {("a", "pot tea"): 1, ("b", "pot tea"): 1}
+    assert found.changed["queries without a session"] == (4, 16)
+    assert found.changed["queries without keywords"] == (8, 16)
 
 
 WORDS = [*"abcdefgh", "tea", "ünï", "日本"]
@@ -237,7 +267,10 @@ def test_random_logs(
         sessions.total() - given.total(),
         sessions.total(),
     )
-    assert {number for _, number in list(changed.values())[3:]} == {total}
+    assert changed["keywords deleted"][1] == changed["keywords added"][1] == total
+    words = [row for row in rows if set(row.query) - set(" !")]
+    untimed = sum(row.minute is None for row in words)
+    assert changed["queries without a session"] == (untimed, len(words))
     published = sum(len(keywords) for _, _, keywords in found.rows)
     assert published == total - changed["keywords deleted"][0] + changed["keywords added"][0]
     assert changed["sessions emptied"][0] == sum(not keywords for _, _, keywords in found.rows)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -13,11 +16,23 @@ from test_pseudonym import applied
 
 from zealous.anonymity import Scrub
 from zealous.anonymity.check import is_pseudonymous, is_scrubbed
-from zealous.anonymity.names import GIVEN, GIVEN_WORDS, SURNAME_WORDS, SURNAMES
+from zealous.anonymity.names import (
+    ABBREVIATED,
+    FIRST,
+    GIVEN,
+    GIVEN_WORDS,
+    PLACES,
+    SURNAME_WORDS,
+    SURNAMES,
+    TITLES,
+)
 from zealous.anonymity.scrub import scrubbed
 from zealous.engines.duckdb import DuckDB
+from zealous.errors import ZealousError
 from zealous.generate.words import FAMILY_ENDINGS
+from zealous.log import read_log
 from zealous.personal import looks_personal
+from zealous.source import open_log
 
 
 @pytest.fixture(scope="module")
@@ -47,27 +62,59 @@ def engine() -> Iterator[DuckDB]:
         ("mary rose green smith inn", "inn"),
         ("green tea", "green tea"),
         ("will it rain in may", "will it rain in may"),
+        ("mary's mother, john'll", "mother,"),
+        ("smith\u02bcs bakery", "bakery"),
+        # only beside another name, or after a title
+        ("paris hotels", "paris hotels"),
+        ("paris smith", None),
+        ("paris ada@mail.example", "paris"),
+        ("oslo ada@mail.example", "oslo"),
+        ("virginia beach", "virginia beach"),
+        ("virginia woods smith diner", "diner"),
+        ("robin hood", "robin hood"),
+        ("may day", "may day"),
+        ("lincoln park zoo", "lincoln park zoo"),
         ("mr green", None),
-        ("dr. bolicequist boston", "boston"),
+        ("mr. clean", "mr. clean"),
+        ("dr pepper", "dr pepper"),
+        ("dr who", "dr who"),
+        ("dr smith boston", "boston"),
+        ("dr. bolicequist boston", "dr. bolicequist boston"),
         ("dr in boston", "dr in boston"),
+        ("rev limiter", "rev limiter"),
+        ("rev green lights", "rev green lights"),
+        ("rev. green sermon", "sermon"),
         ("miss green", None),
+        # places
+        ("hotels in san jose", "hotels in san jose"),
+        ("jose hotels", "hotels"),
+        ("lake charles", "lake charles"),
+        ("st. john's weather", "st. john's weather"),
+        ("elm st john smith", "elm st"),
+        ("smith lake charles", "lake charles"),
         ("miss universe", "miss universe"),
         ("bolicequist obituary", "bolicequist obituary"),
         # ages
         ("Rash on 34 year old", "Rash on"),
         ("toys for 5-year-olds", "toys for"),
+        ("34 year's old male", "male"),
         ("34 yo male", "male"),
         ("34yo male", "male"),
         ("male age 34 diet", "male diet"),
         ("aged 60 diet", "diet"),
         ("age of empires 2", "age of empires 2"),
         ("40 years of age diet", "diet"),
+        ("shoes 34  years _old_ tea", "shoes _ tea"),
+        ("toys 1.5 year old", "toys"),
+        ("age: 34, tea", ", tea"),
         # postal codes
         ("pizza 90210", "pizza"),
         ("pizza 90210-1234", "pizza"),
         ("pizza 10115 Berlin", "pizza Berlin"),
         ("pizza sw1a 2aa", "pizza"),
         ("pizza M1 1AE", "pizza"),
+        ("pizza M1  1AE", "pizza"),
+        ("pizza_90210_", "pizza_ _"),
         ("pizza k1a 0b1", "pizza"),
         ("ps3 4gb", "ps3 4gb"),
         ("windows 2000", "windows 2000"),
@@ -163,17 +210,43 @@ def test_the_invented_family_names_are_not_known() -> None:
     assert not [name for name in known if name.endswith(FAMILY_ENDINGS)]
 
 
+def test_names_that_are_no_words_are_cut() -> None:
+    names = "javier jose lee wong colin victor louise pugh rangel skyler josiah"
+    assert [name for name in names.split() if scrubbed(f"{name} bakery") != "bakery"] == []
+
+
 def test_no_name_is_in_both_lists_and_all_can_be_found() -> None:
     assert not (GIVEN | SURNAMES) & (GIVEN_WORDS | SURNAME_WORDS)
     assert {scrubbed(f"xx {name} yy") for name in GIVEN | SURNAMES} == {"xx yy"}
-    assert {scrubbed(f"xx {name} yy") for name in GIVEN_WORDS} == {
-        f"xx {name} yy" for name in GIVEN_WORDS
-    }
+    words = GIVEN_WORDS | SURNAME_WORDS
+    assert {scrubbed(f"xx {name} yy") for name in words} == {f"xx {name} yy" for name in words}
+    assert FIRST <= GIVEN_WORDS
+    assert ABBREVIATED <= TITLES
+    places = {" ".join(place) for place in PLACES}
+    assert {scrubbed(place) for place in places} == places
+    # Of what needs no protection none is listed.
+    assert all((GIVEN | SURNAMES) & {*place} for place in PLACES)
 
 
 HOSTILE = ["a", "1", "a1", "1-", "1 ", "via ", "a@", "1 a ", "a ", "smith ", "(at)", "x at ", "mr "]
 HOSTILE += ["aa12", "ß", "e\u0301", "%41", "%2541", "+", "born 1", "é", ":", "a:", "a.", "'", "a'"]
-HOSTILE += ["1.", "12 a. ", "?key=", "ab12 ", "\ufdfa", "deadbeef-", "rose brown "]
+HOSTILE += [
+    "1 year ",
+    "1_",
+    "age of ",
+    "m1 ",
+    "m1_",
+    "1 y",
+    "st john ",
+    "john'",
+    "1.",
+    "12 a. ",
+    "?key=",
+    "ab12 ",
+    "\ufdfa",
+    "deadbeef-",
+    "rose brown ",
+]
 
 
 @pytest.mark.parametrize("part", HOSTILE)
@@ -189,7 +262,8 @@ def test_a_hostile_text_takes_no_time(part: str) -> None:
 
 
 PIECES = (
-    "tea Green smith Mary mark brown mr dr 34 year old yo age 90210 555 0123 555-0123 1980 12 5 "
+    "tea Green smith Mary's mark brown mr dr rev. 34 year old yo age of 90210 st john _ "
+    "m1 1ae k1a 0b1 555 0123 555-0123 1980 12 5 "
     "born birthday elm street st via @ a@b.c at gmail.com dot (at) %40 %20 + = ?sid=x : :: 1.2.3.4 "
     "é ß e\u0301 ｊｏｈｎ 日本 ١٢٣ ' ’s sw1a 2aa de89 - / . & ;"
 )
@@ -207,6 +281,7 @@ def test_nothing_more_is_found_in_what_is_left(text: str) -> None:
     left = scrubbed(text)
     if left is not None:
         assert looks_personal(left) is None
+        assert is_scrubbed([left])
         assert scrubbed(left) == left
 
 
@@ -255,6 +330,28 @@ def test_the_owner_is_told(engine: DuckDB, tmp_path: Path) -> None:
         "queries in which this was found: street address": (1, 6),
         "queries in which this was found: very long text": (1, 6),
     }
+
+
+@pytest.mark.parametrize(
+    ("error", "why"),
+    [
+        (OSError(errno.ENOSPC, "full"), "no space left on the disk"),
+        (OSError(errno.EACCES, "no"), "Permission denied"),
+        (OSError("of Arrow"), "disk error"),
+    ],
+)
+def test_a_full_working_directory_is_not_blamed_on_the_output(
+    monkeypatch: pytest.MonkeyPatch, engine: DuckDB, tmp_path: Path, error: OSError, why: str
+) -> None:
+    def fails(*_: object) -> None:
+        raise error
+
+    pq.write_table(pa.table({"user": ["ann"], "query": ["smith diner"]}), tmp_path / "log.parquet")
+    monkeypatch.setattr(pq.ParquetWriter, "write_table", fails)
+    source = open_log(read_log(tmp_path / "log.parquet"), engine)
+    with pytest.raises(ZealousError) as raised:
+        Scrub().apply(source)
+    assert str(raised.value) == f"{why}: name another directory by --temporary"
 
 
 def test_another_run_gives_other_ids(engine: DuckDB, tmp_path: Path) -> None:

@@ -9,10 +9,17 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable
 from fractions import Fraction
+from itertools import pairwise, takewhile
 from typing import TypeVar
+from urllib.parse import unquote_plus
 
-from zealous.personal import looks_personal
+from zealous.anonymity.names import AREAS, GIVEN, PLACES, SURNAMES
+from zealous.personal import looks_personal, plain
 
+_NAMES = GIVEN | SURNAMES
+_YEARS = [f"{unit}{s}" for unit in ("year", "yr", "y", "month", "mo") for s in ("", "s", " s")]
+_OF_AGE = {f"{unit}{old}" for unit in _YEARS for old in ("old", "olds", " old", " olds")}
+_OF_AGE |= {"yo", "y o", "years of age", "yrs of age"}
 _TRACEABLE = 8  # a shorter id of a user is found in random ids by chance
 
 Holder = TypeVar("Holder", bound=Hashable)
@@ -128,15 +135,19 @@ def is_token_hashed(pairs: Iterable[tuple[str, str]]) -> bool:
 
 
 def is_scrubbed(queries: Iterable[str]) -> bool:
-    """Whether none of the queries looks like personal data.
+    """Whether none of the queries looks like personal data, or has an age, postal code or name.
+
+    Of names those count that are always cut; after a word as in San Jose they are places.
 
     >>> is_scrubbed(["green tea"]), is_scrubbed(["green tea", "anna.kern@mail.example"])
     (True, False)
+    >>> is_scrubbed(["smith's bakery"]), is_scrubbed(["34-year-old"]), is_scrubbed(["tea 90210"])
+    (False, False, False)
 
     Args:
         queries: The published queries.
     """
-    return all(looks_personal(query) is None for query in set(queries))
+    return not any(map(_identifies, set(queries)))
 
 
 def is_pseudonymous(rows: Iterable[tuple[Hashable, str]]) -> bool:
@@ -192,3 +203,79 @@ def _words(text: str) -> list[str]:
     # Only one character has two as its lower case (a dotted capital I); the first is the letter.
     lowered = (each.lower()[0] for each in text)
     return "".join(c if unicodedata.category(c)[0] in "LMN" else " " for c in lowered).split()
+
+
+def _identifies(query: str) -> bool:
+    """Whether a query, as typed or as a link would be read, has what must not be in it."""
+    if looks_personal(query):
+        return True
+    forms = map(_bare_words, {query, unquote_plus(query)})
+    return any(_has_age(each) or _has_postal_code(each) or _has_name(each) for each in forms)
+
+
+def _bare_words(text: str) -> list[str]:
+    """The runs of letters and digits, with the apostrophes within them, as they are compared."""
+    typed = plain(text).replace("\u2019", "'").replace("\u02bc", "'")
+    spaced = "".join(each if each.isalnum() or each == "'" else " " for each in typed)
+    words = (word.strip("'") for word in spaced.replace("''", " ").split())
+    return list(filter(None, words))
+
+
+def _has_age(words: list[str]) -> bool:
+    """34 years old, 34yo, 34 years of age, aged 34, age of 34."""
+    words = " ".join(words).replace("'", " ").split()
+    for at, word in enumerate(words):
+        digits = "".join(takewhile(str.isdecimal, word))
+        if not 1 <= len(digits) <= 3:
+            continue
+        glued = word[len(digits) :]
+        after = [glued, *words[at + 1 : at + 4]] if glued else words[at + 1 : at + 4]
+        if any(" ".join(after[:length]) in _OF_AGE for length in range(1, 5)):
+            return True
+        before = words[max(0, at - 2) : at]
+        if before[-1:] == ["of"]:
+            before.pop()
+        if not glued and before and before[-1] in ("age", "aged", "ages"):
+            return True
+    return False
+
+
+def _has_postal_code(words: list[str]) -> bool:
+    """Five digits; or, as one word or two, those of the United Kingdom and of Canada."""
+    if any(len(word) == 5 and word.isdecimal() for word in words):
+        return True
+    halves = (first + second for first, second in pairwise(words) if len(second) == 3)
+    return any(map(_is_postcode, [*words, *halves]))
+
+
+def _is_postcode(word: str) -> bool:
+    if not (5 <= len(word) <= 7 and word.isascii() and word.isalnum()):
+        return False
+    shape = "".join("9" if each.isdigit() else "a" for each in word)
+    if shape == "a9a9a9" and word[0] not in "dfioquwz":
+        return True  # of Canada
+    area = "".join(takewhile(str.isalpha, word))
+    district = shape[len(area) : -3]
+    return (
+        area in AREAS
+        and district in ("9", "99", "9a")
+        and shape.endswith("9aa")
+        and not set(word[-2:]) & set("cikmov")
+    )
+
+
+def _has_name(words: list[str]) -> bool:
+    """A name that is always cut and not part of a place; smith's and john'll have one too."""
+    typed = [_unaccented(word) for word in words]
+    whole = [word.removesuffix("'s").replace("'", "") for word in typed]
+    places = {at for at, pair in enumerate(pairwise(whole)) if pair in PLACES}
+    return any(
+        not _NAMES.isdisjoint((word, *typed[at].split("'"))) and places.isdisjoint((at - 1, at))
+        for at, word in enumerate(whole)
+    )
+
+
+def _unaccented(word: str) -> str:
+    return "".join(
+        each for each in unicodedata.normalize("NFKD", word) if not unicodedata.combining(each)
+    )

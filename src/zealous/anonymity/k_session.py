@@ -34,8 +34,9 @@ class KSession(BySession):
     )
     lacks: ClassVar[str] = (
         "what the sessions of a group have in common is published, however private it is: whoever "
-        "knows that a person is in the group learns it of her. An attacker with accounts of her "
-        "own fills a group and reads the one session that is not hers."
+        "knows that a person is in the group learns it of her. An attacker with k - 1 accounts "
+        "fills a group and tips its vote on each keyword, which tests any guess about the one "
+        "session that is not hers."
     )
     origin: ClassVar[str] = (
         "Rajeev Motwani and Shubha U. Nabar, Anonymizing unstructured data, arXiv, 2008"
@@ -64,7 +65,8 @@ class KSession(BySession):
             self._store(source)
         finally:
             forget(engine)
-        return _changed(count_users(source), sets, groups, found)
+        users, *changed = _changed(count_users(source), sets, groups, found)
+        return [users, *_left_out(source), *changed]
 
     def _held(self, source: Source) -> list[Step]:
         """The steps to `held`: (user, session, item), where an item is a keyword."""
@@ -95,6 +97,24 @@ class KSession(BySession):
             "where chosen >= 0"
         )
         source.engine.store("anonymous", [Step("lists", lists), Step("anonymous", rows)])
+
+
+def _left_out(source: Source) -> list[Changed]:
+    """The queries that are in no set: no session is known, or the log has no keywords of them."""
+    unknown = without_session(source)
+    # A missing list, an empty one and one of blanks are alike.
+    own = "keywords" in source.roles
+    text = visible("array_to_string(keywords, ' ')")
+    listed = f"coalesce({text}, false)" if own else "true"
+    select = (
+        f"select count(*), count(*) filter ({unknown}), "
+        f"count(*) filter (not ({unknown}) and not {listed}) from entries where {has_word('query')}"
+    )
+    ((queries, lost, bare),) = source.engine.rows([*source.entries, Step("n", select)])
+    left_out = [Changed(what="queries without a session", number=lost, of=queries)]
+    if own:
+        left_out.append(Changed(what="queries without keywords", number=bare, of=queries))
+    return left_out
 
 
 def _changed(users: int, sets: Sets, groups: Ints, found: Held) -> list[Changed]:

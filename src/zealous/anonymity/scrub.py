@@ -2,38 +2,48 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
-from ipaddress import ip_address
 from itertools import pairwise
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 from urllib.parse import unquote_plus
 
+from zealous.anonymity.forms import Cut, of_a_form
 from zealous.anonymity.method import Changed, Method, Say
 from zealous.anonymity.names import (
+    ABBREVIATED,
+    FIRST,
     GIVEN,
     GIVEN_WORDS,
-    NO_NAMES,
-    POLITE,
+    PLACES,
     SURNAME_WORDS,
     SURNAMES,
     TITLES,
 )
 from zealous.anonymity.pseudonym import rename, suppressed
 from zealous.engines.sql import Step
+from zealous.errors import ZealousError
 from zealous.items import has_word
-from zealous.personal import iban, looks_personal, plain
+from zealous.personal import looks_personal, plain
 from zealous.source import Source
 
 _MOST = 2_000  # characters; a longer text is personal data, as for a review
 # A cut may bring together what must be cut in turn. What takes longer than this is dropped.
 _ROUNDS = 20
 
-Cut = tuple[int, int, str]  # from, to, kind
+_SURE = GIVEN | SURNAMES
+_UNSURE = GIVEN_WORDS | SURNAME_WORDS
+_KNOWN = _SURE | _UNSURE
+_REASONS = _SURE | FIRST | TITLES  # without one of these nothing is a name
+
+_ASCII_WORD = re.compile(r"[a-z0-9]+")
+_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*'?")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,8 +54,8 @@ class Scrub(Method):
     promises: ClassVar[str] = (
         "no query of the output has the form of personal data that zealous knows, such as an "
         "e-mail address or a telephone number, nor an age or a postal code in the usual forms, nor "
-        "one of the commonest names of the United States, unless that is also an everyday word; "
-        "and its ids cannot be traced back to those of the log."
+        "one of the commonest names of the United States, unless that is also an everyday word or "
+        "a place; and its ids cannot be traced back to those of the log."
     )
     lacks: ClassVar[str] = (
         "rare names, places and whatever has no known form are left, and each is worth more to an "
@@ -111,14 +121,10 @@ def _scrubbed(text: str, lost: set[str]) -> str | None:
 
 
 def _identifying(form: str) -> list[Cut]:
-    """What identifies a person in a text in its plain form."""
-    cuts = _named(form)
-    if _HINT.search(form):  # in most texts there is none
-        for kind, pattern, sure in _FORMS if _DIGIT.search(form) else _WORDED:
-            for found in pattern.finditer(form):
-                if sure(found.group()):
-                    cuts.append((*found.span(found.lastindex or 0), kind))
-    return cuts
+    """What identifies a person in a text in its plain form; names where there is nothing else."""
+    form = form.replace("\u2019", "'").replace("\u02bc", "'")
+    # What stands beside a name may be one: beside an address, of which a name is part, it is not.
+    return of_a_form(form) or _named(form)
 
 
 def _without(text: str, form: str, cuts: list[Cut]) -> str | None:
@@ -147,22 +153,24 @@ def _without(text: str, form: str, cuts: list[Cut]) -> str | None:
 
 def _named(form: str) -> list[Cut]:
     """Names, as whole words: the common ones, and those that only stand where a name does."""
-    if form.isascii() and "'" not in form and _NAMES.isdisjoint(_ASCII_WORD.findall(form)):
+    if form.isascii() and "'" not in form and _REASONS.isdisjoint(_ASCII_WORD.findall(form)):
         return []  # nearly all texts
     found = list(_WORD.finditer(form))
     words = [_bare(each.group()) for each in found]
-    names = {at for at, word in enumerate(words) if word in _SURE}
-    for at, (word, following) in enumerate(pairwise(words)):
-        if (
-            (word in GIVEN_WORDS and following in SURNAME_WORDS)
-            or (word in TITLES and following.isalpha() and following not in NO_NAMES)
-            or (word in POLITE and following in _UNSURE)
-        ):
+    names = {at for at, word in enumerate(words) if word in _SURE or _is_part(found[at].group())}
+    places: set[int] = set()
+    for at, pair in enumerate(pairwise(words)):
+        word, following = pair
+        titled = word in TITLES and (word not in ABBREVIATED or form[found[at].end()] == ".")
+        if pair in PLACES and _SURE.isdisjoint(words[at + 2 : at + 3]):  # no more of a name
+            places |= {at, at + 1}
+        elif (word in FIRST and following in SURNAME_WORDS) or (titled and following in _KNOWN):
             names |= {at, at + 1}
+    names -= places
     for order in (range(1, len(words)), range(len(words) - 2, -1, -1)):
         for at in order:  # what stands beside a name, and could be one, is one
             beside = at - order.step
-            if beside in names and words[at] in _UNSURE:
+            if beside in names and words[at] in _UNSURE and at not in places:
                 names.add(at)
     # With what stands between it and the name before: a comma, a dot.
     return [
@@ -173,10 +181,20 @@ def _named(form: str) -> list[Cut]:
 
 def _bare(word: str) -> str:
     """A word without accents, apostrophes and the ending of a possessive."""
-    if not word.isascii():
-        parts = unicodedata.normalize("NFKD", word.replace("\u2019", "'"))
-        word = "".join(part for part in parts if not unicodedata.combining(part))
-    return word.removesuffix("'s").replace("'", "")
+    return _unaccented(word).removesuffix("'s").replace("'", "")
+
+
+def _is_part(word: str) -> bool:
+    """Whether a name is what stands before or after an apostrophe: john'll."""
+    parts = _unaccented(word).split("'")
+    return len(parts) > 1 and not _SURE.isdisjoint(parts)
+
+
+def _unaccented(word: str) -> str:
+    if word.isascii():
+        return word
+    parts = unicodedata.normalize("NFKD", word)
+    return "".join(part for part in parts if not unicodedata.combining(part))
 
 
 def _write_scrubbed(source: Source, path: Path) -> None:
@@ -187,16 +205,25 @@ def _write_scrubbed(source: Source, path: Path) -> None:
     text = pa.string()
     schema = pa.schema([("typed", text), ("rest", text), ("lost", pa.list_(text))])
     asked = Step("asked", f"select distinct query from entries where {has_word('query')}")
-    with pq.ParquetWriter(path, schema) as writer:
-        for batch in source.engine.batches([*source.entries, asked]):
-            rows: list[tuple[str, str | None, list[str]]] = []
-            for typed in batch.column(0).to_pylist():
-                lost: set[str] = set()
-                rest = _scrubbed(typed, lost)
-                if rest != typed:
-                    rows.append((typed, rest, sorted(lost)))
-            columns = list(zip(*rows, strict=True)) or [(), (), ()]
-            writer.write_table(pa.table(list(map(list, columns)), schema=schema))
+    try:
+        with pq.ParquetWriter(path, schema) as writer:
+            for batch in source.engine.batches([*source.entries, asked]):
+                columns = list(zip(*_changed(batch.column(0).to_pylist()), strict=True))
+                writer.write_table(pa.table(list(map(list, columns or [()] * 3)), schema=schema))
+    except OSError as error:  # of the working directory, not of the output
+        why = os.strerror(error.errno) if error.errno else "disk error"
+        if error.errno == errno.ENOSPC:
+            why = "no space left on the disk"
+        raise ZealousError(f"{why}: name another directory by --temporary") from None
+
+
+def _changed(asked: list[str]) -> Iterator[tuple[str, str | None, list[str]]]:
+    """(typed, rest, lost) for each query that does not stay as it is."""
+    for typed in asked:
+        lost: set[str] = set()
+        rest = _scrubbed(typed, lost)
+        if rest != typed:
+            yield typed, rest, sorted(lost)
 
 
 def _lost(source: Source, asked: int) -> list[Changed]:
@@ -214,122 +241,3 @@ def _lost(source: Source, asked: int) -> list[Changed]:
             for kind, number in sorted(losing.items())
         ),
     ]
-
-
-def _is_ip(text: str) -> bool:
-    try:
-        return bool(ip_address(text))
-    except ValueError:
-        return False
-
-
-_SURE = GIVEN | SURNAMES
-_UNSURE = GIVEN_WORDS | SURNAME_WORDS
-_NAMES = _SURE | _UNSURE | TITLES
-
-_DIGIT = re.compile(r"\d")
-_HINT = re.compile(r"[\d@=]| at |[(\[]at[)\]]|[a-f]{8}")  # no form does without all of these
-_ASCII_WORD = re.compile(r"[a-z0-9]+")
-_WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*['\u2019]?")
-_UK = (
-    "ab|al|b|ba|bb|bd|bh|bl|bn|br|bs|bt|ca|cb|cf|ch|cm|co|cr|ct|cv|cw|da|dd|de|dg|dh|dl|dn|dt|dy|e|"
-    "ec|eh|en|ex|fk|fy|g|gl|gu|gy|ha|hd|hg|hp|hr|hs|hu|hx|ig|im|ip|iv|je|ka|kt|kw|ky|l|la|ld|le|ll|"
-    "ln|ls|lu|m|me|mk|ml|n|ne|ng|nn|np|nr|nw|ol|ox|pa|pe|ph|pl|po|pr|rg|rh|rm|s|sa|se|sg|sk|sl|sm|"
-    "sn|so|sp|sr|ss|st|sw|sy|ta|td|tf|tn|tq|tr|ts|tw|ub|w|wa|wc|wd|wf|wn|wr|ws|wv|yo|ze"
-)
-_MAIL = r"gmail|yahoo|hotmail|outlook|aol|gmx|icloud|mail|proton\w{0,4}"
-_FIELD = r"session(?:id)?|sid|token|auth|user(?:id|name)?|uid|e?mail|passw(?:or)?d|pw|key"
-_BORN = r"born|dob|birth ?da(?:y|te)|geboren|geb\.|né|née|nacid[oa]"
-
-
-class _Form(NamedTuple):
-    """What identifies by its form.
-
-    Attributes:
-        kind: What it is called.
-        pattern: How it is found. Its group is what is cut, where it has one.
-        sure: Tells of a match whether it is one.
-    """
-
-    kind: str
-    pattern: re.Pattern[str]
-    sure: Callable[[str], bool] = bool
-
-
-# At least what `looks_personal` finds, as far as it can be cut: where it still finds something the
-# query is dropped. No pattern may take a time that grows faster than the text.
-_WORDED = [
-    _Form("e-mail address", re.compile(r"(?<!\S)[^\s@]*@\S*")),
-    _Form(
-        "e-mail address",
-        re.compile(
-            r"(?<!\S)\S+ ?(?:\(at\)|\[at\]) ?\S+"
-            rf"|(?<!\S)\S+ at (?:{_MAIL})(?: dot |\.)\S+"
-        ),
-    ),
-    _Form("link token", re.compile(rf"[?&;](?:{_FIELD})=\s?[^&\s]*")),
-    _Form("identifier", re.compile(r"[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12,}")),
-]
-_FORMS = [
-    *_WORDED,
-    _Form(
-        "age",
-        re.compile(
-            r"(?<![\w.])\d{1,3}[ -]?(?:years?|yrs?|months?|mos?)[ -]?olds?(?!\w)"
-            r"|(?<![\w.])\d{1,3} ?(?:y/?o|y\.o\.?|(?:years|yrs) of age)(?!\w)"
-            r"|(?<!\w)age[ds]?:? ?(?:of )?\d{1,3}(?!\w)"
-        ),
-    ),
-    _Form(
-        "postal code",
-        re.compile(
-            r"(?<!\w)\d{5}(?:-\d{4})?(?!\w)"
-            rf"|(?<!\w)(?:{_UK})\d[0-9a-z]? ?\d[abd-hjlnp-uw-z]{{2}}(?!\w)"
-            r"|(?<!\w)[abceghj-nprstvxy]\d[a-z][ -]?\d[a-z]\d(?!\w)"
-        ),
-    ),
-    _Form(  # telephones, payment cards, social security, accounts
-        "number",
-        re.compile(r"[+(]{0,2}\d(?:[ ().\-+/]{0,2}\d){8,}|\d{6,}|(?<!\d)\d{3}[-.]\d{4}(?!\d)"),
-    ),
-    _Form(
-        "bank account",
-        re.compile(r"(?<!\w)[a-z]{2}[0-9]{2}(?: ?[a-z0-9]{4}){2,7}(?: ?[a-z0-9]{1,3})?(?!\w)"),
-        sure=iban,
-    ),
-    _Form(
-        "national number",
-        re.compile(
-            r"(?<!\w)[a-z]{2} ?\d{2} ?\d{2} ?\d{2} ?[a-d](?!\w)"
-            r"|(?<!\w)\d{8}[- ]?[a-z](?!\w)"
-            r"|(?<!\w)[a-z]{6}\d{2}[a-z]\d{2}[a-z]\d{3}[a-z](?!\w)"
-        ),
-    ),
-    _Form("IP address", re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")),
-    _Form(
-        "IP address",
-        re.compile(r"(?<![\w:])[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){2,7}"),
-        sure=_is_ip,
-    ),
-    _Form(
-        "street address",
-        re.compile(
-            r"(?<!\w)\d{1,5}[a-z]? (?:[^\W\d]{1,30}\.? ){1,3}(?:street|road|avenue|lane|drive|"
-            r"boulevard|court|terrace|crescent|(?:st|rd|ave|ln|dr|blvd|ct)(?=\.|,|$| apt| unit| \d)"
-            r")(?!\w)(?:,? (?:apt|unit)\.? \w{1,5}(?!\w))?"
-            r"|(?<![^\W\d])[^\W\d]{0,40}(?:strasse|gasse|weg|platz|allee|str\.?) \d{1,4} ?[a-z]?"
-            r"(?!\w)"
-            r"|(?<!\w)\d{1,4},? (?:bis |ter )?(?:rue|avenue|boulevard|chemin|allée|impasse) "
-            r"[^\W\d]+"
-            r"|(?<!\w)(?:calle|via|viale|rua|avenida|ulica|ul\.) [^\W\d]+[^\d]{0,30} \d{1,4}(?!\d)"
-        ),
-    ),
-    _Form(
-        "date",
-        re.compile(
-            r"(?<!\d)(?:\d{1,2}[./-]\d{1,2}[./-](?:19|20)?\d{2}|(?:19|20)\d{2}-\d{1,2}-\d{1,2})"
-            r"(?!\d)"
-            rf"|(?<!\w)(?:{_BORN})\b.{{0,40}}?(\d{{2,}}\w{{0,20}})"
-        ),
-    ),
-]

@@ -49,8 +49,8 @@ class SimilarHistories(AmongK):
     lacks: ClassVar[str] = (
         "what a group has in common is published, however private it is, and so is what the "
         "tolerance leaves each user of her own, which may be a query that nobody else asked. An "
-        "attacker with accounts of her own fills a group and reads the one history that is not "
-        "hers."
+        "attacker with k - 1 accounts fills a group and tips its vote on each query, which tests "
+        "any guess about the one history that is not hers."
     )
     origin: ClassVar[str] = (
         "Yuan Hong, Xiaoyun He, Jaideep Vaidya, Nabil Adam and Vijayalakshmi Atluri, Effective "

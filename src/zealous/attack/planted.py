@@ -59,21 +59,19 @@ def choose(
         engine: Where to run; an embedded DuckDB where not given.
 
     Returns:
-        The rows (number, user, query, word, others, history, heads): the guess and its word, the
-        other words of the session in which it was asked, the user's other queries that do not hold
-        the word, and a coin. Half of all coins, chosen by hash, show heads: so whoever learns
-        nothing is right in just half of the cases, and not in more by luck. No rows where there
-        is nothing to guess.
+        The rows (number, user, query, word, others, heads): the guess and its word, the other words
+        of the session in which it was asked, and a coin. Half of all coins, chosen by hash, show
+        heads: so whoever learns nothing is right in just half of the cases, and not in more by
+        luck. No rows where there is nothing to guess.
     """
     import numpy as np
     import pyarrow as pa
 
     from zealous.generate.chance import mix
 
-    texts = pa.list_(pa.string())
     schema = pa.schema(
         [("number", pa.int64()), ("user", pa.string()), ("query", pa.string()),
-         ("word", pa.string()), ("others", texts), ("history", texts)]
+         ("word", pa.string()), ("others", pa.list_(pa.string()))]
     )  # fmt: skip
     with engine or DuckDB() as running:
         source = open_log(log, running)
@@ -141,15 +139,9 @@ def _described() -> list[Step]:
             "join asked using (user, session) group by number",
         ),
         Step(
-            "before",
-            "select number, list_sort(list_distinct(list(asked.query))) as history from chosen "
-            "join asked using (user) where not list_contains(words, word) group by number",
-        ),
-        Step(
             "guesses",
-            "select number, user, query, word, list_filter(words, lambda w: w <> word) as others, "
-            "coalesce(history, []) as history from chosen join around using (number) "
-            "left join before using (number)",
+            "select number, user, query, word, list_filter(words, lambda w: w <> word) as others "
+            "from chosen join around using (number)",
         ),
     ]
 

@@ -145,7 +145,7 @@ def _one_more(
         knows=_KNOWN[guess],
         guess=guess,
         plants=Plants(sql=f"{asked} union all {filler} from {copies(method.k)}", gap=gap),
-        accounts=method.k,
+        accounts=2 * method.k,
         alone=method.k,
         seen=_in(_SHOWN[guess]),
     )
