@@ -17,8 +17,9 @@ from zealous.attack.attacks import ZEALOUS
 from zealous.generate import generate
 from zealous.log import read_log
 from zealous.report.attacks import attacks_figure
-from zealous.report.style import svg
+from zealous.report.style import percent, svg
 
+DOCS = Path(__file__).parents[1] / "docs"
 USERS = 1500
 SETTINGS = Settings(k=5, victims=60, sample=300, seed=3)
 
@@ -120,6 +121,24 @@ def test_wrong_usage(given: list[object], why: str, path: Path, run: Run, tmp_pa
     assert ran.code in (1, 2)
     assert why in ran.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_the_page_tells_what_the_command_found() -> None:
+    found = json.loads((DOCS / "attacks.json").read_text())
+    page = (DOCS / "attacks.md").read_text()
+    for row in found["methods"]:
+        cells = [row["method"], *map(percent, row["summary"].values())]
+        assert f"| {' | '.join(cells)} |" in page
+    assert (found["k"], found["zealous"]["epsilon"], found["synthetic"]) == (10, 1, True)
+    scrub, tokens, attacked = (found["methods"][place] for place in (1, 2, -1))
+    assert f"{percent(scrub['summary']['personal'])} of the people" in page
+    top = next(each for each in tokens["aligned"] if each["top"] == 1000 and each["share"] > 0.1)
+    assert f"{percent(top['share'])} of the thousand" in page
+    assert f"{percent(tokens['summary']['read_back'])} of all words typed" in page
+    guessing = [row["active"][1]["share"] for row in found["methods"] if row["active"][1:]][:2]
+    assert {round(100 * share) for share in guessing} == {78}
+    assert f"was right in {100 * attacked['summary']['active']:.0f} of 100" in page
+    assert f"better than {100 * attacked['active'][0]['bound']:.1f}**" in page
 
 
 SMALL = {

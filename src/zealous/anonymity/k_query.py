@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import secrets
 from dataclasses import dataclass
 from typing import ClassVar
 
-from zealous.anonymity.method import BySession, Changed, Say, new_id
+from zealous.anonymity.method import BySession, Changed, Say, new_id, new_secret
 from zealous.anonymity.sessions import candidates, cut, without_session
 from zealous.engines.sql import Step
 from zealous.items import asked, has_word
@@ -44,7 +43,7 @@ class KQuery(BySession):
             marked = "select asked.* replace (kept.query as query) from asked left join kept"
             marks = [kept, Step("marked", f"{marked} on asked.query = kept.query")]
             engine.store("in_sessions", [*marks, *cut(source, self.session_gap, "marked")])
-            session = new_id(secrets.token_hex(32), "user", "session")
+            session = new_id(new_secret(), "user", "session")
             columns = f"user, {session} as id, {'time, ' if 'time' in source.roles else ''}query"
             published = f"select {columns} from in_sessions where query is not null"
             engine.store("anonymous", [Step("published", published)])

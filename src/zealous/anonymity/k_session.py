@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from zealous.anonymity.method import BySession, Changed, Say, new_id
+from zealous.anonymity.method import BySession, Changed, Say, new_id, new_secret
 from zealous.anonymity.numbered import forget, give_back, numbered
 from zealous.anonymity.sessions import sessions, without_session
 from zealous.engines.sql import Step
@@ -90,7 +89,7 @@ class KSession(BySession):
             "select chosen, list(item order by item) as keywords "
             "from shared join numbered_items using (number) group by chosen"
         )
-        ids = new_id(secrets.token_hex(32), "user", "session")
+        ids = new_id(new_secret(), "user", "session")
         rows = (
             f"select user, {ids} as id, coalesce(keywords, []::varchar[]) as keywords "
             "from numbered_sets join grouped using (number) left join lists using (chosen) "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
@@ -113,11 +114,16 @@ class BySession(AmongK):
 _YEAR = 525_600
 
 
+def new_secret() -> str:
+    """192 random bits, to be forgotten; short, so that most ids take one block of the hash."""
+    return secrets.token_urlsafe(24)
+
+
 def new_id(secret: str, *parts: str) -> str:
     """SQL: an id that nobody without the secret, which is forgotten, can trace back.
 
     Args:
-        secret: Random and of 32 bytes; `secrets.token_hex(32)`.
+        secret: What `new_secret` gave.
         parts: Expressions that say what the id stands for.
     """
     # Lengths tell where each part ends, so that no two lists of parts are joined to the same text.

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import secrets
 from dataclasses import dataclass
 from typing import ClassVar
 
-from zealous.anonymity.method import Changed, Method, Say, new_id
+from zealous.anonymity.method import Changed, Method, Say, new_id, new_secret
 from zealous.engines.sql import Step
 from zealous.items import has_word
 from zealous.source import Source
@@ -40,7 +39,7 @@ def rename(source: Source, before: list[Step], query: str) -> None:
         query: SQL: what becomes of the query; NULL where nothing does.
     """
     time = "time, " if "time" in source.roles else ""
-    columns = f"user, {new_id(secrets.token_hex(32), 'user')} as id, {time}{query} as query"
+    columns = f"user, {new_id(new_secret(), 'user')} as id, {time}{query} as query"
     table = before[-1].name if before else "entries"
     named = Step("named", f"select {columns} from {table} where {has_word('query')}")
     kept = Step("anonymous", "select * from named where query is not null")

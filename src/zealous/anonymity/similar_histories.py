@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Collection
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
-from zealous.anonymity.method import AmongK, Changed, Say, new_id
+from zealous.anonymity.method import AmongK, Changed, Say, new_id, new_secret
 from zealous.anonymity.numbered import forget, give_back, numbered
 from zealous.engines.sql import Step
 from zealous.errors import UsageError
@@ -81,7 +80,7 @@ class SimilarHistories(AmongK):
         engine = source.engine
         each = f"select user, {asked(False)} as item from entries where {has_word('query')}"
         rows = (
-            f"select user, {new_id(secrets.token_hex(32), 'user')} as id, item as query "
+            f"select user, {new_id(new_secret(), 'user')} as id, item as query "
             "from given join numbered_sets using (number) "
             "join numbered_items i on i.number = given.query"
         )

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import secrets
 from dataclasses import dataclass
 from typing import ClassVar
 
-from zealous.anonymity.method import Changed, Method, Say
+from zealous.anonymity.method import Changed, Method, Say, new_secret
 from zealous.anonymity.pseudonym import rename, suppressed
 from zealous.engines.sql import literal
 from zealous.items import words
@@ -41,7 +40,7 @@ class TokenHash(Method):
         """Store (user, id, time, query), a query being its tokens in order."""
         # Each occurrence is hashed: to look up the words in a table of the distinct ones is no
         # faster, and takes memory.
-        tokens = f"list_transform({words('query')}, lambda word: {token(secrets.token_hex(32))})"
+        tokens = f"list_transform({words('query')}, lambda word: {token(new_secret())})"
         rename(source, [], f"array_to_string({tokens}, ' ')")
         return suppressed(source)
 
