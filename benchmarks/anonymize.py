@@ -18,16 +18,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
+from publish import _log
 
 import zealous as z
 from zealous.anonymity import KKeyword, KQuery, Method, anonymize
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step, identifier, listed
-from zealous.generate import generate
 from zealous.items import Kind
 from zealous.source import open_log
 
-DATA = Path(__file__).parent / "data"
 THREADS = 2
 
 
@@ -63,15 +62,6 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("-k", type=int, default=10)
     parser.add_argument("--memory", default="8GB")
     return parser.parse_args()
-
-
-def _log(users: int) -> Path:
-    path = DATA / f"log-{users}.parquet"
-    if not path.exists():
-        DATA.mkdir(exist_ok=True)
-        print(f"generating {path.name} (once)")
-        generate(path, users=users, seed=7)
-    return path
 
 
 def _count(path: Path, _: Method, kind: Kind, memory: str) -> float:

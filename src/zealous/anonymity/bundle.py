@@ -167,7 +167,7 @@ def _readme(about: Mapping[str, Any]) -> str:
             f"- Method: {about['method']}{f' ({settings})' if settings else ''}, after "
             f"{about['origin']}",
             f"- What it promises: {about['promises']}",
-            f"- What it does not: {about['lacks']}",
+            f"- But: {about['lacks']}",
             "",
             "| file | columns |",
             "|---|---|",

@@ -14,6 +14,7 @@ from zealous.anonymity.method import AmongK
 from zealous.cli import show
 from zealous.cli.options import ENGINE, JSON, LOG, engine_from, log_from, options
 from zealous.guarantee import SESSION_GAP
+from zealous.report.style import percent
 
 _HELP = """Anonymise a log by a method that is NOT differentially private, to compare it.
 
@@ -77,12 +78,12 @@ def anonymize(
 def _print(done: Anonymized, output: Path) -> None:
     about = done.bundle.about
     click.echo(f"{about['method']}, after {about['origin']}")
-    click.echo(f"It promises: {about['promises']}\nIt does not: {about['lacks']}\n")
+    click.echo(f"It promises: {about['promises']}\nBut: {about['lacks']}\n")
     if done.changed:
         show.table(
             "What it did to the log (internal: true figures, not for publication)",
             ["", "number", "of", "share"],
-            [(each.what, each.number, each.of, f"{each.share:.1%}") for each in done.changed],
+            [(each.what, each.number, each.of, percent(each.share)) for each in done.changed],
         )
     rows = [
         (kind, len(table) if kind in about["gives"] else "none by this method")
