@@ -24,9 +24,10 @@ import numpy as np
 from publish import _log
 
 import zealous as z
-from zealous.anonymity.groups import Ints, Sets, edits, group, joined
+from zealous.anonymity.groups import group
 from zealous.anonymity.numbered import forget, numbered
 from zealous.anonymity.sessions import sessions
+from zealous.anonymity.sets import Ints, Sets, edits, joined
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
 from zealous.items import asked, has_word, words

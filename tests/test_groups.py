@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 
 import zealous as z
 from zealous.anonymity import gathering
-from zealous.anonymity.groups import Ints, Sets, edits, group, held, nth, repeated, sets_of
+from zealous.anonymity.groups import group
 from zealous.anonymity.numbered import numbered
 from zealous.anonymity.sessions import sessions
+from zealous.anonymity.sets import Ints, Sets, edits, held, nth, repeated, sets_of
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
 from zealous.generate import generate

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import zealous as z
 from zealous.anonymity import SimilarHistories, anonymize
 from zealous.anonymity.check import has_similar_histories
-from zealous.anonymity.groups import held, sets_of
+from zealous.anonymity.sets import held, sets_of
 from zealous.anonymity.similar_histories import histories
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step

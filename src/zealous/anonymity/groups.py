@@ -26,20 +26,14 @@ import numpy.typing as npt
 
 from zealous.anonymity.gathering import ROUNDS, Growing, most_groups, seated
 from zealous.anonymity.sets import (
-    Held,
     Ints,
     Sets,
     edits,
     first,
     held,
     joined,
-    nth,
     parted,
-    repeated,
-    sets_of,
 )
-
-__all__ = ["Held", "Ints", "Sets", "edits", "group", "held", "joined", "nth", "repeated", "sets_of"]
 
 
 def group(sets: Sets, k: int) -> Ints:

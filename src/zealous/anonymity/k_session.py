@@ -14,7 +14,7 @@ from zealous.items import has_word, tidy, visible, words
 from zealous.source import Source, count_users
 
 if TYPE_CHECKING:
-    from zealous.anonymity.groups import Held, Ints, Sets
+    from zealous.anonymity.sets import Held, Ints, Sets
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,9 +33,9 @@ class KSession(BySession):
     )
     lacks: ClassVar[str] = (
         "what the sessions of a group have in common is published, however private it is: whoever "
-        "knows that a person is in the group learns it of her. An attacker with k - 1 accounts "
-        "fills a group and tips its vote on each keyword, which tests any guess about the one "
-        "session that is not hers."
+        "knows that a person is in the group learns it of her. An attacker whose accounts plant "
+        "k sessions like the one she guesses makes a group of them, and sees whether it has one "
+        "session more."
     )
     origin: ClassVar[str] = (
         "Rajeev Motwani and Shubha U. Nabar, Anonymizing unstructured data, arXiv, 2008"
@@ -49,7 +49,8 @@ class KSession(BySession):
         """Store (user, id, keywords), one row a session."""
         import numpy as np
 
-        from zealous.anonymity.groups import group, held
+        from zealous.anonymity.groups import group
+        from zealous.anonymity.sets import held
 
         engine = source.engine
         try:

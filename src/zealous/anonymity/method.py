@@ -68,6 +68,12 @@ class Method:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
+def check_k(k: int) -> None:
+    """Refuse a k that hides nobody."""
+    if whole(k, "k") < 2:
+        raise UsageError("k must be at least 2: among one, nobody is hidden")
+
+
 @dataclass(frozen=True, kw_only=True)
 class AmongK(Method):
     """A method that hides each among k.
@@ -80,8 +86,7 @@ class AmongK(Method):
 
     def __post_init__(self) -> None:
         """Check before anything is read."""
-        if whole(self.k, "k") < 2:
-            raise UsageError("k must be at least 2: among one, nobody is hidden")
+        check_k(self.k)
 
 
 @dataclass(frozen=True, kw_only=True)

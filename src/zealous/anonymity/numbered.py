@@ -9,7 +9,7 @@ from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step, listed
 
 if TYPE_CHECKING:
-    from zealous.anonymity.groups import Ints, Sets
+    from zealous.anonymity.sets import Ints, Sets
 
 TABLES = ("numbered_sets", "numbered_items")
 
@@ -25,7 +25,7 @@ def numbered(engine: DuckDB, steps: Sequence[Step], columns: Sequence[str]) -> S
         steps: The last one yields the columns of a set and `item`; rows may come twice.
         columns: What tells sets apart: the user, and what is needed beside.
     """
-    from zealous.anonymity.groups import sets_of
+    from zealous.anonymity.sets import sets_of
 
     names = listed(columns)
     for table in ("held_items", *TABLES):

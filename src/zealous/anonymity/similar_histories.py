@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from zealous.anonymity.groups import Held, Ints, Sets
+    from zealous.anonymity.sets import Held, Ints, Sets
 
 _FINEST = 10**9  # a finer tolerance times the length of a history would not fit in 64 bits
 
@@ -48,8 +48,8 @@ class SimilarHistories(AmongK):
     lacks: ClassVar[str] = (
         "what a group has in common is published, however private it is, and so is what the "
         "tolerance leaves each user of her own, which may be a query that nobody else asked. An "
-        "attacker with k - 1 accounts fills a group and tips its vote on each query, which tests "
-        "any guess about the one history that is not hers."
+        "attacker whose accounts plant k histories like the one she guesses makes a group of them, "
+        "and sees whether it has one history more."
     )
     origin: ClassVar[str] = (
         "Yuan Hong, Xiaoyun He, Jaideep Vaidya, Nabil Adam and Vijayalakshmi Atluri, Effective "
@@ -110,7 +110,7 @@ def histories(sets: Sets, groups: Ints, tolerance: Fraction) -> tuple[Ints, Ints
     """
     import numpy as np
 
-    from zealous.anonymity.groups import held
+    from zealous.anonymity.sets import held
 
     found = held(sets, groups)
     sizes = np.bincount(found.group[found.majority], minlength=int(groups.max(initial=0)) + 1)
@@ -151,7 +151,7 @@ def _missing(users: Ints, queries: Ints, found: Held, groups: Ints) -> tuple[Int
     """
     import numpy as np
 
-    from zealous.anonymity.groups import joined, repeated
+    from zealous.anonymity.sets import joined, repeated
 
     shared = found.majority
     sizes = np.bincount(found.group[shared], minlength=int(groups.max(initial=0)) + 1)
@@ -168,7 +168,7 @@ def _first_of(
     """Mark the first few queries of each user: by two figures, then as their texts are ordered."""
     import numpy as np
 
-    from zealous.anonymity.groups import nth
+    from zealous.anonymity.sets import nth
 
     order = np.lexsort((queries, then[queries], first, users))
     marked = np.zeros(len(users), np.bool_)

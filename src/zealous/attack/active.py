@@ -37,7 +37,7 @@ class Active:
     Attributes:
         name: What was attacked.
         rate: Right decisions; one half is guessing. Of none where the log has nothing to guess.
-        accounts: How many accounts hold what she plants for one guess.
+        accounts: How many accounts one guess takes.
         knows: What she knew of each user before, in a sentence.
         bound: The largest chance to be right that the guarantee allows; None where nothing is
             guaranteed. A rate of a few guesses may lie above it by luck.
@@ -125,6 +125,7 @@ def active_zealous(
     victims: int,
     accounts: int,
     seed: int,
+    releases: int = 1,
     engine: DuckDB | None = None,
     say: Say = lambda _: None,
 ) -> Active:
@@ -145,6 +146,8 @@ def active_zealous(
         accounts: How many accounts ask each guess. With k - 1 nothing is shown; well above tau'
             every guess is, and the noise alone protects it.
         seed: Fixes the users and the coins, not the noise.
+        releases: How many releases to attack, one by one: the noise of each is its own, and so is
+            what she makes of it.
         engine: Where to run; an embedded DuckDB where not given.
         say: Receives progress, for the owner's eyes.
     """
@@ -157,21 +160,25 @@ def active_zealous(
         planted = _asked_by(accounts, items_per_user)
         with TemporaryDirectory(dir=engine.temporary if engine else None) as folder:
             played = play(log, guesses, planted, Path(folder) / "log.parquet", engine)
-            release = publish(
-                played,
-                goal,
-                [queries(items_per_user)],
-                select="first",
-                accept_delta=True,
-                account=None,
-                engine=engine,
-                say=say,
-            )
-        seen = counts(release["queries"], guesses["query"].to_pylist())
-        decided = [count > accounts for count in seen]
+            for _ in range(releases):
+                release = publish(
+                    played,
+                    goal,
+                    [queries(items_per_user)],
+                    select="first",
+                    accept_delta=True,
+                    account=None,
+                    engine=engine,
+                    say=say,
+                )
+                seen = counts(release["queries"], guesses["query"].to_pylist())
+                decided.append([count > accounts for count in seen])
     return Active(
         name="zealous",
-        rate=right(decided, guesses),
+        rate=Rate(
+            successes=sum(right(each, guesses).successes for each in decided),
+            trials=len(guesses) * len(decided),
+        ),
         accounts=accounts,
         knows="a query that nobody else asks, and that it would be among her first.",
         bound=most_right(goal),

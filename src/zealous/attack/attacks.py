@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,13 +20,14 @@ from zealous.anonymity import (
     check_users,
     named,
 )
+from zealous.anonymity.method import Say, check_k
 from zealous.attack.active import Active, active, active_zealous
 from zealous.attack.alignment import Aligned, alignment
 from zealous.attack.plots import Knowing
 from zealous.attack.presence import Presence, presence
 from zealous.attack.rate import Rate
 from zealous.attack.staged import halves, stage
-from zealous.attack.uniqueness import uniqueness
+from zealous.attack.uniqueness import READABLE, uniqueness
 from zealous.attack.vanity import ASKERS, Survived, vanity
 from zealous.calibrate import calibrate
 from zealous.engines.duckdb import DuckDB
@@ -38,11 +39,10 @@ from zealous.publish import publish
 from zealous.source import count_users, open_log
 from zealous.version import VERSION
 
-Say = Callable[[str], None]
 ZEALOUS = "ZEALOUS"
-_PICKED_OUT = ("pseudonym", "scrub", "k-query")  # ids that hold queries as they were asked
 _PERSONAL = ("pseudonym", "scrub", "token-hash", "k-query")  # queries with their times
 _KNOWN = 3  # queries known, in the summary
+_RELEASES = 5  # of ZEALOUS, each with new noise, so that its rate is not one draw of luck
 _WELL_ABOVE = 3  # so many times what ZEALOUS needs to show a query, the noise alone protects it
 
 
@@ -70,8 +70,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         """Check before anything is read."""
-        if whole(self.k, "k") < 2:
-            raise UsageError("k must be at least 2: among one, nobody is hidden")
+        check_k(self.k)
         for name in ("items_per_user", "victims", "sample"):
             whole(getattr(self, name), name)
         if not 0 <= self.seed < 2**63:
@@ -200,7 +199,7 @@ def _attacked(
         for knowing in _knowledge(method)
     ]
     picked_out = None
-    if method.name in _PICKED_OUT:
+    if method.name in READABLE:
         picked_out = uniqueness(
             log, bundle, users=settings.sample, seed=settings.seed, engine=engine
         )
@@ -240,6 +239,7 @@ def _zealous(log: Log, users: int, settings: Settings, engine: DuckDB) -> Attack
             items_per_user=m,
             victims=settings.victims,
             accounts=accounts,
+            releases=_RELEASES,
             seed=settings.seed,
             engine=engine,
         )
@@ -252,7 +252,7 @@ def as_object(found: Attacks) -> dict[str, Any]:
     """The rates as plain values, for JSON and for the picture."""
     settings, goal = found.settings, found.settings.goal(found.users)
     return {
-        "internal": True,
+        "internal": not found.synthetic,
         "synthetic": found.synthetic,
         "users": found.users,
         "k": settings.k,

@@ -133,7 +133,8 @@ def _one_more(
 
     If the user joins it, it has k + 1. Nobody else does, since nobody else has the guess, as long
     as what is like nothing else can be put together without it: for that there are k more
-    accounts, the same for all guesses, which ask nothing but noise.
+    accounts, the same for all guesses, which ask nothing but noise. Where one account has as many
+    sessions as nearly all others together, its sessions go wherever there is room, and she errs.
 
     Who knows the user's whole set plants k equal ones. Equal sets are put together first: with
     hers if she has the guess, and without it she has another set. Who knows the guess alone adds

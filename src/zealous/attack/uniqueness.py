@@ -34,6 +34,7 @@ _RULES: dict[str, Callable[[str], str | None]] = {
     "scrub": scrubbed,
     "k-query": lambda query: query,
 }
+READABLE = tuple(_RULES)
 
 
 class _Asked(NamedTuple):

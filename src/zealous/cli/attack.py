@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from zealous.anonymity import METHODS
 from zealous.cli import show
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
 _HELP = """Show what an attacker gets from each anonymity method, and from ZEALOUS, on the same log.
 
 Without LOG a synthetic one is made, where it is known which queries are personal. The methods are
-run on the log, and on logs into which the attacker has planted entries; nothing of the log is
-written but rates. Sessions are cut by pauses, whatever session ids the log has. Internal: on your
-own log these are true figures, not for publication.
+run on the log, and on logs into which the attacker has planted entries. Sessions are cut by pauses,
+whatever session ids the log has. What is written are rates, counts and the number of users:
+internal, on your own log, and not for publication.
 
 \b
   seen        can a rare query of one person, or its rare word, be seen in the output at all?
@@ -69,7 +70,10 @@ Examples:
               help="Where to write attacks.json and the picture attacks.svg.")  # fmt: skip
 @options(SEARCHES, ENGINE)
 @JSON
+@click.pass_context
 def attack(
+    context: click.Context,
+    /,
     paths: tuple[str, ...],
     methods: str,
     users: int,
@@ -92,6 +96,8 @@ def attack(
     settings = Settings(**{name: given[name] for name in asked})
     engine = engine_from(given)
     with ExitStack() as stack:
+        if paths and context.get_parameter_source("users") is not ParameterSource.DEFAULT:
+            show.note("zealous: --users is of the synthetic log, and plays no role in yours")
         given["paths"] = paths or [_synthetic(stack, users, given["seed"], engine)]
         log = log_from(given)
         other = log_from({**given, "paths": [reference]}) if reference else None
@@ -157,7 +163,7 @@ def _print(found: Mapping[str, Any]) -> None:
         [(row["method"], *map(percent, row["summary"].values())) for row in rows],
     )  # fmt: skip
     show.table(
-        "Active: did she ask it? Right decisions; guessing is right in 50 %",
+        "Active: did she ask it? Right decisions, and accounts a guess; a coin is right in 50 %",
         ["method", "accounts", "right", "of", "95 % interval", "epsilon allows", "she knows"],
         [
             (row["method"], each["accounts"], percent(each["share"]), each["trials"],
@@ -172,8 +178,14 @@ def _print(found: Mapping[str, Any]) -> None:
         most = len(picked[0]["picked_out"])
         show.table(
             "Picked out, of those who asked so many different queries",
-            ["method", *(f"by {p} known" for p in range(1, most + 1))],
-            [(row["method"], *(percent(p["share"]) for p in row["picked_out"])) for row in picked],
+            ["method", *(f"by {p} known, of" for p in range(1, most + 1))],
+            [
+                (
+                    row["method"],
+                    *(f"{percent(p['share'])}, {p['trials']:,}" for p in row["picked_out"]),
+                )
+                for row in picked
+            ],
         )
     for row in rows:
         _print_more(row)

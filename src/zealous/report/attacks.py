@@ -20,7 +20,7 @@ _COLUMNS = {
     "picked_out": "picked out\nby 3\nqueries",
     "read_back": "tokens\nread back",
 }
-_LINES = {"pseudonym": RED, "scrub": ORANGE, "similar-histories": GREY, "k-query": BLUE}
+_LINES = {"pseudonym": RED, "scrub": ORANGE, "k-query": BLUE}
 
 
 def attacks_figure(found: Mapping[str, Any]) -> Figure:

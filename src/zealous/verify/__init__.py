@@ -19,7 +19,7 @@ from zealous.guarantee import exact, whole
 from zealous.ledger.accounts import Charge, Measure, covers
 from zealous.period import Period
 from zealous.release import hashes, sorted_table, write_rows
-from zealous.verify.anonymous import check_files, check_private, is_anonymized
+from zealous.verify.anonymous import check_files, check_private, holds_anonymized
 from zealous.verify.child import check_parent, check_review
 from zealous.verify.claim import About, Failed, check_numbers, check_words, drawn
 from zealous.version import VERSION
@@ -57,7 +57,7 @@ def verify(
             child says of its review is looked at.
     """
     path = Path(directory)
-    if is_anonymized(path):
+    if holds_anonymized(path):
         return [
             _checked("differential privacy", lambda: check_private(path)),
             _checked("files", lambda: check_files(path)),

@@ -13,7 +13,7 @@ from zealous.release import hashes
 from zealous.verify.claim import Failed
 
 
-def is_anonymized(path: Path) -> bool:
+def holds_anonymized(path: Path) -> bool:
     """Whether a directory says that it is the output of an anonymity method, and no release."""
     return (path / ABOUT).is_file() and not (path / "release.json").exists()
 
