@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from conftest import COMMAND
 
+from zealous.generate import generate
+
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), ROOT / "CONTRIBUTING.md"]
 
@@ -46,6 +48,13 @@ def test_the_readme_runs_from_top_to_bottom(folder: Path) -> None:
     assert ran == 13
     program = blocks(ROOT / "README.md", "python")[0]
     subprocess.run([sys.executable, "-c", program], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.mark.parametrize("page", ["anonymity", "attacks"])
+def test_the_python_of_a_page_runs(page: str, tmp_path: Path) -> None:
+    generate(tmp_path / "log.parquet", users=1000, seed=1)
+    (program,) = blocks(ROOT / "docs" / f"{page}.md", "python")
+    subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True, capture_output=True)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
