@@ -13,12 +13,10 @@ from __future__ import annotations
 import argparse
 import statistics
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
-from publish import _log
+from publish import _log, _timed
 
 import zealous as z
 from zealous.anonymity import KKeyword, KQuery, Method, anonymize
@@ -84,12 +82,6 @@ def _whole(path: Path, method: Method, _: Kind, memory: str) -> float:
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "out"
         return _timed(lambda: anonymize(target, z.read_log(path), method, engine=engine))
-
-
-def _timed(work: Callable[[], object]) -> float:
-    started = time.perf_counter()
-    work()
-    return time.perf_counter() - started
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from zealous.bound import Select
-from zealous.errors import Refused, UsageError
+from zealous.errors import Refused, UsageError, reason
 from zealous.guarantee import DEFINITIONS
 from zealous.handout import PARAMETERS_FROM
 from zealous.items import Kind, named
@@ -62,7 +61,7 @@ def write_plan(approved: Approved, path: Path) -> str:
     except FileExistsError:
         raise UsageError(f"{path} exists already: name a file that does not") from None
     except OSError as error:
-        why = os.strerror(error.errno) if error.errno else "disk error"
+        why = reason(error)
         raise UsageError(f"the plan cannot be written to {path}: {why}") from None
     return hashlib.sha256(text.encode()).hexdigest()
 

@@ -11,6 +11,8 @@ A message says what is wrong, names the parameter and says what to do. It never 
 text of a log's line or value must not reach a terminal, a CI log or a support ticket.
 """
 
+import os
+
 
 class ZealousError(Exception):
     """The root: catch this to catch everything that zealous raises on purpose."""
@@ -34,3 +36,8 @@ class ReleaseError(ZealousError):
 
 class Refused(ZealousError):
     """It could be done, and would not be safe."""
+
+
+def reason(error: OSError) -> str:
+    """What the system says went wrong, without the path that its own message quotes."""
+    return os.strerror(error.errno) if error.errno else "disk error"

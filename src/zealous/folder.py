@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from zealous.errors import ReleaseError
+from zealous.errors import ReleaseError, reason
 from zealous.ledger.store import sync
 
 
@@ -42,7 +42,7 @@ def new_folder(target: Path, what: str, *, mode: int = 0o755) -> Iterator[Path]:
         check_new(target)
         partial.rename(target)
     except OSError as error:
-        why = os.strerror(error.errno) if error.errno else "disk error"
+        why = reason(error)
         raise ReleaseError(
             f"the {what} cannot be written to {target}: {why}; nothing was left behind"
         ) from None

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step, identifier, listed, literal
-from zealous.errors import UsageError
-from zealous.items import Kind, clicks, keywords, queries, query_clicks, query_pairs
+from zealous.items import Kind, clicks, keywords, possible, queries, query_clicks, query_pairs
 from zealous.log import Log
 from zealous.source import Source, open_log
 
@@ -62,13 +60,8 @@ def inspect(log: Log, kinds: Sequence[Kind] = (), engine: DuckDB | None = None) 
 
 def _possible(source: Source) -> list[Kind]:
     """The kinds that the log's columns allow."""
-    possible = []
-    for make in (keywords, queries, clicks, query_pairs, query_clicks):
-        kind: Kind = make(_ANY)
-        with suppress(UsageError):
-            kind.check(source.roles)
-            possible.append(kind)
-    return possible
+    makers = (keywords, queries, clicks, query_pairs, query_clicks)
+    return possible([make(_ANY) for make in makers], source.roles)
 
 
 def _overall(source: Source) -> dict[str, Any]:

@@ -6,7 +6,8 @@ the log. Normalising comes before bounding, so that nobody counts twice for two 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
@@ -325,6 +326,16 @@ def query_pairs(
 def columns(*names: str, items_per_user: int, by: str | None = None) -> AnyColumns:
     """Any columns of a table, at most this many different values a user."""
     return AnyColumns(items_per_user=items_per_user, by=by, names=names)
+
+
+def possible(kinds: Iterable[Kind], roles: Collection[str]) -> list[Kind]:
+    """Those of the kinds that a log's columns allow."""
+    allowed = []
+    for kind in kinds:
+        with suppress(UsageError):
+            kind.check(roles)
+            allowed.append(kind)
+    return allowed
 
 
 KINDS = ("keywords", "queries", "clicks", "query-pairs", "query-clicks")

@@ -237,16 +237,24 @@ def _no_log(path: Path, folder: Path) -> bool:
 
 def is_anonymized(path: Path) -> bool:
     """Whether a file is the output of an anonymity method, by its metadata or what is beside it."""
+    return (path.parent / ANONYMIZED).is_file() or NOT_PRIVATE in label(path)
+
+
+def is_synthetic(path: Path) -> bool:
+    """Whether a file is a log that was generated."""
+    return label(path).startswith("synthetic log")
+
+
+def label(path: Path) -> str:
+    """What zealous wrote into the metadata of a Parquet file; empty for any other file."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    if (path.parent / ANONYMIZED).is_file():
-        return True
     try:
-        said = (pq.read_schema(path).metadata or {}).get(b"zealous", b"")
+        said: bytes = (pq.read_schema(path).metadata or {}).get(b"zealous", b"")
     except (OSError, pa.ArrowException):
-        return False
-    return NOT_PRIVATE.encode() in said
+        return ""
+    return said.decode(errors="replace")
 
 
 def _suffix(path: Path) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from zealous.errors import Refused, ReleaseError
+from zealous.errors import Refused, ReleaseError, reason
 from zealous.folder import check_new, new_folder
 from zealous.handout import handout
 from zealous.registry import registry
@@ -173,7 +173,7 @@ def check_writable(target: Path, kinds: list[str]) -> None:
             )
         os.rmdir(tempfile.mkdtemp(prefix=".zealous-", dir=target.parent))
     except OSError as error:
-        why = os.strerror(error.errno) if error.errno else "disk error"
+        why = reason(error)
         raise ReleaseError(f"nothing can be written to {target.parent}: {why}") from None
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
@@ -10,7 +9,7 @@ from pathlib import Path
 
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step, identifier, listed, literal
-from zealous.errors import LogError, UsageError, ZealousError
+from zealous.errors import LogError, UsageError, ZealousError, reason
 from zealous.guarantee import SESSION_GAP, Unit
 from zealous.lines import Layout, Skipped, records
 from zealous.log import Log, parquet_schema
@@ -150,7 +149,7 @@ def _stage(
 
 
 def _not_staged(error: OSError) -> LogError:
-    why = os.strerror(error.errno) if error.errno else "disk error"
+    why = reason(error)
     return LogError(
         f"the log cannot be staged in the temporary directory: {why}. Name another by --temporary"
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step, identifier, listed
 from zealous.errors import LogError, UsageError
 from zealous.folder import check_new, new_folder
-from zealous.items import Kind, keywords, queries, query_pairs
+from zealous.items import keywords, possible, queries, query_pairs
 from zealous.log import Columns, Log, read_log
 from zealous.publish import tell_skipped
 from zealous.source import Source, count_users, open_log
@@ -62,7 +62,7 @@ def anonymize(
         say("reading the log")
         source = open_log(log, running)
         tell_skipped(source.skipped, say)
-        check_users(source, method)
+        check_users(count_users(source), method)
         say(f"anonymising by {method.name}")
         changed = method.apply(source, say)
         say("counting keywords, queries and query pairs in the output")
@@ -71,14 +71,13 @@ def anonymize(
             _write_log(running, columns, partial / "log.parquet", method)
             tables = _histograms(_reopened(partial / "log.parquet", columns, method, running))
         else:
-            tables = _counted_keywords(running)
+            tables = {"keywords": _counted(running, [], "anonymous", ("keyword",))}
         write_bundle(partial, method, columns, tables)
     return Anonymized(bundle=read_bundle(target), changed=changed)
 
 
-def check_users(source: Source, method: Method) -> None:
+def check_users(users: int, method: Method) -> None:
     """Refuse a log with too few users for a method."""
-    users = count_users(source)
     if users == 0:
         raise LogError("no entry with a user id was understood: see `zealous inspect`")
     if isinstance(method, AmongK) and method.k > users:
@@ -111,32 +110,23 @@ def _reopened(path: Path, columns: tuple[str, ...], method: Method, engine: Duck
     return open_log(read_log(path, columns=Columns(user="id", **roles)), engine)
 
 
-def _histograms(source: Source) -> dict[str, pa.Table]:
+def _histograms(source: Source) -> dict[str, pa.Table | None]:
     """Of each kind that the output has: in how many ids each item is."""
     found = {}
-    for kind in (keywords(_ANY), queries(_ANY), query_pairs(_ANY)):
-        with suppress(UsageError):
-            kind.check(source.roles)
-            found[kind.name()] = _counted(kind, source)
+    for kind in possible((keywords(_ANY), queries(_ANY), query_pairs(_ANY)), source.roles):
+        steps = [*source.entries, *kind.steps(source)]
+        found[kind.name()] = _counted(source.engine, steps, "items", kind.columns())
     return found
 
 
-def _counted(kind: Kind, source: Source) -> pa.Table:
-    item = listed(identifier(name) for name in kind.columns())
-    held = Step("held", f"select distinct user, {item} from items")
-    count = Step("histogram", f"select {item}, count(*) as count from held group by {item}")
-    return _table(source.engine, [*source.entries, *kind.steps(source), held, count])
-
-
-def _counted_keywords(engine: DuckDB) -> dict[str, pa.Table]:
-    """From (user, keyword): by how many users each is held."""
-    held = Step("held", "select distinct user, keyword from anonymous")
-    count = Step("histogram", "select keyword, count(*) as count from held group by keyword")
-    return {"keywords": _table(engine, [held, count])}
-
-
-def _table(engine: DuckDB, steps: list[Step]) -> pa.Table | None:
+def _counted(
+    engine: DuckDB, steps: list[Step], table: str, columns: Sequence[str]
+) -> pa.Table | None:
+    """Of each item in a table of (user, item...): how many users hold it."""
     import pyarrow as pa
 
-    batches = list(engine.batches(steps))
+    item = listed(identifier(name) for name in columns)
+    held = Step("held", f"select distinct user, {item} from {table}")
+    count = Step("histogram", f"select {item}, count(*) as count from held group by {item}")
+    batches = list(engine.batches([*steps, held, count]))
     return pa.Table.from_batches(batches) if batches else None

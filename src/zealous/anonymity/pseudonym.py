@@ -34,8 +34,8 @@ def rename(source: Source, before: list[Step], query: str) -> None:
 
     Args:
         source: The log.
-        before: Steps from `entries` that `query` needs, the last one named `renamed`; none where
-            it needs the entries alone.
+        before: Steps from `entries` whose last yields what `query` needs; none where it needs the
+            entries alone.
         query: SQL: what becomes of the query; NULL where nothing does.
     """
     time = "time, " if "time" in source.roles else ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import os
 import re
 import unicodedata
 from collections import Counter
@@ -28,7 +27,7 @@ from zealous.anonymity.names import (
 )
 from zealous.anonymity.pseudonym import rename, suppressed
 from zealous.engines.sql import Step
-from zealous.errors import ZealousError
+from zealous.errors import ZealousError, reason
 from zealous.items import has_word
 from zealous.personal import looks_personal, plain
 from zealous.source import Source
@@ -211,7 +210,7 @@ def _write_scrubbed(source: Source, path: Path) -> None:
                 columns = list(zip(*_changed(batch.column(0).to_pylist()), strict=True))
                 writer.write_table(pa.table(list(map(list, columns or [()] * 3)), schema=schema))
     except OSError as error:  # of the working directory, not of the output
-        why = os.strerror(error.errno) if error.errno else "disk error"
+        why = reason(error)
         if error.errno == errno.ENOSPC:
             why = "no space left on the disk"
         raise ZealousError(f"{why}: name another directory by --temporary") from None

@@ -170,10 +170,10 @@ def attack(
 def _users(log: Log, methods: Sequence[Method], engine: DuckDB) -> int:
     """How many there are; refused before the first attack if one of the methods would refuse."""
     with engine as running:
-        source = open_log(log, running)
-        for method in methods:
-            check_users(source, method)
-        return count_users(source)
+        users = count_users(open_log(log, running))
+    for method in methods:
+        check_users(users, method)
+    return users
 
 
 def _attacked(

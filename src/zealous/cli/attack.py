@@ -17,6 +17,7 @@ from zealous.cli import show
 from zealous.cli.options import ENGINE, JSON, SEARCHES, engine_from, log_from, options
 from zealous.errors import UsageError
 from zealous.folder import check_new, new_folder
+from zealous.log import is_synthetic
 from zealous.report.style import percent
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def attack(
             settings,
             methods=names,
             reference=other,
-            synthetic=all(map(_is_synthetic, log.paths)),
+            synthetic=all(map(is_synthetic, log.paths)),
             engine=engine,
             say=stack.enter_context(show.telling()),
         )
@@ -130,17 +131,6 @@ def _synthetic(stack: ExitStack, users: int, seed: int, engine: DuckDB) -> Path:
     show.note(f"zealous: no LOG given: making a synthetic one of {users:,} users")
     generate(path, users=users, seed=seed)
     return path
-
-
-def _is_synthetic(path: Path) -> bool:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        known = pq.read_schema(path).metadata or {}
-    except (OSError, pa.ArrowException):
-        return False
-    return bool(known.get(b"zealous", b"").startswith(b"synthetic log"))
 
 
 def _write(found: Mapping[str, Any], output: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from zealous.engines.sql import Step, identifier, listed, literal, statement
-from zealous.errors import LogError, UsageError, ZealousError
+from zealous.errors import LogError, UsageError, ZealousError, reason
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -101,7 +101,7 @@ class DuckDB:
         try:
             pq.write_table(table, path)
         except OSError as error:
-            why = os.strerror(error.errno) if error.errno else "disk error"
+            why = reason(error)
             raise ZealousError(
                 f"the temporary directory cannot be written: {why}. Name another by --temporary"
             ) from None

@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from zealous.errors import LedgerError
+from zealous.errors import LedgerError, reason
 
 APPLICATION = 0x5A4C4447  # "ZLDG", in the header of the file
 FORMAT = 1
@@ -232,7 +232,7 @@ def _explained(path: Path, *, new: bool = False) -> Iterator[None]:
         why = _ADVICE.get(code, "SQLite failed, perhaps because the file is damaged")
         raise _unusable(path, why, new=new) from None
     except OSError as error:
-        why = os.strerror(error.errno) if error.errno else "disk error"
+        why = reason(error)
         raise _unusable(path, why, new=new) from None
 
 
