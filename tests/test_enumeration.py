@@ -32,7 +32,16 @@ from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
 from zealous.guarantee import Guarantee, Indistinguishability, Neighbors, ProbabilisticDP
 from zealous.histogram import histogram
-from zealous.items import Kind, clicks, columns, keywords, queries, query_clicks, query_pairs
+from zealous.items import (
+    Kind,
+    clicks,
+    columns,
+    keywords,
+    phrase_pairs,
+    queries,
+    query_clicks,
+    query_pairs,
+)
 from zealous.log import read_log
 from zealous.mechanism import Zealous
 from zealous.noise import seeded_bytes
@@ -454,6 +463,7 @@ def kinds(most: int) -> list[Kind]:
         clicks(most),
         query_clicks(most, fold=True),
         query_pairs(most),
+        phrase_pairs(most),
         columns("shop", items_per_user=most),
     ]
 

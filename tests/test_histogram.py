@@ -114,7 +114,7 @@ def test_buckets_of_users_give_the_same(name: str, tmp_path, engine, monkeypatch
     path = write(tmp_path / "log.parquet", rows)
     whole = counted(engine, path, KINDS[name](2), m=2)
     monkeypatch.setattr(module, "_BYTES_PER_ROW", engine.working_memory // 100)
-    assert module._buckets(open_log(z.read_log(path), engine)) == 6
+    assert module.buckets(open_log(z.read_log(path), engine)) == 6
     assert counted(engine, path, KINDS[name](2), m=2) == whole
     assert sum(whole.values()) == 80
 

@@ -20,7 +20,7 @@ from click.testing import CliRunner
 from zealous.account import OTHERS, SESSIONS_CUT, SESSIONS_OF_COLUMN, UNTIMED, Account
 from zealous.cli.verify import verify as command
 from zealous.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
-from zealous.items import Kind, columns, queries, query_pairs
+from zealous.items import Kind, columns, phrase_pairs, queries, query_pairs
 from zealous.ledger import Ledger
 from zealous.log import read_log
 from zealous.plan import figures
@@ -109,6 +109,7 @@ def test_what_publish_writes_passes(goal: Guarantee, tmp_path: Path) -> None:
         columns("a+b", items_per_user=2, by="land"),
         queries(3, fold=True, by="land"),
         query_pairs(2, session_gap=5),
+        phrase_pairs(2, by="land"),
     ],
     ids=lambda kind: kind.name(),
 )

@@ -9,10 +9,20 @@ release.write("release/")
 """
 
 from zealous.account import Account
+from zealous.compare import compare, evaluate
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import ZealousError
+from zealous.evaluate.study import Study
 from zealous.guarantee import Indistinguishability, ProbabilisticDP
-from zealous.items import clicks, columns, keywords, queries, query_clicks, query_pairs
+from zealous.items import (
+    clicks,
+    columns,
+    keywords,
+    phrase_pairs,
+    queries,
+    query_clicks,
+    query_pairs,
+)
 from zealous.log import Cleaning, Columns, read_log
 from zealous.plan import plan
 from zealous.publish import publish
@@ -28,11 +38,15 @@ __all__ = [
     "DuckDB",
     "Indistinguishability",
     "ProbabilisticDP",
+    "Study",
     "ZealousError",
     "__version__",
     "clicks",
     "columns",
+    "compare",
+    "evaluate",
     "keywords",
+    "phrase_pairs",
     "plan",
     "publish",
     "queries",

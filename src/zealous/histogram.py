@@ -36,14 +36,14 @@ def histogram(
     item = listed(identifier(name) for name in kind.columns())
     steps = [*kind.steps(source), *keep(kind, source, most=bound, select=select, key=key)]
     count = f"select {item}, count(*) as count from kept group by {item}"
-    buckets = _buckets(source)
-    if buckets == 1:
+    number = buckets(source)
+    if number == 1:
         thresholded = Step("histogram", f"{count} having count(*) >= {at_least}")
         yield from source.engine.batches([*source.entries, *steps, thresholded])
         return
-    for number in range(buckets):
-        say(f"counting {kind.name()}: bucket {number + 1} of {buckets} of the users")
-        entries = source.bucket(number, buckets).entries
+    for part in range(number):
+        say(f"counting {kind.name()}: bucket {part + 1} of {number} of the users")
+        entries = source.bucket(part, number).entries
         source.engine.store("partial", [*entries, *steps, Step("histogram", count)])
     added = f"select {item}, sum(count)::bigint as count from partial group by {item}"
     yield from source.engine.batches(
@@ -52,5 +52,6 @@ def histogram(
     source.engine.drop("partial")
 
 
-def _buckets(source: Source) -> int:
+def buckets(source: Source) -> int:
+    """In how many parts of its users a log must be worked through to fit in memory."""
     return max(1, math.ceil(source.rows * _BYTES_PER_ROW / source.engine.working_memory))

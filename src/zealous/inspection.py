@@ -9,7 +9,16 @@ from typing import Any
 
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step, identifier, listed, literal
-from zealous.items import Kind, clicks, keywords, possible, queries, query_clicks, query_pairs
+from zealous.items import (
+    Kind,
+    clicks,
+    keywords,
+    phrase_pairs,
+    possible,
+    queries,
+    query_clicks,
+    query_pairs,
+)
 from zealous.log import Log
 from zealous.source import Source, open_log
 
@@ -60,7 +69,7 @@ def inspect(log: Log, kinds: Sequence[Kind] = (), engine: DuckDB | None = None) 
 
 def _possible(source: Source) -> list[Kind]:
     """The kinds that the log's columns allow."""
-    makers = (keywords, queries, clicks, query_pairs, query_clicks)
+    makers = (keywords, queries, clicks, query_pairs, phrase_pairs, query_clicks)
     return possible([make(_ANY) for make in makers], source.roles)
 
 

@@ -206,8 +206,8 @@ class QueryClicks(Kind):
 
 
 @dataclass(frozen=True, kw_only=True)
-class QueryPairs(Kind):
-    """Two subsequent different queries of one user in one session.
+class Pairs(Kind):
+    """Made of two subsequent different queries of one user in one session.
 
     A session is the log's own where it has a session column, else it ends after `session_gap`
     minutes without a query. Entries of the same moment are taken in the order of their text, so
@@ -216,9 +216,6 @@ class QueryPairs(Kind):
     """
 
     session_gap: int = SESSION_GAP
-    fold: bool = False
-    label = "query-pairs"
-    item = ("query", "next_query")
     needs = ("query", "time")
 
     def __post_init__(self) -> None:
@@ -227,26 +224,92 @@ class QueryPairs(Kind):
         if whole(self.session_gap, "session_gap") > _YEAR:
             raise UsageError("session_gap must be at most a year, which is 525600 minutes")
 
-    def _steps(self, source: Source) -> list[Step]:
-        item, known = {"next_query": asked(self.fold)}, ["time is not null"]
+    def _followed(self, source: Source, last: str, *, fold: bool) -> list[Step]:
+        """Steps that end in `last`: the two normalised queries under the names of the item."""
+        query, following = self.item
+        item, known = {following: asked(fold)}, ["time is not null"]
         session = "session" in source.roles
         if session:
             item["role:session"] = "session"
             known = [*known, visible("session")]
         partition = 'user, "role:session"' if session else "user"
-        order = f"partition by {partition} order by time, next_query"
+        order = f"partition by {partition} order by time, {following}"
         if self.by:
             order += f", {identifier(self.by)}"
-        before = f"lag(next_query) over ({order}) as query"
-        same = "query <> next_query"
+        before = f"lag({following}) over ({order}) as {query}"
+        same = f"{query} <> {following}"
         if not session:
             before += f', lag(time) over ({order}) as "before:time"'
             same += f' and time <= "before:time" + interval {self.session_gap} minute'
         return [
             Step("asked", self._select(source, item, *known, has_word("query"))),
             Step("followed", f"select *, {before} from asked"),
-            Step("items", f"select * from followed where {same}"),
+            Step(last, f"select * from followed where {same}"),
         ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueryPairs(Pairs):
+    """Two subsequent different queries of one user in one session."""
+
+    fold: bool = False
+    label = "query-pairs"
+    item = ("query", "next_query")
+
+    def _steps(self, source: Source) -> list[Step]:
+        return self._followed(source, "items", fold=self.fold)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PhrasePairs(Pairs):
+    """What was changed between two subsequent queries: a phrase, and the one in its place.
+
+    The words that both queries begin with are cut away, then those that both end with, but at
+    least one word of each query is left; where nothing can be cut, the item is the two queries as
+    they are. Queries of the same words give no item. So a word that was added or dropped keeps a
+    neighbour (hotels, hotels paris): as a rule for other queries that is worth more than the two
+    whole queries, each of which few people ask. The order of words matters: nothing is folded.
+    """
+
+    label = "phrase-pairs"
+    item = ("phrase", "next_phrase")
+
+    def _steps(self, source: Source) -> list[Step]:
+        pair = dict(zip(self.item, ('"words:before"', '"words:after"'), strict=True))
+        before, after = pair.values()
+        worded = listed(f"{words(text)} as {split}" for text, split in pair.items())
+        head = f"case when {before}[1] = {after}[1] then {_alike(before, after)} else 0 end"
+        tail = _alike(f"list_reverse({before})", f"list_reverse({after})")
+        tail = f"case when {before}[-1] = {after}[-1] then {tail} else 0 end"
+        most = f"least(len({before}), len({after})) - 1"
+        cut = listed(
+            f"""case when "same:head" + "same:tail" = 0 then {text} else array_to_string("""
+            f"""{split}["same:head" + 1 : len({split}) - "same:tail"], ' ') end as {text}"""
+            for text, split in pair.items()
+        )
+        different = f"from worded where {before} <> {after}"
+        return [
+            *self._followed(source, "pairs", fold=False),
+            # (user, phrase, next_phrase, ...): whole queries, until the last step
+            Step("worded", f"select *, {worded} from pairs"),
+            Step("headed", f'select *, least({head}, {most}) as "same:head" {different}'),
+            Step(
+                "tailed",
+                f'select *, least({tail}, {most} - "same:head") as "same:tail" from headed',
+            ),
+            Step("items", f"select * replace ({cut}) from tailed"),
+        ]
+
+
+def _alike(one: str, other: str) -> str:
+    """SQL: how many words two different lists have in common before the first difference.
+
+    Beyond the end of the shorter list stands a null. Each word is looked at once, however long the
+    lists are: whoever writes a query of a megabyte must not stop the run.
+    """
+    zipped = f"list_zip({one}, {other})"
+    same = f"list_transform({zipped}, lambda two: two[1] is not distinct from two[2])"
+    return f"list_position({same}, false) - 1"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -323,6 +386,13 @@ def query_pairs(
     return QueryPairs(items_per_user=items_per_user, by=by, fold=fold, session_gap=session_gap)
 
 
+def phrase_pairs(
+    items_per_user: int, *, by: str | None = None, session_gap: int = SESSION_GAP
+) -> PhrasePairs:
+    """What was changed between subsequent queries, at most this many different changes a user."""
+    return PhrasePairs(items_per_user=items_per_user, by=by, session_gap=session_gap)
+
+
 def columns(*names: str, items_per_user: int, by: str | None = None) -> AnyColumns:
     """Any columns of a table, at most this many different values a user."""
     return AnyColumns(items_per_user=items_per_user, by=by, names=names)
@@ -338,7 +408,7 @@ def possible(kinds: Iterable[Kind], roles: Collection[str]) -> list[Kind]:
     return allowed
 
 
-KINDS = ("keywords", "queries", "clicks", "query-pairs", "query-clicks")
+KINDS = ("keywords", "queries", "clicks", "query-pairs", "phrase-pairs", "query-clicks")
 
 
 def named(
@@ -360,6 +430,8 @@ def named(
         return query_clicks(items_per_user, by=by, fold=fold)
     if name == "query-pairs":
         return query_pairs(items_per_user, by=by, fold=fold, session_gap=session_gap)
+    if name == "phrase-pairs":
+        return phrase_pairs(items_per_user, by=by, session_gap=session_gap)
     if name.startswith("columns:"):
         return columns(
             *name.removeprefix("columns:").split("+"), items_per_user=items_per_user, by=by

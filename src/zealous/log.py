@@ -13,7 +13,8 @@ from zealous.lines import Layout, header
 
 ANONYMIZED = "anonymized.json"
 NOT_PRIVATE = "NOT DIFFERENTIALLY PRIVATE"
-_ABOUT = ("release.json", ANONYMIZED)  # what a directory that zealous wrote has
+INTERNAL = "zealous-internal.json"
+_ABOUT = ("release.json", ANONYMIZED, INTERNAL)  # what a directory that zealous wrote has
 COMPRESSED = (".gz", ".zst", ".bz2")
 _CSV = Layout(delimiter=",", quoted=True)
 _TSV = Layout(delimiter="\t")
@@ -231,8 +232,16 @@ def _no_log(path: Path, folder: Path) -> bool:
     """What stands in a folder of logs and is none: hidden files, a ledger, what zealous wrote."""
     parts = path.relative_to(folder).parts
     return any(part.startswith((".", "_", "zealous-ledger.sqlite")) for part in parts) or any(
-        (path.parent / name).is_file() for name in _ABOUT
+        (folder.joinpath(*parts[:depth]) / name).is_file()
+        for depth in range(len(parts))
+        for name in _ABOUT
     )
+
+
+def inside_release(path: Path) -> bool:
+    """Whether a path is, or would be, in a directory that may leave."""
+    above = path.absolute().parents
+    return any((each / name).is_file() for each in above for name in ("release.json", ANONYMIZED))
 
 
 def is_anonymized(path: Path) -> bool:

@@ -1,4 +1,7 @@
-"""ZEALOUS: two thresholds with noise between them. What a privacy reviewer must read."""
+"""What a mechanism is; and ZEALOUS, two thresholds with noise between them.
+
+What a privacy reviewer must read.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +26,35 @@ class Count(Protocol):
 
     def __call__(self, *, bound: int, at_least: int) -> Iterable[pa.RecordBatch]:
         """Count once."""
+        ...
+
+
+class Mechanism(Protocol):
+    """A way to publish counts, ZEALOUS or one's own.
+
+    It may also have `goal`, a `Guarantee`: what it claims for the release of one histogram, which
+    `audit.audit_mechanism` tries to refute; and `independent = False`, where the items of a release
+    share randomness, as with one random threshold for all.
+    """
+
+    @property
+    def name(self) -> str:
+        """What it is called in tables and reports."""
+        ...
+
+    @property
+    def items_per_user(self) -> int:
+        """m: the most items of one user that it lets count, and so the largest `bound`."""
+        ...
+
+    def release(self, count: Count, random_bytes: RandomBytes) -> Iterable[pa.RecordBatch]:
+        """Publish: what is yielded, with all columns of what was counted, and nothing else.
+
+        Args:
+            count: Counts the log, as often as it is called; each count may see the same users.
+            random_bytes: Where randomness comes from: the operating system, or in an experiment
+                a source that repeats itself.
+        """
         ...
 
 

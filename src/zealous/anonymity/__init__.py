@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
-from zealous.anonymity.anonymize import Anonymized, anonymize, check_users
+from zealous.anonymity.anonymize import Anonymized, anonymize, check_users, histograms
 from zealous.anonymity.bundle import WARNING, Bundle, read_bundle
 from zealous.anonymity.k_keyword import KKeyword
 from zealous.anonymity.k_query import KQuery
@@ -39,6 +39,7 @@ __all__ = [
     "TokenHash",
     "anonymize",
     "check_users",
+    "histograms",
     "named",
     "read_bundle",
 ]

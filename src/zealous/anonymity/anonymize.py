@@ -59,21 +59,44 @@ def anonymize(
     method.check(log.columns.given())
     writing = new_folder(target, "anonymised log", mode=0o700)  # no safer than the log itself
     with engine or DuckDB() as running, writing as partial:
-        say("reading the log")
-        source = open_log(log, running)
-        tell_skipped(source.skipped, say)
-        check_users(count_users(source), method)
-        say(f"anonymising by {method.name}")
-        changed = method.apply(source, say)
-        say("counting keywords, queries and query pairs in the output")
-        columns = method.published(source.roles)
-        if columns:
-            _write_log(running, columns, partial / "log.parquet", method)
-            tables = _histograms(_reopened(partial / "log.parquet", columns, method, running))
-        else:
-            tables = {"keywords": _counted(running, [], "anonymous", ("keyword",))}
+        columns, tables, changed = _run(log, method, running, partial, say)
         write_bundle(partial, method, columns, tables)
     return Anonymized(bundle=read_bundle(target), changed=changed)
+
+
+def histograms(
+    log: Log, method: Method, *, engine: DuckDB | None = None, say: Say = lambda _: None
+) -> dict[str, pa.Table | None]:
+    """What a bundle would count, without one: by kind, those alone that the method gives.
+
+    Args:
+        log: What to anonymise.
+        method: How.
+        engine: Where to run; an embedded DuckDB where not given.
+        say: Receives progress, for the owner's eyes.
+    """
+    method.check(log.columns.given())
+    with engine or DuckDB() as running:
+        return _run(log, method, running, running.directory, say)[1]
+
+
+def _run(
+    log: Log, method: Method, engine: DuckDB, folder: Path, say: Say
+) -> tuple[tuple[str, ...], dict[str, pa.Table | None], list[Changed]]:
+    """The columns of the log that is written to the folder, its histograms, what was changed."""
+    say("reading the log")
+    source = open_log(log, engine)
+    tell_skipped(source.skipped, say)
+    check_users(count_users(source), method)
+    say(f"anonymising by {method.name}")
+    changed = method.apply(source, say)
+    say("counting keywords, queries and query pairs in the output")
+    columns = method.published(source.roles)
+    if not columns:
+        return columns, {"keywords": _counted(engine, [], "anonymous", ("keyword",))}, changed
+    _write_log(engine, columns, folder / "log.parquet", method)
+    reopened = _reopened(folder / "log.parquet", columns, method, engine)
+    return columns, _histograms(reopened), changed
 
 
 def check_users(users: int, method: Method) -> None:

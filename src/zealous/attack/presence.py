@@ -19,7 +19,7 @@ from zealous.release import Table
 from zealous.source import open_log
 
 _CHOICE = 50  # stream of hashes
-_QUERIES = ("query", "next_query")  # columns of an output that hold queries
+_QUERIES = ("query", "next_query", "phrase", "next_phrase")  # columns that hold queries
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,134 +2,34 @@
 
 neighbours says which pairs of logs, trials runs the pipeline on them, statistics turns what came
 out into bounds, small draws many small releases, recompute derives parameters and selection a
-second time, bundle looks at all the rest of a release.
+second time, bundle looks at all the rest of a release. own does to a mechanism of one's own what
+can be done without knowing it.
 """
 
 from __future__ import annotations
 
-import math
 import tempfile
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
 from zealous.audit import small
 from zealous.audit.bundle import Check, check_bundle
+from zealous.audit.measurement import FALSE_ALARMS, Audit, Measurement
 from zealous.audit.neighbours import Pair, Setting, settings
+from zealous.audit.own import OwnAudit, audit_mechanism
 from zealous.audit.recompute import follows
-from zealous.audit.statistics import Claim, Seen, choose, unseen_delta, unseen_epsilon
+from zealous.audit.statistics import Claim, Seen, choose
 from zealous.audit.trials import Tally, run
 from zealous.errors import UsageError
 from zealous.guarantee import ProbabilisticDP
 from zealous.plan import also, figures
 
-FALSE_ALARMS = 5e-4  # the chance that a faultless program fails an audit
 Part: TypeAlias = Literal["pairs", "small", "whole"]
 _LEAST_TRIALS = 100
 _IN_SMALL_RELEASES = ("indistinguishable, m = 1", "probabilistic, m = 1")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Measurement:
-    """What was claimed for a pair of logs beside what was seen.
-
-    Attributes:
-        guarantee: The definition that the plan is for.
-        setting: The plan's name.
-        pair: The pair's name.
-        claim: What must hold for every event.
-        by_epsilon: The events that speak against epsilon, one for each direction.
-        by_delta: Those that speak against delta.
-    """
-
-    guarantee: str
-    setting: str
-    pair: str
-    claim: Claim
-    by_epsilon: list[Seen]
-    by_delta: list[Seen]
-
-    @property
-    def passed(self) -> bool:
-        """Whether nothing contradicts the claim."""
-        return not any(seen.violates(self.claim) for seen in [*self.by_epsilon, *self.by_delta])
-
-    @property
-    def epsilon(self) -> float | None:
-        """The largest epsilon that is proven, beside the claimed delta."""
-        return max((seen.epsilon(self.claim.delta) for seen in self.by_epsilon), default=None)
-
-    @property
-    def delta(self) -> float:
-        """The largest delta that is proven, beside the claimed epsilon."""
-        return max(seen.delta(self.claim.epsilon) for seen in self.by_delta)
-
-    @property
-    def would_see_epsilon(self) -> float | None:
-        """An epsilon that the audit would have seen with 95 % probability; None where none is.
-
-        A pair that proves no epsilon at all is no test of it, whatever its events might do.
-        """
-        excess = unseen_epsilon(self.by_epsilon, self.claim) if self.epsilon else math.inf
-        return self.claim.epsilon + excess if excess < math.inf else None
-
-    @property
-    def power(self) -> float | None:
-        """By which share epsilon could be too large and be seen with 95 % probability."""
-        if not self.claim.epsilon or self.would_see_epsilon is None:
-            return None
-        return self.would_see_epsilon / self.claim.epsilon - 1
-
-    @property
-    def would_see_delta(self) -> float | None:
-        """A delta that the audit would have seen with 95 % probability; None where none is."""
-        excess = unseen_delta(self.by_delta, self.claim)
-        return self.claim.delta + excess if excess < math.inf else None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Audit:
-    """What an audit found.
-
-    Attributes:
-        trials: The runs on each log.
-        measurements: Claims about probabilities.
-        checks: What either holds or not.
-    """
-
-    trials: int
-    measurements: list[Measurement]
-    checks: list[Check]
-    false_alarms: ClassVar[float] = FALSE_ALARMS
-
-    def power(self) -> dict[str, tuple[Measurement, Measurement]]:
-        """For each guarantee the pairs that test its epsilon best and worst."""
-        found = {}
-        for guarantee in dict.fromkeys(each.guarantee for each in self.measurements):
-            able = [
-                each
-                for each in self.measurements
-                if each.guarantee == guarantee and each.power is not None
-            ]
-            if able:
-                able.sort(key=lambda each: each.power or 0.0)
-                found[guarantee] = (able[0], able[-1])
-        return found
-
-    @property
-    def passed(self) -> bool:
-        """Whether no violation was found."""
-        return not self.failures()
-
-    def failures(self) -> list[str]:
-        """What was found, by name."""
-        return [
-            *(f"{each.setting}: {each.pair}" for each in self.measurements if not each.passed),
-            *(each.name for each in self.checks if not each.passed),
-        ]
 
 
 def audit(
@@ -259,4 +159,12 @@ def measure(setting: Setting, pair: Pair, tally: Tally, alpha: float) -> Measure
     )
 
 
-__all__ = ["FALSE_ALARMS", "Audit", "Check", "Measurement", "audit"]
+__all__ = [
+    "FALSE_ALARMS",
+    "Audit",
+    "Check",
+    "Measurement",
+    "OwnAudit",
+    "audit",
+    "audit_mechanism",
+]

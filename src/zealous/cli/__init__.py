@@ -16,13 +16,16 @@ import click
 from zealous.cli.anonymize import anonymize
 from zealous.cli.attack import attack
 from zealous.cli.audit import audit
+from zealous.cli.compare import compare
 from zealous.cli.demo import demo
+from zealous.cli.evaluate import evaluate
 from zealous.cli.generate import generate
 from zealous.cli.inspect import inspect
 from zealous.cli.ledger import ledger
 from zealous.cli.plan import plan
 from zealous.cli.publish import publish
 from zealous.cli.review import review
+from zealous.cli.suggest import suggest
 from zealous.cli.tables import tables
 from zealous.cli.verify import verify
 from zealous.errors import UsageError, ZealousError
@@ -39,7 +42,8 @@ def cli() -> None:
 
 
 _COMMANDS = (
-    anonymize, attack, audit, demo, generate, inspect, ledger, plan, publish, review, tables, verify
+    anonymize, attack, audit, compare, demo, evaluate, generate, inspect, ledger, plan, publish,
+    review, suggest, tables, verify,
 )  # fmt: skip
 for command in _COMMANDS:
     cli.add_command(command)

@@ -50,6 +50,7 @@ LOG = (
     click.argument("paths", nargs=-1, required=True, metavar="LOG..."),
     *_SEARCHES, *_BESIDE, *_READING,
 )  # fmt: skip
+READING = (*_SEARCHES, *_BESIDE, *_READING)  # of a log that is named by an option
 SEARCHES = (  # users, times and queries alone, of a log that need not be given
     click.argument("paths", nargs=-1, metavar="[LOG...]"),
     *_SEARCHES, *_READING,

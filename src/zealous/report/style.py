@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import io
+import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,6 +36,63 @@ STYLE: Any = {
 }
 
 
+_NAMELESS: Any = {"Date": None, "Creator": None}
+# As text an SVG needs a font and a fifth of the room; whatever font is there instead is narrower.
+# Names that people chose are no formulas.
+STUDY: Any = {
+    **STYLE,
+    "svg.fonttype": "none",
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans", "Verdana", "Helvetica", "Arial", "sans-serif"],
+    "text.parse_math": False,
+    "font.size": 8,
+    "axes.titlesize": 8.5,
+    "axes.titley": 1.02,
+    "axes.titlepad": 2,
+    "lines.linewidth": 1.5,
+    "lines.markersize": 4,
+    "axes.grid": True,
+    "grid.color": PALE,
+    "grid.linewidth": 0.6,
+    "axes.axisbelow": True,
+}
+
+
+class Look(NamedTuple):
+    """How a curve looks: told apart by colour, and without it by marker and stroke."""
+
+    color: str
+    marker: str
+    stroke: Any = "-"
+    hollow: bool = False
+
+
+# The colours of Okabe and Ito, which all eyes tell apart; their yellow is too pale on white.
+BLACK = Look("#000000", "", "-")
+METHODS = {
+    "original": BLACK,
+    "zealous": Look("#0072B2", "o", "-"),
+    "k-query": Look("#D55E00", "s", "--"),
+    "k-session": Look("#009E73", "^", "-."),
+    "k-keyword": Look("#CC79A7", "D", ":"),
+}
+OTHERS = (
+    Look("#E69F00", "X", (0, (5, 1))),
+    Look("#56B4E9", "v", (0, (3, 1, 1, 1))),
+    Look("#7F7F7F", "P", (0, (1, 1))),
+    Look("#8C510A", "*", (0, (7, 2))),
+)
+# From dark to light along one scale, for curves that are in an order.
+LADDER = tuple(
+    map(
+        Look,
+        ("#440154", "#46327e", "#365c8d", "#277f8e", "#1fa187", "#4ac16d", "#8fbf26", "#c9a50c"),
+        ("o", "s", "^", "D", "v", "P", "X", "*"),
+        ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (7, 2))),
+    )
+)
+
+
 def panels(*ratios: float, height: float = 3.1, width: float = 8.4) -> tuple[Figure, list[Axes]]:
     """A figure with panels side by side, of these relative widths."""
     from matplotlib.figure import Figure
@@ -50,9 +108,26 @@ def svg(draw: Callable[[], Figure]) -> str:
 
     text = io.StringIO()
     with mpl.rc_context(STYLE):
-        metadata = {"Date": None, "Creator": None}
-        draw().savefig(text, format="svg", facecolor="white", metadata=metadata)
+        draw().savefig(text, format="svg", facecolor="white", metadata=_NAMELESS)
     return text.getvalue()
+
+
+def svg_and_png(draw: Callable[[], Figure]) -> tuple[str, bytes]:
+    """A picture of a study, once for the page and once for slides."""
+    import matplotlib as mpl
+    from matplotlib.backends import backend_agg, backend_svg
+
+    text, pixels = io.StringIO(), io.BytesIO()
+    as_svg: Any = backend_svg.FigureCanvasSVG
+    as_png: Any = backend_agg.FigureCanvasAgg
+    with mpl.rc_context(STUDY), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # a name in a script that the font lacks
+        figure = draw()
+        # savefig would lay out and draw everything twice: with a hundred panels that is felt.
+        as_svg(figure).print_svg(text, metadata=_NAMELESS)
+        figure.set_dpi(150)
+        as_png(figure).print_png(pixels)
+    return text.getvalue(), pixels.getvalue()
 
 
 def percent(share: float | None) -> str:

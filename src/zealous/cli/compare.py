@@ -1,0 +1,83 @@
+"""zealous compare: the whole study on a log."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from zealous.cli import show
+from zealous.cli.options import ENGINE, JSON, LOG, engine_from, log_from, options
+
+if TYPE_CHECKING:
+    from zealous.compare import Compared
+
+_HELP = """Compare how useful ZEALOUS and the anonymity methods leave a log.
+
+Runs every method over a grid of epsilon, k and m, with several draws of the noise, and measures
+statistics, index caching and query substitution against the log itself. Writes a new directory:
+report.html (tables and figures of the paper on this log), results.parquet and results.csv (one row
+a figure), findings.json, and figures/ (SVG, PNG, CSV). A run that was broken off is taken up by the
+same command. The output compares with the truth: it is internal.
+
+\b
+Examples:
+  zealous compare log.parquet -o study
+  zealous compare log.parquet --study study.toml --documents documents.csv -o study
+"""
+
+
+@click.command(help=_HELP)
+@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="DIR")
+@click.option("--study", "study_file", type=click.Path(path_type=Path), metavar="FILE",
+              help="The grid, as TOML (docs/study.md). [default: the paper's]")  # fmt: skip
+@click.option("--documents", type=click.Path(path_type=Path), metavar="FILE",
+              help="Columns keyword and documents: in how many documents each keyword is. "
+                   "[default: a synthetic corpus]")  # fmt: skip
+@options(LOG, ENGINE)
+@JSON
+def compare(
+    output: Path, study_file: Path | None, documents: Path | None, as_json: bool, **given: Any
+) -> None:
+    """Compare how useful ZEALOUS and the anonymity methods leave a log."""
+    from zealous.compare import compare as run
+    from zealous.evaluate.study import read_study
+
+    study = read_study(study_file) if study_file else None
+    with show.telling() as say:
+        done = run(
+            log_from(given),
+            study,
+            documents=documents,
+            output=output,
+            engine=engine_from(given),
+            say=say,
+        )
+    if as_json:
+        show.as_json(
+            {
+                "internal": True,
+                "directory": str(output),
+                "report": str(output / "report.html"),
+                "study": done.study.as_object(),
+                "findings": [asdict(each) for each in done.findings],
+            }
+        )
+    else:
+        summary(done, output)
+    show.note(
+        "zealous: internal: these figures compare with the truth, and are not for publication"
+    )
+
+
+def summary(done: Compared, output: Path) -> None:
+    """What the paper found, beside what was found here, and where the report is."""
+    words = {True: "yes", False: "NO", None: "-"}
+    rows: Sequence[Sequence[object]] = [
+        (words[each.holds], each.claim, each.measured) for each in done.findings
+    ]
+    show.table("What the paper found, and this log", ["holds", "finding", "measured"], rows)
+    click.echo(f"The report: {output / 'report.html'}")

@@ -1,0 +1,115 @@
+"""zealous evaluate: how much of a log given releases keep."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from zealous.cli import show
+from zealous.cli.options import ENGINE, JSON, READING, engine_from, log_from, options
+
+if TYPE_CHECKING:
+    from zealous.evaluate.results import Results
+
+_HELP = """Measure how much of a log given releases keep.
+
+RELEASE is a directory of `zealous publish` or `zealous anonymize`, or one with tables in their
+layout, such as queries.csv with the columns query and count. Statistics of every kind, index
+caching and query substitution are measured against LOG, which the releases were made from. The
+output compares with the truth: it is internal, and is refused inside a release.
+
+\b
+Examples:
+  zealous evaluate release --against log.parquet -o evaluation
+  zealous evaluate release k-query --against log.parquet --json
+"""
+_TABLE = {
+    "distinct": "different items",
+    "missing-share": "of the top {} missing",
+    "average-difference": "average difference",
+    "total-variation": "total variation",
+}
+_TOP = 1_000
+
+
+@click.command(help=_HELP)
+@click.argument("releases", nargs=-1, required=True, type=click.Path(path_type=Path),
+                metavar="RELEASE...")  # fmt: skip
+@click.option("--against", "paths", multiple=True, required=True, metavar="LOG",
+              help="The log that they were made from; may be given several times.")  # fmt: skip
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="DIR",
+              help="Where to write results.parquet and results.csv.")  # fmt: skip
+@click.option("--documents", type=click.Path(path_type=Path), metavar="FILE",
+              help="Columns keyword and documents: in how many documents each keyword is. "
+                   "[default: a synthetic corpus]")  # fmt: skip
+@options(READING, ENGINE)
+@JSON
+def evaluate(
+    releases: tuple[Path, ...],
+    output: Path | None,
+    documents: Path | None,
+    as_json: bool,
+    **given: Any,
+) -> None:
+    """Measure how much of a log given releases keep."""
+    from zealous.compare import evaluate as run
+
+    with show.telling() as say:
+        found = run(
+            releases,
+            log_from(given),
+            documents=documents,
+            output=output,
+            engine=engine_from(given),
+            say=say,
+        )
+    if as_json:
+        show.as_json({"internal": True, "rows": found.table.to_pylist()})
+    else:
+        _print(found)
+        if output is not None:
+            click.echo(f"Written to {output}: results.parquet and results.csv")
+    show.note(
+        "zealous: internal: these figures compare with the truth, and are not for publication"
+    )
+
+
+def _print(found: Results) -> None:
+    for kind in found.names("kind"):
+        rows = []
+        for method in found.names("method"):
+            if found.value("distinct", kind, method) is not None:
+                rows.append((method, *(_figure(found, name, kind, method) for name in _TABLE)))
+        names = [text.format(f"{_TOP:,}") for text in _TABLE.values()]
+        show.table(f"{kind}", ["release", *names], rows)
+    _print_uses(found)
+
+
+def _figure(found: Results, measure: str, kind: str, method: str) -> object:
+    at = {"at": _TOP} if measure == "missing-share" else {}
+    spread = found.value(measure, kind, method, **at)
+    if spread is None:
+        return "–"
+    return int(spread.mean) if measure == "distinct" else round(spread.mean, 4)
+
+
+def _print_uses(found: Results) -> None:
+    rows = []
+    for method in found.names("method"):
+        hit = found.value("hit-probability", "keywords", method)
+        whole = found.value("whole-queries", "keywords", method)
+        kinds = [k for k in ("phrase-pairs", "query-pairs") if found.value("coverage", k, method)]
+        pairs = kinds[0] if kinds else "query-pairs"
+        uses = [hit, whole] + [
+            found.value(name, pairs, method, at=5) for name in ("coverage", "precision", "ndcg")
+        ]
+        if any(uses):
+            rows.append((method, *("–" if each is None else f"{each.mean:.3f}" for each in uses)))
+    if rows:
+        show.table(
+            "What it is good for: index caching, and the best 5 query substitutions",
+            ["release", "cache hits", "whole queries", "coverage", "precision", "ndcg"],
+            rows,
+        )

@@ -1,0 +1,49 @@
+"""zealous suggest: what to ask instead, learned from a release alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from zealous.cli import show
+from zealous.cli.options import JSON
+
+_HELP = """Suggest what to ask instead of a query, learned from a release alone.
+
+The release must hold query-pairs or phrase-pairs; where it holds queries too, they tell which words
+belong together. A change that many people made gets a high score (a log-likelihood ratio): the
+whole query, or one phrase of it. The output of `zealous anonymize` may be given as well. No log is
+read, and no budget charged.
+
+\b
+Examples:
+  zealous suggest release "cheap flights rome"
+  zealous suggest release weather "hotels paris" -n 3 --json
+"""
+
+
+@click.command(help=_HELP)
+@click.argument("release", type=click.Path(path_type=Path))
+@click.argument("queries", nargs=-1, required=True, metavar="QUERY...")
+@click.option("-n", "most", type=click.IntRange(min=1), default=5, show_default=True, metavar="N",
+              help="How many for each query at most.")  # fmt: skip
+@JSON
+def suggest(release: Path, queries: tuple[str, ...], most: int, as_json: bool) -> None:
+    """Suggest what to ask instead of a query."""
+    from zealous.evaluate.suggestions import suggest as run
+
+    made = run(release, queries, most)
+    answers = list(zip(queries, made.found, strict=True))
+    if as_json:
+        suggested = [
+            {"query": query, "instead": [each._asdict() for each in found]}
+            for query, found in answers
+        ]
+        show.as_json({"learned_from": made.kind, "suggestions": suggested})
+    elif any(made.found):
+        rows = [(query, each.instead, each.score) for query, found in answers for each in found]
+        show.table(f"Learned from {made.kind}", ["query", "instead", "score"], rows)
+    for query, found in answers:
+        if not found:
+            show.note(f"Nothing was learned from this release for: {query}")

@@ -1,0 +1,286 @@
+"""The composition: from a log to a study of what each method leaves of it, and from releases."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import secrets
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from zealous.engines.duckdb import DuckDB
+from zealous.errors import ReleaseError, UsageError, reason
+from zealous.evaluate.study import Study
+from zealous.log import Log, is_synthetic
+from zealous.period import Period
+from zealous.version import VERSION
+
+if TYPE_CHECKING:
+    from zealous.anonymity import Method
+    from zealous.audit.own import OwnAudit
+    from zealous.evaluate.caching import Documents
+    from zealous.evaluate.findings import Finding
+    from zealous.evaluate.results import Results
+    from zealous.evaluate.truth import OwnMeasure
+    from zealous.mechanism import Mechanism
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compared:
+    """What came of a study. Internal: it compares with the truth.
+
+    Attributes:
+        study: The settings.
+        results: All figures.
+        findings: What the paper found, beside what was found here.
+        audits: What was proven against the claims of mechanisms of one's own.
+        directory: Where the report is; None where none was asked for.
+    """
+
+    study: Study
+    results: Results
+    findings: list[Finding]
+    audits: list[OwnAudit]
+    directory: Path | None
+
+
+def compare(
+    log: Log,
+    study: Study | None = None,
+    *,
+    methods: Sequence[Mechanism | Method] = (),
+    measures: Sequence[OwnMeasure] = (),
+    documents: Documents | Path | None = None,
+    output: str | Path | None = None,
+    engine: DuckDB | None = None,
+    say: Say = lambda _: None,
+) -> Compared:
+    """Compare ZEALOUS with the anonymity methods, and with one's own, on a log.
+
+    What it returns and writes is internal: true figures, and noise that can be repeated.
+
+    Args:
+        log: The log.
+        study: What is tried; the paper's grid where not given.
+        methods: Mechanisms and anonymity methods of one's own, see docs/extend.md.
+        measures: Measures of one's own.
+        documents: How many documents contain each keyword: a file with the columns keyword and
+            documents, or a function; a synthetic corpus where not given.
+        output: A new directory for the report and the figures, or one in which the same study was
+            broken off: it is taken up there.
+        engine: Where to run; an embedded DuckDB where not given.
+        say: Receives progress.
+    """
+    from zealous.evaluate.candidates import check_own
+    from zealous.evaluate.findings import findings
+    from zealous.evaluate.run import TAKEN, Grid, run
+    from zealous.evaluate.workspace import workspace
+
+    study = study or Study()
+    check_own(methods, TAKEN)
+    grid = Grid(
+        study=study,
+        log=log,
+        methods=methods,
+        measures=measures,
+        documents=_documents(documents),
+    )
+    running = engine or DuckDB()
+    with _directory(output, running) as directory:
+        kept = workspace(directory, _identity(grid, documents))
+        results = run(grid, kept, running, say)
+        audits = _audits(methods, say)
+        found = Compared(
+            study=study,
+            results=results,
+            findings=findings(results, study),
+            audits=audits,
+            directory=None if output is None else directory,
+        )
+        if output is not None:
+            say("drawing the report")
+            with _writing(directory):
+                _write(found, log, directory)
+            kept.finish()
+    return found
+
+
+def evaluate(
+    releases: Sequence[str | Path],
+    log: Log,
+    *,
+    documents: Documents | Path | None = None,
+    measures: Sequence[OwnMeasure] = (),
+    output: str | Path | None = None,
+    engine: DuckDB | None = None,
+    say: Say = lambda _: None,
+) -> Results:
+    """Measure how much of a log given releases keep.
+
+    What it returns and writes is internal: it compares with the truth.
+
+    Args:
+        releases: Directories: of `zealous publish`, of `zealous anonymize`, or with tables in the
+            same layout, such as queries.parquet with the columns query and count.
+        log: The log that they were made from.
+        documents: As for `compare`.
+        measures: Measures of one's own.
+        output: A new directory for the figures.
+        engine: Where to run; an embedded DuckDB where not given.
+        say: Receives progress.
+    """
+    from zealous.evaluate.given import alike, read_given
+    from zealous.evaluate.measure import measured
+    from zealous.evaluate.workspace import workspace
+
+    given = read_given([Path(each) for each in releases])
+    kinds, period = alike(given)
+    running = engine or DuckDB()
+    with _directory(output, running) as directory:
+        identity = {"releases": [each.name for each in given], "software": VERSION,
+                    "run": secrets.token_hex(8)}  # fmt: skip
+        kept = workspace(directory, identity)
+        results = measured(
+            given,
+            log,
+            kinds,
+            Period.parse(period) if period else None,
+            kept,
+            documents=_documents(documents),
+            own=measures,
+            engine=running,
+            say=say,
+        )
+        if output is not None:
+            with _writing(directory):
+                _write_results(results, directory)
+            kept.finish()
+    return results
+
+
+def _documents(given: Documents | Path | None) -> Documents:
+    if given is None:
+        from zealous.generate.corpus import document_frequencies
+
+        return document_frequencies
+    if isinstance(given, str | Path):
+        from zealous.evaluate.caching import documents_from
+
+        return documents_from(Path(given))
+    return given
+
+
+@contextmanager
+def _directory(output: str | Path | None, engine: DuckDB) -> Iterator[Path]:
+    if output is not None:
+        yield Path(output)
+        return
+    with tempfile.TemporaryDirectory(prefix="zealous-", dir=engine.temporary) as made:
+        yield Path(made) / "study"
+
+
+@contextmanager
+def _writing(directory: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise ReleaseError(
+            f"{directory} cannot be written: {reason(error)}. The same command takes it up again"
+        ) from None
+
+
+def _identity(grid: Any, documents: object) -> dict[str, Any]:
+    """All that the figures depend on, to know an unfinished study again."""
+    return {
+        "study": grid.study.as_object(),
+        "log": [_file(path) for path in grid.log.paths],
+        "read_as": repr((grid.log.columns, grid.log.cleaning, grid.log.layout)),
+        "methods": [_code(each) for each in grid.methods],
+        "measures": [_code(each) for each in grid.measures],
+        "documents": _file(Path(documents)) if isinstance(documents, str | Path) else (
+            documents and _code(documents)
+        ),
+        "software": VERSION,
+    }  # fmt: skip
+
+
+def _file(path: Path) -> list[Any]:
+    try:
+        found = path.stat()
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {reason(error)}") from None
+    return [str(path), found.st_size, found.st_mtime_ns]
+
+
+def _code(own: object) -> str:
+    """What somebody's own code is; never the same twice where its source is not known."""
+    try:
+        source = inspect.getsource(own if inspect.isroutine(own) else type(own))
+    except (OSError, TypeError):
+        source = secrets.token_hex(8)
+    return hashlib.sha256(f"{own!r} {source}".encode()).hexdigest()
+
+
+def _audits(methods: Sequence[Mechanism | Method], say: Say) -> list[OwnAudit]:
+    """What is proven against each mechanism of one's own that claims something."""
+    from zealous.anonymity import Method
+    from zealous.audit.own import audit_mechanism
+
+    found = []
+    for method in methods:
+        goal = getattr(method, "goal", None)
+        if goal is not None and not isinstance(method, Method):
+            say(f"auditing {method.name}")
+            found.append(audit_mechanism(method, goal, say=say))
+    return found
+
+
+def _write(found: Compared, log: Log, directory: Path) -> None:
+    """The long table, the findings and the report."""
+    from zealous.evaluate.paper import printed
+    from zealous.report.study import Context, write_report
+    from zealous.theory.tables import tables
+
+    people = found.results.value("people", "", "original")
+    context = Context(
+        study=found.study.as_object(),
+        users=int(people.mean) if people else 0,
+        log={
+            "files": ", ".join(path.name for path in log.paths),
+            "columns": ", ".join(log.columns.given()),
+        },
+        synthetic=all(map(is_synthetic, log.paths)),
+        tables=tables(),
+        paper=printed(),
+        audits=[
+            {
+                "method": audit.name,
+                "epsilon": float(audit.goal.epsilon),
+                "delta": float(audit.goal.delta),
+                "definition": audit.goal.definition,
+                "proven": audit.epsilon,
+                "passed": audit.passed,
+            }
+            for audit in found.audits
+        ],
+    )
+    _write_results(found.results, directory)
+    text = json.dumps([asdict(each) for each in found.findings], indent=2, ensure_ascii=False)
+    (directory / "findings.json").write_text(text + "\n", encoding="utf-8")
+    write_report(directory, found.results, found.findings, context)
+
+
+def _write_results(results: Results, directory: Path) -> None:
+    """One long table, as Parquet and CSV."""
+    import pyarrow.csv
+    import pyarrow.parquet as pq
+
+    pq.write_table(results.table, directory / "results.parquet", compression="zstd")
+    pyarrow.csv.write_csv(results.table, directory / "results.csv")

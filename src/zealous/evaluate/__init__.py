@@ -1,0 +1,1 @@
+"""How useful what is left is: measures, index caching, query substitution. Returns rows."""

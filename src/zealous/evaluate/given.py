@@ -1,0 +1,148 @@
+"""Releases that somebody has: bundles of zealous, anonymised logs, or tables in their layout."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+
+from zealous.anonymity import read_bundle
+from zealous.errors import ReleaseError, UsageError
+from zealous.evaluate.candidates import Setting
+from zealous.evaluate.study import KINDS
+from zealous.items import Kind, named
+from zealous.log import ANONYMIZED
+from zealous.release import read_release
+
+_ANY = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Given:
+    """A release, as far as it is compared.
+
+    Attributes:
+        name: What it is called in the tables.
+        tables: Item's columns and count, by name of kind.
+        settings: By name of kind, where on the grid it stands.
+        kinds: By name, what is counted.
+        period: The days that it is about; None for all.
+    """
+
+    name: str
+    tables: Mapping[str, pa.Table]
+    settings: Mapping[str, Setting]
+    kinds: Mapping[str, Kind]
+    period: str | None = None
+
+
+def read_given(paths: Sequence[Path]) -> list[Given]:
+    """Read releases, each named after its directory."""
+    names = [path.resolve().name for path in paths]
+    if len(set(names)) < len(names):
+        names = [str(path) for path in paths]
+    if len(set(names)) < len(names):
+        raise UsageError("a release is named twice")
+    return [_read(path, name) for path, name in zip(paths, names, strict=True)]
+
+
+def alike(releases: Iterable[Given]) -> tuple[dict[str, Kind], str | None]:
+    """The kinds and the period that these releases have in common.
+
+    Raises:
+        UsageError: They count different things under one name, or are of different days.
+    """
+    kinds: dict[str, Kind] = {}
+    periods = set()
+    for release in releases:
+        periods.add(release.period)
+        for name, kind in release.kinds.items():
+            if kinds.setdefault(name, kind) != kind:
+                raise UsageError(
+                    f"the releases count {name} differently (by, fold or session gap): evaluate "
+                    "them one at a time"
+                )
+    if len(periods) > 1:
+        raise UsageError("the releases are of different periods: evaluate them one at a time")
+    return kinds, periods.pop()
+
+
+def _read(path: Path, name: str) -> Given:
+    if (path / "release.json").is_file():
+        return _published(path, name)
+    if (path / ANONYMIZED).is_file():
+        return _anonymised(path, name)
+    return _tables(path, name)
+
+
+def _published(path: Path, name: str) -> Given:
+    release = read_release(path)
+    parts: dict[str, Mapping[str, Any]] = {part["kind"]: part for part in release.about["plan"]}
+    return Given(
+        name=name,
+        tables={kind: table.arrow for kind, table in release.tables.items()},
+        settings={
+            kind: Setting(method=name, epsilon=float(part["epsilon"]), m=part["items_per_user"])
+            for kind, part in parts.items()
+        },
+        kinds={kind: named(kind, _ANY, **_settings(part)) for kind, part in parts.items()},
+        period=release.about.get("period"),
+    )
+
+
+def _settings(part: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: part["settings"][name] for name in part["settings"] if name in _OF_A_KIND}
+
+
+_OF_A_KIND = ("by", "fold", "session_gap")
+
+
+def _anonymised(path: Path, name: str) -> Given:
+    bundle = read_bundle(path)
+    gives = bundle.about["gives"]
+    k = bundle.about["settings"].get("k")
+    return Given(
+        name=name,
+        tables={kind: bundle[kind].arrow for kind in gives},
+        settings={kind: Setting(method=name, k=k) for kind in gives},
+        kinds={kind: named(kind, _ANY) for kind in gives},
+    )
+
+
+def _tables(path: Path, name: str) -> Given:
+    """A directory with KIND.parquet or KIND.csv."""
+    tables = {}
+    for kind in KINDS:
+        for ending, read in ((".parquet", pq.read_table), (".csv", _read_csv)):
+            if (path / f"{kind}{ending}").is_file() and kind not in tables:
+                try:
+                    tables[kind] = read(path / f"{kind}{ending}")
+                except (OSError, pa.ArrowException):
+                    raise ReleaseError(f"{path / kind}{ending} cannot be read") from None
+    if not tables:
+        raise ReleaseError(
+            f"{path} is no release: it has neither release.json nor {ANONYMIZED}, and no table "
+            f"that is called {', '.join(KINDS)} with the ending .parquet or .csv"
+        )
+    return Given(
+        name=name,
+        tables=tables,
+        settings={kind: Setting(method=name) for kind in tables},
+        kinds={kind: named(kind, _ANY) for kind in tables},
+    )
+
+
+def _read_csv(path: Path) -> pa.Table:
+    texts = {name: pa.string() for name in ("keyword", "query", "next_query", "url", "phrase",
+                                            "next_phrase")}  # fmt: skip
+    return pyarrow.csv.read_csv(
+        path,
+        convert_options=pyarrow.csv.ConvertOptions(
+            column_types={**texts, "count": pa.int64()}, strings_can_be_null=False
+        ),
+    )

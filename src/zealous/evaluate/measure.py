@@ -1,0 +1,87 @@
+"""Given releases, measured against the log that they were made from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from zealous.engines.duckdb import DuckDB
+from zealous.evaluate.caching import Documents
+from zealous.evaluate.candidates import ORIGINAL, Setting
+from zealous.evaluate.given import Given
+from zealous.evaluate.released import by_text, itself
+from zealous.evaluate.results import Results, as_table
+from zealous.evaluate.run import caching, counted
+from zealous.evaluate.truth import OwnMeasure, Truth, truth
+from zealous.evaluate.workspace import Workspace
+from zealous.items import Kind, possible, queries, query_pairs
+from zealous.log import Log
+from zealous.period import Period
+
+TOP = (10, 100, 1_000, 10_000)
+_SUBSTITUTED = 100_000
+_MEMORY = 10**9
+_ANY = 1
+
+
+def measured(
+    releases: Sequence[Given],
+    log: Log,
+    kinds: Mapping[str, Kind],
+    period: Period | None,
+    kept: Workspace,
+    *,
+    documents: Documents,
+    own: Sequence[OwnMeasure],
+    engine: DuckDB,
+    say: Callable[[str], None],
+) -> Results:
+    """All figures of all releases, and of the original.
+
+    Args:
+        releases: What is measured.
+        log: What they were made from.
+        kinds: What they count.
+        period: Of which days.
+        kept: Where the true histograms are kept meanwhile.
+        documents: From keywords to document frequencies.
+        own: Measures of one's own.
+        engine: Where to run.
+        say: Receives progress.
+    """
+    roles = log.columns.given()
+    for kind in kinds.values():
+        kind.check(roles)
+    both = possible([queries(_ANY), query_pairs(_ANY)], roles)  # for query substitution
+    wanted = {**{kind.name(): kind for kind in both}, **kinds}
+    originals = counted(
+        log, list(wanted.values()), kept, bounds=(), key=0, engine=engine, say=say, period=period
+    )
+    say("learning query substitutions from the original")
+    against = truth(
+        originals,
+        top=TOP,
+        substituted=_SUBSTITUTED,
+        caching=caching(log, originals, documents, _MEMORY),
+        own=own,
+    )
+    rows = [*_rows({}, {kind: Setting(method=ORIGINAL) for kind in originals}, against)]
+    for release in releases:
+        say(f"measuring {release.name}")
+        rows += _rows(release.tables, release.settings, against)
+    return Results(table=as_table(rows))
+
+
+def _rows(
+    tables: Mapping[str, Any], settings: Mapping[str, Setting], against: Truth
+) -> Iterator[tuple[Any, ...]]:
+    """The figures of a release; without a table a kind is the original itself."""
+    released = {
+        kind: by_text(against.originals[kind], tables[kind])
+        if kind in tables
+        else itself(against.originals[kind])
+        for kind in settings
+    }
+    for kind, figure in against.measure(released, substitute=True):
+        at = settings[kind]
+        yield (at.method, at.epsilon, at.k, at.m, 0, kind, figure.measure, figure.at, figure.value)

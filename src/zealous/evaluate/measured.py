@@ -1,0 +1,31 @@
+"""One figure of one release, and what a measure is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple, Protocol
+
+from zealous.evaluate.original import Original
+from zealous.evaluate.released import Released
+
+
+class Measured(NamedTuple):
+    """One figure.
+
+    Attributes:
+        measure: What was measured.
+        value: What came out.
+        at: Where on the measure's own axis, such as the j of top-j; None where it has none.
+    """
+
+    measure: str
+    value: float
+    at: float | None = None
+
+
+class Measure(Protocol):
+    """Compares what is left of one kind with the original."""
+
+    def __call__(self, original: Original, released: Released, /) -> Iterable[Measured]:
+        """All figures of this measure."""
+        ...

@@ -1,0 +1,220 @@
+"""Draws a chart."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from zealous.report.parts import Axis, Chart, Line, Panel
+from zealous.report.style import GREY
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_DECADES = 30  # values further apart than this are drawn on a log scale
+_LONGEST = 44
+_WIDEST = 9.4  # inches
+_POWERS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def figure(chart: Chart, stamp: str) -> Figure:
+    """The chart, with its legend and the word that says who may see it."""
+    from matplotlib.figure import Figure
+
+    rows, columns = len(chart.rows), _columns(chart)
+    width = _WIDEST * share(chart)
+    legend = _legend(chart)
+    height, grid_space = _room(chart, rows, columns, width, legend)
+    found = Figure(figsize=(width, height), facecolor="white")
+    grid = found.subplots(rows, columns, squeeze=False, sharey=chart.share, gridspec_kw=grid_space)
+    for number, row in enumerate(chart.rows):
+        wanted = chart.y[number] if number < len(chart.y) else "auto"
+        if wanted == "auto":
+            wanted = "log" if _spans(chart, number) else "linear"
+        for place, (axes, panel) in enumerate(zip(grid[number], row, strict=False)):
+            _panel(axes, panel, scale=wanted)
+            if _above(chart, number, place) == (panel.title, panel.x):
+                axes.set_title("")
+                grid[number - 1][place].set_xlabel("")
+        for axes in grid[number][len(row) :]:
+            axes.set_visible(False)
+        if chart.share == "row":
+            for axes in grid[number][1 : len(row)]:
+                axes.set_ylabel("")
+    if legend:
+        found.legend(
+            list(legend.values()), list(legend), loc="lower center", fontsize=8,
+            ncols=_across(legend, width), handlelength=3.2, columnspacing=1.4, borderaxespad=0.2,
+        )  # fmt: skip
+    found.text(1 - 0.05 / width, 1 - 0.05 / height, stamp, fontsize=6.5, color=GREY, ha="right",
+               va="top")  # fmt: skip
+    return found
+
+
+def share(chart: Chart) -> float:
+    """How wide it is, of the widest."""
+    columns = _columns(chart)
+    return min(1.0, (1.2 + (2.05 if columns > 2 else 3.0) * columns) / _WIDEST)
+
+
+def _columns(chart: Chart) -> int:
+    return max(map(len, chart.rows), default=1)
+
+
+def _room(
+    chart: Chart, rows: int, columns: int, width: float, legend: dict[str, Any]
+) -> tuple[float, dict[str, float]]:
+    """The height, and where panels begin and end, from inches: quicker than to find it out."""
+    panel = 1.55 if rows < 3 else 1.3
+    repeated = rows > 1 and _above(chart, 1, 0) == (chart.rows[1][0].title, chart.rows[1][0].x)
+    between = 0.4 if repeated else 0.72  # ticks; a title, and what the axis is
+    lines = math.ceil(len(legend) / _across(legend, width)) if legend else 0
+    top, bottom = 0.42, 0.5 + 0.19 * lines
+    height = top + bottom + rows * panel + (rows - 1) * between
+    left, right = 0.62, 0.1
+    gap = 0.4 if chart.share == "row" else 0.62
+    wide = (width - left - right - (columns - 1) * gap) / columns
+    return height, {
+        "left": left / width,
+        "right": 1 - right / width,
+        "top": 1 - top / height,
+        "bottom": bottom / height,
+        "hspace": between / panel,
+        "wspace": gap / wide,
+    }
+
+
+def _above(chart: Chart, number: int, place: int) -> tuple[str, Axis] | None:
+    """Title and axis of the panel above: what is the same is said once."""
+    if number == 0 or place >= len(chart.rows[number - 1]):
+        return None
+    panel = chart.rows[number - 1][place]
+    return panel.title, panel.x
+
+
+def _spans(chart: Chart, number: int) -> bool:
+    """Whether the values of a row, and of those that share its axis, span decades."""
+    rows = chart.rows if chart.share == "col" else [chart.rows[number]]
+    values = [
+        spread.mean
+        for row in rows
+        for panel in row
+        for line in panel.lines
+        for _, spread in line.points
+        if math.isfinite(spread.mean)
+    ]
+    return bool(values) and min(values) > 0 and max(values) / min(values) > _DECADES
+
+
+def _across(legend: dict[str, Any], width: float) -> int:
+    """How many entries of the legend fit side by side."""
+    longest = max(map(len, legend), default=1)
+    most = max(1, int(width / (0.62 + 0.075 * longest)))
+    return math.ceil(len(legend) / math.ceil(len(legend) / most)) if legend else 1
+
+
+def _legend(chart: Chart) -> dict[str, Any]:
+    """One entry for each label, in the order of appearance."""
+    lines = [line for row in chart.rows for panel in row for line in panel.lines if line.points]
+    return {_inert(line.label): _handle(line) for line in lines}
+
+
+def _handle(line: Line) -> Any:
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], **_stroke(line))
+
+
+def _stroke(line: Line) -> dict[str, Any]:
+    look = line.look
+    return {
+        "color": look.color,
+        "linestyle": look.stroke,
+        "marker": "" if line.across else look.marker,
+        "markerfacecolor": "white" if look.hollow else look.color,
+        "linewidth": 1.1 if line.across else 1.5,
+    }
+
+
+def _panel(axes: Axes, panel: Panel, *, scale: str) -> None:
+    axes.set_title(_inert(panel.title))
+    axes.set(xlabel=panel.x.label, ylabel=_inert(panel.y))
+    if panel.x.log:
+        axes.set_xscale("log")
+    drawn = [line for line in panel.lines if line.points]
+    if not drawn:
+        axes.text(0.5, 0.5, "not measured", transform=axes.transAxes, ha="center", color=GREY)
+        axes.set(xticks=[])
+        return
+    if scale != "linear":
+        axes.set_yscale(scale)  # symlog is linear up to 2: it can show a zero
+        axes.yaxis.minorticks_off()  # each is drawn for itself: slow, and in the way
+    for line in drawn:
+        _line(axes, line)
+    _ticks(axes, panel)
+    if scale != "log" and min(s.low for line in drawn for _, s in line.points) >= 0:
+        axes.set_ylim(bottom=0)
+    axes.yaxis.set_major_formatter(lambda value, _: plain(value))
+
+
+def _line(axes: Axes, line: Line) -> None:
+    if line.across:
+        spread = line.points[0].y
+        axes.axhline(spread.mean, **_stroke(line))
+        return
+    xs = [point.x for point in line.points]
+    lows, highs = ([getattr(p.y, name) for p in line.points] for name in ("low", "high"))
+    if any(point.y.draws > 1 for point in line.points):
+        axes.fill_between(xs, lows, highs, color=line.look.color, alpha=0.18, linewidth=0)
+    axes.plot(xs, [point.y.mean for point in line.points], **_stroke(line))
+
+
+def _ticks(axes: Axes, panel: Panel) -> None:
+    """Ticks where something was measured, as many as have room."""
+    values = sorted({p.x for line in panel.lines if not line.across for p in line.points})
+    if not values:
+        axes.set(xticks=[])
+        return
+    if len(values) <= 12 and not (panel.x.log and values[-1] >= 1000 * values[0]):
+        axes.set_xticks(_thinned(values, log=panel.x.log))
+    axes.xaxis.set_major_formatter(lambda value, _: plain(value))
+    axes.xaxis.minorticks_off()
+
+
+def _thinned(values: Sequence[float], *, log: bool) -> list[float]:
+    """Values with room between them; the first and the last stay."""
+    where = [math.log(value) if log else value for value in values]
+    room = 0.115 * (where[-1] - where[0])
+    kept = [0]
+    for number in range(1, len(values) - 1):
+        if where[number] - where[kept[-1]] >= room and where[-1] - where[number] >= room:
+            kept.append(number)
+    return [values[number] for number in [*kept, len(values) - 1]]
+
+
+def plain(value: float) -> str:
+    """A number at a tick.
+
+    >>> [plain(value) for value in (0, 0.25, 40, 5000, 1e6, 1e-5, 0.02)]
+    ['0', '0.25', '40', '5k', '1M', '10⁻⁵', '0.02']
+    """
+    for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= size:
+            return f"{value / size:g}{unit}"
+    if value and abs(value) < 0.001:
+        digits, _, power = f"{value:.3g}".partition("e")
+        if not power:
+            digits, _, power = f"{value:.2e}".partition("e")
+        front = f"{float(digits):g}"
+        raised = str(int(power)).translate(_POWERS)
+        return f"10{raised}" if front == "1" else f"{front}·10{raised}"
+    return f"{value:g}"
+
+
+def _inert(text: str) -> str:
+    """A name that somebody chose, as a picture can show it."""
+    shown = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    shown = shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}…"
+    return f" {shown}" if shown.startswith("_") else shown  # matplotlib hides what begins so

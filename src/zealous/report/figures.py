@@ -1,0 +1,120 @@
+"""The paper's figures of the parameter study and of statistics, as curves out of the results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from zealous.report.asked import EPSILON, ORIGINAL, ZEALOUS, Asked, K, M, words
+from zealous.report.parts import Axis, Chart, Line, Panel, Scale
+from zealous.report.style import LADDER, Look
+
+TOP = Axis("j of top-j", log=True)
+FRACTION = {
+    "l1": "average L1 distance",
+    "kl": "KL divergence, nats",
+    "missing": "top-j items missing",
+    "missing-share": "share missing",
+}
+_SCALES: tuple[Scale, ...] = ("auto", "auto", "symlog", "linear")
+_CURVES_OF_M = (1, 2, 4, 8, 10, 40)
+
+
+def top_over_m(asked: Asked) -> Chart:
+    """Precision and coverage of the most frequent items over m: a curve for each j."""
+    tops = asked.study["top"]
+    return Chart(
+        name="top-j-over-m",
+        title="The most frequent items over m, a curve for each top-j",
+        rows=[
+            [
+                Panel(title=words(kind), x=M, y=told, lines=[
+                    Line(label=f"top {j:,}", points=asked.over_m(measure, kind, at=j),
+                         look=_step(number, len(tops)))
+                    for number, j in enumerate(tops)
+                ])
+                for kind in asked.four
+            ]
+            for measure, told in FRACTION.items()
+        ],
+        share="row",
+        y=_SCALES,
+    )  # fmt: skip
+
+
+def top_over_j(asked: Asked) -> Chart:
+    """The same over j: a curve for each m."""
+    tried = asked.tried("m", ZEALOUS)
+    many = [m for m in _CURVES_OF_M if m in tried]
+    return Chart(
+        name="top-j-over-j",
+        title="The most frequent items over j, a curve for each m",
+        rows=[
+            [
+                Panel(title=words(kind), x=TOP, y=told, lines=[
+                    Line(label=f"m = {m}", look=_step(number, len(many)),
+                         points=asked.results.curve(measure, kind, ZEALOUS, over="at", m=m,
+                                                    epsilon=asked.epsilon))
+                    for number, m in enumerate(many)
+                ])
+                for kind in asked.four
+            ]
+            for measure, told in FRACTION.items()
+        ],
+        share="row",
+        y=_SCALES,
+    )  # fmt: skip
+
+
+def _step(number: int, of: int) -> Look:
+    """Spread over the ladder, so that few curves differ much."""
+    if of <= 1:
+        return LADDER[0]
+    return LADDER[min(len(LADDER) - 1, round(number * (len(LADDER) - 1) / (of - 1)))]
+
+
+def distributions(asked: Asked) -> Chart:
+    """How many items have each count."""
+    entries = [asked.entry(name) for name in (ORIGINAL, *asked.methods)]
+    shown = [each for each in entries if each.method not in ("k-session", "k-keyword")]
+    return Chart(
+        name="distributions",
+        title="Distribution of counts",
+        rows=[[
+            Panel(title=words(kind), x=Axis("count of an item", log=True),
+                  y="items with this count", lines=[
+                Line(label=str(each), look=asked.look(each.method)._replace(marker=mark),
+                     points=asked.results.curve(
+                        "items-with-count", kind, each.method, over="at",
+                        epsilon=each.epsilon, k=each.k, m=each.m))
+                for each, mark in zip(shown, [".", "o", "s", *"^DvPX*" * 9], strict=False)
+            ])
+            for kind in asked.four
+        ]],
+        share="row",
+        y=("log",),
+    )  # fmt: skip
+
+
+def by_guarantee(
+    asked: Asked, name: str, title: str, columns: Sequence[tuple[str, str, str, str]], m: int = 1
+) -> Chart:
+    """Each column a (heading, measure, kind, y label): over epsilon above, over k below."""
+    axes = (("epsilon", EPSILON), ("k", K))
+    rows = [
+        [
+            Panel(title=f"{heading}: over {over}", x=axis, y=told,
+                  lines=asked.lines(measure, kind, over, m=m))
+            for heading, measure, kind, told in columns
+        ]
+        for over, axis in axes
+    ]  # fmt: skip
+    measured = [row for row in rows if any(not line.across for p in row for line in p.lines)]
+    return Chart(name=name, title=title, rows=measured or rows[:1], share="col")
+
+
+def difference(asked: Asked, measure: str, told: str) -> Chart:
+    """How far counts are from the original's."""
+    columns = [(words(kind), measure, kind, told) for kind in asked.four]
+    return by_guarantee(
+        asked, measure, f"The {told.partition(',')[0]} over epsilon and over k", columns
+    )

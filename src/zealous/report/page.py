@@ -1,0 +1,114 @@
+"""The report as one page of HTML that needs nothing else."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from zealous.report.parts import Cell, Sheet, as_spread
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+
+class Drawn(NamedTuple):
+    """A chart as the page shows it: the name of its files, what it shows, its SVG."""
+
+    name: str
+    title: str
+    svg: str
+    width: float  # of the widest
+
+
+class Shown(NamedTuple):
+    """A cell in print, and beneath it how far the draws of the noise are apart."""
+
+    text: str
+    spread: str = ""
+
+
+class Grid(NamedTuple):
+    """A table as the page shows it."""
+
+    name: str
+    title: str
+    headings: Sequence[str]
+    rows: Sequence[Sequence[Shown]]
+    quiet: frozenset[int]
+    texts: int
+
+
+@cache
+def template() -> Template:
+    """The page, compiled once."""
+    from jinja2 import Environment, StrictUndefined
+
+    text = files("zealous.report").joinpath("study.html.j2").read_text(encoding="utf-8")
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    return environment.from_string(text)
+
+
+def page(content: Mapping[str, Any]) -> str:
+    """The text of report.html."""
+    return template().render(content) + "\n"
+
+
+def grid(sheet: Sheet) -> Grid:
+    """A table, its numbers in print."""
+    rows = [[shown(cell) for cell in row] for row in sheet.rows]
+    return Grid(sheet.name, sheet.title, sheet.headings, rows, sheet.quiet, sheet.texts)
+
+
+def shown(cell: Cell) -> Shown:
+    """A cell in print.
+
+    >>> shown(0.12345).text, shown(123456).text, shown(None).text, shown(True).text
+    ('0.123', '123,456', '–', 'yes')
+    """
+    spread = as_spread(cell)
+    if spread is None:
+        return Shown(cell if isinstance(cell, str) else number(cell))
+    low, high = number(spread.low), number(spread.high)
+    apart = f"{low} to {high}" if spread.draws > 1 and low != high else ""
+    return Shown(number(spread.mean), apart)
+
+
+def number(value: Any) -> str:
+    """A number in print.
+
+    >>> number(12.0), number(0.000012), number(1234.56), number(-0.5)
+    ('12', '1.2e-05', '1,235', '-0.5')
+    """
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if math.isfinite(value) and (abs(value) >= 100 or value == int(value)):
+        return f"{value:,.0f}" if abs(value) < 1e12 else f"{value:.3g}"
+    return f"{value:.3g}"
+
+
+def inline(svg: str, name: str, title: str) -> str:
+    """An SVG within a page: no two pictures may share an id, and none needs a name space there."""
+    from markupsafe import Markup, escape
+
+    body = svg[svg.index("<svg") :]
+    body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
+    body = re.sub(r"<style type=\"text/css\">.*?</style>", "", body, flags=re.DOTALL)
+    body = re.sub(r"<!--.*?-->", "", body, flags=re.DOTALL)
+    body = re.sub(r' xmlns(:\w+)?="[^"]*"', "", body)
+    used = set(re.findall(r'(?:url\(#|href="#)([\w.-]+)', body))
+    body = re.sub(r' id="([^"]*)"', lambda found: f' id="{name}-{found[1]}"'
+                  if found[1] in used else "", body)  # fmt: skip
+    body = re.sub(r"url\(#", f"url(#{name}-", body)
+    body = re.sub(r'xlink:href="#', f'href="#{name}-', body)
+    body = re.sub(r"\n\s*", "\n", body)
+    body = re.sub(r' (?:width|height|version)="[^"]*"', "", body, count=3)
+    label = Markup('<svg role="img" aria-label="{}"').format(escape(title))
+    return Markup(label + Markup(body.removeprefix("<svg")))  # noqa: S704

@@ -1,0 +1,125 @@
+"""Made-up results of a study, plausible and quick: what the tests of the report draw."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from zealous.evaluate.paper import printed
+from zealous.evaluate.results import Results, as_table
+from zealous.evaluate.study import Study
+from zealous.report.study import Context
+from zealous.theory.tables import Own, privacy, thresholds
+
+STUDY = Study(draws=3)
+SMALL = Study(
+    epsilons=(1, 5), items_per_user=(1, 6), top=(10, 100), k=(5, 10), methods=("k-query",), draws=1
+)
+SIZES = {"keywords": 9e5, "queries": 3e6, "clicks": 4.5e6, "query-pairs": 3e6, "phrase-pairs": 2e6}
+HELD = {"keywords": 6e3, "queries": 3e3, "clicks": 2.5e3, "query-pairs": 330, "phrase-pairs": 900}
+ITEMS = {"keywords": 56, "queries": 20, "clicks": 14, "query-pairs": 7, "phrase-pairs": 7}
+
+
+class Finding(NamedTuple):
+    """As evaluate.findings has it."""
+
+    name: str
+    claim: str
+    paper: str | None
+    measured: str
+    holds: bool | None
+    why: str = ""
+
+
+FINDINGS = (
+    Finding("coverage", "Fewer items are released as m grows, most of all of query pairs.",
+            "55 % fewer keywords, 96 % fewer query pairs", "52 % and 94 % fewer.", True),
+    Finding("difference", "The average difference falls as epsilon grows.", None,
+            "It rises from 2.1 to 2.4.", False, "Noise outweighs what is regained."),
+    Finding("clicks", "Clicks lose more than queries.", None, "No clicks in this log.", None),
+)  # fmt: skip
+
+
+def made(
+    study: Study = STUDY,
+    kinds: Sequence[str] = tuple(SIZES),
+    own: Mapping[str, float | None] | None = None,
+    measures: Sequence[str] = (),
+) -> Results:
+    """Results of a study; `own` are methods of one's own, each with an epsilon or none."""
+    rows = list(_rows(study, kinds, own or {}, measures))
+    return Results(table=as_table(rows))
+
+
+def context(study: Study = STUDY, **more: Any) -> Context:
+    """What the report says besides."""
+    return Context(
+        study=study.as_object(), users=500_000, synthetic=True, log={"name": "log.parquet"},
+        tables=[privacy(Own()), thresholds(Own())], paper=printed(), **more,
+    )  # fmt: skip
+
+
+def _rows(
+    study: Study, kinds: Sequence[str], own: Mapping[str, float | None], measures: Sequence[str]
+) -> Iterator[tuple[Any, ...]]:
+    settings: list[tuple[str, float | None, int | None, int | None, int]] = [
+        ("original", None, None, None, 1)
+    ]
+    settings += [
+        ("zealous", float(epsilon), None, m, study.draws)
+        for m in study.items_per_user
+        for epsilon in study.epsilons
+    ]
+    settings += [(name, None, k, None, 1) for name in study.methods for k in study.k]
+    settings += [(name, epsilon, None, epsilon and 2, 1) for name, epsilon in own.items()]
+    for method, epsilon, k, m, draws in settings:
+        loss = 0.0 if method == "original" else (m or 1) / (epsilon or 60 / (k or 10))
+        for draw in range(draws):
+            for kind in kinds:
+                for measure, at, value in _figures(study, kind, method, loss, m, measures):
+                    shaken = value * (1 + 0.03 * math.sin(7 * draw + 13 * loss + (at or 0)))
+                    yield method, epsilon, k, m, draw, kind, measure, at, shaken
+
+
+def _figures(
+    study: Study, kind: str, method: str, loss: float, m: int | None, measures: Sequence[str]
+) -> Iterator[tuple[str, float | None, float]]:
+    kept = HELD[kind] / (1 + loss) if loss else SIZES[kind]
+    yield "distinct", None, kept
+    yield "total", None, 40 * kept * min(m or 1, ITEMS[kind]) if loss else 20 * kept
+    for j in study.top:
+        lost = max(0.0, j - kept)
+        yield "missing", j, lost
+        yield "missing-share", j, lost / j
+        yield "l1", j, 0.1 * (loss / (m or 1) + lost / j + 0.02) / j
+        yield "kl", j, 0.05 * loss / (m or 1) + 2 * lost / j + 0.01 * (m or 1)
+    yield "average-difference", None, 2 + loss
+    yield "rms-difference", None, 30 + 10 * loss
+    yield "total-variation", None, 1 - 1 / (2 + loss)
+    for power in range(30):
+        count = 10 ** (power / 6)
+        if not loss or count > 8:
+            yield "items-with-count", count, (SIZES[kind] if not loss else 6e5) / count**2
+    if method == "original":
+        yield "average-items", None, ITEMS[kind]
+        yield "average-distinct-items", None, 0.8 * ITEMS[kind]
+    if method == "zealous":
+        for times in (0, 1, 2, 4):
+            for half in ("retain", "filter"):
+                for suffix in ("-exact", ""):
+                    value = 60 * math.exp(-times) if half == "retain" else 0.0
+                    yield f"inaccuracy-{half}{suffix}", 0.4 * (m or 1) * times, value
+    if kind == "keywords":
+        hits = 0.42 - 0.01 * loss - (0.04 if m == 1 else 0)
+        yield "hit-probability", None, hits
+        yield "whole-queries", None, 0.4 * hits
+        yield "lists", None, 90 + 5 * loss
+    if kind.endswith("-pairs") and m in (None, 1, 2, 6):
+        for j in (2, 5):
+            for place, name in enumerate(("precision", "recall", "map-printed",
+                                          "average-precision", "ndcg")):  # fmt: skip
+                yield name, j, (1 - 0.02 * loss - 0.03 * place - 0.02 * j) * (1 if loss else 1.1)
+            yield "coverage", j, (0.02 if kind == "query-pairs" else 0.06) / (0.2 + loss) + 0.01
+    for place, name in enumerate(measures):
+        yield name, None, 1 + place + loss

@@ -1,0 +1,66 @@
+"""The report in a browser: nothing overflows on a screen or a phone, and it prints."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from reported import FINDINGS, SMALL, context, made
+
+from zealous.report.study import write_report
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="NO CHROMIUM: nobody looked at the report")
+
+# Run in a copy of the page alone: the report itself has no program in it.
+_MEASURE = """<script>addEventListener("load", () => {
+  const wide = [...document.querySelectorAll("svg text")].filter((text) => {
+    const inner = text.getBoundingClientRect();
+    const outer = text.ownerSVGElement.getBoundingClientRect();
+    return inner.left < outer.left - 1 || inner.right > outer.right + 1;
+  }).map((text) => text.textContent);
+  document.title = JSON.stringify({
+    page: document.documentElement.scrollWidth, window: innerWidth, wide,
+    drawn: [...document.querySelectorAll("figure svg")].map((svg) => svg.getBoundingClientRect())
+      .filter((box) => box.width > 300 && box.height > 100).length,
+  });
+});</script></body>"""
+
+
+def chromium(tmp_path: Path, *arguments: str) -> str:
+    done = subprocess.run(
+        [str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu",
+         f"--user-data-dir={tmp_path / 'profile'}", *arguments],
+        check=True, capture_output=True, timeout=120,
+    )  # fmt: skip
+    return done.stdout.decode()
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("report")
+    return write_report(folder, made(SMALL, own={"mine": 2.0}), FINDINGS, context(SMALL))
+
+
+@pytest.mark.parametrize("width", [1280, 500])  # the least that a headless window can be
+def test_nothing_overflows(report: Path, tmp_path: Path, width: int) -> None:
+    measured = tmp_path / "measured.html"
+    measured.write_text(report.read_text().replace("</body>", _MEASURE))
+    dumped = chromium(tmp_path, f"--window-size={width},2000", "--dump-dom", measured.as_uri())
+    title = re.search(r"<title>(.*?)</title>", dumped)
+    assert title is not None
+    found = json.loads(title[1].replace("&amp;", "&"))
+    assert found["page"] <= found["window"]
+    assert found["wide"] == []
+    assert found["drawn"] == report.read_text().count("<figure ")
+
+
+def test_it_prints(report: Path, tmp_path: Path) -> None:
+    pdf = tmp_path / "report.pdf"
+    chromium(tmp_path, "--no-pdf-header-footer", f"--print-to-pdf={pdf}", report.as_uri())
+    pages = len(re.findall(rb"/Type\s*/Page\b", pdf.read_bytes()))
+    assert 8 <= pages <= 25
