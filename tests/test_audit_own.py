@@ -276,7 +276,7 @@ class AsItIs:
 
 def test_the_two_logs_of_a_case() -> None:
     replaced, added = Case(name="a", users=5, moves=True), Case(name="b", users=1, moves=False)
-    values = runs(Watched(AsItIs()), [replaced, added], 50, 7)
+    values = runs(Watched(AsItIs(at_least=0)), [replaced, added], 50, 7)
     assert values.shape == (2, 50, 2, 2, 2)  # log, trial, case, group, place
     none = np.nan
     for trial in range(50):
@@ -365,6 +365,31 @@ def test_a_correct_claim_is_not_contradicted_and_a_smaller_one_is() -> None:
         assert len(seen) == 4
         assert holds == (not any(each.violates(Claim(epsilon=claim, delta=0.0)) for each in seen))
     assert 0.9 < max(each.epsilon(0.0) for each in by_epsilon) <= np.log(3)
+
+
+def test_noise_that_two_items_share_is_taken_off() -> None:
+    noise = np.random.default_rng(4).integers(0, 1_000, (2, 4_000))
+    moved = np.array([[[1, 0]], [[0, 1]]])
+    values = (moved + noise[..., None] + 0.0)[..., None]
+    by_epsilon, _ = against(values, Claim(epsilon=1.0, delta=0.0), 1e-6)
+    assert all(each.epsilon(0.0) > 4 for each in by_epsilon)
+
+
+def test_where_items_share_randomness_each_run_is_a_release() -> None:
+    calls = {True: 0, False: 0}
+
+    @dataclass(frozen=True, kw_only=True)
+    class Counts(AsItIs):
+        independent: bool
+
+        def release(self, count: Count, random_bytes: object) -> Iterator[pa.RecordBatch]:
+            calls[self.independent] += 1
+            yield from super().release(count, random_bytes)
+
+    for independent in calls:
+        audit_mechanism(Counts(independent=independent), GOAL, 1_000)
+    packed = 2 * 10
+    assert calls[False] - calls[True] == 2 * (2 * 1_000 // 4) - packed
 
 
 def test_what_only_one_log_can_show_needs_no_other() -> None:

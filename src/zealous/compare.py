@@ -264,9 +264,9 @@ def _write(found: Compared, log: Log, directory: Path) -> None:
                 "method": audit.name,
                 "epsilon": float(audit.goal.epsilon),
                 "delta": float(audit.goal.delta),
-                "definition": audit.goal.definition,
                 "proven": audit.epsilon,
-                "passed": audit.passed,
+                "seen_from": audit.would_see,
+                "failures": audit.failures(),
             }
             for audit in found.audits
         ],

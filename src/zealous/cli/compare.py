@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -67,17 +66,13 @@ def compare(
             }
         )
     else:
-        summary(done, output)
-    show.note(
-        "zealous: internal: these figures compare with the truth, and are not for publication"
-    )
+        findings(done)
+        click.echo(f"The report to open: {output / 'report.html'}")
+    show.note("zealous: internal: figures that compare with the truth are not for publication")
 
 
-def summary(done: Compared, output: Path) -> None:
-    """What the paper found, beside what was found here, and where the report is."""
-    words = {True: "yes", False: "NO", None: "-"}
-    rows: Sequence[Sequence[object]] = [
-        (words[each.holds], each.claim, each.measured) for each in done.findings
-    ]
+def findings(done: Compared) -> None:
+    """What the paper found, beside what was found here."""
+    words = {True: "yes", False: "NO", None: "?"}
+    rows = [(words[each.holds], each.claim, each.measured) for each in done.findings]
     show.table("What the paper found, and this log", ["holds", "finding", "measured"], rows)
-    click.echo(f"The report: {output / 'report.html'}")

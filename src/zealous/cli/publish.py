@@ -36,7 +36,8 @@ _HELP = """Publish the frequent items of a log.
 Writes a new directory that may be handed to anyone: a table for each kind of items, the guarantee,
 and a README for the recipient. KIND is keywords, queries, clicks, query-pairs, phrase-pairs,
 query-clicks or, for any table, columns:NAME[+NAME]. --epsilon and --delta are the total over all
-kinds. The budget is charged to the ledger of the log (see zealous ledger) before any noise is drawn.
+kinds. The budget is charged to the ledger of the log (see zealous ledger) before any noise is
+drawn.
 
 \b
 Examples:

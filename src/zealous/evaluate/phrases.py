@@ -13,8 +13,8 @@ from zealous.evaluate.original import Ints
 
 Bools = npt.NDArray[np.bool_]
 
-# Jones et al. (2006) join neighbours whose pointwise mutual information is above kappa = 8. In bits
-# this is: they stand side by side 256 times as often as two independent words would.
+# In bits: neighbours belong together that stand side by side more than 256 times as often as two
+# independent words would.
 KAPPA = 8.0
 _NO_WORD = r"[^\p{L}\p{M}\p{N}]+"  # what stands between words, as in the kinds of items
 
@@ -120,7 +120,9 @@ def find_phrases(texts: pa.Array, counts: Ints) -> Phrases:
 
 def _compact(known: pa.Array, pairs: Ints) -> Phrases:
     """Only the words that a pair needs."""
-    number = len(known)
-    needed = np.unique(np.concatenate([pairs // number, pairs % number]))
-    first, second = (np.searchsorted(needed, each) for each in (pairs // number, pairs % number))
-    return Phrases(known=known.take(pa.array(needed)), joined=first * len(needed) + second)
+    first, second = pairs // len(known), pairs % len(known)
+    needed = np.zeros(len(known), bool)
+    needed[first] = needed[second] = True
+    number = np.cumsum(needed) - 1
+    joined = number[first] * int(needed.sum()) + number[second]
+    return Phrases(known=known.filter(pa.array(needed)), joined=joined)

@@ -70,6 +70,8 @@ def quality(truth: Ranked, found: Ranked, top: Sequence[int] = (2, 5)) -> Iterat
 
 def _ranks(truth: Ranked, found: Ranked) -> Ints:
     """For each candidate of the release its rank in the original's list."""
+    asked = np.isin(_column(truth, "place"), _column(found, "place"))
+    truth = Ranked(table=truth.table.filter(pa.array(asked)), asked=truth.asked)
     texts = [each.table["candidate"].combine_chunks() for each in (truth, found)]
     codes = pa.concat_arrays(texts).dictionary_encode().indices.to_numpy().astype(np.int64)
     number = codes.max(initial=0) + 1

@@ -109,6 +109,7 @@ def regained(asked: Asked) -> Chart:
             ])
             for measure, told in measures.items()
         ]],
+        y=("linear",),
     )  # fmt: skip
 
 
@@ -125,14 +126,12 @@ def _tops(asked: Asked, measure: str, kind: str, over: str, *, m: int = 1) -> li
 def accuracy(asked: Asked) -> Chart:
     """The expected number of wrong decisions beside those that were counted."""
     halves = {"retain": "frequent items missing", "filter": "infrequent items shown"}
-    axis = Axis("xi, slack in users")
-    tried = asked.tried("m", ZEALOUS)
-    many = [m for m in (1, 6, 40) if m in tried] or tried[:3]
+    axis = Axis("xi, slack in users", log=True, zero=True)
     rows = []
     for half, told in halves.items():
         rows.append([
             Panel(title=words(kind), x=axis, y=told, lines=[
-                line for place, m in enumerate(many)
+                line for place, m in enumerate(asked.some_m())
                 for line in _exact_and_simulated(asked, half, kind, m, LADDER[2 * place])
             ])
             for kind in asked.kinds

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 FOUR = ("keywords", "queries", "clicks", "query-pairs")  # the paper's
 PHRASES = "phrase-pairs"
 ORIGINAL, ZEALOUS = "original", "zealous"
+_SOME_M = (1, 6, 40)
 EPSILON = Axis("epsilon")
 K = Axis("k, users", log=True)
 M = Axis("m, items a user", log=True)
@@ -96,6 +97,11 @@ class Asked:
         if (axis, method) not in self._tried:
             self._tried[axis, method] = self.results.axis(axis, method)
         return self._tried[axis, method]
+
+    def some_m(self) -> list[float]:
+        """Three m at most, far apart: where a curve for each is too much."""
+        tried = self.tried("m", ZEALOUS)
+        return [m for m in tried if m in _SOME_M] or tried[:3]
 
     def nearest(self, axis: str, value: float, method: str) -> float | None:
         """What of that axis was tried, next to a value; None where the method has none."""

@@ -34,7 +34,8 @@ def figure(chart: Chart, stamp: str) -> Figure:
         if wanted == "auto":
             wanted = "log" if _spans(chart, number) else "linear"
         for place, (axes, panel) in enumerate(zip(grid[number], row, strict=False)):
-            _panel(axes, panel, scale=wanted)
+            small = chart.share == "none" and wanted == "symlog" and _below(panel, 10)
+            _panel(axes, panel, scale="linear" if small else wanted)
             if _above(chart, number, place) == (panel.title, panel.x):
                 axes.set_title("")
                 grid[number - 1][place].set_xlabel("")
@@ -43,6 +44,8 @@ def figure(chart: Chart, stamp: str) -> Figure:
         if chart.share == "row":
             for axes in grid[number][1 : len(row)]:
                 axes.set_ylabel("")
+    for axes in found.axes:
+        _few_decades(axes)  # only now do those that share an axis know its ends
     if legend:
         found.legend(
             list(legend.values()), list(legend), loc="lower center", fontsize=8,
@@ -73,8 +76,8 @@ def _room(
     lines = math.ceil(len(legend) / _across(legend, width)) if legend else 0
     top, bottom = 0.42, 0.5 + 0.19 * lines
     height = top + bottom + rows * panel + (rows - 1) * between
-    left, right = 0.62, 0.1
-    gap = 0.4 if chart.share == "row" else 0.62
+    left, right = 0.78, 0.1
+    gap = 0.36 if chart.share == "row" else 0.7
     wide = (width - left - right - (columns - 1) * gap) / columns
     return height, {
         "left": left / width,
@@ -97,15 +100,18 @@ def _above(chart: Chart, number: int, place: int) -> tuple[str, Axis] | None:
 def _spans(chart: Chart, number: int) -> bool:
     """Whether the values of a row, and of those that share its axis, span decades."""
     rows = chart.rows if chart.share == "col" else [chart.rows[number]]
-    values = [
-        spread.mean
-        for row in rows
-        for panel in row
-        for line in panel.lines
-        for _, spread in line.points
-        if math.isfinite(spread.mean)
-    ]
-    return bool(values) and min(values) > 0 and max(values) / min(values) > _DECADES
+    return _apart([line for row in rows for panel in row for line in panel.lines], _DECADES)
+
+
+def _apart(lines: Sequence[Line], factor: float) -> bool:
+    """Whether values are positive, and some so many times as large as others."""
+    values = [spread.mean for line in lines for _, spread in line.points]
+    values = [value for value in values if math.isfinite(value)]
+    return bool(values) and min(values) > 0 and max(values) / min(values) > factor
+
+
+def _below(panel: Panel, most: float) -> bool:
+    return all(spread.high < most for line in panel.lines for _, spread in line.points)
 
 
 def _across(legend: dict[str, Any], width: float) -> int:
@@ -141,22 +147,48 @@ def _stroke(line: Line) -> dict[str, Any]:
 def _panel(axes: Axes, panel: Panel, *, scale: str) -> None:
     axes.set_title(_inert(panel.title))
     axes.set(xlabel=panel.x.label, ylabel=_inert(panel.y))
-    if panel.x.log:
-        axes.set_xscale("log")
     drawn = [line for line in panel.lines if line.points]
     if not drawn:
         axes.text(0.5, 0.5, "not measured", transform=axes.transAxes, ha="center", color=GREY)
         axes.set(xticks=[])
         return
+    _x_scale(axes, panel)
     if scale != "linear":
         axes.set_yscale(scale)  # symlog is linear up to 2: it can show a zero
         axes.yaxis.minorticks_off()  # each is drawn for itself: slow, and in the way
     for line in drawn:
         _line(axes, line)
     _ticks(axes, panel)
-    if scale != "log" and min(s.low for line in drawn for _, s in line.points) >= 0:
-        axes.set_ylim(bottom=0)
+    _from_zero(axes, drawn, scale)
     axes.yaxis.set_major_formatter(lambda value, _: plain(value))
+
+
+def _from_zero(axes: Axes, lines: Sequence[Line], scale: str) -> None:
+    """Begin at zero where there is one, and leave room for markers at the top."""
+    spreads = [spread for line in lines for _, spread in line.points]
+    if scale == "log" or min(spread.low for spread in spreads) < 0:
+        return
+    axes.set_ylim(bottom=0)
+    if scale == "linear":
+        highest = max(spread.high for spread in spreads) or 1
+        axes.set_ylim(top=max(axes.get_ylim()[1], 1.06 * highest))
+
+
+def _few_decades(axes: Axes) -> None:
+    """A log axis on which powers of ten alone would be too few."""
+    from matplotlib.ticker import LogLocator
+
+    low, high = axes.get_ylim()
+    if axes.get_yscale() == "log" and high < 100 * low:
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+
+
+def _x_scale(axes: Axes, panel: Panel) -> None:
+    values = [p.x for line in panel.lines if not line.across for p in line.points if p.x > 0]
+    if panel.x.log and panel.x.zero:
+        axes.set_xscale("symlog", linthresh=min(values, default=1))
+    elif panel.x.log:
+        axes.set_xscale("log")
 
 
 def _line(axes: Axes, line: Line) -> None:
@@ -166,7 +198,9 @@ def _line(axes: Axes, line: Line) -> None:
         return
     xs = [point.x for point in line.points]
     lows, highs = ([getattr(p.y, name) for p in line.points] for name in ("low", "high"))
-    if any(point.y.draws > 1 for point in line.points):
+    if line.look.stroke == "none":
+        axes.vlines(xs, lows, highs, color=line.look.color, linewidth=0.8)
+    elif any(point.y.draws > 1 for point in line.points):
         axes.fill_between(xs, lows, highs, color=line.look.color, alpha=0.18, linewidth=0)
     axes.plot(xs, [point.y.mean for point in line.points], **_stroke(line))
 
@@ -174,13 +208,18 @@ def _line(axes: Axes, line: Line) -> None:
 def _ticks(axes: Axes, panel: Panel) -> None:
     """Ticks where something was measured, as many as have room."""
     values = sorted({p.x for line in panel.lines if not line.across for p in line.points})
+    axes.xaxis.minorticks_off()
     if not values:
         axes.set(xticks=[])
         return
-    if len(values) <= 12 and not (panel.x.log and values[-1] >= 1000 * values[0]):
+    chosen = all(value == int(value) for value in values)  # settings, not what was found
+    decades = panel.x.log and (not chosen or values[-1] >= 1000 * values[0])
+    if panel.x.zero:
+        tens = [10.0**power for power in range(9) if 10.0**power <= values[-1]]
+        axes.set_xticks([0, *tens] if tens else [0, values[-1]])
+    elif len(values) <= 12 and not decades:
         axes.set_xticks(_thinned(values, log=panel.x.log))
     axes.xaxis.set_major_formatter(lambda value, _: plain(value))
-    axes.xaxis.minorticks_off()
 
 
 def _thinned(values: Sequence[float], *, log: bool) -> list[float]:
@@ -202,7 +241,7 @@ def plain(value: float) -> str:
     """
     for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if abs(value) >= size:
-            return f"{value / size:g}{unit}"
+            return f"{value / size:.3g}{unit}"
     if value and abs(value) < 0.001:
         digits, _, power = f"{value:.3g}".partition("e")
         if not power:
@@ -210,7 +249,7 @@ def plain(value: float) -> str:
         front = f"{float(digits):g}"
         raised = str(int(power)).translate(_POWERS)
         return f"10{raised}" if front == "1" else f"{front}·10{raised}"
-    return f"{value:g}"
+    return f"{value:.3g}"
 
 
 def _inert(text: str) -> str:

@@ -34,10 +34,11 @@ class Line:
 
 
 class Axis(NamedTuple):
-    """An x axis: what it is, and whether it is logarithmic."""
+    """An x axis: what it is, whether it is logarithmic, and whether it has a zero even so."""
 
     label: str
     log: bool = False
+    zero: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -295,8 +295,8 @@ def _accuracy(told: Told) -> Section:
     return Section(
         key="accuracy",
         title="Accuracy: exact beside simulated",
-        see="The hollow markers (counted in releases) lie on the lines (computed from the plan and "
-        "the true counts).",
+        see="Whether the hollow markers (counted in releases, least to most) lie on the lines "
+        "(computed from the plan and the true counts).",
         parts=[applications.accuracy(told.asked), sheets.accuracy(told.asked)],
         notes=[
             "Around tau* = tau': items of tau* + xi users or more that are missing, and items of "

@@ -71,7 +71,7 @@ def promise(entry: Entry, delta: float, audits: Sequence[Mapping[str, Any]]) -> 
         return re.sub(r"\bk\b", f"{entry.k:g}", said.replace("k - 1", f"{entry.k - 1:g}"))
     for audit in audits:
         if audit["method"] == entry.method:
-            outcome = "nothing found against it" if audit["passed"] else "REFUTED by the audit"
+            outcome = "REFUTED by the audit" if audit["failures"] else "nothing found against it"
             claim = f"epsilon = {audit['epsilon']:g}, delta = {audit['delta']:g}"
             return f"its own claim: {claim}; {outcome}"
     return "a method of your own: nothing was claimed or audited"
@@ -134,15 +134,15 @@ def accuracy(asked: Asked) -> Sheet:
                 for suffix in ("-exact", "")]  # fmt: skip
     rows = []
     for kind in asked.kinds:
-        for m in asked.tried("m", ZEALOUS):
+        for m in asked.some_m():
             entry = Entry(method=ZEALOUS, epsilon=asked.epsilon, m=m)
             found = [asked.value(measure, kind, entry, at=0) for measure in measures]
             if any(found):
                 rows.append([words(kind), m, *found])
     headings = ["", "m", "frequent items missing, exact", "simulated",
                 "infrequent items shown, exact", "simulated"]  # fmt: skip
-    return Sheet(name="accuracy", title=f"Without slack (xi = 0), at epsilon = {asked.epsilon:g}",
-                 headings=headings, rows=rows)  # fmt: skip
+    title = f"Without slack (xi = 0), at epsilon = {asked.epsilon:g}"
+    return Sheet(name="accuracy-without-slack", title=title, headings=headings, rows=rows)
 
 
 def regained(asked: Asked) -> Sheet:
@@ -183,9 +183,11 @@ def own(asked: Asked, measures: Sequence[str]) -> Sheet:
 def audits(found: Sequence[Mapping[str, Any]]) -> Sheet:
     """What was claimed of methods of one's own, and what was proven against it."""
     rows = [
-        [each["method"], each["epsilon"], each["delta"], each["proven"],
-         "nothing found against it" if each["passed"] else "REFUTED"]
+        [each["method"], each["epsilon"], each["delta"], each["proven"], each["seen_from"],
+         "; ".join(["REFUTED", *each["failures"]]) if each["failures"] else
+         "nothing found against it"]
         for each in found
     ]  # fmt: skip
-    headings = ["method", "epsilon claimed", "delta claimed", "epsilon is at least", "outcome"]
+    headings = ["method", "epsilon claimed", "delta claimed", "epsilon is at least",
+                "seen from epsilon", "outcome"]  # fmt: skip
     return Sheet(name="audit", title="The audit of your own methods", headings=headings, rows=rows)

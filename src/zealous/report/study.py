@@ -31,7 +31,7 @@ class Context:
         synthetic: Whether the log was generated.
         tables: Those of the theory; of these it shows `privacy` and `thresholds`.
         paper: What the paper prints, as `evaluate.paper.printed` gives it.
-        audits: Of methods of one's own: method, epsilon, delta, proven, passed.
+        audits: Of methods of one's own: method, epsilon, delta, proven, seen_from, failures.
         version: Of the software.
     """
 

@@ -1,0 +1,106 @@
+"""Time and memory to find substitutions for the 100,000 most frequent queries.
+
+    python benchmarks/substitution.py [--users 500000] [--queries 100000]
+
+Learns from the true query pairs of the log, and from what ZEALOUS would leave of them with m = 1
+and a threshold of 10, and ranks both against each other. Counting the log is not timed. Prints a
+Markdown table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from publish import _log
+
+import zealous as z
+from zealous.engines.duckdb import DuckDB
+from zealous.evaluate.original import count, read
+from zealous.evaluate.ranking import quality
+from zealous.evaluate.substitution import learn
+from zealous.source import open_log
+
+KINDS = (z.queries(1), z.query_pairs(1), z.phrase_pairs(1))
+THRESHOLD = 10
+
+
+def main() -> None:
+    arguments = _arguments()
+    if arguments.counted:
+        _rank(Path(arguments.counted), arguments.queries)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        _count(_log(arguments.users), Path(folder))
+        # In a process of its own, so that its peak memory is not that of counting.
+        number = str(arguments.queries)
+        program = [sys.executable, __file__, "--queries", number, "--counted", folder]
+        subprocess.run(program, check=True)
+
+
+def _count(log: Path, folder: Path) -> None:
+    with DuckDB(threads=2) as engine:
+        source = open_log(z.read_log(log), engine)
+        for kind in KINDS:
+            file = folder / "counted.parquet"
+            count(kind, source, file, bounds=[1], key=7)
+            found = read(kind, file, 1)
+            table = found.items.append_column("count", pa.array(found.users))
+            pq.write_table(table, folder / f"{kind.name()}.parquet")
+            left = found.kept[1] > THRESHOLD
+            table = table.set_column(table.num_columns - 1, "count", pa.array(found.kept[1]))
+            pq.write_table(table.filter(pa.array(left)), folder / f"{kind.name()}-left.parquet")
+
+
+def _rank(folder: Path, number: int) -> None:
+    queries, pairs = (pq.read_table(folder / f"{n}.parquet") for n in ("queries", "query-pairs"))
+    asked = queries["query"].slice(0, number)
+    print(f"{number:,} queries; peak memory after reading {_peak():.2f} GB\n")
+    print("| learned from | pairs | learn | top 5 | measure | coverage | peak memory |")
+    print("|---|---|---|---|---|---|---|")
+    started = time.perf_counter()
+    learned = learn(pairs, queries)
+    middle = time.perf_counter()
+    truth = learned.top(asked, 5)
+    ended = time.perf_counter()
+    print(f"| all query pairs | {len(pairs):,} | {middle - started:.1f} s | {ended - middle:.1f} s "
+          f"| | | {_peak():.2f} GB |")  # fmt: skip
+    del learned, pairs, queries
+    left = pq.read_table(folder / "queries-left.parquet")
+    for kind in ("query-pairs", "phrase-pairs"):
+        pairs = pq.read_table(folder / f"{kind}-left.parquet")
+        times = [time.perf_counter()]
+        learned = learn(pairs, left)
+        times.append(time.perf_counter())
+        found = learned.top(asked, 5)
+        times.append(time.perf_counter())
+        figures = list(quality(truth, found))
+        times.append(time.perf_counter())
+        coverage = next(each.value for each in figures if each.measure == "coverage")
+        taken = " | ".join(f"{each:.2f} s" for each in np.diff(times))
+        print(f"| frequent {kind} | {len(pairs):,} | {taken} | {coverage:.2f} | |")
+
+
+def _peak() -> float:
+    # Not ru_maxrss: a child inherits it from the process that started it.
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) * 1024 / 1e9
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--users", type=int, default=500_000)
+    parser.add_argument("--queries", type=int, default=100_000)
+    parser.add_argument("--counted", help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
