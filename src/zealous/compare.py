@@ -90,7 +90,7 @@ def compare(
         log=log,
         methods=methods,
         measures=measures,
-        documents=_documents(documents),
+        documents=Path(documents) if isinstance(documents, str) else documents,
     )
     running = engine or DuckDB()
     with _directory(output, running) as directory:
@@ -138,6 +138,7 @@ def evaluate(
     """
     from zealous.evaluate.given import alike, read_given
     from zealous.evaluate.measure import measured
+    from zealous.evaluate.run import documents_of
     from zealous.evaluate.workspace import workspace
 
     given = read_given([Path(each) for each in releases])
@@ -153,7 +154,7 @@ def evaluate(
             kinds,
             Period.parse(period) if period else None,
             kept,
-            documents=_documents(documents),
+            documents=documents_of(Path(documents) if isinstance(documents, str) else documents),
             own=measures,
             engine=running,
             say=say,
@@ -163,18 +164,6 @@ def evaluate(
                 _write_results(results, directory)
             kept.finish()
     return results
-
-
-def _documents(given: Documents | Path | None) -> Documents:
-    if given is None:
-        from zealous.generate.corpus import document_frequencies
-
-        return document_frequencies
-    if isinstance(given, str | Path):
-        from zealous.evaluate.caching import documents_from
-
-        return documents_from(Path(given))
-    return given
 
 
 @contextmanager

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from zealous.engines.duckdb import DuckDB
 from zealous.evaluate.caching import Documents
 from zealous.evaluate.candidates import ORIGINAL, Setting
 from zealous.evaluate.given import Given
+from zealous.evaluate.measured import Measured
 from zealous.evaluate.released import by_text, itself
 from zealous.evaluate.results import Results, as_table
 from zealous.evaluate.run import caching, counted
-from zealous.evaluate.truth import OwnMeasure, Truth, truth
+from zealous.evaluate.statistics import Statistics
+from zealous.evaluate.truth import OwnMeasure, Truth
 from zealous.evaluate.workspace import Workspace
 from zealous.items import Kind, possible, queries, query_pairs
 from zealous.log import Log
@@ -57,31 +59,28 @@ def measured(
     originals = counted(
         log, list(wanted.values()), kept, bounds=(), key=0, engine=engine, say=say, period=period
     )
-    say("learning query substitutions from the original")
-    against = truth(
-        originals,
-        top=TOP,
-        substituted=_SUBSTITUTED,
+    against = Truth(
+        originals=originals,
+        statistics=Statistics(top=TOP),
         caching=caching(log, originals, documents, _MEMORY),
+        substituted=_SUBSTITUTED,
         own=own,
     )
-    rows = [*_rows({}, {kind: Setting(method=ORIGINAL) for kind in originals}, against)]
+    say("measuring the original")
+    whole = {kind: itself(original) for kind, original in originals.items()}
+    perfect = [*against.measure(whole, substitute=False), *against.perfect()]
+    rows = [*_rows(perfect, {kind: Setting(method=ORIGINAL) for kind in originals})]
     for release in releases:
         say(f"measuring {release.name}")
-        rows += _rows(release.tables, release.settings, against)
+        found = {kind: by_text(originals[kind], table) for kind, table in release.tables.items()}
+        rows += _rows(against.measure(found, substitute=True), release.settings)
     return Results(table=as_table(rows))
 
 
 def _rows(
-    tables: Mapping[str, Any], settings: Mapping[str, Setting], against: Truth
+    figures: Iterable[tuple[str, Measured]], settings: Mapping[str, Setting]
 ) -> Iterator[tuple[Any, ...]]:
-    """The figures of a release; without a table a kind is the original itself."""
-    released = {
-        kind: by_text(against.originals[kind], tables[kind])
-        if kind in tables
-        else itself(against.originals[kind])
-        for kind in settings
-    }
-    for kind, figure in against.measure(released, substitute=True):
+    """The figures as rows of the long table."""
+    for kind, figure in figures:
         at = settings[kind]
         yield (at.method, at.epsilon, at.k, at.m, 0, kind, figure.measure, figure.at, figure.value)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -14,7 +16,8 @@ from zealous.errors import LogError
 from zealous.evaluate import original as counting
 from zealous.evaluate.accuracy import counted as mistakes
 from zealous.evaluate.accuracy import expected
-from zealous.evaluate.caching import Caching, Documents
+from zealous.evaluate.beside import Job, beside, halved
+from zealous.evaluate.caching import Caching, Documents, documents_from
 from zealous.evaluate.candidates import (
     ORIGINAL,
     ByMechanism,
@@ -26,9 +29,11 @@ from zealous.evaluate.candidates import (
 from zealous.evaluate.measured import Measured
 from zealous.evaluate.original import Original
 from zealous.evaluate.results import Results, as_table
+from zealous.evaluate.statistics import Statistics
 from zealous.evaluate.study import Study
-from zealous.evaluate.truth import OwnMeasure, Truth, truth
+from zealous.evaluate.truth import OwnMeasure, Truth
 from zealous.evaluate.workspace import Workspace
+from zealous.generate.corpus import document_frequencies
 from zealous.items import Kind, possible
 from zealous.items import named as kind_named
 from zealous.log import Log
@@ -51,52 +56,127 @@ class Grid:
         log: On what.
         methods: Of one's own, besides those of the study.
         measures: Of one's own.
-        documents: From keywords to document frequencies.
+        documents: From keywords to document frequencies, or a file with them; None for those of
+            the synthetic corpus.
     """
 
     study: Study
     log: Log
-    methods: Sequence[Mechanism | Method]
-    measures: Sequence[OwnMeasure]
-    documents: Documents
+    methods: Sequence[Mechanism | Method] = ()
+    measures: Sequence[OwnMeasure] = ()
+    documents: Documents | Path | None = None
 
 
 def run(grid: Grid, kept: Workspace, engine: DuckDB, say: Say) -> Results:
     """Run the grid; what the workspace has already is not run again."""
+    documents = documents_of(grid.documents)
     originals = count(grid, kept, engine, say)
-    todo = list(_candidates(grid, engine))
     people = max(original.people for original in originals.values())
+    shared = _shared(grid, engine)
+    todo = list(_candidates(grid, shared or engine))
     for candidate in todo:
         if isinstance(candidate, ByMethod):
             check_users(people, candidate.method)
-    say("learning query substitutions from the original")
-    measured_against = truth(
-        originals,
-        top=grid.study.top,
+    against = _truth(grid, originals, documents)
+    apart = [each for each in todo if shared and _is_apart(each, kept)]
+    with ExitStack() as stack:
+        finish = None
+        if apart and shared:
+            say(f"measuring {len(apart)} settings in another process: {_told(apart)}")
+            finish = stack.enter_context(beside(_job(grid, shared), kept))
+        here = [each for each in todo if each not in apart]
+        _measure_all(here, against, kept, say)
+        if finish is not None:
+            say("waiting for the other process")
+            finish()
+    tables = [kept.rows(candidate.setting) for candidate in todo]
+    return Results(table=pa.concat_tables(tables).combine_chunks())
+
+
+def measure_apart(job: Job, kept: Workspace) -> None:
+    """What the other process measures; the log was counted before."""
+    grid = Grid(study=job.study, log=job.log, documents=job.documents)
+    engine = job.engine()
+    kinds = _kinds(grid, ("keywords", "queries"))
+    originals = counted(
+        grid.log, kinds, kept, bounds=(), key=0, engine=engine, say=lambda _: None
+    )  # fmt: skip
+    against = _truth(grid, originals, documents_of(grid.documents))
+    todo = [each for each in _candidates(grid, engine) if _is_apart(each, kept)]
+    _measure_all(todo, against, kept, lambda _: None)
+
+
+def _shared(grid: Grid, engine: DuckDB) -> DuckDB | None:
+    """The engine where a second process is used: it cannot be told somebody's own code."""
+    own = grid.measures or not (grid.documents is None or isinstance(grid.documents, Path))
+    return None if own else halved(engine)
+
+
+def _job(grid: Grid, engine: DuckDB) -> Job:
+    documents = grid.documents if isinstance(grid.documents, Path) else None
+    return Job(
+        study=grid.study,
+        log=grid.log,
+        documents=documents,
+        memory=engine.memory,
+        threads=engine.threads,
+        temporary=engine.temporary,
+    )
+
+
+def _is_apart(candidate: Candidate, kept: Workspace) -> bool:
+    """Whether it is one for the other process: slow, and without queries to learn from."""
+    if not isinstance(candidate, ByMethod) or candidate.method.name not in METHODS:
+        return False
+    gives = candidate.method.published(candidate.log.columns.given())
+    return "query" not in gives and kept.rows(candidate.setting) is None
+
+
+def _told(candidates: Sequence[Candidate]) -> str:
+    return ", ".join(dict.fromkeys(each.setting.method for each in candidates))
+
+
+def _measure_all(
+    candidates: Sequence[Candidate], against: Truth, kept: Workspace, say: Say
+) -> None:
+    """Measure what the workspace does not have."""
+    for number, candidate in enumerate(candidates, 1):
+        if kept.rows(candidate.setting) is None:
+            say(f"measuring {candidate.setting}: {number} of {len(candidates)}")
+            kept.keep(candidate.setting, as_table(_measure(candidate, against)))
+
+
+def _truth(grid: Grid, originals: Mapping[str, Original], documents: Documents) -> Truth:
+    return Truth(
+        originals=originals,
+        statistics=Statistics(top=grid.study.top),
+        caching=caching(grid.log, originals, documents, grid.study.memory_for_lists),
         substituted=grid.study.substituted,
-        caching=caching(grid.log, originals, grid.documents, grid.study.memory_for_lists),
         own=grid.measures,
     )
-    tables = []
-    for number, candidate in enumerate(todo, 1):
-        rows = kept.rows(candidate.setting)
-        if rows is None:
-            say(f"measuring {candidate.setting}: {number} of {len(todo)}")
-            rows = as_table(_measure(candidate, measured_against))
-            kept.keep(candidate.setting, rows)
-        tables.append(rows)
-    return Results(table=pa.concat_tables(tables).combine_chunks())
+
+
+def documents_of(given: Documents | Path | None) -> Documents:
+    """How many documents contain each keyword."""
+    if given is None:
+        return document_frequencies
+    return documents_from(given) if isinstance(given, Path) else given
 
 
 def count(grid: Grid, kept: Workspace, engine: DuckDB, say: Say) -> dict[str, Original]:
     """The true histograms of the log, counted once for every m."""
     own = [m.items_per_user for m in grid.methods if not isinstance(m, Method)]
     bounds = sorted({*grid.study.items_per_user, *own})
-    wanted = [kind_named(name, _ANY) for name in grid.study.kinds]
-    kinds = possible(wanted, grid.log.columns.given())
+    kinds = _kinds(grid, grid.study.kinds)
     return counted(
         grid.log, kinds, kept, bounds=bounds, key=grid.study.seed, engine=engine, say=say
     )
+
+
+def _kinds(grid: Grid, names: Sequence[str]) -> list[Kind]:
+    """Those of the study's kinds that are called so and that the log's columns allow."""
+    wanted = [kind_named(name, _ANY) for name in names if name in grid.study.kinds]
+    return possible(wanted, grid.log.columns.given())
 
 
 def counted(
@@ -173,8 +253,9 @@ def _measure(candidate: Candidate, against: Truth) -> Iterator[tuple[Any, ...]]:
 
 def _figures(candidate: Candidate, against: Truth, draw: int) -> Iterator[tuple[str, Measured]]:
     released = candidate.release(against.originals, draw)
-    m = candidate.setting.m
-    yield from against.measure(released, substitute=m is None or m in SUBSTITUTED_M)
+    m, itself = candidate.setting.m, candidate.setting.method == ORIGINAL
+    learns = not itself and (m is None or m in SUBSTITUTED_M)
+    yield from against.measure(released, substitute=learns)
     if isinstance(candidate, ByZealous):
         for kind, each in released.items():
             best = candidate.calibration(each.original.people)
@@ -182,7 +263,8 @@ def _figures(candidate: Candidate, against: Truth, draw: int) -> Iterator[tuple[
                 yield kind, figure
             for figure in expected(each.original, best, candidate.m) if draw == 0 else ():
                 yield kind, figure
-    if candidate.setting.method == ORIGINAL:
+    if itself:
+        yield from against.perfect()
         for kind, original in against.originals.items():
             yield kind, Measured("average-items", int(original.times.sum()) / original.people)
             yield kind, Measured("average-distinct-items", original.users.sum() / original.people)

@@ -57,7 +57,9 @@ class Substitutions:
     scores: Floats
     longest: int
 
-    def top(self, queries: pa.Array | pa.ChunkedArray, most: int) -> Ranked:
+    def top(
+        self, queries: pa.Array | pa.ChunkedArray, most: int, cut: Words | None = None
+    ) -> Ranked:
         """The best substitutions for each query.
 
         They are ordered by score; of equal ones the text that sorts first comes first.
@@ -65,9 +67,10 @@ class Substitutions:
         Args:
             queries: What is asked about, normalised as in the histograms that were learned from.
             most: How many for each query at most.
+            cut: The words of the queries, where they are known from before.
         """
         asked = as_array(queries)
-        slots = self._slots(asked)
+        slots = self._slots(asked, cut or words(asked))
         taken = self._with_ties(most)[slots.unit]
         slot = np.repeat(np.arange(len(taken)), taken)
         rows = ranges(self.start[:-1][slots.unit], taken)
@@ -91,8 +94,7 @@ class Substitutions:
         good = self.scores >= np.repeat(last, number)
         return np.add.reduceat(good.astype(np.int64), self.start[:-1])
 
-    def _slots(self, asked: pa.Array) -> _Slots:
-        cut = words(asked)
+    def _slots(self, asked: pa.Array, cut: Words) -> _Slots:
         low, high = self._runs(cut)
         text = cut.text()[low]
         units = pa.concat_arrays([asked, cut.join(low, high)])

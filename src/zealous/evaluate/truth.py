@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import pyarrow as pa
 
 from zealous.evaluate.caching import Caching
 from zealous.evaluate.measured import Measure, Measured
 from zealous.evaluate.original import Original
+from zealous.evaluate.phrases import Words, words
 from zealous.evaluate.ranking import quality
 from zealous.evaluate.released import Released
 from zealous.evaluate.statistics import Statistics
@@ -28,17 +30,34 @@ class Truth:
         originals: The true histograms by kind.
         statistics: Measures of every kind.
         caching: Index caching, on keywords.
+        substituted: For how many of the most frequent queries substitutions are looked for.
         own: Measures of one's own, on every kind.
-        asked: The queries that substitutions are looked for; None where the log has no pairs.
-        ranked: What the original gives for them.
     """
 
     originals: Mapping[str, Original]
     statistics: Statistics
     caching: Caching | None
-    own: Sequence[OwnMeasure]
-    asked: pa.Array | None
-    ranked: Ranked | None
+    substituted: int
+    own: Sequence[OwnMeasure] = ()
+
+    @cached_property
+    def _asked(self) -> pa.Array:
+        queries = self.originals["queries"].items["query"]
+        return queries.combine_chunks().slice(0, self.substituted)
+
+    @cached_property
+    def _cut(self) -> Words:
+        return words(self._asked)
+
+    @cached_property
+    def _ranked(self) -> Ranked | None:
+        """What the original gives: learned when it is first asked for, since it takes long."""
+        if not {"queries", "query-pairs"} <= set(self.originals):
+            return None
+        return self._learned(*(_table(self.originals[kind]) for kind in ("query-pairs", "queries")))
+
+    def _learned(self, pairs: pa.Table, queries: pa.Table | None) -> Ranked:
+        return learn(pairs, queries).top(self._asked, max(TOP), self._cut)
 
     def measure(
         self, released: Mapping[str, Released], *, substitute: bool
@@ -63,47 +82,21 @@ class Truth:
         if substitute:
             yield from self._substitution(released)
 
+    def perfect(self) -> Iterator[tuple[str, Measured]]:
+        """Query substitution by the original itself, which need not be learned again."""
+        if self._ranked is not None:
+            for figure in quality(self._ranked, self._ranked, TOP):
+                yield "query-pairs", figure
+
     def _substitution(self, released: Mapping[str, Released]) -> Iterator[tuple[str, Measured]]:
-        if self.asked is None or self.ranked is None:
+        learned_from = [kind for kind in LEARNED_FROM if kind in released]
+        if not learned_from or self._ranked is None:
             return
         queries = released["queries"].table() if "queries" in released else None
-        for kind in LEARNED_FROM:
-            if kind in released:
-                found = learn(released[kind].table(), queries).top(self.asked, max(TOP))
-                for figure in quality(self.ranked, found, TOP):
-                    yield kind, figure
-
-
-def truth(
-    originals: Mapping[str, Original],
-    *,
-    top: Sequence[int],
-    substituted: int,
-    caching: Caching | None,
-    own: Sequence[OwnMeasure] = (),
-) -> Truth:
-    """Prepare what takes long and is the same for every release.
-
-    Args:
-        originals: The true histograms.
-        top: Every j of top-j.
-        substituted: For how many of the most frequent queries substitutions are looked for.
-        caching: Index caching.
-        own: Measures of one's own.
-    """
-    asked = ranked = None
-    if {"queries", "query-pairs"} <= set(originals):
-        queries, pairs = originals["queries"], originals["query-pairs"]
-        asked = queries.items["query"].combine_chunks().slice(0, substituted)
-        ranked = learn(_table(pairs), _table(queries)).top(asked, max(TOP))
-    return Truth(
-        originals=originals,
-        statistics=Statistics(top=top),
-        caching=caching,
-        own=own,
-        asked=asked,
-        ranked=ranked,
-    )
+        for kind in learned_from:
+            found = self._learned(released[kind].table(), queries)
+            for figure in quality(self._ranked, found, TOP):
+                yield kind, figure
 
 
 def _table(original: Original) -> pa.Table:

@@ -50,7 +50,7 @@ class Workspace:
     def keep(self, setting: Setting, rows: pa.Table) -> None:
         """Keep the figures of a setting: whole or not at all."""
         path = self._rows(setting)
-        partial = path.with_suffix(".partial")
+        partial = path.with_suffix(f".{os.getpid()}")  # another process keeps figures too
         pq.write_table(rows, partial)
         partial.rename(path)
 

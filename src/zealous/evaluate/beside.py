@@ -1,0 +1,118 @@
+"""A second process for what takes long and needs little of the rest: two cores are not one.
+
+What it measures it leaves in the workspace, where an unfinished study keeps its figures anyway.
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+from zealous.engines.duckdb import DuckDB
+from zealous.errors import UsageError, ZealousError
+from zealous.evaluate.study import Study
+from zealous.evaluate.workspace import Workspace
+from zealous.log import Log
+
+_JOB = "beside.pickle"
+_LEAST_MEMORY = 2 * 10**9
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """What the other process is told.
+
+    Attributes:
+        study: The settings.
+        log: The log.
+        documents: A file with document frequencies; None for the synthetic corpus.
+        memory: What it may use, in bytes.
+        threads: How many.
+        temporary: Where its working directory is made.
+    """
+
+    study: Study
+    log: Log
+    documents: Path | None
+    memory: int
+    threads: int
+    temporary: Path | None
+
+    def engine(self) -> DuckDB:
+        """Where it runs."""
+        return DuckDB(
+            memory=f"{self.memory}B", threads=self.threads, temporary=self.temporary
+        )  # fmt: skip
+
+
+def halved(engine: DuckDB) -> DuckDB | None:
+    """An engine that leaves half of the memory to another; None where there is too little."""
+    if engine.threads < 2 or engine.memory < _LEAST_MEMORY:
+        return None
+    return DuckDB(
+        memory=f"{engine.memory // 2}B", threads=engine.threads, temporary=engine.temporary
+    )
+
+
+@contextmanager
+def beside(job: Job, kept: Workspace) -> Iterator[Callable[[], None]]:
+    """Start the other process; what is given waits for it, and raises what went wrong there."""
+    path = kept.folder / _JOB
+    path.write_bytes(pickle.dumps(job))
+    process = subprocess.Popen(  # noqa: S603
+        [sys.executable, "-m", "zealous.evaluate.beside", str(kept.directory)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,  # an error of the engine could quote data
+        encoding="utf-8",
+    )
+
+    def finish() -> None:
+        said, _ = process.communicate()
+        if process.returncode:
+            error = json.loads(said or "{}")
+            kind = UsageError if error.get("usage") else ZealousError
+            raise kind(error.get("message", "the second process of the study was stopped"))
+
+    try:
+        yield finish
+    finally:
+        if process.poll() is None:
+            process.terminate()
+            process.wait()
+        if process.stdout is not None:
+            process.stdout.close()
+
+
+def main(directory: Path) -> int:
+    """Do what the other process was told."""
+    from zealous.evaluate.run import measure_apart
+
+    signal.signal(signal.SIGTERM, _interrupt)
+    kept = Workspace(directory=directory)
+    try:
+        job: Job = pickle.loads((kept.folder / _JOB).read_bytes())  # noqa: S301
+        measure_apart(job, kept)
+    except KeyboardInterrupt:
+        return 1
+    except ZealousError as error:
+        usage = isinstance(error, UsageError)
+        print(json.dumps({"usage": usage, "message": str(error)}))
+        return 1
+    return 0
+
+
+def _interrupt(_: int, __: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))
