@@ -15,10 +15,14 @@ from conftest import Run
 
 import zealous as z
 from zealous.anonymity import KQuery
-from zealous.compare import Compared
+from zealous.compare import Compared, _code, _identity
 from zealous.errors import LogError, ReleaseError, UsageError
+from zealous.evaluate.candidates import Setting
 from zealous.evaluate.measured import Measured
+from zealous.evaluate.results import as_table
+from zealous.evaluate.run import Grid
 from zealous.evaluate.study import Study, read_study
+from zealous.evaluate.workspace import Workspace
 from zealous.generate import generate
 
 SMALL = Study(
@@ -90,13 +94,13 @@ def test_what_is_written(done: Compared) -> None:
     assert folder.stat().st_mode & 0o777 == 0o700
     names = {path.name for path in folder.iterdir()}
     assert names == {
-        "report.html", "results.parquet", "results.csv", "findings.json", "figures",
+        "report.html", "internal-results.parquet", "internal-results.csv", "findings.json", "figures",
         "zealous-internal.json",
     }  # fmt: skip
-    table = pq.read_table(folder / "results.parquet")
+    table = pq.read_table(folder / "internal-results.parquet")
     assert table.equals(done.results.table)
     assert b"Not for publication" in table.schema.metadata[b"zealous"]
-    assert len((folder / "results.csv").read_text().splitlines()) == table.num_rows + 1
+    assert len((folder / "internal-results.csv").read_text().splitlines()) == table.num_rows + 1
     assert json.loads((folder / "findings.json").read_text())
     assert (
         "not for publication"
@@ -148,6 +152,43 @@ def test_a_study_that_was_broken_off_is_taken_up(done: Compared, log: Path, tmp_
     assert not (output / "unfinished").exists()
     with pytest.raises(ReleaseError, match="exists already"):
         z.compare(z.read_log(log), SMALL, output=output)
+
+
+def test_what_figures_depend_on_is_in_the_identity(tmp_path: Path) -> None:
+    path, listed = tmp_path / "log.csv", tmp_path / "excluded.txt"
+    path.write_text("user,query,time\nu1,a,01/02/2026\n")
+    listed.write_text("u2\n")
+
+    def identity(**reading: Any) -> dict[str, Any]:
+        log = z.read_log(
+            path, columns=z.Columns(user="user", query="query", time="time"), **reading
+        )
+        return _identity(Grid(study=SMALL, log=log), None)
+
+    cleaning = z.Cleaning(exclude_users=listed)
+    one = identity(cleaning=cleaning)
+    assert one == identity(cleaning=cleaning)
+    listed.write_text("u2\nu3\n")
+    assert one != identity(cleaning=cleaning)
+    assert identity(time_format="%d/%m/%Y") != identity(time_format="%m/%d/%Y")
+
+
+def test_ones_own_code_is_known_again_by_what_it_says() -> None:
+    assert _code(half) == _code(half)
+    assert _code(half) != _code(thirds)
+    assert _code(Everything(items_per_user=2)) == _code(Everything(items_per_user=2))
+    assert _code(Everything(items_per_user=2)) != _code(Everything(items_per_user=3))
+    closed = [lambda *_, n=n: n for n in range(2)]
+    assert _code(closed[0]) != _code(closed[1])
+    assert _code(object()) != _code(object())  # cannot be told: never taken for another
+
+
+def test_settings_that_print_alike_are_not_mixed(tmp_path: Path) -> None:
+    kept = Workspace(directory=tmp_path)
+    kept.folder.mkdir()
+    kept.keep(Setting(method="zealous", epsilon=0.9999999), as_table([]))
+    assert kept.rows(Setting(method="zealous", epsilon=0.9999999)) is not None
+    assert kept.rows(Setting(method="zealous", epsilon=1.0)) is None
 
 
 def test_nothing_is_written_into_a_release(log: Path, tmp_path: Path) -> None:

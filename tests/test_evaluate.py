@@ -62,7 +62,7 @@ def test_every_release_stands_beside_the_original(folder: Path, found: Results) 
 def test_what_is_written_is_internal(folder: Path, found: Results) -> None:
     out = folder / "out"
     assert {path.name for path in out.iterdir()} == {
-        "results.parquet", "results.csv", "zealous-internal.json",
+        "internal-results.parquet", "internal-results.csv", "zealous-internal.json",
     }  # fmt: skip
     assert out.stat().st_mode & 0o777 == 0o700
     log = z.read_log(folder / "log.parquet")
@@ -123,3 +123,44 @@ def test_the_command(run: Run, folder: Path) -> None:
     as_json = run("evaluate", folder / "foreign", "--against", folder / "log.parquet", "--json")
     assert json.loads(as_json.stdout)["internal"] is True
     assert run("evaluate", folder / "release").code == 2
+
+
+def test_days_of_a_user_are_compared_with_days_of_a_user(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    rows = [f"u{i},same,2026-03-{day:02}" for i in range(40) for day in (1, 2, 3)]
+    path.write_text("user,query,time\n" + "\n".join(rows) + "\n")
+    log = z.read_log(path)
+    goal = z.ProbabilisticDP(epsilon=40, delta="0.01", users=120, unit="user-day")
+    z.publish(log, goal, [z.queries(1)], account=None).write(tmp_path / "days")
+    found = z.evaluate([tmp_path / "days"], log)
+    assert found.value("total", "queries", "original").mean == 120  # type: ignore[union-attr]
+    users = z.ProbabilisticDP(epsilon=40, delta="0.01", users=40)
+    z.publish(log, users, [z.queries(1)], account=None).write(tmp_path / "users")
+    with pytest.raises(UsageError, match="different units"):
+        z.evaluate([tmp_path / "days", tmp_path / "users"], log)
+
+
+def test_tables_that_are_none(tmp_path: Path, folder: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    log = z.read_log(folder / "log.parquet")
+    foreign = tmp_path / "foreign"
+    foreign.mkdir()
+    for counts, said in (([5.5], "whole numbers"), ([None], "empty cells")):
+        pq.write_table(pa.table({"query": ["a"], "count": counts}), foreign / "queries.parquet")
+        with pytest.raises(ReleaseError, match=said):
+            z.evaluate([foreign], log, output=tmp_path / "out")
+        assert not (tmp_path / "out").exists()
+    foreign.rename(tmp_path / "original")
+    with pytest.raises(UsageError, match="rename"):
+        z.evaluate([tmp_path / "original"], log)
+
+
+def test_a_log_cleaned_in_another_way_is_told(folder: Path) -> None:
+    from zealous.log import Cleaning
+
+    said: list[str] = []
+    log = z.read_log(folder / "log.parquet", cleaning=Cleaning(max_entries_per_user=50))
+    z.evaluate([folder / "release"], log, say=said.append)
+    assert any("left out other users" in text for text in said)

@@ -49,7 +49,7 @@ def test_the_program_runs(said: tuple[Path, str]) -> None:
 
 
 def test_what_is_ones_own_is_in_the_table(said: tuple[Path, str]) -> None:
-    table = pq.read_table(said[0] / "study" / "results.parquet")
+    table = pq.read_table(said[0] / "study" / "internal-results.parquet")
     for method, draws in (("tens", 2), ("no-digits", 1)):
         mine = table.filter(pc.field("method") == method)
         assert {"distinct", "l1", "top_100_kept"} <= set(mine["measure"].to_pylist())

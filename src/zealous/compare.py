@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import ReleaseError, UsageError, reason
 from zealous.evaluate.study import Study
+from zealous.folder import check_new, new_folder
 from zealous.log import Log, is_synthetic
-from zealous.period import Period
 from zealous.version import VERSION
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from zealous.mechanism import Mechanism
 
 Say = Callable[[str], None]
+_UNTOLD = " at 0x"  # in what Python prints of an object that does not say what it holds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,30 +140,30 @@ def evaluate(
     from zealous.evaluate.given import alike, read_given
     from zealous.evaluate.measure import measured
     from zealous.evaluate.run import documents_of
-    from zealous.evaluate.workspace import workspace
+    from zealous.evaluate.workspace import check_apart, mark, workspace
 
+    target = None if output is None else Path(output)
+    if target is not None:
+        check_apart(target)
+        check_new(target)
     given = read_given([Path(each) for each in releases])
-    kinds, period = alike(given)
+    asked = alike(given, log, say)
     running = engine or DuckDB()
-    with _directory(output, running) as directory:
-        identity = {"releases": [each.name for each in given], "software": VERSION,
-                    "run": secrets.token_hex(8)}  # fmt: skip
-        kept = workspace(directory, identity)
+    with _directory(None, running) as directory:
         results = measured(
             given,
             log,
-            kinds,
-            Period.parse(period) if period else None,
-            kept,
+            asked,
+            workspace(directory, {}),
             documents=documents_of(Path(documents) if isinstance(documents, str) else documents),
             own=measures,
             engine=running,
             say=say,
         )
-        if output is not None:
-            with _writing(directory):
-                _write_results(results, directory)
-            kept.finish()
+    if target is not None:
+        with new_folder(target, "evaluation", mode=0o700) as partial:
+            mark(partial, {"releases": [each.name for each in given], "software": VERSION})
+            _write_results(results, partial)
     return results
 
 
@@ -187,10 +188,12 @@ def _writing(directory: Path) -> Iterator[None]:
 
 def _identity(grid: Any, documents: object) -> dict[str, Any]:
     """All that the figures depend on, to know an unfinished study again."""
+    excluded = grid.log.cleaning.exclude_users
     return {
         "study": grid.study.as_object(),
         "log": [_file(path) for path in grid.log.paths],
-        "read_as": repr((grid.log.columns, grid.log.cleaning, grid.log.layout)),
+        "read_as": repr(grid.log),
+        "excluded": _file(excluded) if excluded else None,
         "methods": [_code(each) for each in grid.methods],
         "measures": [_code(each) for each in grid.measures],
         "documents": _file(Path(documents)) if isinstance(documents, str | Path) else (
@@ -209,12 +212,19 @@ def _file(path: Path) -> list[Any]:
 
 
 def _code(own: object) -> str:
-    """What somebody's own code is; never the same twice where its source is not known."""
+    """What somebody's own code is; never the same twice where that cannot be told."""
     try:
-        source = inspect.getsource(own if inspect.isroutine(own) else type(own))
+        if inspect.isroutine(own):
+            given = [getattr(own, name, None) for name in ("__defaults__", "__kwdefaults__")]
+            state = (inspect.getclosurevars(own).nonlocals, given)
+            told = f"{inspect.getsource(own)} {state!r}"
+        else:
+            told = f"{inspect.getsource(type(own))} {vars(own)!r}"
     except (OSError, TypeError):
-        source = secrets.token_hex(8)
-    return hashlib.sha256(f"{own!r} {source}".encode()).hexdigest()
+        told = _UNTOLD
+    if _UNTOLD in told:
+        told = secrets.token_hex(8)
+    return hashlib.sha256(told.encode()).hexdigest()
 
 
 def _audits(methods: Sequence[Mechanism | Method], say: Say) -> list[OwnAudit]:
@@ -271,5 +281,5 @@ def _write_results(results: Results, directory: Path) -> None:
     import pyarrow.csv
     import pyarrow.parquet as pq
 
-    pq.write_table(results.table, directory / "results.parquet", compression="zstd")
-    pyarrow.csv.write_csv(results.table, directory / "results.csv")
+    pq.write_table(results.table, directory / "internal-results.parquet", compression="zstd")
+    pyarrow.csv.write_csv(results.table, directory / "internal-results.csv")

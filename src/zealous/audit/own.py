@@ -26,7 +26,7 @@ from zealous.mechanism import Mechanism
 
 Say = Callable[[str], None]
 
-_LADDER = (2, 3, 5, 10, 20, 50, 100)
+_LADDER = (2, 3, 5, 10, 20, 50, 100, 200, 500)
 _TOP = 1_000  # users; an item of so many is published, or one of four times what half of them need
 _LEAST_TRIALS = 1_000
 _MOST_ROWS = 2_500_000  # of all packed releases together

@@ -18,9 +18,9 @@ _HELP = """Compare how useful ZEALOUS and the anonymity methods leave a log.
 
 Runs every method over a grid of epsilon, k and m, with several draws of the noise, and measures
 statistics, index caching and query substitution against the log itself. Writes a new directory:
-report.html (tables and figures of the paper on this log), results.parquet and results.csv (one row
-a figure), findings.json, and figures/ (SVG, PNG, CSV). A run that was broken off is taken up by the
-same command. The output compares with the truth: it is internal.
+report.html (tables and figures of the paper on this log), internal-results.parquet and .csv (one
+row a figure), findings.json, and figures/ (SVG, PNG, CSV). A run that was broken off is taken up by
+the same command. The output compares with the truth: it is internal.
 
 \b
 Examples:

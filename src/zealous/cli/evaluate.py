@@ -40,7 +40,7 @@ _TOP = 1_000
 @click.option("--against", "paths", multiple=True, required=True, metavar="LOG",
               help="The log that they were made from; may be given several times.")  # fmt: skip
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="DIR",
-              help="Where to write results.parquet and results.csv.")  # fmt: skip
+              help="Where to write internal-results.parquet and .csv.")  # fmt: skip
 @click.option("--documents", type=click.Path(path_type=Path), metavar="FILE",
               help="Columns keyword and documents: in how many documents each keyword is. "
                    "[default: a synthetic corpus]")  # fmt: skip
@@ -70,7 +70,7 @@ def evaluate(
     else:
         _print(found)
         if output is not None:
-            click.echo(f"Written to {output}: results.parquet and results.csv")
+            click.echo(f"Written to {output}: internal-results.parquet and internal-results.csv")
     show.note(
         "zealous: internal: these figures compare with the truth, and are not for publication"
     )

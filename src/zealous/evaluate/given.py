@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,13 +13,29 @@ import pyarrow.parquet as pq
 
 from zealous.anonymity import read_bundle
 from zealous.errors import ReleaseError, UsageError
-from zealous.evaluate.candidates import Setting
+from zealous.evaluate.candidates import ORIGINAL, Setting
 from zealous.evaluate.study import KINDS
+from zealous.guarantee import Unit
 from zealous.items import Kind, named
-from zealous.log import ANONYMIZED
+from zealous.log import ANONYMIZED, Log
 from zealous.release import read_release
 
 _ANY = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counted:
+    """How releases were counted, so that the original is counted alike.
+
+    Attributes:
+        kinds: By name, what is counted.
+        period: The days that they are about; None for all.
+        unit: Whose data was protected as a whole: what a count is a number of.
+    """
+
+    kinds: Mapping[str, Kind]
+    period: str | None = None
+    unit: Unit = "user"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,15 +46,15 @@ class Given:
         name: What it is called in the tables.
         tables: Item's columns and count, by name of kind.
         settings: By name of kind, where on the grid it stands.
-        kinds: By name, what is counted.
-        period: The days that it is about; None for all.
+        counted: How.
+        cleaning: What release.json says of who was left out; None where nothing is said.
     """
 
     name: str
     tables: Mapping[str, pa.Table]
     settings: Mapping[str, Setting]
-    kinds: Mapping[str, Kind]
-    period: str | None = None
+    counted: Counted
+    cleaning: Mapping[str, Any] | None = None
 
 
 def read_given(paths: Sequence[Path]) -> list[Given]:
@@ -48,28 +64,50 @@ def read_given(paths: Sequence[Path]) -> list[Given]:
         names = [str(path) for path in paths]
     if len(set(names)) < len(names):
         raise UsageError("a release is named twice")
+    if ORIGINAL in names:
+        raise UsageError(
+            f"{ORIGINAL!r} is what the log is called in the tables: rename the release"
+        )
     return [_read(path, name) for path, name in zip(paths, names, strict=True)]
 
 
-def alike(releases: Iterable[Given]) -> tuple[dict[str, Kind], str | None]:
-    """The kinds and the period that these releases have in common.
+def alike(releases: Iterable[Given], log: Log, say: Callable[[str], None]) -> Counted:
+    """How all of these releases were counted.
+
+    Args:
+        releases: The releases.
+        log: What they are compared with: its owner is told where it is read in another way.
+        say: Receives notes.
 
     Raises:
-        UsageError: They count different things under one name, or are of different days.
+        UsageError: They count different things under one name.
     """
     kinds: dict[str, Kind] = {}
-    periods = set()
+    periods, units = set(), set()
     for release in releases:
-        periods.add(release.period)
-        for name, kind in release.kinds.items():
+        periods.add(release.counted.period)
+        units.add(release.counted.unit)
+        for name, kind in release.counted.kinds.items():
             if kinds.setdefault(name, kind) != kind:
                 raise UsageError(
                     f"the releases count {name} differently (by, fold or session gap): evaluate "
                     "them one at a time"
                 )
+        if release.cleaning is not None and release.cleaning != _cleaning(log):
+            say(f"{release.name} left out other users than are left out now: see its release.json")
     if len(periods) > 1:
         raise UsageError("the releases are of different periods: evaluate them one at a time")
-    return kinds, periods.pop()
+    if len(units) > 1:
+        raise UsageError("the releases have different units: evaluate them one at a time")
+    return Counted(kinds=kinds, period=periods.pop(), unit=units.pop())
+
+
+def _cleaning(log: Log) -> dict[str, Any]:
+    """As release.json tells it."""
+    return {
+        "users_excluded_by_list": log.cleaning.exclude_users is not None,
+        "max_entries_per_user": log.cleaning.max_entries_per_user,
+    }
 
 
 def _read(path: Path, name: str) -> Given:
@@ -90,8 +128,12 @@ def _published(path: Path, name: str) -> Given:
             kind: Setting(method=name, epsilon=float(part["epsilon"]), m=part["items_per_user"])
             for kind, part in parts.items()
         },
-        kinds={kind: named(kind, _ANY, **_settings(part)) for kind, part in parts.items()},
-        period=release.about.get("period"),
+        counted=Counted(
+            kinds={kind: named(kind, _ANY, **_settings(part)) for kind, part in parts.items()},
+            period=release.about["period"],
+            unit=release.about["guarantee"]["unit"],
+        ),
+        cleaning=release.about["cleaning"],
     )
 
 
@@ -110,7 +152,7 @@ def _anonymised(path: Path, name: str) -> Given:
         name=name,
         tables={kind: bundle[kind].arrow for kind in gives},
         settings={kind: Setting(method=name, k=k) for kind in gives},
-        kinds={kind: named(kind, _ANY) for kind in gives},
+        counted=Counted(kinds={kind: named(kind, _ANY) for kind in gives}),
     )
 
 
@@ -133,7 +175,7 @@ def _tables(path: Path, name: str) -> Given:
         name=name,
         tables=tables,
         settings={kind: Setting(method=name) for kind in tables},
-        kinds={kind: named(kind, _ANY) for kind in tables},
+        counted=Counted(kinds={kind: named(kind, _ANY) for kind in tables}),
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from zealous.engines.duckdb import DuckDB
 from zealous.evaluate.caching import Documents
 from zealous.evaluate.candidates import ORIGINAL, Setting
-from zealous.evaluate.given import Given
+from zealous.evaluate.given import Counted, Given
 from zealous.evaluate.measured import Measured
 from zealous.evaluate.released import by_text, itself
 from zealous.evaluate.results import Results, as_table
@@ -16,6 +16,7 @@ from zealous.evaluate.run import caching, counted
 from zealous.evaluate.statistics import Statistics
 from zealous.evaluate.truth import OwnMeasure, Truth
 from zealous.evaluate.workspace import Workspace
+from zealous.guarantee import SESSION_GAP
 from zealous.items import Kind, possible, queries, query_pairs
 from zealous.log import Log
 from zealous.period import Period
@@ -29,8 +30,7 @@ _ANY = 1
 def measured(
     releases: Sequence[Given],
     log: Log,
-    kinds: Mapping[str, Kind],
-    period: Period | None,
+    asked: Counted,
     kept: Workspace,
     *,
     documents: Documents,
@@ -43,8 +43,7 @@ def measured(
     Args:
         releases: What is measured.
         log: What they were made from.
-        kinds: What they count.
-        period: Of which days.
+        asked: How they were counted.
         kept: Where the true histograms are kept meanwhile.
         documents: From keywords to document frequencies.
         own: Measures of one's own.
@@ -52,12 +51,19 @@ def measured(
         say: Receives progress.
     """
     roles = log.columns.given()
-    for kind in kinds.values():
+    for kind in asked.kinds.values():
         kind.check(roles)
-    both = possible([queries(_ANY), query_pairs(_ANY)], roles)  # for query substitution
-    wanted = {**{kind.name(): kind for kind in both}, **kinds}
+    needed = {kind.name(): kind for kind in possible(_substituted(asked.kinds), roles)}
     originals = counted(
-        log, list(wanted.values()), kept, bounds=(), key=0, engine=engine, say=say, period=period
+        log,
+        list({**needed, **asked.kinds}.values()),
+        kept,
+        bounds=(),
+        key=0,
+        engine=engine,
+        say=say,
+        period=Period.parse(asked.period) if asked.period else None,
+        unit=asked.unit,
     )
     against = Truth(
         originals=originals,
@@ -75,6 +81,16 @@ def measured(
         found = {kind: by_text(originals[kind], table) for kind, table in release.tables.items()}
         rows += _rows(against.measure(found, substitute=True), release.settings)
     return Results(table=as_table(rows))
+
+
+def _substituted(kinds: Mapping[str, Kind]) -> list[Kind]:
+    """What query substitution needs of the original, counted as the releases count."""
+    if any(kind.by for kind in kinds.values()):
+        return []  # a query would be asked once for every value of the attribute
+    fold = any(getattr(kind, "fold", False) for kind in kinds.values())
+    gaps = [getattr(kind, "session_gap", None) for kind in kinds.values()]
+    gap = max((each for each in gaps if each is not None), default=SESSION_GAP)
+    return [queries(_ANY, fold=fold), query_pairs(_ANY, fold=fold, session_gap=gap)]
 
 
 def _rows(

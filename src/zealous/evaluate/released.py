@@ -62,14 +62,21 @@ def by_text(original: Original, table: pa.Table) -> Released:
     """A histogram as it is published: the item's columns and `count`.
 
     Raises:
-        ReleaseError: The columns are others.
+        ReleaseError: The columns are others, or hold something else.
     """
     schema = _schema(original)
     if not set(schema.names) <= set(table.column_names):
         raise ReleaseError(
             f"a table of {original.kind} must have the columns {', '.join(schema.names)}"
         )
-    table = table.select(schema.names).cast(schema)
+    try:
+        table = table.select(schema.names).cast(schema)
+    except pa.ArrowException:
+        raise ReleaseError(
+            f"a table of {original.kind} must hold texts, and whole numbers as count"
+        ) from None
+    if any(column.null_count for column in table.columns):
+        raise ReleaseError(f"a table of {original.kind} has empty cells: remove those rows")
     names = original.items.column_names
     table = table.group_by(names).aggregate([("count", "sum")])  # an item twice is one item
     table = table.rename_columns(schema.names).combine_chunks()

@@ -34,6 +34,7 @@ from zealous.evaluate.study import Study
 from zealous.evaluate.truth import OwnMeasure, Truth
 from zealous.evaluate.workspace import Workspace
 from zealous.generate.corpus import document_frequencies
+from zealous.guarantee import Unit
 from zealous.items import Kind, possible
 from zealous.items import named as kind_named
 from zealous.log import Log
@@ -189,6 +190,7 @@ def counted(
     engine: DuckDB,
     say: Say,
     period: Period | None = None,
+    unit: Unit = "user",
 ) -> dict[str, Original]:
     """Histograms of these kinds, counted where the workspace does not have them."""
     if not kinds:
@@ -196,7 +198,7 @@ def counted(
     with engine as running:
         say("reading the log")
         extra = [name for kind in kinds for name in kind.extra()]
-        source = open_log(log, running, extra, period=period)
+        source = open_log(log, running, extra, unit=unit, period=period)
         tell_skipped(source.skipped, say)
         people = count_users(source)
         if people == 0:

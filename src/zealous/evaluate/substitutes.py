@@ -71,7 +71,7 @@ class Substitutions:
         """
         asked = as_array(queries)
         slots = self._slots(asked, cut or words(asked))
-        taken = self._with_ties(most)[slots.unit]
+        taken = self._with_ties(most + 1)[slots.unit]  # one of them may be the query itself
         slot = np.repeat(np.arange(len(taken)), taken)
         rows = ranges(self.start[:-1][slots.unit], taken)
         each = pa.array(slot)

@@ -59,7 +59,7 @@ class Workspace:
         shutil.rmtree(self.folder)
 
     def _rows(self, setting: Setting) -> Path:
-        digest = hashlib.sha256(str(setting).encode()).hexdigest()
+        digest = hashlib.sha256(repr(setting).encode()).hexdigest()  # every digit of it
         return self.folder / f"rows-{digest[:16]}.parquet"
 
 
@@ -75,11 +75,10 @@ def workspace(directory: Path, identity: Mapping[str, Any]) -> Workspace:
     """
     check_apart(directory)
     found = Workspace(directory=directory)
-    about = directory / INTERNAL
-    text = json.dumps({"internal": _MARK, **identity}, indent=2, default=str) + "\n"
+    text = _marked(identity)
     if os.path.lexists(found.folder):
         try:
-            same = about.read_text(encoding="utf-8") == text
+            same = (directory / INTERNAL).read_text(encoding="utf-8") == text
         except (OSError, ValueError):
             same = False
         if not same:
@@ -92,10 +91,19 @@ def workspace(directory: Path, identity: Mapping[str, Any]) -> Workspace:
     try:
         directory.mkdir(mode=0o700)
         found.folder.mkdir(mode=0o700)
-        about.write_text(text, encoding="utf-8")
+        mark(directory, identity)
     except OSError as error:
         raise ReleaseError(f"{directory} cannot be written: {reason(error)}") from None
     return found
+
+
+def mark(directory: Path, identity: Mapping[str, Any]) -> None:
+    """Say in a directory that it is internal, and what it is."""
+    (directory / INTERNAL).write_text(_marked(identity), encoding="utf-8")
+
+
+def _marked(identity: Mapping[str, Any]) -> str:
+    return json.dumps({"internal": _MARK, **identity}, indent=2, default=str) + "\n"
 
 
 def check_apart(directory: Path) -> None:
