@@ -94,8 +94,8 @@ def test_what_is_written(done: Compared) -> None:
     assert folder.stat().st_mode & 0o777 == 0o700
     names = {path.name for path in folder.iterdir()}
     assert names == {
-        "report.html", "internal-results.parquet", "internal-results.csv", "findings.json", "figures",
-        "zealous-internal.json",
+        "report.html", "internal-results.parquet", "internal-results.csv", "findings.json",
+        "figures", "zealous-internal.json",
     }  # fmt: skip
     table = pq.read_table(folder / "internal-results.parquet")
     assert table.equals(done.results.table)

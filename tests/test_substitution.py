@@ -368,3 +368,10 @@ def test_the_order_of_rows_does_not_matter(generated: dict[str, pa.Table]) -> No
     one = learn(pairs, queries).top(asked, 5)
     other = learn(pairs.take(order), queries).top(asked, 5)
     assert other.table.equals(one.table)
+
+
+def test_the_query_itself_takes_no_place_from_another() -> None:
+    """What a phrase is replaced by may give the query back."""
+    rows: Pairs = [("new york", "new-york", 60), ("new york", "nyc", 40), ("tea", "milk", 900)]
+    for most, expected in ((1, ["nyc"]), (2, ["nyc"])):
+        assert texts(answers(phrase_pairs(rows), ["new-york"], most)) == [expected]
