@@ -221,7 +221,11 @@ def _differences(told: Told) -> Section:
         "and k in one panel; here k is beneath, with the same y axis.",
         paper=" ".join(said),
         parts=[figures.difference(told.asked, *each) for each in DIFFERENCES.items()],
-        notes=[f"{_SCALED} zealous at m = 1."],
+        notes=[
+            f"{_SCALED} zealous at m = 1.",
+            "k-query and k-session give each session an id of its own, so that their counts are of "
+            "sessions: who asks again in another session counts again. The original's are of users.",
+        ],
     )
 
 
