@@ -241,7 +241,6 @@ def calibrated(goal: Guarantee, m: int) -> Zealous:
 @pytest.mark.parametrize(
     ("goal", "m"),
     [
-        (z.ProbabilisticDP(epsilon=5, delta="0.001", users=2_000), 1),
         (z.Indistinguishability(epsilon=2, delta="0.1", neighbors="add-remove"), 3),
         (z.ProbabilisticDP(epsilon=1, delta="0.3", users=14), 1),
     ],
@@ -254,7 +253,7 @@ def test_zealous_passes(goal: Guarantee, m: int) -> None:
 def test_the_factor_of_two_of_replacing_is_missed() -> None:
     claimed = z.Indistinguishability(epsilon=1, delta="0.001")
     really = z.Indistinguishability(epsilon=1, delta="0.001", neighbors="add-remove")
-    assert not audit_mechanism(calibrated(really, 1), claimed, TRIALS).passed
+    assert not audit_mechanism(calibrated(really, 1), claimed, FEW).passed
 
 
 def test_a_delta_for_each_person_is_not_one_for_all() -> None:
@@ -272,8 +271,8 @@ def test_delta_is_shared_by_the_items_of_a_user() -> None:
     careless = Zealous(
         items_per_user=4, scale=Fraction(2), tau=1, tau_prime=calibrate(one, 1).tau_prime
     )
-    found = audit_mechanism(careless, goal, TRIALS)
-    assert any("4 items held by 1," in failure for failure in found.failures())
+    found = audit_mechanism(careless, goal, FEW)
+    assert any("4 items held by 1, for" in failure for failure in found.failures())
 
 
 # What it is made of.

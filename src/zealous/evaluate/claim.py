@@ -23,7 +23,7 @@ class Finding:
         paper: Its numbers, where it prints any.
         measured: Ours.
         holds: None where this log or this study cannot tell.
-        why: Where it does not hold, what the numbers say about it; else empty.
+        why: Where it does not hold, or not plainly, what the numbers say about it; else empty.
     """
 
     name: str
@@ -93,10 +93,21 @@ def finding(
         name=name,
         claim=claim,
         paper=printed,
-        measured="; ".join(case.told for case in found) or NOT_MEASURED,
+        measured=_told(found) if found else NOT_MEASURED,
         holds=all(verdicts) if verdicts else None,
         why="".join(case.why for case in found if case.holds is False).strip(),
     )
+
+
+def _told(cases: Sequence[Case]) -> str:
+    """One after the other; where some hold and some fail, which do."""
+    groups = [
+        (word, "; ".join(case.told for case in cases if case.holds is verdict))
+        for word, verdict in (("Holds", True), ("Fails", False), ("Not judged", None))
+    ]
+    if not (groups[0][1] and groups[1][1]):
+        return "; ".join(case.told for case in cases)
+    return " ".join(f"{word}: {told}." for word, told in groups if told)
 
 
 def ends(points: Sequence[Point], axis: str) -> str:
@@ -118,3 +129,8 @@ def nearest(axis: Sequence[float], wanted: float) -> float | None:
 def rises(points: Sequence[Point]) -> list[tuple[Point, Point]]:
     """Neighbours of which the later is higher, and by more than the spread of the draws."""
     return [(a, b) for a, b in pairwise(points) if b.y.low > a.y.high]
+
+
+def falls(points: Sequence[Point]) -> list[tuple[Point, Point]]:
+    """Neighbours of which the later is lower, and by more than the spread of the draws."""
+    return [(a, b) for a, b in pairwise(points) if b.y.high < a.y.low]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
 
 from zealous.calibrate import calibrate
 from zealous.evaluate import paper
@@ -160,7 +162,10 @@ def small_j_prefers_more(asked: Asked) -> Finding:
         best = list(_best_m(asked, kind))
         if len(best) < 2:
             return None
-        told = ", ".join(f"{m:g} (j = {j:,.0f})" for j, m in best)
+        told = ", ".join(
+            f"{m:g} (j = {' to '.join(f'{j:,.0f}' for j in dict.fromkeys((js[0], js[-1])))})"
+            for m, js in _alike(best)
+        )
         (least, first), (greatest, last) = best[0], best[-1]
         why = f"{kind}: m = {first:g} is best for j = {least:,.0f}, {last:g} for {greatest:,.0f}. "
         return Case(f"{kind} m = {told}", first > asked.least_m == last, why)
@@ -173,6 +178,12 @@ def small_j_prefers_more(asked: Asked) -> Finding:
         map(case, paper.KINDS),
         printed="over all j together: keywords m = 8, queries m = 2",
     )
+
+
+def _alike(best: Iterable[tuple[float, float]]) -> Iterator[tuple[float, list[float]]]:
+    """Neighbouring j with the same m, together."""
+    for m, group in groupby(best, key=itemgetter(1)):
+        yield m, [j for j, _ in group]
 
 
 def _best_m(asked: Asked, kind: str) -> Iterator[tuple[float, float]]:

@@ -224,7 +224,7 @@ def _differences(told: Told) -> Section:
         notes=[
             f"{_SCALED} zealous at m = 1.",
             "k-query and k-session give each session an id of its own, so that their counts are of "
-            "sessions: who asks again in another session counts again. The original's are of users.",
+            "sessions: who asks again in another one counts again. The original's are of users.",
         ],
     )
 
