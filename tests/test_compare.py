@@ -261,22 +261,39 @@ def test_methods_and_measures_of_ones_own(log: Path) -> None:
         z.compare(z.read_log(log), tiny, methods=[half])  # type: ignore[list-item]
 
 
-def test_a_log_without_times_and_clicks(tmp_path: Path) -> None:
-    path = tmp_path / "log.csv"
-    path.write_text("user,query\n" + "".join(f"u{i},a b{i % 3}\n" for i in range(60)))
-    tiny = replace(SMALL, items_per_user=(1,), methods=("k-keyword",), draws=1)
-    found = z.compare(z.read_log(path), tiny, output=tmp_path / "out")
-    assert [kind for kind in found.results.names("kind") if kind] == ["keywords", "queries"]
-    assert (tmp_path / "out" / "report.html").exists()
-
-
 def test_bad_input(tmp_path: Path, log: Path) -> None:
     empty = tmp_path / "empty.csv"
     empty.write_text("user,query\n")
     with pytest.raises(LogError, match="no entry"):
         z.compare(z.read_log(empty), SMALL, output=tmp_path / "out")
-    with pytest.raises(UsageError, match="k is larger"):
-        z.compare(z.read_log(log), replace(SMALL, k=(10**6,)), output=tmp_path / "big")
+    assert not (tmp_path / "out").exists()
+    nothing = tmp_path / "nothing.csv"
+    nothing.write_text("user,other\nu1,a\n")
+    with pytest.raises(UsageError, match="--query"):
+        z.compare(z.read_log(nothing), SMALL, output=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_the_log_does_not_allow_is_left_out_and_told(log: Path, tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("user,query\n" + "".join(f"u{i},a b{i % 3}\n" for i in range(60)))
+    tiny = replace(SMALL, items_per_user=(1,), k=(5, 100), draws=1)
+    said: list[str] = []
+    found = z.compare(z.read_log(path), tiny, output=tmp_path / "out", say=said.append)
+    assert [kind for kind in found.results.names("kind") if kind] == ["keywords", "queries"]
+    assert found.results.names("method") == ["original", "zealous", "k-keyword"]
+    assert found.results.axis("k") == [5]
+    assert sum(text.startswith("left out: k-query") for text in said) == 2
+    assert sum(text.startswith("left out: k is larger") for text in said) == 1
+
+
+def test_a_method_that_leaves_nothing_is_measured(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    rows = [f"u{i},query {i},2026-03-01" for i in range(60)]
+    path.write_text("user,query,time\n" + "\n".join(rows) + "\n")
+    tiny = replace(SMALL, items_per_user=(1,), methods=("k-query",), draws=1)
+    found = z.compare(z.read_log(path), tiny).results
+    assert found.value("distinct", "queries", "k-query", k=5).mean == 0  # type: ignore[union-attr]
 
 
 def test_the_file_of_a_study(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from zealous.mechanism import Mechanism
 
 Say = Callable[[str], None]
+_LEFT_OUT = "left out: "
 _UNTOLD = " at 0x"  # in what Python prints of an object that does not say what it holds
 
 
@@ -81,7 +83,7 @@ def compare(
     """
     from zealous.evaluate.candidates import check_own
     from zealous.evaluate.findings import findings
-    from zealous.evaluate.run import TAKEN, Grid, run
+    from zealous.evaluate.run import TAKEN, Grid, check_kinds, run
     from zealous.evaluate.workspace import workspace
 
     study = study or Study()
@@ -94,9 +96,12 @@ def compare(
         documents=Path(documents) if isinstance(documents, str) else documents,
     )
     running = engine or DuckDB()
+    check_kinds(grid)
     with _directory(output, running) as directory:
         kept = workspace(directory, _identity(grid, documents))
-        results = run(grid, kept, running, say)
+        left_out: list[str] = []
+        with kept.or_nothing():
+            results = run(grid, kept, running, partial(_hear, say, left_out))
         audits = _audits(methods, say)
         found = Compared(
             study=study,
@@ -108,7 +113,7 @@ def compare(
         if output is not None:
             say("drawing the report")
             with _writing(directory):
-                _write(found, log, directory)
+                _write(found, grid, left_out, directory)
             kept.finish()
     return found
 
@@ -241,12 +246,20 @@ def _audits(methods: Sequence[Mechanism | Method], say: Say) -> list[OwnAudit]:
     return found
 
 
-def _write(found: Compared, log: Log, directory: Path) -> None:
+def _hear(say: Say, left_out: list[str], text: str) -> None:
+    """Remember for the report what is left out."""
+    if text.startswith(_LEFT_OUT):
+        left_out.append(text.removeprefix(_LEFT_OUT))
+    say(text)
+
+
+def _write(found: Compared, grid: Any, left_out: Sequence[str], directory: Path) -> None:
     """The long table, the findings and the report."""
     from zealous.evaluate.paper import printed
     from zealous.report.study import Context, write_report
     from zealous.theory.tables import tables
 
+    log = grid.log
     people = found.results.value("people", "", "original")
     context = Context(
         study=found.study.as_object(),

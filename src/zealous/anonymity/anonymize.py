@@ -66,7 +66,7 @@ def anonymize(
 
 def histograms(
     log: Log, method: Method, *, engine: DuckDB | None = None, say: Say = lambda _: None
-) -> dict[str, pa.Table | None]:
+) -> dict[str, pa.Table]:
     """What a bundle would count, without one: by kind, those alone that the method gives.
 
     Args:
@@ -82,7 +82,7 @@ def histograms(
 
 def _run(
     log: Log, method: Method, engine: DuckDB, folder: Path, say: Say
-) -> tuple[tuple[str, ...], dict[str, pa.Table | None], list[Changed]]:
+) -> tuple[tuple[str, ...], dict[str, pa.Table], list[Changed]]:
     """The columns of the log that is written to the folder, its histograms, what was changed."""
     say("reading the log")
     source = open_log(log, engine)
@@ -133,7 +133,7 @@ def _reopened(path: Path, columns: tuple[str, ...], method: Method, engine: Duck
     return open_log(read_log(path, columns=Columns(user="id", **roles)), engine)
 
 
-def _histograms(source: Source) -> dict[str, pa.Table | None]:
+def _histograms(source: Source) -> dict[str, pa.Table]:
     """Of each kind that the output has: in how many ids each item is."""
     found = {}
     for kind in possible((keywords(_ANY), queries(_ANY), query_pairs(_ANY)), source.roles):
@@ -144,12 +144,13 @@ def _histograms(source: Source) -> dict[str, pa.Table | None]:
 
 def _counted(
     engine: DuckDB, steps: list[Step], table: str, columns: Sequence[str]
-) -> pa.Table | None:
+) -> pa.Table:
     """Of each item in a table of (user, item...): how many users hold it."""
     import pyarrow as pa
 
     item = listed(identifier(name) for name in columns)
     held = Step("held", f"select distinct user, {item} from {table}")
     count = Step("histogram", f"select {item}, count(*) as count from held group by {item}")
-    batches = list(engine.batches([*steps, held, count]))
-    return pa.Table.from_batches(batches) if batches else None
+    schema = pa.schema([*((name, pa.string()) for name in columns), ("count", pa.int64())])
+    batches = engine.batches([*steps, held, count])
+    return pa.Table.from_batches([batch.cast(schema) for batch in batches], schema)

@@ -70,7 +70,7 @@ def write_bundle(
     directory: Path,
     method: Method,
     columns: tuple[str, ...],
-    counted: Mapping[str, pa.Table | None],
+    counted: Mapping[str, pa.Table],
 ) -> None:
     """Write the histograms, the texts and anonymized.json into a directory that has the log.
 

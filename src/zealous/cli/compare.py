@@ -46,15 +46,23 @@ def compare(
     from zealous.evaluate.study import read_study
 
     study = read_study(study_file) if study_file else None
-    with show.telling() as say:
-        done = run(
-            log_from(given),
-            study,
-            documents=documents,
-            output=output,
-            engine=engine_from(given),
-            say=say,
-        )
+    try:
+        with show.telling() as say:
+            done = run(
+                log_from(given),
+                study,
+                documents=documents,
+                output=output,
+                engine=engine_from(given),
+                say=say,
+            )
+    except KeyboardInterrupt:
+        if (output / "unfinished").is_dir():
+            show.note(
+                f"zealous: the same command takes the study up again; until then {output}/unfinished "
+                "holds true counts of the log"
+            )
+        raise
     if as_json:
         show.as_json(
             {
@@ -74,5 +82,12 @@ def compare(
 def findings(done: Compared) -> None:
     """What the paper found, beside what was found here."""
     words = {True: "yes", False: "NO", None: "?"}
-    rows = [(words[each.holds], each.claim, each.measured) for each in done.findings]
+    rows = [
+        (
+            words[each.holds],
+            each.claim,
+            f"{each.measured} {each.why if each.holds is False else ''}",
+        )
+        for each in done.findings
+    ]
     show.table("What the paper found, and this log", ["holds", "finding", "measured"], rows)

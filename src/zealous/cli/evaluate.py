@@ -9,6 +9,7 @@ import click
 
 from zealous.cli import show
 from zealous.cli.options import ENGINE, JSON, READING, engine_from, log_from, options
+from zealous.report.style import percent
 
 if TYPE_CHECKING:
     from zealous.evaluate.results import Results
@@ -88,11 +89,16 @@ def _print(found: Results) -> None:
 
 
 def _figure(found: Results, measure: str, kind: str, method: str) -> object:
+    kept = found.value("distinct", kind, method)
+    if measure in ("average-difference", "total-variation") and not (kept and kept.mean):
+        return "–"  # nothing cannot be scaled to the same total
     at = {"at": _TOP} if measure == "missing-share" else {}
     spread = found.value(measure, kind, method, **at)
     if spread is None:
         return "–"
-    return int(spread.mean) if measure == "distinct" else round(spread.mean, 4)
+    if measure == "missing-share":
+        return percent(spread.mean)
+    return int(spread.mean) if measure == "distinct" else f"{spread.mean:.4g}"
 
 
 def _print_uses(found: Results) -> None:

@@ -56,6 +56,11 @@ class Given:
     counted: Counted
     cleaning: Mapping[str, Any] | None = None
 
+    @property
+    def published(self) -> bool:
+        """Whether `zealous publish` made it, so that its items are items of its log."""
+        return self.cleaning is not None
+
 
 def read_given(paths: Sequence[Path]) -> list[Given]:
     """Read releases, each named after its directory."""

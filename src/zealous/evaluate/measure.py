@@ -79,6 +79,9 @@ def measured(
     for release in releases:
         say(f"measuring {release.name}")
         found = {kind: by_text(originals[kind], table) for kind, table in release.tables.items()}
+        strange = sum(each.beyond.num_rows for each in found.values())
+        if strange and release.published:
+            say(f"{strange:,} items of {release.name} are not in this log: was it made from it?")
         rows += _rows(against.measure(found, substitute=True), release.settings)
     return Results(table=as_table(rows))
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from zealous.anonymity import METHODS, Method, check_users, named
 from zealous.engines.duckdb import DuckDB
-from zealous.errors import LogError
+from zealous.errors import LogError, UsageError
 from zealous.evaluate import original as counting
 from zealous.evaluate.accuracy import counted as mistakes
 from zealous.evaluate.accuracy import expected
@@ -72,12 +72,8 @@ def run(grid: Grid, kept: Workspace, engine: DuckDB, say: Say) -> Results:
     """Run the grid; what the workspace has already is not run again."""
     documents = documents_of(grid.documents)
     originals = count(grid, kept, engine, say)
-    people = max(original.people for original in originals.values())
     shared = _shared(grid, engine)
-    todo = list(_candidates(grid, shared or engine))
-    for candidate in todo:
-        if isinstance(candidate, ByMethod):
-            check_users(people, candidate.method)
+    todo = list(_candidates(grid, originals, shared or engine, say))
     against = _truth(grid, originals, documents)
     apart = [each for each in todo if shared and _is_apart(each, kept)]
     with ExitStack() as stack:
@@ -103,8 +99,21 @@ def measure_apart(job: Job, kept: Workspace) -> None:
         grid.log, kinds, kept, bounds=(), key=0, engine=engine, say=lambda _: None
     )  # fmt: skip
     against = _truth(grid, originals, documents_of(grid.documents))
-    todo = [each for each in _candidates(grid, engine) if _is_apart(each, kept)]
-    _measure_all(todo, against, kept, lambda _: None)
+    todo = _candidates(grid, originals, engine, lambda _: None)
+    _measure_all([each for each in todo if _is_apart(each, kept)], against, kept, lambda _: None)
+
+
+def _allowed(method: Method, people: int, log: Log, say: Say) -> bool:
+    """Whether a method can be run on the log; one's own must be."""
+    try:
+        method.check(log.columns.given())
+        check_users(people, method)
+    except UsageError as error:
+        if method.name not in METHODS:
+            raise
+        say(f"left out: {error}")
+        return False
+    return True
 
 
 def _shared(grid: Grid, engine: DuckDB) -> DuckDB | None:
@@ -180,6 +189,15 @@ def _kinds(grid: Grid, names: Sequence[str]) -> list[Kind]:
     return possible(wanted, grid.log.columns.given())
 
 
+def check_kinds(grid: Grid) -> None:
+    """Refuse a log of which nothing could be compared."""
+    if not _kinds(grid, grid.study.kinds):
+        raise UsageError(
+            f"the log has no {', '.join(grid.study.kinds)}: name the columns that hold them, by "
+            "--query, --url, --time"
+        )
+
+
 def counted(
     log: Log,
     kinds: Sequence[Kind],
@@ -193,8 +211,6 @@ def counted(
     unit: Unit = "user",
 ) -> dict[str, Original]:
     """Histograms of these kinds, counted where the workspace does not have them."""
-    if not kinds:
-        raise LogError("the log has none of the kinds of items that are compared")
     with engine as running:
         say("reading the log")
         extra = [name for kind in kinds for name in kind.extra()]
@@ -202,7 +218,8 @@ def counted(
         tell_skipped(source.skipped, say)
         people = count_users(source)
         if people == 0:
-            raise LogError("no entry with a user id was understood: see `zealous inspect`")
+            when = "" if period is None else f" of {period}"
+            raise LogError(f"no entry{when} with a user id was understood: see `zealous inspect`")
         for kind in kinds:
             path = kept.histogram(kind.name())
             if not path.exists():
@@ -222,27 +239,27 @@ def caching(
     return Caching(documents=documents, queries=queries, memory=memory)
 
 
-def _candidates(grid: Grid, engine: DuckDB) -> Iterator[Candidate]:
-    """What is measured, in this order: what is quick first."""
+def _candidates(
+    grid: Grid, originals: Mapping[str, Original], engine: DuckDB, say: Say
+) -> Iterator[Candidate]:
+    """What is measured, in this order: what is quick first. What the log forbids is left out."""
     study = grid.study
+    people = max(original.people for original in originals.values())
     yield Itself()
     for m in study.items_per_user:
         for epsilon in dict.fromkeys(map(float, (*study.epsilons, study.epsilon))):
             yield ByZealous(
                 epsilon=epsilon, delta=study.delta, m=m, draws=study.draws, seed=study.seed
             )
-    for method in grid.methods:
-        if isinstance(method, Method):
+    for own in grid.methods:
+        if not isinstance(own, Method):
+            yield ByMechanism(mechanism=own, draws=study.draws, seed=study.seed)
+        elif _allowed(own, people, grid.log, say):
+            yield ByMethod(method=own, log=grid.log, engine=engine)
+    methods = [named(name, k=k) for name in study.methods for k in study.k]
+    for method in dict.fromkeys(methods):  # one without k is the same for every k
+        if _allowed(method, people, grid.log, say):
             yield ByMethod(method=method, log=grid.log, engine=engine)
-        else:
-            yield ByMechanism(mechanism=method, draws=study.draws, seed=study.seed)
-    seen = set()
-    for name in study.methods:
-        for k in study.k:
-            method = named(name, k=k)
-            if method not in seen:
-                seen.add(method)
-                yield ByMethod(method=method, log=grid.log, engine=engine)
 
 
 def _measure(candidate: Candidate, against: Truth) -> Iterator[tuple[Any, ...]]:

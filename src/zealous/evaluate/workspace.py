@@ -6,7 +6,8 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,16 @@ class Workspace:
         partial = path.with_suffix(f".{os.getpid()}")  # another process keeps figures too
         pq.write_table(rows, partial)
         partial.rename(path)
+
+    @contextmanager
+    def or_nothing(self) -> Iterator[None]:
+        """Leave nothing behind where it fails before anything was counted."""
+        try:
+            yield
+        except BaseException:
+            if not any(self.folder.iterdir()):
+                shutil.rmtree(self.directory)
+            raise
 
     def finish(self) -> None:
         """Forget what is no longer needed: the results are written."""
