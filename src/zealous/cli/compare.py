@@ -59,8 +59,8 @@ def compare(
     except KeyboardInterrupt:
         if (output / "unfinished").is_dir():
             show.note(
-                f"zealous: the same command takes the study up again; until then {output}/unfinished "
-                "holds true counts of the log"
+                f"zealous: the same command takes the study up again; until then "
+                f"{output / 'unfinished'} holds true counts of the log"
             )
         raise
     if as_json:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from zealous.report.asked import EPSILON, PHRASES, ZEALOUS, Asked, K, M, words
+from zealous.report.asked import EPSILON, PHRASES, ZEALOUS, Asked, Entry, K, M, words
 from zealous.report.figures import by_guarantee
 from zealous.report.parts import Axis, Chart, Line, Panel
 from zealous.report.style import LADDER, METHODS, Look
@@ -31,6 +31,7 @@ _PAIRS = Look("#E69F00", "X", "-")
 def caching(asked: Asked) -> Chart:
     """Index caching over epsilon, k and m."""
     rows = []
+    # fmt: off
     for measure, told in CACHING.items():
         level = asked.level(measure, "keywords")
         by_one = [
@@ -38,17 +39,23 @@ def caching(asked: Asked) -> Chart:
             for line in asked.lines(measure, "keywords", "epsilon", m=1)
             if line.label == f"{ZEALOUS}, m = 1"
         ]
-        over_m = Line(label=f"{ZEALOUS}, epsilon = {asked.epsilon:g}", look=LADDER[0],
-                      points=asked.over_m(measure, "keywords", at=None))  # fmt: skip
+        over_m = asked.line(f"{ZEALOUS}, epsilon = {asked.epsilon:g}", LADDER[0], measure,
+                            "keywords", Entry(method=ZEALOUS, epsilon=asked.epsilon), over="m")
         rows.append([
             Panel(title="over epsilon", x=EPSILON, y=told,
                   lines=[*asked.lines(measure, "keywords", "epsilon", m=6), *by_one, *level]),
             Panel(title="over k", x=K, y=told,
                   lines=[*asked.lines(measure, "keywords", "k"), *level]),
             Panel(title="over m", x=M, y=told, lines=[over_m, *level]),
-        ])  # fmt: skip
-    return Chart(name="caching", title="Index caching over epsilon, k and m", rows=rows,
-                 share="row", y=("linear", "linear", "auto"))  # fmt: skip
+        ])
+    # fmt: on
+    return Chart(
+        name="caching",
+        title="Index caching over epsilon, k and m",
+        rows=rows,
+        share="row",
+        y=("linear", "linear", "auto"),
+    )  # fmt: skip
 
 
 def substitution(asked: Asked) -> Chart:
@@ -80,6 +87,11 @@ def coverage(asked: Asked) -> Chart:
         for line in _tops(asked, "coverage", "query-pairs", "epsilon", m=m)
         if line.label.startswith(f"{ZEALOUS}, m = {m},")
     ]
+    over_epsilon += [
+        line
+        for line in _tops(asked, "coverage", "query-pairs", "epsilon")
+        if not line.label.startswith(f"{ZEALOUS}, m = ")
+    ]
     over_k = _tops(asked, "coverage", "query-pairs", "k")
     return Chart(
         name="coverage",
@@ -100,7 +112,7 @@ def regained(asked: Asked) -> Chart:
         name="phrase-pairs",
         title="Substitutions from phrase pairs beside query pairs",
         rows=[[
-            Panel(title=f"{measure}: over epsilon", x=EPSILON, y=told, lines=[
+            Panel(title=measure, x=EPSILON, y=told, lines=[
                 replace(line, label=f"{words(kind)}, {line.label.rpartition(', ')[2]}",
                         look=look._replace(stroke=line.look.stroke, hollow=line.look.hollow))
                 for kind, look in looks.items()
@@ -143,29 +155,23 @@ def accuracy(asked: Asked) -> Chart:
 def _exact_and_simulated(
     asked: Asked, half: str, kind: str, m: float, look: Look
 ) -> Sequence[Line]:
-    fixed = {"epsilon": asked.epsilon, "m": m}
-    exact, simulated = (
-        asked.results.curve(f"inaccuracy-{half}{suffix}", kind, ZEALOUS, over="at", **fixed)
-        for suffix in ("-exact", "")
-    )
+    entry = Entry(method=ZEALOUS, epsilon=asked.epsilon, m=m)
+    solid, hollow = look._replace(marker="", stroke="-"), look._replace(stroke="none", hollow=True)
+    measure = f"inaccuracy-{half}"
     return [
-        Line(label=f"exact, m = {m:g}", points=exact, look=look._replace(marker="", stroke="-")),
-        Line(label=f"simulated, m = {m:g}", points=simulated,
-             look=look._replace(stroke="none", hollow=True)),
-    ]  # fmt: skip
+        asked.line(f"exact, m = {m:g}", solid, f"{measure}-exact", kind, entry, over="at"),
+        asked.line(f"simulated, m = {m:g}", hollow, measure, kind, entry, over="at"),
+    ]
 
 
 def own(asked: Asked, measure: str, name: str) -> Chart:
     """A measure of one's own: over its own axis where it has one, else over epsilon and k."""
     kinds = [kind for kind in asked.kinds if any(
         asked.results.value(measure, kind, method) for method in asked.methods)]  # fmt: skip
-    entries = [asked.entry(method) for method in asked.methods]
     beside = [
         Panel(title=words(kind), x=Axis("at"), y=measure, lines=[
-            Line(label=str(each), look=asked.look(each.method), points=asked.results.curve(
-                measure, kind, each.method, over="at",
-                epsilon=each.epsilon, k=each.k, m=each.m))
-            for each in entries
+            asked.line(str(each), asked.look(method, step), measure, kind, each, over="at")
+            for method in asked.methods for step, each in enumerate(asked.shown(method))
         ])
         for kind in kinds
     ]  # fmt: skip

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from zealous.report.parts import Axis, Line
-from zealous.report.style import METHODS, OTHERS, Look
+from zealous.report.style import LADDER, METHODS, OTHERS, Look
 
 if TYPE_CHECKING:
     from zealous.evaluate.results import Point, Results, Spread
@@ -17,6 +17,9 @@ FOUR = ("keywords", "queries", "clicks", "query-pairs")  # the paper's
 PHRASES = "phrase-pairs"
 ORIGINAL, ZEALOUS = "original", "zealous"
 _SOME_M = (1, 6, 40)
+_VAST = 1e150  # beyond, an axis overflows
+# They compare frequencies. An empty release has none, and by some of these looks good.
+_OF_ITEMS = frozenset(["l1", "kl", "average-difference", "rms-difference", "total-variation"])
 EPSILON = Axis("epsilon")
 K = Axis("k, users", log=True)
 M = Axis("m, items a user", log=True)
@@ -46,6 +49,11 @@ class Entry:
     epsilon: float | None = None
     k: float | None = None
     m: float | None = None
+
+    def at(self, axis: str, value: float) -> Entry:
+        """The same elsewhere on an axis; a measure's own axis is none of a method's."""
+        moved: dict[str, Any] = {axis: value}
+        return self if axis == "at" else replace(self, **moved)
 
     def __str__(self) -> str:
         """In words."""
@@ -88,15 +96,24 @@ class Asked:
         """That of the tables and figures that vary something else."""
         return self.nearest("epsilon", self.study["epsilon"], ZEALOUS) or self.study["epsilon"]
 
-    @cached_property
-    def _tried(self) -> dict[tuple[str, str], list[float]]:
-        return {}
-
     def tried(self, axis: str, method: str) -> list[float]:
         """All values of epsilon, k or m that the method was run with, ascending."""
-        if (axis, method) not in self._tried:
-            self._tried[axis, method] = self.results.axis(axis, method)
-        return self._tried[axis, method]
+        return sorted({
+            value for each in self.settings(method) if (value := getattr(each, axis)) is not None
+        })  # fmt: skip
+
+    def settings(self, method: str) -> list[Entry]:
+        """Everything that the method was run with, as in the table."""
+        return self._settings.get(method, [])
+
+    @cached_property
+    def _settings(self) -> dict[str, list[Entry]]:
+        names = ["method", "epsilon", "k", "m"]
+        table = self.results.table.select(names)
+        found: dict[str, list[Entry]] = {}
+        for row in table.group_by(names, use_threads=False).aggregate([]).to_pylist():
+            found.setdefault(row["method"], []).append(Entry(**row))
+        return found
 
     def some_m(self) -> list[float]:
         """Three m at most, far apart: where a curve for each is too much."""
@@ -107,12 +124,16 @@ class Asked:
         """What of that axis was tried, next to a value; None where the method has none."""
         return min(self.tried(axis, method), key=lambda each: abs(each - value), default=None)
 
-    def look(self, method: str) -> Look:
-        """How its curves look everywhere."""
+    def look(self, method: str, step: int = 0) -> Look:
+        """How its curves look everywhere; those of its further settings in their own strokes."""
         if method in METHODS:
             return METHODS[method]
         others = [name for name in self.methods if name not in METHODS]
-        return OTHERS[others.index(method) % len(OTHERS)]
+        look = OTHERS[others.index(method) % len(OTHERS)]
+        if step == 0:
+            return look
+        other = LADDER[step % len(LADDER)]
+        return look._replace(marker=other.marker, stroke=other.stroke, hollow=True)
 
     def entry(self, method: str, *, epsilon: float | None = None, k: int = 10, m: int = 1) -> Entry:
         """A method at these settings, or those next to them that were tried."""
@@ -131,46 +152,98 @@ class Asked:
             measure, kind, entry.method, epsilon=entry.epsilon, k=entry.k, m=entry.m, at=at
         )
 
+    def published(self, kind: str, entry: Entry) -> bool:
+        """Whether every draw publishes something: nothing has no frequencies and cannot be scaled.
+
+        Taken for granted where it was not measured.
+        """
+        distinct = self.value("distinct", kind, entry)
+        return distinct is None or distinct.low > 0
+
     def entries(self) -> list[Entry]:
-        """The rows of the tables that compare methods."""
+        """The rows of the tables that compare methods: of one's own every setting."""
         found = [Entry(method=ORIGINAL)] if ORIGINAL in self.results.names("method") else []
         for method in self.methods:
-            found.append(self.entry(method))
+            found += self.shown(method)
             if method == ZEALOUS:
                 found += [self.entry(method, m=6), self.entry(method, epsilon=1)]
         return list(dict.fromkeys(found))
+
+    def shown(self, method: str) -> list[Entry]:
+        """At what settings a method is shown beside others: one's own at all."""
+        return self.settings(method) if is_own(method) else [self.entry(method)]
 
     def over_m(self, measure: str, kind: str, *, at: float | None) -> list[Point]:
         """ZEALOUS at the study's epsilon."""
         return self.results.curve(measure, kind, ZEALOUS, over="m", epsilon=self.epsilon, at=at)
 
+    def line(
+        self, label: str, look: Look, measure: str, kind: str, entry: Entry, *, over: str,
+        at: float | None = None,
+    ) -> Line:  # fmt: skip
+        """A curve, the entry's settings fixed but that one; what cannot be drawn is left out."""
+        fixed = {"epsilon": entry.epsilon, "k": entry.k, "m": entry.m, "at": at}
+        del fixed[over]
+        found = self.results.curve(measure, kind, entry.method, over=over, **fixed)
+        shown = [
+            point
+            for point in found
+            if measure not in _OF_ITEMS or self.published(kind, entry.at(over, point.x))
+        ]
+        drawn = [point for point in shown if _drawable(point.x, *point.y)]
+        return Line(label=label, points=drawn, look=look, unpublished=len(shown) < len(found))
+
     def lines(
         self, measure: str, kind: str, over: str, *, m: int = 1, at: float | None = None
     ) -> list[Line]:
-        """Every method that varies along epsilon, or along k; those without either go across."""
+        """Every method that varies along epsilon, or along k; those without either go across.
+
+        Of one's own methods a curve for every m.
+        """
         found = []
         for method in self.methods:
-            own = "epsilon" if self.tried("epsilon", method) else "k"
-            across = not self.tried(own, method)
-            if own != over and not across:
-                continue
-            fixed = {"m": self.nearest("m", m, method), "at": at}
-            points = (
-                _anywhere(self.results.value(measure, kind, method, **fixed))
-                if across
-                else self.results.curve(measure, kind, method, over=over, **fixed)
-            )
-            label = method if method != ZEALOUS else f"{ZEALOUS}, m = {fixed['m'] or m:g}"
-            found.append(Line(label=label, points=points, look=self.look(method), across=across))
-        return [line for line in found if line.points]
+            bounds = sorted({each.m for each in self.settings(method)}, key=lambda m: m or 0)
+            if not is_own(method):
+                bounds = [self.nearest("m", m, method)]
+            for step, bound in enumerate(bounds):
+                told = method == ZEALOUS or len(bounds) > 1
+                label = str(Entry(method=method, m=bound if told else None))
+                look = self.look(method, step)
+                settings = [each for each in self.settings(method) if each.m == bound]
+                if any(getattr(each, over) is not None for each in settings):
+                    entry = Entry(method=method, m=bound)
+                    found.append(self.line(label, look, measure, kind, entry, over=over, at=at))
+                flat = Entry(method=method, m=bound)
+                if flat in settings:
+                    found.append(self._flat(label, look, measure, kind, flat, at))
+        return [line for line in found if line.points or line.unpublished]
 
     def level(self, measure: str, kind: str, at: float | None = None) -> list[Line]:
         """The original, across."""
-        points = _anywhere(self.results.value(measure, kind, ORIGINAL, at=at))
-        return [Line(label=ORIGINAL, points=points, look=self.look(ORIGINAL), across=True)]
+        entry = Entry(method=ORIGINAL)
+        return [self._flat(ORIGINAL, self.look(ORIGINAL), measure, kind, entry, at)]
+
+    def _flat(
+        self, label: str, look: Look, measure: str, kind: str, entry: Entry, at: float | None
+    ) -> Line:
+        """What has the same value everywhere."""
+        from zealous.evaluate.results import Point
+
+        spread = self.value(measure, kind, entry, at=at)
+        left_out = measure in _OF_ITEMS and not self.published(kind, entry)
+        drawn = spread is not None and not left_out and _drawable(*spread)
+        points = [Point(0, spread)] if spread is not None and drawn else []
+        return Line(label=label, points=points, look=look, across=True,
+                    unpublished=spread is not None and left_out)  # fmt: skip
 
 
-def _anywhere(spread: Spread | None) -> Sequence[Point]:
-    from zealous.evaluate.results import Point
+def is_own(method: str) -> bool:
+    """Whether it is a method of somebody's own."""
+    from zealous.anonymity import METHODS as KNOWN
 
-    return [] if spread is None else [Point(0, spread)]
+    return method not in KNOWN and method not in (ORIGINAL, ZEALOUS)
+
+
+def _drawable(*values: float | None) -> bool:
+    """Whether there is a place for it on an axis."""
+    return all(value is not None and abs(value) < _VAST for value in values)

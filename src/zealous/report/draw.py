@@ -149,7 +149,9 @@ def _panel(axes: Axes, panel: Panel, *, scale: str) -> None:
     axes.set(xlabel=panel.x.label, ylabel=_inert(panel.y))
     drawn = [line for line in panel.lines if line.points]
     if not drawn:
-        axes.text(0.5, 0.5, "not measured", transform=axes.transAxes, ha="center", color=GREY)
+        nothing = any(line.unpublished for line in panel.lines)
+        axes.text(0.5, 0.5, "nothing published" if nothing else "not measured",
+                  transform=axes.transAxes, ha="center", color=GREY)  # fmt: skip
         axes.set(xticks=[])
         return
     _x_scale(axes, panel)

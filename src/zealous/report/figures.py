@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import cycle
 
-from zealous.report.asked import EPSILON, ORIGINAL, ZEALOUS, Asked, K, M, words
-from zealous.report.parts import Axis, Chart, Line, Panel, Scale
+from zealous.report.asked import EPSILON, ORIGINAL, ZEALOUS, Asked, Entry, K, M, words
+from zealous.report.parts import Axis, Chart, Panel, Scale
 from zealous.report.style import LADDER, Look
 
 TOP = Axis("j of top-j", log=True)
@@ -28,8 +29,8 @@ def top_over_m(asked: Asked) -> Chart:
         rows=[
             [
                 Panel(title=words(kind), x=M, y=told, lines=[
-                    Line(label=f"top {j:,}", points=asked.over_m(measure, kind, at=j),
-                         look=_step(number, len(tops)))
+                    asked.line(f"top {j:,}", _step(number, len(tops)), measure, kind,
+                               Entry(method=ZEALOUS, epsilon=asked.epsilon), over="m", at=j)
                     for number, j in enumerate(tops)
                 ])
                 for kind in asked.four
@@ -51,9 +52,8 @@ def top_over_j(asked: Asked) -> Chart:
         rows=[
             [
                 Panel(title=words(kind), x=TOP, y=told, lines=[
-                    Line(label=f"m = {m}", look=_step(number, len(many)),
-                         points=asked.results.curve(measure, kind, ZEALOUS, over="at", m=m,
-                                                    epsilon=asked.epsilon))
+                    asked.line(f"m = {m}", _step(number, len(many)), measure, kind,
+                               Entry(method=ZEALOUS, epsilon=asked.epsilon, m=m), over="at")
                     for number, m in enumerate(many)
                 ])
                 for kind in asked.four
@@ -74,19 +74,19 @@ def _step(number: int, of: int) -> Look:
 
 def distributions(asked: Asked) -> Chart:
     """How many items have each count."""
-    entries = [asked.entry(name) for name in (ORIGINAL, *asked.methods)]
-    shown = [each for each in entries if each.method not in ("k-session", "k-keyword")]
+    names = [name for name in asked.methods if name not in ("k-session", "k-keyword")]
+    shown = [(ORIGINAL, 0, Entry(method=ORIGINAL))] + [
+        (name, step, each) for name in names for step, each in enumerate(asked.shown(name))
+    ]
     return Chart(
         name="distributions",
         title="Distribution of counts",
         rows=[[
             Panel(title=words(kind), x=Axis("count of an item", log=True),
                   y="items with this count", lines=[
-                Line(label=str(each), look=asked.look(each.method)._replace(marker=mark),
-                     points=asked.results.curve(
-                        "items-with-count", kind, each.method, over="at",
-                        epsilon=each.epsilon, k=each.k, m=each.m))
-                for each, mark in zip(shown, [".", "o", "s", *"^DvPX*" * 9], strict=False)
+                asked.line(str(each), asked.look(name, step)._replace(marker=mark),
+                           "items-with-count", kind, each, over="at")
+                for (name, step, each), mark in zip(shown, cycle(".os^DvPX*"), strict=False)
             ])
             for kind in asked.four
         ]],
@@ -102,7 +102,7 @@ def by_guarantee(
     axes = (("epsilon", EPSILON), ("k", K))
     rows = [
         [
-            Panel(title=f"{heading}: over {over}", x=axis, y=told,
+            Panel(title=heading, x=axis, y=told,
                   lines=asked.lines(measure, kind, over, m=m))
             for heading, measure, kind, told in columns
         ]

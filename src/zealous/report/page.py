@@ -14,6 +14,13 @@ from zealous.report.parts import Cell, Sheet, as_spread
 if TYPE_CHECKING:
     from jinja2 import Template
 
+    from zealous.evaluate.claim import Finding
+
+_ASIDE = re.compile(r"\s*\([A-Z](?:[^()]|\([^()]*\))*\.\)$")
+# A claim is also without a case where its figures are there and too small to judge.
+_NO_CASE = "nothing to judge by: the log lacks it, or too little of it is published or was tried."
+_NOT_ENOUGH = "This is too little to judge by."
+
 
 class Drawn(NamedTuple):
     """A chart as the page shows it: the name of its files, what it shows, its SVG."""
@@ -40,6 +47,30 @@ class Grid(NamedTuple):
     rows: Sequence[Sequence[Shown]]
     quiet: frozenset[int]
     texts: int
+
+
+class Checked(NamedTuple):
+    """A finding as the page shows it."""
+
+    claim: str
+    short: str  # without what it is judged by
+    paper: str
+    measured: str
+    holds: bool | None
+    why: str
+
+
+def told_of(finding: Finding) -> Checked:
+    """A finding in print."""
+    from zealous.evaluate.claim import NOT_MEASURED
+
+    measured = finding.measured
+    if finding.holds is None and measured == NOT_MEASURED:
+        measured = _NO_CASE
+    elif finding.holds is None:
+        measured = f"{measured}. {_NOT_ENOUGH}"
+    short = _ASIDE.sub("", finding.claim)
+    return Checked(finding.claim, short, finding.paper or "", measured, finding.holds, finding.why)
 
 
 @cache

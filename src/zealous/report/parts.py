@@ -25,12 +25,14 @@ class Line:
         points: Along x.
         look: Colour, marker, stroke.
         across: Whether its one point holds for every x, as that of a method without a parameter.
+        unpublished: Whether points were left out because a draw publishes nothing there.
     """
 
     label: str
     points: Sequence[Point]
     look: Look
     across: bool = False
+    unpublished: bool = False
 
 
 class Axis(NamedTuple):
@@ -160,6 +162,8 @@ class Section:
         paper: What the paper prints about it; empty where it prints nothing.
         parts: Charts and tables; those without figures are left out.
         notes: How to read them, and what is left out.
+        warnings: What must not be overlooked.
+        absent: What to say where no part has figures; all else is then left unsaid.
     """
 
     key: str
@@ -168,3 +172,5 @@ class Section:
     parts: Sequence[Chart | Sheet]
     paper: str = ""
     notes: Sequence[str] = field(default=())
+    warnings: Sequence[str] = field(default=())
+    absent: str = "Not measured on this log."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,42 +11,24 @@ from zealous.report.asked import PHRASES, Asked, words
 from zealous.report.parts import Section
 from zealous.theory.tables import Table
 
-KNOWN = frozenset(
-    [
-        "distinct",
-        "total",
-        "l1",
-        "kl",
-        "missing",
-        "missing-share",
-        "average-difference",
-        "rms-difference",
-        "total-variation",
-        "items-with-count",
-        "average-items",
-        "average-distinct-items",
-        "people",
-        "inaccuracy-retain",
-        "inaccuracy-filter",
-        "inaccuracy-retain-exact",
-        "inaccuracy-filter-exact",
-        "hit-probability",
-        "whole-queries",
-        "lists",
-        "precision",
-        "recall",
-        "map-printed",
-        "average-precision",
-        "ndcg",
-        "coverage",
-    ]
-)
+KNOWN = frozenset([
+    "distinct", "total", "l1", "kl", "missing", "missing-share", "average-difference",
+    "rms-difference", "total-variation", "items-with-count", "average-items",
+    "average-distinct-items", "people", "inaccuracy-retain", "inaccuracy-filter",
+    "inaccuracy-retain-exact", "inaccuracy-filter-exact", "hit-probability", "whole-queries",
+    "lists", "precision", "recall", "map-printed", "average-precision", "ndcg", "coverage",
+])  # fmt: skip
 DIFFERENCES = {
     "average-difference": "average difference, users",
     "rms-difference": "RMS difference, users",
     "total-variation": "total variation",
 }
+INVENTED = "These hit probabilities are of an invented corpus: give your own by --documents."
 _SCALED = "Counts of a release are scaled so that its total is the original's."
+_UNPUBLISHED = (
+    "a setting at which a draw publishes nothing at all is left out: nothing has no frequencies "
+    "and no total to scale, and would look good."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,12 +40,16 @@ class Told:
         tables: Those of the theory, by name.
         paper: What the paper prints, by name: values, where, note.
         audits: Of methods of one's own.
+        documents: Where document frequencies come from, in a sentence.
+        documents_fit: Whether they are of a corpus that goes with the log.
     """
 
     asked: Asked
     tables: Mapping[str, Table]
     paper: Mapping[str, Mapping[str, Any]]
     audits: tuple[Mapping[str, Any], ...]
+    documents: str = ""
+    documents_fit: bool = True
 
     def printed(self, name: str) -> Any:
         """Values that the paper prints; nothing where they were not given."""
@@ -94,15 +80,16 @@ def own_measures(asked: Asked) -> list[str]:
     return [name for name in asked.results.names("measure") if name not in KNOWN]
 
 
-def left_out(asked: Asked) -> str:
-    """What the study asked for and the log does not have."""
+def left_out(asked: Asked, told: Sequence[str]) -> list[str]:
+    """What the study asked for and the log does not have, and what else was left out."""
     wanted = [kind for kind in asked.study["kinds"] if kind not in asked.kinds]
-    if not wanted:
-        return ""
-    return (
-        f"Not in this report: {', '.join(map(words, wanted))}. "
-        "The log has no columns to count them from, such as a click or a time."
-    )
+    found = []
+    if wanted:
+        found.append(
+            f"Not in this report: {', '.join(map(words, wanted))}. "
+            "The log has no columns to count them from, such as a click or a time."
+        )
+    return found + [f"Left out: {each}" for each in dict.fromkeys(told)]
 
 
 def _privacy(told: Told) -> Section:
@@ -169,7 +156,8 @@ def _top_over_m(told: Told) -> Section:
         "at m = 1.",
         parts=[figures.top_over_m(told.asked)],
         notes=[f"zealous at epsilon = {told.asked.epsilon:g}. An item that is missing enters the KL"
-               " divergence as if its count were 1."],
+               " divergence as if its count were 1: where most are missing it tells little else.",
+               f"In the upper two rows {_UNPUBLISHED}"],
     )  # fmt: skip
 
 
@@ -183,7 +171,8 @@ def _top_over_j(told: Told) -> Section:
         paper=f"The lowest KL divergence is at m = {best['keywords']} for keywords and at "
         f"m = {best['queries']} for queries." if best else "",
         parts=[figures.top_over_j(told.asked)],
-        notes=[f"zealous at epsilon = {told.asked.epsilon:g}."],
+        notes=[f"zealous at epsilon = {told.asked.epsilon:g}. In the upper two rows "
+               f"{_UNPUBLISHED}"],
     )  # fmt: skip
 
 
@@ -222,10 +211,11 @@ def _differences(told: Told) -> Section:
         paper=" ".join(said),
         parts=[figures.difference(told.asked, *each) for each in DIFFERENCES.items()],
         notes=[
-            f"{_SCALED} zealous at m = 1.",
+            f"{_SCALED} zealous at m = 1. On all three {_UNPUBLISHED}",
             "k-query and k-session give each session an id of its own, so that their counts are of "
             "sessions: who asks again in another one counts again. The original's are of users.",
         ],
+        absent=_absent(told.asked, "average-difference", "Nothing was published to compare."),
     )
 
 
@@ -247,7 +237,9 @@ def _caching(told: Told) -> Section:
         parts=[applications.caching(told.asked)],
         notes=[f"{memory / 1e9:g} GB of memory, 8 bytes a posting, lists cut at 200,000. The share "
                "of the original's keyword occurrences that find their list in memory; for whole "
-               "queries, all keywords of a query must."],
+               "queries, all keywords of a query must.",
+               *([told.documents] if told.documents and told.documents_fit else [])],
+        warnings=[] if told.documents_fit else [f"{told.documents} {INVENTED}".strip()],
     )  # fmt: skip
 
 
@@ -266,6 +258,7 @@ def _substitution(told: Told) -> Section:
             "MAP as printed sums over ranks and is no average precision, which is beside it: it "
             "can be above 1, and counts a missing substitution as if it were ranked first.",
         ],
+        absent=_absent(told.asked, "coverage", "No release has a substitution for any query."),
     )
 
 
@@ -309,6 +302,13 @@ def _accuracy(told: Told) -> Section:
     )
 
 
+def _absent(asked: Asked, measure: str, otherwise: str) -> str:
+    """What to say where there is nothing to draw, though this was measured."""
+    if measure in asked.results.names("measure"):
+        return otherwise
+    return "Not measured on this log."
+
+
 def _own(told: Told, measures: list[str]) -> Section:
     return Section(
         key="own-measures",
@@ -321,6 +321,7 @@ def _own(told: Told, measures: list[str]) -> Section:
                 for number, measure in enumerate(measures, 1)
             ),
         ],
+        notes=["What is infinite or no number is in the table and not in the figures."],
     )
 
 

@@ -29,17 +29,20 @@ def hurry(asked: Asked, promises: Mapping[Entry, str]) -> Sheet:
     rows = []
     for entry in promises:
         lost = asked.value("missing-share", "queries", entry, at=top)
+        differs = asked.value("average-difference", "queries", entry)
         rows.append([
             str(entry), promises[entry],
             *(asked.value("distinct", kind, entry) for kind in asked.kinds),
             None if lost is None else _rest(lost),
-            asked.value("average-difference", "queries", entry),
+            differs if asked.published("queries", entry) else None,
             asked.value("hit-probability", "keywords", entry),
             asked.value("coverage", pairs, entry, at=_SUGGESTED),
             asked.value("precision", pairs, entry, at=_SUGGESTED),
         ])  # fmt: skip
+    kept = [place for place in range(len(headings)) if any(row[place] is not None for row in rows)]
     return Sheet(name="in-a-hurry", title="Which method keeps what, at which guarantee",
-                 headings=headings, rows=rows, texts=2)  # fmt: skip
+                 headings=[headings[place] for place in kept],
+                 rows=[[row[place] for place in kept] for row in rows], texts=2)  # fmt: skip
 
 
 def _nearest_top(asked: Asked) -> float:
@@ -53,8 +56,13 @@ def _rest(share: Any) -> Any:
     return share._replace(mean=1 - share.mean, low=1 - share.high, high=1 - share.low)
 
 
-def promise(entry: Entry, delta: float, audits: Sequence[Mapping[str, Any]]) -> str:
-    """What a method promises, in words."""
+def promise(
+    entry: Entry,
+    delta: float,
+    audits: Sequence[Mapping[str, Any]],
+    own: Mapping[str, str] | None = None,
+) -> str:
+    """What a method promises, in words; `own` is what somebody says of their own methods."""
     from zealous.anonymity import METHODS
 
     if entry.method == ORIGINAL:
@@ -65,16 +73,34 @@ def promise(entry: Entry, delta: float, audits: Sequence[Mapping[str, Any]]) -> 
             f"fails for somebody with chance {delta:g}"
         )
     if entry.method in METHODS:
-        said = METHODS[entry.method].promises.removesuffix(".").partition(", and ")[0]
-        if entry.k is None:
-            return said
-        return re.sub(r"\bk\b", f"{entry.k:g}", said.replace("k - 1", f"{entry.k - 1:g}"))
-    for audit in audits:
-        if audit["method"] == entry.method:
-            outcome = "REFUTED by the audit" if audit["failures"] else "nothing found against it"
-            claim = f"epsilon = {audit['epsilon']:g}, delta = {audit['delta']:g}"
-            return f"its own claim: {claim}; {outcome}"
+        return _with_k(METHODS[entry.method].promises.partition(", and ")[0], entry)
+    if audit := _audit(entry, audits):
+        outcome = "REFUTED by the audit" if audit["failures"] else "nothing found against it"
+        claim = f"epsilon = {audit['epsilon']:g}, delta = {audit['delta']:g}"
+        return f"its own claim: {claim}; {outcome}"
+    if own and entry.method in own:
+        return f"its own claim, not audited: {_with_k(own[entry.method], entry)}"
     return "a method of your own: nothing was claimed or audited"
+
+
+def _with_k(said: str, entry: Entry) -> str:
+    """A sentence about k, with the number."""
+    said = said.strip().removesuffix(".")
+    if entry.k is None:
+        return said
+    return re.sub(r"\bk\b", f"{entry.k:g}", said.replace("k - 1", f"{entry.k - 1:g}"))
+
+
+def _audit(entry: Entry, audits: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """That of the method at this setting; a refutation, where several could be meant."""
+    found = [
+        audit
+        for audit in audits
+        if audit["method"] == entry.method
+        and audit["epsilon"] == entry.epsilon
+        and audit.get("m", entry.m) == entry.m
+    ]
+    return min(found, key=lambda audit: not audit["failures"], default=None)
 
 
 def analytic(table: Table) -> Sheet:
@@ -183,7 +209,8 @@ def own(asked: Asked, measures: Sequence[str]) -> Sheet:
 def audits(found: Sequence[Mapping[str, Any]]) -> Sheet:
     """What was claimed of methods of one's own, and what was proven against it."""
     rows = [
-        [each["method"], each["epsilon"], each["delta"], each["proven"], each["seen_from"],
+        [str(Entry(method=each["method"], m=each.get("m"))), each["epsilon"], each["delta"],
+         each["proven"], each["seen_from"],
          "; ".join(["REFUTED", *each["failures"]]) if each["failures"] else
          "nothing found against it"]
         for each in found

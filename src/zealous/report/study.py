@@ -31,7 +31,14 @@ class Context:
         synthetic: Whether the log was generated.
         tables: Those of the theory; of these it shows `privacy` and `thresholds`.
         paper: What the paper prints, as `evaluate.paper.printed` gives it.
-        audits: Of methods of one's own: method, epsilon, delta, proven, seen_from, failures.
+        audits: Of methods of one's own: method, epsilon, delta, proven, seen_from, failures; and m
+            where the same name has several.
+        documents: Where document frequencies come from, in a sentence.
+        documents_fit: Whether they go with the log; not those of an invented corpus beside a log
+            that is not invented.
+        promises: What somebody says of each of their own methods, by its name.
+        own: Methods and measures of one's own, each as it is to be listed.
+        left_out: What could not be run on this log, a sentence each.
         version: Of the software.
     """
 
@@ -42,6 +49,11 @@ class Context:
     tables: Sequence[Table] = ()
     paper: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     audits: Sequence[Mapping[str, Any]] = ()
+    documents: str = ""
+    documents_fit: bool = True
+    promises: Mapping[str, str] = field(default_factory=dict)
+    own: Sequence[str] = ()
+    left_out: Sequence[str] = ()
     version: str = VERSION
 
 
@@ -61,8 +73,8 @@ def write_report(
     Returns:
         The page.
     """
-    from zealous.report.page import page
-    from zealous.report.sections import Told, left_out, sections
+    from zealous.report.page import page, told_of
+    from zealous.report.sections import INVENTED, Told, left_out, sections
     from zealous.report.sheets import hurry, promise
 
     asked = Asked(results=results, study=context.study)
@@ -71,18 +83,22 @@ def write_report(
         tables={table.name: table for table in context.tables},
         paper=context.paper,
         audits=tuple(context.audits),
+        documents=context.documents,
+        documents_fit=context.documents_fit,
     )
     (folder / "figures").mkdir(exist_ok=True)
     promises = {
-        entry: promise(entry, context.study["delta"], context.audits) for entry in asked.entries()
+        entry: promise(entry, context.study["delta"], context.audits, context.promises)
+        for entry in asked.entries()
     }
     content = {
         "context": context,
         "epsilon": f"{asked.epsilon:g}",
         "hurry": _table(folder, hurry(asked, promises)),
-        "findings": findings,
+        "findings": [told_of(each) for each in findings],
         "sections": [_section(folder, each) for each in sections(told)],
-        "left_out": left_out(asked),
+        "left_out": left_out(asked, context.left_out),
+        "warning": "" if context.documents_fit else INVENTED,
         "settings": {name: _setting(value) for name, value in context.study.items()},
     }
     path = folder / "report.html"

@@ -1,0 +1,83 @@
+"""The whole study of `zealous compare`: time, and the most memory that its processes use together.
+
+    python benchmarks/study.py [--users 500000] [--memory 4GB] [-o DIR]
+
+Runs the command with its default grid, prints what it says with the time, and at last a row of a
+Markdown table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+from publish import _log
+
+PROGRAM = Path(sys.executable).with_name("zealous")
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+def main() -> None:
+    arguments = _arguments()
+    path = _log(arguments.users)
+    with tempfile.TemporaryDirectory() as folder:
+        output = arguments.output or Path(folder) / "study"
+        command = [PROGRAM, "compare", path, "--memory", arguments.memory, "-o", output]
+        started = time.monotonic()
+        process = subprocess.Popen(
+            [str(each) for each in command], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
+            text=True,
+        )  # fmt: skip
+        peak = [0]
+        watch = threading.Thread(target=_watch, args=(process, peak), daemon=True)
+        watch.start()
+        assert process.stderr is not None
+        for line in process.stderr:
+            print(f"{time.monotonic() - started:7.1f} s  {line.rstrip()}", flush=True)
+        assert process.wait() == 0
+        seconds = time.monotonic() - started
+    print(f"| {arguments.users:,} | {seconds / 60:.1f} min | {peak[0] / 1e9:.1f} GB |")
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--users", type=int, default=500_000)
+    parser.add_argument("--memory", default="4GB", help="for the engine")
+    parser.add_argument("-o", "--output", type=Path)
+    return parser.parse_args()
+
+
+def _watch(process: subprocess.Popen[str], peak: list[int]) -> None:
+    while process.poll() is None:
+        peak[0] = max(peak[0], sum(_resident(each) for each in _family(process.pid)))
+        time.sleep(0.5)
+
+
+def _family(root: int) -> list[int]:
+    """A process and its children."""
+    children = []
+    for each in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parent = int(each.read_text().rpartition(")")[2].split()[1])
+        except (OSError, ValueError, IndexError):
+            continue
+        if parent == root:
+            children.append(int(each.parent.name))
+    return [root, *children]
+
+
+def _resident(pid: int) -> int:
+    try:
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE
+    except (OSError, ValueError):
+        return 0
+
+
+if __name__ == "__main__":
+    main()
