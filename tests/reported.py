@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
+
+import pytest
 
 from zealous.evaluate.paper import printed
 from zealous.evaluate.results import Results, as_table
 from zealous.evaluate.study import Study
-from zealous.report.study import Context
+from zealous.report.study import Context, write_report
 from zealous.theory.tables import Own, privacy, thresholds
 
 STUDY = Study(draws=3)
@@ -19,6 +22,20 @@ SMALL = Study(
 SIZES = {"keywords": 9e5, "queries": 3e6, "clicks": 4.5e6, "query-pairs": 3e6, "phrase-pairs": 2e6}
 HELD = {"keywords": 6e3, "queries": 3e3, "clicks": 2.5e3, "query-pairs": 330, "phrase-pairs": 900}
 ITEMS = {"keywords": 56, "queries": 20, "clicks": 14, "query-pairs": 7, "phrase-pairs": 7}
+
+
+EVIL = "<script>alert(1)</script>\"'&$x$"
+UNEVEN = "_odd $ measure of mine that is infinite, no number or vast here and there"
+_DRAWN: list[Path] = []
+
+
+class Run(NamedTuple):
+    """A method at one setting."""
+
+    name: str
+    epsilon: float | None = None
+    k: int | None = None
+    m: int | None = None
 
 
 class Finding(NamedTuple):
@@ -44,12 +61,43 @@ FINDINGS = (
 def made(
     study: Study = STUDY,
     kinds: Sequence[str] = tuple(SIZES),
-    own: Mapping[str, float | None] | None = None,
+    own: Sequence[Run] = (),
     measures: Sequence[str] = (),
+    nothing: Sequence[Run] = (),
 ) -> Results:
-    """Results of a study; `own` are methods of one's own, each with an epsilon or none."""
-    rows = list(_rows(study, kinds, own or {}, measures))
+    """Results of a study.
+
+    Args:
+        study: Its grid.
+        kinds: What was counted.
+        own: Methods of one's own.
+        measures: Of one's own.
+        nothing: Methods at settings at which nothing is published.
+    """
+    rows = list(_rows(study, kinds, own, measures, nothing))
     return Results(table=as_table(rows))
+
+
+def drawn(factory: pytest.TempPathFactory) -> Path:
+    """The folder of a report of everything, drawn once for all tests: that takes most of the time.
+
+    It has methods and measures of one's own, at several settings, and nasty names.
+    """
+    if not _DRAWN:
+        folder = factory.mktemp("whole")
+        own = [Run(EVIL, 3.0, m=2), Run("plain-own"), Run("both", 1.0, m=1), Run("both", 5.0, m=1),
+               Run("both", 5.0, m=4)]  # fmt: skip
+        results = made(SMALL, tuple(SIZES), own, ["my-measure", UNEVEN])
+        audits = [{"method": EVIL, "epsilon": 3.0, "delta": 1e-6, "proven": 2.5, "seen_from": None,
+                   "failures": ["it shows"]}]  # fmt: skip
+        about = context(
+            SMALL, audits=audits, promises={"plain-own": f"nobody is named {EVIL}."},
+            own=[f"{EVIL} (method)", "my-measure (measure)"], left_out=[f"k-session: {EVIL}"],
+            documents=f"Documents of {EVIL}.", documents_fit=False,
+        )  # fmt: skip
+        findings = [*FINDINGS, Finding(EVIL, EVIL, EVIL, EVIL, False, EVIL)]
+        _DRAWN.append(write_report(folder, results, findings, about))
+    return _DRAWN[0].parent
 
 
 def context(study: Study = STUDY, **more: Any) -> Context:
@@ -61,25 +109,30 @@ def context(study: Study = STUDY, **more: Any) -> Context:
 
 
 def _rows(
-    study: Study, kinds: Sequence[str], own: Mapping[str, float | None], measures: Sequence[str]
+    study: Study,
+    kinds: Sequence[str],
+    own: Sequence[Run],
+    measures: Sequence[str],
+    nothing: Sequence[Run],
 ) -> Iterator[tuple[Any, ...]]:
-    settings: list[tuple[str, float | None, int | None, int | None, int]] = [
-        ("original", None, None, None, 1)
-    ]
+    settings = [Run("original")]
     settings += [
-        ("zealous", float(epsilon), None, m, study.draws)
+        Run("zealous", float(epsilon), m=m)
         for m in study.items_per_user
         for epsilon in study.epsilons
     ]
-    settings += [(name, None, k, None, 1) for name in study.methods for k in study.k]
-    settings += [(name, epsilon, None, epsilon and 2, 1) for name, epsilon in own.items()]
-    for method, epsilon, k, m, draws in settings:
-        loss = 0.0 if method == "original" else (m or 1) / (epsilon or 60 / (k or 10))
-        for draw in range(draws):
+    settings += [Run(name, k=k) for name in study.methods for k in study.k]
+    for each in (*settings, *own):
+        loss = 0.0 if each.name == "original" else (each.m or 1) / (each.epsilon or 6)
+        if each.k:
+            loss = each.k / 60
+        for draw in range(study.draws if each.name == "zealous" else 1):
             for kind in kinds:
-                for measure, at, value in _figures(study, kind, method, loss, m, measures):
+                for measure, at, value in _figures(study, kind, each.name, loss, each.m, measures):
                     shaken = value * (1 + 0.03 * math.sin(7 * draw + 13 * loss + (at or 0)))
-                    yield method, epsilon, k, m, draw, kind, measure, at, shaken
+                    if measure == "distinct" and each in nothing:
+                        shaken = 0.0
+                    yield *each, draw, kind, measure, at, shaken
 
 
 def _figures(
@@ -122,4 +175,5 @@ def _figures(
                 yield name, j, (1 - 0.02 * loss - 0.03 * place - 0.02 * j) * (1 if loss else 1.1)
             yield "coverage", j, (0.02 if kind == "query-pairs" else 0.06) / (0.2 + loss) + 0.01
     for place, name in enumerate(measures):
-        yield name, None, 1 + place + loss
+        odd = {1.0: math.inf, 0.2: math.nan, 6.0: 1e308} if name == UNEVEN else {}
+        yield name, None, odd.get(loss, 1 + place + loss)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 import re
 from collections import Counter
 from html.parser import HTMLParser
@@ -10,14 +11,17 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from reported import FINDINGS, SMALL, STUDY, Finding, context, made
+from reported import EVIL, FINDINGS, SMALL, STUDY, UNEVEN, Run, context, drawn, made
 
+from zealous.evaluate.claim import Case
+from zealous.evaluate.claim import finding as finding_of
 from zealous.evaluate.results import Point, Results, Spread, as_table
 from zealous.report import style
+from zealous.report.applications import own as own_chart
 from zealous.report.asked import Asked, Entry
 from zealous.report.draw import figure, plain
 from zealous.report.figures import distributions
-from zealous.report.page import inline, number, shown
+from zealous.report.page import inline, number, shown, told_of
 from zealous.report.parts import Axis, Chart, Line, Panel, Sheet
 from zealous.report.sections import own_measures
 from zealous.report.sheets import promise
@@ -32,8 +36,6 @@ TABLES = {
     "in-a-hurry", "privacy", "thresholds", "distinct-over-m", "total-over-m", "average-items",
     "phrase-pairs-coverage", "accuracy-without-slack",
 }  # fmt: skip
-KINDS = ("keywords", "queries", "query-pairs", "phrase-pairs")
-EVIL = "<script>alert(1)</script>\"'&$x$"
 
 
 class Text(HTMLParser):
@@ -68,22 +70,7 @@ def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A report of everything, with a method and measures of one's own and nasty names."""
-    folder = tmp_path_factory.mktemp("whole")
-    results = made(SMALL, KINDS, {EVIL: 3.0, "plain-own": None}, ["my-measure", "_odd $"])
-    audits = [
-        {
-            "method": EVIL,
-            "epsilon": 3.0,
-            "delta": 1e-6,
-            "proven": 2.5,
-            "seen_from": None,
-            "failures": ["it shows"],
-        }
-    ]
-    findings = [*FINDINGS, Finding(EVIL, EVIL, EVIL, EVIL, False, EVIL)]
-    about = context(SMALL, audits=audits)
-    assert write_report(folder, results, findings, about) == folder / "report.html"
-    return folder
+    return drawn(tmp_path_factory)
 
 
 def test_every_figure_and_table_is_there_with_its_files(whole: Path) -> None:
@@ -146,7 +133,7 @@ def test_a_nasty_name_is_text_everywhere(whole: Path) -> None:
 
 @pytest.mark.usefixtures("undrawn")
 def test_a_cell_that_a_spreadsheet_would_run_is_inert(tmp_path: Path) -> None:
-    results = made(SMALL, ["queries"], own={"=1+1": None})
+    results = made(SMALL, ["queries"], own=[Run("=1+1")])
     write_report(tmp_path, results, (), context(SMALL))
     for name in ("in-a-hurry", "average-difference"):
         with (tmp_path / "figures" / f"{name}.csv").open(newline="") as file:
@@ -167,6 +154,7 @@ def test_findings_are_a_checklist(whole: Path) -> None:
     page = said((whole / "report.html").read_text())
     for mark, finding in zip(("✓ holds", "✗ does not hold", "? cannot tell"), FINDINGS,
                              strict=True):  # fmt: skip
+        assert page.count(f"{mark} {finding.claim}") == 2
         assert f"{mark} {finding.claim} Here: {finding.measured}" in page
     assert "The paper: 55 % fewer keywords" in page
     assert "Why: Noise outweighs what is regained." in page
@@ -195,8 +183,12 @@ def test_the_first_table_says_what_is_kept_and_promised(whole: Path) -> None:
     assert list(rows) == [
         "original", "zealous, epsilon = 5, m = 1", "zealous, epsilon = 5, m = 6",
         "zealous, epsilon = 1, m = 1", "k-query, k = 10", f"{EVIL}, epsilon = 3, m = 2",
-        "plain-own",
+        "plain-own", "both, epsilon = 1, m = 1", "both, epsilon = 5, m = 1",
+        "both, epsilon = 5, m = 4",
     ]  # fmt: skip
+    assert rows["plain-own"]["what it promises"] == (
+        f"its own claim, not audited: nobody is named {EVIL}"
+    )
     assert "149-fold" in rows["zealous, epsilon = 5, m = 1"]["what it promises"]
     assert "at least 10 users" in rows["k-query, k = 10"]["what it promises"]
     assert "REFUTED" in rows[f"{EVIL}, epsilon = 3, m = 2"]["what it promises"]
@@ -225,6 +217,13 @@ def test_a_log_without_clicks_and_times(tmp_path: Path) -> None:
     write_report(tmp_path, made(SMALL, ["keywords", "queries"]), FINDINGS, context(SMALL))
     page = said((tmp_path / "report.html").read_text())
     assert "Not in this report: clicks, query pairs, phrase pairs." in page
+    assert "for which the release has a substitution" not in page  # a note on what is not there
+    assert "What the paper found, with numbers" in page
+    with (tmp_path / "figures" / "in-a-hurry.csv").open(newline="") as file:
+        assert next(csv.reader(file))[2:] == [
+            "keywords kept", "queries kept", "share of top 100 queries kept",
+            "average difference, queries", "hit probability",
+        ]  # fmt: skip
     assert page.count("Not measured on this log.") == 3  # quality, coverage, phrase pairs
     assert not files(tmp_path, "svg") & {"substitution", "coverage", "phrase-pairs"}
     assert "caching" in files(tmp_path, "svg")
@@ -236,6 +235,159 @@ def test_nothing_measured_is_a_page_all_the_same(tmp_path: Path) -> None:
     page = said((tmp_path / "report.html").read_text())
     assert "No finding was checked." in page
     assert files(tmp_path, "svg") == set()
+
+
+def columns(path: Path, *names: str) -> list[tuple[str, ...]]:
+    with path.open(newline="") as file:
+        return [tuple(row[name] for name in names) for row in csv.DictReader(file)]
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_an_empty_release_does_not_look_good(tmp_path: Path) -> None:
+    nothing = [Run("zealous", 1.0, m=1), Run("zealous", 5.0, m=6), Run("flat")]
+    results = made(SMALL, ["queries"], own=[Run("flat")], nothing=nothing)
+    write_report(tmp_path, results, (), context(SMALL))
+    figures = tmp_path / "figures"
+    told = dict(columns(figures / "in-a-hurry.csv", "method", "average difference, queries"))
+    assert [told[name] for name in ("zealous, epsilon = 1, m = 1", "flat")] == ["", ""]
+    assert told["zealous, epsilon = 5, m = 1"]
+    for name in ("average-difference", "rms-difference", "total-variation"):
+        found = columns(figures / f"{name}.csv", "curve", "x")
+        assert found == [("zealous, m = 1", "5.0"), ("k-query", "5.0"), ("k-query", "10.0")]
+    over_m = set(columns(figures / "top-j-over-m.csv", "y", "x"))
+    assert over_m == {("average L1 distance", "1.0"), ("KL divergence, nats", "1.0"),
+                      *((y, x) for y in ("top-j items missing", "share missing")
+                        for x in ("1.0", "6.0"))}  # fmt: skip
+    over_j = set(columns(figures / "top-j-over-j.csv", "y", "curve"))
+    assert ("KL divergence, nats", "m = 1") in over_j
+    assert ("KL divergence, nats", "m = 6") not in over_j
+    page = said((tmp_path / "report.html").read_text())
+    assert page.count("at which a draw publishes nothing at all is left out") == 3
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_one_empty_draw_is_enough_to_leave_a_setting_out(tmp_path: Path) -> None:
+    rows = [("zealous", 1.0, None, 1, draw, "queries", measure, None, value)
+            for measure in ("distinct", "average-difference")
+            for draw, value in enumerate((0.0, 3.0))]  # fmt: skip
+    write_report(tmp_path, Results(table=as_table(rows)), (), context(SMALL))
+    assert "average-difference" not in files(tmp_path, "csv")
+    assert "Nothing was published to compare." in said((tmp_path / "report.html").read_text())
+    with (tmp_path / "figures" / "in-a-hurry.csv").open(newline="") as file:
+        assert next(csv.reader(file)) == [
+            "method", "what it promises", "queries kept", "queries kept, low", "queries kept, high",
+        ]  # fmt: skip
+
+
+def test_a_panel_without_points_says_why() -> None:
+    lines = [Line(label="l", points=[], look=BLACK, gaps=gaps) for gaps in ([], [1])]
+    for line, words in zip(lines, ("not measured", "nothing published"), strict=True):
+        panel = Panel(title="t", x=Axis("x"), y="y", lines=[line])
+        chart = figure(Chart(name="c", title="c", rows=[[panel]]), "internal")
+        assert [text.get_text() for text in chart.axes[0].texts] == [words]
+
+
+def test_an_axis_shows_what_was_tried_and_left_out() -> None:
+    line = Line(label="l", points=[Point(4, Spread(1, 1, 1, 1))], look=BLACK, gaps=[1, 9000])
+    panel = Panel(title="t", x=Axis("x", log=True), y="y", lines=[line])
+    axes = figure(Chart(name="c", title="c", rows=[[panel]]), "internal").axes[0]
+    low, high = axes.get_xlim()
+    assert low < 1
+    assert high > 9000
+
+
+@pytest.mark.parametrize("fits", [True, False])
+@pytest.mark.usefixtures("undrawn")
+def test_the_page_says_whose_documents_they_are(tmp_path: Path, *, fits: bool) -> None:
+    about = context(SMALL, documents="They are of my corpus.", documents_fit=fits)
+    write_report(tmp_path, made(SMALL, ["keywords"]), (), about)
+    text = (tmp_path / "report.html").read_text()
+    assert said(text).count("They are of my corpus.") == 2  # beside the figure, and at the end
+    warned = re.findall(r"<b>([^<]*These hit probabilities are of an invented[^<]*)</b>", text)
+    assert len(warned) == (0 if fits else 3)  # and on page one
+    assert all("--documents" in each for each in warned)
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_what_is_ones_own_and_what_was_left_out_is_told(tmp_path: Path) -> None:
+    about = context(SMALL, own=["mine", "<b>"], left_out=["k-query: needs times.", "x", "x"])
+    write_report(tmp_path, made(SMALL, ["clicks"]), (), about)
+    text = (tmp_path / "report.html").read_text()
+    assert "your own" in said(text[text.index('id="made"') :])
+    assert "mine; <b>" in said(text)
+    assert "Left out: k-query: needs times. Left out: x" in said(text[: text.index("<nav")])
+
+
+@pytest.mark.parametrize(
+    ("claim", "short"),
+    [
+        (
+            "It falls (at m = 6) a little. (By 10% (or so) or less.)",
+            "It falls (at m = 6) a little.",
+        ),
+        ("It falls (at m = 6).", "It falls (at m = 6)."),
+        ("It (a) falls. (Judged: x.) Always.", "It (a) falls. (Judged: x.) Always."),
+    ],
+)
+def test_a_claim_in_a_line_is_without_how_it_is_judged(claim: str, short: str) -> None:
+    finding = finding_of("name", claim, [Case("3 at m = 1", None)])
+    assert told_of(finding).short == short
+    assert told_of(finding).measured == "3 at m = 1. This is too little to judge by."
+    assert "not measured" not in told_of(finding_of("name", claim, [])).measured
+    assert told_of(finding_of("name", claim, [Case("3", holds=True)])).measured == "3"
+
+
+def test_a_method_of_ones_own_is_shown_at_each_setting() -> None:
+    own = [Run("mine", 1.0, m=2), Run("mine", 3.0, m=2), Run("mine", 3.0, m=7), Run("mine", m=9),
+           Run("other", k=3), Run("other", k=4)]  # fmt: skip
+    asked = Asked(results=made(SMALL, ["queries"], own), study=SMALL.as_object())
+    assert [each for each in asked.entries() if each.method in ("mine", "other")] == [
+        Entry(method=name, epsilon=epsilon, k=k, m=m) for name, epsilon, k, m in own
+    ]
+    lines = asked.lines("distinct", "queries", "epsilon")
+    assert {line.label: [point.x for point in line.points] for line in lines} == {
+        "zealous, m = 1": [1, 5], "mine, m = 2": [1, 3], "mine, m = 7": [3], "mine, m = 9": [0],
+    }  # fmt: skip
+    looks = [line.look for line in lines]
+    assert len({(look.marker, str(look.stroke), look.hollow) for look in looks}) == len(looks)
+    over_k = {line.label: len(line.points) for line in asked.lines("distinct", "queries", "k")}
+    assert over_k == {"k-query": 2, "mine, m = 9": 1, "other": 2}
+    drawn = {line.label for line in distributions(asked).rows[0][0].lines}
+    assert {"mine, epsilon = 3, m = 7", "mine, m = 9", "other, k = 4"} <= drawn
+
+
+def test_a_panel_of_ones_own_measure_is_titled_by_its_kind_alone() -> None:
+    asked = Asked(results=made(SMALL, measures=["mine"]), study=SMALL.as_object())
+    rows = own_chart(asked, "mine", "own-measure-1").rows
+    kinds = ["keywords", "queries", "clicks", "query pairs", "phrase pairs"]
+    assert [[panel.title for panel in row] for row in rows] == [kinds, kinds]
+    assert [row[-1].x.label for row in rows] == ["epsilon", "k, users"]
+
+
+@pytest.mark.parametrize("along", [None, 4.0])
+@pytest.mark.parametrize("worst", [math.inf, -math.inf, math.nan, 1.7e308, None])
+def test_only_what_is_finite_is_drawn(worst: float | None, along: float | None) -> None:
+    values = [worst, -1e149, 3.0, 1e-300, 1e149]
+    rows = [("zealous", float(place), None, 1, 0, "queries", "mine", along, value)
+            for place, value in enumerate(values)]  # fmt: skip
+    rows.append(("flat", None, None, None, 0, "queries", "mine", along, worst))
+    asked = Asked(results=Results(table=as_table(rows)), study=SMALL.as_object())
+    chart = own_chart(asked, "mine", "own-measure-1")
+    svg, _ = style.svg_and_png(lambda: figure(chart, "internal"))
+    assert svg
+    means = {point.y.mean for row in chart.rows for panel in row for line in panel.lines
+             for point in line.points}  # fmt: skip
+    assert means == ({-1e149, 3, 1e-300, 1e149} if along is None else {1e149})
+
+
+def test_what_is_not_finite_is_in_the_table(whole: Path) -> None:
+    column = f"{UNEVEN}, queries"
+    found = dict(columns(whole / "figures" / "own-measures.csv", "method", column))
+    assert found["zealous, epsilon = 1, m = 1"] == "inf"
+    assert {y for (y,) in columns(whole / "figures" / "own-measure-2.csv", "y")} == {UNEVEN}
+    drawn = [float(mean) for (mean,) in columns(whole / "figures" / "own-measure-2.csv", "mean")]
+    assert drawn
+    assert all(map(math.isfinite, drawn))
 
 
 def test_the_same_results_give_the_same_bytes() -> None:
@@ -262,7 +414,9 @@ def test_settings_that_were_not_tried_are_replaced_by_the_next() -> None:
 
 
 def test_a_method_without_a_parameter_goes_across() -> None:
-    asked = Asked(results=made(SMALL, own={"flat": None, "noisy": 2.0}), study=SMALL.as_object())
+    asked = Asked(
+        results=made(SMALL, own=[Run("flat"), Run("noisy", 2.0, m=2)]), study=SMALL.as_object()
+    )
     over = {
         axis: {line.label: line.across for line in asked.lines("distinct", "queries", axis)}
         for axis in ("epsilon", "k")
@@ -284,11 +438,22 @@ def test_what_is_not_of_the_program_is_a_measure_of_ones_own() -> None:
         (Entry(method="original"), "nothing"),
         (Entry(method="k-session", k=7), "at least 6 other users"),
         (Entry(method="pseudonym"), "cannot be traced back"),
-        (Entry(method="else", epsilon=1), "nothing was claimed"),
+        (Entry(method="else", m=1), "nothing was claimed or audited"),
+        (Entry(method="else", epsilon=1), "not audited: epsilon = 1"),
+        (Entry(method="mine", k=9), "not audited: everybody is one of 9 or of 8 others"),
+        (Entry(method="known", epsilon=1, m=1), "epsilon = 1, delta = 0.1; nothing found"),
+        (Entry(method="known", epsilon=2, m=1), "epsilon = 2, delta = 0.1; nothing found"),
+        (Entry(method="known", epsilon=2, m=5), "epsilon = 2, delta = 0.1; REFUTED"),
+        (Entry(method="known", epsilon=3, m=5), "not audited: epsilon = 3"),
     ],
 )
 def test_promises(entry: Entry, words: str) -> None:
-    assert words in promise(entry, 0.001, ())
+    audits = [
+        {"method": "known", "epsilon": epsilon, "delta": 0.1, "failures": failures} | more
+        for epsilon, failures, more in ((1.0, [], {}), (2.0, [], {"m": 1}), (2.0, ["x"], {"m": 5}))
+    ]
+    own = {"mine": "everybody is one of k or of k - 1 others."}
+    assert words in promise(entry, 0.001, audits, own)
 
 
 def test_numbers_in_print() -> None:

@@ -6,11 +6,14 @@ import json
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from reported import FINDINGS, SMALL, context, made
+from reported import STUDY, context, drawn, made
 
+from zealous.evaluate.findings import findings
+from zealous.report import style
 from zealous.report.study import write_report
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -42,8 +45,7 @@ def chromium(tmp_path: Path, *arguments: str) -> str:
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("report")
-    return write_report(folder, made(SMALL, own={"mine": 2.0}), FINDINGS, context(SMALL))
+    return drawn(tmp_path_factory) / "report.html"
 
 
 @pytest.mark.parametrize("width", [1280, 500])  # the least that a headless window can be
@@ -59,8 +61,28 @@ def test_nothing_overflows(report: Path, tmp_path: Path, width: int) -> None:
     assert found["drawn"] == report.read_text().count("<figure ")
 
 
-def test_it_prints(report: Path, tmp_path: Path) -> None:
+def printed(tmp_path: Path, report: Path) -> int:
+    """How many pages it has on paper."""
     pdf = tmp_path / "report.pdf"
     chromium(tmp_path, "--no-pdf-header-footer", f"--print-to-pdf={pdf}", report.as_uri())
-    pages = len(re.findall(rb"/Type\s*/Page\b", pdf.read_bytes()))
-    assert 8 <= pages <= 25
+    return len(re.findall(rb"/Type\s*/Page\b", pdf.read_bytes()))
+
+
+def test_it_prints(report: Path, tmp_path: Path) -> None:
+    assert 8 <= printed(tmp_path, report) <= 25
+
+
+def test_in_a_hurry_is_one_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(style, "svg_and_png", lambda _: ("<svg></svg>", b""))
+    study = replace(STUDY, epsilons=(1, 5, 10), items_per_user=(1, 6, 40))
+    results = made(study)
+    about = context(
+        study, documents_fit=False, left_out=["k-query with k = 1,000 needs more users."]
+    )
+    path = write_report(tmp_path, results, findings(results, study), about)
+    text = path.read_text()
+    assert text.index('id="numbers"') < text.index("<nav>") < text.index("<h2>1. ")
+    hurried = text[: text.index('<section id="numbers">')]
+    assert hurried.count("<li>") == 17
+    path.write_text(hurried)
+    assert printed(tmp_path, path) == 1

@@ -84,10 +84,12 @@ def compare(
     from zealous.evaluate.candidates import check_own
     from zealous.evaluate.findings import findings
     from zealous.evaluate.run import TAKEN, Grid, check_kinds, run
+    from zealous.evaluate.truth import check_measures
     from zealous.evaluate.workspace import workspace
 
     study = study or Study()
     check_own(methods, TAKEN)
+    check_measures(measures)
     grid = Grid(
         study=study,
         log=log,
@@ -145,8 +147,10 @@ def evaluate(
     from zealous.evaluate.given import alike, read_given
     from zealous.evaluate.measure import measured
     from zealous.evaluate.run import documents_of
+    from zealous.evaluate.truth import check_measures
     from zealous.evaluate.workspace import check_apart, mark, workspace
 
+    check_measures(measures)
     target = None if output is None else Path(output)
     if target is not None:
         check_apart(target)

@@ -6,10 +6,12 @@ What it measures it leaves in the workspace, where an unfinished study keeps its
 from __future__ import annotations
 
 import json
+import os
 import pickle
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,6 +26,7 @@ from zealous.log import Log
 
 _JOB = "beside.pickle"
 _LEAST_MEMORY = 2 * 10**9
+_STOPS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,20 +67,24 @@ def halved(engine: DuckDB) -> DuckDB | None:
 
 @contextmanager
 def beside(job: Job, kept: Workspace) -> Iterator[Callable[[], None]]:
-    """Start the other process; what is given waits for it, and raises what went wrong there."""
+    """Start the other process; what is given waits for it, and raises what went wrong there.
+
+    Its standard input is never written to. It ends when this process does, however that may be,
+    and then the other one stops.
+    """
     path = kept.folder / _JOB
     path.write_bytes(pickle.dumps(job))
     process = subprocess.Popen(  # noqa: S603
         [sys.executable, "-m", "zealous.evaluate.beside", str(kept.directory)],
-        stdin=subprocess.DEVNULL,
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,  # an error of the engine could quote data
         encoding="utf-8",
     )
 
     def finish() -> None:
-        said, _ = process.communicate()
-        if process.returncode:
+        said = process.stdout.read() if process.stdout else ""  # `communicate` would end its input
+        if process.wait():
             error = json.loads(said or "{}")
             kind = UsageError if error.get("usage") else ZealousError
             raise kind(error.get("message", "the second process of the study was stopped"))
@@ -88,17 +95,21 @@ def beside(job: Job, kept: Workspace) -> Iterator[Callable[[], None]]:
         if process.poll() is None:
             process.terminate()
             process.wait()
-        if process.stdout is not None:
-            process.stdout.close()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                pipe.close()
 
 
 def main(directory: Path) -> int:
     """Do what the other process was told."""
-    from zealous.evaluate.run import measure_apart
-
-    signal.signal(signal.SIGTERM, _interrupt)
+    for each in _STOPS:
+        if each == signal.SIGTERM or signal.getsignal(each) != signal.SIG_IGN:  # not after nohup
+            signal.signal(each, _interrupt)
+    threading.Thread(target=_watch, daemon=True).start()
     kept = Workspace(directory=directory)
     try:
+        from zealous.evaluate.run import measure_apart
+
         job: Job = pickle.loads((kept.folder / _JOB).read_bytes())  # noqa: S301
         measure_apart(job, kept)
     except KeyboardInterrupt:
@@ -111,7 +122,16 @@ def main(directory: Path) -> int:
 
 
 def _interrupt(_: int, __: FrameType | None) -> None:
+    for each in _STOPS:
+        signal.signal(each, signal.SIG_IGN)  # a second one would break off the cleaning up
     raise KeyboardInterrupt
+
+
+def _watch() -> None:
+    """Stop this process when its input ends: then the one that started it is gone."""
+    while os.read(sys.stdin.fileno(), 1):
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 if __name__ == "__main__":

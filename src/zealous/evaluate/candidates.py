@@ -16,7 +16,7 @@ from zealous.engines.duckdb import DuckDB
 from zealous.errors import UsageError
 from zealous.evaluate.original import Ints, Original
 from zealous.evaluate.released import Released, by_index, by_text, itself
-from zealous.guarantee import ProbabilisticDP
+from zealous.guarantee import Guarantee, ProbabilisticDP, whole
 from zealous.log import Log
 from zealous.mechanism import Mechanism, Zealous
 from zealous.noise import RandomBytes, seeded_bytes
@@ -103,7 +103,7 @@ class ByZealous:
 
     def calibration(self, people: int) -> Calibration:
         """Its parameters for a log of so many users."""
-        goal = ProbabilisticDP(epsilon=str(self.epsilon), delta=str(self.delta), users=people)
+        goal = ProbabilisticDP(epsilon=self.epsilon, delta=self.delta, users=people)
         return calibrate(goal, self.m)
 
     def release(self, originals: Mapping[str, Original], draw: int) -> Mapping[str, Released]:
@@ -139,18 +139,12 @@ class ByMechanism:
     @property
     def setting(self) -> Setting:
         """Where on the grid."""
-        goal = getattr(self.mechanism, "goal", None)
-        return Setting(
-            method=self.mechanism.name,
-            epsilon=None if goal is None else float(goal.epsilon),
-            m=self.mechanism.items_per_user,
-        )
+        return _setting(self.mechanism)
 
     def release(self, originals: Mapping[str, Original], draw: int) -> Mapping[str, Released]:
         """One draw of its noise."""
-        name = self.mechanism.name
         return {
-            kind: released(self.mechanism, original, _noise(self.seed, name, kind, draw))
+            kind: released(self.mechanism, original, _noise(self.seed, self.setting, kind, draw))
             for kind, original in originals.items()
         }
 
@@ -173,7 +167,7 @@ class ByMethod:
     @property
     def setting(self) -> Setting:
         """Where on the grid."""
-        return Setting(method=self.method.name, k=getattr(self.method, "k", None))
+        return _setting(self.method)
 
     def release(self, originals: Mapping[str, Original], draw: int) -> Mapping[str, Released]:
         """What the method counts in its output; it draws no noise."""
@@ -186,32 +180,88 @@ class ByMethod:
         }
 
 
+def _setting(method: Mechanism | Method) -> Setting:
+    """Where on the grid a method of one's own stands."""
+    if isinstance(method, Method):
+        return Setting(method=method.name, k=getattr(method, "k", None))
+    goal = getattr(method, "goal", None)
+    epsilon = None if goal is None else float(goal.epsilon)
+    return Setting(method=method.name, epsilon=epsilon, m=method.items_per_user)
+
+
 def released(mechanism: Mechanism, original: Original, random_bytes: RandomBytes) -> Released:
-    """What a mechanism publishes of a histogram that was counted before."""
+    """What a mechanism publishes of a histogram that was counted before.
+
+    Raises:
+        UsageError: It does what its guarantee cannot cover, or yields something else.
+    """
+    given = np.zeros(len(original), bool)
 
     def count(*, bound: int, at_least: int) -> Iterator[pa.RecordBatch]:
-        if bound not in original.kept:
-            raise UsageError(
-                f"{mechanism.name} asks for {bound} items a user: a study counts for its "
-                "items_per_user alone"
-            )
+        _check_bound(mechanism, original, bound)
         kept = original.kept[bound]
         index = np.flatnonzero(kept >= max(1, at_least))
+        given[index] = True
         yield pa.record_batch({"item": index, "count": kept[index]})
 
-    index, counts = _columns(mechanism.release(count, random_bytes))
+    index, counts = _columns(mechanism.name, mechanism.release(count, random_bytes))
+    known = index[(index >= 0) & (index < len(original))]
+    if len(known) < len(index) or not given[known].all():
+        raise UsageError(
+            f"{mechanism.name} publishes an item that it was not given: yield rows of what count "
+            "gave, with item as it was"
+        )
     if len(np.unique(index)) < len(index):
-        raise UsageError(f"{mechanism.name} publishes an item twice")
+        raise UsageError(f"{mechanism.name} publishes an item twice: yield each once")
     return by_index(original, index, counts)
 
 
-def _columns(batches: Iterable[pa.RecordBatch]) -> tuple[Ints, Ints]:
-    found = [(batch["item"].to_numpy(), batch["count"].to_numpy()) for batch in batches]
-    empty = np.zeros(0, np.int64)
-    return (
-        np.concatenate([empty, *(index for index, _ in found)]),
-        np.concatenate([empty, *(counts for _, counts in found)]),
+def _check_bound(mechanism: Mechanism, original: Original, bound: int) -> None:
+    if bound > mechanism.items_per_user:
+        raise UsageError(
+            f"{mechanism.name} asks for {bound} items a user and declares items_per_user = "
+            f"{mechanism.items_per_user}: count with bound=self.items_per_user"
+        )
+    if bound not in original.kept:
+        raise UsageError(
+            f"{mechanism.name} asks for {bound} items a user, which was not counted: count with "
+            "bound=self.items_per_user, or name it among the study's items_per_user"
+        )
+
+
+def _columns(name: str, batches: Iterable[pa.RecordBatch]) -> tuple[Ints, Ints]:
+    """The items and counts that were published."""
+    # What a user's own code returns may be anything, whatever is declared.
+    listed = list(batches) if isinstance(batches, Iterable) else [None]
+    if not all(isinstance(batch, pa.RecordBatch) for batch in listed):
+        raise UsageError(
+            f"release of {name} must yield batches: those that count gives, filtered, with other "
+            "counts. See docs/extend.md"
+        )
+    index, counts = (
+        np.concatenate([np.zeros(0, np.int64), *(_column(name, each, column) for each in listed)])
+        for column in ("item", "count")
     )
+    return index, counts
+
+
+def _column(name: str, batch: pa.RecordBatch, column: str) -> Ints:
+    if batch.schema.names.count(column) != 1:
+        raise UsageError(
+            f"{name} yields a batch without a column {column!r} or with two: keep all columns that "
+            "it came with"
+        )
+    values = batch.column(column)
+    if not pa.types.is_integer(values.type) or values.null_count:
+        raise UsageError(
+            f"{name} yields a column {column!r} that does not hold whole numbers alone: round them "
+            "to int64, and filter out what is null"
+        )
+    try:
+        found: Ints = values.cast(pa.int64()).to_numpy()
+    except pa.ArrowInvalid:
+        raise UsageError(f"{name} yields a {column} above 2^63: make it int64") from None
+    return found
 
 
 def _noise(*parts: Any) -> RandomBytes:
@@ -222,15 +272,41 @@ def _noise(*parts: Any) -> RandomBytes:
 
 def check_own(methods: Sequence[Mechanism | Method], taken: Iterable[str]) -> None:
     """Refuse methods of one's own that could not be told apart, or cannot be run."""
-    names = [*taken]
+    if not isinstance(methods, Sequence):
+        raise UsageError("methods must be a list: write methods=[Mine()]")
+    names, settings = frozenset(taken), set()
     for method in methods:
         name = getattr(method, "name", None)
-        if not isinstance(name, str) or not name:
+        if not isinstance(name, str) or not name.strip():
             raise UsageError("a method of your own needs a name: see docs/extend.md")
         if name in names:
             raise UsageError(f"two methods are called {name!r}: give yours another name")
-        names.append(name)
-        if not isinstance(method, Method) and not callable(getattr(method, "release", None)):
+        _check_kind(method, name)
+        setting = _setting(method)
+        if setting in settings:
             raise UsageError(
-                f"{name!r} is neither a mechanism nor an anonymity method: see docs/extend.md"
+                f"two methods are called {name!r} and have the same epsilon, k and m: give one "
+                "another name"
             )
+        settings.add(setting)
+
+
+def _check_kind(method: Mechanism | Method, name: str) -> None:
+    """Refuse what is neither a mechanism nor a method, or lacks something."""
+    if isinstance(method, type):
+        raise UsageError(f"{name!r} is a class: give an object of it, as in methods=[Mine()]")
+    if isinstance(method, Method):
+        if (k := getattr(method, "k", None)) is not None:
+            whole(k, f"k of {name!r}")
+        return
+    if not callable(getattr(method, "release", None)):
+        raise UsageError(
+            f"{name!r} is neither a mechanism nor an anonymity method: see docs/extend.md"
+        )
+    whole(getattr(method, "items_per_user", None), f"items_per_user of {name!r}")
+    goal = getattr(method, "goal", None)
+    if goal is not None and not isinstance(goal, Guarantee):
+        raise UsageError(
+            f"goal of {name!r} must be a guarantee, such as "
+            'z.Indistinguishability(epsilon=1, delta="1e-8"), or be left out'
+        )

@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from zealous.evaluate.original import Original
-from zealous.evaluate.released import Released
+if TYPE_CHECKING:
+    from zealous.evaluate.original import Original
+    from zealous.evaluate.released import Released
+
+BUILT_IN = (
+    *("distinct", "total", "l1", "kl", "missing", "missing-share"),
+    *("average-difference", "rms-difference", "total-variation", "items-with-count"),
+    *("average-items", "average-distinct-items", "people"),
+    *("inaccuracy-retain", "inaccuracy-filter"),
+    *("inaccuracy-retain-exact", "inaccuracy-filter-exact"),
+    *("hit-probability", "whole-queries", "lists"),
+    *("precision", "recall", "map-printed", "average-precision", "ndcg", "coverage"),
+)
+"""The names of all measures of the program; nobody's own may be called so."""
 
 
 class Measured(NamedTuple):

@@ -12,11 +12,15 @@ from zealous.errors import UsageError, reason
 from zealous.guarantee import ProbabilisticDP, whole
 
 KINDS = ("keywords", "queries", "clicks", "query-pairs", "phrase-pairs")
+_NUMBERS = ("delta", "epsilon", "epsilons")
+_TEXTS = ("methods", "kinds")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Study:
     """The grid of a study. The defaults are the paper's, where it states them.
+
+    Numbers are int or float, a float being the decimal that it prints as.
 
     Attributes:
         epsilons: Of ZEALOUS, each histogram for itself, as in the paper.
@@ -51,15 +55,31 @@ class Study:
         """Check before anything is read."""
         for field in fields(self):
             given = getattr(self, field.name)
-            if isinstance(field.default, tuple):
-                if isinstance(given, str | bytes) or not isinstance(given, list | tuple):
-                    raise UsageError(f"{field.name} of a study must be a list")
-                object.__setattr__(self, field.name, tuple(dict.fromkeys(given)))
+            if not isinstance(field.default, tuple):
+                _check_value(field.name, given)
+                continue
+            if not isinstance(given, list | tuple):
+                raise UsageError(f"{field.name} of a study must be a list")
+            for each in given:  # before equal ones become one: True equals 1
+                _check_value(field.name, each)
+            object.__setattr__(self, field.name, tuple(dict.fromkeys(given)))
         _check(self)
 
     def as_object(self) -> dict[str, Any]:
         """The same for JSON."""
         return asdict(self)
+
+
+def _check_value(name: str, value: object) -> None:
+    """Refuse what is not of the type that a setting, or each of its list, must have."""
+    if name in _TEXTS:
+        if not isinstance(value, str):
+            raise UsageError(f"{name} of a study must be names in quotes")
+    elif name in _NUMBERS:
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            raise UsageError(f"{name} of a study must be a number such as 0.5, without quotes")
+    elif not isinstance(value, int) or isinstance(value, bool):
+        raise UsageError(f"{name} of a study must be a whole number, without quotes")
 
 
 def _check(study: Study) -> None:
@@ -74,7 +94,7 @@ def _check(study: Study) -> None:
         for each in getattr(study, name):
             whole(each, name)
     for epsilon in (*study.epsilons, study.epsilon):
-        ProbabilisticDP(epsilon=_exact(epsilon), delta=_exact(study.delta), users=1)
+        ProbabilisticDP(epsilon=epsilon, delta=study.delta, users=1)
     if unknown := [name for name in study.kinds if name not in KINDS]:
         raise UsageError(f"a study knows no {unknown[0]!r}: kinds are {', '.join(KINDS)}")
     if unknown := [name for name in study.methods if name not in METHODS]:
@@ -82,12 +102,8 @@ def _check(study: Study) -> None:
     for name in study.methods:
         for k in study.k:
             named(name, k=k)
-    if not isinstance(study.seed, int) or not 0 <= study.seed < 2**32:
+    if not 0 <= study.seed < 2**32:
         raise UsageError("seed of a study must be a whole number from 0 to 2^32 - 1")
-
-
-def _exact(value: object) -> str:
-    return str(value)
 
 
 def read_study(path: Path) -> Study:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
+from typing import SupportsFloat
 
+import numpy as np
 import pyarrow as pa
 
+from zealous.errors import UsageError
 from zealous.evaluate.caching import Caching
-from zealous.evaluate.measured import Measure, Measured
+from zealous.evaluate.measured import BUILT_IN, Measure, Measured
 from zealous.evaluate.original import Original
 from zealous.evaluate.phrases import Words, words
 from zealous.evaluate.ranking import quality
@@ -17,9 +22,10 @@ from zealous.evaluate.released import Released
 from zealous.evaluate.statistics import Statistics
 from zealous.evaluate.substitution import Ranked, learn
 
-OwnMeasure = Callable[[Original, Released], float | Iterable[Measured]]
+OwnMeasure = Callable[[Original, Released], SupportsFloat | Iterable[Measured]]
 TOP = (2, 5)  # of substitutions
 LEARNED_FROM = ("query-pairs", "phrase-pairs")
+_NAMELESS = "<lambda>"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,9 +82,8 @@ class Truth:
             for measure in measures:
                 for figure in measure(original, each):
                     yield kind, figure
-            for own in self.own:
-                for figure in _own(own, original, each):
-                    yield kind, figure
+            for figure in _own(self.own, original, each):
+                yield kind, figure
         if substitute:
             yield from self._substitution(released)
 
@@ -103,13 +108,86 @@ def _table(original: Original) -> pa.Table:
     return original.items.append_column("count", pa.array(original.users))
 
 
-def _own(measure: OwnMeasure, original: Original, released: Released) -> Iterable[Measured]:
-    found = measure(original, released)
-    if isinstance(found, int | float):
-        return [Measured(name_of(measure), float(found))]
-    return found
+def check_measures(measures: Sequence[OwnMeasure]) -> None:
+    """Refuse measures of one's own whose figures could not be told apart, or cannot be had."""
+    if not isinstance(measures, Sequence):
+        raise UsageError("measures must be a list: write measures=[mine]")
+    names: list[str] = []
+    for measure in measures:
+        if not callable(measure) or isinstance(measure, type):
+            raise UsageError(
+                "a measure of your own must be a function of (original, released), or an object "
+                "that can be called like one: see docs/extend.md"
+            )
+        name = name_of(measure)
+        _check_name(name)
+        if name in names:
+            raise UsageError(f"two measures are called {name!r}: give one another name")
+        names.append(name)
 
 
 def name_of(measure: OwnMeasure) -> str:
-    """What a measure of one's own is called."""
-    return str(getattr(measure, "name", None) or getattr(measure, "__name__", "own"))
+    """What a measure of one's own is called: its `name`, or that of the function."""
+    name = getattr(measure, "name", None) or getattr(measure, "__name__", None)
+    if not isinstance(name, str) or not name.strip() or name == _NAMELESS:
+        raise UsageError(
+            "a measure of your own needs a name, by which its figures are told apart: write it "
+            "with def, or give it an attribute called name"
+        )
+    return name
+
+
+def _check_name(name: str) -> None:
+    if name in BUILT_IN:
+        raise UsageError(f"the program has a measure called {name!r}: give yours another name")
+
+
+def _own(
+    measures: Sequence[OwnMeasure], original: Original, released: Released
+) -> Iterator[Measured]:
+    """The figures of one's own measures, no two at the same place: they would be averaged."""
+    seen = set()
+    for measure in measures:
+        name = name_of(measure)
+        for figure in _figures(name, measure(original, released)):
+            _check_name(figure.measure)
+            place = (figure.measure, figure.at)
+            if place in seen:
+                raise UsageError(
+                    f"the measure {name!r} gives a second figure called {figure.measure!r} for the "
+                    "same place: give it another name, or another at"
+                )
+            seen.add(place)
+            yield figure
+
+
+def _figures(name: str, found: object) -> Iterator[Measured]:
+    """What a measure returned, as figures."""
+    if isinstance(found, Real | np.bool_):
+        yield Measured(name, _number(name, found))
+        return
+    if isinstance(found, str | bytes | Measured) or not isinstance(found, Iterable):
+        raise UsageError(
+            f"the measure {name!r} must return a number, or a list of Measured(measure, value, at)"
+        )
+    for each in found:
+        if not isinstance(each, Measured) or not isinstance(each.measure, str) or not each.measure:
+            raise UsageError(
+                f"the measure {name!r} must give a number or several Measured(measure, value, at), "
+                "whose measure is a text: see docs/extend.md"
+            )
+        at = None if each.at is None else _number(name, each.at)
+        yield Measured(each.measure, _number(name, each.value), at)
+
+
+def _number(name: str, value: object) -> float:
+    try:
+        number = float(value) if isinstance(value, Real | np.bool_) else math.nan
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise UsageError(
+            f"the measure {name!r} gives something that is no finite number: return [] where there "
+            "is nothing to measure"
+        )
+    return number

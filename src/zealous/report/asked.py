@@ -191,7 +191,8 @@ class Asked:
             if measure not in _OF_ITEMS or self.published(kind, entry.at(over, point.x))
         ]
         drawn = [point for point in shown if _drawable(point.x, *point.y)]
-        return Line(label=label, points=drawn, look=look, unpublished=len(shown) < len(found))
+        gaps = [point.x for point in found if point not in shown]
+        return Line(label=label, points=drawn, look=look, gaps=gaps)
 
     def lines(
         self, measure: str, kind: str, over: str, *, m: int = 1, at: float | None = None
@@ -216,7 +217,7 @@ class Asked:
                 flat = Entry(method=method, m=bound)
                 if flat in settings:
                     found.append(self._flat(label, look, measure, kind, flat, at))
-        return [line for line in found if line.points or line.unpublished]
+        return [line for line in found if line.points or line.gaps]
 
     def level(self, measure: str, kind: str, at: float | None = None) -> list[Line]:
         """The original, across."""
@@ -234,7 +235,7 @@ class Asked:
         drawn = spread is not None and not left_out and _drawable(*spread)
         points = [Point(0, spread)] if spread is not None and drawn else []
         return Line(label=label, points=points, look=look, across=True,
-                    unpublished=spread is not None and left_out)  # fmt: skip
+                    gaps=[0] if spread is not None and left_out else [])  # fmt: skip
 
 
 def is_own(method: str) -> bool:

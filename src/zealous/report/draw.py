@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _DECADES = 30  # values further apart than this are drawn on a log scale
-_LONGEST = 44
+_LONGEST = 44  # letters of a label
+_TALLEST = 26  # beside a panel
 _WIDEST = 9.4  # inches
 _POWERS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -76,7 +77,7 @@ def _room(
     lines = math.ceil(len(legend) / _across(legend, width)) if legend else 0
     top, bottom = 0.42, 0.5 + 0.19 * lines
     height = top + bottom + rows * panel + (rows - 1) * between
-    left, right = 0.78, 0.1
+    left, right = 0.78, 0.2
     gap = 0.36 if chart.share == "row" else 0.7
     wide = (width - left - right - (columns - 1) * gap) / columns
     return height, {
@@ -146,10 +147,10 @@ def _stroke(line: Line) -> dict[str, Any]:
 
 def _panel(axes: Axes, panel: Panel, *, scale: str) -> None:
     axes.set_title(_inert(panel.title))
-    axes.set(xlabel=panel.x.label, ylabel=_inert(panel.y))
+    axes.set(xlabel=panel.x.label, ylabel=_inert(panel.y, _TALLEST))
     drawn = [line for line in panel.lines if line.points]
     if not drawn:
-        nothing = any(line.unpublished for line in panel.lines)
+        nothing = any(line.gaps for line in panel.lines)
         axes.text(0.5, 0.5, "nothing published" if nothing else "not measured",
                   transform=axes.transAxes, ha="center", color=GREY)  # fmt: skip
         axes.set(xticks=[])
@@ -160,6 +161,10 @@ def _panel(axes: Axes, panel: Panel, *, scale: str) -> None:
         axes.yaxis.minorticks_off()  # each is drawn for itself: slow, and in the way
     for line in drawn:
         _line(axes, line)
+    # An axis tells all that was tried, or a gap at its end would not be seen.
+    height = drawn[0].points[0].y.mean
+    axes.update_datalim([(x, height) for x in _places(panel)])
+    axes.autoscale_view()
     _ticks(axes, panel)
     _from_zero(axes, drawn, scale)
     axes.yaxis.set_major_formatter(lambda value, _: plain(value))
@@ -186,7 +191,7 @@ def _few_decades(axes: Axes) -> None:
 
 
 def _x_scale(axes: Axes, panel: Panel) -> None:
-    values = [p.x for line in panel.lines if not line.across for p in line.points if p.x > 0]
+    values = [x for x in _places(panel) if x > 0]
     if panel.x.log and panel.x.zero:
         axes.set_xscale("symlog", linthresh=min(values, default=1))
     elif panel.x.log:
@@ -207,9 +212,15 @@ def _line(axes: Axes, line: Line) -> None:
     axes.plot(xs, [point.y.mean for point in line.points], **_stroke(line))
 
 
+def _places(panel: Panel) -> list[float]:
+    """Where on x something was tried, ascending."""
+    lines = [line for line in panel.lines if not line.across]
+    return sorted({x for line in lines for x in (*(p.x for p in line.points), *line.gaps)})
+
+
 def _ticks(axes: Axes, panel: Panel) -> None:
     """Ticks where something was measured, as many as have room."""
-    values = sorted({p.x for line in panel.lines if not line.across for p in line.points})
+    values = _places(panel)
     axes.xaxis.minorticks_off()
     if not values:
         axes.set(xticks=[])
@@ -254,8 +265,14 @@ def plain(value: float) -> str:
     return f"{value:.3g}"
 
 
-def _inert(text: str) -> str:
-    """A name that somebody chose, as a picture can show it."""
+def _inert(text: str, longest: int = _LONGEST) -> str:
+    r"""A name that somebody chose, as a picture can show it; settings at its end stay.
+
+    >>> _inert("a measure of\nmine, epsilon = 3, m = 2", 26)
+    'a measur…epsilon = 3, m = 2'
+    """
     shown = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-    shown = shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}…"
+    if len(shown) > longest:
+        tail = 18
+        shown = f"{shown[: longest - tail]}…{shown[-tail:]}"
     return f" {shown}" if shown.startswith("_") else shown  # matplotlib hides what begins so

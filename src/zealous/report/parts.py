@@ -25,14 +25,14 @@ class Line:
         points: Along x.
         look: Colour, marker, stroke.
         across: Whether its one point holds for every x, as that of a method without a parameter.
-        unpublished: Whether points were left out because a draw publishes nothing there.
+        gaps: Where on x points were left out because a draw publishes nothing there.
     """
 
     label: str
     points: Sequence[Point]
     look: Look
     across: bool = False
-    unpublished: bool = False
+    gaps: Sequence[float] = ()
 
 
 class Axis(NamedTuple):

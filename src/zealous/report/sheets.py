@@ -80,6 +80,8 @@ def promise(
         return f"its own claim: {claim}; {outcome}"
     if own and entry.method in own:
         return f"its own claim, not audited: {_with_k(own[entry.method], entry)}"
+    if entry.epsilon is not None:
+        return f"its own claim, not audited: epsilon = {entry.epsilon:g}"
     return "a method of your own: nothing was claimed or audited"
 
 
