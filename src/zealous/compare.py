@@ -32,6 +32,12 @@ if TYPE_CHECKING:
 
 Say = Callable[[str], None]
 _LEFT_OUT = "left out: "
+_DOCUMENTS = {
+    "corpus": "Document frequencies are those of a synthetic corpus of 25 million pages, with the "
+    "vocabulary of the synthetic logs.",
+    "file": "Document frequencies are those of the file that was given.",
+    "own": "Document frequencies are those of the function that was given.",
+}
 _UNTOLD = " at 0x"  # in what Python prints of an object that does not say what it holds
 
 
@@ -236,17 +242,23 @@ def _code(own: object) -> str:
     return hashlib.sha256(told.encode()).hexdigest()
 
 
+def _claiming(methods: Sequence[Mechanism | Method]) -> Iterator[Mechanism]:
+    """The mechanisms of one's own that claim something."""
+    from zealous.anonymity import Method
+
+    for method in methods:
+        if not isinstance(method, Method) and getattr(method, "goal", None) is not None:
+            yield method
+
+
 def _audits(methods: Sequence[Mechanism | Method], say: Say) -> list[OwnAudit]:
     """What is proven against each mechanism of one's own that claims something."""
-    from zealous.anonymity import Method
     from zealous.audit.own import audit_mechanism
 
     found = []
-    for method in methods:
-        goal = getattr(method, "goal", None)
-        if goal is not None and not isinstance(method, Method):
-            say(f"auditing {method.name}")
-            found.append(audit_mechanism(method, goal, say=say))
+    for mechanism in _claiming(methods):
+        say(f"auditing {mechanism.name}")
+        found.append(audit_mechanism(mechanism, say=say))
     return found
 
 
@@ -260,10 +272,11 @@ def _hear(say: Say, left_out: list[str], text: str) -> None:
 def _write(found: Compared, grid: Any, left_out: Sequence[str], directory: Path) -> None:
     """The long table, the findings and the report."""
     from zealous.evaluate.paper import printed
+    from zealous.evaluate.truth import name_of
     from zealous.report.study import Context, write_report
     from zealous.theory.tables import tables
 
-    log = grid.log
+    log, synthetic = grid.log, all(map(is_synthetic, grid.log.paths))
     people = found.results.value("people", "", "original")
     context = Context(
         study=found.study.as_object(),
@@ -272,7 +285,7 @@ def _write(found: Compared, grid: Any, left_out: Sequence[str], directory: Path)
             "files": ", ".join(path.name for path in log.paths),
             "columns": ", ".join(log.columns.given()),
         },
-        synthetic=all(map(is_synthetic, log.paths)),
+        synthetic=synthetic,
         tables=tables(),
         paper=printed(),
         audits=[
@@ -283,9 +296,17 @@ def _write(found: Compared, grid: Any, left_out: Sequence[str], directory: Path)
                 "proven": audit.epsilon,
                 "seen_from": audit.would_see,
                 "failures": audit.failures(),
+                "m": mechanism.items_per_user,
             }
-            for audit in found.audits
+            for audit, mechanism in zip(found.audits, _claiming(grid.methods), strict=True)
         ],
+        documents=_DOCUMENTS[
+            "file" if isinstance(grid.documents, Path) else "own" if grid.documents else "corpus"
+        ],
+        documents_fit=synthetic or grid.documents is not None,
+        promises={each.name: each.promises for each in grid.methods if hasattr(each, "promises")},
+        own=[*(each.name for each in grid.methods), *map(name_of, grid.measures)],
+        left_out=left_out,
     )
     _write_results(found.results, directory)
     text = json.dumps([asdict(each) for each in found.findings], indent=2, ensure_ascii=False)

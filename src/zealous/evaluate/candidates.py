@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -78,6 +79,12 @@ class Itself:
         return {kind: itself(original) for kind, original in originals.items()}
 
 
+@cache
+def _calibrated(epsilon: float, delta: float, m: int, people: int) -> Calibration:
+    """Of every draw and kind the same."""
+    return calibrate(ProbabilisticDP(epsilon=epsilon, delta=delta, users=people), m)
+
+
 @dataclass(frozen=True, kw_only=True)
 class ByZealous:
     """ZEALOUS, each histogram at the whole epsilon, as the paper has it.
@@ -103,8 +110,7 @@ class ByZealous:
 
     def calibration(self, people: int) -> Calibration:
         """Its parameters for a log of so many users."""
-        goal = ProbabilisticDP(epsilon=self.epsilon, delta=self.delta, users=people)
-        return calibrate(goal, self.m)
+        return _calibrated(self.epsilon, self.delta, self.m, people)
 
     def release(self, originals: Mapping[str, Original], draw: int) -> Mapping[str, Released]:
         """One draw of the noise."""

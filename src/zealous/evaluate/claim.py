@@ -10,7 +10,7 @@ from typing import NamedTuple
 from zealous.evaluate.results import Point, Results, Spread
 from zealous.evaluate.study import Study
 
-NOT_MEASURED = "not measured on this log"
+NOT_MEASURED = "too little of it on this log to judge"
 
 
 @dataclass(frozen=True, kw_only=True)
