@@ -118,8 +118,10 @@ def test_inspect_tells_the_owner_and_quotes_nothing(run: Run, tmp_path: Path) ->
 
 
 def test_demo(run: Run, tmp_path: Path) -> None:
-    done = run("demo", "-o", "demo", "--users", 3000)
+    done = run("demo", "-o", "demo", "--users", 1000)
     assert done.code == 0, done.stderr
+    assert (tmp_path / "demo" / "study" / "report.html").is_file()
+    assert "The report to open: demo/study/report.html" in done.stdout.splitlines()[-1]
     assert (tmp_path / "demo" / "release" / "release.json").is_file()
     assert "0 are in the release" in done.stdout
     assert run("demo", "-o", "demo").code == 1

@@ -40,7 +40,7 @@ _STUDY = Study(epsilons=(1, 2, 5, 10), k=(10, 50), draws=3)  # a part of the who
 @click.command(help=_HELP)
 @click.option("-o", "--output", type=click.Path(path_type=Path), default=Path("demo"),
               show_default=True, metavar="DIR")  # fmt: skip
-@click.option("--users", type=int, default=50_000, show_default=True)
+@click.option("--users", type=int, default=80_000, show_default=True)
 def demo(output: Path, users: int) -> None:
     """Try everything on a small synthetic log."""
     from zealous.generate import generate, is_personal
@@ -56,9 +56,9 @@ def demo(output: Path, users: int) -> None:
     log = read_log(path)
 
     # A small log needs a large epsilon; pairs are the rarest kind and get the largest share.
-    goal = ProbabilisticDP(epsilon=10, delta="0.001", users=users)
+    goal = ProbabilisticDP(epsilon=12, delta="0.001", users=users)
     kinds = [keywords(4), queries(2), clicks(2), query_pairs(1)]
-    split = {"keywords": 2, "queries": 2, "clicks": 2, "query-pairs": 4}
+    split = {"keywords": 2, "queries": 2, "clicks": 2, "query-pairs": 6}
     click.echo("2. The plan, made without looking at the log\n")
     click.echo(f"{plan(goal, kinds, split=split)}\n")
 
