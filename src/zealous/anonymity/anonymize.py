@@ -142,9 +142,7 @@ def _histograms(source: Source) -> dict[str, pa.Table]:
     return found
 
 
-def _counted(
-    engine: DuckDB, steps: list[Step], table: str, columns: Sequence[str]
-) -> pa.Table:
+def _counted(engine: DuckDB, steps: list[Step], table: str, columns: Sequence[str]) -> pa.Table:
     """Of each item in a table of (user, item...): how many users hold it."""
     import pyarrow as pa
 
