@@ -51,7 +51,7 @@ def _count(log: Path, folder: Path) -> None:
         for kind in KINDS:
             file = folder / "counted.parquet"
             count(kind, source, file, bounds=[1], key=7)
-            found = read(kind, file, 1)
+            found = read(kind, file, 1, [1])
             table = found.items.append_column("count", pa.array(found.users))
             pq.write_table(table, folder / f"{kind.name()}.parquet")
             left = found.kept[1] > THRESHOLD

@@ -249,7 +249,7 @@ def originals(path: Path, folder: Path) -> tuple[Original, Original]:
         for kind in (z.keywords(1), z.queries(1)):
             file = folder / f"{kind.name()}.parquet"
             counted.count(kind, source, file, bounds=[1], key=7)
-            found.append(counted.read(kind, file, people))
+            found.append(counted.read(kind, file, people, [1]))
     return found[0], found[1]
 
 

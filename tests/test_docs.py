@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 from conftest import COMMAND
 
+from zealous.evaluate.study import Study, read_study
 from zealous.generate import generate
 
 ROOT = Path(__file__).parents[1]
@@ -67,6 +69,23 @@ def test_the_python_of_a_page_runs(page: str, tmp_path: Path) -> None:
     generate(tmp_path / "log.parquet", users=1000, seed=1)
     (program,) = blocks(ROOT / "docs" / f"{page}.md", "python")
     subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True, capture_output=True)
+
+
+def test_the_findings_of_the_page_are_those_of_the_run() -> None:
+    page = (ROOT / "docs" / "study.md").read_text()
+    found = json.loads((ROOT / "docs" / "study.json").read_text())["findings"]
+    assert len(found) == 17
+    for each in found:
+        verdict = {True: "yes", False: "**no**", None: "?"}[each["holds"]]
+        row = next(line for line in page.splitlines() if each["measured"] in line)
+        assert row.startswith(f"| {verdict} |")
+        assert each["why"] in row
+
+
+def test_the_study_of_the_page_is_the_default(tmp_path: Path) -> None:
+    (text,) = blocks(ROOT / "docs" / "study.md", "toml")
+    (tmp_path / "study.toml").write_text(text)
+    assert read_study(tmp_path / "study.toml") == Study()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

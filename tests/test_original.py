@@ -35,7 +35,7 @@ def counted(path: Path, kind: Kind, folder: Path) -> counting.Original:
     with DuckDB() as engine:
         source = open_log(z.read_log(path), engine)
         counting.count(kind, source, folder / "counts.parquet", bounds=BOUNDS, key=KEY)
-        return counting.read(kind, folder / "counts.parquet", count_users(source))
+        return counting.read(kind, folder / "counts.parquet", count_users(source), BOUNDS)
 
 
 @pytest.mark.parametrize("make", [z.keywords, z.queries, z.clicks, z.query_pairs, z.phrase_pairs])

@@ -339,7 +339,7 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pa.Table]:
         for kind in (z.queries(1), z.query_pairs(1), z.phrase_pairs(1)):
             file = Path(folder / f"{kind.name()}.parquet")
             count(kind, source, file, bounds=[1], key=7)
-            original = read(kind, file, 1000)
+            original = read(kind, file, 1000, [1])
             found[kind.name()] = original.items.append_column("count", pa.array(original.users))
     return found
 

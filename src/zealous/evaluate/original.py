@@ -108,19 +108,16 @@ def _write(engine: DuckDB, rows: Step, kind: Kind, figures: Sequence[str], path:
     partial.rename(path)
 
 
-def read(kind: Kind, path: Path, people: int) -> Original:
-    """Read a histogram that `count` wrote."""
-    table = pq.read_table(path).combine_chunks()
-    figures = {name: table[name].to_numpy() for name in table.column_names if name.startswith("n:")}
+def read(kind: Kind, path: Path, people: int, bounds: Sequence[int]) -> Original:
+    """Read of a histogram that `count` wrote what is needed for these bounds."""
+    kept = {m: f"{_KEPT}{m}" for m in sorted(set(bounds))}
+    wanted = [*kind.columns(), _USERS, _TIMES, *kept.values()]
+    table = pq.read_table(path, columns=wanted).combine_chunks()
     return Original(
         kind=kind.name(),
         items=table.select(list(kind.columns())),
-        users=figures[_USERS],
-        times=figures[_TIMES],
-        kept={
-            int(name.removeprefix(_KEPT)): counts
-            for name, counts in figures.items()
-            if name.startswith(_KEPT)
-        },
+        users=table[_USERS].to_numpy(),
+        times=table[_TIMES].to_numpy(),
+        kept={m: table[name].to_numpy() for m, name in kept.items()},
         people=people,
     )

@@ -225,7 +225,10 @@ def counted(
             if not path.exists():
                 say(f"counting {kind.name()}")
                 counting.count(kind, source, path, bounds=bounds, key=key, say=say)
-    return {kind.name(): counting.read(kind, kept.histogram(kind.name()), people) for kind in kinds}
+    return {
+        kind.name(): counting.read(kind, kept.histogram(kind.name()), people, bounds)
+        for kind in kinds
+    }
 
 
 def caching(

@@ -60,7 +60,10 @@ class Truth:
         """What the original gives: learned when it is first asked for, since it takes long."""
         if not {"queries", "query-pairs"} <= set(self.originals):
             return None
-        return self._learned(*(_table(self.originals[kind]) for kind in ("query-pairs", "queries")))
+        pairs, queries = (_table(self.originals[kind]) for kind in ("query-pairs", "queries"))
+        found = self._learned(pairs, queries)
+        pa.default_memory_pool().release_unused()  # the system's again: it was much
+        return found
 
     def _learned(self, pairs: pa.Table, queries: pa.Table | None) -> Ranked:
         return learn(pairs, queries).top(self._asked, max(TOP), self._cut)
