@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from zealous.cli import show
-from zealous.cli.options import ENGINE, JSON, LOG, engine_from, log_from, options
+from zealous.cli.options import DOCUMENTS, ENGINE, JSON, LOG, engine_from, log_from, options
 
 if TYPE_CHECKING:
     from zealous.compare import Compared
@@ -33,9 +33,7 @@ Examples:
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="DIR")
 @click.option("--study", "study_file", type=click.Path(path_type=Path), metavar="FILE",
               help="The grid, as TOML (docs/study.md). [default: the paper's]")  # fmt: skip
-@click.option("--documents", type=click.Path(path_type=Path), metavar="FILE",
-              help="Columns keyword and documents: in how many documents each keyword is. "
-                   "[default: a synthetic corpus]")  # fmt: skip
+@DOCUMENTS
 @options(LOG, ENGINE)
 @JSON
 def compare(

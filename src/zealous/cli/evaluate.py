@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from zealous.cli import show
-from zealous.cli.options import ENGINE, JSON, READING, engine_from, log_from, options
+from zealous.cli.options import DOCUMENTS, ENGINE, JSON, READING, engine_from, log_from, options
 from zealous.report.style import percent
 
 if TYPE_CHECKING:
@@ -42,9 +42,7 @@ _TOP = 1_000
               help="The log that they were made from; may be given several times.")  # fmt: skip
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="DIR",
               help="Where to write internal-results.parquet and .csv.")  # fmt: skip
-@click.option("--documents", type=click.Path(path_type=Path), metavar="FILE",
-              help="Columns keyword and documents: in how many documents each keyword is. "
-                   "[default: a synthetic corpus]")  # fmt: skip
+@DOCUMENTS
 @options(READING, ENGINE)
 @JSON
 def evaluate(

@@ -111,6 +111,9 @@ ENGINE = (
                  help="Where to spill what does not fit in memory."),
 )  # fmt: skip
 
+DOCUMENTS = click.option("--documents", type=click.Path(path_type=Path), metavar="FILE",
+                         help="Columns keyword and documents: in how many documents each keyword "
+                              "is. [default: a synthetic corpus]")  # fmt: skip
 JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
 
