@@ -279,7 +279,7 @@ def test_what_the_log_does_not_allow_is_left_out_and_told(log: Path, tmp_path: P
     path.write_text("user,query\n" + "".join(f"u{i},a b{i % 3}\n" for i in range(60)))
     tiny = replace(SMALL, items_per_user=(1,), k=(5, 100), draws=1)
     said: list[str] = []
-    found = z.compare(z.read_log(path), tiny, output=tmp_path / "out", say=said.append)
+    found = z.compare(z.read_log(path), tiny, say=said.append)
     assert [kind for kind in found.results.names("kind") if kind] == ["keywords", "queries"]
     assert found.results.names("method") == ["original", "zealous", "k-keyword"]
     assert found.results.axis("k") == [5]

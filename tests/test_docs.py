@@ -20,10 +20,10 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), ROOT / "CON
 
 SMALL_STUDY = """
 epsilons = [5]
-items_per_user = [1, 6]
+items_per_user = [1]
 k = [10]
 methods = ["k-query"]
-draws = 2
+draws = 1
 substituted = 1000
 """
 

@@ -120,9 +120,17 @@ def test_the_command(run: Run, folder: Path) -> None:
     for text in ("keywords", "cache hits", "k-query", "original", "of the top 1,000 missing"):
         assert text in done.stdout
     assert "internal" in done.stderr
-    as_json = run("evaluate", folder / "foreign", "--against", folder / "log.parquet", "--json")
-    assert json.loads(as_json.stdout)["internal"] is True
     assert run("evaluate", folder / "release").code == 2
+
+
+def test_the_command_prints_one_object(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("user,query\nu1,a\nu2,a\n")
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables" / "queries.csv").write_text("query,count\na,2\n")
+    done = run("evaluate", "tables", "--against", "log.csv", "--json")
+    said = json.loads(done.stdout)
+    assert said["internal"] is True
+    assert {row["method"] for row in said["rows"]} == {"original", "tables"}
 
 
 def test_days_of_a_user_are_compared_with_days_of_a_user(tmp_path: Path) -> None:
