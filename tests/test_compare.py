@@ -163,7 +163,7 @@ def test_what_figures_depend_on_is_in_the_identity(tmp_path: Path) -> None:
         log = z.read_log(
             path, columns=z.Columns(user="user", query="query", time="time"), **reading
         )
-        return _identity(Grid(study=SMALL, log=log), None)
+        return _identity(Grid(study=SMALL, log=log))
 
     cleaning = z.Cleaning(exclude_users=listed)
     one = identity(cleaning=cleaning)

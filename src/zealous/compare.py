@@ -10,7 +10,6 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from zealous.mechanism import Mechanism
 
 Say = Callable[[str], None]
-_LEFT_OUT = "left out: "
 _DOCUMENTS = {
     "corpus": "Document frequencies are those of a synthetic corpus of 25 million pages, with the "
     "vocabulary of the synthetic logs.",
@@ -106,10 +104,9 @@ def compare(
     running = engine or DuckDB()
     check_kinds(grid)
     with _directory(output, running) as directory:
-        kept = workspace(directory, _identity(grid, documents))
-        left_out: list[str] = []
+        kept = workspace(directory, _identity(grid))
         with kept.or_nothing():
-            results = run(grid, kept, running, partial(_hear, say, left_out))
+            results, left_out = run(grid, kept, running, say)
         audits = _audits(methods, say)
         found = Compared(
             study=study,
@@ -152,7 +149,6 @@ def evaluate(
     """
     from zealous.evaluate.given import alike, read_given
     from zealous.evaluate.measure import measured
-    from zealous.evaluate.run import documents_of
     from zealous.evaluate.truth import check_measures
     from zealous.evaluate.workspace import check_apart, mark, workspace
 
@@ -170,7 +166,7 @@ def evaluate(
             log,
             asked,
             workspace(directory, {}),
-            documents=documents_of(Path(documents) if isinstance(documents, str) else documents),
+            documents=Path(documents) if isinstance(documents, str) else documents,
             own=measures,
             engine=running,
             say=say,
@@ -201,9 +197,9 @@ def _writing(directory: Path) -> Iterator[None]:
         ) from None
 
 
-def _identity(grid: Any, documents: object) -> dict[str, Any]:
+def _identity(grid: Any) -> dict[str, Any]:
     """All that the figures depend on, to know an unfinished study again."""
-    excluded = grid.log.cleaning.exclude_users
+    excluded, documents = grid.log.cleaning.exclude_users, grid.documents
     return {
         "study": grid.study.as_object(),
         "log": [_file(path) for path in grid.log.paths],
@@ -211,7 +207,7 @@ def _identity(grid: Any, documents: object) -> dict[str, Any]:
         "excluded": _file(excluded) if excluded else None,
         "methods": [_code(each) for each in grid.methods],
         "measures": [_code(each) for each in grid.measures],
-        "documents": _file(Path(documents)) if isinstance(documents, str | Path) else (
+        "documents": _file(documents) if isinstance(documents, Path) else (
             documents and _code(documents)
         ),
         "software": VERSION,
@@ -260,13 +256,6 @@ def _audits(methods: Sequence[Mechanism | Method], say: Say) -> list[OwnAudit]:
         say(f"auditing {mechanism.name}")
         found.append(audit_mechanism(mechanism, say=say))
     return found
-
-
-def _hear(say: Say, left_out: list[str], text: str) -> None:
-    """Remember for the report what is left out."""
-    if text.startswith(_LEFT_OUT):
-        left_out.append(text.removeprefix(_LEFT_OUT))
-    say(text)
 
 
 def _write(found: Compared, grid: Any, left_out: Sequence[str], directory: Path) -> None:

@@ -35,10 +35,7 @@ def provenance(
         "also_guaranteed": claim(other, as_float) if other else None,
         "selection_key": f"{key:016x}",
         "columns": log.columns.given(),
-        "cleaning": {
-            "users_excluded_by_list": log.cleaning.exclude_users is not None,
-            "max_entries_per_user": log.cleaning.max_entries_per_user,
-        },
+        "cleaning": cleaning(log),
         "plan": [
             {
                 "kind": part.name(),
@@ -48,6 +45,14 @@ def provenance(
             }
             for part in planned.parts
         ],
+    }
+
+
+def cleaning(log: Log) -> dict[str, Any]:
+    """Who was left out of a log, without telling whom."""
+    return {
+        "users_excluded_by_list": log.cleaning.exclude_users is not None,
+        "max_entries_per_user": log.cleaning.max_entries_per_user,
     }
 
 

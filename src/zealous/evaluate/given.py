@@ -18,6 +18,7 @@ from zealous.evaluate.study import KINDS
 from zealous.guarantee import Unit
 from zealous.items import Kind, named
 from zealous.log import ANONYMIZED, Log
+from zealous.provenance import cleaning
 from zealous.release import read_release
 
 _ANY = 1
@@ -98,21 +99,13 @@ def alike(releases: Iterable[Given], log: Log, say: Callable[[str], None]) -> Co
                     f"the releases count {name} differently (by, fold or session gap): evaluate "
                     "them one at a time"
                 )
-        if release.cleaning is not None and release.cleaning != _cleaning(log):
+        if release.cleaning is not None and release.cleaning != cleaning(log):
             say(f"{release.name} left out other users than are left out now: see its release.json")
     if len(periods) > 1:
         raise UsageError("the releases are of different periods: evaluate them one at a time")
     if len(units) > 1:
         raise UsageError("the releases have different units: evaluate them one at a time")
     return Counted(kinds=kinds, period=periods.pop(), unit=units.pop())
-
-
-def _cleaning(log: Log) -> dict[str, Any]:
-    """As release.json tells it."""
-    return {
-        "users_excluded_by_list": log.cleaning.exclude_users is not None,
-        "max_entries_per_user": log.cleaning.max_entries_per_user,
-    }
 
 
 def _read(path: Path, name: str) -> Given:
@@ -134,19 +127,12 @@ def _published(path: Path, name: str) -> Given:
             for kind, part in parts.items()
         },
         counted=Counted(
-            kinds={kind: named(kind, _ANY, **_settings(part)) for kind, part in parts.items()},
+            kinds={kind: named(kind, _ANY, **part["settings"]) for kind, part in parts.items()},
             period=release.about["period"],
             unit=release.about["guarantee"]["unit"],
         ),
         cleaning=release.about["cleaning"],
     )
-
-
-def _settings(part: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: part["settings"][name] for name in part["settings"] if name in _OF_A_KIND}
-
-
-_OF_A_KIND = ("by", "fold", "session_gap")
 
 
 def _anonymised(path: Path, name: str) -> Given:

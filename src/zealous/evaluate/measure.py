@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from zealous.engines.duckdb import DuckDB
@@ -12,9 +13,9 @@ from zealous.evaluate.given import Counted, Given
 from zealous.evaluate.measured import Measured
 from zealous.evaluate.released import by_text, itself
 from zealous.evaluate.results import Results, as_table
-from zealous.evaluate.run import caching, counted
-from zealous.evaluate.statistics import Statistics
-from zealous.evaluate.truth import OwnMeasure, Truth
+from zealous.evaluate.run import Grid, counted, documents_of, row, truth_of
+from zealous.evaluate.study import Study
+from zealous.evaluate.truth import OwnMeasure
 from zealous.evaluate.workspace import Workspace
 from zealous.guarantee import SESSION_GAP
 from zealous.items import Kind, possible, queries, query_pairs
@@ -22,8 +23,6 @@ from zealous.log import Log
 from zealous.period import Period
 
 TOP = (10, 100, 1_000, 10_000)
-_SUBSTITUTED = 100_000
-_MEMORY = 10**9
 _ANY = 1
 
 
@@ -33,7 +32,7 @@ def measured(
     asked: Counted,
     kept: Workspace,
     *,
-    documents: Documents,
+    documents: Documents | Path | None,
     own: Sequence[OwnMeasure],
     engine: DuckDB,
     say: Callable[[str], None],
@@ -45,7 +44,7 @@ def measured(
         log: What they were made from.
         asked: How they were counted.
         kept: Where the true histograms are kept meanwhile.
-        documents: From keywords to document frequencies.
+        documents: As for a `Grid`.
         own: Measures of one's own.
         engine: Where to run.
         say: Receives progress.
@@ -65,13 +64,8 @@ def measured(
         period=Period.parse(asked.period) if asked.period else None,
         unit=asked.unit,
     )
-    against = Truth(
-        originals=originals,
-        statistics=Statistics(top=TOP),
-        caching=caching(log, originals, documents, _MEMORY),
-        substituted=_SUBSTITUTED,
-        own=own,
-    )
+    grid = Grid(study=Study(top=TOP), log=log, measures=own)
+    against = truth_of(grid, originals, documents_of(documents))
     say("measuring the original")
     whole = {kind: itself(original) for kind, original in originals.items()}
     perfect = [*against.measure(whole, substitute=False), *against.perfect()]
@@ -101,5 +95,4 @@ def _rows(
 ) -> Iterator[tuple[Any, ...]]:
     """The figures as rows of the long table."""
     for kind, figure in figures:
-        at = settings[kind]
-        yield (at.method, at.epsilon, at.k, at.m, 0, kind, figure.measure, figure.at, figure.value)
+        yield row(settings[kind], 0, kind, figure)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -79,23 +79,22 @@ class Results:
             fixed: Values of the other axes; an axis that is not named may have any value, so that
                 name every axis along which the method varies.
         """
-        axes = ("epsilon", "k", "m", "at")
-        points = [
-            Point(at[over], spread)
-            for key, spread in self._spreads.get((measure, kind, method), {}).items()
-            if (at := dict(zip(axes, key, strict=True)))[over] is not None
-            and all(at[name] == value for name, value in fixed.items())
-        ]
-        return sorted(points)
+        found = self._matching(measure, kind, method, fixed)
+        return sorted(Point(at[over], spread) for at, spread in found if at[over] is not None)
 
     def value(self, measure: str, kind: str, method: str, **fixed: float | None) -> Spread | None:
         """One figure; None where it was not measured."""
-        axes = ("epsilon", "k", "m", "at")
+        found = self._matching(measure, kind, method, fixed)
+        return next((spread for _, spread in found), None)
+
+    def _matching(
+        self, measure: str, kind: str, method: str, fixed: Mapping[str, float | None]
+    ) -> Iterator[tuple[dict[str, Any], Spread]]:
+        """The spreads at these values of axes, each with where it stands on all of them."""
         for key, spread in self._spreads.get((measure, kind, method), {}).items():
-            at = dict(zip(axes, key, strict=True))
+            at = dict(zip(("epsilon", "k", "m", "at"), key, strict=True))
             if all(at[name] == value for name, value in fixed.items()):
-                return spread
-        return None
+                yield at, spread
 
     def axis(self, name: str, method: str | None = None) -> list[float]:
         """All values of epsilon, k, m or draw that were tried, ascending."""

@@ -25,6 +25,7 @@ from zealous.evaluate.candidates import (
     ByZealous,
     Candidate,
     Itself,
+    Setting,
 )
 from zealous.evaluate.measured import Measured
 from zealous.evaluate.original import Original
@@ -68,13 +69,20 @@ class Grid:
     documents: Documents | Path | None = None
 
 
-def run(grid: Grid, kept: Workspace, engine: DuckDB, say: Say) -> Results:
-    """Run the grid; what the workspace has already is not run again."""
+def run(grid: Grid, kept: Workspace, engine: DuckDB, say: Say) -> tuple[Results, list[str]]:
+    """Run the grid; what the workspace has already is not run again.
+
+    Returns:
+        The figures, and why methods of the study were left out, a sentence each.
+    """
     documents = documents_of(grid.documents)
     originals = count(grid, kept, engine, say)
     shared = _shared(grid, engine)
-    todo = list(_candidates(grid, originals, shared or engine, say))
-    against = _truth(grid, originals, documents)
+    left_out: list[str] = []
+    todo = list(_candidates(grid, originals, shared or engine, left_out))
+    for why in left_out:
+        say(f"left out: {why}")
+    against = truth_of(grid, originals, documents)
     apart = [each for each in todo if shared and _is_apart(each, kept)]
     with ExitStack() as stack:
         finish = None
@@ -87,7 +95,7 @@ def run(grid: Grid, kept: Workspace, engine: DuckDB, say: Say) -> Results:
             say("waiting for the other process")
             finish()
     tables = [kept.rows(candidate.setting) for candidate in todo]
-    return Results(table=pa.concat_tables(tables).combine_chunks())
+    return Results(table=pa.concat_tables(tables).combine_chunks()), left_out
 
 
 def measure_apart(job: Job, kept: Workspace) -> None:
@@ -98,20 +106,20 @@ def measure_apart(job: Job, kept: Workspace) -> None:
     originals = counted(
         grid.log, kinds, kept, bounds=(), key=0, engine=engine, say=lambda _: None
     )  # fmt: skip
-    against = _truth(grid, originals, documents_of(grid.documents))
-    todo = _candidates(grid, originals, engine, lambda _: None)
+    against = truth_of(grid, originals, documents_of(grid.documents))
+    todo = _candidates(grid, originals, engine, [])
     _measure_all([each for each in todo if _is_apart(each, kept)], against, kept, lambda _: None)
 
 
-def _allowed(method: Method, people: int, log: Log, say: Say) -> bool:
-    """Whether a method can be run on the log; one's own must be."""
+def _allowed(method: Method, people: int, log: Log, left_out: list[str]) -> bool:
+    """Whether a method can be run on the log, or why not; one's own must be."""
     try:
         method.check(log.columns.given())
         check_users(people, method)
     except UsageError as error:
         if method.name not in METHODS:
             raise
-        say(f"left out: {error}")
+        left_out.append(str(error))
         return False
     return True
 
@@ -139,7 +147,7 @@ def _is_apart(candidate: Candidate, kept: Workspace) -> bool:
     if not isinstance(candidate, ByMethod) or candidate.method.name not in METHODS:
         return False
     gives = candidate.method.published(candidate.log.columns.given())
-    return "query" not in gives and kept.rows(candidate.setting) is None
+    return "query" not in gives and not kept.has(candidate.setting)
 
 
 def _told(candidates: Sequence[Candidate]) -> str:
@@ -151,16 +159,17 @@ def _measure_all(
 ) -> None:
     """Measure what the workspace does not have."""
     for number, candidate in enumerate(candidates, 1):
-        if kept.rows(candidate.setting) is None:
+        if not kept.has(candidate.setting):
             say(f"measuring {candidate.setting}: {number} of {len(candidates)}")
             kept.keep(candidate.setting, as_table(_measure(candidate, against)))
 
 
-def _truth(grid: Grid, originals: Mapping[str, Original], documents: Documents) -> Truth:
+def truth_of(grid: Grid, originals: Mapping[str, Original], documents: Documents) -> Truth:
+    """What releases of the log are measured against."""
     return Truth(
         originals=originals,
         statistics=Statistics(top=grid.study.top),
-        caching=caching(grid.log, originals, documents, grid.study.memory_for_lists),
+        caching=_caching(grid, originals, documents),
         substituted=grid.study.substituted,
         own=grid.measures,
     )
@@ -231,19 +240,17 @@ def counted(
     }
 
 
-def caching(
-    log: Log, originals: Mapping[str, Original], documents: Documents, memory: int
-) -> Caching | None:
+def _caching(grid: Grid, originals: Mapping[str, Original], documents: Documents) -> Caching | None:
     """Index caching on this log, where it has keywords."""
     if "keywords" not in originals:
         return None
-    own_words = "keywords" in log.columns.given()  # then a query's words are not known
+    own_words = "keywords" in grid.log.columns.given()  # then a query's words are not known
     queries = None if own_words else originals.get("queries")
-    return Caching(documents=documents, queries=queries, memory=memory)
+    return Caching(documents=documents, queries=queries, memory=grid.study.memory_for_lists)
 
 
 def _candidates(
-    grid: Grid, originals: Mapping[str, Original], engine: DuckDB, say: Say
+    grid: Grid, originals: Mapping[str, Original], engine: DuckDB, left_out: list[str]
 ) -> Iterator[Candidate]:
     """What is measured, in this order: what is quick first. What the log forbids is left out."""
     study = grid.study
@@ -257,20 +264,24 @@ def _candidates(
     for own in grid.methods:
         if not isinstance(own, Method):
             yield ByMechanism(mechanism=own, draws=study.draws, seed=study.seed)
-        elif _allowed(own, people, grid.log, say):
+        elif _allowed(own, people, grid.log, left_out):
             yield ByMethod(method=own, log=grid.log, engine=engine)
     methods = [named(name, k=k) for name in study.methods for k in study.k]
     for method in dict.fromkeys(methods):  # one without k is the same for every k
-        if _allowed(method, people, grid.log, say):
+        if _allowed(method, people, grid.log, left_out):
             yield ByMethod(method=method, log=grid.log, engine=engine)
 
 
 def _measure(candidate: Candidate, against: Truth) -> Iterator[tuple[Any, ...]]:
-    setting = candidate.setting
-    place = (setting.method, setting.epsilon, setting.k, setting.m)
     for draw in range(candidate.draws):
         for kind, figure in _figures(candidate, against, draw):
-            yield (*place, draw, kind, figure.measure, figure.at, float(figure.value))
+            yield row(candidate.setting, draw, kind, figure)
+
+
+def row(setting: Setting, draw: int, kind: str, figure: Measured) -> tuple[Any, ...]:
+    """A figure as a row of the long table."""
+    place = (setting.method, setting.epsilon, setting.k, setting.m)
+    return (*place, draw, kind, figure.measure, figure.at, float(figure.value))
 
 
 def _figures(candidate: Candidate, against: Truth, draw: int) -> Iterator[tuple[str, Measured]]:

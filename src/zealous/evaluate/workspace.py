@@ -43,10 +43,13 @@ class Workspace:
         """The file of a kind's true histogram."""
         return self.folder / f"{kind}.parquet"
 
+    def has(self, setting: Setting) -> bool:
+        """Whether a setting was measured before."""
+        return self._rows(setting).exists()
+
     def rows(self, setting: Setting) -> pa.Table | None:
         """The figures of a setting, if it was measured before."""
-        path = self._rows(setting)
-        return pq.read_table(path) if path.exists() else None
+        return pq.read_table(self._rows(setting)) if self.has(setting) else None
 
     def keep(self, setting: Setting, rows: pa.Table) -> None:
         """Keep the figures of a setting: whole or not at all."""
