@@ -16,7 +16,7 @@ from oracle import Entry, Item, md5_rank
 from oracle import histogram as expected
 
 import zealous as z
-from zealous import histogram as module
+from zealous.engines import duckdb
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import LogError
 from zealous.histogram import histogram
@@ -100,7 +100,7 @@ def test_same_as_the_oracle(
 ) -> None:
     path = write(tmp_path_factory.mktemp("log") / "log.parquet", rows)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(DuckDB, "rank_key", staticmethod(md5_rank))
+        patch.setattr(DuckDB, "rank_key", lambda _, key, columns: md5_rank(key, columns))
         found = counted(engine, path, KINDS[name](m), m=m, select=select, key=key)
     assert found == expected(name, rows, m, select, key)
 
@@ -113,8 +113,8 @@ def test_buckets_of_users_give_the_same(name: str, tmp_path, engine, monkeypatch
     ]
     path = write(tmp_path / "log.parquet", rows)
     whole = counted(engine, path, KINDS[name](2), m=2)
-    monkeypatch.setattr(module, "_BYTES_PER_ROW", engine.working_memory // 100)
-    assert module.buckets(open_log(z.read_log(path), engine)) == 6
+    monkeypatch.setattr(duckdb, "_BYTES_PER_ROW", engine.working_memory // 100)
+    assert engine.buckets(600) == 6
     assert counted(engine, path, KINDS[name](2), m=2) == whole
     assert sum(whole.values()) == 80
 
@@ -131,7 +131,7 @@ def test_the_threshold_is_on_users_and_keeps_equality(tmp_path, engine) -> None:
 
 def test_the_threshold_holds_over_buckets_too(tmp_path, engine, monkeypatch) -> None:
     rows = [Entry(f"v{n}", "five", 0) for n in range(5)] + [Entry("x", "one", 0)]
-    monkeypatch.setattr(module, "_BYTES_PER_ROW", engine.working_memory // 2)
+    monkeypatch.setattr(duckdb, "_BYTES_PER_ROW", engine.working_memory // 2)
     source = open_log(z.read_log(write(tmp_path / "log.parquet", rows)), engine)
     batches = histogram(z.queries(1), source, bound=1, at_least=5, select="random", key=1)
     assert [row for b in batches for row in b.to_pylist()] == [{"query": "five", "count": 5}]

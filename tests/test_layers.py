@@ -11,7 +11,8 @@ import zealous
 
 ROOT = Path(zealous.__file__).parent
 ORDER = [
-    "errors", "version", "engines.sql", "engines.duckdb", "guarantee", "period", "lines", "log",
+    "errors", "version", "engines.sql", "guarantee", "period", "lines", "remote", "parquet",
+    "staging", "engines.engine", "engines.duckdb", "engines.transpile", "engines.spark", "log",
     "source", "items", "bound", "histogram", "calibrate", "noise", "theory", "mechanism", "plan",
     "ledger", "account", "folder", "handout", "registry", "statement", "schema", "release",
     "approval", "provenance", "publish", "advice", "advise", "personal", "anonymity", "verify",

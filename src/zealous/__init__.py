@@ -11,6 +11,7 @@ release.write("release/")
 from zealous.account import Account
 from zealous.compare import compare, evaluate
 from zealous.engines.duckdb import DuckDB
+from zealous.engines.spark import Spark
 from zealous.errors import ZealousError
 from zealous.evaluate.study import Study
 from zealous.guarantee import Indistinguishability, ProbabilisticDP
@@ -38,6 +39,7 @@ __all__ = [
     "DuckDB",
     "Indistinguishability",
     "ProbabilisticDP",
+    "Spark",
     "Study",
     "ZealousError",
     "__version__",

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from zealous.calibrate import as_float
-from zealous.errors import LedgerError
+from zealous.engines.spark import OnCluster
+from zealous.errors import LedgerError, Refused
 from zealous.guarantee import SESSION_GAP, Guarantee
 from zealous.ledger import Cap, Charge, Entry, Ledger, place
 from zealous.ledger.accounts import covers, label
@@ -17,6 +18,7 @@ from zealous.ledger.book import Book
 from zealous.ledger.place import check_local, made
 from zealous.log import Columns, Log
 from zealous.period import Period
+from zealous.remote import Place, place_of
 
 UNTRACKED = {"tracked": False}
 SPENT = (
@@ -57,15 +59,15 @@ class Account:
         if self.id is not None:
             object.__setattr__(self, "id", label(self.id, "the release's id"))
 
-    def path(self, log: Sequence[Path]) -> Path:
+    def path(self, log: Sequence[Place | OnCluster]) -> Path:
         """The ledger's file."""
-        return Path(self.ledger) if self.ledger is not None else place(log)
+        return Path(self.ledger) if self.ledger is not None else place(map(_place, log))
 
 
 class Spending:
     """One release's way through a ledger."""
 
-    def __init__(self, account: Account, log: Sequence[Path], charge: Charge) -> None:
+    def __init__(self, account: Account, log: Sequence[Place | OnCluster], charge: Charge) -> None:
         """Find the ledger, and refuse early what it would refuse later."""
         self.id = account.id or secrets.token_hex(8)
         self._account = account
@@ -96,8 +98,8 @@ class Spending:
         say(f"charged as entry {self._entry.seq} of {self._path}")
         return _stamp(self._entry, self._ledger.at(self._entry))
 
-    def written(self, directory: Path, sha256: str) -> None:
-        """Record that the release is on the disk."""
+    def written(self, directory: Place, sha256: str) -> None:
+        """Record that the release is where it belongs."""
         if self._ledger is None or self._entry is None:
             return
         try:
@@ -124,7 +126,9 @@ def sessions(goal: Guarantee, columns: Columns) -> str | None:
     return SESSIONS_OF_COLUMN.format(columns.session) if columns.session else SESSIONS_CUT
 
 
-def released(account: Account, log: Sequence[Path], directory: Path | None) -> Path | None:
+def released(
+    account: Account, log: Sequence[Place | OnCluster], directory: Place | None
+) -> Place | None:
     """Where the release of the account's id is, if it was made before.
 
     A run that was killed after its release was in place, and before that was recorded, is recorded
@@ -133,7 +137,19 @@ def released(account: Account, log: Sequence[Path], directory: Path | None) -> P
     if account.id is None or not account.path(log).exists():
         return None
     entry = Ledger.open(account.path(log)).settle(account.id, directory or Path())
-    return Path(entry.directory) if entry and entry.directory else None
+    if entry is None or entry.directory is None:
+        return None
+    # The ledger keeps no credentials: the same place as it was given now may have them.
+    return directory if str(directory) == entry.directory else place_of(entry.directory)
+
+
+def _place(path: Place | OnCluster) -> Place:
+    """Where a log is, as far as its ledger is found by it."""
+    if not isinstance(path, OnCluster):
+        return path
+    if path.url is None and path.table is None:
+        raise Refused("a DataFrame has no place that a ledger could be found by: name a ledger")
+    return place_of(path.url or f"table://{path.table}")
 
 
 def _stamp(entry: Entry, book: Book) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Literal, get_args
 
-from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step, identifier, listed
 from zealous.errors import UsageError
 from zealous.items import Kind
@@ -32,7 +31,7 @@ def keep(kind: Kind, source: Source, *, most: int, select: Select, key: int) -> 
     check_select(select, source.roles)
     names = [identifier(name) for name in kind.columns()]
     item = listed(names)
-    rank = DuckDB.rank_key(key, ["user", *kind.columns()])
+    rank = source.engine.rank_key(key, ["user", *kind.columns()])
     order = listed([rank, *names])
     since, often = identifier("order:since"), identifier("order:often")  # no item's column
     if select == "random":

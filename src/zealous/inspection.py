@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from zealous.engines.duckdb import DuckDB
+from zealous.engines.engine import Engine
 from zealous.engines.sql import Step, identifier, listed, literal
 from zealous.items import (
     Kind,
@@ -52,9 +52,9 @@ class Inspection:
     warnings: list[str] = field(default_factory=list)
 
 
-def inspect(log: Log, kinds: Sequence[Kind] = (), engine: DuckDB | None = None) -> Inspection:
+def inspect(log: Log, kinds: Sequence[Kind] = (), engine: Engine | None = None) -> Inspection:
     """Read a log and say what was understood, and what would spoil a release of it."""
-    with engine or DuckDB() as running:
+    with log.on(engine) as running:
         source = open_log(log, running, [name for kind in kinds for name in kind.extra()])
         overall = _overall(source)
         kinds = kinds or _possible(source)

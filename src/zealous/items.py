@@ -172,8 +172,9 @@ class Keywords(Kind):
 
     def _steps(self, source: Source) -> list[Step]:
         if "keywords" in source.roles:
-            each = self._select(source, {"keyword": "lower(unnest(keywords))"})
-            return [Step("listed", each), self._tidied("keyword")]
+            each = self._select(source, {"keyword": "unnest(keywords)"})
+            lowered = "select * replace (lower(keyword) as keyword) from unnested"
+            return [Step("unnested", each), Step("listed", lowered), self._tidied("keyword")]
         return [Step("items", self._select(source, {"keyword": f"unnest({words('query')})"}))]
 
 
@@ -281,10 +282,11 @@ class PhrasePairs(Pairs):
         head = f"case when {before}[1] = {after}[1] then {_alike(before, after)} else 0 end"
         tail = _alike(f"list_reverse({before})", f"list_reverse({after})")
         tail = f"case when {before}[-1] = {after}[-1] then {tail} else 0 end"
-        most = f"least(len({before}), len({after})) - 1"
+        most = f"least(array_length({before}), array_length({after})) - 1"
         cut = listed(
             f"""case when "same:head" + "same:tail" = 0 then {text} else array_to_string("""
-            f"""{split}["same:head" + 1 : len({split}) - "same:tail"], ' ') end as {text}"""
+            f"""{split}["same:head" + 1 : array_length({split}) - "same:tail"], ' ')"""
+            f" end as {text}"
             for text, split in pair.items()
         )
         different = f"from worded where {before} <> {after}"

@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import codecs
 import csv
+import errno
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from zealous.errors import LogError, UsageError
+from zealous.remote import Place, Remote, plain, why
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
 LINE_LIMIT = 1 << 20
 _BLOCK = 1 << 24
+_BEGINNING = 1 << 16  # enough for most headers, and little to fetch
 
 Skipped = Counter[str]
 Record = Sequence["str | list[str] | None"]
@@ -77,25 +80,30 @@ class Layout:
             )
 
 
-def header(path: Path, layout: Layout) -> tuple[str, ...]:
+def header(path: Place, layout: Layout) -> tuple[str, ...]:
     """The names in a file's first line."""
     if layout.names:
         return layout.names
-    first = next(_blocks(path, layout.encoding), b"").split(b"\n", 1)[0]
+    first = next(_blocks(path, layout.encoding, _BEGINNING), b"").split(b"\n", 1)[0]
+    return named(first, layout, path.name)
+
+
+def named(first: bytes, layout: Layout, file: str) -> tuple[str, ...]:
+    """The names in a file's first line."""
     try:
         names = _split(first.rstrip(b"\r").decode(_codec(layout.encoding)), layout) if first else []
     except (UnicodeError, csv.Error):
         names = []
     if not any(names) or len(set(names)) < len(names):
         raise LogError(
-            f"the first line of {path.name} does not name the columns: name them in order with "
+            f"the first line of {file} does not name the columns: name them in order with "
             "--columns if the file has no header"
         )
     return tuple(names)
 
 
 def records(
-    path: Path, layout: Layout, names: Sequence[str], lists: Sequence[str], skipped: Skipped
+    path: Place, layout: Layout, names: Sequence[str], lists: Sequence[str], skipped: Skipped
 ) -> Iterator[pa.RecordBatch]:
     """Yield the named columns of one file as Arrow batches of text, counting what is skipped.
 
@@ -106,24 +114,43 @@ def records(
         lists: Which of them are lists of text (JSON only).
         skipped: Receives the number of lines left out, by reason.
     """
+    fields = header(path, layout) if layout.delimiter is not None else ()
+    split = splitter(layout, fields, names, lists)
+    first = layout.delimiter is not None and not layout.names
+    for block in _blocks(path, layout.encoding):
+        yield from split(block.partition(b"\n")[2] if first else block, skipped)
+        first = False
+
+
+def splitter(
+    layout: Layout, fields: Sequence[str], names: Sequence[str], lists: Sequence[str]
+) -> Callable[[bytes, Skipped], Iterator[pa.RecordBatch]]:
+    """Splits blocks of whole lines, each ended by a newline, into batches of the named columns.
+
+    Args:
+        layout: How a line is split.
+        fields: The names of a line's fields; none for JSON.
+        names: The columns to yield.
+        lists: Which of them are lists of text (JSON only).
+    """
     parse: Callable[[bytes, Skipped], Iterator[pa.RecordBatch]]
     if layout.delimiter is None:
         parse = _JsonLines(names, lists)
     else:
-        parse = _DelimitedLines(layout, header(path, layout), names)
-    first = layout.delimiter is not None and not layout.names
-    for block in _blocks(path, layout.encoding):
-        lines = block.partition(b"\n")[2] if first else block
-        first = False
-        for valid in _valid(lines, layout.encoding, skipped):
+        parse = _DelimitedLines(layout, fields, names)
+
+    def split(block: bytes, skipped: Skipped) -> Iterator[pa.RecordBatch]:
+        for valid in _valid(block, layout.encoding, skipped):
             yield from parse(valid, skipped)
 
+    return split
 
-def _blocks(path: Path, encoding: str) -> Iterator[bytes]:
+
+def _blocks(path: Place, encoding: str, size: int = _BLOCK) -> Iterator[bytes]:
     """Whole lines, each ended by a newline, in blocks of bounded size; no byte order mark."""
     mark = "\ufeff".encode(_codec(encoding), errors="ignore")
     rest = b""  # the beginning of a line whose end is still to come
-    for chunk in _decoded(_chunks(path), encoding):
+    for chunk in _decoded(_chunks(path, size), encoding):
         head, newline, tail = chunk.rpartition(b"\n")
         if newline:
             yield (rest + head + newline).removeprefix(mark)
@@ -136,19 +163,35 @@ def _blocks(path: Path, encoding: str) -> Iterator[bytes]:
         yield (rest + b"\n").removeprefix(mark)
 
 
-def _chunks(path: Path) -> Iterator[bytes]:
+def _chunks(path: Place, size: int) -> Iterator[bytes]:
     import pyarrow as pa
 
     codec = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}.get(path.suffix.lower())
     try:
-        with pa.input_stream(str(path), compression=codec) as stream:
-            while chunk := stream.read(_BLOCK):
+        with _opened(path, codec, size) as stream:
+            while chunk := stream.read(size):
                 yield chunk
+        if isinstance(path, Remote):
+            path.check_same()
     except (OSError, pa.ArrowException) as error:
-        why = "is damaged or cut short" if codec else "cannot be read"
-        if isinstance(error, PermissionError):
-            why = "cannot be read: no permission"
-        raise LogError(f"{path.name} {why}") from None
+        raise LogError(f"{path.name} {_trouble(path, codec, error)}") from None
+
+
+def _opened(path: Place, codec: str | None, size: int) -> AbstractContextManager[Any]:
+    import pyarrow as pa
+
+    if isinstance(path, Remote):
+        return path.stream(codec, size)
+    return pa.input_stream(str(path), compression=codec)  # type: ignore[no-any-return]
+
+
+def _trouble(path: Place, codec: str | None, error: Exception) -> str:
+    """What to say of a file that cannot be read to its end."""
+    if isinstance(path, Remote) and plain(error).errno != errno.EIO:
+        return f"cannot be read: {why(plain(error))}"
+    if isinstance(error, PermissionError):
+        return "cannot be read: no permission"
+    return "is damaged or cut short" if codec else "cannot be read"
 
 
 def _codec(encoding: str) -> str:

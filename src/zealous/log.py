@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import Any
 
+from zealous import parquet
+from zealous.engines.duckdb import DuckDB
+from zealous.engines.engine import Engine
+from zealous.engines.spark import OnCluster, Spark, is_frame
 from zealous.errors import LogError, UsageError
 from zealous.guarantee import whole
 from zealous.lines import Layout, header
+from zealous.remote import Place, Remote, opened, place_of, why
 
 ANONYMIZED = "anonymized.json"
 NOT_PRIVATE = "NOT DIFFERENTIALLY PRIVATE"
@@ -111,28 +117,52 @@ class Log:
         time_format: How times are written: None for ISO or a timestamp type, `epoch`, `epoch-ms`,
             or a strptime pattern.
         cleaning: Whose entries are left out.
+        engine: Where it is read and worked on; None for the embedded one.
     """
 
-    paths: tuple[Path, ...]
+    paths: tuple[Place | OnCluster, ...]
     layout: Layout | None
     columns: Columns
     time_format: str | None
     cleaning: Cleaning
+    engine: Spark | None = None
+
+    def files(self) -> tuple[Place, ...]:
+        """Those of the paths that this program can look at itself."""
+        return tuple(path for path in self.paths if not isinstance(path, OnCluster))
+
+    def on(self, engine: Engine | None) -> Engine:
+        """Where to run: where somebody says, else where the log is."""
+        return engine or self.engine or DuckDB()
 
     def names(self) -> tuple[str, ...] | None:
         """The columns that every file has; None for JSON, whose lines may each have others."""
+        if self.engine is not None:
+            known = self.engine.columns(self.paths, self.layout)
+            return None if known is None else tuple(known)
         if self.layout is None:
-            return _same_in_all(self.paths, _parquet_names)
+            return _same_in_all(self.files(), _parquet_names)
         if self.layout.delimiter is None:
             return None
         layout = self.layout
-        return _same_in_all(self.paths, lambda path: header(path, layout))
+        return _same_in_all(self.files(), lambda path: header(path, layout))
+
+    def has_list(self, name: str) -> bool:
+        """Whether a column of a Parquet log holds lists."""
+        if self.layout is not None:
+            return False
+        if self.engine is not None:
+            known = self.engine.columns(self.paths, self.layout)
+        else:
+            known = parquet.schema(self.files()[0])
+        return (known or {}).get(name, "").startswith("list<")
 
 
 def read_log(
-    paths: str | Path | Iterable[str | Path],
+    paths: Any,
     preset: str | None = None,
     *,
+    engine: Spark | None = None,
     columns: Columns | None = None,
     names: Sequence[str] = (),
     delimiter: str | None = None,
@@ -143,9 +173,11 @@ def read_log(
     """Say where a log is and what its columns mean; reads no more than headers.
 
     Args:
-        paths: A file, a folder, a pattern such as `logs/*.tsv.gz`, or several of them.
+        paths: A file, a folder, a pattern such as `logs/*.tsv.gz`, or several of them; each a path
+            or the URL of an object store. With Spark also `table:NAME`, or a DataFrame.
         preset: `aol`, `excite`, `csv`, `tsv`, `jsonl` or `parquet`; from the file's ending where
             not given.
+        engine: `Spark(...)` for a log on a cluster; the embedded engine where not given.
         columns: The roles that differ from the preset's; `Columns(user="CustomerID")`.
         names: The names of the columns in order, for delimited files without a header.
         delimiter: What stands between fields, where it is not the preset's.
@@ -153,7 +185,7 @@ def read_log(
         time_format: How times are written; see `Log`.
         cleaning: Whose entries are left out.
     """
-    found = _files(paths, preset)
+    found = _files(paths, preset, engine)
     chosen = PRESETS.get(preset or _format_of(found))
     if chosen is None:
         raise UsageError(f"format must be one of {', '.join(PRESETS)}")
@@ -178,6 +210,7 @@ def read_log(
         columns=chosen.columns,
         time_format=time_format or chosen.time_format,
         cleaning=cleaning or Cleaning(),
+        engine=engine,
     )
     return replace(log, columns=_meaning(log, columns or Columns()))
 
@@ -194,7 +227,7 @@ def _meaning(log: Log, said: Columns) -> Columns:
     usual = log.columns.given()
     if present is not None and "url" not in present and usual.get("url") == "url":
         usual["url"] = "urls"
-    if log.layout is None and not _is_list(log.paths[0], "keywords"):
+    if log.layout is None and not log.has_list("keywords"):
         usual.pop("keywords", None)
     kept = {role: name for role, name in usual.items() if present is None or name in present}
     merged = Columns(**(kept | said.given()))
@@ -203,39 +236,66 @@ def _meaning(log: Log, said: Columns) -> Columns:
     return merged
 
 
-def _files(paths: str | Path | Iterable[str | Path], preset: str | None) -> list[Path]:
-    found: list[Path] = []
-    for path in [paths] if isinstance(paths, str | Path) else paths:
-        if Path(path).is_dir():
-            inside = (each for each in sorted(Path(path).rglob("*")) if each.is_file())
-            visible = (each for each in inside if not _no_log(each, Path(path)))
-            matches = [each for each in visible if preset or _suffix(each) in _BY_SUFFIX]
-        elif Path(path).exists():
-            matches = [Path(path)]
-        else:
-            matches = [Path(each) for each in sorted(glob.glob(str(path), recursive=True))]
+def _files(paths: Any, preset: str | None, engine: Spark | None) -> list[Place | OnCluster]:
+    found: list[Place | OnCluster] = []
+    one = isinstance(paths, str | Path | Remote) or is_frame(paths)
+    for path in [paths] if one else paths:
+        away = engine.place(path) if engine else None
+        if away is not None:
+            found.append(away)
+            continue
+        if is_frame(path):
+            raise UsageError("a DataFrame is read with engine=Spark(session)")
+        place = place_of(path)
+        try:
+            folder, matches = place.find() if isinstance(place, Remote) else _find(place)
+        except OSError as error:
+            raise LogError(f"{place} cannot be read: {why(error)}") from None
+        if folder:
+            logs = _logs(place, matches)
+            matches = [each for each in logs if preset or _suffix(each) in _BY_SUFFIX]
         if not matches:
-            raise LogError(f"no log found at {path}: give a file, a folder or a quoted pattern")
+            raise LogError(f"no log found at {place}: give a file, a folder or a quoted pattern")
         found += matches
     if not found:
         raise UsageError("no log given")
     for each in found:
         try:
-            with each.open("rb"):
-                pass
+            if isinstance(each, Path):
+                with each.open("rb"):
+                    pass
         except OSError as error:
             raise LogError(f"{each} cannot be read: {error.strerror}") from None
     return found
 
 
-def _no_log(path: Path, folder: Path) -> bool:
-    """What stands in a folder of logs and is none: hidden files, a ledger, what zealous wrote."""
-    parts = path.relative_to(folder).parts
-    return any(part.startswith((".", "_", "zealous-ledger.sqlite")) for part in parts) or any(
-        (folder.joinpath(*parts[:depth]) / name).is_file()
-        for depth in range(len(parts))
-        for name in _ABOUT
-    )
+def _find(path: Path) -> tuple[bool, Sequence[Place]]:
+    """The files of a file, a folder or a pattern, in order, and whether it is a folder."""
+    if path.is_dir():
+        return True, [each for each in sorted(path.rglob("*")) if each.is_file()]
+    if path.exists():
+        return False, [path]
+    return False, [Path(each) for each in sorted(glob.glob(str(path), recursive=True))]
+
+
+def _logs(folder: Place, files: Sequence[Place]) -> list[Place]:
+    """Those files of a folder that may be logs: not hidden ones, ledgers, or what zealous wrote."""
+    parts = {each: _below(each, folder) for each in files}
+    known = set(parts.values())
+    written = {each[:-1] for each in known if each[-1] in _ABOUT}
+    hidden = (".", "_", "zealous-ledger.sqlite")
+    return [
+        each
+        for each, names in parts.items()
+        if not any(name.startswith(hidden) for name in names)
+        and not any(names[:depth] in written for depth in range(len(names)))
+    ]
+
+
+def _below(place: Place, folder: Place) -> tuple[str, ...]:
+    if isinstance(place, Remote):
+        return place.below(folder) if isinstance(folder, Remote) else ()
+    return place.relative_to(str(folder)).parts
 
 
 def inside_release(path: Path) -> bool:
@@ -244,34 +304,45 @@ def inside_release(path: Path) -> bool:
     return any((each / name).is_file() for each in above for name in ("release.json", ANONYMIZED))
 
 
-def is_anonymized(path: Path) -> bool:
+def is_anonymized(path: Place | OnCluster) -> bool:
     """Whether a file is the output of an anonymity method, by its metadata or what is beside it."""
-    return (path.parent / ANONYMIZED).is_file() or NOT_PRIVATE in label(path)
+    if isinstance(path, OnCluster):
+        return False
+    try:
+        beside = (path.parent / ANONYMIZED).is_file()
+    except PermissionError:  # what a store says of an object that is not there, to some
+        beside = False
+    except OSError as error:
+        raise LogError(f"{path} cannot be read: {why(error)}") from None
+    return beside or NOT_PRIVATE in label(path)
 
 
-def is_synthetic(path: Path) -> bool:
+def is_synthetic(path: Place | OnCluster) -> bool:
     """Whether a file is a log that was generated."""
-    return label(path).startswith("synthetic log")
+    return not isinstance(path, OnCluster) and label(path).startswith("synthetic log")
 
 
-def label(path: Path) -> str:
+def label(path: Place) -> str:
     """What zealous wrote into the metadata of a Parquet file; empty for any other file."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    if isinstance(path, Remote) and _BY_SUFFIX.get(_suffix(path), "parquet") != "parquet":
+        return ""  # saves two requests for each file
     try:
-        said: bytes = (pq.read_schema(path).metadata or {}).get(b"zealous", b"")
+        with opened(path) as file:
+            said: bytes = (pq.read_schema(file).metadata or {}).get(b"zealous", b"")
     except (OSError, pa.ArrowException):
         return ""
     return said.decode(errors="replace")
 
 
-def _suffix(path: Path) -> str:
+def _suffix(path: Place | OnCluster) -> str:
     packed = path.suffix.lower() in COMPRESSED
     return (Path(path.stem).suffix if packed else path.suffix).lower()
 
 
-def _format_of(paths: Sequence[Path]) -> str:
+def _format_of(paths: Sequence[Place | OnCluster]) -> str:
     formats = {_BY_SUFFIX.get(_suffix(path)) for path in paths}
     if len(formats) > 1:
         raise UsageError("the files have different formats: publish them as one with --format")
@@ -284,31 +355,12 @@ def _format_of(paths: Sequence[Path]) -> str:
     return only
 
 
-def _is_list(path: Path, name: str) -> bool:
-    return "list" in parquet_schema(path).get(name, "").partition("<")[0]
-
-
-def _parquet_names(path: Path) -> tuple[str, ...]:
-    return tuple(parquet_schema(path))
-
-
-def parquet_schema(path: Path) -> dict[str, str]:
-    """The columns of a Parquet file and their Arrow types."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        schema = pq.read_schema(path)
-    except (OSError, pa.ArrowException):
-        raise LogError(f"{path.name} is not a readable Parquet file") from None
-    # The engine cannot tell such names apart: it would take one column for the other.
-    if len({name.lower() for name in schema.names}) < len(schema.names):
-        raise LogError(f"{path.name} has columns whose names differ in case at most: rename them")
-    return {field.name: str(field.type) for field in schema}
+def _parquet_names(path: Place) -> tuple[str, ...]:
+    return tuple(parquet.schema(path))
 
 
 def _same_in_all(
-    paths: Sequence[Path], names_of: Callable[[Path], tuple[str, ...]]
+    paths: Sequence[Place], names_of: Callable[[Place], tuple[str, ...]]
 ) -> tuple[str, ...]:
     first = names_of(paths[0])
     for path in paths[1:]:

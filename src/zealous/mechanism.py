@@ -9,7 +9,10 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Protocol
+
+from zealous.engines.engine import Counted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -85,16 +88,19 @@ class Zealous:
 
     def release(self, count: Count, random_bytes: RandomBytes = os.urandom) -> list[pa.RecordBatch]:
         """Publish: the kept items with their noisy counts, in no particular order."""
+        counted = count(bound=self.items_per_user, at_least=self.tau)
+        draw = partial(self._draw, random_bytes)
+        return list(counted.through(draw) if isinstance(counted, Counted) else map(draw, counted))
+
+    def _draw(self, random_bytes: RandomBytes, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Of some counted items, those that are published."""
         import pyarrow as pa
 
         from zealous.noise import DiscreteLaplace
 
         noise = DiscreteLaplace(scale=self.scale)
-        published = []
-        for batch in count(bound=self.items_per_user, at_least=self.tau):
-            noisy = batch["count"].to_numpy() + noise.sample(batch.num_rows, random_bytes)
-            replaced = batch.set_column(
-                batch.schema.get_field_index("count"), "count", pa.array(noisy, type=pa.int64())
-            )
-            published.append(replaced.filter(pa.array(noisy > self.tau_prime)))
-        return published
+        noisy = batch["count"].to_numpy() + noise.sample(batch.num_rows, random_bytes)
+        replaced = batch.set_column(
+            batch.schema.get_field_index("count"), "count", pa.array(noisy, type=pa.int64())
+        )
+        return replaced.filter(pa.array(noisy > self.tau_prime))

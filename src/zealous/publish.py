@@ -7,12 +7,11 @@ import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from zealous.account import SPENT, UNTRACKED, Account, released, spending
 from zealous.bound import Select, check_select
-from zealous.engines.duckdb import DuckDB
+from zealous.engines.engine import Engine
 from zealous.errors import Refused, ReleaseError, UsageError
 from zealous.guarantee import Guarantee, Number
 from zealous.handout import PARAMETERS_FROM
@@ -25,6 +24,7 @@ from zealous.period import Period
 from zealous.plan import Part, Plan, plan
 from zealous.provenance import assumptions, described, provenance
 from zealous.release import Release, Table, check_writable, read_release, sorted_table
+from zealous.remote import Place
 from zealous.source import Source, count_users, open_log
 
 if TYPE_CHECKING:
@@ -47,8 +47,8 @@ def publish(
     period: Period | str | None = None,
     all_in_period: bool = False,
     account: Account | None = _BESIDE_THE_LOG,
-    output: Path | None = None,
-    engine: DuckDB | None = None,
+    output: Place | None = None,
+    engine: Engine | None = None,
     seed: int | None = None,
     say: Say = lambda _: None,
 ) -> Release:
@@ -75,7 +75,7 @@ def publish(
         account: Which ledger is charged, and how; None for a release whose budget is not tracked.
         output: Where it will be written, so that what would hinder that is found before the
             budget is spent. A release of the account's id that is there already is returned.
-        engine: Where to run; an embedded DuckDB where not given.
+        engine: Where to run; where the log is, or an embedded DuckDB, if not given.
         seed: Fixes noise and selection, for tests; such a release is marked as not private, and
             charged to nobody.
         say: Receives progress, for the owner's eyes.
@@ -104,7 +104,7 @@ def publish(
         paying = spending(account, log, goal, days)
     if output is not None:
         check_writable(output, [part.name() for part in planned.parts])
-    with engine or DuckDB() as running:
+    with log.on(engine) as running:
         say("reading the log")
         extra = [name for kind in kinds for name in kind.extra()]
         source = open_log(log, running, extra, unit=goal.unit, period=days)
@@ -123,8 +123,8 @@ def publish(
 
 
 def publish_to(
-    directory: Path, log: Log, goal: Guarantee, kinds: Sequence[Kind], **options: Any
-) -> tuple[Release, Path]:
+    directory: Place, log: Log, goal: Guarantee, kinds: Sequence[Kind], **options: Any
+) -> tuple[Release, Place]:
     """Publish into a new directory; what was made under the account's id is not made again.
 
     Args:

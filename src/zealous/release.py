@@ -7,7 +7,6 @@ import hashlib
 import json
 import os
 import re
-import shutil
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -15,9 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from zealous.errors import Refused, ReleaseError, reason
-from zealous.folder import check_new, new_folder
+from zealous.folder import check_new, claimed, discard, new_folder
 from zealous.handout import handout
 from zealous.registry import registry
+from zealous.remote import Place, Remote, StoreError, opened, place_of, why
 from zealous.schema import FORMAT as FORMAT
 from zealous.statement import statement
 
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 # What a spreadsheet would take for a formula, in the first place of a cell.
 _RUNNABLE = re.compile(r"\s*[=+\-@\t\r\n＝＋－＠]")
+
+_LONGEST_KEY = 1024  # in bytes, at Amazon, Google and Microsoft alike
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,21 +69,22 @@ class Release:
 
     about: Mapping[str, Any]
     tables: Mapping[str, Table]
-    written: Callable[[Path, str], None] | None = field(default=None, compare=False, repr=False)
-    directory: Path | None = field(default=None, compare=False, repr=False)
+    written: Callable[[Place, str], None] | None = field(default=None, compare=False, repr=False)
+    directory: Place | None = field(default=None, compare=False, repr=False)
 
     def __getitem__(self, kind: str) -> Table:
         return self.tables[kind]
 
-    def write(self, directory: str | Path, *, not_private: bool = False) -> Path:
+    def write(self, directory: str | Place, *, not_private: bool = False) -> Place:
         """Write the bundle into a new directory, all of it or nothing.
 
         Args:
-            directory: Must not exist yet.
+            directory: Must not exist yet; also a URL in an object store, where release.json is
+                written last and nothing without it is a release.
             not_private: Confirms that a release made with a fixed seed, whose noise anybody can
                 subtract, is meant to be written; it stays marked.
         """
-        target = Path(directory)
+        target = place_of(directory)
         if not self.about["private"] and not not_private:
             raise Refused(
                 "this release was made with a fixed noise seed and protects nobody: it is written "
@@ -89,11 +92,12 @@ class Release:
             )
         with new_folder(target, "release") as partial:
             digest = self._write_files(partial)
+            names = [each.name for each in partial.iterdir()]
         if self.written is not None:
             try:
                 self.written(target, digest)
             except Refused:  # voided meanwhile, as never seen: then it must never be
-                shutil.rmtree(target, ignore_errors=True)
+                discard(target, names)
                 raise
         return target
 
@@ -138,43 +142,59 @@ def sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def read_release(directory: str | Path) -> Release:
-    """Read a release back."""
+def read_release(directory: str | Place) -> Release:
+    """Read a release back, from a directory or from a URL in an object store."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    path = Path(directory)
+    path = place_of(directory)
     try:
-        about = json.loads((path / "release.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        raise ReleaseError(f"{path} holds no release: it has no readable release.json") from None
+        about = json.loads((path / "release.json").read_bytes().decode())
+    except FileNotFoundError:
+        raise _no_release(path) from None
+    except (OSError, ValueError) as error:
+        if isinstance(error, StoreError):
+            raise ReleaseError(f"{path} cannot be read: {why(error)}") from None
+        raise _no_release(path) from None
     if not isinstance(about, dict) or about.get("format") != FORMAT:
         raise ReleaseError(f"{path} was not written by a version of zealous that this one can read")
+    tables = {}
     try:
-        tables = {
-            kind: Table(arrow=pq.read_table(path / files["parquet"]))
-            for kind, files in about["files"].items()
-        }
+        for kind, files in about["files"].items():
+            with opened(path / files["parquet"]) as file:
+                tables[kind] = Table(arrow=pq.read_table(file))
     except (OSError, pa.ArrowException, KeyError, TypeError, AttributeError):
         raise ReleaseError(f"a table of the release in {path} is missing or damaged") from None
     return Release(about=about, tables=tables, directory=path)
 
 
-def check_writable(target: Path, kinds: list[str]) -> None:
+def _no_release(path: Place) -> ReleaseError:
+    return ReleaseError(f"{path} holds no release: it has no readable release.json")
+
+
+def check_writable(target: Place, kinds: list[str]) -> None:
     """Find out before the budget is spent whether a release can be written."""
+    names = [f"{name}.parquet" for name in file_names(kinds).values()]
+    if isinstance(target, Remote):
+        if any(len((target / name).key.encode()) > _LONGEST_KEY for name in names):
+            raise _too_long(_LONGEST_KEY)
+        with claimed(target):
+            return
     check_new(target)
     try:
         longest = os.pathconf(target.parent, "PC_NAME_MAX")
-        names = [target.name, *(f"{name}.parquet" for name in file_names(kinds).values())]
-        if any(len(os.fsencode(name)) > longest for name in names):
-            raise ReleaseError(
-                f"a file name would be longer than the {longest} bytes that are possible here: "
-                "choose a shorter output directory or rename the column"
-            )
+        if any(len(os.fsencode(name)) > longest for name in (target.name, *names)):
+            raise _too_long(longest)
         os.rmdir(tempfile.mkdtemp(prefix=".zealous-", dir=target.parent))
     except OSError as error:
-        why = reason(error)
-        raise ReleaseError(f"nothing can be written to {target.parent}: {why}") from None
+        raise ReleaseError(f"nothing can be written to {target.parent}: {reason(error)}") from None
+
+
+def _too_long(longest: int) -> ReleaseError:
+    return ReleaseError(
+        f"a file name would be longer than the {longest} bytes that are possible here: choose a "
+        "shorter output directory or rename the column"
+    )
 
 
 def sorted_table(table: pa.Table, columns: tuple[str, ...]) -> Table:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from zealous.engines.duckdb import DuckDB
+from zealous.engines.engine import Engine
 from zealous.engines.sql import Step, identifier, listed, literal
-from zealous.errors import LogError, UsageError, ZealousError, reason
+from zealous.errors import LogError, UsageError, ZealousError
 from zealous.guarantee import SESSION_GAP, Unit
 from zealous.lines import Layout, Skipped, records
-from zealous.log import Log, parquet_schema
+from zealous.log import Log
 from zealous.period import Period
 
 _WHOLE = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
@@ -37,7 +37,7 @@ class Source:
         skipped: Lines that were left out, by reason; for the owner's eyes.
     """
 
-    engine: DuckDB
+    engine: Engine
     entries: tuple[Step, ...]
     rows: int
     roles: frozenset[str]
@@ -54,7 +54,7 @@ class Source:
 
 def open_log(
     log: Log,
-    engine: DuckDB,
+    engine: Engine,
     extra: Iterable[str] = (),
     *,
     unit: Unit = "user",
@@ -69,23 +69,18 @@ def open_log(
         unit: Whose data is protected as a whole: the `user` of the entries.
         period: Only entries of these days, where the log has times.
     """
-    import pyarrow.parquet as pq
-
+    if log.engine is not None and isinstance(engine, DuckDB):
+        raise UsageError(
+            "this does more than count, and does not run on Spark: give it a log on this machine"
+        )
     extra = tuple(dict.fromkeys(extra))
     _check_extra(log, extra)
     _check_time_format(log, engine)
     wanted = tuple(dict.fromkeys([*log.columns.given().values(), *extra]))
     if len({name.lower() for name in wanted}) < len(wanted):
         raise UsageError("two of the columns to use differ only in case: rename one of them")
-    skipped = Skipped()
-    paths = log.paths
-    if log.layout is not None:
-        lists = [each for each in (log.columns.url, log.columns.keywords) if each]
-        staged = engine.directory / "entries.parquet"
-        _stage(log, log.layout, wanted, lists, staged, skipped)
-        paths = (staged,)
-    types = _types(paths, wanted)
-    engine.open("source", paths)
+    lists = [each for each in (log.columns.url, log.columns.keywords) if each]
+    types, rows, skipped = engine.open("source", log.paths, log.layout, wanted, lists)
     if log.cleaning.exclude_users is not None:
         _open_excluded(log.cleaning.exclude_users, engine)
         _check_excluded(engine, types[log.columns.user or ""])
@@ -93,7 +88,7 @@ def open_log(
     return Source(
         engine=engine,
         entries=(*_entries(log, types, extra), *_units(log, unit, period)),
-        rows=sum(pq.read_metadata(path).num_rows for path in paths),
+        rows=rows,
         roles=frozenset(roles),
         lists=frozenset(role for role, name in roles.items() if types[name].startswith("list<")),
         skipped=skipped,
@@ -112,7 +107,7 @@ def _check_extra(log: Log, extra: Iterable[str]) -> None:
             raise UsageError(f"the log has no column {name!r}: `zealous inspect` lists its columns")
 
 
-def _check_time_format(log: Log, engine: DuckDB) -> None:
+def _check_time_format(log: Log, engine: Engine) -> None:
     if log.time_format is None or log.time_format in _EPOCHS:
         return
     try:
@@ -123,70 +118,19 @@ def _check_time_format(log: Log, engine: DuckDB) -> None:
         ) from None
 
 
-def _stage(
-    log: Log,
-    layout: Layout,
-    names: tuple[str, ...],
-    lists: list[str],
-    target: Path,
-    skipped: Skipped,
-) -> None:
-    """Split the lines once and keep the named columns as Parquet."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    if layout.delimiter is not None:
-        lists = []
-    kinds = [(name, pa.list_(pa.string()) if name in lists else pa.string()) for name in names]
-    schema = pa.schema(kinds)
-    try:
-        with pq.ParquetWriter(target, schema, compression="snappy", use_dictionary=False) as writer:
-            for path in log.paths:
-                for batch in records(path, layout, names, lists, skipped):
-                    writer.write_batch(batch.cast(schema))
-    except OSError as error:
-        raise _not_staged(error) from None
-
-
-def _not_staged(error: OSError) -> LogError:
-    why = reason(error)
-    return LogError(
-        f"the log cannot be staged in the temporary directory: {why}. Name another by --temporary"
-    )
-
-
-def _types(paths: tuple[Path, ...], wanted: tuple[str, ...]) -> dict[str, str]:
-    first = {name: parquet_schema(paths[0])[name] for name in wanted}
-    for path in paths[1:]:
-        if {name: parquet_schema(path)[name] for name in wanted} != first:
-            raise LogError(
-                f"the columns of {path.name} and {paths[0].name} have different types: "
-                "convert them to one"
-            )
-    lists = re.compile(r"^(large_|fixed_size_)?list(_view)?<")
-    return {name: lists.sub("list<", kind) for name, kind in first.items()}
-
-
-def _open_excluded(path: Path, engine: DuckDB) -> None:
+def _open_excluded(path: Path, engine: Engine) -> None:
     """Make the ids to leave out available: every one of them, or none is published."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
-    target = engine.directory / "excluded.parquet"
     layout = Layout(delimiter="\x1f", names=("id",))
     skipped = Skipped()
-    try:
-        with pq.ParquetWriter(target, pa.schema([("id", pa.string())])) as writer:
-            for batch in records(path, layout, ["id"], [], skipped):
-                writer.write_batch(batch)
-    except OSError as error:
-        raise _not_staged(error) from None
+    ids = list(records(path, layout, ["id"], [], skipped))
     if skipped.total():
         raise LogError(
             f"{path.name} holds ids that cannot be read, whose users would not be left out: make "
             "it a UTF-8 text with one id a line"
         )
-    engine.open("excluded", [target])
+    engine.put("excluded", pa.Table.from_batches(ids, pa.schema([("id", pa.string())])))
 
 
 def _entries(log: Log, types: dict[str, str], extra: tuple[str, ...]) -> tuple[Step, ...]:
@@ -272,7 +216,7 @@ def _comparable(user: str, kind: str) -> str:
     return f"trim({user}::varchar)"
 
 
-def _check_excluded(engine: DuckDB, kind: str) -> None:
+def _check_excluded(engine: Engine, kind: str) -> None:
     """A listed id that could belong to nobody is a mistake that would leave somebody in."""
     sql = f"select count(*) from ({_excluded(kind)}) ids(id) where id is null"
     if engine.rows([Step("unknown", sql)])[0][0]:
@@ -286,7 +230,7 @@ def _user(name: str, kind: str) -> str:
     if kind in _TEXT:
         return f"trim({name})"
     if kind in _FLOATS:  # 17850.0 is how a table with gaps writes 17850
-        whole = f"case when {name} = trunc({name}) then try_cast({name} as bigint)::varchar end"
+        whole = f"case when {name} = round({name}) then try_cast({name} as bigint)::varchar end"
         return f"coalesce({whole}, {name}::varchar)"
     return name if kind in _WHOLE else f"{name}::varchar"
 

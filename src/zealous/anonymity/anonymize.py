@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from zealous.anonymity.bundle import Bundle, metadata, read_bundle, write_bundle
 from zealous.anonymity.method import AmongK, Changed, Method, Say
 from zealous.engines.duckdb import DuckDB
+from zealous.engines.engine import Engine
 from zealous.engines.sql import Step, identifier, listed
 from zealous.errors import LogError, UsageError
 from zealous.folder import check_new, new_folder
@@ -142,7 +143,7 @@ def _histograms(source: Source) -> dict[str, pa.Table]:
     return found
 
 
-def _counted(engine: DuckDB, steps: list[Step], table: str, columns: Sequence[str]) -> pa.Table:
+def _counted(engine: Engine, steps: list[Step], table: str, columns: Sequence[str]) -> pa.Table:
     """Of each item in a table of (user, item...): how many users hold it."""
     import pyarrow as pa
 

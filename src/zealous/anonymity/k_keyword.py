@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from zealous.anonymity.method import AmongK, Changed, Say
-from zealous.engines.duckdb import DuckDB
+from zealous.engines.engine import Engine
 from zealous.engines.sql import Step
 from zealous.items import keywords
 from zealous.source import Source, count_users
@@ -70,7 +70,7 @@ class KKeyword(AmongK):
                 engine.drop(table)
 
 
-def _store_nodes(engine: DuckDB, k: int) -> None:
+def _store_nodes(engine: Engine, k: int) -> None:
     """Store `nodes`: the texts at which keywords can merge, each with the next shorter of them.
 
     These are the keywords and the longest prefixes that two of them share. Between a node and its
@@ -112,7 +112,7 @@ def _common(texts: str, longest: int) -> str:
     return f"select text, common from ({sql})"
 
 
-def _merge(engine: DuckDB, k: int) -> int:
+def _merge(engine: Engine, k: int) -> int:
     """Store `merged`: the nodes at which rare keywords have k users together.
 
     Returns:
@@ -142,7 +142,7 @@ def _merge(engine: DuckDB, k: int) -> int:
     return len(rounds)
 
 
-def _store_targets(engine: DuckDB, rounds: int) -> None:
+def _store_targets(engine: Engine, rounds: int) -> None:
     """Store `targets`: (keyword, users, target) of all that are cut; no target is suppressed."""
     cut = (
         "select node, parent as target from nodes "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from zealous.engines.duckdb import DuckDB
+from zealous.engines.engine import Engine
 from zealous.engines.sql import Step, listed
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 TABLES = ("numbered_sets", "numbered_items")
 
 
-def numbered(engine: DuckDB, steps: Sequence[Step], columns: Sequence[str]) -> Sets:
+def numbered(engine: Engine, steps: Sequence[Step], columns: Sequence[str]) -> Sets:
     """Number the sets and items that the steps yield, in the order of their contents.
 
     It leaves the tables `numbered_sets`: (user, ..., number, owner), and `numbered_items`:
@@ -49,20 +49,20 @@ def numbered(engine: DuckDB, steps: Sequence[Step], columns: Sequence[str]) -> S
     return sets_of(numbers_of, items_of, owners)
 
 
-def give_back(engine: DuckDB, name: str, **columns: Ints) -> None:
+def give_back(engine: Engine, name: str, **columns: Ints) -> None:
     """Let columns of numbers be selected from under a name."""
     import pyarrow as pa
 
     engine.put(name, pa.table(columns))
 
 
-def forget(engine: DuckDB) -> None:
+def forget(engine: Engine) -> None:
     """Drop the tables of numbers."""
     for table in TABLES:
         engine.drop(table)
 
 
-def _fetched(engine: DuckDB, sql: str, columns: int) -> list[Ints]:
+def _fetched(engine: Engine, sql: str, columns: int) -> list[Ints]:
     import numpy as np
 
     parts: list[list[Any]] = [[np.zeros(0, np.int64)] for _ in range(columns)]

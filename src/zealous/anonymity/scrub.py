@@ -26,8 +26,9 @@ from zealous.anonymity.names import (
     TITLES,
 )
 from zealous.anonymity.pseudonym import rename, suppressed
+from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
-from zealous.errors import ZealousError, reason
+from zealous.errors import UsageError, ZealousError, reason
 from zealous.items import has_word
 from zealous.personal import looks_personal, plain
 from zealous.source import Source
@@ -69,9 +70,12 @@ class Scrub(Method):
     def apply(self, source: Source, say: Say = lambda _: None) -> list[Changed]:
         """Store (user, id, time, query), a query being what is left of it."""
         say("scrubbing each different query once")
-        path = source.engine.directory / "scrubbed.parquet"
+        engine = source.engine
+        if not isinstance(engine, DuckDB):
+            raise UsageError("scrub reads each query in Python, and does not run on Spark")
+        path = engine.directory / "scrubbed.parquet"
         _write_scrubbed(source, path)
-        source.engine.open("scrubbed", [path])
+        engine.open("scrubbed", [path])
         time = "time, " if "time" in source.roles else ""
         together = "entries left join scrubbed on entries.query = scrubbed.typed"
         joined = f"select user, {time}query, lost, rest from {together}"

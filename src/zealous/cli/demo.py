@@ -64,9 +64,10 @@ def demo(output: Path, users: int) -> None:
 
     click.echo("3. The release\n")
     ledger = output / "zealous-ledger.sqlite"
+    target = output / "release"
     with show.telling() as say:
-        release, target = publish_to(
-            output / "release",
+        release, _ = publish_to(
+            target,
             log,
             goal,
             kinds,

@@ -13,6 +13,7 @@ from zealous.cli.options import (
     ITEMS,
     JSON,
     LOG,
+    SPARK,
     engine_from,
     kinds_from,
     log_from,
@@ -37,7 +38,7 @@ Examples:
 @click.option(
     "--items", metavar="KIND,..", help="Which kinds to look at; all possible if left out."
 )
-@options(LOG, ITEMS, ENGINE)
+@options(LOG, ITEMS, ENGINE, SPARK)
 @JSON
 def inspect(items: str | None, as_json: bool, **given: Any) -> None:
     """Tell the owner what was understood of a log."""
@@ -45,7 +46,7 @@ def inspect(items: str | None, as_json: bool, **given: Any) -> None:
     kinds = kinds_from(items, given | {"items_per_user": "1"}) if items else []
     with show.telling() as say:
         say("reading the log")
-        found = run(log, kinds, engine_from(given))
+        found = run(log, kinds, log.engine or engine_from(given))
     names = log.names()
     if as_json:
         show.as_json({"internal": True, "names": names, **asdict(found)})

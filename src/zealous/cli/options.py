@@ -11,13 +11,26 @@ import click
 from zealous.account import Account
 from zealous.approval import Approved
 from zealous.engines.duckdb import DuckDB
+from zealous.engines.spark import Spark
 from zealous.errors import UsageError
 from zealous.guarantee import DEFINITIONS, SESSION_GAP, Guarantee
 from zealous.handout import PARAMETERS_FROM
 from zealous.items import Kind, Unnamed, named
 from zealous.log import PRESETS, Cleaning, Columns, Log, read_log
 from zealous.plan import plan
+from zealous.remote import Place, place_of
 
+
+class _Place(click.ParamType[Place]):
+    """A directory, here or in an object store."""
+
+    name = "place"
+
+    def convert(self, value: Any, *_: object) -> Place:
+        return place_of(value)
+
+
+PLACE = _Place()
 F = TypeVar("F", bound=Callable[..., Any])
 Given = dict[str, Any]
 
@@ -111,6 +124,15 @@ ENGINE = (
                  help="Where to spill what does not fit in memory."),
 )  # fmt: skip
 
+SPARK = (
+    click.option("--engine", type=click.Choice(["duckdb", "spark"]), default="duckdb",
+                 show_default=True, help="Spark for a log on a cluster; see docs/spark.md."),
+    click.option("--spark-master", metavar="URL",
+                 help="spark://host:7077, yarn, sc://host:15002, local[4]. [default: local[*]]"),
+    click.option("--spark-conf", metavar="KEY=VALUE", multiple=True,
+                 help="A setting of Spark, such as spark.executor.memory=8g. May be repeated."),
+)  # fmt: skip
+
 DOCUMENTS = click.option("--documents", type=click.Path(path_type=Path), metavar="FILE",
                          help="Columns keyword and documents: in how many documents each keyword "
                               "is. [default: a synthetic corpus]")  # fmt: skip
@@ -144,6 +166,7 @@ def log_from(given: Given) -> Log:
             exclude_users=given["exclude_users"],
             max_entries_per_user=given["max_entries_per_user"],
         ),
+        engine=spark_from(given),
     )
 
 
@@ -181,8 +204,29 @@ def account_from(given: Given) -> Account | None:
     return None
 
 
+def spark_from(given: Given) -> Spark | None:
+    """Spark, where SPARK options ask for it."""
+    settings = [setting.partition("=") for setting in given.get("spark_conf") or ()]
+    if given.get("engine") != "spark":
+        if settings or given.get("spark_master"):
+            raise UsageError("--spark-master and --spark-conf go with --engine spark")
+        return None
+    for name in ("memory", "threads", "temporary"):
+        if given.get(name) is not None:
+            raise UsageError(
+                f"--{name} is of the embedded engine: give Spark its own by --spark-conf, such as "
+                "spark.driver.memory=4g, and threads by --spark-master local[4]"
+            )
+    if not all(name and equals for name, equals, _ in settings):
+        raise UsageError("--spark-conf must look like spark.executor.memory=8g")
+    return Spark(
+        master=given["spark_master"] or "local[*]",
+        conf={name.strip(): value.strip() for name, _, value in settings},
+    )
+
+
 def engine_from(given: Given) -> DuckDB:
-    """The engine that ENGINE options ask for."""
+    """The embedded engine as ENGINE options ask for it."""
     return DuckDB(memory=given["memory"], threads=given["threads"], temporary=given["temporary"])
 
 

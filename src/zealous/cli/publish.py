@@ -18,6 +18,8 @@ from zealous.cli.options import (
     ITEMS,
     JSON,
     LOG,
+    PLACE,
+    SPARK,
     Given,
     account_from,
     approved_from,
@@ -30,6 +32,7 @@ from zealous.guarantee import UNITS, shown
 from zealous.handout import empty
 from zealous.publish import publish_to
 from zealous.release import Release, read_release
+from zealous.remote import Place
 
 _HELP = """Publish the frequent items of a log.
 
@@ -56,27 +59,31 @@ _SAID_BY_A_PLAN = (
 
 @click.command(help=_HELP)
 @click.option("--items", metavar="KIND,..", help="What to publish.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="DIR")
+@click.option(
+    "-o",
+    "--output",
+    type=PLACE,
+    required=True,
+    metavar="DIR",
+    help="A new directory, or a new folder of an object store: s3://bucket/release.",
+)
 @options(GOAL, ITEMS, CHOICE)
 @click.option("--plan", "approved", type=click.Path(path_type=Path), metavar="FILE",
               help="An approved plan, instead of all the options above.")  # fmt: skip
 @options(ACCOUNT, LOG)
-@click.option("--engine", type=click.Choice(["duckdb"]), default="duckdb", show_default=True)
-@options(ENGINE)
+@options(ENGINE, SPARK)
 @JSON
 @click.pass_context
 def publish(
     context: click.Context,
     /,
     items: str | None,
-    output: Path,
+    output: Place,
     approved: Path | None,
     as_json: bool,
-    engine: str,
     **given: Any,
 ) -> None:
     """Publish the frequent items of a log."""
-    del engine  # one so far
     wish = _approved(context, approved) if approved else _asked(items, given)
     log = log_from(given)
     with show.telling() as say:
@@ -93,7 +100,7 @@ def publish(
             period=given["period"],
             all_in_period=given["all_in_period"],
             account=account_from(given),
-            engine=engine_from(given),
+            engine=log.engine or engine_from(given),
             say=say,
         )
     if as_json:
@@ -117,7 +124,7 @@ def _approved(context: click.Context, path: Path) -> Approved:
     return read_plan(path)
 
 
-def summary(release: Release, output: Path) -> None:
+def summary(release: Release, output: Place) -> None:
     """What was published, in a few lines."""
     goal = release.about["guarantee"]
     rows = [

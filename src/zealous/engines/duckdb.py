@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import shutil
@@ -10,8 +11,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from zealous import parquet
+from zealous.engines.engine import Each, Opened
 from zealous.engines.sql import Step, identifier, listed, literal, statement
 from zealous.errors import LogError, UsageError, ZealousError, reason
+from zealous.lines import Layout, Skipped
+from zealous.staging import stage
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -20,6 +25,7 @@ _BATCH_ROWS = 200_000
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _OVERHEAD = 600 * 10**6  # what the interpreter, Arrow and DuckDB use outside the counted memory
 _LEAST_MEMORY = 10**9
+_BYTES_PER_ROW = 160  # what distinct, bounding and counting hold of an entry at their peak
 
 
 class DuckDB:
@@ -86,12 +92,29 @@ class DuckDB:
         """What the engine may use for its tables and sorts."""
         return max(_LEAST_MEMORY // 2, self.memory - _OVERHEAD)
 
-    def open(self, name: str, paths: Sequence[Path]) -> None:
-        """Let Parquet files be selected from under a name."""
+    def open(
+        self,
+        name: str,
+        paths: Sequence[Path],
+        layout: Layout | None = None,
+        names: Sequence[str] = (),
+        lists: Sequence[str] = (),
+    ) -> Opened:
+        """Let files be selected from under a name; see `Engine`."""
+        import pyarrow.parquet as pq
+
+        skipped = Skipped()
+        if layout is not None:
+            staged = self.directory / f"staged-{name}.parquet"
+            stage(paths, layout, names, lists, staged, skipped)
+            paths = [staged]
+        types = parquet.types(paths, names)
         # A file's name is no pattern, and a folder called user=x adds no column.
         exact = (re.sub(r"[*?[]", r"[\g<0>]", str(path)) for path in paths)
         files = f"[{listed(literal(path) for path in exact)}], hive_partitioning = false"
         self._run(f"create or replace temp view {name} as select * from read_parquet({files})")
+        rows = sum(pq.read_metadata(path).num_rows for path in paths)
+        return Opened(types, rows, skipped)
 
     def put(self, name: str, table: pa.Table) -> None:
         """Let a table that Python made be selected from under a name."""
@@ -107,8 +130,12 @@ class DuckDB:
             ) from None
         self.open(name, [path])
 
-    def batches(self, steps: Sequence[Step]) -> Iterator[pa.RecordBatch]:
-        """Stream the rows of the last step."""
+    def batches(self, steps: Sequence[Step], each: Each | None = None) -> Iterator[pa.RecordBatch]:
+        """Stream the rows of the last step, each batch as `each` leaves it."""
+        batches = self._batches(steps)
+        return map(each, batches) if each else batches
+
+    def _batches(self, steps: Sequence[Step]) -> Iterator[pa.RecordBatch]:
         try:
             reader = self._connection.sql(statement(steps)).to_arrow_reader(_BATCH_ROWS)
             while (batch := next(reader, None)) is not None:
@@ -137,8 +164,11 @@ class DuckDB:
         """Forget a temporary table."""
         self._run(f"drop table if exists {name}")
 
-    @staticmethod
-    def rank_key(key: int, columns: Sequence[str]) -> str:
+    def buckets(self, rows: int) -> int:
+        """In how many parts of its users a log must be worked through to fit in memory."""
+        return max(1, math.ceil(rows * _BYTES_PER_ROW / self.working_memory))
+
+    def rank_key(self, key: int, columns: Sequence[str]) -> str:
         """An order of a user's items that looks random and is fixed by the key.
 
         The inner hash alone is biased when it is ranked; hashed twice it is not (a test compares
@@ -146,8 +176,7 @@ class DuckDB:
         """
         return f"hash(hash({key}::ubigint, {listed(identifier(column) for column in columns)}))"
 
-    @staticmethod
-    def bucket(column: str, buckets: int) -> str:
+    def bucket(self, column: str, buckets: int) -> str:
         """The bucket of a user: the same for all of her rows."""
         return f"hash({identifier(column)}) % {buckets}"
 

@@ -11,9 +11,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from zealous.engines.duckdb import DuckDB
+from zealous.engines.engine import Engine
 from zealous.engines.sql import Step, identifier, listed
-from zealous.histogram import buckets
 from zealous.items import Kind
 from zealous.source import Source
 
@@ -69,7 +68,7 @@ def count(
         say: Receives progress.
     """
     item = listed(identifier(name) for name in kind.columns())
-    rank = DuckDB.rank_key(key, ["user", *kind.columns()])
+    rank = source.engine.rank_key(key, ["user", *kind.columns()])
     place = f"row_number() over (partition by user order by {rank}, {item}) as place"
     sums = {_USERS: "count(*)", _TIMES: "sum(often)"}
     sums |= {f"{_KEPT}{m}": f"count(*) filter (where place <= {m})" for m in sorted(set(bounds))}
@@ -80,7 +79,7 @@ def count(
         Step("ranked", f"select {item}, often, {place} from held"),
         Step("histogram", f"select {item}, {figures} from ranked group by {item}"),
     ]
-    number = buckets(source)
+    number = source.engine.buckets(source.rows)
     for part in range(number):
         if number > 1:
             say(f"counting {kind.name()}: bucket {part + 1} of {number} of the users")
@@ -97,7 +96,7 @@ def count(
     source.engine.drop("partial")
 
 
-def _write(engine: DuckDB, rows: Step, kind: Kind, figures: Sequence[str], path: Path) -> None:
+def _write(engine: Engine, rows: Step, kind: Kind, figures: Sequence[str], path: Path) -> None:
     schema = pa.schema(
         [*((name, pa.string()) for name in kind.columns()), *((n, pa.int64()) for n in figures)]
     )

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from zealous.errors import LedgerError, Refused
+from zealous.remote import Place, Remote, place_of
 
 FILE_NAME = "zealous-ledger.sqlite"
 
@@ -28,29 +29,43 @@ _LOCAL_FUSE = frozenset({
 _MOUNTS = Path("/proc/self/mountinfo")
 
 
-def place(paths: Iterable[str | Path]) -> Path:
+def place(paths: Iterable[str | Place]) -> Path:
     """The ledger of a log: the nearest one in its folder or above, else a new one beside it.
 
     As git finds its repository. Links are followed first, so a log has one ledger by whatever name
     it is reached. All files of the log must lead to the same ledger: a log that is half in the
     care of one would be charged in a place where the other half is not looked for later. Where the
-    log's folder is read-only, a new one goes into the user's own folder for such things, under that
-    folder's name.
+    log's folder is read-only, or in an object store, a new one goes into the user's own folder for
+    such things, under that folder's name.
 
     Args:
         paths: The files and folders of the log.
     """
-    where = [_folder(path) for path in paths]
-    found = existing(where)
+    places = [place_of(path) for path in paths]
+    found = existing(places)
     if found is not None:
         return found
-    common = Path(os.path.commonpath(where))
-    if common == Path(common.anchor):
+    common = _common([_folder(each) for each in places])
+    if common is None:
         raise Refused(
             "the files of the log have no folder in common for a ledger: name one with "
             "--ledger FILE"
         )
-    return common / FILE_NAME if _writable(common) else _own(common)
+    if isinstance(common, Path) and _writable(common):
+        return common / FILE_NAME
+    return _own(common)
+
+
+def _common(folders: list[Place]) -> Place | None:
+    """The folder that all are in; None where that would be a whole disk, or there is none."""
+    local = [each for each in folders if isinstance(each, Path)]
+    remote = [each for each in folders if isinstance(each, Remote)]
+    if not remote:
+        common = Path(os.path.commonpath(local))
+        return None if common == Path(common.anchor) else common
+    above = (remote[0], *remote[0].parents)
+    shared = (a for a in above if all(_name(a) in map(_name, (r, *r.parents)) for r in remote))
+    return None if local else next(shared, None)
 
 
 def made(path: Path) -> Path:
@@ -64,9 +79,11 @@ def made(path: Path) -> Path:
     return path
 
 
-def existing(paths: Iterable[str | Path]) -> Path | None:
+def existing(paths: Iterable[str | Place]) -> Path | None:
     """The ledger that is there for all files of a log, or None."""
-    found = {_nearest(_folder(path)) for path in paths}
+    places = [place_of(path) for path in paths]
+    # Whether a URL is a folder's is not asked: a ledger is looked for there and above.
+    found = {_nearest(each if isinstance(each, Remote) else _folder(each)) for each in places}
     if not found:
         raise LedgerError("no log given, so no ledger can be found: name one with --ledger FILE")
     if len(found) == 1:
@@ -122,14 +139,17 @@ def remote_kind(folder: Path, mounts: str) -> str | None:
     return kind if kind in _REMOTE or unknown else None
 
 
-def _folder(path: str | Path) -> Path:
-    real = Path(path).resolve()
+def _folder(path: Place) -> Place:
+    if isinstance(path, Remote):
+        return path.parent if path.suffix else path
+    real = path.resolve()
     return real if real.is_dir() else real.parent
 
 
-def _nearest(folder: Path) -> Path | None:
+def _nearest(folder: Place) -> Path | None:
     for each in (folder, *folder.parents):
-        for file in (each / FILE_NAME, _own(each)):
+        beside = [each / FILE_NAME] if isinstance(each, Path) else []
+        for file in (*beside, _own(each)):
             # Also a link that leads nowhere: the ledger is missing then, and not to be made anew.
             if os.path.lexists(file):
                 return file
@@ -141,8 +161,15 @@ def _writable(folder: Path) -> bool:
     return os.access(folder, os.W_OK) and bool(folder.stat().st_mode & 0o222)
 
 
-def _own(folder: Path) -> Path:
-    """The ledger of a read-only folder, in the user's own folder for what programs keep."""
+def _own(folder: Place) -> Path:
+    """The ledger of a folder that takes none, in the user's own one for what programs keep."""
     state = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
-    digest = hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]
+    digest = hashlib.sha256(_name(folder)).hexdigest()[:16]
     return Path(state).absolute() / "zealous" / f"{folder.name}-{digest}" / FILE_NAME
+
+
+def _name(folder: Place) -> bytes:
+    """One name for a folder by whatever URL: credentials and options do not make another log."""
+    if isinstance(folder, Remote):
+        return f"{folder.store}://{folder.host}/{folder.key}".encode()
+    return os.fsencode(folder)

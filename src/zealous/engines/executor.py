@@ -1,0 +1,115 @@
+"""What runs in Python on Spark's executors, next to the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from zealous.engines.engine import Each
+from zealous.errors import LogError
+from zealous.lines import Layout, Skipped, named, splitter
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+REASON, NUMBER = "zealous:reason", "zealous:number"
+OTHER_COLUMNS = "zealous-other-columns"  # found in Spark's message, which quotes data
+
+
+@dataclass(frozen=True)
+class Through:
+    """Applies a function to each batch."""
+
+    each: Each
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Run on one partition."""
+        return map(self.each, batches)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Split:
+    """Splits lines by the rules that hold on one machine too.
+
+    Takes (line, file, start) and yields the named columns, with two more: why lines were skipped,
+    and how many. A row has either of them.
+
+    Attributes:
+        layout: How a line is split.
+        fields: The names of a line's fields; none for JSON.
+        names: The columns to yield.
+        lists: Which of them are lists of text (JSON only).
+    """
+
+    layout: Layout
+    fields: tuple[str, ...]
+    names: tuple[str, ...]
+    lists: tuple[str, ...]
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Run on one partition, which holds parts of files one after the other."""
+        split = splitter(self.layout, self.fields, self.names, self.lists)
+        headed = self.layout.delimiter is not None and not self.layout.names
+        before: tuple[str, int] | None = None  # the part of a file that the last line was of
+        skipped = Skipped()
+        for batch in batches:
+            lines = batch["line"].to_pylist()
+            if headed:
+                before = self._behead(batch, lines, before)
+            block = b"\n".join([*(line for line in lines if line is not None), b""])
+            if block:
+                for records in split(block, skipped):
+                    yield self._told(records)
+        yield from self._left_out(skipped)
+
+    def _behead(
+        self, batch: pa.RecordBatch, lines: list[bytes | None], before: tuple[str, int] | None
+    ) -> tuple[str, int] | None:
+        """Take away each line that is a file's first, once it is seen to name the same columns."""
+        starts, files = batch["start"].to_numpy(), batch["file"]
+        for row in starts.argsort(kind="stable")[: (starts == 0).sum()]:
+            part = (files[int(row)].as_py(), 0)
+            last = (files[int(row) - 1].as_py(), int(starts[row - 1])) if row else before
+            if part != last:
+                line = lines[row]
+                if line is None or named(line, self.layout, "") != self.fields:
+                    raise LogError(OTHER_COLUMNS)
+                lines[row] = None
+        return (files[-1].as_py(), int(starts[-1])) if len(starts) else before
+
+    def _told(self, records: pa.RecordBatch) -> pa.RecordBatch:
+        import pyarrow as pa
+
+        none = pa.nulls(records.num_rows, pa.string()), pa.nulls(records.num_rows, pa.int64())
+        arrays = [records[name] for name in self.names]
+        return pa.record_batch([*arrays, *none], names=[*self.names, REASON, NUMBER])
+
+    def _left_out(self, skipped: Skipped) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+
+        told = {reason: number for reason, number in skipped.items() if number}
+        if told:
+            lists = pa.list_(pa.string())
+            nothing = [
+                pa.nulls(len(told), lists if name in self.lists else pa.string())
+                for name in self.names
+            ]
+            figures = [pa.array(list(told), pa.string()), pa.array(list(told.values()), pa.int64())]
+            yield pa.record_batch([*nothing, *figures], names=[*self.names, REASON, NUMBER])
+
+
+@cache
+def package() -> Path:
+    """This package as a file that executors can import from."""
+    import tempfile
+    import zipfile
+
+    root = Path(__file__).parents[1]
+    target = Path(tempfile.mkdtemp(prefix="zealous-")) / "zealous.zip"
+    with zipfile.ZipFile(target, "w") as archive:
+        for path in sorted(root.rglob("*.py")):
+            archive.write(path, path.relative_to(root.parent))
+    return target

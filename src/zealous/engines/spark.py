@@ -1,0 +1,405 @@
+"""Apache Spark: for logs that are on a cluster. Needs `pip install 'zealous[spark]'` and Java 17.
+
+Nothing here uses RDDs or keeps a table in memory, so that any session will do: one of our own, a
+notebook's, Spark Connect.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any, Self
+
+from zealous.engines import executor
+from zealous.engines.engine import Each, Opened
+from zealous.engines.sql import Step, identifier, listed, statement
+from zealous.engines.transpile import to_spark
+from zealous.errors import LogError, UsageError, ZealousError
+from zealous.lines import LINE_LIMIT, Layout, Skipped, named
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# What the SQL means must not hang on how somebody set up the session.
+_MEANING = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.caseSensitive": "false",
+    "spark.sql.timestampType": "TIMESTAMP_LTZ",
+}
+# For a session of our own: quiet, since what Spark logs of a failure quotes data.
+_OWN = {
+    "spark.app.name": "zealous",
+    "spark.log.level": "OFF",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+}
+_TYPES = {
+    "string": "string", "bigint": "int64", "int": "int32", "smallint": "int16", "tinyint": "int8",
+    "double": "double", "float": "float", "boolean": "bool", "date": "date32[day]",
+    "timestamp": "timestamp[us, tz=UTC]", "timestamp_ntz": "timestamp[us]", "binary": "binary",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class OnCluster:
+    """A log where Spark alone can look: files by their URL, a table, or a DataFrame.
+
+    Attributes:
+        name: What it is called in messages.
+        url: Where its files are.
+        table: Its name in the session's catalogue.
+        frame: The DataFrame.
+    """
+
+    name: str
+    url: str | None = None
+    table: str | None = None
+    frame: Any = field(default=None, repr=False)
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def suffix(self) -> str:
+        """The ending of its name."""
+        return PurePosixPath(self.name).suffix if self.url else ".parquet"
+
+    @property
+    def stem(self) -> str:
+        """The name without its ending."""
+        return PurePosixPath(self.name).stem
+
+
+def is_frame(given: object) -> bool:
+    """Whether it is a DataFrame of Spark."""
+    return hasattr(given, "createOrReplaceTempView")
+
+
+class Spark:
+    """Runs the steps of a pipeline on a Spark session.
+
+    Args:
+        session: The session to use, such as a notebook's. It is left running, and as it was.
+        master: Where to make one, if none is given: `local[*]`, `spark://host:7077`, `yarn`, or
+            `sc://host:15002` for Spark Connect.
+        conf: Settings of a session that is made, such as `{"spark.executor.memory": "8g"}`.
+    """
+
+    def __init__(
+        self,
+        session: Any = None,
+        *,
+        master: str = "local[*]",
+        conf: Mapping[str, str] | None = None,
+    ) -> None:
+        self._session = session
+        self._master = master
+        self._conf = dict(conf or {})
+        self._views: dict[str, str] = {}
+        self._columns: dict[tuple[Any, Layout | None], dict[str, str] | None] = {}
+        self._before: dict[str, str | None] = {}
+        self._shipped = False
+
+    @property
+    def session(self) -> Any:
+        """The session, made now if there is none."""
+        if self._session is None:
+            self._session = _make(self._master, self._conf)
+        return self._session
+
+    def __enter__(self) -> Self:
+        self._before = {name: self.session.conf.get(name, None) for name in _MEANING}
+        for name, value in _MEANING.items():
+            self.session.conf.set(name, value)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            for name in list(self._views):
+                self.drop(name)
+            for name, value in self._before.items():
+                if value is not None:
+                    self.session.conf.set(name, value)
+        except Exception as error:  # the session is gone, and all of it with it
+            if not _from_spark(error):
+                raise
+            self._views.clear()
+
+    def place(self, given: object) -> OnCluster | None:
+        """Where a log is, if Spark alone can look there; else None.
+
+        Args:
+            given: A DataFrame, `table:NAME`, the URL of a file, folder or pattern, or a path.
+        """
+        if is_frame(given):
+            return OnCluster(name="the DataFrame", frame=given)
+        text = str(given)
+        if text.startswith("table:"):
+            name = text.removeprefix("table:")
+            return OnCluster(name=name, table=name)
+        scheme, found, rest = text.partition("://")
+        if not found or scheme == "file":
+            return None
+        return OnCluster(name=rest.rstrip("/").rpartition("/")[2] or rest, url=text)
+
+    def columns(self, paths: Sequence[Any], layout: Layout | None) -> dict[str, str] | None:
+        """The columns of a log and their Arrow types; None for JSON lines."""
+        known = (tuple(paths), layout)
+        if known not in self._columns:
+            self._columns[known] = self._look(paths, layout)
+        return self._columns[known]
+
+    def _look(self, paths: Sequence[Any], layout: Layout | None) -> dict[str, str] | None:
+        if layout is None:
+            frame = self._frame(paths)
+            return {each.name: _arrow(each.dataType.simpleString()) for each in frame.schema}
+        if layout.delimiter is None:
+            return None
+        if layout.names:
+            return dict.fromkeys(layout.names, "string")
+        lines = self._lines(paths, layout).where("start = 0").select("line").limit(1)
+        with _wrapping("the log cannot be read"):
+            first = [bytes(row[0]) for row in lines.collect()]
+        return dict.fromkeys(named(first[0] if first else b"", layout, "the log"), "string")
+
+    def open(
+        self,
+        name: str,
+        paths: Sequence[Any],
+        layout: Layout | None = None,
+        names: Sequence[str] = (),
+        lists: Sequence[str] = (),
+    ) -> Opened:
+        """Let files be selected from under a name; see `Engine`."""
+        known = self.columns(paths, layout) or {}
+        if layout is None:
+            types = {each: known[each] for each in names or known}
+            texts = [_valid(each, kind) for each, kind in types.items()]
+            self._view(name, self._frame(paths).selectExpr(*texts))
+            return Opened(types, 0, Skipped())
+        self._ship()
+        if layout.delimiter is not None:
+            lists = []
+        split = executor.Split(
+            layout=layout, fields=tuple(known), names=tuple(names), lists=tuple(lists)
+        )
+        kinds = {each: "array<string>" if each in lists else "string" for each in names}
+        schema = listed(f"{_quoted(each)} {kind}" for each, kind in kinds.items())
+        told = f"{_quoted(executor.REASON)} string, {_quoted(executor.NUMBER)} bigint"
+        split_lines = self._lines(paths, layout).mapInArrow(split, f"{schema}, {told}")
+        good = split_lines.where(f"{_quoted(executor.REASON)} is null")
+        self._view(name, good.select(*map(_quoted, names)))
+        found = {each: _arrow(kind) for each, kind in kinds.items()}
+        return Opened(found, 0, self._skipped(split_lines))
+
+    def put(self, name: str, table: pa.Table) -> None:
+        """Let a table that Python made be selected from under a name."""
+        with _wrapping():
+            self._view(name, self.session.createDataFrame(table))
+
+    def batches(self, steps: Sequence[Step], each: Each | None = None) -> Iterator[pa.RecordBatch]:
+        """The rows of the last step, each batch as `each` leaves it on the executors."""
+        with _wrapping():
+            frame = self._run(steps)
+            if each is not None:
+                self._ship()
+                frame = frame.mapInArrow(executor.Through(each), frame.schema)
+            table = frame.toArrow()
+        yield from table.to_batches()
+
+    def rows(self, steps: Sequence[Step]) -> list[tuple[Any, ...]]:
+        """A small result."""
+        with _wrapping():
+            return [tuple(row) for row in self._run(steps).collect()]
+
+    def store(self, name: str, steps: Sequence[Step]) -> None:
+        """Append the rows of the last step to a table, which is computed whenever it is read."""
+        with _wrapping():
+            frame = self._run(steps)
+            if name in self._views:
+                frame = self.session.table(self._views[name]).unionByName(frame)
+            self._view(name, frame)
+
+    def drop(self, name: str) -> None:
+        """Forget a table."""
+        view = self._views.pop(name, None)
+        if view is not None:
+            with _wrapping():
+                self.session.catalog.dropTempView(view)
+
+    def buckets(self, rows: int) -> int:
+        """One: Spark cuts its work into parts by itself."""
+        return 1
+
+    def rank_key(self, key: int, columns: Sequence[str]) -> str:
+        """An order of a user's items that looks random and is fixed by the key."""
+        signed = key - (1 << 64) if key >> 63 else key
+        return f"xxhash64({signed}, {listed(identifier(column) for column in columns)})"
+
+    def bucket(self, column: str, buckets: int) -> str:
+        """The bucket of a user: the same for all of her rows."""
+        return f"abs(xxhash64({identifier(column)}) % {buckets})"
+
+    def _run(self, steps: Sequence[Step]) -> Any:
+        return self.session.sql(to_spark(statement(steps), self._views))
+
+    def _view(self, name: str, frame: Any) -> None:
+        """Under a name that nobody else's tables have."""
+        view = f"zealous_{secrets.token_hex(8)}_{name}"
+        with _wrapping():
+            frame.createOrReplaceTempView(view)
+        self.drop(name)
+        self._views[name] = view
+
+    def _frame(self, paths: Sequence[Any]) -> Any:
+        first = paths[0]
+        if isinstance(first, OnCluster) and first.url is None:
+            if len(paths) > 1:
+                raise UsageError("give one table or DataFrame: put several together with a union")
+            if first.table is None:
+                return first.frame
+            with _wrapping(f"there is no table {first.table} that can be read"):
+                table = self.session.table(first.table)
+                table.schema  # noqa: B018  under Connect it is looked for only when it is needed
+                return table
+        with _wrapping("the log cannot be read as Parquet: see --format"):
+            return self.session.read.parquet(*map(_url, paths))
+
+    def _lines(self, paths: Sequence[Any], layout: Layout) -> Any:
+        """(line, file, start): the bytes of each line, and where its part of the file begins."""
+        if layout.encoding.lower().replace("_", "-").startswith(("utf-16", "utf-32")):
+            raise UsageError("on Spark text must be in an encoding that ends lines with one byte")
+        reader = self.session.read.option("lineSep", "\n").option(
+            # A line beyond that would fill an executor's memory: Hadoop's reader passes it over.
+            "mapreduce.input.linerecordreader.line.maxlength",
+            str(64 * LINE_LIMIT),
+        )
+        with _wrapping("the log cannot be read"):
+            return reader.text([_url(path) for path in paths]).selectExpr(
+                f"substring(cast(value as binary), 1, {LINE_LIMIT + 2}) as line",
+                "_metadata.file_path as file",
+                "_metadata.file_block_start as start",
+            )
+
+    def _skipped(self, lines: Any) -> Skipped:
+        reason = _quoted(executor.REASON)
+        told = lines.where(f"{reason} is not null").groupBy(reason)
+        with _wrapping("the log cannot be read"):
+            counted = told.sum(executor.NUMBER).collect()
+        return Skipped({row[0]: row[1] for row in counted})
+
+    def _ship(self) -> None:
+        """Give the executors this package, which they may not have."""
+        if self._shipped:
+            return
+        with _wrapping("this program cannot be sent to the executors"):
+            self.session.addArtifacts(str(executor.package()), pyfile=True)
+        self._shipped = True
+
+
+def _make(master: str, conf: Mapping[str, str]) -> Any:
+    """A session of our own; it ends with the process."""
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise UsageError("Spark is not installed: pip install 'zealous[spark]'") from None
+    builder = SparkSession.builder
+    if master.startswith("sc://"):
+        builder = builder.remote(master)
+        own = {"spark.app.name": _OWN["spark.app.name"]}
+    else:
+        builder = builder.master(master)
+        own = dict(_OWN)
+    if master.startswith("local"):
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        own["spark.sql.shuffle.partitions"] = str(4 * (os.cpu_count() or 1))
+    for name, value in {**own, **conf}.items():
+        builder = builder.config(name, value)
+    with (
+        _wrapping(
+            "Spark cannot be started: it needs Java 17 or later (JAVA_HOME), and a --spark-master "
+            "that answers"
+        ),
+        _unheard(),
+    ):
+        return builder.getOrCreate()
+
+
+@contextmanager
+def _unheard() -> Iterator[None]:
+    """Where Java is started, it speaks to nobody for as long as it runs: it would quote data."""
+    sys.stderr.flush()
+    kept = os.dup(2)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
+
+
+@contextmanager
+def _wrapping(what: str = "the cluster could not run a step") -> Iterator[None]:
+    """Spark's own errors quote data: say what could not be done, and what kind of error it was."""
+    try:
+        yield
+    except Exception as error:
+        if not _from_spark(error):
+            raise
+        raise _wrapped(what, error) from None
+
+
+def _from_spark(error: BaseException) -> bool:
+    module = type(error).__module__
+    return module.startswith(("pyspark.", "py4j.", "grpc.")) or isinstance(error, ConnectionError)
+
+
+def _wrapped(what: str, error: BaseException) -> ZealousError:
+    text = str(error)
+    if executor.OTHER_COLUMNS in text:
+        return LogError("the files of the log do not have the same columns")
+    if "PATH_NOT_FOUND" in text:
+        return LogError("no log found there: the path must be one that every executor can read")
+    if "OutOfMemory" in text:
+        what = "the cluster ran out of memory: give the executors more (spark.executor.memory)"
+    condition = getattr(error, "getCondition", lambda: None)()
+    return ZealousError(f"{what} ({condition or type(error).__name__})")
+
+
+def _arrow(kind: str) -> str:
+    """The Arrow name of a Spark type."""
+    if kind.startswith("decimal("):
+        return kind.replace("decimal", "decimal128")
+    if kind.startswith("array<"):
+        return f"list<element: {_arrow(kind[6:-1])}>"
+    return _TYPES.get(re.sub(r"[(].*", "", kind).replace("varchar", "string"), kind)
+
+
+def _valid(name: str, kind: str) -> str:
+    """SQL of Spark: a column, without texts that are not UTF-8: a release could not hold them."""
+    column = _quoted(name)
+    if kind == "string":
+        return f"case when is_valid_utf8({column}) then {column} end as {column}"
+    if kind == "list<element: string>":
+        return f"filter({column}, each -> is_valid_utf8(each)) as {column}"
+    return column
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _url(path: Any) -> str:
+    """What Spark calls a file: its name is no pattern."""
+    if isinstance(path, Path):
+        return "file://" + re.sub(r"[*?\[\]{}\\]", r"[\g<0>]", str(path.absolute()))
+    return str(path.url or path) if isinstance(path, OnCluster) else str(path)
