@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from zealous.cli import cli
+from zealous.cli import COMMANDS, cli
 
 
 def main() -> None:
@@ -13,8 +13,9 @@ def main() -> None:
         "# Commands",
         "Made from `--help` by `python docs/commands.py`; a test keeps it true.",
     ]
-    for name in sorted(cli.commands):
-        command = cli.commands[name]
+    for name in sorted(COMMANDS):
+        command = cli.get_command(click.Context(cli), name)
+        assert command is not None
         context = click.Context(command, info_name=f"zealous {name}", max_content_width=100)
         sections.append(f"## zealous {name}\n\n```text\n{command.get_help(context)}\n```")
     Path(__file__).with_name("commands.md").write_text("\n\n".join(sections) + "\n")

@@ -9,15 +9,17 @@ import click
 import pytest
 from conftest import Run
 
-from zealous.cli import cli
+from zealous.cli import COMMANDS, cli
 
 DOCS = Path(__file__).parents[1] / "docs"
 PLAN = ["plan", "--users", 500000, "--items-per-user", 2, "--epsilon", 1, "--delta", "0.001"]
 
 
-@pytest.mark.parametrize("name", sorted(cli.commands))
+@pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_every_command_has_an_example_and_is_documented(name: str) -> None:
-    command = cli.commands[name]
+    command = cli.get_command(click.Context(cli), name)
+    assert command is not None
+    assert command.get_short_help_str(200) == COMMANDS[name]
     text = command.help or ""
     assert "Example" in text
     assert f"zealous {name}" in text

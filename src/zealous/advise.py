@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from zealous.advice import Advice, Choice, Top
 from zealous.bound import Select
 from zealous.calibrate import Calibration, calibrate
-from zealous.engines.duckdb import DuckDB
+from zealous.engines.engine import Engine
 from zealous.errors import Refused, UsageError
 from zealous.guarantee import Guarantee
 from zealous.histogram import histogram
@@ -49,7 +49,7 @@ def advise(
     public: Log | Release | None = None,
     *,
     select: Select = "random",
-    engine: DuckDB | None = None,
+    engine: Engine | None = None,
     say: Say = lambda _: None,
 ) -> Advice:
     """Lay out choices of epsilon and m, with what to expect of each.
@@ -64,7 +64,7 @@ def advise(
         kind: What is counted; its m is what is to be chosen and plays no role.
         public: An earlier release, or a synthetic or published log of the same nature.
         select: How each user's items are chosen.
-        engine: Where to count a public log; an embedded DuckDB where not given.
+        engine: Where to count a public log; where it is, or an embedded DuckDB, if not given.
         say: Receives progress.
     """
     if public is None:
@@ -79,7 +79,7 @@ def advise(
     if isinstance(public, Release):
         return _from_release(goal, kind, public)
     kind.check(public.columns.given())
-    with engine or DuckDB() as running:
+    with public.on(engine) as running:
         say("reading the public log")
         source = open_log(public, running, kind.extra(), unit=goal.unit)
         users = count_users(source)

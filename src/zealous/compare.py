@@ -9,15 +9,18 @@ import secrets
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from zealous.engines.duckdb import DuckDB
+from zealous.engines.engine import Engine
+from zealous.engines.spark import OnCluster
 from zealous.errors import ReleaseError, UsageError, reason
 from zealous.evaluate.study import Study
 from zealous.folder import check_new, new_folder
 from zealous.log import Log, is_synthetic
+from zealous.remote import Place, Remote
 from zealous.version import VERSION
 
 if TYPE_CHECKING:
@@ -66,7 +69,7 @@ def compare(
     measures: Sequence[OwnMeasure] = (),
     documents: Documents | Path | None = None,
     output: str | Path | None = None,
-    engine: DuckDB | None = None,
+    engine: Engine | None = None,
     say: Say = lambda _: None,
 ) -> Compared:
     """Compare ZEALOUS with the anonymity methods, and with one's own, on a log.
@@ -82,7 +85,7 @@ def compare(
             documents, or a function; a synthetic corpus where not given.
         output: A new directory for the report and the figures, or one in which the same study was
             broken off: it is taken up there.
-        engine: Where to run; an embedded DuckDB where not given.
+        engine: Where to run; where the log is, or an embedded DuckDB, if not given.
         say: Receives progress.
     """
     from zealous.evaluate.candidates import check_own
@@ -101,7 +104,8 @@ def compare(
         measures=measures,
         documents=Path(documents) if isinstance(documents, str) else documents,
     )
-    running = engine or DuckDB()
+    running = log.on(engine)
+    _check_engine(methods, running)
     check_kinds(grid)
     with _directory(output, running) as directory:
         kept = workspace(directory, _identity(grid))
@@ -130,7 +134,7 @@ def evaluate(
     documents: Documents | Path | None = None,
     measures: Sequence[OwnMeasure] = (),
     output: str | Path | None = None,
-    engine: DuckDB | None = None,
+    engine: Engine | None = None,
     say: Say = lambda _: None,
 ) -> Results:
     """Measure how much of a log given releases keep.
@@ -144,7 +148,7 @@ def evaluate(
         documents: As for `compare`.
         measures: Measures of one's own.
         output: A new directory for the figures.
-        engine: Where to run; an embedded DuckDB where not given.
+        engine: Where to run; where the log is, or an embedded DuckDB, if not given.
         say: Receives progress.
     """
     from zealous.evaluate.given import alike, read_given
@@ -159,7 +163,7 @@ def evaluate(
         check_new(target)
     given = read_given([Path(each) for each in releases])
     asked = alike(given, log, say)
-    running = engine or DuckDB()
+    running = log.on(engine)
     with _directory(None, running) as directory:
         results = measured(
             given,
@@ -179,11 +183,12 @@ def evaluate(
 
 
 @contextmanager
-def _directory(output: str | Path | None, engine: DuckDB) -> Iterator[Path]:
+def _directory(output: str | Path | None, engine: Engine) -> Iterator[Path]:
     if output is not None:
         yield Path(output)
         return
-    with tempfile.TemporaryDirectory(prefix="zealous-", dir=engine.temporary) as made:
+    where = engine.temporary if isinstance(engine, DuckDB) else None
+    with tempfile.TemporaryDirectory(prefix="zealous-", dir=where) as made:
         yield Path(made) / "study"
 
 
@@ -203,7 +208,8 @@ def _identity(grid: Any) -> dict[str, Any]:
     return {
         "study": grid.study.as_object(),
         "log": [_file(path) for path in grid.log.paths],
-        "read_as": repr(grid.log),
+        "read_as": repr(replace(grid.log, engine=None)),
+        "engine": "duckdb" if grid.log.engine is None else "spark",
         "excluded": _file(excluded) if excluded else None,
         "methods": [_code(each) for each in grid.methods],
         "measures": [_code(each) for each in grid.measures],
@@ -214,7 +220,12 @@ def _identity(grid: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _file(path: Path) -> list[Any]:
+def _file(path: Place | OnCluster) -> list[Any]:
+    """A file as it is now; never the same twice where only Spark can look."""
+    if isinstance(path, OnCluster):
+        return [path.name, secrets.token_hex(8)]
+    if isinstance(path, Remote):
+        return [str(path), path.seen]
     try:
         found = path.stat()
     except OSError as error:
@@ -236,6 +247,15 @@ def _code(own: object) -> str:
     if _UNTOLD in told:
         told = secrets.token_hex(8)
     return hashlib.sha256(told.encode()).hexdigest()
+
+
+def _check_engine(methods: Sequence[Mechanism | Method], engine: Engine) -> None:
+    """Refuse methods of one's own that the engine cannot run; others are left out."""
+    from zealous.anonymity import Method, check_engine
+
+    for method in methods:
+        if isinstance(method, Method):
+            check_engine(method, engine)
 
 
 def _claiming(methods: Sequence[Mechanism | Method]) -> Iterator[Mechanism]:

@@ -155,8 +155,12 @@ def discard(target: Place, names: Iterable[str] = ()) -> None:
         shutil.rmtree(target, ignore_errors=True)
         return
     for name in sorted(names, key=lambda name: name != LAST):
-        with suppress(StoreError):
+        try:
             (target / name).unlink()
+        except FileNotFoundError:
+            continue
+        except StoreError:
+            return  # each try takes seconds where the store is gone
 
 
 def _unwritable(target: Remote, error: StoreError) -> ReleaseError:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import accumulate
 from typing import Any
 
 from zealous.engines.engine import Engine
@@ -61,7 +63,9 @@ def inspect(log: Log, kinds: Sequence[Kind] = (), engine: Engine | None = None) 
         return Inspection(
             columns=dict(log.columns.given()),
             overall=overall,
-            kinds=[_per_user(kind, source) for kind in kinds] if overall["users"] else [],
+            kinds=[_per_user(kind, source, overall["users"]) for kind in kinds]
+            if overall["users"]
+            else [],
             skipped=dict(+source.skipped),
             warnings=_warnings(source, overall, kinds),
         )
@@ -79,11 +83,12 @@ def _overall(source: Source) -> dict[str, Any]:
     figures += ["min(time)", "max(time)", "count(*) - count(time)"] if time else []
     sql = f"select {listed(figures)} from entries"
     entries, users, *times = source.engine.rows([*source.entries, Step("overall", sql)])[0]
+    rows = source.engine.rows([Step("rows", "select count(*) from source")])[0][0]
     largest = "select max(n) from (select count(*) as n from entries group by user)"
     overall: dict[str, Any] = {
-        "rows": source.rows,
+        "rows": rows,
         "entries": entries,
-        "rows_left_out": source.rows - entries,
+        "rows_left_out": rows - entries,
         "users": users,
         "largest_user_entries": source.engine.rows([*source.entries, Step("most", largest)])[0][0],
     }
@@ -97,7 +102,7 @@ def _moment(time: datetime | None) -> str | None:
     return time.isoformat(sep=" ", timespec="seconds") if time else None
 
 
-def _per_user(kind: Kind, source: Source) -> PerUser:
+def _per_user(kind: Kind, source: Source, users: int) -> PerUser:
     item = listed(identifier(name) for name in kind.columns())
     steps = [
         *kind.steps(source),
@@ -105,22 +110,36 @@ def _per_user(kind: Kind, source: Source) -> PerUser:
         Step("each", "select sum(often) as often, count(*) as held from held group by user"),
         Step(
             "figures",
-            "select (select sum(often) from each) / (select count(distinct user) from entries), "
-            "(select sum(held) from each) / (select count(distinct user) from entries), "
-            "(select median(held) from each), (select max(held) from each), "
-            f"(select count(*) from (select distinct {item} from held))",
+            "select held, count(*) as users, sum(often) as often, "
+            f"(select count(*) from (select distinct {item} from held)) as items "
+            "from each group by held",
         ),
     ]
-    found = source.engine.rows([*source.entries, *steps])[0]
-    occurrences, distinct, median, most, items = (each or 0 for each in found)
+    found = source.engine.rows([*source.entries, *steps])
+    holders = {held: number for held, number, _, _ in found}
     return PerUser(
         kind=kind.name(),
-        occurrences=float(occurrences),
-        distinct=float(distinct),
-        median=float(median),
-        most=int(most),
-        items=int(items),
+        occurrences=sum(int(often) for _, _, often, _ in found) / users,
+        distinct=sum(held * number for held, number in holders.items()) / users,
+        median=_median(holders),
+        most=max(holders, default=0),
+        items=found[0][3] if found else 0,
     )
+
+
+def _median(holders: dict[int, int]) -> float:
+    """The median of numbers, given how many users have each; no function of both engines.
+
+    >>> _median({1: 2, 4: 2})
+    2.5
+    """
+    numbers = sorted(holders)
+    ends = list(accumulate(holders[number] for number in numbers))
+    if not ends:
+        return 0.0
+    middle = ((ends[-1] - 1) // 2, ends[-1] // 2)
+    low, high = (numbers[bisect_right(ends, place)] for place in middle)
+    return (low + high) / 2
 
 
 def _warnings(source: Source, overall: dict[str, Any], kinds: Sequence[Kind]) -> list[str]:
@@ -168,7 +187,8 @@ def _placeholders(source: Source) -> int:
 
 def _typed(pairs: Kind, source: Source) -> float:
     """The share of query pairs whose second query is the first plus one or two characters."""
-    longer = "length(next_query) - length(query) between 1 and 2"
-    sql = f"select avg((starts_with(next_query, query) and {longer})::int) from items"
+    # Queries are normalised: no line ends within them, which a dot would not match.
+    shorter = listed(f"regexp_replace(next_query, '{end}$', '')" for end in (".", ".."))
+    sql = f"select avg((query in ({shorter}))::int) from items"
     steps = [*source.entries, *pairs.steps(source), Step("typed", sql)]
     return float(source.engine.rows(steps)[0][0] or 0)

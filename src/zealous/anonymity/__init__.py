@@ -10,7 +10,7 @@ from zealous.anonymity.bundle import WARNING, Bundle, read_bundle
 from zealous.anonymity.k_keyword import KKeyword
 from zealous.anonymity.k_query import KQuery
 from zealous.anonymity.k_session import KSession
-from zealous.anonymity.method import AmongK, Changed, Method
+from zealous.anonymity.method import AmongK, Changed, Method, check_engine
 from zealous.anonymity.pseudonym import Pseudonym
 from zealous.anonymity.scrub import Scrub
 from zealous.anonymity.similar_histories import SimilarHistories
@@ -38,6 +38,7 @@ __all__ = [
     "SimilarHistories",
     "TokenHash",
     "anonymize",
+    "check_engine",
     "check_users",
     "histograms",
     "named",

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from zealous.anonymity.bundle import Bundle, metadata, read_bundle, write_bundle
-from zealous.anonymity.method import AmongK, Changed, Method, Say
+from zealous.anonymity.method import AmongK, Changed, Method, Say, check_engine
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.engine import Engine
 from zealous.engines.sql import Step, identifier, listed
@@ -56,35 +56,48 @@ def anonymize(
         say: Receives progress, for the owner's eyes.
     """
     target = Path(directory)
+    running = log.on(engine)
+    if log.engine is not None or not isinstance(running, DuckDB):
+        raise UsageError(
+            "anonymize writes the rows of people on one machine, and does not run on Spark: give "
+            "it a log on this machine. What k-query, pseudonym and token-hash leave to count, "
+            "compare counts on Spark too"
+        )
     check_new(target)
     method.check(log.columns.given())
     writing = new_folder(target, "anonymised log", mode=0o700)  # no safer than the log itself
-    with engine or DuckDB() as running, writing as partial:
+    with running, writing as partial:
         columns, tables, changed = _run(log, method, running, partial, say)
         write_bundle(partial, method, columns, tables)
     return Anonymized(bundle=read_bundle(target), changed=changed)
 
 
 def histograms(
-    log: Log, method: Method, *, engine: DuckDB | None = None, say: Say = lambda _: None
+    log: Log, method: Method, *, engine: Engine | None = None, say: Say = lambda _: None
 ) -> dict[str, pa.Table]:
     """What a bundle would count, without one: by kind, those alone that the method gives.
 
     Args:
         log: What to anonymise.
         method: How.
-        engine: Where to run; an embedded DuckDB where not given.
+        engine: Where to run; where the log is, or an embedded DuckDB, if not given.
         say: Receives progress, for the owner's eyes.
     """
     method.check(log.columns.given())
-    with engine or DuckDB() as running:
-        return _run(log, method, running, running.directory, say)[1]
+    running = log.on(engine)
+    check_engine(method, running)
+    with running:
+        folder = running.directory if isinstance(running, DuckDB) else None
+        return _run(log, method, running, folder, say)[1]
 
 
 def _run(
-    log: Log, method: Method, engine: DuckDB, folder: Path, say: Say
+    log: Log, method: Method, engine: Engine, folder: Path | None, say: Say
 ) -> tuple[tuple[str, ...], dict[str, pa.Table], list[Changed]]:
-    """The columns of the log that is written to the folder, its histograms, what was changed."""
+    """The columns of the log that is written to the folder, its histograms, what was changed.
+
+    Without a folder nothing is written, and the rows are counted where they are.
+    """
     say("reading the log")
     source = open_log(log, engine)
     tell_skipped(source.skipped, say)
@@ -95,6 +108,8 @@ def _run(
     columns = method.published(source.roles)
     if not columns:
         return columns, {"keywords": _counted(engine, [], "anonymous", ("keyword",))}, changed
+    if folder is None:
+        return columns, _histograms(_in_place(source, columns, method)), changed
     _write_log(engine, columns, folder / "log.parquet", method)
     reopened = _reopened(folder / "log.parquet", columns, method, engine)
     return columns, _histograms(reopened), changed
@@ -111,7 +126,7 @@ def check_users(users: int, method: Method) -> None:
         )
 
 
-def _write_log(engine: DuckDB, columns: tuple[str, ...], path: Path, method: Method) -> None:
+def _write_log(engine: Engine, columns: tuple[str, ...], path: Path, method: Method) -> None:
     """The rows in the order of their random ids: the order of the log's lines is not told."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -126,12 +141,26 @@ def _write_log(engine: DuckDB, columns: tuple[str, ...], path: Path, method: Met
             writer.write_batch(batch.cast(schema))
 
 
-def _reopened(path: Path, columns: tuple[str, ...], method: Method, engine: DuckDB) -> Source:
+def _reopened(path: Path, columns: tuple[str, ...], method: Method, engine: Engine) -> Source:
     """The output as a log of its own, whose users are the ids: all that a recipient has."""
     roles = {name: name for name in columns if name != "id"}
     if method.session_ids:
         roles["session"] = "id"
     return open_log(read_log(path, columns=Columns(user="id", **roles)), engine)
+
+
+def _in_place(source: Source, columns: tuple[str, ...], method: Method) -> Source:
+    """The same, of rows that were not written."""
+    roles = {name: name for name in columns if name != "id"}
+    if method.session_ids:
+        roles["session"] = "id"
+    names = listed(f"{name} as {role}" for role, name in {"user": "id", **roles}.items())
+    return replace(
+        source,
+        entries=(Step("entries", f"select {names} from anonymous where id is not null"),),
+        roles=frozenset(["user", *roles]),
+        lists=frozenset(roles) & {"keywords"},
+    )
 
 
 def _histograms(source: Source) -> dict[str, pa.Table]:

@@ -29,6 +29,7 @@ class KQuery(BySession):
     origin: ClassVar[str] = (
         'Adar, "User 4XXXXX9: Anonymizing Query Logs", Query Log Analysis workshop at WWW 2007'
     )
+    counting: ClassVar[bool] = True
 
     def apply(self, source: Source, say: Say = lambda _: None) -> list[Changed]:
         """Store (user, id, time, query), the queries normalised."""
@@ -40,8 +41,8 @@ class KQuery(BySession):
             engine.store("counted", [held, Step("counted", count)])
             # The pauses of all queries cut the sessions, but only the text of those kept is sorted.
             kept = Step("kept", "select query from counted where kept")
-            marked = "select asked.* replace (kept.query as query) from asked left join kept"
-            marks = [kept, Step("marked", f"{marked} on asked.query = kept.query")]
+            marked = "select a.* exclude (query), kept.query as query from asked a left join kept"
+            marks = [kept, Step("marked", f"{marked} on a.query = kept.query")]
             engine.store("in_sessions", [*marks, *cut(source, self.session_gap, "marked")])
             session = new_id(new_secret(), "user", "session")
             columns = f"user, {session} as id, {'time, ' if 'time' in source.roles else ''}query"
@@ -80,9 +81,10 @@ def _without_session(source: Source) -> tuple[int, int]:
     """How many queries nobody can tell the session of, and how many different ones only there."""
     query = f"select {asked(False)} as query from entries"
     where = f"({without_session(source)}) and {has_word('query')}"
-    unseen = "count(distinct query) filter (query not in (select query from counted))"
+    unseen = "count(distinct unknown.query) filter (where known.query is null)"
+    together = "unknown left join counted known on unknown.query = known.query"
     steps = [
         Step("unknown", f"{query} where {where}"),
-        Step("n", f"select count(*), {unseen} from unknown"),
+        Step("n", f"select count(*), {unseen} from {together}"),
     ]
     return source.engine.rows([*source.entries, *steps])[0]

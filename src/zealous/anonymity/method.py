@@ -7,6 +7,8 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
+from zealous.engines.duckdb import DuckDB
+from zealous.engines.engine import Engine
 from zealous.engines.sql import literal
 from zealous.errors import UsageError
 from zealous.guarantee import SESSION_GAP, whole
@@ -49,6 +51,9 @@ class Method:
     origin: ClassVar[str]
     session_ids: ClassVar[bool] = False
     """Whether an id of the output stands for a session; else it stands for a user."""
+    counting: ClassVar[bool] = False
+    """Whether its steps yield the same rows each time they are run: such a method can be counted on
+    Spark, which runs them whenever they are read."""
 
     def published(self, roles: Collection[str]) -> tuple[str, ...]:
         """The columns of the log it gives; none where it gives a histogram of keywords alone."""
@@ -66,6 +71,15 @@ class Method:
     def settings(self) -> Mapping[str, Any]:
         """The parameters, for the recipient to know."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+def check_engine(method: Method, engine: Engine) -> None:
+    """Refuse a method that does more than an engine can."""
+    if not (method.counting or isinstance(engine, DuckDB)):
+        raise UsageError(
+            f"{method.name} does more than count, and does not run on Spark: give it a log on this "
+            "machine"
+        )
 
 
 def check_k(k: int) -> None:

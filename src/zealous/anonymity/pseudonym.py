@@ -22,6 +22,7 @@ class Pseudonym(Method):
         "own name, address or account has signed it."
     )
     origin: ClassVar[str] = "AOL's release of 2006 (Barbaro and Zeller, The New York Times)"
+    counting: ClassVar[bool] = True
 
     def apply(self, source: Source, say: Say = lambda _: None) -> list[Changed]:
         """Store (user, id, time, query), the queries as they were typed."""

@@ -35,6 +35,7 @@ class TokenHash(Method):
         "Kumar, Novak, Pang and Tomkins, On anonymizing query logs via token-based hashing, "
         "WWW 2007"
     )
+    counting: ClassVar[bool] = True
 
     def apply(self, source: Source, say: Say = lambda _: None) -> list[Changed]:
         """Store (user, id, time, query), a query being its tokens in order."""

@@ -9,44 +9,63 @@ import os
 import signal
 import sys
 import traceback
+from importlib import import_module
 from types import FrameType
 
 import click
 
-from zealous.cli.anonymize import anonymize
-from zealous.cli.attack import attack
-from zealous.cli.audit import audit
-from zealous.cli.compare import compare
-from zealous.cli.demo import demo
-from zealous.cli.evaluate import evaluate
-from zealous.cli.generate import generate
-from zealous.cli.inspect import inspect
-from zealous.cli.ledger import ledger
-from zealous.cli.plan import plan
-from zealous.cli.publish import publish
-from zealous.cli.review import review
-from zealous.cli.suggest import suggest
-from zealous.cli.tables import tables
-from zealous.cli.verify import verify
 from zealous.errors import UsageError, ZealousError
 from zealous.version import VERSION
 
+# With what --help says of each, so that it need not be imported for that; a test compares.
+COMMANDS = {
+    "anonymize": "Anonymise a log by a method that is NOT differentially private, to compare it.",
+    "attack": "Show what an attacker gets from each anonymity method, and from ZEALOUS, on the same "
+    "log.",
+    "audit": "Try to break the program, on logs made for it.",
+    "compare": "Compare how useful ZEALOUS and the anonymity methods leave a log.",
+    "demo": "Try everything on a small synthetic log.",
+    "evaluate": "Measure how much of a log given releases keep.",
+    "generate": "Make a synthetic search log that behaves like a real one.",
+    "inspect": "Tell the owner what was understood of a log.",
+    "ledger": "Keep account of what has been spent on the same people.",
+    "plan": "Choose the parameters of a release, without any data.",
+    "publish": "Publish the frequent items of a log.",
+    "review": "Remove rows from a release before it leaves: frequent is not harmless.",
+    "suggest": "Suggest what to ask instead of a query, learned from a release alone.",
+    "tables": "Print the paper's analytic tables, as printed and as this program does it.",
+    "verify": "Check a release that you made or were given.",
+}
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+
+class _Commands(click.Group):
+    """Imports a command when it is used."""
+
+    def list_commands(self, _: click.Context) -> list[str]:
+        return sorted(COMMANDS)
+
+    def get_command(self, _: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        command = getattr(import_module(f"zealous.cli.{name}"), name)
+        assert isinstance(command, click.Command)  # noqa: S101
+        return command
+
+    def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(sorted(COMMANDS.items()))
+
+
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(VERSION, prog_name="zealous")
 def cli() -> None:
     """Publish the frequent items of people's data with a proven privacy guarantee.
 
     Start with `zealous demo`, or with `zealous inspect LOG` on a log of your own.
     """
-
-
-_COMMANDS = (
-    anonymize, attack, audit, compare, demo, evaluate, generate, inspect, ledger, plan, publish,
-    review, suggest, tables, verify,
-)  # fmt: skip
-for command in _COMMANDS:
-    cli.add_command(command)
 
 
 def main() -> None:

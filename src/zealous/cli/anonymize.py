@@ -12,6 +12,7 @@ from zealous.anonymity import METHODS, WARNING, Anonymized, named
 from zealous.anonymity import anonymize as run
 from zealous.anonymity.method import AmongK
 from zealous.cli import show
+from zealous.cli.one_machine import ONE_MACHINE
 from zealous.cli.options import ENGINE, JSON, LOG, engine_from, log_from, options
 from zealous.guarantee import SESSION_GAP
 from zealous.report.style import percent
@@ -48,7 +49,7 @@ Examples:
 @click.option("--session-gap", type=int, default=SESSION_GAP, show_default=True, metavar="MIN",
               help="k-query, k-session: minutes without a query that end a session.")  # fmt: skip
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="DIR")
-@options(LOG, ENGINE)
+@options(LOG, ENGINE, ONE_MACHINE)
 @JSON
 def anonymize(
     method: str,

@@ -14,6 +14,7 @@ from click.core import ParameterSource
 
 from zealous.anonymity import METHODS
 from zealous.cli import show
+from zealous.cli.one_machine import ONE_MACHINE
 from zealous.cli.options import ENGINE, JSON, SEARCHES, engine_from, log_from, options
 from zealous.errors import UsageError
 from zealous.folder import check_new, new_folder
@@ -69,7 +70,7 @@ Examples:
 )
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="DIR",
               help="Where to write attacks.json and the picture attacks.svg.")  # fmt: skip
-@options(SEARCHES, ENGINE)
+@options(SEARCHES, ENGINE, ONE_MACHINE)
 @JSON
 @click.pass_context
 def attack(

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from zealous.cli import show
-from zealous.cli.options import DOCUMENTS, ENGINE, JSON, LOG, engine_from, log_from, options
+from zealous.cli.options import (
+    DOCUMENTS,
+    ENGINE,
+    JSON,
+    LOG,
+    SPARK,
+    engine_from,
+    log_from,
+    options,
+)
 
 if TYPE_CHECKING:
     from zealous.compare import Compared
@@ -34,7 +43,7 @@ Examples:
 @click.option("--study", "study_file", type=click.Path(path_type=Path), metavar="FILE",
               help="The grid, as TOML (docs/study.md). [default: the paper's]")  # fmt: skip
 @DOCUMENTS
-@options(LOG, ENGINE)
+@options(LOG, ENGINE, SPARK)
 @JSON
 def compare(
     output: Path, study_file: Path | None, documents: Path | None, as_json: bool, **given: Any
@@ -44,20 +53,22 @@ def compare(
     from zealous.evaluate.study import read_study
 
     study = read_study(study_file) if study_file else None
+    log = log_from(given)
     try:
         with show.telling() as say:
             done = run(
-                log_from(given),
+                log,
                 study,
                 documents=documents,
                 output=output,
-                engine=engine_from(given),
+                engine=log.engine or engine_from(given),
                 say=say,
             )
     except KeyboardInterrupt:
         if (output / "unfinished").is_dir():
+            again = "zealous: the same command takes the study up again; until then "
             show.note(
-                f"zealous: the same command takes the study up again; until then "
+                f"{again if log.files() == log.paths else 'zealous: '}"
                 f"{output / 'unfinished'} holds true counts of the log"
             )
         raise

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from zealous.cli import show
-from zealous.cli.options import DOCUMENTS, ENGINE, JSON, READING, engine_from, log_from, options
+from zealous.cli.options import (
+    DOCUMENTS,
+    ENGINE,
+    JSON,
+    READING,
+    SPARK,
+    engine_from,
+    log_from,
+    options,
+)
 from zealous.report.style import percent
 
 if TYPE_CHECKING:
@@ -43,7 +52,7 @@ _TOP = 1_000
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="DIR",
               help="Where to write internal-results.parquet and .csv.")  # fmt: skip
 @DOCUMENTS
-@options(READING, ENGINE)
+@options(READING, ENGINE, SPARK)
 @JSON
 def evaluate(
     releases: tuple[Path, ...],
@@ -55,13 +64,14 @@ def evaluate(
     """Measure how much of a log given releases keep."""
     from zealous.compare import evaluate as run
 
+    log = log_from(given)
     with show.telling() as say:
         found = run(
             releases,
-            log_from(given),
+            log,
             documents=documents,
             output=output,
-            engine=engine_from(given),
+            engine=log.engine or engine_from(given),
             say=say,
         )
     if as_json:

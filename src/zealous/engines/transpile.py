@@ -22,8 +22,8 @@ _RIGHT = frozenset(
     {
         "Abs", "And", "ArrayDistinct", "ArraySize", "ArraySort", "ArrayToString", "Avg", "Case",
         "Cast", "Coalesce", "Concat", "Count", "Distinct", "Explode", "Greatest", "Hex", "If",
-        "Lag", "Least", "Length", "Ln", "MD5", "Max", "Min", "Or", "RegexpExtractAll", "RegexpLike",
-        "RegexpReplace", "Round", "RowNumber", "Split", "Sqrt", "Sum",
+        "Lag", "Least", "Left", "Length", "Ln", "MD5", "Max", "Min", "Or", "RegexpExtractAll",
+        "RegexpLike", "RegexpReplace", "Round", "RowNumber", "SHA2", "Split", "Sqrt", "Sum",
     }
 )  # fmt: skip
 # What DuckDB reads as a moment; Spark would read more, such as "now".

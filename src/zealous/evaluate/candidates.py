@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from zealous.anonymity import Method, histograms
 from zealous.calibrate import Calibration, calibrate
-from zealous.engines.duckdb import DuckDB
+from zealous.engines.engine import Engine
 from zealous.errors import UsageError
 from zealous.evaluate.original import Ints, Original
 from zealous.evaluate.released import Released, by_index, by_text, itself
@@ -167,7 +167,7 @@ class ByMethod:
 
     method: Method
     log: Log
-    engine: DuckDB
+    engine: Engine
     draws: int = 1
 
     @property

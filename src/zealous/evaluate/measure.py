@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from zealous.engines.duckdb import DuckDB
+from zealous.engines.engine import Engine
 from zealous.evaluate.caching import Documents
 from zealous.evaluate.candidates import ORIGINAL, Setting
 from zealous.evaluate.given import Counted, Given
@@ -34,7 +34,7 @@ def measured(
     *,
     documents: Documents | Path | None,
     own: Sequence[OwnMeasure],
-    engine: DuckDB,
+    engine: Engine,
     say: Callable[[str], None],
 ) -> Results:
     """All figures of all releases, and of the original.

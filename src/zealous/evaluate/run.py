@@ -10,8 +10,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from zealous.anonymity import METHODS, Method, check_users, named
+from zealous.anonymity import METHODS, Method, check_engine, check_users, named
 from zealous.engines.duckdb import DuckDB
+from zealous.engines.engine import Engine
 from zealous.errors import LogError, UsageError
 from zealous.evaluate import original as counting
 from zealous.evaluate.accuracy import counted as mistakes
@@ -69,7 +70,7 @@ class Grid:
     documents: Documents | Path | None = None
 
 
-def run(grid: Grid, kept: Workspace, engine: DuckDB, say: Say) -> tuple[Results, list[str]]:
+def run(grid: Grid, kept: Workspace, engine: Engine, say: Say) -> tuple[Results, list[str]]:
     """Run the grid; what the workspace has already is not run again.
 
     Returns:
@@ -111,23 +112,26 @@ def measure_apart(job: Job, kept: Workspace) -> None:
     _measure_all([each for each in todo if _is_apart(each, kept)], against, kept, lambda _: None)
 
 
-def _allowed(method: Method, people: int, log: Log, left_out: list[str]) -> bool:
+def _allowed(candidate: ByMethod, people: int, left_out: list[str]) -> bool:
     """Whether a method can be run on the log, or why not; one's own must be."""
+    method = candidate.method
     try:
-        method.check(log.columns.given())
+        check_engine(method, candidate.engine)
+        method.check(candidate.log.columns.given())
         check_users(people, method)
     except UsageError as error:
         if method.name not in METHODS:
             raise
-        left_out.append(str(error))
+        if str(error) not in left_out:  # told for another k
+            left_out.append(str(error))
         return False
     return True
 
 
-def _shared(grid: Grid, engine: DuckDB) -> DuckDB | None:
+def _shared(grid: Grid, engine: Engine) -> DuckDB | None:
     """The engine where a second process is used: it cannot be told somebody's own code."""
     own = grid.measures or not (grid.documents is None or isinstance(grid.documents, Path))
-    return None if own else halved(engine)
+    return halved(engine) if isinstance(engine, DuckDB) and not own else None
 
 
 def _job(grid: Grid, engine: DuckDB) -> Job:
@@ -182,7 +186,7 @@ def documents_of(given: Documents | Path | None) -> Documents:
     return documents_from(given) if isinstance(given, Path) else given
 
 
-def count(grid: Grid, kept: Workspace, engine: DuckDB, say: Say) -> dict[str, Original]:
+def count(grid: Grid, kept: Workspace, engine: Engine, say: Say) -> dict[str, Original]:
     """The true histograms of the log, counted once for every m."""
     own = [m.items_per_user for m in grid.methods if not isinstance(m, Method)]
     bounds = sorted({*grid.study.items_per_user, *own})
@@ -214,7 +218,7 @@ def counted(
     *,
     bounds: Sequence[int],
     key: int,
-    engine: DuckDB,
+    engine: Engine,
     say: Say,
     period: Period | None = None,
     unit: Unit = "user",
@@ -250,7 +254,7 @@ def _caching(grid: Grid, originals: Mapping[str, Original], documents: Documents
 
 
 def _candidates(
-    grid: Grid, originals: Mapping[str, Original], engine: DuckDB, left_out: list[str]
+    grid: Grid, originals: Mapping[str, Original], engine: Engine, left_out: list[str]
 ) -> Iterator[Candidate]:
     """What is measured, in this order: what is quick first. What the log forbids is left out."""
     study = grid.study
@@ -264,12 +268,12 @@ def _candidates(
     for own in grid.methods:
         if not isinstance(own, Method):
             yield ByMechanism(mechanism=own, draws=study.draws, seed=study.seed)
-        elif _allowed(own, people, grid.log, left_out):
-            yield ByMethod(method=own, log=grid.log, engine=engine)
+        elif _allowed(by := ByMethod(method=own, log=grid.log, engine=engine), people, left_out):
+            yield by
     methods = [named(name, k=k) for name in study.methods for k in study.k]
     for method in dict.fromkeys(methods):  # one without k is the same for every k
-        if _allowed(method, people, grid.log, left_out):
-            yield ByMethod(method=method, log=grid.log, engine=engine)
+        if _allowed(by := ByMethod(method=method, log=grid.log, engine=engine), people, left_out):
+            yield by
 
 
 def _measure(candidate: Candidate, against: Truth) -> Iterator[tuple[Any, ...]]:

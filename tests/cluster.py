@@ -1,0 +1,257 @@
+"""A standalone Spark cluster and a Spark Connect server on loopback, of separate processes.
+
+Python on the executors has pyarrow and not this package: what runs there was sent by the engine.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import sysconfig
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from oracle import Entry
+
+JOB = Path(__file__).with_name("cluster_job.py")
+PATIENCE = 400  # seconds, on a machine that does much else
+SWIFT = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # short-lived processes of Java
+CONF = {
+    "spark.sql.shuffle.partitions": "4",
+    "spark.executor.memory": "512m",
+    "spark.executor.extraJavaOptions": SWIFT,
+    "spark.shuffle.io.maxRetries": "1",  # an executor that was killed does not come back
+    "spark.shuffle.io.retryWait": "100ms",
+}
+COLUMNS = ("user", "query", "time", "url")
+
+
+def entries(users: int = 200) -> list[Entry]:
+    """A log with a few frequent queries and many rare ones."""
+    chance = random.Random(5)
+    found = []
+    for user in range(users):
+        for _ in range(chance.randrange(1, 12)):
+            rank = int(40 * chance.random() ** 3)
+            urls = (f"site{rank % 7}.org",) if chance.random() < 0.6 else ()
+            found.append(Entry(f"u{user}", f"Query {rank} né", chance.randrange(10**6), urls))
+    return found
+
+
+def write_parquet(path: Path, rows: list[Entry]) -> Path:
+    times = pa.array([row.time * 10**6 for row in rows], pa.timestamp("us"))
+    table = pa.table(
+        {
+            "user": [row.user for row in rows],
+            "query": [row.query for row in rows],
+            "time": times,
+            "url": [list(row.urls) for row in rows],
+        }
+    )
+    pq.write_table(table, path)
+    return path
+
+
+def write_csv(path: Path, rows: list[Entry], bad: int = 0) -> Path:
+    """The same as text, with lines among them that cannot be read."""
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for number, row in enumerate(rows):
+            moment = datetime.fromtimestamp(row.time, UTC).strftime("%Y-%m-%d %H:%M:%S")
+            writer.writerow([row.user, row.query, moment, *(row.urls or ("",))])
+            if number < bad:
+                file.write('u1,"a quote that does not end,,\n')
+    return path
+
+
+def conf_options(conf: dict[str, str]) -> list[str]:
+    return [part for each in conf.items() for part in ("--spark-conf", "=".join(each))]
+
+
+@dataclass
+class Processes:
+    """Some processes of Spark, each the first of a group that it can be killed with."""
+
+    folder: Path
+    python: Path
+    running: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return os.environ | {
+            "PYSPARK_PYTHON": str(self.python),
+            "PYSPARK_DRIVER_PYTHON": sys.executable,
+            "SPARK_CONF_DIR": str(self.folder),
+            "SPARK_DAEMON_JAVA_OPTS": SWIFT,
+            "SPARK_DAEMON_MEMORY": "256m",
+            "SPARK_HOME": str(spark_home()),
+            "SPARK_LOCAL_DIRS": str(self.folder / "local"),
+            "SPARK_LOCAL_IP": "127.0.0.1",
+            "SPARK_MASTER_OPTS": "-Dspark.master.rest.enabled=false",
+            "SPARK_SUBMIT_OPTS": SWIFT,
+            "SPARK_WORKER_DIR": str(self.folder / "work"),
+            "TMPDIR": str(self.folder),
+        }
+
+    def start(self, name: str, command: list[str], until: str) -> str:
+        """Start one, and wait for what it says when it is ready."""
+        log = self.folder / f"{name}.log"
+        program, *rest = command
+        with log.open("wb") as said:
+            process = subprocess.Popen(
+                [spark_home() / "bin" / program, *rest],
+                env=self.environment,
+                cwd=self.folder,
+                stdin=subprocess.DEVNULL,
+                stdout=said,
+                stderr=said,
+                start_new_session=True,
+            )
+        self.running.append(process)
+        return wait_for(log, until)
+
+    def stop(self) -> None:
+        for process in self.running:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+    def job(self, master: str, **told: Any) -> dict[str, Any]:
+        """What the program of cluster_job.py counts there."""
+        asked = json.dumps({"master": master, **told}, default=str)
+        done = subprocess.run(
+            [sys.executable, JOB, asked],
+            env=self.environment,
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr[-3000:]
+        return json.loads(done.stdout)
+
+
+class Cluster(Processes):
+    """A master and two workers."""
+
+    master: str = ""
+
+    def begin(self) -> None:
+        where = ["--host", "127.0.0.1", "--port", "0", "--webui-port", "0"]
+        command = ["spark-class", "org.apache.spark.deploy.master.Master", *where]
+        self.master = self.start("master", command, r"Starting Spark master at (spark://\S+)")
+        wait_for(self.folder / "master.log", "New state: (ALIVE)")
+        for _ in range(2):
+            self.add_worker()
+
+    def add_worker(self) -> None:
+        where = ["--host", "127.0.0.1", "--port", "0", "--webui-port", "0"]
+        command = ["spark-class", "org.apache.spark.deploy.worker.Worker", *where]
+        most = ["--cores", "1", "--memory", "600m", self.master]
+        name = f"worker-{len(self.running)}"
+        self.start(name, [*command, *most], "Successfully registered with (master)")
+
+
+def wait_for(log: Path, pattern: str) -> str:
+    """What a pattern finds in a file that is being written."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        found = re.search(pattern, log.read_text(errors="replace"))
+        if found:
+            return found[1]
+        time.sleep(0.1)
+    raise AssertionError(f"{log.name} does not say {pattern}")
+
+
+def spark_home() -> Path:
+    import pyspark
+
+    return Path(pyspark.__file__).parent
+
+
+def bare_python(folder: Path) -> Path:
+    """An interpreter with the libraries of this one, and without this package."""
+    subprocess.run(
+        [sys.executable, "-m", "venv", "--without-pip", folder], check=True, capture_output=True
+    )
+    python = folder / "bin" / "python"
+    own = ["-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
+    place = subprocess.run([python, *own], check=True, capture_output=True, text=True)
+    # What a .pth file of that folder says, such as where this package is, is not followed.
+    (Path(place.stdout.strip()) / "libraries.pth").write_text(sysconfig.get_path("purelib"))
+    tried = "import pyarrow, importlib.util as u; assert u.find_spec('zealous') is None"
+    subprocess.run([python, "-c", tried], check=True, capture_output=True)
+    return python
+
+
+def java() -> bool:
+    home = os.environ.get("JAVA_HOME")
+    program = Path(home) / "bin" / "java" if home else shutil.which("java")
+    if not program:
+        return False
+    said = subprocess.run([program, "-version"], capture_output=True, text=True, check=False)
+    found = re.search(r'version "(\d+)', said.stderr)
+    return found is not None and int(found[1]) >= 17
+
+
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    if not java():
+        pytest.skip("Spark needs Java 17, which is not here")
+    folder = tmp_path_factory.mktemp("cluster")
+    started = Cluster(folder, bare_python(folder / "bare"))
+    try:
+        started.begin()
+        yield started
+    finally:
+        started.stop()
+
+
+@dataclass
+class Connect(Processes):
+    """A Spark Connect server."""
+
+    url: str = ""
+
+    def begin(self) -> None:
+        conf = {
+            "spark.connect.grpc.binding.address": "127.0.0.1",
+            "spark.connect.grpc.binding.port": "0",
+            "spark.ui.enabled": "false",
+            "spark.sql.shuffle.partitions": "4",
+            "spark.driver.memory": "600m",
+        }
+        options = [part for each in conf.items() for part in ("--conf", "=".join(each))]
+        server = "org.apache.spark.sql.connect.service.SparkConnectServer"
+        command = ["spark-submit", "--class", server, "--master", "local[2]", *options]
+        said = self.start("connect", [*command, "spark-internal"], r"server started at: \S+:(\d+)")
+        self.url = f"sc://127.0.0.1:{said}"
+
+
+@pytest.fixture(scope="session")
+def connect(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connect]:
+    if not java():
+        pytest.skip("Spark needs Java 17, which is not here")
+    folder = tmp_path_factory.mktemp("connect")
+    started = Connect(folder, bare_python(folder / "bare"))
+    try:
+        started.begin()
+        yield started
+    finally:
+        started.stop()

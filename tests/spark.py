@@ -1,0 +1,62 @@
+"""One Spark session for all tests that need one: `pytest_plugins = ("spark",)` in their module.
+
+Give such a module `pytestmark = SPARK`, so that all of them share one process and one Java.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from zealous import Spark
+
+SPARK = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+# Tiny tables: compiling a query costs more than running it, for Spark and for Java.
+QUICK = {
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.driver.memory": "1g",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.files.openCostInBytes": "0",
+    "spark.python.worker.reuse": "true",
+}
+
+
+def java() -> int:
+    """The version of Java that Spark would start; 0 where there is none."""
+    home = os.environ.get("JAVA_HOME")
+    command = str(Path(home, "bin", "java")) if home else shutil.which("java")
+    if command is None or not Path(command).exists():
+        return 0
+    told = subprocess.run([command, "-version"], capture_output=True, text=True, check=False)
+    found = re.search(r'version "(\d+)', told.stderr)
+    return int(found[1]) if found else 0
+
+
+def need_java() -> None:
+    """Skip loudly where there is no Java 17, and fail where everything has to run."""
+    if java() >= 17:
+        return
+    if os.environ.get("CI", "").lower() in ("1", "true"):
+        pytest.fail("no Java 17: the Spark tests did not run", pytrace=False)
+    pytest.skip("SKIPPED: no Java 17: Spark tests did not run")
+
+
+@pytest.fixture(scope="session")
+def spark() -> Spark:
+    """Our own session on two threads; it ends with the process."""
+    need_java()
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    engine = Spark(master="local[2]", conf=QUICK)
+    assert engine.session is not None  # started here, and not within the first test's time
+    return engine

@@ -1,0 +1,165 @@
+"""On a real cluster: a master and two workers, whose Python does not have this package."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+from urllib.request import urlopen
+
+import oracle
+import pyarrow.parquet as pq
+import pytest
+from cluster import (
+    CONF,
+    PATIENCE,
+    Cluster,
+    cluster,
+    conf_options,
+    entries,
+    write_csv,
+    write_parquet,
+)
+from conftest import COMMAND
+
+from zealous.ledger import Ledger
+
+__all__ = ["cluster"]
+pytestmark = pytest.mark.xdist_group("cluster")
+
+
+def counted(rows: list[Any]) -> Counter[tuple[str, ...]]:
+    return Counter({tuple(item): count for *item, count in rows})
+
+
+def expected(kind: str, select: str) -> Counter[tuple[str, ...]]:
+    return oracle.histogram(kind, entries(), 3, select, 7)
+
+
+def test_the_cluster_counts_what_the_oracle_counts(cluster: Cluster, tmp_path: Path) -> None:
+    parquet = write_parquet(tmp_path / "log.parquet", entries())
+    text = write_csv(tmp_path / "log.csv", entries(), bad=3)
+    counts = [
+        (parquet, "query-pairs", "frequent"),
+        (parquet, "keywords", "random"),
+        (text, "queries", "first"),
+    ]
+    told = cluster.job(
+        cluster.master, conf=CONF, counts=counts, where=(parquet, "queries", "random")
+    )
+    for (_, kind, select), rows in zip(counts, told["histograms"], strict=True):
+        assert counted(rows) == expected(kind, select)
+    assert told["skipped"] == 3
+    # The noise is drawn by a function that runs as this one did: not in the driver.
+    assert told["processes"]
+    assert told["pid"] not in told["processes"]
+
+
+def test_a_worker_killed_in_mid_job_changes_nothing(cluster: Cluster, tmp_path: Path) -> None:
+    log = write_csv(tmp_path / "log.csv", entries())
+    worker = cluster.running[-1]
+    told = cluster.job(
+        cluster.master,
+        conf=CONF | in_parts(log, 40),
+        counts=[(log, "queries", "random")],
+        kill=worker.pid,
+    )
+    cluster.add_worker()
+    assert worker.wait(PATIENCE) == -signal.SIGKILL
+    assert 4 <= told["done"] < told["of"], "it was killed when the work was done"
+    assert counted(told["histograms"][0]) == expected("queries", "random")
+
+
+def in_parts(log: Path, number: int) -> dict[str, str]:
+    """So many tasks that a stage takes a while."""
+    size = str(log.stat().st_size // number)
+    return {
+        "spark.sql.files.maxPartitionBytes": size,
+        "spark.sql.files.openCostInBytes": "0",
+        "spark.sql.files.minPartitionNum": "1",
+    }
+
+
+def publishing(cluster: Cluster, log: Path, conf: dict[str, str]) -> subprocess.Popen[bytes]:
+    """The command, in a group of processes of its own."""
+    folder = log.parent
+    command = [
+        COMMAND, "publish", log, "--engine", "spark", "--spark-master", cluster.master,
+        *conf_options(conf), "--items", "queries", "--items-per-user", 1, "--users", 200,
+        "--epsilon", 20, "--delta", "0.001", "--accept-delta", "--id", "one",
+        "--ledger", folder / "ledger.sqlite", "-o", folder / "release", "--json",
+    ]  # fmt: skip
+    return subprocess.Popen(
+        [str(part) for part in command],
+        env=cluster.environment,
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+
+
+def test_the_command_publishes_from_the_cluster(cluster: Cluster, tmp_path: Path) -> None:
+    log = write_parquet(tmp_path / "log.parquet", entries())
+    process = publishing(cluster, log, CONF)
+    said, complaints = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0, complaints.decode()
+    about = json.loads(said)
+    (part,) = about["plan"]
+    found = pq.read_table(tmp_path / "release" / "queries.parquet").to_pydict()
+    true = oracle.histogram("queries", entries(), 10**6, "random", 0)
+    assert found["query"][0] == "query 0 né"
+    assert all(true[(query,)] > part["tau"] for query in found["query"])
+    assert all(count > part["tau_prime"] for count in found["count"])
+    (entry,) = Ledger.open(tmp_path / "ledger.sqlite").history()
+    assert entry.state == "released"
+
+
+def test_the_driver_killed_in_mid_job(cluster: Cluster, tmp_path: Path) -> None:
+    log = write_csv(tmp_path / "log.csv", entries())
+    port = free_port()
+    seen = {"spark.ui.enabled": "true", "spark.ui.port": str(port)}
+    process = publishing(cluster, log, CONF | in_parts(log, 60) | seen)
+    ledger = tmp_path / "ledger.sqlite"
+    wait_until(lambda: ledger.exists() and Ledger.open(ledger).history() and at_work(port), process)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate(timeout=PATIENCE)
+    assert process.returncode == -signal.SIGKILL
+
+    # No release, no beginning of one, and the budget is spent.
+    assert {path.name.partition("-")[0] for path in tmp_path.iterdir()} == {"log.csv", ledger.name}
+    (entry,) = Ledger.open(ledger).history()
+    assert (entry.release, entry.state) == ("one", "reserved")
+    assert Ledger.open(ledger).book().counted() == [entry]
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+def at_work(port: int) -> bool:
+    """Whether a stage is under way: some of its tasks are done, and some are not."""
+    api = f"http://127.0.0.1:{port}/api/v1/applications"
+    with urlopen(api) as answer:
+        (application,) = json.load(answer)
+    with urlopen(f"{api}/{application['id']}/stages?status=active") as answer:
+        stages = json.load(answer)
+    return any(0 < each["numCompleteTasks"] < each["numTasks"] - 2 for each in stages)
+
+
+def wait_until(met: Any, process: subprocess.Popen[bytes]) -> None:
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        assert process.poll() is None, process.communicate()[1].decode()
+        if met():
+            return
+        time.sleep(0.02)
+    raise AssertionError("it was never at work")
