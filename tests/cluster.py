@@ -10,7 +10,6 @@ import json
 import os
 import random
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -20,7 +19,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -31,11 +30,14 @@ JOB = Path(__file__).with_name("cluster_job.py")
 PATIENCE = 400  # seconds, on a machine that does much else
 SWIFT = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # short-lived processes of Java
 CONF = {
-    "spark.sql.shuffle.partitions": "4",
+    "spark.sql.shuffle.partitions": "3",
     "spark.executor.memory": "512m",
     "spark.executor.extraJavaOptions": SWIFT,
     "spark.shuffle.io.maxRetries": "1",  # an executor that was killed does not come back
     "spark.shuffle.io.retryWait": "100ms",
+    # Tiny tables: to compile a query costs more than to run it.
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.codegen.wholeStage": "false",
 }
 COLUMNS = ("user", "query", "time", "url")
 
@@ -90,6 +92,7 @@ class Processes:
     folder: Path
     python: Path
     running: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    memory: ClassVar[str] = "256m"
 
     @property
     def environment(self) -> dict[str, str]:
@@ -98,7 +101,7 @@ class Processes:
             "PYSPARK_DRIVER_PYTHON": sys.executable,
             "SPARK_CONF_DIR": str(self.folder),
             "SPARK_DAEMON_JAVA_OPTS": SWIFT,
-            "SPARK_DAEMON_MEMORY": "256m",
+            "SPARK_DAEMON_MEMORY": self.memory,
             "SPARK_HOME": str(spark_home()),
             "SPARK_LOCAL_DIRS": str(self.folder / "local"),
             "SPARK_LOCAL_IP": "127.0.0.1",
@@ -123,7 +126,18 @@ class Processes:
                 start_new_session=True,
             )
         self.running.append(process)
-        return wait_for(log, until)
+        return self.wait_for(name, until)
+
+    def wait_for(self, name: str, pattern: str) -> str:
+        """What a pattern finds in what a process says."""
+        log, process = self.folder / f"{name}.log", self.running[-1]
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end and process.poll() is None:
+            found = re.search(pattern, log.read_text(errors="replace"))
+            if found:
+                return found[1]
+            time.sleep(0.1)
+        raise AssertionError(log.read_text(errors="replace")[-3000:])
 
     def stop(self) -> None:
         for process in self.running:
@@ -156,7 +170,7 @@ class Cluster(Processes):
         where = ["--host", "127.0.0.1", "--port", "0", "--webui-port", "0"]
         command = ["spark-class", "org.apache.spark.deploy.master.Master", *where]
         self.master = self.start("master", command, r"Starting Spark master at (spark://\S+)")
-        wait_for(self.folder / "master.log", "New state: (ALIVE)")
+        self.wait_for("master", "New state: (ALIVE)")
         for _ in range(2):
             self.add_worker()
 
@@ -166,17 +180,6 @@ class Cluster(Processes):
         most = ["--cores", "1", "--memory", "600m", self.master]
         name = f"worker-{len(self.running)}"
         self.start(name, [*command, *most], "Successfully registered with (master)")
-
-
-def wait_for(log: Path, pattern: str) -> str:
-    """What a pattern finds in a file that is being written."""
-    end = time.monotonic() + PATIENCE
-    while time.monotonic() < end:
-        found = re.search(pattern, log.read_text(errors="replace"))
-        if found:
-            return found[1]
-        time.sleep(0.1)
-    raise AssertionError(f"{log.name} does not say {pattern}")
 
 
 def spark_home() -> Path:
@@ -200,20 +203,15 @@ def bare_python(folder: Path) -> Path:
     return python
 
 
-def java() -> bool:
-    home = os.environ.get("JAVA_HOME")
-    program = Path(home) / "bin" / "java" if home else shutil.which("java")
-    if not program:
-        return False
-    said = subprocess.run([program, "-version"], capture_output=True, text=True, check=False)
-    found = re.search(r'version "(\d+)', said.stderr)
-    return found is not None and int(found[1]) >= 17
+def need_java() -> None:
+    import spark  # not above: pytest wants to be the first to import its plugins
+
+    spark.need_java()
 
 
 @pytest.fixture(scope="session")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    if not java():
-        pytest.skip("Spark needs Java 17, which is not here")
+    need_java()
     folder = tmp_path_factory.mktemp("cluster")
     started = Cluster(folder, bare_python(folder / "bare"))
     try:
@@ -228,14 +226,14 @@ class Connect(Processes):
     """A Spark Connect server."""
 
     url: str = ""
+    memory: ClassVar[str] = "600m"
 
     def begin(self) -> None:
         conf = {
             "spark.connect.grpc.binding.address": "127.0.0.1",
             "spark.connect.grpc.binding.port": "0",
             "spark.ui.enabled": "false",
-            "spark.sql.shuffle.partitions": "4",
-            "spark.driver.memory": "600m",
+            **CONF,
         }
         options = [part for each in conf.items() for part in ("--conf", "=".join(each))]
         server = "org.apache.spark.sql.connect.service.SparkConnectServer"
@@ -246,8 +244,7 @@ class Connect(Processes):
 
 @pytest.fixture(scope="session")
 def connect(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connect]:
-    if not java():
-        pytest.skip("Spark needs Java 17, which is not here")
+    need_java()
     folder = tmp_path_factory.mktemp("connect")
     started = Connect(folder, bare_python(folder / "bare"))
     try:

@@ -75,7 +75,7 @@ def publish(engine: z.Spark, path: str) -> list[Any]:
     """Where tau is 1 all that was counted gets its noise, and it does so on the executors."""
     goal = z.Indistinguishability(epsilon=20, delta="1e-3")
     release = z.publish(z.read_log(path, engine=engine), goal, [z.queries(1)], account=None)
-    return release["queries"].to_pylist()
+    return release["queries"].arrow.to_pylist()
 
 
 def main() -> None:

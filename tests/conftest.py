@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+
+from zealous.report import style
 
 COMMAND = Path(sys.executable).with_name("zealous")
 
@@ -29,17 +32,82 @@ class Ran(NamedTuple):
 Run = Callable[..., Ran]
 
 
+class Forks:
+    """Runs programs as forks of one process that has loaded some modules."""
+
+    def __init__(self, folder: Path, *modules: str) -> None:
+        self.said = {name: str(folder / name) for name in ("stdout", "stderr")}
+        self.server = subprocess.Popen(
+            [sys.executable, Path(__file__).with_name("fork_server.py"), *modules],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def __call__(
+        self, program: Path, *arguments: object, folder: Path, timeout: int = 120, **env: str
+    ) -> Ran:
+        """Run a program in a folder; env is what the environment has besides."""
+        assert self.server.stdin is not None
+        assert self.server.stdout is not None
+        asked = {
+            "program": str(program),
+            "arguments": list(map(str, arguments)),
+            "folder": str(folder),
+            "env": os.environ | env,
+            "timeout": timeout,
+            **self.said,
+        }
+        self.server.stdin.write(f"{json.dumps(asked)}\n")
+        self.server.stdin.flush()
+        code = self.server.stdout.readline()
+        assert code, "the process that forks has ended"
+        return Ran(int(code), *(Path(path).read_bytes().decode() for path in self.said.values()))
+
+    def close(self) -> None:
+        with self.server:  # its input ends, and so does it
+            pass
+
+
+LIBRARIES = (
+    "click", "duckdb", "jinja2", "numpy", "pandas", "pyarrow.compute", "pyarrow.csv",
+    "pyarrow.parquet", "rich.console", "sqlite3",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def forks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
+    """Forks that have loaded libraries, and nothing of the package."""
+    made = Forks(tmp_path_factory.mktemp("forks"), *LIBRARIES)
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
+    """Forks that have loaded the command too."""
+    made = Forks(tmp_path_factory.mktemp("commands"), *LIBRARIES, "zealous.cli")
+    yield made
+    made.close()
+
+
 @pytest.fixture
-def run(tmp_path: Path) -> Run:
-    """Run the installed command in tmp_path; its temporary files go to tmp_path/tmp."""
+def run(tmp_path: Path, commands: Forks) -> Run:
+    """Run the installed command in tmp_path; its temporary files go to tmp_path/tmp.
+
+    What is run with options of `subprocess.run` is a process from scratch.
+    """
     temporary = tmp_path / "tmp"
+    env = {"TMPDIR": str(temporary), "XDG_STATE_HOME": str(temporary)}
 
     def command(*arguments: object, **options: Any) -> Ran:
         temporary.mkdir(exist_ok=True)
+        if not options:
+            return commands(COMMAND, *arguments, folder=tmp_path, **env)
         done = subprocess.run(
             [COMMAND, *map(str, arguments)],
             cwd=tmp_path,
-            env=os.environ | {"TMPDIR": str(temporary), "XDG_STATE_HOME": str(temporary)},
+            env=os.environ | env,
             capture_output=True,
             timeout=120,
             **options,
@@ -47,6 +115,12 @@ def run(tmp_path: Path) -> Run:
         return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     return command
+
+
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests that look at no picture: drawing takes most of the time."""
+    monkeypatch.setattr(style, "svg_and_png", lambda _: ("<svg></svg>", b""))
 
 
 @pytest.fixture(scope="session")

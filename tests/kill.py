@@ -6,6 +6,7 @@ Arguments: the log, the folder for ledger and releases, how many runs. Prints on
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import random
@@ -55,6 +56,7 @@ def run(log: Path, folder: Path, name: str, drawing: int) -> NoReturn:
 def main() -> None:
     log, folder, runs = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
     template()
+    gc.freeze()  # so that forks do not touch what they share
     reader, writer = os.pipe()
     chance = random.Random()
     lasted: list[float] = []

@@ -11,10 +11,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 from conftest import Run
 
 import zealous as z
 from zealous.anonymity import KQuery
+from zealous.cli import cli
 from zealous.compare import Compared, _code, _identity
 from zealous.errors import LogError, ReleaseError, UsageError
 from zealous.evaluate.candidates import Setting
@@ -136,6 +138,7 @@ def _stops_after(number: int) -> Any:
     return say
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_study_that_was_broken_off_is_taken_up(done: Compared, log: Path, tmp_path: Path) -> None:
     output = tmp_path / "out"
     with pytest.raises(_Stopped):
@@ -323,17 +326,20 @@ def test_the_file_of_a_study(tmp_path: Path) -> None:
         read_study(tmp_path / "none.toml")
 
 
-def test_the_command(run: Run, log: Path, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("undrawn")
+def test_the_command(run: Run, log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "study.toml").write_text(
         "epsilons = [8]\nitems_per_user = [1]\nmethods = []\ndraws = 1\nsubstituted = 100\n"
         "epsilon = 8\n"
     )
-    done = run("compare", log, "--study", "study.toml", "-o", "out", "--json")
-    assert done.code == 0, done.said
+    given = ["compare", str(log), "--study", "study.toml", "-o", "out"]
+    done = CliRunner().invoke(cli, [*given, "--json"])
+    assert done.exit_code == 0, done.output
     said = json.loads(done.stdout)
     assert said["internal"] is True
     assert (tmp_path / said["report"]).exists()
     assert "internal" in done.stderr
-    again = run("compare", log, "--study", "study.toml", "-o", "out")
+    again = run(*given)
     assert again.code == 1
     assert "exists already" in again.stderr

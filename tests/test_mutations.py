@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import Forks, Ran
 from mutations import DAYS, LEAST, MUTATIONS, QUICK, SMALL, WHOLE, Mutation, planted
 
-from zealous.audit import measure, per_test
+from zealous.audit import measure, per_test, statistics
 from zealous.audit.neighbours import settings
 from zealous.audit.trials import outcomes, tally
 
@@ -69,51 +69,49 @@ print(json.dumps([check.name for check in checks if not check.passed]))
 THE_COMMAND = "from zealous.cli import main\n\nmain()\n"
 
 
-def ran(
-    program: str, mutation: Mutation, directory: Path, *arguments: object
-) -> subprocess.CompletedProcess[bytes]:
+@pytest.fixture
+def ran(forks: Forks, tmp_path: Path) -> Callable[..., Ran]:
     """Run a program on a copy of the package with the bug in it."""
-    command = directory / "command.py"
-    command.write_text(program)
-    return subprocess.run(
-        [sys.executable, command, *map(str, arguments)],
-        cwd=directory,
-        env=os.environ | {"PYTHONPATH": str(planted(mutation, directory / "copy"))},
-        capture_output=True,
-        timeout=300,
-    )
+
+    def command(program: str, mutation: Mutation, *arguments: object) -> Ran:
+        path = tmp_path / "command.py"
+        path.write_text(program)
+        copy = str(planted(mutation, tmp_path / "copy"))
+        return forks(path, *arguments, folder=tmp_path, timeout=300, PYTHONPATH=copy)
+
+    return command
 
 
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.name)
-def test_every_planted_bug_is_noticed(mutation: Mutation, tmp_path: Path) -> None:
+def test_every_planted_bug_is_noticed(mutation: Mutation, ran: Callable[..., Ran]) -> None:
     program = RELEASES if mutation.where == WHOLE else PAIRS
-    done = ran(program, mutation, tmp_path, mutation.trials, mutation.where)
-    assert done.returncode == 0, done.stderr.decode()
+    done = ran(program, mutation, mutation.trials, mutation.where)
+    assert done.code == 0, done.stderr
     violations = json.loads(done.stdout)
     assert any(mutation.noticed_by in each for each in violations), violations
 
 
 @pytest.mark.parametrize(("where", "program"), [(WHOLE, RELEASES), (SMALL, PAIRS), (DAYS, PAIRS)])
 def test_nothing_is_noticed_where_no_bug_was_planted(
-    where: str, program: str, tmp_path: Path
+    where: str, program: str, ran: Callable[..., Ran]
 ) -> None:
-    done = ran(program, Mutation("unharmed", where, "", ()), tmp_path, QUICK, where)
-    assert done.returncode == 0, done.stderr.decode()
+    done = ran(program, Mutation("unharmed", where, "", ()), QUICK, where)
+    assert done.code == 0, done.stderr
     assert json.loads(done.stdout) == []
 
 
-def test_the_command_fails_on_a_bug(tmp_path: Path) -> None:
+def test_the_command_fails_on_a_bug(ran: Callable[..., Ran]) -> None:
     (leak,) = [each for each in MUTATIONS if each.name == "reject count in the bundle"]
-    done = ran(THE_COMMAND, leak, tmp_path, "audit", "--trials", LEAST)
-    assert done.returncode == 1
-    assert b"VIOLATION" in done.stdout
-    assert done.stdout.endswith(b"FAILED\n")
+    done = ran(THE_COMMAND, leak, "audit", "--trials", LEAST)
+    assert done.code == 1
+    assert "VIOLATION" in done.stdout
+    assert done.stdout.endswith("FAILED\n")
 
 
-def test_the_command_passes_a_copy_without_a_bug(tmp_path: Path) -> None:
+def test_the_command_passes_a_copy_without_a_bug(ran: Callable[..., Ran]) -> None:
     unharmed = Mutation("unharmed", "", "", ())
-    done = ran(THE_COMMAND, unharmed, tmp_path, "audit", "--trials", LEAST, "--json")
-    assert done.returncode == 0, done.stdout.decode()
+    done = ran(THE_COMMAND, unharmed, "audit", "--trials", LEAST, "--json")
+    assert done.code == 0, done.stdout
     assert json.loads(done.stdout)["violations"] == []
 
 
@@ -127,8 +125,11 @@ def test_structural_bugs_are_noticed_without_chance() -> None:
     assert sum(mutation.where == WHOLE for mutation in MUTATIONS) >= 12
 
 
-def test_200_runs_of_the_unharmed_program_give_one_false_alarm_at_most() -> None:
+def test_200_runs_of_the_unharmed_program_give_one_false_alarm_at_most(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Runs are packed as copies are: 200 audits of 200 runs on each log, none sharing any."""
+    monkeypatch.setattr(statistics, "at_least", cache(statistics.at_least))
     audits, runs = 200, 200
     plans = settings()
     alpha = per_test(plans)

@@ -61,12 +61,6 @@ def said(page: str) -> str:
     return " ".join(Text(page).text.split())
 
 
-@pytest.fixture
-def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For tests that look at no picture: drawing takes most of the time."""
-    monkeypatch.setattr(style, "svg_and_png", lambda _: ("<svg></svg>", b""))
-
-
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A report of everything, with a method and measures of one's own and nasty names."""

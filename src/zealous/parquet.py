@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from zealous.errors import LogError
-from zealous.remote import Place, opened
+from zealous.remote import Place, StoreError, opened, why
 
 _LIST = re.compile(r"^(large_|fixed_size_)?list(_view)?<")
 
@@ -19,6 +19,8 @@ def schema(path: Place) -> dict[str, str]:
     try:
         with opened(path) as file:
             found = pq.read_schema(file)
+    except StoreError as error:
+        raise LogError(f"{path.name} cannot be read: {why(error)}") from None
     except (OSError, pa.ArrowException):
         raise LogError(f"{path.name} is not a readable Parquet file") from None
     # The engine cannot tell such names apart: it would take one column for the other.

@@ -23,6 +23,7 @@ from zealous.guarantee import Indistinguishability
 from zealous.ledger import fingerprint
 from zealous.personal import looks_personal, plain
 from zealous.release import Release, Table, read_release
+from zealous.remote import Place
 from zealous.verify import verify
 from zealous.verify.claim import also_stated, assumptions, claimed, stated
 from zealous.version import VERSION
@@ -64,7 +65,7 @@ class Reviewed:
     release: Release
     flagged: list[Flagged]
     before: dict[str, int]
-    directory: Path | None
+    directory: Place | None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,12 +11,13 @@ import click
 
 from zealous.cli import balance
 from zealous.cli import show as say
-from zealous.cli.options import JSON
+from zealous.cli.options import JSON, PLACE
 from zealous.errors import LedgerError, UsageError
 from zealous.guarantee import exact
 from zealous.ledger import Cap, Caps, Ledger, existing, place, verify
 from zealous.ledger.place import made
 from zealous.period import Period
+from zealous.remote import Place
 
 _HELP = """Keep account of what has been spent on the same people.
 
@@ -79,7 +80,7 @@ Example:
       --nobody-saw-it
 """
 
-_PLACE = click.argument("where", metavar="PLACE", type=click.Path(path_type=Path))
+_PLACE = click.argument("where", metavar="PLACE", type=PLACE)
 _PERIOD = click.option(
     "--period", metavar="P", help="The account of this period: 2026-03, 2026-Q1."
 )
@@ -105,11 +106,11 @@ def ledger() -> None:
 @click.option(
     "--signed-by", "by", metavar="WHO", help="Who decides this.  [default: the login's name]"
 )
-def init(where: Path, **given: Any) -> None:
+def init(where: Place, **given: Any) -> None:
     """Name the people a ledger is about, and set or change the caps."""
     caps = {name: _number(given[name], name) for name in _CAPS if given[name] is not None}
     by, fixed = given["by"], {name: given[name] for name in ("unit", "neighbors")}
-    path = where if _is_ledger(where) or where.suffix == ".sqlite" else made(place([_there(where)]))
+    path = _file(where) or made(place([_there(where)]))
     found = Ledger.open(path, create=True, dataset=given["dataset"], by=by, **fixed)
     book = found.book()
     wanted = fixed["neighbors"]
@@ -128,7 +129,7 @@ def init(where: Path, **given: Any) -> None:
 @_PLACE
 @_PERIOD
 @JSON
-def show(where: Path, period: str | None, as_json: bool) -> None:
+def show(where: Place, period: str | None, as_json: bool) -> None:
     """Show what was published, what one person has lost, and what is left."""
     _tell(where, None, period, as_json)
 
@@ -138,7 +139,7 @@ def show(where: Path, period: str | None, as_json: bool) -> None:
 @click.option("--as-of", metavar="DATE", required=True, help="2026-03-31, or a time in UTC.")
 @_PERIOD
 @JSON
-def report(where: Path, as_of: str, period: str | None, as_json: bool) -> None:
+def report(where: Place, as_of: str, period: str | None, as_json: bool) -> None:
     """Reconstruct what was known at the end of a day (UTC)."""
     try:
         when = date.fromisoformat(as_of) if len(as_of) <= 10 else datetime.fromisoformat(as_of)
@@ -151,11 +152,13 @@ def report(where: Path, as_of: str, period: str | None, as_json: bool) -> None:
 
 @ledger.command("verify", help=_VERIFY)
 @_PLACE
-@click.option("--releases", multiple=True, type=click.Path(path_type=Path), metavar="DIR...",
+@click.option("--releases", multiple=True, type=PLACE, metavar="DIR...",
               help="Releases, or folders of releases, that were charged to it.")  # fmt: skip
-@click.argument("more", nargs=-1, type=click.Path(path_type=Path), metavar="")
+@click.argument("more", nargs=-1, type=PLACE, metavar="")
 @JSON
-def verify_(where: Path, releases: tuple[Path, ...], more: tuple[Path, ...], as_json: bool) -> int:
+def verify_(
+    where: Place, releases: tuple[Place, ...], more: tuple[Place, ...], as_json: bool
+) -> int:
     """Check that nothing in a ledger was changed, removed or made up."""
     if more and not releases:
         raise UsageError("verify takes one PLACE; releases come after --releases")
@@ -185,7 +188,7 @@ def verify_(where: Path, releases: tuple[Path, ...], more: tuple[Path, ...], as_
 @click.option("--signed-by", "by", metavar="WHO", required=True, help="Who states it.")
 @click.option("--reason", metavar="TEXT", required=True)
 @click.option("--nobody-saw-it", is_flag=True, help="The statement itself.")
-def void(where: Path, entry: int, by: str, reason: str, nobody_saw_it: bool) -> None:
+def void(where: Place, entry: int, by: str, reason: str, nobody_saw_it: bool) -> None:
     """State that nobody saw an output, so that its charge no longer counts."""
     if not nobody_saw_it:
         raise UsageError("an entry is voided only if nobody saw its output: say --nobody-saw-it")
@@ -194,8 +197,8 @@ def void(where: Path, entry: int, by: str, reason: str, nobody_saw_it: bool) -> 
     balance.draw(found.path, found.book())
 
 
-def _there(where: Path) -> Path:
-    if not where.exists():
+def _there(where: Place) -> Place:
+    if isinstance(where, Path) and not where.exists():
         raise LedgerError(f"there is nothing at {where}: name a ledger, a log or a folder")
     return where
 
@@ -209,10 +212,15 @@ def _is_ledger(where: Path) -> bool:
         return False
 
 
-def _found(where: Path) -> Path:
-    if _is_ledger(where) or where.suffix == ".sqlite":
+def _file(where: Place) -> Path | None:
+    """The ledger itself, if it is what was named."""
+    if isinstance(where, Path) and (_is_ledger(where) or where.suffix == ".sqlite"):
         return where
-    found = existing([_there(where)])
+    return None
+
+
+def _found(where: Place) -> Path:
+    found = _file(where) or existing([_there(where)])
     if found is None:
         raise LedgerError(f"{where} has no ledger: make one with `zealous ledger init {where}`")
     return found
@@ -235,7 +243,7 @@ def _merged(old: Caps, new: dict[str, Fraction | None]) -> Caps:
     )
 
 
-def _tell(where: Path, as_of: date | None, period: str | None, as_json: bool) -> None:
+def _tell(where: Place, as_of: date | None, period: str | None, as_json: bool) -> None:
     within = Period.parse(period) if period else None
     found = Ledger.open(_found(where))
     book = found.book(as_of)

@@ -16,7 +16,8 @@ from zealous.engines.engine import Each, Opened
 from zealous.engines.sql import Step, identifier, listed, literal, statement
 from zealous.errors import LogError, UsageError, ZealousError, reason
 from zealous.lines import Layout, Skipped
-from zealous.staging import stage
+from zealous.remote import Place
+from zealous.staging import must_stage, stage
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -95,7 +96,7 @@ class DuckDB:
     def open(
         self,
         name: str,
-        paths: Sequence[Path],
+        paths: Sequence[Place],
         layout: Layout | None = None,
         names: Sequence[str] = (),
         lists: Sequence[str] = (),
@@ -104,7 +105,7 @@ class DuckDB:
         import pyarrow.parquet as pq
 
         skipped = Skipped()
-        if layout is not None:
+        if must_stage(paths, layout):
             staged = self.directory / f"staged-{name}.parquet"
             stage(paths, layout, names, lists, staged, skipped)
             paths = [staged]

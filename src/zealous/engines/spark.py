@@ -59,7 +59,7 @@ class OnCluster:
     """
 
     name: str
-    url: str | None = None
+    url: str | None = field(default=None, repr=False)
     table: str | None = None
     frame: Any = field(default=None, repr=False)
 
@@ -147,7 +147,8 @@ class Spark:
         scheme, found, rest = text.partition("://")
         if not found or scheme == "file":
             return None
-        return OnCluster(name=rest.rstrip("/").rpartition("/")[2] or rest, url=text)
+        name = rest.partition("?")[0].rstrip("/").rpartition("/")[2]
+        return OnCluster(name=name.rpartition("@")[2], url=text)
 
     def columns(self, paths: Sequence[Any], layout: Layout | None) -> dict[str, str] | None:
         """The columns of a log and their Arrow types; None for JSON lines."""

@@ -26,17 +26,33 @@ _RIGHT = frozenset(
         "RegexpLike", "RegexpReplace", "Round", "RowNumber", "SHA2", "Split", "Sqrt", "Sum",
     }
 )  # fmt: skip
-# What DuckDB reads as a moment; Spark would read more, such as "now".
-_MOMENT = (
-    r"^\s*\d{4}-\d{1,2}-\d{1,2}([ T]\d{1,2}:\d{2}(:\d{2}(\.\d{1,9})?)?"
-    r" ?(Z|UTC|[+-]\d{2}(:?\d{2})?)?)?\s*$"
+# Letters, marks and digits that Java 17 does not know (its Unicode is 13, DuckDB's 15), in hex.
+_NEWER = {
+    "L": "870-887 889-88e 8b5 8c8-8c9 c5d cdd 170d 171f 1b4c 2c2f 2c5f 9ffd-9fff a7c0-a7c1 "
+    "a7d0-a7d1 a7d3 a7d5-a7d9 a7f2-a7f4 10570-1057a 1057c-1058a 1058c-10592 10594-10595 "
+    "10597-105a1 105a3-105b1 105b3-105b9 105bb-105bc 10780-10785 10787-107b0 107b2-107ba "
+    "10f70-10f81 11071-11072 11075 1123f-11240 11740-11746 11ab0-11abf 11f02 11f04-11f10 "
+    "11f12-11f33 12f90-12ff0 1342f 13441-13446 16a70-16abe 1aff0-1aff3 1aff5-1affb 1affd-1affe "
+    "1b11f-1b122 1b132 1b155 1df00-1df1e 1df25-1df2a 1e030-1e06d 1e290-1e2ad 1e4d0-1e4eb "
+    "1e7e0-1e7e6 1e7e8-1e7eb 1e7ed-1e7ee 1e7f0-1e7fe 2a6de-2a6df 2b735-2b739 31350-323af",
+    "M": "898-89f 8ca-8d2 c3c cf3 ece 1715 180f 1ac1-1ace 1dfa 10efd-10eff 10f82-10f85 11070 "
+    "11073-11074 110c2 11241 11f00-11f01 11f03 11f34-11f3a 11f3e-11f42 13440 13447-13455 "
+    "1cf00-1cf2d 1cf30-1cf46 1e08f 1e2ae 1e4ec-1e4ef",
+    "N": "11f50-11f59 16ac0-16ac9 1d2c0-1d2d3 1e4f0-1e4f9",
+}
+# Capitals whose small letter hangs on the letters beside it, on the language that Java is set to,
+# or on how new Java is; and that small letter.
+_CAPITALS = (
+    ("\u03a3\u0130IJ\u00cc\u00cd\u0128\u012e", "\u03c3iij\u00ec\u00ed\u0129\u012f"),
+    ("\u2c2f\ua7c0\ua7d0\ua7d6\ua7d8", "\u2c5f\ua7c1\ua7d1\ua7d7\ua7d9"),
+    *((chr(0x10570 + n), chr(0x10597 + n)) for n in range(38) if n not in (11, 27, 35)),
 )
 # strptime's letters in Java's patterns: fixed width, and as wide as the number is.
 _PATTERN = {
     "Y": ("yyyy", "yyyy"), "m": ("MM", "M"), "d": ("dd", "d"), "H": ("HH", "H"), "M": ("mm", "m"),
     "S": ("ss", "s"), "y": ("yy", "yy"), "I": ("hh", "h"), "p": ("a", "a"), "b": ("MMM", "MMM"),
-    "B": ("MMMM", "MMMM"), "j": ("DDD", "D"), "z": ("xx", "xx"), "%": ("%", "%"),
-    "f": ("SSSSSS", "SSSSSS"),
+    "B": ("MMMM", "MMMM"), "z": ("[XXX][XX][X]", "[XXX][XX][X]"), "%": ("%", "%"),
+    "f": ("[SSSSSS][SSSSS][SSSS][SSS][SS][S]",) * 2,
 }  # fmt: skip
 
 
@@ -93,6 +109,9 @@ def _turns() -> dict[type, Callable[[Any], exp.Expr]]:
         exp.Trim: _trim,
         exp.DataType: _type,
         exp.RegexpFullMatch: _full_match,
+        exp.RegexpLike: _matches,
+        exp.RegexpExtractAll: _matches,
+        exp.RegexpReplace: _replaced,
         exp.Bracket: _bracket,
         exp.Transform: _zipped,
         exp.TryCast: _moment,
@@ -116,8 +135,9 @@ def _star(node: exp.Select) -> exp.Expr:
 
 
 def _lower(node: exp.Lower) -> exp.Expr:
-    """Letter by letter, as DuckDB does it: Java looks at the letters around a sigma."""
-    return _call("lower", _call("translate", node.this, _text("Σİ"), _text("σi")))
+    """Letter by letter, as DuckDB does it; see `_CAPITALS`."""
+    capital, small = ("".join(each) for each in zip(*_CAPITALS, strict=True))
+    return _call("lower", _call("translate", node.this, _text(capital), _text(small)))
 
 
 def _trim(node: exp.Trim) -> exp.Expr:
@@ -138,8 +158,74 @@ def _type(node: exp.DataType) -> exp.Expr:
 def _full_match(node: exp.RegexpFullMatch) -> exp.Expr:
     from sqlglot import exp
 
-    whole = _text(rf"^(?:{node.expression.this})\z")  # `$` would let a line end follow
+    whole = _text(rf"^(?:{_written(node.expression)})\z")
     return exp.RegexpLike(this=node.this, expression=whole)
+
+
+def _matches(node: exp.Func) -> exp.Expr:
+    if any(node.args.get(each) for each in ("flag", "group", "parameters", "position")):
+        raise ZealousError(_NOT_HERE)
+    node.set("expression", _text(_written(node.expression)))
+    return node
+
+
+def _replaced(node: exp.RegexpReplace) -> exp.Expr:
+    """Spark replaces all that is found: so does `g`, and there is one end."""
+    pattern, put, flags = node.expression, node.args["replacement"], node.args.get("modifiers")
+    everywhere = flags is not None and flags.this == "g"
+    if not everywhere and (flags or not pattern.this.endswith("$") or "|" in pattern.this):
+        raise ZealousError(_NOT_HERE)
+    if not put.is_string or re.search(r"[$\\]", put.this):
+        raise ZealousError(_NOT_HERE)
+    return _call("regexp_replace", node.this, _text(_written(pattern)), put)
+
+
+def _written(pattern: exp.Expr) -> str:
+    """A pattern of RE2 as Java writes it; see `_java_pattern`."""
+    if not pattern.is_string:
+        raise ZealousError(_NOT_HERE)
+    return _java_pattern(pattern.this)
+
+
+@cache
+def _java_pattern(pattern: str) -> str:
+    r"""A pattern of RE2 as Java writes it, or an error where they might differ.
+
+    >>> _java_pattern("[a-z.]+( .)?$")
+    '[a-z.]+( [^\\n])?\\z'
+    """
+    inside, written = False, []
+    for token in re.findall(r"\\[pP]\{\w+\}|\\.|\(\?[^:]?|&&|.", pattern, flags=re.DOTALL):
+        turned = token
+        if token in ("[", "]"):
+            if inside == (token == "["):
+                raise ZealousError(_NOT_HERE)
+            inside = not inside
+        elif token[:2] in ("\\p", "\\P") and len(token) > 2:
+            newer = _newer(token[3:-1])
+            turned = token + newer if inside or not newer else f"[{token}{newer}]"
+            if token[1] == "P" and newer:
+                raise ZealousError(_NOT_HERE)
+        elif token[0] == "\\" and token[1].isalpha() and token[1] not in "dDtnrfz":
+            raise ZealousError(_NOT_HERE)
+        elif token == "&&" or (len(token) == 3 and token.startswith("(?")):
+            raise ZealousError(_NOT_HERE)
+        elif not inside:
+            turned = {"$": r"\z", ".": r"[^\n]"}.get(token, token)
+        written.append(turned)
+    return "".join(written)
+
+
+def _newer(name: str) -> str:
+    """The characters of a class that Java 17 does not know, as a part of a class of Java's.
+
+    Nearly all text is before the first of them, and one comparison tells.
+    """
+    if name not in _NEWER:
+        return ""
+    ranges = [each.split("-") for each in _NEWER[name].split()]
+    parts = "".join(f"\\x{{{each[0]}}}-\\x{{{each[-1]}}}" for each in ranges)
+    return f"[\\x{{{ranges[0][0]}}}-\\x{{{ranges[-1][-1]}}}&&[{parts}]]"
 
 
 def _bracket(node: exp.Bracket) -> exp.Expr:
@@ -170,18 +256,25 @@ def _zipped(node: exp.Transform) -> exp.Expr:
 
 
 def _moment(node: exp.TryCast) -> exp.Expr:
-    """A text as a moment: only what DuckDB takes for one."""
+    """A text as a moment, of which Spark wants the seconds where an offset follows."""
     from sqlglot import exp
 
     if node.to.this != exp.DataType.Type.TIMESTAMPTZ:
         return node
-    moment, text = node.sql("spark"), node.this.sql("spark")
-    return _raw(f"CASE WHEN {text} RLIKE {_text(_MOMENT).sql('spark')} THEN {moment} END")
+    text = _call(
+        "regexp_replace", node.this, _text(r"^( *[^: ]+[ T]\d+:\d+)(?=[Z+-]| UTC)"), _text("$1:00")
+    )
+    return _raw(f"TRY_CAST({text.sql('spark')} AS TIMESTAMP)")
 
 
 def _strptime(node: exp.Anonymous) -> exp.Expr:
     text, pattern = node.expressions
-    return _local(_call("try_to_timestamp", text, _text(_java(pattern.this))))
+    moment = _call("try_to_timestamp", text, _text(_java(pattern.this))).sql("spark")
+    local = f"CAST({moment} AS TIMESTAMP_NTZ)"
+    if re.search("(?<!%)(%%)*%y", pattern.this):  # 69 is 1969 to strptime, and 2069 to Java
+        earlier = f"{local} - INTERVAL '100' YEAR"
+        local = f"CASE WHEN YEAR({local}) >= 2069 THEN {earlier} ELSE {local} END"
+    return _raw(local)
 
 
 def _java(pattern: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import hashlib
 import os
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,6 +21,7 @@ from zealous.ledger.book import Book, Entry, caps_as_json, charge_as_json, read
 from zealous.ledger.place import check_local
 from zealous.ledger.verify import about_of, fingerprint, verify
 from zealous.period import Period
+from zealous.remote import Place, StoreError, place_of, why
 
 
 class AlreadyReleased(Refused):
@@ -119,7 +121,7 @@ class Ledger:
             seq = self._append(connection, book, "reserved", {**said, **_signed(by)})
             return replace(book.entries[seq], accounts=book.accounts(charge.period))
 
-    def released(self, entry: Entry, *, directory: str | Path, sha256: str) -> Entry:
+    def released(self, entry: Entry, *, directory: str | Place, sha256: str) -> Entry:
         """Mark an entry's release as written: renamed into place and synced.
 
         Args:
@@ -138,12 +140,14 @@ class Ledger:
                     f"entry {entry.seq} is {known.state} and cannot be marked as released: remove "
                     f"{directory} unseen, and publish again"
                 )
-            said = {"directory": str(Path(directory).resolve()), "sha256": sha256}
+            place = place_of(directory)
+            where = str(place.resolve() if isinstance(place, Path) else place)
+            said = {"directory": where, "sha256": sha256}
             at = {"entry": known.seq, "hash": known.hash}
             self._append(connection, book, "released", {**at, **said, **_signed(None)})
             return book.entries[known.seq]
 
-    def settle(self, release: str, directory: str | Path) -> Entry | None:
+    def settle(self, release: str, directory: str | Place) -> Entry | None:
         """Find out whether a release was finished, and mark it if only the mark is missing.
 
         A crash between renaming the directory and `released` leaves a whole release whose entry is
@@ -289,7 +293,7 @@ def _sound(connection: sqlite3.Connection, path: Path, as_of: datetime | None = 
     return book
 
 
-def _own(directory: str | Path, entry: Entry) -> bool:
+def _own(directory: str | Place, entry: Entry) -> bool:
     """Whether a directory holds the release of an entry, and not a child of it."""
     about = about_of(directory)
     stamp = about.get("ledger")
@@ -302,10 +306,18 @@ def _own(directory: str | Path, entry: Entry) -> bool:
 
 
 def _still_there(entry: Entry) -> bool:
-    try:
-        return entry.directory is not None and fingerprint(entry.directory) == entry.sha256
-    except LedgerError:
+    """Whether it is where it was written; not to know is no answer."""
+    if entry.directory is None:
         return False
+    try:
+        content = (place_of(entry.directory) / "release.json").read_bytes()
+    except FileNotFoundError:
+        return False
+    except StoreError as error:
+        raise LedgerError(f"{entry.directory} cannot be looked at: {why(error)}") from None
+    except OSError:
+        return False
+    return hashlib.sha256(content).hexdigest() == entry.sha256
 
 
 def _signed(by: str | None) -> dict[str, str]:

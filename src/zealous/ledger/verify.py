@@ -11,11 +11,12 @@ from typing import Any
 from zealous.errors import LedgerError
 from zealous.ledger import store
 from zealous.ledger.book import Book, read
+from zealous.remote import Place, Remote, StoreError, place_of, why
 
 _ABOUT = "release.json"
 
 
-def verify(path: Path, releases: Sequence[str | Path] = ()) -> list[str]:
+def verify(path: Path, releases: Sequence[str | Place] = ()) -> list[str]:
     """What is wrong; nothing, if all is well.
 
     The chain shows that no event was changed, inserted or removed, as long as its end is the true
@@ -34,23 +35,28 @@ def verify(path: Path, releases: Sequence[str | Path] = ()) -> list[str]:
         return [str(error)]
     problems += book.problems
     for each in releases:
-        found = sorted(_releases(Path(each)))
+        place = place_of(each)
+        try:
+            found = sorted(_releases(place), key=str)
+        except StoreError as error:
+            problems.append(f"{place}: {why(error)}")
+            continue
         if not found:
-            problems.append(f"{each}: no release here")
+            problems.append(f"{place}: no release here")
         for directory in found:
             problems += [f"{directory}: {problem}" for problem in _disagreements(book, directory)]
     return problems
 
 
-def fingerprint(directory: str | Path) -> str:
+def fingerprint(directory: str | Place) -> str:
     """The SHA-256 of a release's release.json, which holds those of its other files."""
     try:
-        return hashlib.sha256((Path(directory) / _ABOUT).read_bytes()).hexdigest()
+        return hashlib.sha256((place_of(directory) / _ABOUT).read_bytes()).hexdigest()
     except OSError:
-        raise LedgerError(f"{directory} holds no readable {_ABOUT}") from None
+        raise LedgerError(f"{place_of(directory)} holds no readable {_ABOUT}") from None
 
 
-def ledger_of(directory: str | Path) -> dict[str, Any]:
+def ledger_of(directory: str | Place) -> dict[str, Any]:
     """What a release says about its entry; empty if there is no release or it says nothing."""
     return _part(about_of(directory), "ledger")
 
@@ -60,10 +66,10 @@ def _part(about: dict[str, Any], name: str) -> dict[str, Any]:
     return part if isinstance(part, dict) else {}
 
 
-def about_of(directory: str | Path) -> dict[str, Any]:
+def about_of(directory: str | Place) -> dict[str, Any]:
     """What a release says about itself; empty if there is no release."""
     try:
-        about = json.loads((Path(directory) / _ABOUT).read_text(encoding="utf-8"))
+        about = json.loads((place_of(directory) / _ABOUT).read_bytes().decode())
     except (OSError, ValueError):
         return {}
     return about if isinstance(about, dict) else {}
@@ -82,14 +88,16 @@ def _damage(connection: Any) -> list[str]:
     return problems + store.cut(connection)
 
 
-def _releases(folder: Path) -> Iterator[Path]:
-    if (folder / _ABOUT).is_file():
+def _releases(folder: Place) -> Iterator[Place]:
+    if isinstance(folder, Remote):
+        yield from (each.parent for each in folder.files() if each.name == _ABOUT)
+    elif (folder / _ABOUT).is_file():
         yield folder
     elif folder.is_dir():
         yield from (each.parent for each in folder.rglob(_ABOUT))
 
 
-def _disagreements(book: Book, directory: Path) -> list[str]:
+def _disagreements(book: Book, directory: Place) -> list[str]:
     """Where a release and the ledger do not say the same."""
     about, stamp = about_of(directory), ledger_of(directory)
     if not stamp.get("tracked"):
