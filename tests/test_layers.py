@@ -13,10 +13,11 @@ ROOT = Path(zealous.__file__).parent
 ORDER = [
     "errors", "version", "remote", "engines.sql", "guarantee", "period", "lines", "parquet",
     "staging", "engines.engine", "engines.duckdb", "engines.transpile", "engines.executor",
-    "engines.spark", "log", "source", "items", "bound", "histogram", "calibrate", "noise", "theory", "mechanism", "plan",
-    "ledger", "account", "folder", "handout", "registry", "statement", "schema", "release",
-    "approval", "provenance", "publish", "advice", "advise", "personal", "anonymity", "verify",
-    "review", "audit", "inspection", "generate", "attack", "evaluate", "report", "compare", "cli",
+    "engines.spark", "log", "times", "source", "items", "bound", "histogram", "calibrate", "noise",
+    "theory", "mechanism", "plan", "ledger", "account", "folder", "handout", "registry",
+    "statement", "schema", "release", "approval", "provenance", "publish", "advice", "advise",
+    "personal", "anonymity", "verify", "review", "audit", "inspection", "generate", "attack",
+    "evaluate", "report", "compare", "cli",
 ]  # fmt: skip
 
 

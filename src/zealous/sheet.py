@@ -42,7 +42,7 @@ def _lines(columns: list[pa.Array]) -> str:
 
     if len(columns) == 1:  # a line with nothing on it would be no row
         columns = [pc.if_else(pc.equal(columns[0], ""), _text('""'), columns[0])]
-    lines = _joined(_joined(*columns, by=","), "\n")
+    lines = _joined(*columns[:-1], _joined(columns[-1], "\n"), by=",")
     return str(lines.buffers()[2], "utf-8")  # where Arrow keeps one text after the other
 
 

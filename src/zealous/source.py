@@ -14,12 +14,12 @@ from zealous.guarantee import SESSION_GAP, Unit
 from zealous.lines import Layout, Skipped, records
 from zealous.log import Log
 from zealous.period import Period
+from zealous.times import is_pattern, moment
 
 _WHOLE = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 _FLOATS = ("halffloat", "float", "double")
 _REAL = (*_FLOATS, "decimal")
 _TEXT = ("string", "large_string", "string_view")
-_EPOCHS = {"epoch": 1, "epoch-ms": 1000}
 BLANKS = r"[\p{Z}\p{Cc}]+"
 _NESTED = ("list<", "struct<", "map<", "binary", "large_binary", "fixed_size_binary")
 
@@ -108,10 +108,12 @@ def _check_extra(log: Log, extra: Iterable[str]) -> None:
 
 
 def _check_time_format(log: Log, engine: Engine) -> None:
-    if log.time_format is None or log.time_format in _EPOCHS:
+    if not is_pattern(log.time_format):
         return
     try:
-        engine.rows([Step("tried", f"select try_strptime('', {literal(log.time_format)})")])
+        engine.rows([Step("tried", f"select try_strptime('', {literal(log.time_format or '')})")])
+    except UsageError:
+        raise
     except ZealousError:
         raise UsageError(
             "time_format must be epoch, epoch-ms or a pattern such as %d/%m/%Y %H:%M"
@@ -232,7 +234,7 @@ def _user(name: str, kind: str) -> str:
     if kind in _FLOATS:  # 17850.0 is how a table with gaps writes 17850
         whole = f"case when {name} = round({name}) then try_cast({name} as bigint)::varchar end"
         return f"coalesce({whole}, {name}::varchar)"
-    return name if kind in _WHOLE else f"{name}::varchar"
+    return name if kind in _WHOLE else _text(name, kind)
 
 
 def _present(name: str, kind: str) -> str:
@@ -251,6 +253,11 @@ def _text(name: str, kind: str, _: Log | None = None) -> str:
         return name
     if kind.startswith(_NESTED):
         raise UsageError(f"column {name} holds {kind.split('<')[0]} values, not text")
+    if kind in _FLOATS:  # each engine writes 12345678.0 in its own way
+        whole = f"abs({name}) < 1e15 and {name} = round({name})"
+        return f"case when {whole} then {name}::bigint::varchar || '.0' else {name}::varchar end"
+    if kind.startswith("timestamp") and "tz=" in kind:
+        return f"{name}::timestamp::varchar || '+00'"
     return f"{name}::varchar"
 
 
@@ -274,24 +281,14 @@ def _time(name: str, kind: str, log: Log) -> str:
 
     Only years of four digits are times: with later ones one entry could stop the whole run.
     """
-    moment = _moment(name, kind, log)
-    usable = f"{moment} between timestamp '0001-01-01' and timestamp '9999-01-01'"
-    return f"case when {usable} then {moment} end"
-
-
-def _moment(name: str, kind: str, log: Log) -> str:
     if kind.startswith(("timestamp", "date")):
-        return f"try_cast({name} as timestamp)"
-    text = _text(name, kind)
-    if log.time_format in _EPOCHS:
-        number = f"try_cast({name} as double) / {_EPOCHS[log.time_format]}"
-        usable = f"case when {number} between -6e10 and 2.5e11 then {number} end"
-        return f"make_timestamp(round({usable} * 1e6)::bigint)"
-    if log.time_format is not None:
-        return f"try_cast(try_strptime({text}, {literal(log.time_format)}) as timestamp)"
-    if kind.startswith((*_WHOLE, *_REAL)):
+        found = f"try_cast({name} as timestamp)"
+    elif log.time_format is None and kind.startswith((*_WHOLE, *_REAL)):
         raise UsageError("the times are numbers: say --time-format epoch or epoch-ms")
-    return f"try_cast({name} as timestamptz)::timestamp"  # UTC, whatever offset is written
+    else:
+        found = moment(name, _text(name, kind), log.time_format)
+    usable = f"{found} between timestamp '0001-01-01' and timestamp '9999-01-01'"
+    return f"case when {usable} then {found} end"
 
 
 _ROLE: dict[str, Callable[[str, str, Log], str]] = {

@@ -32,6 +32,7 @@ _MEANING = {
     "spark.sql.ansi.enabled": "true",
     "spark.sql.caseSensitive": "false",
     "spark.sql.timestampType": "TIMESTAMP_LTZ",
+    "spark.sql.icu.caseMappings.enabled": "false",  # what is newer than DuckDB's Unicode stays
 }
 # For a session of our own: quiet, since what Spark logs of a failure quotes data.
 _OWN = {
@@ -125,12 +126,16 @@ class Spark:
             for name in list(self._views):
                 self.drop(name)
             for name, value in self._before.items():
-                if value is not None:
+                if value is None:
+                    self.session.conf.unset(name)
+                else:
                     self.session.conf.set(name, value)
         except Exception as error:  # the session is gone, and all of it with it
             if not _from_spark(error):
                 raise
             self._views.clear()
+        finally:
+            self._columns.clear()  # files may change before they are opened again
 
     def place(self, given: object) -> OnCluster | None:
         """Where a log is, if Spark alone can look there; else None.
@@ -159,8 +164,7 @@ class Spark:
 
     def _look(self, paths: Sequence[Any], layout: Layout | None) -> dict[str, str] | None:
         if layout is None:
-            frame = self._frame(paths)
-            return {each.name: _arrow(each.dataType.simpleString()) for each in frame.schema}
+            return _types(self._frame(paths))
         if layout.delimiter is None:
             return None
         if layout.names:
@@ -179,12 +183,9 @@ class Spark:
         lists: Sequence[str] = (),
     ) -> Opened:
         """Let files be selected from under a name; see `Engine`."""
-        known = self.columns(paths, layout) or {}
         if layout is None:
-            types = {each: known[each] for each in names or known}
-            texts = [_valid(each, kind) for each, kind in types.items()]
-            self._view(name, self._frame(paths).selectExpr(*texts))
-            return Opened(types, 0, Skipped())
+            return self._open_frame(name, self._frame(paths), names)
+        known = self.columns(paths, layout) or {}
         self._ship()
         if layout.delimiter is not None:
             lists = []
@@ -199,6 +200,15 @@ class Spark:
         self._view(name, good.select(*map(_quoted, names)))
         found = {each: _arrow(kind) for each, kind in kinds.items()}
         return Opened(found, 0, self._skipped(split_lines))
+
+    def _open_frame(self, name: str, frame: Any, names: Sequence[str]) -> Opened:
+        known = _types(frame)
+        if not known.keys() >= set(names):
+            raise LogError("the log changed while it was read: its columns are others now")
+        types = {each: known[each] for each in names or known}
+        with _wrapping("the log cannot be read"):
+            self._view(name, frame.selectExpr(*(_valid(*each) for each in types.items())))
+        return Opened(types, 0, Skipped())
 
     def put(self, name: str, table: pa.Table) -> None:
         """Let a table that Python made be selected from under a name."""
@@ -352,11 +362,34 @@ def _unheard() -> Iterator[None]:
 def _wrapping(what: str = "the cluster could not run a step") -> Iterator[None]:
     """Spark's own errors quote data: say what could not be done, and what kind of error it was."""
     try:
-        yield
+        with _unlogged():
+            yield
     except Exception as error:
         if not _from_spark(error):
             raise
         raise _wrapped(what, error) from None
+
+
+@contextmanager
+def _unlogged() -> Iterator[None]:
+    """PySpark prints such an error before it raises it, data and all."""
+    try:
+        from pyspark.logger import PySparkLogger
+    except ImportError:
+        yield
+        return
+    # Made by PySpark itself, since they take arguments that others do not.
+    loggers = [
+        PySparkLogger.getLogger(f"{kind}QueryContextLogger") for kind in ("SQL", "DataFrame")
+    ]
+    before = [each.disabled for each in loggers]
+    try:
+        for each in loggers:
+            each.disabled = True
+        yield
+    finally:
+        for each, disabled in zip(loggers, before, strict=True):
+            each.disabled = disabled
 
 
 def _from_spark(error: BaseException) -> bool:
@@ -374,6 +407,12 @@ def _wrapped(what: str, error: BaseException) -> ZealousError:
         what = "the cluster ran out of memory: give the executors more (spark.executor.memory)"
     condition = getattr(error, "getCondition", lambda: None)()
     return ZealousError(f"{what} ({condition or type(error).__name__})")
+
+
+def _types(frame: Any) -> dict[str, str]:
+    """The columns of a frame and their Arrow types."""
+    with _wrapping("the log cannot be read"):
+        return {each.name: _arrow(each.dataType.simpleString()) for each in frame.schema}
 
 
 def _arrow(kind: str) -> str:

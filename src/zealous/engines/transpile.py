@@ -52,7 +52,7 @@ _PATTERN = {
     "Y": ("yyyy", "yyyy"), "m": ("MM", "M"), "d": ("dd", "d"), "H": ("HH", "H"), "M": ("mm", "m"),
     "S": ("ss", "s"), "y": ("yy", "yy"), "I": ("hh", "h"), "p": ("a", "a"), "b": ("MMM", "MMM"),
     "B": ("MMMM", "MMMM"), "z": ("[XXX][XX][X]", "[XXX][XX][X]"), "%": ("%", "%"),
-    "f": ("[SSSSSS][SSSSS][SSSS][SSS][SS][S]",) * 2,
+    "f": ("SSSSSS", "SSSSSS"),
 }  # fmt: skip
 
 
@@ -141,10 +141,14 @@ def _lower(node: exp.Lower) -> exp.Expr:
 
 
 def _trim(node: exp.Trim) -> exp.Expr:
-    """Spark trims the ASCII space alone, DuckDB every kind of space."""
+    """Spark trims the ASCII space alone, DuckDB every kind of space.
+
+    However many blanks somebody writes in the middle, each of them is looked at once.
+    """
     if node.expression:
         return node
-    return _call("regexp_replace", node.this, _text(r"^\p{Zs}+|\p{Zs}+$"), _text(""))
+    ends = r"^\p{Zs}++|(?<!\p{Zs})\p{Zs}++\z"
+    return _call("regexp_replace", node.this, _text(ends), _text(""))
 
 
 def _type(node: exp.DataType) -> exp.Expr:
@@ -158,12 +162,22 @@ def _type(node: exp.DataType) -> exp.Expr:
 def _full_match(node: exp.RegexpFullMatch) -> exp.Expr:
     from sqlglot import exp
 
-    whole = _text(rf"^(?:{_written(node.expression)})\z")
+    pattern = _written(node.expression)
+    words = re.fullmatch(r"(\[[^ \]]+\]\+)\( \1\)\*", pattern)
+    if words:  # Java would go one call deeper with each word, were it ever to come back to it
+        pattern = f"{words[1]}+(?: {words[1]}+)*+"
+    elif re.search(r"\)[*+{]", pattern):
+        raise ZealousError(_NOT_HERE)
+    whole = _text(rf"^(?:{pattern})\z")
     return exp.RegexpLike(this=node.this, expression=whole)
 
 
 def _matches(node: exp.Func) -> exp.Expr:
-    if any(node.args.get(each) for each in ("flag", "group", "parameters", "position")):
+    """The whole of what is found; sqlglot would pass over flags in silence."""
+    group = node.args.get("group")
+    if any(node.args.get(each) for each in ("flag", "parameters", "position")) or (
+        group is not None and group.sql() != "0"
+    ):
         raise ZealousError(_NOT_HERE)
     node.set("expression", _text(_written(node.expression)))
     return node
@@ -195,25 +209,27 @@ def _java_pattern(pattern: str) -> str:
     '[a-z.]+( [^\\n])?\\z'
     """
     inside, written = False, []
-    for token in re.findall(r"\\[pP]\{\w+\}|\\.|\(\?[^:]?|&&|.", pattern, flags=re.DOTALL):
-        turned = token
-        if token in ("[", "]"):
-            if inside == (token == "["):
+    for part in re.findall(r"\\[pP]\{\w+\}|\\.|\(\?[^:]?|&&|.", pattern, flags=re.DOTALL):
+        if part in ("[", "]"):
+            if inside == (part == "["):
                 raise ZealousError(_NOT_HERE)
             inside = not inside
-        elif token[:2] in ("\\p", "\\P") and len(token) > 2:
-            newer = _newer(token[3:-1])
-            turned = token + newer if inside or not newer else f"[{token}{newer}]"
-            if token[1] == "P" and newer:
-                raise ZealousError(_NOT_HERE)
-        elif token[0] == "\\" and token[1].isalpha() and token[1] not in "dDtnrfz":
+        elif part.startswith(("(?", "&&")) and part != "(?":
             raise ZealousError(_NOT_HERE)
-        elif token == "&&" or (len(token) == 3 and token.startswith("(?")):
-            raise ZealousError(_NOT_HERE)
-        elif not inside:
-            turned = {"$": r"\z", ".": r"[^\n]"}.get(token, token)
-        written.append(turned)
+        written.append(_java_part(part, inside=inside))
     return "".join(written)
+
+
+def _java_part(part: str, *, inside: bool) -> str:
+    """One character or escape of a pattern, inside of brackets or not."""
+    if not part.startswith("\\"):
+        return part if inside else {"$": r"\z", ".": r"[^\n]"}.get(part, part)
+    if part[1] == "p" and len(part) > 2:
+        known = part + _newer(part[3:-1])
+        return known if inside or known == part else f"[{known}]"
+    if part[1].isalnum() and part[1] not in "dDtnrfz":  # such as \s and \b, which differ
+        raise ZealousError(_NOT_HERE)
+    return part
 
 
 def _newer(name: str) -> str:

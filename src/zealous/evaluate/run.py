@@ -122,8 +122,7 @@ def _allowed(candidate: ByMethod, people: int, left_out: list[str]) -> bool:
     except UsageError as error:
         if method.name not in METHODS:
             raise
-        if str(error) not in left_out:  # told for another k
-            left_out.append(str(error))
+        left_out.append(str(error))
         return False
     return True
 
