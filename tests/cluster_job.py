@@ -88,7 +88,7 @@ def main() -> None:
         for path, kind, select in asked["counts"]:
             log = z.read_log(path, engine=engine, cleaning=cleaning)
             counted, skipped = count(engine, log, kind, select)
-            if "kill" in asked:
+            if "kill" in asked and len(told["histograms"]) == len(asked["counts"]) - 1:
                 wait_for_executors(engine.session, 2)
                 killing = (engine.session, asked["kill"], told)
                 threading.Thread(target=kill_in_mid_stage, args=killing, daemon=True).start()

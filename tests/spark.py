@@ -1,6 +1,7 @@
 """One Spark session for all tests that need one: `pytest_plugins = ("spark",)` in their module.
 
 Give such a module `pytestmark = SPARK`, so that all of them share one process and one Java.
+PYTEST_DONT_REWRITE: it is imported by its name too.
 """
 
 from __future__ import annotations
