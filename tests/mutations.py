@@ -63,7 +63,8 @@ _COUNT_NORMAL = (
     + _NORMAL
     + ' as {item}) from kept) group by {item}"'
 )
-_HELD = 'held = f"select distinct user, {item} from items"\n'
+_CHECK = "    check_select(select, source.roles)\n"
+_HELD = 'held = f"select distinct user, {item} from {rows}"\n'
 _HELD_POPULAR = """held = (f"select *, count(*) over (partition by {item}) as popular from "
                 f"(select distinct user, {item} from items)")
         order = f"popular desc, {order}"
@@ -139,7 +140,7 @@ MUTATIONS = [
         "no bounding",
         ONE,
         "10 m items",
-        (Change("bound.py", "order by {order}) <= {most}", "order by {order}) <= 10 * {most}"),),
+        (Change("bound.py", _CHECK, f"    most = 10 * most\n{_CHECK}"),),
     ),
     Mutation(
         "bounding before normalising",

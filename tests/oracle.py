@@ -29,6 +29,11 @@ def md5_rank(key: int, columns: Sequence[str]) -> str:
     return f"md5(concat_ws('|', '{key}', {quoted}))"
 
 
+def md5_place(rank: str) -> str:
+    """SQL, in place of DuckDB.rank_place: the first of its hexadecimal digits."""
+    return f"(instr('0123456789abcdef', substr({rank}, 1, 1)) - 1)::tinyint"
+
+
 def normal(text: str) -> str:
     blank = lambda c: unicodedata.category(c)[0] == "Z" or unicodedata.category(c) == "Cc"  # noqa: E731
     return " ".join("".join(" " if blank(c) else c for c in text).split(" ")).strip()

@@ -12,12 +12,13 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracle import Entry, Item, md5_rank
+from oracle import Entry, Item, md5_place, md5_rank
 from oracle import histogram as expected
 
 import zealous as z
 from zealous.engines import duckdb
 from zealous.engines.duckdb import DuckDB
+from zealous.engines.sql import Step
 from zealous.errors import LogError
 from zealous.histogram import histogram
 from zealous.items import Kind
@@ -101,8 +102,52 @@ def test_same_as_the_oracle(
     path = write(tmp_path_factory.mktemp("log") / "log.parquet", rows)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(DuckDB, "rank_key", lambda _, key, columns: md5_rank(key, columns))
+        patch.setattr(DuckDB, "rank_place", lambda _, rank: md5_place(rank))
         found = counted(engine, path, KINDS[name](m), m=m, select=select, key=key)
     assert found == expected(name, rows, m, select, key)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    held=st.lists(st.tuples(st.integers(1, 3), st.integers(0, 30)), max_size=60),
+    m=st.integers(1, 6),
+    ranks=st.integers(1, 40),
+    places=st.integers(1, 63),
+)
+def test_looking_ahead_changes_nothing(
+    held: list[tuple[int, int]], m: int, ranks: int, places: int, tmp_path_factory, engine
+) -> None:
+    """Whatever ranks and places coincide, the first m are those of the window alone."""
+    rows = [Entry(f"u{user}", f"q{query}", 0) for user, query in held]
+    path = write(tmp_path_factory.mktemp("log") / "log.parquet", rows)
+    rank = DuckDB.rank_key
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(DuckDB, "rank_key", lambda *given: f"{rank(*given)} % {ranks}")
+        patch.setattr(
+            DuckDB, "rank_place", lambda _, rank: f"({rank} * {places} // {ranks})::tinyint"
+        )
+        ahead = counted(engine, path, z.queries(m), m=m)
+        patch.setattr(DuckDB, "rank_place", lambda *_: None)
+        assert ahead == counted(engine, path, z.queries(m), m=m)
+
+
+@settings(max_examples=30, deadline=None)
+@given(ranks=st.lists(st.integers(0, 2**64 - 1) | st.sampled_from([0, 2**64 - 1]), min_size=2))
+def test_a_place_never_falls_as_the_rank_rises(ranks: list[int], engine) -> None:
+    near = {min(max(rank + step, 0), 2**64 - 1) for rank in ranks for step in (-1, 0, 1)}
+    ordered = ", ".join(f"({rank}::ubigint)" for rank in sorted(near))
+    sql = f"select {engine.rank_place('rank')} from (values {ordered}) ranks(rank) order by rank"
+    places = [place for (place,) in engine.rows([Step("places", sql)])]
+    assert places == sorted(places)
+    assert 0 <= places[0] <= places[-1] <= 62
+
+
+@pytest.mark.parametrize("name", ["placed", "limits", "near", "held", "kept", "items"])
+def test_a_column_may_be_called_as_a_step(name: str, tmp_path, engine) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text(f"user,{name}\n" + "".join(f"{n % 3},v{n}\n" for n in range(30)))
+    found = counted(engine, path, z.columns(name, items_per_user=2), m=2)
+    assert sum(found.values()) == 6
 
 
 @pytest.mark.parametrize("name", KINDS)

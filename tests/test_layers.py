@@ -15,9 +15,9 @@ ORDER = [
     "staging", "engines.engine", "engines.duckdb", "engines.transpile", "engines.executor",
     "engines.spark", "log", "times", "source", "items", "bound", "histogram", "calibrate", "noise",
     "theory", "mechanism", "plan", "ledger", "account", "folder", "handout", "registry",
-    "statement", "schema", "release", "approval", "provenance", "publish", "advice", "advise",
-    "personal", "anonymity", "verify", "review", "audit", "inspection", "generate", "attack",
-    "evaluate", "report", "compare", "cli",
+    "statement", "schema", "sheet", "release", "approval", "provenance", "publish", "advice",
+    "advise", "personal", "anonymity", "verify", "review", "audit", "inspection", "generate",
+    "attack", "evaluate", "report", "compare", "cli",
 ]  # fmt: skip
 
 
@@ -25,7 +25,9 @@ def imported(path: Path) -> set[str]:
     """The modules of this package that a file imports."""
     found = set()
     for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("zealous."):
+        if isinstance(node, ast.ImportFrom) and node.module == "zealous.engines":
+            found.update(f"engines.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("zealous."):
             found.add((node.module or "").removeprefix("zealous."))
         elif isinstance(node, ast.ImportFrom) and node.module == "zealous":
             found.update(alias.name for alias in node.names)

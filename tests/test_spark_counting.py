@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from conftest import Run
+from oracle import md5_place
 
 from zealous import DuckDB, ProbabilisticDP, Spark, queries, read_log
 from zealous.advise import advise
@@ -40,6 +41,7 @@ def _by_md5(_: object, key: int, columns: Sequence[str]) -> str:
 def same_order(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each engine has an order of its own, which chooses other items."""
     monkeypatch.setattr(DuckDB, "rank_key", _by_md5)
+    monkeypatch.setattr(DuckDB, "rank_place", lambda _, rank: md5_place(rank))
     monkeypatch.setattr(Spark, "rank_key", _by_md5)
 
 

@@ -41,20 +41,21 @@ text = st.one_of(
     st.lists(st.sampled_from(["a", "b", "c", "D"]), max_size=5).map(" ".join),
     st.text(st.sampled_from(ODD) | anything, max_size=5),
 )
-maybe = st.none() | text
+maybe = st.one_of(text, text, text, st.none())
 logs = st.lists(
     st.builds(
         Entry,
-        user=st.sampled_from(["u", "v", " v", "U", "\u00a0u\u00a0", "\tu", "7", "", " ", "\0"]),
+        user=st.sampled_from([*"uuuuuuvvv", " v", "U", "\u00a0u\u00a0", "\tu", "7", "", " ", "\0"]),
         query=maybe,
-        time=st.none() | st.integers(0, 8).map(lambda step: step * 600),
+        time=st.sampled_from([None, *range(0, 4801, 600)]),
         urls=st.none() | st.lists(maybe, max_size=3),
-        session=st.sampled_from([None, "", " ", "\u3000", "s", "t"]),
-        country=st.sampled_from([None, "uk", "de ", " de", "", "\t"]),
+        session=st.sampled_from([*"sssst", None, "", " ", "\u3000"]),
+        country=st.sampled_from(["uk", "uk", "uk", "de ", " de", "", "\t", None]),
         keywords=st.none() | st.lists(maybe, max_size=3),
     ),
+    min_size=6,
     max_size=12,
-)  # fmt: skip
+)
 
 
 def is_blank(character: str) -> bool:

@@ -37,7 +37,9 @@ def visible(text: str) -> str:
 
 def has_word(text: str) -> str:
     """SQL: there is at least one letter or digit; a query without any is no query."""
-    return rf"regexp_matches({text}, '[\p{{L}}\p{{N}}]')"
+    # Most queries begin with a letter from a to z, and two comparisons tell; the rest are searched.
+    begins = f"{text} >= 'a' and {text} < '{{'"
+    return rf"({begins} or regexp_matches({text}, '[\p{{L}}\p{{N}}]'))"
 
 
 def words(text: str) -> str:

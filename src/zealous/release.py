@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import json
 import os
@@ -11,7 +10,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 from zealous.errors import Refused, ReleaseError, reason
 from zealous.folder import check_new, claimed, discard, new_folder
@@ -19,6 +18,7 @@ from zealous.handout import handout
 from zealous.registry import registry
 from zealous.remote import Place, Remote, StoreError, opened, place_of, why
 from zealous.schema import FORMAT as FORMAT
+from zealous.sheet import write_rows
 from zealous.statement import statement
 
 if TYPE_CHECKING:
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-# What a spreadsheet would take for a formula, in the first place of a cell.
-_RUNNABLE = re.compile(r"\s*[=+\-@\t\r\n＝＋－＠]")
 
 _LONGEST_KEY = 1024  # in bytes, at Amazon, Google and Microsoft alike
 
@@ -214,23 +212,6 @@ def file_names(kinds: list[str]) -> dict[str, str]:
     return names
 
 
-def write_rows(table: pa.Table, file: TextIO) -> None:
-    """The rows as CSV, in which no cell can be run."""
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow([_inert(name) for name in table.column_names])
-    for batch in table.to_batches(max_chunksize=50_000):
-        columns = [column.to_pylist() for column in batch.columns]
-        writer.writerows([_inert(value) for value in row] for row in zip(*columns, strict=True))
-
-
 def _write_csv(table: pa.Table, path: Path) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
         write_rows(table, file)
-
-
-def _inert(value: str | int) -> str | int:
-    """A cell that no spreadsheet will run: text that looks like a formula gets an apostrophe."""
-    if not isinstance(value, str):
-        return value
-    text = value.replace("\r", " ")  # the csv module does not quote it, and a row would begin there
-    return f"'{text}" if _RUNNABLE.match(value) else text

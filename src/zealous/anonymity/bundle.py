@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from zealous.anonymity.method import Method
 from zealous.errors import ReleaseError
 from zealous.log import ANONYMIZED, NOT_PRIVATE
-from zealous.release import Table, file_names, hashes, sorted_table, write_rows
+from zealous.release import Table, file_names, hashes, sorted_table
+from zealous.sheet import write_rows
 from zealous.version import VERSION
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ from zealous.version import VERSION
 # With what --help says of each, so that it need not be imported for that; a test compares.
 COMMANDS = {
     "anonymize": "Anonymise a log by a method that is NOT differentially private, to compare it.",
-    "attack": "Show what an attacker gets from each anonymity method, and from ZEALOUS, on the same "
-    "log.",
+    "attack": "Show what an attacker gets from each anonymity method, and from ZEALOUS, on the "
+    "same log.",
     "audit": "Try to break the program, on logs made for it.",
     "compare": "Compare how useful ZEALOUS and the anonymity methods leave a log.",
     "demo": "Try everything on a small synthetic log.",

@@ -177,6 +177,13 @@ class DuckDB:
         """
         return f"hash(hash({key}::ubigint, {listed(identifier(column) for column in columns)}))"
 
+    def rank_place(self, rank: str) -> str:
+        """A rank key's place, 0 to 62: finer for low ranks, which are those that are kept.
+
+        Each operation rounds, and none of them turns the order of two ranks around.
+        """
+        return f"floor(62 * sqrt({rank} / 18446744073709551616.0))::tinyint"
+
     def bucket(self, column: str, buckets: int) -> str:
         """The bucket of a user: the same for all of her rows."""
         return f"hash({identifier(column)}) % {buckets}"

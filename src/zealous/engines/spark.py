@@ -254,6 +254,9 @@ class Spark:
         signed = key - (1 << 64) if key >> 63 else key
         return f"xxhash64({signed}, {listed(identifier(column) for column in columns)})"
 
+    def rank_place(self, rank: str) -> None:
+        """None: the rows would be sent over the network once more."""
+
     def bucket(self, column: str, buckets: int) -> str:
         """The bucket of a user: the same for all of her rows."""
         return f"abs(xxhash64({identifier(column)}) % {buckets})"

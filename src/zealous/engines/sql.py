@@ -7,10 +7,18 @@ from typing import NamedTuple
 
 
 class Step(NamedTuple):
-    """One named step of a pipeline; later steps select from its name."""
+    """One named step of a pipeline; later steps select from its name.
+
+    Attributes:
+        name: Its name.
+        sql: What it selects.
+        shared: Two later steps select from it, and working it out twice would cost more than
+            keeping its rows.
+    """
 
     name: str
     sql: str
+    shared: bool = False
 
 
 def identifier(name: str) -> str:
@@ -37,4 +45,7 @@ def statement(steps: Sequence[Step]) -> str:
     *before, last = steps
     if not before:
         return last.sql
-    return f"with {listed(f'{name} as ({sql})' for name, sql in before)} {last.sql}"
+    named = (
+        f"{step.name} as {'materialized ' if step.shared else ''}({step.sql})" for step in before
+    )
+    return f"with {listed(named)} {last.sql}"

@@ -139,7 +139,7 @@ def _chart(folder: Path, chart: Chart) -> Drawn:
 
 
 def _csv(folder: Path, part: Chart | Sheet) -> None:
-    from zealous.release import write_rows
+    from zealous.sheet import write_rows
 
     path = folder / "figures" / f"{part.name}.csv"
     with path.open("w", encoding="utf-8", newline="") as file:

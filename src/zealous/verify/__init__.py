@@ -18,7 +18,8 @@ from zealous.errors import ZealousError
 from zealous.guarantee import exact, whole
 from zealous.ledger.accounts import Charge, Measure, covers
 from zealous.period import Period
-from zealous.release import hashes, sorted_table, write_rows
+from zealous.release import hashes, sorted_table
+from zealous.sheet import write_rows
 from zealous.verify.anonymous import check_files, check_private, holds_anonymized
 from zealous.verify.child import check_parent, check_review
 from zealous.verify.claim import About, Failed, check_numbers, check_words, drawn
