@@ -15,7 +15,7 @@ def main() -> None:
     ]
     for name in sorted(COMMANDS):
         command = cli.get_command(click.Context(cli), name)
-        assert command is not None
+        assert command is not None  # noqa: S101
         context = click.Context(command, info_name=f"zealous {name}", max_content_width=100)
         sections.append(f"## zealous {name}\n\n```text\n{command.get_help(context)}\n```")
     Path(__file__).with_name("commands.md").write_text("\n\n".join(sections) + "\n")

@@ -11,11 +11,18 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from zealous import Spark
+from zealous import Spark, read_log
+from zealous.engines.duckdb import DuckDB
+from zealous.engines.engine import Engine
+from zealous.log import Log
+
+Engines = tuple[DuckDB, Spark]
 
 SPARK = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 # Tiny tables: compiling a query costs more than running it, for Spark and for Java.
@@ -61,3 +68,15 @@ def spark() -> Spark:
     engine = Spark(master="local[2]", conf=QUICK)
     assert engine.session is not None  # started here, and not within the first test's time
     return engine
+
+
+@pytest.fixture(scope="module")
+def engines(spark: Spark) -> Iterator[Engines]:
+    """Both, to be compared."""
+    with DuckDB(memory="2GB", threads=1) as duck, spark:
+        yield duck, spark
+
+
+def read(engine: Engine, path: Any, preset: str | None = None, **options: Any) -> Log:
+    """The same log for either engine."""
+    return read_log(path, preset, engine=engine if isinstance(engine, Spark) else None, **options)

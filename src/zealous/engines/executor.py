@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 REASON, NUMBER = "zealous:reason", "zealous:number"
 OTHER_COLUMNS = "zealous-other-columns"  # found in Spark's message, which quotes data
+_MARK = "\ufeff".encode("gb18030")
 
 
 @dataclass(frozen=True)
@@ -53,20 +55,26 @@ class Split:
         """Run on one partition, which holds parts of files one after the other."""
         split = splitter(self.layout, self.fields, self.names, self.lists)
         headed = self.layout.delimiter is not None and not self.layout.names
+        marked = not unmarked(_MARK, self.layout)
         before: tuple[str, int] | None = None  # the part of a file that the last line was of
         skipped = Skipped()
         for batch in batches:
             lines = batch["line"].to_pylist()
-            if headed:
-                before = self._behead(batch, lines, before)
+            if headed or marked:
+                before = self._begin(batch, lines, before, headed=headed)
             block = b"\n".join([*(line for line in lines if line is not None), b""])
             if block:
                 for records in split(block, skipped):
                     yield self._told(records)
         yield from self._left_out(skipped)
 
-    def _behead(
-        self, batch: pa.RecordBatch, lines: list[bytes | None], before: tuple[str, int] | None
+    def _begin(
+        self,
+        batch: pa.RecordBatch,
+        lines: list[bytes | None],
+        before: tuple[str, int] | None,
+        *,
+        headed: bool,
     ) -> tuple[str, int] | None:
         """Take away each line that is a file's first, once it is seen to name the same columns."""
         starts, files = batch["start"].to_numpy(), batch["file"]
@@ -74,11 +82,17 @@ class Split:
             part = (files[int(row)].as_py(), 0)
             last = (files[int(row) - 1].as_py(), int(starts[row - 1])) if row else before
             if part != last:
-                line = lines[row]
-                if line is None or named(line, self.layout, "") != self.fields:
+                line = unmarked(lines[row] or b"", self.layout)
+                if headed and not self._names(line):
                     raise LogError(OTHER_COLUMNS)
-                lines[row] = None
+                lines[row] = None if headed else line
         return (files[-1].as_py(), int(starts[-1])) if len(starts) else before
+
+    def _names(self, line: bytes) -> bool:
+        try:
+            return named(line, self.layout, "") == self.fields
+        except LogError:
+            return False
 
     def _told(self, records: pa.RecordBatch) -> pa.RecordBatch:
         import pyarrow as pa
@@ -99,6 +113,11 @@ class Split:
             ]
             figures = [pa.array(list(told), pa.string()), pa.array(list(told.values()), pa.int64())]
             yield pa.record_batch([*nothing, *figures], names=[*self.names, REASON, NUMBER])
+
+
+def unmarked(line: bytes, layout: Layout) -> bytes:
+    """A file's first line without a byte order mark; Hadoop takes that of UTF-8 away itself."""
+    return line.removeprefix(_MARK) if codecs.lookup(layout.encoding).name == "gb18030" else line
 
 
 @cache

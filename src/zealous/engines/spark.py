@@ -26,8 +26,10 @@ from zealous.lines import LINE_LIMIT, Layout, Skipped, named
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# What the SQL means must not hang on how somebody set up the session.
+# What the SQL means must not hang on how somebody set up the session, nor how much of a log a
+# process of Python holds at once.
 _MEANING = {
+    "spark.sql.execution.arrow.maxBytesPerBatch": str(16 << 20),
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.ansi.enabled": "true",
     "spark.sql.caseSensitive": "false",
@@ -171,7 +173,7 @@ class Spark:
             return dict.fromkeys(layout.names, "string")
         lines = self._lines(paths, layout).where("start = 0").select("line").limit(1)
         with _wrapping("the log cannot be read"):
-            first = [bytes(row[0]) for row in lines.collect()]
+            first = [executor.unmarked(bytes(row[0]), layout) for row in lines.collect()]
         return dict.fromkeys(named(first[0] if first else b"", layout, "the log"), "string")
 
     def open(
