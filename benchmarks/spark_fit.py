@@ -22,7 +22,8 @@ import zealous as z
 RESULTS = Path(__file__).with_name("spark.json")
 M = 5
 CORES, GIGABITS = 16, 10  # of the node that hours are reckoned in
-USERS_SCAN, ITEMS_SCAN = "users: scan, distinct", "scan, items, distinct"
+USERS_SCAN, USERS_COUNT = "users: scan, distinct", "users: distinct, count"
+ITEMS_SCAN = "scan, items, distinct"
 DISTINCT, KEEP, COUNT = "distinct, m a user", "m a user, count", "count, tau, noise"
 Run = dict[str, Any]
 
@@ -65,7 +66,9 @@ def _entries(runs: dict[str, Run]) -> list[float]:
 
 def _rows_in(runs: dict[str, Run], name: str) -> list[float]:
     """What a stage works on: entries, or the rows that the stage before it sent."""
-    before = {DISTINCT: ITEMS_SCAN, KEEP: DISTINCT, COUNT: KEEP}.get(name)
+    before = {
+        USERS_COUNT: USERS_SCAN, DISTINCT: ITEMS_SCAN, KEEP: DISTINCT, COUNT: KEEP,
+    }.get(name)  # fmt: skip
     if before is None:
         return _entries(runs)
     return [_stage(run, before)["rows_sent"] for run in runs.values()]
@@ -86,10 +89,10 @@ def _fitted(runs: dict[str, Run]) -> Iterator[str]:
     yield ""
     yield "| stage | CPU, s a million rows | off by | bytes a row sent | off by |"
     yield "|---|---|---|---|---|"
-    for name in (USERS_SCAN, ITEMS_SCAN, DISTINCT, KEEP, COUNT):
+    for name in (USERS_SCAN, USERS_COUNT, ITEMS_SCAN, DISTINCT, KEEP, COUNT):
         cpu = _line(runs, name, "cpu")
         sent = "| – | |"
-        if name != COUNT:
+        if name not in (USERS_COUNT, COUNT):
             row = _bytes_a_row(runs, name)
             sent = f"| {row.slope:.1f} | {_percent(row)} |"
         yield f"| {name} | {cpu.slope * 1e6:.2f} | {_percent(cpu)} {sent}"
@@ -112,6 +115,7 @@ def _on_paper(runs: dict[str, Run], users: int, entries: float) -> Iterator[str]
     kept = min(float(users * M), entries)
     work = [
         (USERS_SCAN, entries, entries),
+        (USERS_COUNT, entries, 0.0),
         (ITEMS_SCAN, entries, entries),
         (DISTINCT, entries, entries),
         (KEEP, entries, kept),

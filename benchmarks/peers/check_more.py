@@ -85,7 +85,8 @@ def described(release: Release) -> str:
 
 
 MORE = {
-    "opendp_polars": (sampling, strictness, lower_level),
+    "opendp_polars": (strictness, lower_level),
+    "opendp_first": (sampling,),
     "pipelinedp_local": (described,),
     "smartnoise_sql": (budget, limit),
     "tumult_analytics": (keys,),

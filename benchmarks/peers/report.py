@@ -21,7 +21,8 @@ PACKAGES = (
 BOUNDS = {  # what bounds each user's items, as README.md explains
     "zealous": "5 random items",
     "zealous-spark": "5 random items",
-    "opendp": "4 items, first in the alphabet",
+    "opendp": "5 random items",
+    "opendp-first": "4 items, first in the alphabet",
     "pipelinedp": "5 random items",
     "pipelinedp-spark": "5 random items",
     "smartnoise": "5 random rows",

@@ -36,6 +36,7 @@ ZEALOUS = [
 ]  # fmt: skip
 PEERS = {  # entry: environment, script
     "opendp": ("opendp", "opendp_polars.py"),
+    "opendp-first": ("opendp", "opendp_first.py"),
     "pipelinedp": ("pipelinedp", "pipelinedp_local.py"),
     "pipelinedp-spark": ("pipelinedp", "pipelinedp_spark.py"),
     "smartnoise": ("smartnoise", "smartnoise_sql.py"),

@@ -6,6 +6,7 @@ notebook's, Spark Connect.
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 import secrets
@@ -290,7 +291,7 @@ class Spark:
 
     def _lines(self, paths: Sequence[Any], layout: Layout) -> Any:
         """(line, file, start): the bytes of each line, and where its part of the file begins."""
-        if layout.encoding.lower().replace("_", "-").startswith(("utf-16", "utf-32")):
+        if codecs.lookup(layout.encoding).name.startswith(("utf-16", "utf-32")):
             raise UsageError("on Spark text must be in an encoding that ends lines with one byte")
         reader = self.session.read.option("lineSep", "\n").option(
             # A line beyond that would fill an executor's memory: Hadoop's reader passes it over.

@@ -77,6 +77,8 @@ def to_spark(sql: str, views: Mapping[str, str]) -> str:
             turned = _turn(node)
             if turned is not node:
                 node.replace(turned)
+        if any(node.this == "arrays_zip" for node in tree.find_all(exp.Anonymous)):
+            raise ZealousError(_NOT_HERE)  # alone, its pairs are not what DuckDB's are
         return tree.sql(dialect="spark", unsupported_level=ErrorLevel.RAISE)
     except SqlglotError:
         raise ZealousError(_NOT_HERE) from None
