@@ -85,7 +85,9 @@ def test_the_session_is_left_as_it_was(spark: Spark, log: Path) -> None:
                 spark.store("kept", [*source.entries, Step("all", "select user from entries")])
             assert spark.rows([Step("n", "select count(*) from kept")]) == [(80,)]
         assert {name: session.conf.get(name) for name in theirs} == theirs
-        assert not [t for t in session.catalog.listTables() if t.name.startswith("zealous")]
+        names = {row["tableName"] for row in session.sql("show tables").collect()}
+        assert names >= {"source", "entries", "items"}
+        assert not [name for name in names if name.startswith("zealous")]
         for name in ("source", "entries", "items"):
             assert session.table(name).count() == 3
     finally:
@@ -117,7 +119,6 @@ def spread(spark: Spark, frame: Any, key: int, m: int) -> float:
     for batch in histogram(z.queries(m), source, bound=m, at_least=1, select="random", key=key):
         kept.update({row["query"]: row["count"] for row in batch.to_pylist()})
     users, share = kept.total() // m, m / 20
-    assert len(kept) == 20
     return sum((c - users * share) ** 2 / (users * share * (1 - share)) for c in kept.values()) / 20
 
 
@@ -127,13 +128,13 @@ def test_selection_is_unbiased(
 ) -> None:  # fmt: skip
     """Every item of a user is as likely to be kept; the same test finds another hash biased."""
     with spark:
-        frame = spark.session.range(0, 5000 * 20, 1, 2).selectExpr(
+        frame = spark.session.range(0, 1500 * 20, 1, 2).selectExpr(
             f"cast(id div 20 as {kind}) as user", "concat('item ', id % 20) as query"
         )
         for m, key in ((1, 1), (2, 2**63 + 11), (3, 987654321)):
             assert spread(spark, frame, key, m) < 2.6  # p < 1e-4 each
-        biased = staticmethod(lambda key, columns: f"xxhash64({', '.join(columns[1:])}) % 7")
-        monkeypatch.setattr(Spark, "rank_key", biased)
+        rank = spark.rank_key
+        monkeypatch.setattr(spark, "rank_key", lambda *given: f"{rank(*given)} % 7")
         assert spread(spark, frame, 1, 1) > 10
 
 

@@ -84,10 +84,22 @@ def described(release: Release) -> str:
     ).describe()
 
 
+def halved(release: Release) -> str:
+    """The same as for `integers`, with its defaults, which spend budget on choosing items:"""
+    import pipeline_dp
+    from pipelinedp_query import users_per_item
+
+    rows = [(user, f"item {user // 100}") for user in range(20_000)]
+    budget = pipeline_dp.NaiveBudgetAccountant(1.0, 1e-6)
+    backend = pipeline_dp.LocalBackend()
+    counted = list(users_per_item(rows, backend, budget, 5, thresholding=False))
+    return f"{len(counted)} of 200 published"
+
+
 MORE = {
     "opendp_polars": (strictness, lower_level),
     "opendp_first": (sampling,),
-    "pipelinedp_local": (described,),
+    "pipelinedp_local": (described, halved),
     "smartnoise_sql": (budget, limit),
     "tumult_analytics": (keys,),
 }

@@ -2,8 +2,8 @@
 
     python opendp_first.py INPUT OUTPUT
 
-The faster of OpenDP's ways, and another release: everybody keeps the same favoured items, and one
-fewer than asked for. Its random choice, the default `keep="sample"`, fails in 0.16.0; see README.md.
+A faster way, and another release: everybody keeps the same favoured items, one fewer than asked
+for. The random choice of `truncate_num_groups`, its default, fails in 0.16.0; see README.md.
 """
 
 import opendp.prelude as dp

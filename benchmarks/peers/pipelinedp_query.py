@@ -9,7 +9,9 @@ from typing import Any
 import pipeline_dp
 
 
-def users_per_item(rows: Any, backend: Any, budget: Any, items_per_user: int) -> Any:
+def users_per_item(
+    rows: Any, backend: Any, budget: Any, items_per_user: int, *, thresholding: bool = True
+) -> Any:
     """(item, metrics) of (user, item) rows."""
     engine = pipeline_dp.DPEngine(budget, backend)
     counted = engine.aggregate(
@@ -19,7 +21,7 @@ def users_per_item(rows: Any, backend: Any, budget: Any, items_per_user: int) ->
             noise_kind=pipeline_dp.NoiseKind.LAPLACE,
             max_partitions_contributed=items_per_user,
             max_contributions_per_partition=1,
-            post_aggregation_thresholding=True,
+            post_aggregation_thresholding=thresholding,
         ),
         pipeline_dp.DataExtractors(
             privacy_id_extractor=lambda row: row[0],

@@ -67,11 +67,17 @@ def report(results: dict[str, Any]) -> None:
     for rows in sorted({run["rows"] for run in results["runs"]}):
         runs = [run for run in results["runs"] if run["rows"] == rows]
         print(f"\n{rows:,} rows\n")
-        print("| | items a user | time | over the count | peak memory | items released | runs |")
-        print("|---|---|---|---|---|---|---|")
+        print(
+            "| | items a user | time | over the count | processor time | over the count "
+            "| peak memory | items released | runs |"
+        )
+        print("|---|---|---|---|---|---|---|---|---|")
         plain = f"{median(run['count_seconds'] for run in runs):.1f} s"
+        busy = f"{median(run['count_cpu'] for run in runs):.1f} s"
         peak = f"{max(run['count_peak'] for run in runs) / 1e9:.2f} GB"
-        print(f"| DuckDB, no privacy | all | {plain} | 1.0 | {peak} | | {len(runs)} |")
+        print(
+            f"| DuckDB, no privacy | all | {plain} | 1.0 | {busy} | 1.0 | {peak} | | {len(runs)} |"
+        )
         for entry in BOUNDS:
             if own := [run for run in runs if run["entry"] == entry]:
                 print(_row(entry, own))
@@ -83,13 +89,21 @@ def _row(entry: str, runs: list[dict[str, Any]]) -> str:
     if any(run["ended"] != "done" for run in runs):
         ended = next(run["ended"] for run in runs if run["ended"] != "done")
         over = f"over {max(run['seconds'] for run in runs):.0f} s" if ended == "time limit" else ""
-        return f"| {entry} | {BOUNDS[entry]} | {over} | {ended} | {peak} | | {len(runs)} |"
-    seconds = median(run["seconds"] for run in runs)
-    ratio = median(run["seconds"] / run["count_seconds"] for run in runs)
+        return f"| {entry} | {BOUNDS[entry]} | {over} | {ended} | | | {peak} | | {len(runs)} |"
+    seconds, ratio = _over(runs, "seconds")
+    busy, busy_ratio = _over(runs, "cpu")
     items = median(run["items"] for run in runs)
     return (
-        f"| {entry} | {BOUNDS[entry]} | {seconds:.1f} s | **{ratio:.1f}** | {peak} "
-        f"| {items:.0f} | {len(runs)} |"
+        f"| {entry} | {BOUNDS[entry]} | {seconds:.1f} s | **{ratio:.1f}** "
+        f"| {busy:.1f} s | {busy_ratio:.1f} | {peak} | {items:.0f} | {len(runs)} |"
+    )
+
+
+def _over(runs: list[dict[str, Any]], what: str) -> tuple[float, float]:
+    """The median of a figure, and of its ratio to that of the count before."""
+    return (
+        median(run[what] for run in runs),
+        median(run[what] / run[f"count_{what}"] for run in runs),
     )
 
 

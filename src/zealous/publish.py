@@ -25,7 +25,7 @@ from zealous.plan import Part, Plan, plan
 from zealous.provenance import assumptions, described, provenance
 from zealous.release import Release, Table, check_writable, read_release, sorted_table
 from zealous.remote import Place
-from zealous.source import Source, count_users, open_log
+from zealous.source import Source, count_users, has_users, open_log
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -221,14 +221,13 @@ def tell_skipped(skipped: Skipped, say: Say) -> None:
 
 
 def _check_users(source: Source, goal: Guarantee, say: Say) -> None:
-    users = count_users(source)
-    if goal.users is not None and users > goal.users:
+    if goal.users is not None and count_users(source) > goal.users:
         raise Refused(
             f"the log holds more {goal.units()} than --users declares: the guarantee would not "
             "hold. "
             "Declare a bound that you know to be true without counting, and plan again"
         )
-    if users == 0:  # no error: whether there is a release must not tell whether there is a user
+    if not has_users(source):  # no error: whether there is a release must not tell whether there is a user
         say("no entry with a user id was understood: see `zealous inspect`")
 
 

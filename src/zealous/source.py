@@ -304,3 +304,9 @@ def count_users(source: Source) -> int:
     """How many user ids the entries hold; checked against the declared bound, never published."""
     count = Step("counted", "select count(distinct user) from entries")
     return int(source.engine.rows([*source.entries, count])[0][0])
+
+
+def has_users(source: Source) -> bool:
+    """Whether anybody is in the entries at all; for the owner's eyes."""
+    some = Step("some", "select user from entries limit 1")
+    return bool(source.engine.rows([*source.entries, some]))

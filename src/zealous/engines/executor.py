@@ -77,16 +77,15 @@ class Split:
         headed: bool,
     ) -> tuple[str, int] | None:
         """Take away each line that is a file's first, once it is seen to name the same columns."""
-        starts, files = batch["start"].to_numpy(), batch["file"]
-        for row in starts.argsort(kind="stable")[: (starts == 0).sum()]:
-            part = (files[int(row)].as_py(), 0)
-            last = (files[int(row) - 1].as_py(), int(starts[row - 1])) if row else before
-            if part != last:
+        for row in _changes(batch):
+            part = (batch["file"][row].as_py(), batch["start"][row].as_py())
+            if part[1] == 0 and part != before:
                 line = unmarked(lines[row] or b"", self.layout)
                 if headed and not self._names(line):
                     raise LogError(OTHER_COLUMNS)
                 lines[row] = None if headed else line
-        return (files[-1].as_py(), int(starts[-1])) if len(starts) else before
+            before = part
+        return before
 
     def _names(self, line: bytes) -> bool:
         try:
@@ -113,6 +112,19 @@ class Split:
             ]
             figures = [pa.array(list(told), pa.string()), pa.array(list(told.values()), pa.int64())]
             yield pa.record_batch([*nothing, *figures], names=[*self.names, REASON, NUMBER])
+
+
+def _changes(batch: pa.RecordBatch) -> list[int]:
+    """The rows at which another part of a file may begin: the first, and where it is another's."""
+    import pyarrow.compute as pc
+
+    if batch.num_rows == 0:
+        return []
+    file, start = (
+        pc.not_equal(batch[name].slice(1), batch[name].slice(0, batch.num_rows - 1))
+        for name in ("file", "start")
+    )
+    return [0, *(pc.add(pc.indices_nonzero(pc.or_(file, start)), 1)).to_pylist()]
 
 
 def unmarked(line: bytes, layout: Layout) -> bytes:
