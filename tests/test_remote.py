@@ -32,7 +32,7 @@ from zealous.ledger.place import existing, place
 from zealous.lines import Layout, Skipped
 from zealous.log import is_anonymized, read_log
 from zealous.release import Release, check_writable, read_release
-from zealous.remote import Remote, StoreError, _connected, _matches, is_remote, place_of
+from zealous.remote import Remote, StoreError, _connected, _matches, is_known, place_of
 from zealous.source import open_log
 from zealous.staging import stage
 
@@ -161,9 +161,10 @@ def test_a_name_without_credentials_and_options() -> None:
 def test_what_is_here_and_what_is_elsewhere() -> None:
     assert place_of("logs/a.tsv") == Path("logs/a.tsv")
     assert place_of("file:///logs/a.tsv") == Path("/logs/a.tsv")
-    assert not is_remote("file:///logs/a.tsv")
-    assert is_remote("hdfs://name:8020/logs")
-    assert not is_remote("c:/logs")
+    assert is_known("s3a://bucket/logs")
+    assert not is_known("file:///logs/a.tsv")
+    assert not is_known("hdfs://name:8020/logs")
+    assert not is_known("c:/logs")
     with pytest.raises(UsageError, match="as a text"):
         place_of(Path("s3://logs/a.tsv"))
     with pytest.raises(UsageError, match="--engine spark"):

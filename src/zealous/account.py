@@ -18,7 +18,7 @@ from zealous.ledger.book import Book
 from zealous.ledger.place import check_local, made
 from zealous.log import Columns, Log
 from zealous.period import Period
-from zealous.remote import Place, place_of
+from zealous.remote import Place, is_known, place_of
 
 UNTRACKED = {"tracked": False}
 SPENT = (
@@ -147,9 +147,12 @@ def _place(path: Place | OnCluster) -> Place:
     """Where a log is, as far as its ledger is found by it."""
     if not isinstance(path, OnCluster):
         return path
-    if path.url is None and path.table is None:
-        raise Refused("a DataFrame has no place that a ledger could be found by: name a ledger")
-    return place_of(path.url or f"table://{path.table}")
+    if path.url is None or not is_known(path.url):
+        raise Refused(
+            f"no ledger can be kept beside {path}, which may have several names: name a ledger "
+            "(--ledger FILE), and always the same one for the same people"
+        )
+    return place_of(path.url)
 
 
 def _stamp(entry: Entry, book: Book) -> dict[str, Any]:

@@ -17,6 +17,8 @@ from zealous.guarantee import SESSION_GAP, whole
 from zealous.source import BLANKS, Source, column
 
 _YEAR = 525_600
+# How the columns are called that steps add on the way.
+_OWN = ("order:", "role:", "before:", "words:", "same:", "unit:", "column:", "zealous:")
 
 _WORD = r"[\p{L}\p{M}\p{N}]+"
 # Most text is plain and needs no more than this look; normalising all of it costs twice the time.
@@ -81,6 +83,11 @@ class Kind:
     def __post_init__(self) -> None:
         """Check before anything is read."""
         whole(self.items_per_user, "items_per_user")
+        named = (*self.item_columns(), *([self.by] if self.by else []))
+        if any(name.lower().startswith(_OWN) for name in named):
+            raise UsageError(
+                f"a column whose name begins with {', '.join(_OWN)} cannot be used: rename it"
+            )
         taken = {name.lower() for name in (*self.item_columns(), "count", "user", "time")}
         if self.by and self.by.lower() in taken:
             raise UsageError(f"--by {self.by} would clash with another column: rename it")

@@ -31,9 +31,11 @@ def schema(path: Place) -> dict[str, str]:
 
 def types(paths: Sequence[Place], wanted: Sequence[str]) -> dict[str, str]:
     """The types of the wanted columns, which must be the same in all files."""
-    first = {name: schema(paths[0])[name] for name in wanted}
+    known = schema(paths[0])
+    first = {name: known[name] for name in wanted}
     for path in paths[1:]:
-        if {name: schema(path)[name] for name in wanted} != first:
+        other = schema(path)
+        if {name: other.get(name) for name in wanted} != first:
             raise LogError(
                 f"the columns of {path.name} and {paths[0].name} have different types: "
                 "convert them to one"

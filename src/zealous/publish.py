@@ -227,7 +227,8 @@ def _check_users(source: Source, goal: Guarantee, say: Say) -> None:
             "hold. "
             "Declare a bound that you know to be true without counting, and plan again"
         )
-    if not has_users(source):  # no error: whether there is a release must not tell whether there is a user
+    # No error: whether there is a release must not tell whether there is a user.
+    if not has_users(source):
         say("no entry with a user id was understood: see `zealous inspect`")
 
 

@@ -202,12 +202,10 @@ class Remote:
 Place = Path | Remote
 
 
-def is_remote(text: str | Place) -> bool:
-    """Whether this names a place elsewhere: it has a scheme, and not that of files."""
-    if isinstance(text, str):
-        found = _URL.match(text)
-        return found is not None and found[1].lower() != "file"
-    return isinstance(text, Remote)
+def is_known(url: str) -> bool:
+    """Whether it names a place in a store that this program can look at itself."""
+    found = _URL.match(url)
+    return found is not None and _SAME.get(found[1].lower(), found[1].lower()) in _KNOWN
 
 
 def place_of(text: str | Place) -> Place:

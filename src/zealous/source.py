@@ -20,6 +20,7 @@ _WHOLE = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint6
 _FLOATS = ("halffloat", "float", "double")
 _REAL = (*_FLOATS, "decimal")
 _TEXT = ("string", "large_string", "string_view")
+_NUMBER = r"[+-]?(\d+([.]\d*)?|[.]\d+)([eE][+-]?\d+)?"
 BLANKS = r"[\p{Z}\p{Cc}]+"
 _NESTED = ("list<", "struct<", "map<", "binary", "large_binary", "fixed_size_binary")
 
@@ -204,8 +205,9 @@ def _excluded(kind: str) -> str:
     bare = f"trim(regexp_replace(id, '^{BLANKS}|{BLANKS}$', '', 'g'), '\"')"
     if kind in _WHOLE:
         return f"select try_cast(regexp_replace({bare}, '[.]0*$', '') as hugeint) from excluded"
-    if kind in _FLOATS:
-        return f"select try_cast({bare} as double) from excluded"
+    if kind.startswith(_REAL):  # engines read numbers such as 1d and 1_000 too
+        number = f"case when regexp_full_match({bare}, {literal(_NUMBER)}) then {bare} end"
+        return f"select try_cast({number} as {_number(kind)}) from excluded"
     return f"select trim(id) from excluded union select {bare} from excluded"
 
 
@@ -213,9 +215,16 @@ def _comparable(user: str, kind: str) -> str:
     """SQL: a user's id as it is compared with the listed ones."""
     if kind in _WHOLE:
         return f"{user}::hugeint"
-    if kind in _FLOATS:
-        return f"{user}::double"
+    if kind.startswith(_REAL):
+        return f"{user}::{_number(kind)}"
     return f"trim({user}::varchar)"
+
+
+def _number(kind: str) -> str:
+    """The type in which a listed number and a user's id are the same: that of the ids."""
+    if kind.startswith("decimal"):
+        return f"decimal(38, {kind.rpartition(',')[2].strip(' )')})"
+    return "double" if kind == "double" else "float"
 
 
 def _check_excluded(engine: Engine, kind: str) -> None:
@@ -234,7 +243,9 @@ def _user(name: str, kind: str) -> str:
     if kind in _FLOATS:  # 17850.0 is how a table with gaps writes 17850
         whole = f"case when {name} = round({name}) then try_cast({name} as bigint)::varchar end"
         return f"coalesce({whole}, {name}::varchar)"
-    return name if kind in _WHOLE else _text(name, kind)
+    if kind in _WHOLE:
+        return name
+    return f"{name}::varchar" if kind.startswith(_NESTED) else _text(name, kind)
 
 
 def _present(name: str, kind: str) -> str:
@@ -308,5 +319,5 @@ def count_users(source: Source) -> int:
 
 def has_users(source: Source) -> bool:
     """Whether anybody is in the entries at all; for the owner's eyes."""
-    some = Step("some", "select user from entries limit 1")
+    some = Step("some", "select 1 as one from entries limit 1")
     return bool(source.engine.rows([*source.entries, some]))

@@ -135,11 +135,15 @@ def unmarked(line: bytes, layout: Layout) -> bytes:
 @cache
 def package() -> Path:
     """This package as a file that executors can import from."""
+    import atexit
+    import shutil
     import tempfile
     import zipfile
 
     root = Path(__file__).parents[1]
-    target = Path(tempfile.mkdtemp(prefix="zealous-")) / "zealous.zip"
+    folder = tempfile.mkdtemp(prefix="zealous-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    target = Path(folder) / "zealous.zip"
     with zipfile.ZipFile(target, "w") as archive:
         for path in sorted(root.rglob("*.py")):
             archive.write(path, path.relative_to(root.parent))

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Self
 
+from zealous import parquet
 from zealous.engines import executor
 from zealous.engines.engine import Each, Opened
 from zealous.engines.sql import Step, identifier, listed, statement
@@ -35,6 +36,7 @@ _MEANING = {
     "spark.sql.ansi.enabled": "true",
     "spark.sql.caseSensitive": "false",
     "spark.sql.timestampType": "TIMESTAMP_LTZ",
+    "spark.sql.variable.substitute": "false",
     "spark.sql.icu.caseMappings.enabled": "false",  # what is newer than DuckDB's Unicode stays
 }
 # For a session of our own: quiet, since what Spark logs of a failure quotes data.
@@ -110,6 +112,7 @@ class Spark:
         self._columns: dict[tuple[Any, Layout | None], dict[str, str] | None] = {}
         self._before: dict[str, str | None] = {}
         self._shipped = False
+        self._entered = 0
 
     @property
     def session(self) -> Any:
@@ -119,12 +122,18 @@ class Spark:
         return self._session
 
     def __enter__(self) -> Self:
+        self._entered += 1
+        if self._entered > 1:
+            return self
         self._before = {name: self.session.conf.get(name, None) for name in _MEANING}
         for name, value in _MEANING.items():
             self.session.conf.set(name, value)
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._entered -= 1
+        if self._entered:
+            return
         try:
             for name in list(self._views):
                 self.drop(name)
@@ -198,9 +207,10 @@ class Spark:
         kinds = {each: "array<string>" if each in lists else "string" for each in names}
         schema = listed(f"{_quoted(each)} {kind}" for each, kind in kinds.items())
         told = f"{_quoted(executor.REASON)} string, {_quoted(executor.NUMBER)} bigint"
-        split_lines = self._lines(paths, layout).mapInArrow(split, f"{schema}, {told}")
-        good = split_lines.where(f"{_quoted(executor.REASON)} is null")
-        self._view(name, good.select(*map(_quoted, names)))
+        with _wrapping("the log cannot be read"):
+            split_lines = self._lines(paths, layout).mapInArrow(split, f"{schema}, {told}")
+            good = split_lines.where(f"{_quoted(executor.REASON)} is null")
+            self._view(name, good.select(*map(_quoted, names)))
         found = {each: _arrow(kind) for each, kind in kinds.items()}
         return Opened(found, 0, self._skipped(split_lines))
 
@@ -209,6 +219,11 @@ class Spark:
         if not known.keys() >= set(names):
             raise LogError("the log changed while it was read: its columns are others now")
         types = {each: known[each] for each in names or known}
+        if any(" collate " in kind for kind in types.values()):
+            raise UsageError(
+                "a column of the log has a collation, by which different texts are the same: cast "
+                "it to a plain string"
+            )
         with _wrapping("the log cannot be read"):
             self._view(name, frame.selectExpr(*(_valid(*each) for each in types.items())))
         return Opened(types, 0, Skipped())
@@ -286,20 +301,23 @@ class Spark:
                 table = self.session.table(first.table)
                 table.schema  # noqa: B018  under Connect it is looked for only when it is needed
                 return table
+        local = [path for path in paths if isinstance(path, Path)]
+        if len(local) > 1:  # else the first file would decide how the others are read
+            parquet.types(local, list(parquet.schema(local[0])))
         with _wrapping("the log cannot be read as Parquet: see --format"):
-            return self.session.read.parquet(*map(_url, paths))
+            return self._reader().parquet(*_urls(paths))
+
+    def _reader(self) -> Any:
+        """Reads files for what is in them: no folder called user=x adds a column."""
+        return self.session.read.option("recursiveFileLookup", "true")
 
     def _lines(self, paths: Sequence[Any], layout: Layout) -> Any:
         """(line, file, start): the bytes of each line, and where its part of the file begins."""
         if codecs.lookup(layout.encoding).name.startswith(("utf-16", "utf-32")):
             raise UsageError("on Spark text must be in an encoding that ends lines with one byte")
-        reader = self.session.read.option("lineSep", "\n").option(
-            # A line beyond that would fill an executor's memory: Hadoop's reader passes it over.
-            "mapreduce.input.linerecordreader.line.maxlength",
-            str(64 * LINE_LIMIT),
-        )
+        reader = self._reader().option("lineSep", "\n")
         with _wrapping("the log cannot be read"):
-            return reader.text([_url(path) for path in paths]).selectExpr(
+            return reader.text(_urls(paths)).selectExpr(
                 f"substring(cast(value as binary), 1, {LINE_LIMIT + 2}) as line",
                 "_metadata.file_path as file",
                 "_metadata.file_block_start as start",
@@ -307,8 +325,8 @@ class Spark:
 
     def _skipped(self, lines: Any) -> Skipped:
         reason = _quoted(executor.REASON)
-        told = lines.where(f"{reason} is not null").groupBy(reason)
         with _wrapping("the log cannot be read"):
+            told = lines.where(f"{reason} is not null").groupBy(reason)
             counted = told.sum(executor.NUMBER).collect()
         return Skipped({row[0]: row[1] for row in counted})
 
@@ -425,6 +443,8 @@ def _arrow(kind: str) -> str:
     """The Arrow name of a Spark type."""
     if kind.startswith("decimal("):
         return kind.replace("decimal", "decimal128")
+    if " collate " in kind:
+        return kind
     if kind.startswith("array<"):
         return f"list<element: {_arrow(kind[6:-1])}>"
     return _TYPES.get(re.sub(r"[(].*", "", kind).replace("varchar", "string"), kind)
@@ -442,6 +462,13 @@ def _valid(name: str, kind: str) -> str:
 
 def _quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
+
+
+def _urls(paths: Sequence[Any]) -> list[str]:
+    """What Spark calls the files, each once."""
+    if any(isinstance(path, Path) and path.name.startswith(("_", ".")) for path in paths):
+        raise UsageError("Spark passes over files whose names begin with _ or a dot: rename them")
+    return list(dict.fromkeys(map(_url, paths)))
 
 
 def _url(path: Any) -> str:
