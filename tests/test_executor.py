@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Callable, Iterator
 from fractions import Fraction
@@ -50,9 +51,31 @@ FAILURES: dict[str, Callable[[Spark], Any]] = {
 }
 
 
+@pytest.fixture
+def heard() -> Iterator[list[logging.LogRecord]]:
+    """What PySpark logs of an error; its own handlers hold a stderr that is no longer read."""
+    from pyspark.logger import PySparkLogger
+
+    records: list[logging.LogRecord] = []
+    handler = logging.Handler()
+    handler.emit = records.append  # type: ignore[method-assign]
+    loggers = [
+        PySparkLogger.getLogger(f"{kind}QueryContextLogger") for kind in ("SQL", "DataFrame")
+    ]
+    for logger in loggers:
+        logger.addHandler(handler)
+    yield records
+    for logger in loggers:
+        logger.removeHandler(handler)
+
+
 @pytest.mark.parametrize("name", FAILURES)
 def test_no_error_quotes_data(
-    name: str, spark: Spark, log: Path, capfd: pytest.CaptureFixture[str]
+    name: str,
+    spark: Spark,
+    log: Path,
+    heard: list[logging.LogRecord],
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     with spark:
         open_log(z.read_log(log, engine=spark), spark)
@@ -63,6 +86,7 @@ def test_no_error_quotes_data(
     assert DATA not in str(raised.value)
     assert raised.value.__cause__ is None
     assert raised.value.__suppress_context__
+    assert heard == []
     assert capfd.readouterr() == ("", "")
 
 

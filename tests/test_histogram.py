@@ -326,7 +326,13 @@ def test_no_column_of_the_log_can_take_the_place_of_the_order(tmp_path, engine) 
     assert len(counted(engine, path, z.query_pairs(9, by="session"), m=9)) == 3
 
 
-@pytest.mark.parametrize("kind", [pa.int64(), pa.float64(), pa.string()])
+IDS = [
+    pa.int64(), pa.uint64(), pa.float64(), pa.float32(), pa.decimal128(10, 0), pa.decimal128(12, 2),
+    pa.string(),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", IDS, ids=str)
 def test_excluded_ids_may_be_written_as_any_program_writes_them(kind, tmp_path, engine) -> None:
     path, listed = tmp_path / "log.parquet", tmp_path / "ids.txt"
     ids = [17850, 17851, 17852, 17853]
