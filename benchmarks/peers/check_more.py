@@ -47,6 +47,20 @@ def lower_level(release: Release) -> str:
     return f"{len(published) / 100_000:.5f}, {delta:.5f}; least count {min(published.values())}"
 
 
+def small(release: Release) -> str:
+    """Epsilon 50, delta 1e-6, m 5, where a threshold of 3 would do:"""
+    path = write([(user, name) for user in range(500) for name in "abc"])
+    return f"released {len(list(release(path, 50.0, 1e-6, 5)))}"
+
+
+def rounding(release: Release) -> str:
+    """1,000 items of 100 users each, epsilon 1, m 1. Mean of count - 100, two deviations:"""
+    path = write([(user, f"item {user // 100}") for user in range(100_000)])
+    errors = [count - 100 for _, count in release(path, 1.0, 1e-6, 1)]
+    mean = sum(errors) / len(errors)
+    return f"{mean:.2f} +- {2 * math.sqrt(2 / len(errors)):.2f}, of {len(errors)} items"
+
+
 def budget(release: Release) -> str:
     """Cost that it reports, having been given epsilon 1, of one count, and of two:"""
     from smartnoise_sql import QUERY, reader
@@ -97,10 +111,10 @@ def halved(release: Release) -> str:
 
 
 MORE = {
-    "opendp_polars": (strictness, lower_level),
+    "opendp_polars": (strictness, lower_level, small),
     "opendp_first": (sampling,),
     "pipelinedp_local": (described, halved),
-    "smartnoise_sql": (budget, limit),
+    "smartnoise_sql": (budget, limit, rounding),
     "tumult_analytics": (keys,),
 }
 
