@@ -9,7 +9,7 @@ demo: $(VENV)/installed  ## set up, then publish a small synthetic log
 	$(BIN)/zealous demo -o demo
 
 test: $(VENV)/installed-dev check  ## set up, then run everything that must pass
-	$(BIN)/pytest -n 2 --dist loadgroup
+	$(BIN)/pytest -n 2
 
 check: $(VENV)/installed-dev
 	$(BIN)/ruff check .

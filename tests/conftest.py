@@ -31,6 +31,26 @@ class Ran(NamedTuple):
 
 Run = Callable[..., Ran]
 
+# Tests that share what takes long to start run in one process.
+_TOGETHER = {
+    "cluster": ("test_spark_cluster", "test_spark_connect"),
+    "spark": ("test_spark_", "test_executor"),
+}
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Give each test to whichever process is free, and those of `_TOGETHER` to one."""
+    from xdist.scheduler.loadscope import LoadScopeScheduling
+
+    class Scheduling(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = nodeid.partition("::")[0].rpartition("/")[2]
+            names = (name for name, files in _TOGETHER.items() if file.startswith(files))
+            return next(names, nodeid)
+
+    return Scheduling(config, log)
+
 
 class Forks:
     """Runs programs as forks of one process that has loaded some modules."""

@@ -309,7 +309,7 @@ MUTATIONS = [
         "more users than declared are published",
         WHOLE,
         "more users than declared",
-        (Change("publish.py", "users > goal.users:", "users > 2 * goal.users:"),),
+        (Change("publish.py", "> goal.users:", "> 2 * goal.users:"),),
     ),
     Mutation(
         "items chosen by what others hold",

@@ -1,6 +1,6 @@
 """One Spark session for all tests that need one: `pytest_plugins = ("spark",)` in their module.
 
-Give such a module `pytestmark = SPARK`, so that all of them share one process and one Java.
+Give such a module `pytestmark = SPARK`; by its name, test_spark_*, it shares one Java with others.
 PYTEST_DONT_REWRITE: it is imported by its name too.
 """
 
@@ -24,7 +24,7 @@ from zealous.log import Log
 
 Engines = tuple[DuckDB, Spark]
 
-SPARK = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+SPARK = pytest.mark.spark
 # Tiny tables: compiling a query costs more than running it, for Spark and for Java.
 QUICK = {
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",

@@ -31,7 +31,7 @@ from conftest import COMMAND
 from zealous.ledger import Ledger
 
 __all__ = ["cluster"]
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("cluster")]
+pytestmark = pytest.mark.spark
 
 
 def counted(rows: list[Any]) -> Counter[tuple[str, ...]]:

@@ -15,7 +15,7 @@ from cluster import PATIENCE, Connect, connect, entries, write_csv, write_parque
 from conftest import COMMAND
 
 __all__ = ["connect"]
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("cluster")]
+pytestmark = pytest.mark.spark
 
 
 def counted(rows: list[Any]) -> Counter[tuple[str, ...]]:

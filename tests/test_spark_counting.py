@@ -27,7 +27,6 @@ pytest_plugins = ("spark",)
 on_spark = [
     pytest.mark.usefixtures("same_order"),
     pytest.mark.spark,
-    pytest.mark.xdist_group("spark"),
 ]
 _COUNTING = ("k-query", "pseudonym", "token-hash")
 _OTHERS = [name for name in METHODS if name not in _COUNTING]

@@ -23,7 +23,7 @@ from zealous.engines.transpile import to_spark
 from zealous.source import open_log
 
 pytest_plugins = ("spark",)
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = pytest.mark.spark
 
 USERS, ROBOT, M = 100_000, 1_000_000, 3
 # The robot's rows alone, at 200 bytes each, are more than the memory below leaves for work.

@@ -29,6 +29,9 @@ def write_rows(table: pa.Table, file: TextIO) -> None:
     """
     import pyarrow as pa
 
+    if not table.column_names:
+        file.write("\n")
+        return
     names = [pa.array([name], pa.large_string()) for name in table.column_names]
     file.write(_lines([_cells(name) for name in names]))
     for batch in table.to_batches(max_chunksize=_ROWS):
