@@ -58,11 +58,11 @@ def kill_in_mid_stage(session: Any, group: int, told: dict[str, Any]) -> None:
     while True:
         for number in tracker.getActiveStageIds():
             stage = tracker.getStageInfo(number)
-            if stage and stage.numCompletedTasks >= 4 and stage.numActiveTasks == 2:
+            if stage and 4 <= stage.numCompletedTasks < stage.numTasks - 2:
                 os.killpg(group, signal.SIGKILL)
                 told |= {"done": stage.numCompletedTasks, "of": stage.numTasks}
                 return
-        time.sleep(0.01)
+        time.sleep(0.002)
 
 
 def wait_for_executors(session: Any, number: int) -> None:

@@ -39,12 +39,14 @@ def measure(
         )
         watch = _Watch(process.pid)
         reaped, seconds = 0, 0.0
-        while not reaped and seconds < limit:
-            watch.look()
-            time.sleep(0.02 if seconds < 5 else 0.2)
-            reaped, status, used = os.wait4(process.pid, os.WNOHANG)
-            seconds = time.perf_counter() - started
-        watch.end()
+        try:
+            while not reaped and seconds < limit:
+                watch.look()
+                time.sleep(0.02 if seconds < 5 else 0.2)
+                reaped, status, used = os.wait4(process.pid, os.WNOHANG)
+                seconds = time.perf_counter() - started
+        finally:
+            watch.end()
         if reaped:
             process.returncode = os.waitstatus_to_exitcode(status)
         else:

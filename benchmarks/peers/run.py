@@ -16,6 +16,7 @@ import argparse
 import importlib.util
 import os
 import shutil
+import signal
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -47,6 +48,7 @@ YARDSTICK = [sys.executable, str(HERE / "duckdb_count.py"), "INPUT", "OUTPUT"]
 
 def main() -> None:
     arguments = _arguments()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # what was started is ended with it
     results = load()
     if not arguments.report:
         for rows in arguments.rows:
