@@ -14,13 +14,12 @@ from zealous.guarantee import SESSION_GAP, Unit
 from zealous.lines import Layout, Skipped, records
 from zealous.log import Log
 from zealous.period import Period
-from zealous.times import is_pattern, moment
+from zealous.times import NUMBER, is_pattern, moment
 
 _WHOLE = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 _FLOATS = ("halffloat", "float", "double")
 _REAL = (*_FLOATS, "decimal")
 _TEXT = ("string", "large_string", "string_view")
-_NUMBER = r"[+-]?(\d+([.]\d*)?|[.]\d+)([eE][+-]?\d+)?"
 BLANKS = r"[\p{Z}\p{Cc}]+"
 _NESTED = ("list<", "struct<", "map<", "binary", "large_binary", "fixed_size_binary")
 
@@ -206,7 +205,7 @@ def _excluded(kind: str) -> str:
     if kind in _WHOLE:
         return f"select try_cast(regexp_replace({bare}, '[.]0*$', '') as hugeint) from excluded"
     if kind.startswith(_REAL):  # engines read numbers such as 1d and 1_000 too
-        number = f"case when regexp_full_match({bare}, {literal(_NUMBER)}) then {bare} end"
+        number = f"case when regexp_full_match({bare}, {literal(NUMBER)}) then {bare} end"
         return f"select try_cast({number} as {_number(kind)}) from excluded"
     return f"select trim(id) from excluded union select {bare} from excluded"
 

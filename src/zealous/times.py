@@ -19,7 +19,7 @@ _ISO = (
 # What most logs have, and what is read in half the time.
 _PLAIN = r"\d{4}-\d{2}-\d{2}[ T]([01]\d|2[0-3]):[0-5]\d:[0-5]\d"
 # No digit can belong to two parts of it: a long text would be tried in all ways by some engines.
-_NUMBER = r" *[+-]?(\d+([.]\d*)?|[.]\d+)([eE][+-]?\d+)? *"
+NUMBER = r"[+-]?(\d+([.]\d*)?|[.]\d+)([eE][+-]?\d+)?"
 _DIRECTIVES = {
     "%Y": r"\d{4}", "%y": r"\d{2}", "%f": r"\d{1,6}", "%z": r"[+-]\d{2}(:?\d{2})?", "%%": "%",
     "%p": "[AaPp][Mm]", "%b": "[A-Za-z]+", "%B": "[A-Za-z]+",
@@ -44,7 +44,7 @@ def moment(column: str, text: str, time_format: str | None) -> str:
         number = f"try_cast({column} as double) / {_EPOCHS[time_format]}"
         usable = f"{number} between -6e10 and 2.5e11"
         if column == text:  # engines read numbers such as 1d and 1_000 too
-            usable += f" and {_fits(text, _NUMBER)}"
+            usable += " and " + _fits(text, f" *{NUMBER} *")
         usable = f"case when {usable} then {number} end"
         return f"make_timestamp(round({usable} * 1e6)::bigint)"
     if time_format is not None:

@@ -287,8 +287,7 @@ def _moment(node: exp.TryCast) -> exp.Expr:
 
 def _strptime(node: exp.Anonymous) -> exp.Expr:
     text, pattern = node.expressions
-    moment = _call("try_to_timestamp", text, _text(_java(pattern.this))).sql("spark")
-    local = f"CAST({moment} AS TIMESTAMP_NTZ)"
+    local = _local(_call("try_to_timestamp", text, _text(_java(pattern.this)))).sql("spark")
     if re.search("(?<!%)(%%)*%y", pattern.this):  # 69 is 1969 to strptime, and 2069 to Java
         earlier = f"{local} - INTERVAL '100' YEAR"
         local = f"CASE WHEN YEAR({local}) >= 2069 THEN {earlier} ELSE {local} END"
