@@ -327,7 +327,7 @@ MUTATIONS = [
         "no noise on the first item of a batch",
         SMALL,
         "noise of small releases",
-        (Change("noise.py", "return noise\n", "noise[:1] = 0\n        return noise\n"),),
+        (Change("noise/uniform.py", "return noise\n", "noise[:1] = 0\n    return noise\n"),),
     ),
     Mutation(
         "noise from the published key",

@@ -1,5 +1,6 @@
 import ast
 import inspect
+import itertools
 import os
 from collections.abc import Callable
 from fractions import Fraction
@@ -11,9 +12,8 @@ import opendp.prelude as dp
 import pytest
 from scipy import stats
 
-from zealous import noise
 from zealous.errors import Refused, UsageError
-from zealous.noise import DiscreteLaplace, seeded_bytes
+from zealous.noise import DiscreteLaplace, seeded_bytes, uniform
 
 Ints = npt.NDArray[np.int64]
 
@@ -135,7 +135,7 @@ def test_uniform_gives_each_integer_equally_many_words(n: int) -> None:
         asked.append(size)
         return bytes(range(256)) if len(asked) == 1 else bytes(size)
 
-    got = np.bincount(noise._uniform(n, 256, every_byte_then_zeros), minlength=n)
+    got = np.bincount(uniform.uniform(n, 256, every_byte_then_zeros), minlength=n)
     beyond = 256 - n * width
     assert asked == [256, beyond]
     assert got.tolist() == [width + beyond] + [width] * (n - 1)
@@ -153,7 +153,7 @@ def test_bernoulli_exp_is_the_series_of_exp(u: int) -> None:
         return bytes(i % n * (255 // n) for i in range(size))
 
     slots = 3 * 6 * 9 * 12
-    result = noise._bernoulli_exp(np.full(slots, u, np.uint8), t, every_cell_equally_often)
+    result = uniform.bernoulli_exp(np.full(slots, u, np.uint8), t, every_cell_equally_often)
     x = Fraction(u, t)
     assert Fraction(int(result.sum()), slots) == 1 - x + x**2 / 2 - x**3 / 6 + x**4 / 24
 
@@ -162,7 +162,7 @@ def test_the_tail_is_not_cut() -> None:
     # Three words make Bernoulli(exp(-1)) true: success, success, failure. The last two make it
     # false: success, failure.
     script = iter([0, 0, 200] * 100 + [0, 200])
-    assert noise._geometric(1, lambda size: bytes([next(script)])).tolist() == [100]
+    assert uniform.geometric(1, lambda size: bytes([next(script)])).tolist() == [100]
     assert next(script, None) is None
 
 
@@ -193,7 +193,7 @@ def test_first_and_last_half_of_a_sample_are_alike() -> None:
 
 
 def test_rounds_leave_no_trace(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(noise, "_CANDIDATES", 6)
+    monkeypatch.setattr(uniform, "_CANDIDATES", 6)
     sample = draw(Fraction(2), 20_000)
     assert p_value(sample, Fraction(2)) > REJECT
     assert p_value_independent(sample[::2], sample[1::2]) > REJECT
@@ -245,9 +245,14 @@ def test_a_stuck_source_is_refused(stuck: Callable[[int], bytes]) -> None:
         DiscreteLaplace(scale=Fraction(5)).sample(10, stuck)
 
 
+def test_a_source_whose_candidates_all_fail_is_refused() -> None:
+    with pytest.raises(Refused, match="random_bytes"):
+        DiscreteLaplace(scale=Fraction(2, 5)).sample(10, lambda size: bytes([200]) * size)
+
+
 def test_the_longest_loop_fits_64_bits() -> None:
     with pytest.raises(Refused, match="random_bytes"):
-        noise._bernoulli_exp(np.full(3, 2**48, np.uint64), 2**48, bytes)
+        uniform.bernoulli_exp(np.full(3, 2**48, np.uint64), 2**48, bytes)
 
 
 def test_a_short_read_is_an_error() -> None:
@@ -256,8 +261,10 @@ def test_a_short_read_is_an_error() -> None:
 
 
 def test_the_source_has_no_float_and_no_other_randomness() -> None:
-    tree = ast.parse(Path(noise.__file__).read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
+    files = sorted(Path(uniform.__file__).parent.glob("*.py"))
+    assert len(files) == 5
+    trees = [ast.parse(file.read_text(encoding="utf-8")) for file in files]
+    for node in itertools.chain.from_iterable(map(ast.walk, trees)):
         assert not isinstance(node, ast.Div)
         assert not (isinstance(node, ast.Constant) and isinstance(node.value, float | complex))
         if isinstance(node, ast.Import | ast.ImportFrom):

@@ -68,7 +68,7 @@ def restate(about: About) -> None:
     """Everything that follows from the parameters, said anew: a forgery without a contradiction."""
     definition = about["guarantee"]["definition"]
     goal = claim.claimed(about["guarantee"], definition)
-    about["guarantee"].update(claim.stated(goal, about, float))
+    about["guarantee"].update(claim.stated(goal, about, float, goal.theorem))
     for part, again in zip(about["plan"], claim._planned(about).parts, strict=True):
         part.update(figures(again))
     about["also_guaranteed"] = claim.also_stated(about)

@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any, get_args
 
 from zealous.bound import Select
+from zealous.declared import PublicFile
 from zealous.errors import Refused, UsageError, reason
 from zealous.guarantee import DEFINITIONS
 from zealous.handout import PARAMETERS_FROM
 from zealous.items import Kind, named
-from zealous.plan import Plan, figures, plan
+from zealous.mechanism.choose import MECHANISMS
+from zealous.plan import Declared, Plan, figures, plan
 from zealous.schema import parse
 from zealous.version import VERSION
 
@@ -43,6 +45,26 @@ class Approved:
     def kinds(self) -> list[Kind]:
         """What will be published."""
         return [part.kind for part in self.planned.parts]
+
+    def mechanisms(self) -> dict[str, str]:
+        """How each kind will be published."""
+        return {part.name(): part.mechanism.name for part in self.planned.parts}
+
+    def check_files(self, files: Mapping[str, PublicFile]) -> None:
+        """Refuse public files that are not those of the plan.
+
+        Raises:
+            UsageError: One is missing, is another, or is not in the plan.
+        """
+        planned = {part.name(): part.public for part in self.planned.parts if part.public}
+        if {name: file.sha256 for name, file in files.items()} != {
+            name: public["sha256"] for name, public in planned.items()
+        }:
+            names = ", ".join(f"{public['name']} for {kind}" for kind, public in planned.items())
+            raise UsageError(
+                "the public files are not those of the plan, by their SHA-256: give "
+                f"{names or 'none'}"
+            )
 
     def split(self) -> dict[str, Fraction]:
         """The share of each kind in the budget."""
@@ -129,9 +151,26 @@ def _from(found: Mapping[str, Any], sha256: str) -> Approved:
     if found["select"] not in get_args(Select) or found["parameters_from"] not in PARAMETERS_FROM:
         raise KeyError
     return Approved(
-        planned=plan(goal, kinds, split=split, accept_delta=found["accept_delta"]),
+        planned=plan(
+            goal,
+            kinds,
+            split=split,
+            accept_delta=found["accept_delta"],
+            mechanism={part["kind"]: part["mechanism"] for part in parts},
+            public=_public(parts),
+        ),
         accept_delta=found["accept_delta"],
         select=found["select"],
         parameters_from=found["parameters_from"],
         sha256=sha256,
     )
+
+
+def _public(parts: Sequence[Mapping[str, Any]]) -> dict[str, Declared]:
+    """The public files that a plan names, by kind."""
+    found: dict[str, Declared] = {}
+    for part in parts:
+        needs = MECHANISMS[part["mechanism"]].needs
+        if needs is not None:
+            found[part["kind"]] = (needs, part["public"])
+    return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 from zealous.engines.sql import Step, identifier, listed
@@ -14,45 +15,96 @@ Select = Literal["random", "first", "frequent"]
 _LOOK_AHEAD = 20  # with a larger m most of what a user has is near enough to be looked at
 
 
-def keep(kind: Kind, source: Source, *, most: int, select: Select, key: int) -> list[Step]:
-    """The steps from `items` (user, item..., time) to `kept` (user, item...).
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """Which of her items each user keeps.
 
-    Guarantee:
-        Each user keeps at most `most` distinct items, chosen by her own history, public rules and
-        the key alone, and the key is drawn before the log is read. Ties are broken by the item
-        itself, so `kept` does not depend on the order of the log's lines.
-
-    Args:
-        kind: The kind of items.
-        source: Where the items come from.
-        most: m.
+    Attributes:
+        most: How many.
         select: `random` by the key; `first` in time; `frequent`, the user's own most frequent.
         key: The public key of the random order.
+        steered_by: A table of (item..., count) on the engine, public, released, or with noise:
+            those of the largest count there come first, then those that it does not list.
+        weights: A table of (given, weight) on the engine: what each item of a user counts for, by
+            how many she keeps; None where each counts for 1.
+        all: Whether also those are listed, at 0, that somebody has and nobody keeps.
     """
-    check_select(select, source.roles)
+
+    most: int
+    select: Select
+    key: int
+    steered_by: str | None = None
+    weights: str | None = None
+    all: bool = False
+
+
+def keep(kind: Kind, source: Source, choice: Choice) -> list[Step]:
+    """The steps from `items` (user, item..., time) to `kept` (user, item..., weight).
+
+    The column `weight` is there only where weights are given.
+
+    Guarantee:
+        Each user keeps at most `most` distinct items, chosen by her own history, public rules, what
+        steers her and the key alone, and the key is drawn before the log is read. Ties are broken
+        by the item itself, so `kept` does not depend on the order of the log's lines.
+    """
+    check_select(choice.select, source.roles)
+    steps, order = _held(kind, source, choice)
+    item = listed(identifier(name) for name in kind.columns())
+    rows = "held"
+    if choice.steered_by:
+        steps.append(_steered(kind, choice.steered_by))
+        rows, order = "steered", f'"order:steered" desc nulls last, {order}'
+    place = f"row_number() over (partition by user order by {order})"
+    if choice.weights is None:
+        kept = f"select user, {item} from {rows} qualify {place} <= {choice.most}"
+        return [*steps, Step("kept", kept)]
+    held = "count(*) over (partition by user)"
+    ranked = f'select user, {item}, {place} as "order:place", {held} as "order:held" from {rows}'
+    inside = f'"order:place" <= {choice.most}'
+    weighed = (
+        f"select user, {item}, case when {inside} then weight else 0 end as weight from ranked "
+        f'join {choice.weights} on given = least("order:held", {choice.most})'
+    )
+    if not choice.all:
+        weighed += f" where {inside}"
+    return [*steps, Step("ranked", ranked), Step("kept", weighed)]
+
+
+def _held(kind: Kind, source: Source, choice: Choice) -> tuple[list[Step], str]:
+    """The steps from `items` to `held`, each user's distinct items; and their order."""
     names = [identifier(name) for name in kind.columns()]
     item = listed(names)
-    rank = source.engine.rank_key(key, ["user", *kind.columns()])
+    rank = source.engine.rank_key(choice.key, ["user", *kind.columns()])
     order = listed([rank, *names])
     since, often = identifier("order:since"), identifier("order:often")  # no item's column
-    ahead: list[Step] = []
-    if select == "random":
-        place = source.engine.rank_place(rank)
-        if place is not None and most <= _LOOK_AHEAD:
-            ahead = _look_ahead(item, place, most)
-        rows = "near" if ahead else "items"
-        held = f"select distinct user, {item} from {rows}"
-    elif select == "first":
+    if choice.select == "first":
         held = f"select user, {item}, min(time) as {since} from items group by user, {item}"
-        order = f"{since} nulls last, {order}"
-    else:
+        return [Step("held", held)], f"{since} nulls last, {order}"
+    if choice.select == "frequent":
         held = f"select user, {item}, count(*) as {often} from items group by user, {item}"
-        order = f"{often} desc, {order}"
-    kept = (
-        f"select user, {item} from held "
-        f"qualify row_number() over (partition by user order by {order}) <= {most}"
+        return [Step("held", held)], f"{often} desc, {order}"
+    place = source.engine.rank_place(rank)
+    by_chance = choice.steered_by is None and choice.weights is None
+    if place is None or not by_chance or choice.most > _LOOK_AHEAD:
+        return [Step("held", f"select distinct user, {item} from items")], order
+    ahead = _look_ahead(item, place, choice.most)
+    return [*ahead, Step("held", f"select distinct user, {item} from near")], order
+
+
+def _steered(kind: Kind, table: str) -> Step:
+    """From `held` to `steered`: with what each item stands at where users are steered by."""
+    return Step(
+        "steered",
+        'select held.*, known.count as "order:steered" from held '
+        f"left join {table} as known on {same(kind, 'held', 'known')}",
     )
-    return [*ahead, Step("held", held), Step("kept", kept)]
+
+
+def same(kind: Kind, one: str, other: str) -> str:
+    """SQL: rows of two tables are about the same item."""
+    names = map(identifier, kind.columns())
+    return " and ".join(f"{one}.{name} = {other}.{name}" for name in names)
 
 
 def _look_ahead(item: str, place: str, most: int) -> list[Step]:

@@ -58,8 +58,13 @@ def calibrate(goal: Guarantee, items_per_user: int) -> Calibration:
     >>> calibrate(Indistinguishability(epsilon=1, delta="1e-6"), 5).tau_prime
     148
     """
+    if goal.pure:
+        raise UsageError(
+            "an item that one person alone has can only be protected with delta above 0, or over "
+            "a public --domain"
+        )
     m = whole(items_per_user, "items_per_user")
-    scale = _sampled(goal.moved_counts(m) / goal.epsilon)
+    scale = scale_for(goal, m)
     taus = range(1, 2)
     if isinstance(goal, ProbabilisticDP):
         taus = _worth_scanning(scale, goal.users)
@@ -70,6 +75,11 @@ def calibrate(goal: Guarantee, items_per_user: int) -> Calibration:
         if delta <= goal.delta and covers_absence(scale, t):
             return Calibration(scale=scale, tau=tau, tau_prime=tau + t, delta=delta)
         t += 1
+
+
+def scale_for(goal: Guarantee, items_per_user: int) -> Fraction:
+    """M/epsilon, or a hair above it: at this scale the noise of M moved counts tells epsilon."""
+    return _sampled(goal.moved_counts(items_per_user) / goal.epsilon)
 
 
 def breachable(goal: Guarantee, items_per_user: int, tau: int) -> int:

@@ -1,7 +1,7 @@
 """The claim as a value: what is promised, about whom, with which numbers, under which assumptions.
 
-Two definitions, each a class. Numbers are exact rationals: `delta="1e-6"` is one millionth, not the
-binary float nearest to it.
+Two definitions, each a class; with delta = 0 both are epsilon-differential privacy. Numbers are
+exact rationals: `delta="1e-6"` is one millionth, not the binary float nearest to it.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ WHOEVER: dict[Unit, str] = {
     "session": "any single session of anybody",
 }
 SESSION_GAP = 30  # minutes without a query end a session
+PURE = "epsilon-differential privacy (delta = 0)"
 
 _NEIGHBORS_IN_WORDS: dict[Neighbors, str] = {
     "replace": "logs that differ in {whole}, possibly from something to nothing",
@@ -124,7 +125,8 @@ class Guarantee:
 
     Attributes:
         epsilon: How far anybody's odds can move: by a factor of at most exp(epsilon).
-        delta: The chance or mass that epsilon does not cover; each definition says which.
+        delta: The chance or mass that epsilon does not cover; each definition says which. With 0
+            both definitions say the same: seeing the output never moves odds by more.
         users: A public upper bound on the number of users, declared and never counted; of
             users' days or of sessions where these are the unit.
         neighbors: Which two logs must be hard to tell apart.
@@ -138,8 +140,8 @@ class Guarantee:
     unit: Unit
 
     definition: ClassVar[str]
-    title: ClassVar[str]
-    theorem: ClassVar[str]
+    full_title: ClassVar[str]
+    proof: ClassVar[str]
     needs_users: ClassVar[bool] = False
 
     def __init__(
@@ -159,8 +161,10 @@ class Guarantee:
         epsilon, delta = exact(epsilon, "epsilon"), exact(delta, "delta")
         if epsilon <= 0:
             raise UsageError("epsilon must be above 0: try a value between 0.1 and 10")
-        if not 0 < delta < 1:
-            raise UsageError("delta must lie strictly between 0 and 1: try 0.001 or 1e-6")
+        if not 0 <= delta < 1:
+            raise UsageError(
+                "delta must be at least 0 and below 1: try 0.001 or 1e-6, or 0 over a public domain"
+            )
         if users is not None:
             users = whole(users, "users")
         if neighbors not in get_args(Neighbors):
@@ -176,13 +180,30 @@ class Guarantee:
         ):
             object.__setattr__(self, name, value)
 
-    def share(self, part: Fraction) -> Self:
+    @property
+    def pure(self) -> bool:
+        """Whether epsilon covers everything."""
+        return self.delta == 0
+
+    @property
+    def title(self) -> str:
+        """What recipients see it called."""
+        return PURE if self.pure else self.full_title
+
+    @property
+    def theorem(self) -> str:
+        """Where it is proved."""
+        return "docs/proofs/domain.md" if self.pure else self.proof
+
+    def share(self, part: Fraction, delta_part: Fraction | None = None) -> Self:
         """The part of this budget that one of several histograms may spend.
 
         Epsilons add and deltas add over the histograms of one log (docs/proofs/composition.md), so
-        shares that sum to one compose to the whole.
+        shares that sum to one compose to the whole. Those of delta may be others than those of
+        epsilon.
         """
-        return self.of(type(self), epsilon=self.epsilon * part, delta=self.delta * part)
+        of_delta = part if delta_part is None else delta_part
+        return self.of(type(self), epsilon=self.epsilon * part, delta=self.delta * of_delta)
 
     def of(self, definition: type[G], *, epsilon: Fraction, delta: Fraction) -> G:
         """Other numbers, of this or another definition, for the same unit, neighbours and users."""
@@ -230,12 +251,14 @@ class ProbabilisticDP(Guarantee):
 
     users: int
     definition = "probabilistic"
-    title = "(epsilon, delta)-probabilistic differential privacy"
-    theorem = "docs/proofs/probabilistic.md"
+    full_title = "(epsilon, delta)-probabilistic differential privacy"
+    proof = "docs/proofs/probabilistic.md"
     needs_users = True
 
     def assumptions(self) -> list[str]:
         """What must be true outside the program for the claim to hold."""
+        if self.pure:  # for any number of users, and for every key, known or not
+            return super().assumptions()
         return [
             f"The log holds at most {self.users:,} {self.units()}, a bound known without counting "
             "it.",
@@ -245,10 +268,15 @@ class ProbabilisticDP(Guarantee):
 
     def in_words(self) -> str:
         """One sentence for the person who signs."""
+        odds = (
+            f"nobody's odds of {_ODDS[self.neighbors, self.unit]} move by more than a factor of "
+            f"exp({shown(self.epsilon)})."
+        )
+        if self.pure:
+            return f"Whatever its noise, the whole release is one in which {odds}"
         return (
             f"Except with probability {shown(self.delta)} over its noise, the whole release is "
-            f"one in which nobody's odds of {_ODDS[self.neighbors, self.unit]} move by more than a "
-            f"factor of exp({shown(self.epsilon)})."
+            f"one in which {odds}"
         )
 
 
@@ -262,17 +290,19 @@ class Indistinguishability(Guarantee):
     """
 
     definition = "indistinguishable"
-    title = "(epsilon', delta')-indistinguishability"
-    theorem = "docs/proofs/indistinguishable.md"
+    full_title = "(epsilon', delta')-indistinguishability"
+    proof = "docs/proofs/indistinguishable.md"
 
     def in_words(self) -> str:
         """One sentence for the person who signs."""
         each, per = _EACH[self.unit]
-        return (
+        chances = (
             f"For {each} the release is nearly as likely without that data as with it: "
-            f"any event's chance differs by at most a factor of exp({shown(self.epsilon)}) plus "
-            f"{shown(self.delta)}. The {shown(self.delta)} is per {per}."
+            f"any event's chance differs by at most a factor of exp({shown(self.epsilon)})"
         )
+        if self.pure:
+            return f"{chances}."
+        return f"{chances} plus {shown(self.delta)}. The {shown(self.delta)} is per {per}."
 
 
 DEFINITIONS: dict[str, type[Guarantee]] = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from zealous import wording
 from zealous.guarantee import UNITS, shown
 
 _CHOSEN = {
@@ -41,10 +42,10 @@ def handout(about: Mapping[str, Any]) -> str:
         "# Frequent items, published with a privacy guarantee",
         *(f"**{each}**" for each in stamps(about)),
         "## The guarantee",
-        f"{goal['title']}, epsilon = {shown(goal['epsilon'])}, delta = {shown(goal['delta'])}, "
-        f"for each {goal['unit']}; neighbours: {goal['neighbors']}. {goal['in_words']}",
+        f"{goal['title']}, {budget(goal)}, for each {goal['unit']}; neighbours: "
+        f"{goal['neighbors']}. {goal['in_words']}",
         *_also(about["also_guaranteed"]),
-        *_reviewed(about.get("review")),
+        *_reviewed(about),
         "It rests on these assumptions:",
         "\n".join(f"- {each}" for each in about["assumptions"]),
         f"The parameters were chosen {chosen(about)}.",
@@ -52,8 +53,7 @@ def handout(about: Mapping[str, Any]) -> str:
         f"The number of *{units}* that hold the item, after {each} kept only a few items (below), "
         f"plus noise. It is not the number of searches.{_REPEATS[goal['unit']]} Because those with "
         "more items than they may keep gave some up, it is a low estimate of the "
-        f"{units} that hold the item. An item that is absent may be rare, or may have been dropped "
-        "by the noise.",
+        f"{units} that hold the item. {wording.absence(about['plan'])}",
         "## The tables",
         *(_table(part, about, units, each) for part in about["plan"]),
         "## Using it",
@@ -63,12 +63,22 @@ def handout(about: Mapping[str, Any]) -> str:
         "registry of such releases. `zealous verify` on this directory checks the files, and that "
         "the guarantee follows from the parameters.",
         "Parquet files keep every value as it is. In the CSV files a cell that a spreadsheet would "
-        "run as a formula (beginning with = + - @) has an apostrophe in front. Sorting and "
-        "reformatting the complete release keeps the guarantee; a part of it keeps for certain "
-        "only (epsilon, delta)-indistinguishability.",
+        "run as a formula (beginning with = + - @) has an apostrophe in front. "
+        f"{_afterwards(goal)}",
         f"Made with zealous {about['software']['version']} on {about['created']}.",
     ]
     return "\n\n".join(sections) + "\n"
+
+
+def pure(goal: Mapping[str, Any]) -> bool:
+    """Whether a claim leaves nothing to a delta."""
+    return bool(goal["delta"] == 0)
+
+
+def budget(goal: Mapping[str, Any]) -> str:
+    """The numbers of a claim; the title has said that delta is 0, where it is."""
+    epsilon = f"epsilon = {shown(goal['epsilon'])}"
+    return epsilon if pure(goal) else f"{epsilon}, delta = {shown(goal['delta'])}"
 
 
 def stamps(about: Mapping[str, Any]) -> list[str]:
@@ -122,31 +132,42 @@ def reviews(review: Mapping[str, Any] | None) -> list[Mapping[str, Any]]:
     return [] if review is None else [*reviews(review["earlier"]), review]
 
 
-def filtered(review: Mapping[str, Any]) -> str:
+def filtered(about: Mapping[str, Any]) -> str:
     """What a filtered child is, and what it keeps."""
-    first, *_ = reviews(review)
-    removed = sum(sum(each["removed"].values()) for each in reviews(review))
+    first, *_ = every = reviews(about["review"])
+    removed = sum(sum(each["removed"].values()) for each in every)
+    keeps = (
+        "epsilon-differential privacy with the epsilon of the parent"
+        if pure(about["guarantee"])
+        else "(epsilon, delta)-indistinguishability with the numbers of the parent, and not "
+        "probabilistic differential privacy"
+    )
     return (
         f"This is a filtered child of the release {first['parent_id']}: {removed:,} "
-        f"row{'' if removed == 1 else 's'} went. It keeps (epsilon, delta)-indistinguishability "
-        "with the numbers of the parent, and not probabilistic differential privacy; it costs no "
-        "budget of its own."
+        f"row{'' if removed == 1 else 's'} went. It keeps {keeps}; it costs no budget of its own."
     )
 
 
 def _also(other: Mapping[str, Any] | None) -> list[str]:
     if other is None:
         return []
-    return [
-        f"The same parameters also give {other['title']}, epsilon = {shown(other['epsilon'])}, "
-        f"delta = {shown(other['delta'])}. {other['in_words']}"
-    ]
+    return [f"The same parameters also give {other['title']}, {budget(other)}. {other['in_words']}"]
 
 
-def _reviewed(review: Mapping[str, Any] | None) -> list[str]:
+def _afterwards(goal: Mapping[str, Any]) -> str:
+    if pure(goal):
+        return "Whatever is made of the release without the log keeps the guarantee."
+    return (
+        "Sorting and reformatting the complete release keeps the guarantee; a part of it keeps for "
+        "certain only (epsilon, delta)-indistinguishability."
+    )
+
+
+def _reviewed(about: Mapping[str, Any]) -> list[str]:
+    review = about.get("review")
     if review is None:
         return []
-    said = [filtered(review)]
+    said = [filtered(about)]
     for each in reviews(review):
         removed = ", ".join(f"{kind} {rows:,}" for kind, rows in each["removed"].items())
         said.append("\n".join(f"- {rule}" for rule in each["rules"]))
@@ -158,8 +179,6 @@ def _reviewed(review: Mapping[str, Any] | None) -> list[str]:
 
 def _table(part: Mapping[str, Any], about: Mapping[str, Any], units: str, each: str) -> str:
     files = about["files"][part["kind"]]
-    error = part["forecast"]["error_95"]
-    appear = part["forecast"]["users_to_appear"]
     lines = [
         f"### {part['kind']}: `{files['parquet']}`, `{files['csv']}`",
         "",
@@ -169,14 +188,7 @@ def _table(part: Mapping[str, Any], about: Mapping[str, Any], units: str, each: 
         *_settings(part["settings"]),
         f"- {each.capitalize()} kept at most {part['items_per_user']} "
         f"({_SELECTED[part['select']]}).",
-        f"- 95 % interval of the noise: count - {error} .. count + {error}. It holds for 95 of 100 "
-        "counts before the second threshold; counts just above it tend to be too high, since only "
-        "those that were lucky are there.",
-        f"- An item of {appear['5%']} / {appear['50%']} / {appear['95%']} {units} appears with "
-        "probability 5 / 50 / 95 %.",
-        f"- epsilon {shown(part['epsilon'])}, delta {shown(part['delta'])}: discrete Laplace "
-        f"noise of scale {shown(part['scale'])}; at least {part['tau']} {units} before noise, "
-        f"more than {part['tau_prime']} after.",
+        *wording.table(part, units, each),
     ]
     if not files["rows"]:
         went = any(each["removed"][part["kind"]] for each in reviews(about.get("review")))

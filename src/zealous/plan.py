@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import ROUND_FLOOR, Decimal
 from fractions import Fraction
 from typing import Any
 
-from zealous.calibrate import (
-    Calibration,
-    as_float,
-    calibrate,
-    guarantees,
-    least_count,
-    noise_quantile,
-    tail,
-)
+from zealous.calibrate import as_float, guarantees
 from zealous.errors import Refused, UsageError
 from zealous.guarantee import UNITS, Guarantee, Indistinguishability, Number, exact, shown
 from zealous.items import Kind
-from zealous.mechanism import Zealous
+from zealous.mechanism import Calibrated, Zealous
+from zealous.mechanism.choose import ASKED, choose
+from zealous.mechanism.protocol import Needs
+
+COMPOSITION = "docs/proofs/composition.md"
+Declared = tuple[Needs, Mapping[str, Any]]  # what it is for, and its name and SHA-256
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,12 +29,16 @@ class Part:
         goal: This histogram's share of the budget.
         mechanism: How it is published.
         delta: The delta that the mechanism achieves, at most the goal's.
+        public: Name and SHA-256 of the public file that the mechanism uses.
+        why: Why it is this mechanism.
     """
 
     kind: Kind
     goal: Guarantee
-    mechanism: Zealous
+    mechanism: Calibrated
     delta: Fraction
+    public: Mapping[str, Any] | None = None
+    why: str = field(default=ASKED, compare=False)
 
     def name(self) -> str:
         """What the histogram is called."""
@@ -62,43 +63,69 @@ def plan(
     *,
     split: Mapping[str, Number] | None = None,
     accept_delta: bool = False,
+    mechanism: str | Mapping[str, str] | None = None,
+    public: Mapping[str, Declared] | None = None,
 ) -> Plan:
     """Split a goal over kinds of items and find the best parameters for each.
+
+    Where no histogram needs a delta the plan's goal has none, whatever was asked for.
 
     Args:
         goal: The guarantee of the whole release.
         kinds: What to publish.
-        split: Weights by name of kind; even where not given.
+        split: Weights by name of kind; even where not given. Delta is split over those histograms
+            alone that need one.
         accept_delta: Confirms a delta per person so large that single persons' items are expected
             to be published (indistinguishability only).
+        mechanism: Its name, or a name for each kind: `zealous`, `laplace`, `gaussian`, ..., or
+            `auto` for the one that publishes most, judged without the log. ZEALOUS where not
+            given, or the one that a public file is for.
+        public: By name of kind a public file that the mechanism uses, and what for.
     """
     names = [kind.name() for kind in kinds]
     if not kinds:
         raise UsageError("nothing to publish: name at least one kind of items")
     if len(set(names)) < len(names):
         raise UsageError("each kind of items can be named once")
+    for option, given in (("--mechanism", mechanism), ("a public file", public)):
+        if isinstance(given, Mapping) and set(given) - set(names):
+            raise UsageError(f"{option} is given for a kind of items that is not published")
+    weights = _weights(names, split)
+    files = public or {}
+    chosen = {}
+    for kind in kinds:
+        asked = mechanism.get(kind.name()) if isinstance(mechanism, Mapping) else mechanism
+        use = files[kind.name()][0] if kind.name() in files else None
+        chosen[kind.name()] = choose(asked, goal, kind.items_per_user, use)
+    exposed = sum(
+        (weights[name] for name, (each, _) in chosen.items() if not each.pure), Fraction(0)
+    )
+    if not exposed:
+        goal = goal.of(type(goal), epsilon=goal.epsilon, delta=Fraction(0))
     _check_delta(goal, accept_delta)
+    parts = []
+    for kind in kinds:
+        name = kind.name()
+        found, why = chosen[name]
+        share = goal.share(weights[name], Fraction(0) if found.pure else weights[name] / exposed)
+        made = found.calibrated(share, kind.items_per_user)
+        about = files[name][1] if name in files else None
+        delta = made.delta(share)
+        parts.append(
+            Part(kind=kind, goal=share, mechanism=made, delta=delta, public=about, why=why)
+        )
+    return Plan(goal=goal, parts=tuple(parts))
+
+
+def _weights(names: Sequence[str], split: Mapping[str, Number] | None) -> dict[str, Fraction]:
+    """The share of each kind in the budget."""
     weights = {name: exact(weight, "split") for name, weight in (split or {}).items()}
     if set(weights) - set(names) or (weights and set(names) - set(weights)):
         raise UsageError("--split must name the published kinds, each once: keywords=2,queries=1")
     if any(weight <= 0 for weight in weights.values()):
         raise UsageError("the weights of --split must be above 0")
     total = sum(weights.values(), Fraction(0)) or Fraction(len(names))
-    parts = [
-        _part(goal.share(weights.get(kind.name(), Fraction(1)) / total), kind) for kind in kinds
-    ]
-    return Plan(goal=goal, parts=tuple(parts))
-
-
-def _part(goal: Guarantee, kind: Kind) -> Part:
-    best = calibrate(goal, kind.items_per_user)
-    mechanism = Zealous(
-        items_per_user=kind.items_per_user,
-        scale=best.scale,
-        tau=best.tau,
-        tau_prime=best.tau_prime,
-    )
-    return Part(kind=kind, goal=goal, mechanism=mechanism, delta=best.delta)
+    return {name: weights.get(name, Fraction(1)) / total for name in names}
 
 
 def _check_delta(goal: Guarantee, accept_delta: bool) -> None:
@@ -134,21 +161,26 @@ class Forecast:
 def forecast(part: Part) -> Forecast:
     """Say what to expect of a histogram, from public facts alone."""
     mechanism, users = part.mechanism, part.goal.users
-    parameters = Calibration(
-        scale=mechanism.scale,
-        tau=mechanism.tau,
-        tau_prime=mechanism.tau_prime,
-        delta=part.delta,
-    )
     single = None
     if users is not None and part.goal.unit == "user":
-        lone = tail(mechanism.scale, mechanism.tau_prime - 1) if mechanism.tau == 1 else 0.0
-        single = users * mechanism.items_per_user * lone
+        single = users * mechanism.alone()
     return Forecast(
-        users_to_appear={p: least_count(parameters, p / 100) for p in (5, 50, 95)},
-        error_95=noise_quantile(mechanism.scale, 0.95),
+        users_to_appear={p: _least_count(mechanism, p / 100) for p in (5, 50, 95)},
+        error_95=mechanism.error(0.95),
         single_person_items=single,
     )
+
+
+def _least_count(mechanism: Calibrated, probability: float) -> int:
+    """How many users an item needs so that it is published with such a probability."""
+    low, high = -1, 1
+    while mechanism.appears(high) < probability:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        enough = mechanism.appears(middle) >= probability
+        low, high = (low, middle) if enough else (middle, high)
+    return high
 
 
 def figures(part: Part) -> dict[str, Any]:
@@ -168,6 +200,8 @@ def figures(part: Part) -> dict[str, Any]:
             "delta": str(goal.delta),
             "scale": str(mechanism.scale),
         },
+        **mechanism.parameters(),
+        **({"public": dict(part.public)} if part.public else {}),
         "forecast": {
             "users_to_appear": {f"{p}%": n for p, n in expected.users_to_appear.items()},
             "error_95": expected.error_95,
@@ -192,10 +226,12 @@ def also(planned: Plan) -> Guarantee | None:
     """The other guarantee that the planned parameters give, over all histograms together.
 
     None where it would promise nothing: its delta reaches 1, or needs a number of users that is
-    not declared.
+    not declared; and where a mechanism other than ZEALOUS takes part, which gives one of them.
     """
     epsilon = delta = Fraction(0)
     for part in planned.parts:
+        if not isinstance(part.mechanism, Zealous):
+            return None
         hold = guarantees(
             scale=part.mechanism.scale,
             tau=part.mechanism.tau,
@@ -219,6 +255,15 @@ def also(planned: Plan) -> Guarantee | None:
     return planned.goal.of(type(other), epsilon=epsilon, delta=delta)
 
 
+def theorem(planned: Plan) -> str:
+    """Where it is proved that the parameters give the goal."""
+    proofs = {
+        planned.goal.theorem if isinstance(part.mechanism, Zealous) else part.mechanism.theorem
+        for part in planned.parts
+    }
+    return proofs.pop() if len(proofs) == 1 else COMPOSITION
+
+
 def twelve(goal: Guarantee) -> tuple[Fraction, Fraction]:
     """What twelve such releases of the same people cost together: epsilons and deltas add."""
     return 12 * goal.epsilon, min(Fraction(1), 12 * goal.delta)
@@ -227,13 +272,17 @@ def twelve(goal: Guarantee) -> tuple[Fraction, Fraction]:
 def claim(goal: Guarantee) -> str:
     """The guarantee of a whole release, in words."""
     epsilon, delta = twelve(goal)
+    spent, twelvefold = f"epsilon = {shown(goal.epsilon)}", f"epsilon = {shown(epsilon)}"
+    if not goal.pure:
+        spent, twelvefold = (
+            f"{spent}, delta = {shown(goal.delta)}",
+            f"{twelvefold}, delta = {shown(delta)}",
+        )
     return "\n".join(
         [
-            f"{goal.title}, epsilon = {shown(goal.epsilon)}, delta = {shown(goal.delta)}, "
-            f"neighbours: {goal.neighbors}, unit: {UNITS[goal.unit]}",
+            f"{goal.title}, {spent}, neighbours: {goal.neighbors}, unit: {UNITS[goal.unit]}",
             goal.in_words(),
-            f"Twelve such releases of the same people: epsilon = {shown(epsilon)}, "
-            f"delta = {shown(delta)}.",
+            f"Twelve such releases of the same people: {twelvefold}.",
         ]
     )
 
@@ -241,16 +290,22 @@ def claim(goal: Guarantee) -> str:
 def _describe(part: Part) -> str:
     mechanism, expected = part.mechanism, forecast(part)
     low, half, high = expected.users_to_appear.values()
+    share = f"epsilon {shown(part.goal.epsilon)}"
+    if not part.goal.pure:
+        share += f", delta {shown(part.goal.delta)} (achieved {shown(part.delta)})"
     lines = [
         f"{part.name()}: at most {mechanism.items_per_user} a {part.goal.unit}",
-        f"  share of the budget   epsilon {shown(part.goal.epsilon)}, "
-        f"delta {shown(part.goal.delta)} (achieved {shown(part.delta)})",
+        f"  share of the budget   {share}",
+        *_chosen(part),
         f"  noise                 {mechanism.noise}, scale {float(mechanism.scale):g}",
-        f"  thresholds            tau {mechanism.tau}, tau' {mechanism.tau_prime}",
-        f"  an item appears       with 5 / 50 / 95 % at {low} / {half} / {high} "
-        f"{part.goal.units()}",
-        f"  a count is off        by at most {expected.error_95} in 95 of 100 cases",
+        f"  thresholds            {mechanism.thresholds()}",
     ]
+    if high:
+        lines.append(
+            f"  an item appears       with 5 / 50 / 95 % at {low} / {half} / "
+            f"{high} {part.goal.units()}"
+        )
+    lines.append(f"  a count is off        by at most {expected.error_95} in 95 of 100 cases")
     if expected.single_person_items and isinstance(part.goal, Indistinguishability):
         lines.append(
             f"  single persons        up to {expected.single_person_items:.3g} items held by one "
@@ -263,3 +318,9 @@ def _describe(part: Part) -> str:
             "lower items_per_user, or publish fewer kinds"
         )
     return "\n".join(lines)
+
+
+def _chosen(part: Part) -> list[str]:
+    if isinstance(part.mechanism, Zealous) and part.why == ASKED:
+        return []
+    return [f"  mechanism             {part.mechanism.name}: {part.why}"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
@@ -13,9 +13,14 @@ from zealous.calibrate import as_float
 from zealous.guarantee import Guarantee
 from zealous.log import Columns, Log
 from zealous.period import Period
-from zealous.plan import Plan, also, figures
+from zealous.plan import Plan, also, figures, theorem
 from zealous.release import FORMAT, Table, file_names
 from zealous.version import VERSION
+
+DECLARED = (
+    "The file {name} (SHA-256 {sha256}) is public: of these people's data it holds at most what "
+    "was released, and charged, before."
+)
 
 
 def provenance(
@@ -29,10 +34,10 @@ def provenance(
         "created": datetime.now(UTC).date().isoformat(),
         "private": private,
         "guarantee": {
-            **claim(goal, float),
+            **claim(goal, float, theorem(planned)),
             "exact": {"epsilon": str(goal.epsilon), "delta": str(goal.delta)},
         },
-        "also_guaranteed": claim(other, as_float) if other else None,
+        "also_guaranteed": claim(other, as_float, other.theorem) if other else None,
         "selection_key": f"{key:016x}",
         "columns": log.columns.given(),
         "cleaning": cleaning(log),
@@ -57,7 +62,12 @@ def cleaning(log: Log) -> dict[str, Any]:
 
 
 def assumptions(
-    goal: Guarantee, columns: Columns, period: Period | None, *, others: bool
+    goal: Guarantee,
+    columns: Columns,
+    period: Period | None,
+    public: Iterable[Mapping[str, Any]] = (),
+    *,
+    others: bool,
 ) -> list[str]:
     """What the guarantee rests on: with what the publisher says and the program cannot see."""
     cut = sessions(goal, columns)
@@ -66,6 +76,7 @@ def assumptions(
         said.append(UNTIMED.format(period))
     if others:
         said.append(OTHERS)
+    said += [DECLARED.format(**file) for file in public]
     return said
 
 
@@ -83,7 +94,7 @@ def described(tables: Mapping[str, Table]) -> dict[str, Any]:
     }
 
 
-def claim(goal: Guarantee, number: Callable[[Fraction], float]) -> dict[str, Any]:
+def claim(goal: Guarantee, number: Callable[[Fraction], float], proof: str) -> dict[str, Any]:
     """A guarantee for programs: what was asked as it was, what was computed rounded up."""
     return {
         "definition": goal.definition,
@@ -94,5 +105,5 @@ def claim(goal: Guarantee, number: Callable[[Fraction], float]) -> dict[str, Any
         "neighbors": goal.neighbors,
         "unit": goal.unit,
         "in_words": goal.in_words(),
-        "theorem": goal.theorem,
+        "theorem": proof,
     }

@@ -11,18 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 from zealous.account import SPENT, UNTRACKED, Account, released, spending
 from zealous.bound import Select, check_select
+from zealous.declared import Files, PublicFile, public_files
 from zealous.engines.engine import Engine
-from zealous.errors import Refused, ReleaseError, UsageError
+from zealous.errors import LogError, Refused, ReleaseError, UsageError
 from zealous.guarantee import Guarantee, Number
 from zealous.handout import PARAMETERS_FROM
 from zealous.histogram import histogram
 from zealous.items import Kind
 from zealous.lines import Skipped
 from zealous.log import Log, is_anonymized
-from zealous.mechanism import Count
+from zealous.mechanism import Count, Mechanism
 from zealous.period import Period
-from zealous.plan import Part, Plan, plan
+from zealous.plan import Plan, plan
 from zealous.provenance import assumptions, described, provenance
+from zealous.public import read_public
 from zealous.release import Release, Table, check_writable, read_release, sorted_table
 from zealous.remote import Place
 from zealous.source import Source, count_users, has_users, open_log
@@ -44,6 +46,9 @@ def publish(
     accept_delta: bool = False,
     parameters_from: str = "unstated",
     approved_plan: str | None = None,
+    mechanism: str | Mapping[str, str] | None = None,
+    domain: Files | None = None,
+    prior: Files | None = None,
     period: Period | str | None = None,
     all_in_period: bool = False,
     account: Account | None = _BESIDE_THE_LOG,
@@ -69,6 +74,11 @@ def publish(
         parameters_from: How the parameters were chosen: `public-facts`, `earlier-release`,
             `synthetic-log`, `this-log` (which the guarantee does not cover) or `unstated`.
         approved_plan: The SHA-256 of the plan that was approved, for the release to name.
+        mechanism: See `plan`.
+        domain: A public file with the items of the only kind, or one for each of several kinds by
+            their names: those are published, all of them, and no others.
+        prior: Likewise a public file, an earlier release or a list with frequencies: what it has
+            as frequent steers which of their items people give.
         period: The days that the release is about, such as "2026-03"; entries of other days are
             left out.
         all_in_period: Declares, for a log without times, that all its entries are of the period.
@@ -82,14 +92,27 @@ def publish(
     """
     if parameters_from not in PARAMETERS_FROM:
         raise UsageError(f"parameters_from must be one of {', '.join(PARAMETERS_FROM)}")
-    planned = plan(goal, kinds, split=split, accept_delta=accept_delta)
+    files = public_files(kinds, domain=domain, prior=prior)
+    planned = plan(
+        goal,
+        kinds,
+        split=split,
+        accept_delta=accept_delta,
+        mechanism=mechanism,
+        public={name: (each.use, each.about()) for name, each in files.items()},
+    )
+    goal = planned.goal
     days = Period.parse(period) if isinstance(period, str) else period
     _check(log, kinds, select, days, all_in_period)
     key = secrets.randbits(64) if seed is None else seed  # drawn before the log is read
     about = {
         **provenance(planned, log, select=select, key=key, private=seed is None),
         "assumptions": assumptions(
-            goal, log.columns, days, others=account is not None and account.people is not None
+            goal,
+            log.columns,
+            days,
+            [part.public for part in planned.parts if part.public],
+            others=account is not None and account.people is not None,
         ),
         "parameters_from": parameters_from,
         "period": str(days) if days else None,
@@ -104,6 +127,7 @@ def publish(
         paying = spending(account, log, goal, days)
     if output is not None:
         check_writable(output, [part.name() for part in planned.parts])
+    tables = _public_tables(planned, files, log, say)  # before the log is read, and before it costs
     with log.on(engine) as running:
         say("reading the log")
         extra = [name for kind in kinds for name in kind.extra()]
@@ -112,14 +136,14 @@ def publish(
         _check_users(source, goal, say)
         charged = paying.reserve(say) if paying else UNTRACKED  # from here on it is spent
         with _sorry(charged, say):
-            tables = draw(planned, source, select=select, key=key, seed=seed, say=say)
+            drawn = draw(planned, source, select=select, key=key, public=tables, seed=seed, say=say)
     about |= {
         "id": paying.id if paying else _untracked_id(seed),
         "ledger": charged,
         "review": None,
-        "files": described(tables),
+        "files": described(drawn),
     }
-    return Release(about=about, tables=tables, written=paying.written if paying else None)
+    return Release(about=about, tables=drawn, written=paying.written if paying else None)
 
 
 def publish_to(
@@ -198,6 +222,7 @@ def draw(
     *,
     select: Select,
     key: int,
+    public: Mapping[str, pa.Table] | None = None,
     seed: int | None = None,
     say: Say = lambda _: None,
 ) -> dict[str, Table]:
@@ -205,8 +230,12 @@ def draw(
     tables = {}
     for number, part in enumerate(planned.parts):
         say(f"counting {part.name()} ({number + 1} of {len(planned.parts)})")
+        mechanism = part.mechanism
+        if part.name() in (public or {}):
+            mechanism = mechanism.using((public or {})[part.name()])
         tables[part.name()] = _publish_part(
-            part,
+            part.kind,
+            mechanism,
             partial(histogram, part.kind, source, select=select, key=key, say=say),
             _noise(seed, number),
         )
@@ -244,23 +273,40 @@ def _noise(seed: int | None, part: int) -> Callable[[int], bytes]:
     return seeded_bytes(seed * 1000 + part)
 
 
-def _publish_part(part: Part, count: Count, random_bytes: Callable[[int], bytes]) -> Table:
+def _public_tables(
+    planned: Plan, files: Mapping[str, PublicFile], log: Log, say: Say
+) -> dict[str, pa.Table]:
+    """The rows of the public files, by name of kind."""
+    tables = {}
+    for part in planned.parts:
+        if part.name() in files:
+            file = files[part.name()]
+            read = read_public(file.path, part.kind, roles=log.columns.given())
+            if read.sha256 != file.sha256:
+                raise LogError(f"{file.name} changed while it was read: try again")
+            left_out = f", {read.skipped:,} of them no such item" if read.skipped else ""
+            say(f"{file.name}: {read.rows:,} rows of {part.name()}{left_out}")
+            tables[part.name()] = read.table
+    return tables
+
+
+def _publish_part(
+    kind: Kind, mechanism: Mechanism, count: Count, random_bytes: Callable[[int], bytes]
+) -> Table:
     import pyarrow as pa
 
-    columns = part.kind.columns()
+    columns = kind.columns()
     if random_bytes is not os.urandom:  # the same noise for the same item, run after run
         count = partial(_in_order, count, columns)
     schema = pa.schema([*((name, pa.string()) for name in columns), ("count", pa.int64())])
-    batches = part.mechanism.release(count, random_bytes)
-    return sorted_table(pa.Table.from_batches([b.cast(schema) for b in batches], schema), columns)
+    batches = [b.cast(schema) for b in mechanism.release(count, random_bytes)]
+    return sorted_table(pa.Table.from_batches(batches, schema), columns)
 
 
-def _in_order(
-    count: Count, columns: Sequence[str], *, bound: int, at_least: int
-) -> list[pa.RecordBatch]:
+def _in_order(count: Count, columns: Sequence[str], **how: Any) -> list[pa.RecordBatch]:
     import pyarrow as pa
 
-    batches = list(count(bound=bound, at_least=at_least))
+    batches = list(count(**how))
     if not batches:
         return []
     table = pa.Table.from_batches(batches).sort_by([(name, "ascending") for name in columns])

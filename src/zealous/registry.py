@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from zealous import wording
 from zealous.guarantee import UNITS, shown
 from zealous.handout import (
     COUNTED,
@@ -20,6 +21,7 @@ from zealous.handout import (
     counted_otherwise,
     filtered,
     period_account,
+    pure,
     reviews,
     stamps,
     tracked,
@@ -87,7 +89,9 @@ def _variant(about: Mapping[str, Any]) -> dict[str, Any]:
     if not about["private"]:
         unprotected.insert(0, "Everything: the noise was made with a fixed seed.")
     return {
-        "variant_name": _VARIANT[about["guarantee"]["definition"]],
+        "variant_name": "Pure DP"
+        if pure(about["guarantee"])
+        else _VARIANT[about["guarantee"]["definition"]],
         "data_domain": "Logs of entries with a user id. From each "
         f"{about['guarantee']['unit']} at most a fixed number of distinct items is counted.",
         "unprotected_quantities": " ".join(unprotected),
@@ -109,10 +113,12 @@ def _privacy_loss(about: Mapping[str, Any]) -> dict[str, Any]:
     }
     if goal["users"] is not None:
         loss["number_of_privacy_units"] = goal["users"]
-    loss["privacy_parameters"] = {"epsilon": goal["epsilon"], "delta": goal["delta"]}
+    loss["privacy_parameters"] = {"epsilon": goal["epsilon"]}
+    if not pure(goal):
+        loss["privacy_parameters"]["delta"] = goal["delta"]
     loss["privacy_parameters_details"] = (
         f"{goal['title']}. {goal['in_words']}"
-        + (custom if goal["definition"] == "probabilistic" else "")
+        + (custom if goal["definition"] == "probabilistic" and not pure(goal) else "")
         + (
             f" The number of {units} is a declared upper bound, never counted from the data."
             if goal["users"] is not None
@@ -166,20 +172,27 @@ def _implementation(about: Mapping[str, Any]) -> dict[str, Any]:
     parts = "; ".join(
         f"{part['kind']}: at most {part['items_per_user']} items, "
         f"epsilon {shown(part['epsilon'])}, delta {shown(part['delta'])}, "
-        f"scale {shown(part['scale'])}, tau {part['tau']}, tau' {part['tau_prime']}"
+        f"scale {shown(part['scale'])}, "
+        + (
+            wording.threshold(part)
+            if part["tau_prime"] is None
+            else f"tau {part['tau']}, tau' {part['tau_prime']}"
+        )
         for part in plan
     )
     after = "Rows are sorted by the published count, then by item."
     if review is not None:
         rules = "; ".join(rule for each in reviews(review) for rule in each["rules"])
-        after += f" {filtered(review)} Rules: {rules}."
+        after += f" {filtered(about)} Rules: {rules}."
     return {
         "preprocessing_and_hyperparameter_tuning": "Cleaning rules were fixed beforehand. The "
         f"parameters were chosen {chosen(about)}.",
-        "mechanisms": "ZEALOUS: count the units that hold an item, drop items below tau, add "
-        "integer (discrete Laplace) noise from the operating system's randomness by exact "
-        "arithmetic without floating point, publish items whose noisy count is above tau'. "
-        f"{parts}. zealous {about['software']['version']}.",
+        "mechanisms": " ".join(
+            [
+                *dict.fromkeys(map(wording.method, plan)),
+                f"{parts}. zealous {about['software']['version']}.",
+            ]
+        ),
         "composition": "Epsilons add and deltas add over the tables of the release and over "
         "releases from the same people; the stated numbers are the total of this release.",
         "post_processing": after,

@@ -22,6 +22,7 @@ from zealous.folder import check_new
 from zealous.guarantee import Indistinguishability
 from zealous.ledger import fingerprint
 from zealous.personal import looks_personal, plain
+from zealous.plan import COMPOSITION
 from zealous.release import Release, Table, read_release
 from zealous.remote import Place
 from zealous.verify import verify
@@ -265,7 +266,7 @@ def _child(
     }
     claim = about["guarantee"]
     goal = claimed(claim, Indistinguishability.definition)
-    child["guarantee"] = {**stated(goal, child, float), "exact": claim["exact"]}
+    child["guarantee"] = {**stated(goal, child, float, COMPOSITION), "exact": claim["exact"]}
     child["also_guaranteed"] = also_stated(child)
     child["assumptions"] = assumptions(child)
     if about["assumptions"] not in (child["assumptions"], child["assumptions"][:-1]):

@@ -18,6 +18,7 @@ from zealous.bound import Select
 from zealous.guarantee import UNITS, Neighbors
 from zealous.handout import PARAMETERS_FROM
 from zealous.log import Columns
+from zealous.mechanism.choose import MECHANISMS
 
 FORMAT = "zealous release 1"
 
@@ -49,13 +50,15 @@ _PART = {
     "users": (None, int),
     "unit": set(UNITS),
     "items_per_user": int,
-    "mechanism": {"zealous"},
-    "noise": {"discrete-laplace"},
+    "mechanism": set(MECHANISMS),
+    "noise": {each.noise for each in MECHANISMS.values()},
     "scale": float,
     "tau": int,
-    "tau_prime": int,
+    "tau_prime": (None, int),
     "delta_achieved": float,
     "exact": {"epsilon": _EXACT, "delta": _EXACT, "scale": _EXACT},
+    "rounds?": [{"items_per_user": int, "scale": int, "threshold": int}],
+    "public?": {"name": str, "sha256": _HASH},
     "forecast": {
         "users_to_appear": {"5%": int, "50%": int, "95%": int},
         "error_95": int,

@@ -14,6 +14,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from zealous import wording
 from zealous.guarantee import UNITS, WHOEVER, shown
 from zealous.handout import (
     COUNTED,
@@ -21,6 +22,7 @@ from zealous.handout import (
     counted_otherwise,
     filtered,
     period_account,
+    pure,
     reviews,
     stamps,
     tracked,
@@ -90,6 +92,7 @@ def statement(about: Mapping[str, Any]) -> str:
         rows=_rows(about),
         odds=_odds(goal),
         delta=_delta(goal),
+        pure=pure(goal),
         ledger=entry,
         accounts=_accounts(about, entry) if entry else [],
         otherwise=counted_otherwise(about, entry) if entry else [],
@@ -97,7 +100,7 @@ def statement(about: Mapping[str, Any]) -> str:
         unprotected=_unprotected(about),
         chosen=chosen(about),
         reviews=reviews(review),
-        filtered=filtered(review) if review else None,
+        filtered=filtered(about) if review else None,
         comparators=COMPARATORS,
     ) + "\n"  # fmt: skip
 
@@ -157,6 +160,7 @@ def _rows(about: Mapping[str, Any]) -> list[dict[str, Any]]:
         lines.append(
             {
                 **part,
+                "threshold": wording.threshold(part),
                 "rows": names["rows"],
                 "hashes": [hashes.get(names[each]) for each in ("parquet", "csv")],
             }
@@ -196,6 +200,11 @@ def _odds(goal: Mapping[str, Any]) -> dict[str, Any]:
 
 def _delta(goal: Mapping[str, Any]) -> str:
     delta = Fraction(goal["exact"]["delta"])
+    if not delta:
+        return (
+            "Nothing: delta = 0. The bound holds for every release that the noise can lead to, and "
+            f"for {WHOEVER[goal['unit']]}."
+        )
     chance = f"{shown(delta)} ({one_in(delta)})"
     units, one = COUNTED[goal["unit"]], UNITS[goal["unit"]]
     if goal["definition"] == "probabilistic":
@@ -234,8 +243,8 @@ def _unprotected(about: Mapping[str, Any]) -> list[str]:
         "What is true of many people: it is meant to be published. Frequent is not harmless, so a "
         "person should look at the rows (zealous review).",
         "Conclusions about somebody from what is true of people like her.",
-        "Groups of people as such: for n who do the same, epsilon is n times as large and delta "
-        "grows.",
+        "Groups of people as such: for n who do the same, epsilon is n times as large"
+        f"{'.' if pure(about['guarantee']) else ' and delta grows.'}",
         "The log itself, the machine, and figures or messages shown to the owner: not part of the "
         "release, not to be published.",
     ]

@@ -14,6 +14,7 @@ import pyarrow as pa
 from zealous.audit.statistics import Counts
 from zealous.errors import UsageError
 from zealous.mechanism import Mechanism
+from zealous.mechanism.protocol import once_bounded
 
 Values: TypeAlias = npt.NDArray[np.float64]  # published counts; NaN where an item is absent
 
@@ -66,7 +67,8 @@ class Watched:
         """What it publishes of each item."""
         counted = np.zeros(len(given.others), bool)
 
-        def count(*, bound: int, at_least: int) -> Iterator[pa.RecordBatch]:
+        def count(*, bound: int, at_least: int, **more: Any) -> Iterator[pa.RecordBatch]:
+            once_bounded(more)
             self.bound = max(self.bound, bound)
             users = given.others + (given.hers & (given.place < bound))
             for rows in np.array_split(np.arange(len(users)), given.batches):

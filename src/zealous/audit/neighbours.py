@@ -130,7 +130,7 @@ def _setting(
 ) -> Setting:
     planned = plan(goal, [queries(m)])
     mechanism = planned.parts[0].mechanism
-    shape = Shape(m, mechanism.tau, mechanism.tau_prime, goal.users or 0)
+    shape = Shape(m, mechanism.tau, mechanism.tau_prime or 0, goal.users or 0)
     pairs = tuple(build(shape) for build in builders)
     if goal.unit == "user-day":
         pairs = tuple(_dated(pair) for pair in pairs)

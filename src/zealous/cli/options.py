@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -10,13 +10,21 @@ import click
 
 from zealous.account import Account
 from zealous.approval import Approved
+from zealous.declared import public_files
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.spark import Spark
 from zealous.errors import UsageError
-from zealous.guarantee import DEFINITIONS, SESSION_GAP, Guarantee
+from zealous.guarantee import (
+    DEFINITIONS,
+    SESSION_GAP,
+    Guarantee,
+    Indistinguishability,
+    exact,
+)
 from zealous.handout import PARAMETERS_FROM
 from zealous.items import Kind, Unnamed, named
 from zealous.log import PRESETS, Cleaning, Columns, Log, read_log
+from zealous.mechanism.choose import MECHANISMS
 from zealous.plan import plan
 from zealous.remote import Place, place_of
 
@@ -101,6 +109,18 @@ CHOICE = (
                  show_default=True, help="How the parameters were chosen."),
 )  # fmt: skip
 
+MECHANISM = (
+    click.option("--mechanism", metavar="NAME",
+                 help=f"{', '.join(MECHANISMS)}, or auto; or queries=NAME,keywords=NAME. "
+                      "[default: zealous, or what a public file is for]"),
+    click.option("--domain", multiple=True, metavar="FILE",
+                 help="A public list of the items: all of them are published, and no others. "
+                      "KIND=FILE where there are several kinds."),
+    click.option("--prior", multiple=True, metavar="FILE",
+                 help="A public list with frequencies, or an earlier release: it steers which of "
+                      "their items people give. KIND=FILE where there are several kinds."),
+)  # fmt: skip
+
 ACCOUNT = (
     click.option("--period", metavar="P",
                  help="The days to publish: 2026-03, 2026-Q1, 2026-03-05..2026-03-20."),
@@ -172,14 +192,20 @@ def log_from(given: Given) -> Log:
 
 def goal_from(given: Given) -> Guarantee:
     """The guarantee that GOAL options ask for."""
-    for name in ("epsilon", "delta"):
-        if given[name] is None:
+    delta = given["delta"]
+    if delta is None and given.get("domain"):
+        delta = "0"  # a part that needs one says so
+    for name, value in (("epsilon", given["epsilon"]), ("delta", delta)):
+        if value is None:
             raise UsageError(f"--{name} is missing: there is no default for how much to protect")
     if given["items_per_user"] is None:
         raise UsageError("--items-per-user is missing: how many items of one user may count?")
-    return DEFINITIONS[given["guarantee"]](
+    definition = DEFINITIONS[given["guarantee"]]
+    if definition.needs_users and given["users"] is None and not exact(delta, "delta"):
+        definition = Indistinguishability  # with delta = 0 both say the same, for any number
+    return definition(
         epsilon=given["epsilon"],
-        delta=given["delta"],
+        delta=delta,
         users=given["users"],
         neighbors=given["neighbors"],
         unit=given["unit"],
@@ -251,12 +277,43 @@ def approved_from(items: str | None, given: Given) -> Approved:
         most = whole_number(given["items_per_user"], "--items-per-user")
         kinds = [Unnamed(items_per_user=most)]
     accept = given["accept_delta"]
+    names = [kind.name() for kind in kinds]
+    files = public_files(kinds, **files_from(given, names))
     return Approved(
-        planned=plan(goal, kinds, split=split_from(given), accept_delta=accept),
+        planned=plan(
+            goal,
+            kinds,
+            split=split_from(given),
+            accept_delta=accept,
+            mechanism=_mechanism(given["mechanism"]),
+            public={name: (each.use, each.about()) for name, each in files.items()},
+        ),
         accept_delta=accept,
         select=given["select"],
         parameters_from=given["parameters_from"],
     )
+
+
+def files_from(given: Given, names: Sequence[str]) -> dict[str, dict[str, str]]:
+    """The public files of MECHANISM options, by what they are for and by name of kind."""
+    return {use: _by_kind(given[use], names, f"--{use}") for use in ("domain", "prior")}
+
+
+def _by_kind(texts: Sequence[str], names: Sequence[str], option: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for text in texts:
+        kinds = [name for name in names if text.startswith(f"{name}=")]
+        name = kinds[0] if kinds else names[0]
+        if name in found or (not kinds and len(names) > 1):
+            raise UsageError(f"{option} must say which kind a file is for, once each: KIND=FILE")
+        found[name] = text.removeprefix(f"{name}=")
+    return found
+
+
+def _mechanism(text: str | None) -> str | dict[str, str] | None:
+    if text is None or "=" not in text:
+        return text
+    return _pairs(text, "--mechanism")
 
 
 def split_from(given: Given) -> dict[str, str] | None:

@@ -19,6 +19,7 @@ from zealous.cli.options import (
     ITEMS,
     JSON,
     LOG,
+    MECHANISM,
     Given,
     approved_from,
     log_from,
@@ -28,6 +29,7 @@ from zealous.cli.options import (
 from zealous.errors import UsageError
 from zealous.guarantee import UNITS, exact, shown
 from zealous.log import Log
+from zealous.mechanism import Zealous
 from zealous.plan import Plan, claimed, figures, twelve
 from zealous.release import Release, read_release
 from zealous.theory.accounts import for_accounts
@@ -50,6 +52,9 @@ To have it approved first, and then carried out exactly so:
 Which m and epsilon? From public sources only: an earlier release, a log of zealous generate.
   zealous plan --items queries --items-per-user 5 --users 500000 --epsilon 2 --delta 0.001 \\
       --advise --like earlier-release
+More items at the same guarantee, and which mechanism gives them:
+  zealous plan --guarantee indistinguishable --neighbors add-remove --items-per-user 5 \\
+      --epsilon 1 --delta 1e-6 --mechanism auto
 The other way round, which guarantees do given parameters satisfy?
   zealous plan --scale 5 --tau 1 --tau-prime 100 --items-per-user 5 --users 500000
 """
@@ -57,7 +62,7 @@ The other way round, which guarantees do given parameters satisfy?
 
 @click.command(help=_HELP)
 @click.option("--items", metavar="KIND,..", help="The kinds of items; one of any kind if left out.")
-@options(GOAL, ITEMS, CHOICE)
+@options(GOAL, ITEMS, CHOICE, MECHANISM)
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE",
               help="Write the plan to a file for approval; see publish --plan.")  # fmt: skip
 @click.option("--curve", is_flag=True, help="The least delta that is proven at other epsilons.")
@@ -85,6 +90,9 @@ def plan(items: str | None, output: Path | None, as_json: bool, **given: Any) ->
         )
     if given["like"] and not given["advise"]:
         raise UsageError("--like goes with --advise")
+    for option in ("accounts_per_person", "advise", "curve"):
+        if given[option] and not all(isinstance(each.mechanism, Zealous) for each in planned.parts):
+            raise UsageError(f"--{option.replace('_', '-')} goes with --mechanism zealous alone")
     person = None
     if given["accounts_per_person"] is not None:
         person = Person(planned, given["accounts_per_person"])
@@ -120,8 +128,7 @@ class Person:
     def __init__(self, planned: Plan, accounts: int) -> None:
         self.accounts = accounts
         self.goal = planned.goal
-        parts = [part.mechanism for part in planned.parts]
-        self.holds = for_accounts(planned.goal, parts, accounts)
+        self.holds = for_accounts(planned.goal, _thresholds(planned), accounts)
 
     def figures(self) -> dict[str, Any]:
         """For programs."""
@@ -147,11 +154,14 @@ class Person:
         )
 
 
+def _thresholds(planned: Plan) -> list[Zealous]:
+    return [part.mechanism for part in planned.parts if isinstance(part.mechanism, Zealous)]
+
+
 def _curve(planned: Plan) -> list[tuple[Fraction, Fraction]]:
     """From a tenth of the whole loss to all of it."""
-    parts = [part.mechanism for part in planned.parts]
     tenths = [planned.goal.epsilon * tenth / 10 for tenth in range(1, 11)]
-    return delta_curve(planned.goal, parts, tenths)
+    return delta_curve(planned.goal, _thresholds(planned), tenths)
 
 
 def _claim_at(epsilon: Fraction, delta: Fraction) -> dict[str, float | None]:
@@ -185,7 +195,7 @@ def _public(given: Given) -> Log | Release:
 def _object(planned: Plan) -> dict[str, Any]:
     """Totals; the numbers of the histogram where there is one; and each part."""
     goal = planned.goal
-    parts = [{"kind": part.name(), **figures(part)} for part in planned.parts]
+    parts = [{"kind": part.name(), **figures(part), "why": part.why} for part in planned.parts]
     epsilon, delta = twelve(goal)
     return {
         **(parts[0] if len(parts) == 1 else {}),
@@ -201,7 +211,8 @@ def _object(planned: Plan) -> dict[str, Any]:
 def _which_hold(given: Given, as_json: bool) -> None:
     if None in (given["scale"], given["tau"], given["tau_prime"]):
         raise UsageError("--scale, --tau and --tau-prime go together")
-    for name in ("epsilon", "delta", "items", "output", "advise", "curve", "accounts_per_person"):
+    for name in ("epsilon", "delta", "items", "output", "advise", "curve", "accounts_per_person",
+                 "mechanism", "domain", "prior"):  # fmt: skip
         if given[name]:
             option = "-o" if name == "output" else "--" + name.replace("_", "-")
             raise UsageError(f"--scale, --tau and --tau-prime do not go with {option}")

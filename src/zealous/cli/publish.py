@@ -18,18 +18,21 @@ from zealous.cli.options import (
     ITEMS,
     JSON,
     LOG,
+    MECHANISM,
     PLACE,
     SPARK,
     Given,
     account_from,
     approved_from,
     engine_from,
+    files_from,
     log_from,
     options,
 )
+from zealous.declared import public_files
 from zealous.errors import UsageError
-from zealous.guarantee import UNITS, shown
-from zealous.handout import empty
+from zealous.guarantee import UNITS
+from zealous.handout import budget, empty
 from zealous.publish import publish_to
 from zealous.release import Release, read_release
 from zealous.remote import Place
@@ -48,12 +51,17 @@ Examples:
       --users 500000 --epsilon 2 --delta 0.001 -o release
   zealous publish shop.csv.gz --user CustomerID --items columns:Description \\
       --items-per-user 3 --users 10000 --epsilon 2 --delta 0.001 -o products
+  zealous publish shop.csv.gz --user CustomerID --items columns:Description \\
+      --items-per-user 3 --domain catalogue.csv --epsilon 1 -o all-products
+  zealous publish log.parquet --items queries --items-per-user 5 --mechanism auto \\
+      --guarantee indistinguishable --epsilon 1 --delta 1e-6 -o more
   zealous publish log.parquet --plan plan.json --period 2026-03 -o march
 """
 
 _SAID_BY_A_PLAN = (
     "items", "epsilon", "delta", "users", "guarantee", "neighbors", "unit", "items_per_user",
     "split", "accept_delta", "by", "fold_words", "session_gap", "select", "parameters_from",
+    "mechanism",
 )  # fmt: skip
 
 
@@ -67,7 +75,7 @@ _SAID_BY_A_PLAN = (
     metavar="DIR",
     help="A new directory, or a new folder of an object store: s3://bucket/release.",
 )
-@options(GOAL, ITEMS, CHOICE)
+@options(GOAL, ITEMS, CHOICE, MECHANISM)
 @click.option("--plan", "approved", type=click.Path(path_type=Path), metavar="FILE",
               help="An approved plan, instead of all the options above.")  # fmt: skip
 @options(ACCOUNT, LOG)
@@ -85,6 +93,8 @@ def publish(
 ) -> None:
     """Publish the frequent items of a log."""
     wish = _approved(context, approved) if approved else _asked(items, given)
+    files = files_from(given, list(wish.mechanisms()))
+    wish.check_files(public_files(wish.kinds(), **files))
     log = log_from(given)
     with show.telling() as say:
         release, directory = publish_to(
@@ -97,6 +107,8 @@ def publish(
             select=wish.select,
             parameters_from=wish.parameters_from,
             approved_plan=wish.sha256,
+            mechanism=wish.mechanisms(),
+            **files,
             period=given["period"],
             all_in_period=given["all_in_period"],
             account=account_from(given),
@@ -128,8 +140,8 @@ def summary(release: Release, output: Place) -> None:
     """What was published, in a few lines."""
     goal = release.about["guarantee"]
     rows = [
-        (part["kind"], len(release[part["kind"]]), part["items_per_user"], part["tau_prime"],
-         part["forecast"]["error_95"])
+        (part["kind"], len(release[part["kind"]]), part["items_per_user"],
+         "" if part["tau_prime"] is None else part["tau_prime"], part["forecast"]["error_95"])
         for part in release.about["plan"]
     ]  # fmt: skip
     show.table(
@@ -141,7 +153,7 @@ def summary(release: Release, output: Place) -> None:
         if not len(release[part["kind"]]):
             click.echo(f"{part['kind']}: {empty(part)}")
     click.echo(
-        f"{goal['title']}, epsilon = {shown(goal['epsilon'])}, delta = {shown(goal['delta'])}, "
-        f"for {UNITS[goal['unit']]}.\nStart with {output / 'README.md'}; the page to sign is "
+        f"{goal['title']}, {budget(goal)}, for {UNITS[goal['unit']]}.\n"
+        f"Start with {output / 'README.md'}; the page to sign is "
         f"{output / 'statement.html'}"
     )

@@ -8,6 +8,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -122,13 +123,8 @@ class DuckDB:
         import pyarrow.parquet as pq
 
         path = self.directory / f"put-{name}.parquet"
-        try:
+        with _writing():
             pq.write_table(table, path)
-        except OSError as error:
-            why = reason(error)
-            raise ZealousError(
-                f"the temporary directory cannot be written: {why}. Name another by --temporary"
-            ) from None
         self.open(name, [path])
 
     def batches(self, steps: Sequence[Step], each: Each | None = None) -> Iterator[pa.RecordBatch]:
@@ -137,10 +133,15 @@ class DuckDB:
         return map(each, batches) if each else batches
 
     def _batches(self, steps: Sequence[Step]) -> Iterator[pa.RecordBatch]:
-        try:
+        with self._wrapping():
             reader = self._connection.sql(statement(steps)).to_arrow_reader(_BATCH_ROWS)
             while (batch := next(reader, None)) is not None:
                 yield batch
+
+    @contextmanager
+    def _wrapping(self) -> Iterator[None]:
+        try:
+            yield
         except (self._errors, OSError, ValueError, RuntimeError) as error:
             # Arrow wraps what is raised in a read; an interrupted query raises a RuntimeError.
             raise _wrapped(error) from None
@@ -164,6 +165,18 @@ class DuckDB:
     def drop(self, name: str) -> None:
         """Forget a temporary table."""
         self._run(f"drop table if exists {name}")
+
+    def keep(self, name: str, steps: Sequence[Step], each: Each) -> None:
+        """Keep the rows of the last step, as `each` leaves them, under a name; see `Engine`."""
+        import pyarrow.parquet as pq
+
+        path = self.directory / f"kept-{name}.parquet"
+        with self._wrapping():
+            reader = self._connection.sql(statement(steps)).to_arrow_reader(_BATCH_ROWS)
+            with _writing(), pq.ParquetWriter(path, reader.schema) as writer:
+                for batch in reader:
+                    writer.write_batch(each(batch))
+        self.open(name, [path])
 
     def buckets(self, rows: int) -> int:
         """In how many parts of its users a log must be worked through to fit in memory."""
@@ -193,6 +206,17 @@ class DuckDB:
             return self._connection.execute(sql)
         except (self._errors, RuntimeError) as error:
             raise _wrapped(error) from None
+
+
+@contextmanager
+def _writing() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        why = reason(error)
+        raise ZealousError(
+            f"the temporary directory cannot be written: {why}. Name another by --temporary"
+        ) from None
 
 
 def _wrapped(error: BaseException) -> BaseException:

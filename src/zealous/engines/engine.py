@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 from zealous.engines.sql import Step
@@ -12,24 +14,59 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Each = Callable[["pa.RecordBatch"], "pa.RecordBatch"]
+_numbers = itertools.count()  # of tables, so that none is put in the place of another
 
 
 class Counted:
-    """Rows that are still where they were counted: they come when they are asked for, once.
+    """Rows of (item..., count) that are still where they are counted, when they are asked for.
 
     Args:
-        batches: Streams them, each batch as the function it is given leaves it.
+        engine: Where they are counted.
+        steps: Gives the steps that count them, and removes what that took when it is left.
     """
 
-    def __init__(self, batches: Callable[[Each | None], Iterator[pa.RecordBatch]]) -> None:
-        self._batches = batches
+    def __init__(
+        self, engine: Engine, steps: Callable[[], AbstractContextManager[Sequence[Step]]]
+    ) -> None:
+        self._engine = engine
+        self._steps = steps
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
-        return self._batches(None)
+        with self._steps() as steps:
+            yield from self._engine.batches(steps)
 
     def through(self, each: Each) -> Iterator[pa.RecordBatch]:
         """The rows as `each` leaves them, which runs where they are: only what it keeps comes."""
-        return self._batches(each)
+        with self._steps() as steps:
+            yield from self._engine.batches(steps, each)
+
+    def stored(self, each: Each) -> Stored:
+        """The rows as `each` leaves them, drawn once, for later counts of the same log to use."""
+        name = f"stored_{next(_numbers)}"
+        with self._steps() as steps:
+            self._engine.keep(name, steps, each)
+        return Stored(self._engine, name)
+
+
+class Stored(NamedTuple):
+    """Rows of (item..., count) that stay where they were counted, with the noise they got."""
+
+    engine: Engine
+    name: str
+
+    def above(self, threshold: int) -> Iterator[pa.RecordBatch]:
+        """Those with a count strictly above a threshold."""
+        sql = f"select * from {self.name} where count > {threshold}"
+        return self.engine.batches([Step("above", sql)])
+
+
+def named(engine: Engine, table: pa.Table | Stored) -> str:
+    """The name under which a table can be selected from on an engine."""
+    if isinstance(table, Stored):
+        return table.name
+    name = f"given_{next(_numbers)}"
+    engine.put(name, table)
+    return name
 
 
 class Opened(NamedTuple):
@@ -98,6 +135,14 @@ class Engine(Protocol):
 
     def drop(self, name: str) -> None:
         """Forget a temporary table."""
+        ...
+
+    def keep(self, name: str, steps: Sequence[Step], each: Each) -> None:
+        """Keep the rows of the last step, as `each` leaves them, under a name.
+
+        `each` is applied once to every row, however often they are then selected: noise is not
+        drawn again.
+        """
         ...
 
     def buckets(self, rows: int) -> int:

@@ -263,6 +263,18 @@ class Spark:
             with _wrapping():
                 self.session.catalog.dropTempView(view)
 
+    def keep(self, name: str, steps: Sequence[Step], each: Each) -> None:
+        """Keep the rows of the last step, as `each` leaves them, under a name; see `Engine`.
+
+        What `each` draws must not be drawn again. A local checkpoint forgets how its rows were
+        made, so that a lost executor ends the run where a cache would work them out once more.
+        """
+        with _wrapping():
+            frame = self._run(steps)
+            self._ship()
+            drawn = frame.mapInArrow(executor.Through(each), frame.schema)
+            self._view(name, drawn.localCheckpoint(eager=True))
+
     def buckets(self, rows: int) -> int:
         """One: Spark cuts its work into parts by itself."""
         return 1

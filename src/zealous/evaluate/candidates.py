@@ -20,6 +20,7 @@ from zealous.evaluate.released import Released, by_index, by_text, itself
 from zealous.guarantee import Guarantee, ProbabilisticDP, whole
 from zealous.log import Log
 from zealous.mechanism import Mechanism, Zealous
+from zealous.mechanism.protocol import once_bounded
 from zealous.noise import RandomBytes, seeded_bytes
 
 ORIGINAL, ZEALOUS = "original", "zealous"
@@ -203,7 +204,8 @@ def released(mechanism: Mechanism, original: Original, random_bytes: RandomBytes
     """
     given = np.zeros(len(original), bool)
 
-    def count(*, bound: int, at_least: int) -> Iterator[pa.RecordBatch]:
+    def count(*, bound: int, at_least: int, **more: Any) -> Iterator[pa.RecordBatch]:
+        once_bounded(more)
         _check_bound(mechanism, original, bound)
         kept = original.kept[bound]
         index = np.flatnonzero(kept >= max(1, at_least))

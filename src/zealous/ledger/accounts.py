@@ -98,8 +98,8 @@ class Charge:
         """Check before anything is counted."""
         if not isinstance(self.epsilon, Fraction) or not isinstance(self.delta, Fraction):
             raise UsageError("a charge's epsilon and delta must be exact fractions")
-        if self.epsilon <= 0 or not 0 < self.delta < 1:
-            raise UsageError("a charge needs epsilon above 0 and delta between 0 and 1")
+        if self.epsilon <= 0 or not 0 <= self.delta < 1:
+            raise UsageError("a charge needs epsilon above 0, and delta at least 0 and below 1")
         if self.definition not in DEFINITIONS:
             raise UsageError(f"definition must be one of {', '.join(DEFINITIONS)}")
         check_neighbors(self.neighbors)

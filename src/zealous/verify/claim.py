@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from zealous.account import OTHERS
 from zealous.bound import check_select
-from zealous.calibrate import as_float, covers_absence, guarantees
+from zealous.calibrate import as_float
 from zealous.errors import UsageError
-from zealous.guarantee import DEFINITIONS, Guarantee, Indistinguishability, exact, whole
+from zealous.guarantee import DEFINITIONS, Guarantee, Indistinguishability, exact
 from zealous.handout import FILTERED
-from zealous.items import Kind, columns, named
+from zealous.items import Kind, Unnamed, columns, named
 from zealous.log import Columns
-from zealous.mechanism import Zealous
+from zealous.mechanism import Calibrated
+from zealous.mechanism.choose import MECHANISMS
 from zealous.period import Period
-from zealous.plan import Part, Plan, also, figures
+from zealous.plan import COMPOSITION, Part, Plan, also, figures, theorem
 from zealous.provenance import assumptions as assumed
 from zealous.provenance import claim as as_stated
 from zealous.release import file_names, papers
 
 About = Mapping[str, Any]
-FILTERED_THEOREM = "docs/proofs/composition.md"
 
 
 class Failed(Exception):
@@ -88,43 +89,45 @@ def _part(part: About, about: About) -> Guarantee:
     share, scale = claimed(part, part["guarantee"]), exact(part["exact"]["scale"], "scale")
     if float(scale) != part["scale"]:
         raise Failed("a rounded number is not the one that the exact number gives")
-    whole(part["tau"], "tau")
-    if not covers_absence(scale, part["tau_prime"] - part["tau"]):
-        raise Failed("T(t) is above 1 - alpha: an item's absence would tell too much")
-    given = _given(part, share.definition)
-    if given.epsilon > share.epsilon or given.delta > share.delta:
+    mechanism = _mechanism(part)
+    given = mechanism.delta(share)
+    if given > share.delta:
         raise Failed("its epsilon or delta is smaller than what its parameters give")
-    if Fraction(part["delta_achieved"]) < given.delta:
+    if Fraction(part["delta_achieved"]) < given:
         raise Failed("the delta that it says to achieve is too small")
     return share
 
 
-def _given(part: About, definition: str) -> Guarantee:
-    found = guarantees(
-        scale=exact(part["exact"]["scale"], "scale"),
-        tau=part["tau"],
-        tau_prime=part["tau_prime"],
-        items_per_user=part["items_per_user"],
-        users=part["users"],
-    )
-    for each in found:
-        if (each.definition, each.neighbors) == (definition, part["neighbors"]):
-            return each
-    raise Failed("its epsilon or delta is smaller than what its parameters give")
+def _mechanism(part: About) -> Calibrated:
+    """The mechanism of a table, made anew from its parameters."""
+    try:
+        mechanism = MECHANISMS[part["mechanism"]].again(part)
+    except LookupError:
+        raise Failed("its parameters are not those of its mechanism") from None
+    except UsageError as why:
+        raise Failed(str(why)) from None
+    if (mechanism.noise, mechanism.tau, mechanism.tau_prime) != (
+        part["noise"], part["tau"], part["tau_prime"],
+    ):  # fmt: skip
+        raise Failed("its noise or thresholds are not those of its mechanism")
+    if (mechanism.needs is None) != ("public" not in part):
+        raise Failed("it must name a public file exactly where its mechanism uses one")
+    return mechanism
 
 
 def _also(about: About) -> None:
     other = about["also_guaranteed"]
     if about["review"] is not None and other["definition"] != Indistinguishability.definition:
         raise Failed("a filtered child keeps indistinguishability alone, and claims more")
-    try:
-        given = [_given(part, other["definition"]) for part in about["plan"]]
-    except Failed:
-        raise Failed("what is also guaranteed does not follow from the parameters") from None
+    parts = [_of_any_kind(part) for part in about["plan"]]
+    given = also(Plan(goal=drawn(about), parts=tuple(parts)))
     same = all(other[name] == about["guarantee"][name] for name in ("neighbors", "unit", "users"))
-    if not same or any(
-        sum((getattr(each, name) for each in given), Fraction(0)) > Fraction(other[name])
-        for name in ("epsilon", "delta")
+    if (
+        given is None
+        or not same
+        or given.definition != other["definition"]
+        or given.epsilon > Fraction(other["epsilon"])
+        or given.delta > Fraction(other["delta"])
     ):
         raise Failed("what is also guaranteed does not follow from the parameters")
 
@@ -136,12 +139,12 @@ def check_words(path: Path, about: About) -> str:
     """What people read is what the numbers say; for a release that this version wrote."""
     claim = about["guarantee"]
     goal = claimed(claim, claim["definition"])
-    said = {**stated(goal, about, float), "exact": claim["exact"]}
+    planned = _planned(about)
+    said = {**stated(goal, about, float, theorem(planned)), "exact": claim["exact"]}
     if said != claim:
         raise Failed("the guarantee in words is not the one in numbers")
     if about["assumptions"] != assumptions(about):
         raise Failed("the assumptions are not those of the guarantee and the columns")
-    planned = _planned(about)
     if about["also_guaranteed"] != also_stated(about, planned):
         raise Failed("what is also guaranteed is not said as it follows from the parameters")
     _check_figures(planned, about)
@@ -151,10 +154,11 @@ def check_words(path: Path, about: About) -> str:
     return "figures, README, statement and registry entry say what release.json says"
 
 
-def stated(goal: Guarantee, about: About, number: Callable[[Fraction], float]) -> dict[str, Any]:
+def stated(
+    goal: Guarantee, about: About, number: Callable[[Fraction], float], proof: str
+) -> dict[str, Any]:
     """A guarantee as release.json states it."""
-    said = as_stated(goal, number)
-    return said if about["review"] is None else {**said, "theorem": FILTERED_THEOREM}
+    return as_stated(goal, number, proof if about["review"] is None else COMPOSITION)
 
 
 def assumptions(about: About) -> list[str]:
@@ -166,6 +170,7 @@ def assumptions(about: About) -> list[str]:
         drawn(about),
         Columns(**about["columns"]),
         Period.parse(about["period"]) if about["period"] is not None else None,
+        [part["public"] for part in about["plan"] if "public" in part],
         others=about["ledger"]["tracked"] and OTHERS in about["assumptions"],
     )
     return said if about["review"] is None else [*said, FILTERED]
@@ -178,7 +183,7 @@ def also_stated(about: About, planned: Plan | None = None) -> dict[str, Any] | N
         about["review"] is not None and not isinstance(other, Indistinguishability)
     ):
         return None
-    return stated(other, about, as_float)
+    return stated(other, about, as_float, other.theorem)
 
 
 def _planned(about: About) -> Plan:
@@ -199,16 +204,18 @@ def _again(part: About, item: Sequence[str]) -> Part:
         raise Failed(
             f"{part['kind']}: this is no kind of items, or not one with such settings"
         ) from None
+    return replace(_of_any_kind(part), kind=kind)
+
+
+def _of_any_kind(part: About) -> Part:
+    """A part of the plan, apart from what its items are."""
+    goal, mechanism = claimed(part, part["guarantee"]), _mechanism(part)
     return Part(
-        kind=kind,
-        goal=claimed(part, part["guarantee"]),
-        mechanism=Zealous(
-            items_per_user=m,
-            scale=exact(part["exact"]["scale"], "scale"),
-            tau=part["tau"],
-            tau_prime=part["tau_prime"],
-        ),
-        delta=_given(part, part["guarantee"]).delta,
+        kind=Unnamed(items_per_user=part["items_per_user"]),
+        goal=goal,
+        mechanism=mechanism,
+        delta=mechanism.delta(goal),
+        public=part.get("public"),
     )
 
 

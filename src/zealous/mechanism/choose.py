@@ -1,0 +1,62 @@
+"""The mechanisms by their names, and which one serves best, judged by public facts alone."""
+
+from __future__ import annotations
+
+from zealous.errors import UsageError
+from zealous.guarantee import Guarantee, ProbabilisticDP
+from zealous.mechanism.domain import Domain
+from zealous.mechanism.prior import Prior
+from zealous.mechanism.protocol import Calibrated, Needs
+from zealous.mechanism.rounds import Rounds, SetUnion, Sips
+from zealous.mechanism.zealous import Zealous
+
+ASKED = "it was asked for"
+MECHANISMS: dict[str, type[Calibrated]] = {
+    each.name: each for each in (Zealous, SetUnion, Sips, Rounds, Prior, Domain)
+}
+
+
+def choose(
+    name: str | None, goal: Guarantee, items_per_user: int, given: Needs | None
+) -> tuple[type[Calibrated], str]:
+    """A mechanism, and why it is that one; nothing here looks at a log.
+
+    Args:
+        name: Its name; `auto` for the one that publishes most; None for ZEALOUS, or for the one
+            that the given file is for.
+        goal: The guarantee.
+        items_per_user: m.
+        given: Which public file is given.
+    """
+    if name == "auto":
+        return _best(goal, items_per_user, given)
+    if name is None:
+        name = given or Zealous.name
+    if name not in MECHANISMS:
+        raise UsageError(f"mechanism must be auto or one of {', '.join(MECHANISMS)}")
+    found = MECHANISMS[name]
+    if found.needs != given:
+        wanted, other = found.needs, given
+        raise UsageError(
+            f"the {name} mechanism needs a public file: say --{wanted} FILE"
+            if wanted
+            else f"the {name} mechanism makes no use of --{other}: leave out one of the two"
+        )
+    return found, ASKED
+
+
+def _best(
+    goal: Guarantee, items_per_user: int, given: Needs | None
+) -> tuple[type[Calibrated], str]:
+    if given == "domain":
+        return Domain, "with a public list of the items no threshold is needed, and no delta"
+    if isinstance(goal, ProbabilisticDP):
+        if given:
+            raise UsageError(
+                f"--{given} serves the indistinguishable guarantee alone: leave it out, or ask for "
+                "--guarantee indistinguishable"
+            )
+        return Zealous, "no other gives the probabilistic guarantee without a public list"
+    if given == "prior":
+        return Prior, "what is known to be frequent steers which of their items people give"
+    return Rounds, "rounds that steer each other find the most items; their counts come after"

@@ -1,0 +1,128 @@
+"""Counts of everything in a public list: no threshold, and no delta.
+
+What a privacy reviewer must read.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from zealous.calibrate import noise_quantile, scale_for
+from zealous.errors import UsageError
+from zealous.guarantee import Guarantee, exact, whole
+from zealous.mechanism.every import every
+from zealous.mechanism.protocol import Count, Needs
+from zealous.mechanism.thresholds import kept, with_noise
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from zealous.noise import RandomBytes
+
+
+@dataclass(frozen=True, kw_only=True)
+class Domain:
+    """Every item of a public list with a noisy count, those that nobody has too.
+
+    What is not in the list is left aside before each user keeps some of her items, so that none of
+    them takes the place of one that counts. Counts may come out negative.
+
+    Attributes:
+        items_per_user: m.
+        scale: The scale of the noise.
+        domain: The list; a column `count` is left aside. None until `using` gives it.
+
+    Guarantee:
+        epsilon-differential privacy with delta = 0, which is both definitions at once, for every
+        number of users and whether or not the key is known, if scale >= M/epsilon. The list must
+        be public or released: one made from the log voids it.
+    """
+
+    items_per_user: int
+    scale: Fraction
+    domain: pa.Table | None = field(default=None, compare=False, repr=False)
+
+    name: ClassVar[str] = "domain"
+    noise: ClassVar[str] = "discrete-laplace"
+    theorem: ClassVar[str] = "docs/proofs/domain.md"
+    pure: ClassVar[bool] = True
+    needs: ClassVar[Needs | None] = "domain"
+    tau: ClassVar[int] = 0
+    tau_prime: ClassVar[int | None] = None
+
+    def __post_init__(self) -> None:
+        """Refuse what is no noise."""
+        whole(self.items_per_user, "items_per_user")
+        if not isinstance(self.scale, Fraction) or self.scale <= 0:
+            raise UsageError("scale must be a positive fractions.Fraction: floats are not exact")
+
+    @classmethod
+    def calibrated(cls, goal: Guarantee, items_per_user: int) -> Self:
+        """The least noise that epsilon allows; delta is not used.
+
+        >>> from zealous.guarantee import Indistinguishability
+        >>> goal = Indistinguishability(epsilon=1, delta=0, neighbors="add-remove")
+        >>> Domain.calibrated(goal, 5)
+        Domain(items_per_user=5, scale=Fraction(5, 1))
+        """
+        m = whole(items_per_user, "items_per_user")
+        return cls(items_per_user=m, scale=scale_for(goal, m))
+
+    @classmethod
+    def again(cls, part: Mapping[str, Any]) -> Self:
+        """Made anew from what release.json says of it; the list is not in there."""
+        return cls(
+            items_per_user=whole(part["items_per_user"], "items_per_user"),
+            scale=exact(part["exact"]["scale"], "scale"),
+        )
+
+    def using(self, public: pa.Table) -> Self:
+        """The same with its list."""
+        return replace(self, domain=public)
+
+    def delta(self, goal: Guarantee) -> Fraction:
+        """None at M/scale and above; 1 below, where nothing is proven."""
+        covered = goal.moved_counts(self.items_per_user) <= goal.epsilon * self.scale
+        return Fraction(0) if covered else Fraction(1)
+
+    def appears(self, count: int) -> float:
+        """The chance that an item of the list is published, whoever has it."""
+        del count
+        return 1.0
+
+    def error(self, confidence: float) -> int:
+        """A published count is off by at most this with such a probability."""
+        return noise_quantile(self.scale, confidence)
+
+    def alone(self) -> float:
+        """No item is published because somebody has it: all that is shown was public before."""
+        return 0.0
+
+    def thresholds(self) -> str:
+        """What an item must pass."""
+        return "none: every item of the list is published"
+
+    def parameters(self) -> dict[str, Any]:
+        """The scale says all."""
+        return {}
+
+    def release(self, count: Count, random_bytes: RandomBytes = os.urandom) -> list[pa.RecordBatch]:
+        """Publish: every item of the list once, in its order, with its noisy count."""
+        import numpy as np
+
+        from zealous.noise import DiscreteLaplace
+
+        if self.domain is None:
+            raise UsageError("the domain mechanism needs its list: call using(table) first")
+        names = [name for name in self.domain.column_names if name != "count"]
+        items, noise = self.domain.select(names), DiscreteLaplace(scale=self.scale)
+        counted = count(bound=self.items_per_user, at_least=1, only=items)
+        published = []
+        for batch in every(items, counted).to_batches():
+            noisy = with_noise(batch, noise, random_bytes)
+            published.append(kept(batch, noisy, np.ones(batch.num_rows, np.bool_)))
+        return published

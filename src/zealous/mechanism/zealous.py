@@ -1,0 +1,93 @@
+"""ZEALOUS, the paper's algorithm: the one mechanism that gives the probabilistic guarantee."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from zealous.calibrate import (
+    Calibration,
+    calibrate,
+    covers_absence,
+    guarantees,
+    noise_quantile,
+    publication_probability,
+)
+from zealous.guarantee import Guarantee, exact, whole
+from zealous.mechanism.thresholds import Thresholds
+
+if TYPE_CHECKING:
+    from zealous.noise import DiscreteLaplace
+
+
+@dataclass(frozen=True, kw_only=True)
+class Zealous(Thresholds):
+    """Two thresholds with discrete Laplace noise between them.
+
+    Guarantee:
+        With scale, tau and tau_prime from `calibrate` the published rows satisfy the guarantee
+        they were calibrated for: an item with fewer than tau users never appears, every other
+        count gets its own exact discrete Laplace noise, and an item appears only where its noisy
+        count is strictly above tau_prime. Nothing else of the counts leaves.
+    """
+
+    name: ClassVar[str] = "zealous"
+    noise: ClassVar[str] = "discrete-laplace"
+    theorem: ClassVar[str] = "docs/proofs/probabilistic.md"
+
+    @classmethod
+    def calibrated(cls, goal: Guarantee, items_per_user: int) -> Self:
+        """The parameters that publish the most under a guarantee; see `calibrate`."""
+        best = calibrate(goal, items_per_user)
+        return cls(
+            items_per_user=items_per_user,
+            scale=best.scale,
+            tau=best.tau,
+            tau_prime=best.tau_prime,
+        )
+
+    @classmethod
+    def again(cls, part: Mapping[str, Any]) -> Self:
+        """Made anew from what release.json says of it."""
+        return cls(
+            items_per_user=part["items_per_user"],
+            scale=exact(part["exact"]["scale"], "scale"),
+            tau=whole(part["tau"], "tau"),
+            tau_prime=part["tau_prime"],
+        )
+
+    def source(self) -> DiscreteLaplace:
+        """Where the noise comes from."""
+        from zealous.noise import DiscreteLaplace
+
+        return DiscreteLaplace(scale=self.scale)
+
+    def delta(self, goal: Guarantee) -> Fraction:
+        """The delta of `calibrate`'s theorem; 1 where its conditions do not hold at epsilon."""
+        found = guarantees(
+            scale=self.scale,
+            tau=self.tau,
+            tau_prime=self.tau_prime,
+            items_per_user=self.items_per_user,
+            users=goal.users,
+        )
+        for each in found:
+            if type(each) is type(goal) and each.neighbors == goal.neighbors:
+                holds = covers_absence(self.scale, self.tau_prime - self.tau)
+                return each.delta if holds and each.epsilon <= goal.epsilon else Fraction(1)
+        return Fraction(1)
+
+    def appears(self, count: int) -> float:
+        """The chance that an item of this many users (after bounding) is published."""
+        return publication_probability(self._calibration(), count)
+
+    def error(self, confidence: float) -> int:
+        """A published count is off by at most this with such a probability."""
+        return noise_quantile(self.scale, confidence)
+
+    def _calibration(self) -> Calibration:
+        return Calibration(
+            scale=self.scale, tau=self.tau, tau_prime=self.tau_prime, delta=Fraction(1)
+        )

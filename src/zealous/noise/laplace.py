@@ -1,0 +1,77 @@
+"""Discrete Laplace noise."""
+
+import os
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from zealous.errors import UsageError
+from zealous.noise.uniform import (
+    LARGEST_TERM,
+    Ints,
+    RandomBytes,
+    bernoulli_exp,
+    draws,
+    geometric,
+    uniform,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiscreteLaplace:
+    """Discrete Laplace (two-sided geometric) noise: P(z) = (1-a)/(1+a) a^|z|, a = exp(-1/scale).
+
+    Attributes:
+        scale: lambda, exactly.
+
+    Guarantee:
+        For every integer z, P(z) and P(z + 1) differ by a factor of exactly exp(1/scale), which is
+        what the theorems in calibrate.py rest on. It holds to the last digit, not up to rounding,
+        if `random_bytes` gives independent uniform bytes. Each draw is independent of the others
+        and of its position.
+
+    Raises:
+        UsageError: The scale is not a positive Fraction, or has too many digits.
+    """
+
+    scale: Fraction
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be sampled exactly."""
+        if not isinstance(self.scale, Fraction) or self.scale <= 0:
+            raise UsageError("scale must be a positive fractions.Fraction: floats are not exact")
+        if max(self.scale.numerator, self.scale.denominator) > LARGEST_TERM:
+            raise UsageError(
+                "scale has too many digits for exact 64-bit arithmetic: its numerator and "
+                "denominator may not exceed 2^48; give epsilon with fewer digits"
+            )
+
+    def sample(self, size: int, random_bytes: RandomBytes = os.urandom) -> Ints:
+        """Draw independent noise.
+
+        Args:
+            size: How many draws.
+            random_bytes: Where randomness comes from. Anything but the default is for tests.
+
+        Returns:
+            An array of `size` integers.
+
+        Raises:
+            UsageError: The size is negative.
+            Refused: `random_bytes` is stuck.
+        """
+        return draws(size, lambda candidates: self.accepted(candidates, random_bytes))
+
+    def accepted(self, candidates: int, random_bytes: RandomBytes) -> Ints:
+        """Algorithm 2, once for each candidate; those it would restart are left out."""
+        t, s = self.scale.numerator, self.scale.denominator
+        u = uniform(t, candidates, random_bytes)
+        u = u[bernoulli_exp(u, t, random_bytes)]
+        # x = u + t v is geometric, P(x) ~ exp(-x/t): u is its remainder by t, v its quotient.
+        v = geometric(u.size, random_bytes)
+        magnitude = (u.astype(np.int64) + t * v) // s
+        negative = uniform(2, u.size, random_bytes).astype(np.bool_)
+        noise = np.where(negative, -magnitude, magnitude)
+        # Zero has one sign only, or it would come twice as often as it should.
+        return noise[~negative | (magnitude > 0)]

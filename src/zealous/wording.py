@@ -1,0 +1,139 @@
+"""How a table was made, in words: from what release.json says of it, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from zealous.guarantee import shown
+
+Part = Mapping[str, Any]
+
+_NOISE = {
+    "discrete-laplace": "discrete Laplace",
+    "discrete-gaussian": "discrete Gaussian",
+    "truncated-discrete-laplace": "truncated discrete Laplace",
+}
+_INTEGERS = (
+    "add integer ({noise}) noise from the operating system's randomness by exact arithmetic "
+    "without floating point, "
+)
+_METHODS = {
+    "zealous": "ZEALOUS: count the units that hold an item, drop items below tau, " + _INTEGERS
+    + "publish items whose noisy count is above tau'.",
+    "laplace": "Exact accounting: as ZEALOUS, with the scale and tau' that are least together.",
+    "gaussian": "Gaussian sparse histogram: count the units that hold an item, " + _INTEGERS
+    + "publish items whose noisy count is above tau'.",
+    "selection": "Optimal key selection with counts: count the units that hold an item, one item a "
+    "unit, " + _INTEGERS + "publish items whose noisy count is above tau'.",
+    "domain": "Public domain: count the units that hold each item of a public list, " + _INTEGERS
+    + "publish all of them.",
+}  # fmt: skip
+_KEYS = {
+    "set-union": "Weighted set union",
+    "sips": "Iterated set union (DP-SIPS)",
+    "rounds": "Steered rounds",
+    "prior": "Rounds steered by a public prior",
+}
+
+
+def listed(part: Part) -> bool:
+    """Whether a table holds every element of a public list, and nothing else."""
+    return bool(part["mechanism"] == "domain")
+
+
+def noise(part: Part) -> str:
+    """What its noise is called."""
+    return _NOISE[part["noise"]]
+
+
+def method(part: Part) -> str:
+    """The mechanism of a table, for a registry."""
+    if "rounds" in part:
+        return (
+            f"{_KEYS[part['mechanism']]}: each unit spreads a weight of length 1000 over the items "
+            f"it gives, {_INTEGERS.format(noise=noise(part))}items whose noisy weight passes are "
+            "keys; then count the units that hold each key, add noise, publish all keys."
+        )
+    return _METHODS[part["mechanism"]].format(noise=noise(part))
+
+
+def threshold(part: Part) -> str:
+    """What an item had to pass, in a few words."""
+    if listed(part):
+        return "all of a public list"
+    if "rounds" in part:
+        passed = " / ".join(f"{each['threshold']:,}" for each in part["rounds"])
+        return f"weight {passed}"
+    return str(part["tau_prime"])
+
+
+def absence(plan: Sequence[Part]) -> str:
+    """What it means that an item is not there."""
+    said = []
+    if not all(map(listed, plan)):
+        said.append("An item that is absent may be rare, or may have been dropped by the noise.")
+    if any(map(listed, plan)):
+        said.append(
+            "A table over a public list has every item of that list, those that nobody holds too: "
+            "there an item that is absent was not on the list, and a count can be below zero."
+        )
+    return " ".join(said)
+
+
+def table(part: Part, units: str, each: str) -> list[str]:
+    """How a table was made, point by point."""
+    error = part["forecast"]["error_95"]
+    made = _in_list if listed(part) else _keys if "rounds" in part else _above
+    said = made(part, units, each)
+    interval = f"- 95 % interval of the noise: count - {error} .. count + {error}."
+    if not listed(part) and "rounds" not in part:
+        interval += (
+            " It holds for 95 of 100 counts before the second threshold; counts just above it tend "
+            "to be too high, since only those that were lucky are there."
+        )
+    if "public" in part:
+        file = part["public"]
+        said.append(f"- The public file is {file['name']}, SHA-256 `{file['sha256']}`.")
+    return [interval, *said]
+
+
+def _above(part: Part, units: str, each: str) -> list[str]:
+    """A table of what passed two thresholds."""
+    appear = part["forecast"]["users_to_appear"]
+    return [
+        f"- An item of {appear['5%']} / {appear['50%']} / {appear['95%']} {units} appears with "
+        "probability 5 / 50 / 95 %.",
+        f"- epsilon {shown(part['epsilon'])}, delta {shown(part['delta'])}: {noise(part)} "
+        f"noise of scale {shown(part['scale'])}; at least {part['tau']} {units} before noise, "
+        f"more than {part['tau_prime']} after.",
+    ]
+
+
+def _in_list(part: Part, units: str, each: str) -> list[str]:
+    """A table of everything in a public list."""
+    return [
+        f"- Only items of a public list were looked at, before {each} kept some. Every item of the "
+        f"list is here, those of no {units} too: nothing was dropped.",
+        f"- epsilon {shown(part['epsilon'])}, and no delta: {noise(part)} noise of scale "
+        f"{shown(part['scale'])}, and no threshold.",
+    ]
+
+
+def _keys(part: Part, units: str, each: str) -> list[str]:
+    """A table of keys that were found first, and counted then."""
+    appear, rounds = part["forecast"]["users_to_appear"], part["rounds"]
+    given = ", ".join(str(one["items_per_user"]) for one in rounds)
+    number = "one round" if len(rounds) == 1 else f"{len(rounds)} rounds"
+    return [
+        f"- Which items are here was decided first, in {number} in which {each} gave at most "
+        f"{given} items; then they were counted, with noise of their own. So a count does not tell "
+        "whether an item was nearly left out, and can be below zero.",
+        f"- An item of {appear['5%']} / {appear['50%']} / {appear['95%']} {units} appears with "
+        f"probability 5 / 50 / 95 %, if {units} that hold it give as many items as they may in the "
+        "last round, this one among them.",
+        f"- epsilon {shown(part['epsilon'])}, delta {shown(part['delta'])}: {noise(part)} noise, "
+        f"on counts of scale {shown(part['scale'])}, on weights of scale "
+        f"{', '.join(format(one['scale'], ',') for one in rounds)}; weights above "
+        f"{', '.join(format(one['threshold'], ',') for one in rounds)}.",
+    ]

@@ -1,0 +1,339 @@
+"""Keys in rounds, and their counts: the mechanism against what it promises.
+
+It runs over a count of a few lines, which shares nothing with those of the engines.
+"""
+
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from zealous.errors import UsageError
+from zealous.mechanism.rounds import Rounds, SetUnion, Sips
+from zealous.noise import seeded_bytes
+from zealous.theory.rounds import GRAIN, LARGEST_SCALE, WEIGHT, Round
+
+Log = Mapping[str, Iterable[str]]  # each user's items: the first letter is one column, the rest one
+
+ALL = [Rounds, SetUnion, Sips]
+COLUMNS = ("query", "url")
+REJECT = 1e-4
+
+
+# The count of a few lines
+
+
+def table(amounts: Mapping[str, int]) -> pa.Table:
+    items = list(amounts)
+    return pa.table(
+        {
+            "query": pa.array([item[0] for item in items], pa.string()),
+            "url": pa.array([item[1:] for item in items], pa.string()),
+            "count": pa.array([amounts[item] for item in items], pa.int64()),
+        }
+    )
+
+
+def listed(rows: pa.Table | None) -> list[str]:
+    if rows is None:
+        return []
+    columns = (rows[name].to_pylist() for name in COLUMNS)
+    return ["".join(item) for item in zip(*columns, strict=True)]
+
+
+def by_chance(user: str, item: str) -> int:
+    return zlib.crc32(f"{user} {item}".encode())
+
+
+class Counting:
+    """Counts a log as the protocol says, and remembers what it was asked."""
+
+    def __init__(self, log: Log, rank: Callable[[str, str], Any] = by_chance) -> None:
+        self.log, self.rank = log, rank
+        self.asked: list[dict[str, Any]] = []
+
+    def __call__(self, **asked: Any) -> list[pa.RecordBatch]:
+        self.asked.append(asked)
+        rows = self.total(**asked)
+        shown = {item: rows[item] for item in rows if rows[item] >= asked["at_least"]}
+        # in two batches, one of which may be empty: nothing may depend on how rows come
+        half = len(shown) // 2
+        found: list[pa.RecordBatch] = []
+        for part in (slice(0, half), slice(half, None)):
+            found += table(dict(list(shown.items())[part])).to_batches()
+        return found
+
+    def given(
+        self,
+        user: str,
+        *,
+        bound: int,
+        only: pa.Table | None = None,
+        without: pa.Table | None = None,
+        order: pa.Table | None = None,
+        **_: Any,
+    ) -> tuple[list[str], list[str]]:
+        """What a user has, and the first of it, which she gives."""
+        steer = {} if order is None else dict(zip(listed(order), order["count"].to_pylist()))
+        has = set(self.log.get(user, ())) - set(listed(without))
+        if only is not None:
+            has &= set(listed(only))
+        ranked = sorted(
+            has, key=lambda item: (item not in steer, -steer.get(item, 0), self.rank(user, item))
+        )
+        return ranked, ranked[:bound]
+
+    def total(self, weights: list[int] | None = None, **asked: Any) -> dict[str, int]:
+        """The weight or count of every item that somebody has."""
+        total: Counter[str] = Counter()
+        for user in self.log:
+            has, gives = self.given(user, **asked)
+            total.update(dict.fromkeys(has, 0))
+            total.update(dict.fromkeys(gives, weights[len(gives) - 1] if weights else 1))
+        return total
+
+
+def published(batches: Iterable[pa.RecordBatch]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for batch in batches:
+        assert batch.schema.names == [*COLUMNS, "count"]
+        rows = pa.Table.from_batches([batch])
+        for item, count in zip(listed(rows), rows["count"].to_pylist(), strict=True):
+            assert item not in found, "published twice"
+            found[item] = count
+    return found
+
+
+# What is published
+
+
+def tiny(
+    kind: type[Rounds] = Rounds, *, m: int = 2, bounds: tuple[int, ...] = (3, 2, 1), **more: Any
+) -> Rounds:
+    """Little noise, and thresholds that a few users pass."""
+    rounds = (Round(bound=bound, scale=400, threshold=2 * WEIGHT) for bound in bounds)
+    return kind(items_per_user=m, scale=Fraction(52, GRAIN), rounds=tuple(rounds), **more)
+
+
+items = st.sampled_from(["aa", "ab", "ba", "bb", "cc", "cd"])
+histories = st.frozensets(items)
+logs = st.dictionaries(st.sampled_from("pqrstuvwxyz"), histories, max_size=9)
+priors = st.none() | st.dictionaries(items, st.integers(-3, 3)).map(table)
+mechanisms = st.builds(
+    tiny,
+    st.sampled_from(ALL),
+    m=st.integers(1, 3),
+    bounds=st.sampled_from([(1,), (5,), (2, 1), (1, 3), (3, 2, 1), (2, 2, 2)]),
+    prior=priors,
+)
+
+
+@given(logs, mechanisms, st.integers(0, 10**6))
+@settings(max_examples=150, deadline=None)
+def test_what_is_published_was_given_and_what_was_found_is_published_once(
+    log: dict[str, frozenset[str]], mechanism: Rounds, seed: int
+) -> None:
+    count = Counting(log)
+    found = published(mechanism.release(count, seeded_bytes(seed)))
+    rounds = count.asked[: len(mechanism.rounds)]
+    given_by = {item for asked in rounds for user in log for item in count.given(user, **asked)[1]}
+    assert found.keys() <= given_by
+    last = count.asked[-1]
+    if "only" in last:
+        assert set(listed(last["only"])) == found.keys()  # with zeros, and nothing else
+        assert all(len(count.given(user, **last)[1]) <= mechanism.items_per_user for user in log)
+    else:
+        assert not found
+    for before, asked in zip(rounds, rounds[1:], strict=False):
+        assert set(listed(before["without"])) <= set(listed(asked["without"])) <= found.keys()
+
+
+@given(logs, histories, mechanisms, st.integers(0, 10**6))
+@settings(max_examples=200, deadline=None)
+def test_one_user_moves_no_weights_and_counts_by_more_than_is_proved(
+    log: dict[str, frozenset[str]], other: frozenset[str], mechanism: Rounds, seed: int
+) -> None:
+    count = Counting(log)
+    mechanism.release(count, seeded_bytes(seed))
+    # Whatever came before, keys and noisy weights: neighbours answer the same question.
+    for user in log:
+        removed = Counting({each: log[each] for each in log if each != user})
+        replaced = Counting({**log, user: other})
+        for asked in count.asked:
+            most = WEIGHT**2 if "weights" in asked else mechanism.items_per_user
+            assert apart(count, removed, asked) <= most
+            assert apart(count, replaced, asked) <= 2 * most
+
+
+def apart(one: Counting, other: Counting, asked: dict[str, Any]) -> int:
+    """The square of the distance between two answers."""
+    first, second = one.total(**asked), other.total(**asked)
+    return sum((first.get(item, 0) - second.get(item, 0)) ** 2 for item in {*first, *second})
+
+
+def test_weights_that_forget_the_square_root_are_caught() -> None:
+    log = {user: ["aa", "ab", "ba"] for user in "pq"}
+    count = Counting(log)
+    asked = {"bound": 3, "at_least": 1, "weights": [WEIGHT] * 3}
+    assert apart(count, Counting({"p": log["p"]}), asked) > WEIGHT**2
+
+
+SURE = {str(user): ["aa", "ab", "ba"] for user in range(30)}
+
+
+@pytest.mark.parametrize("mechanism", ALL)
+def test_who_has_more_keys_than_may_count_counts_for_some_and_all_are_published(
+    mechanism: type[Rounds],
+) -> None:
+    found = published(tiny(mechanism, m=1, bounds=(2, 2)).release(Counting(SURE), seeded_bytes(1)))
+    assert found.keys() == {"aa", "ab", "ba"}
+    assert 25 <= sum(found.values()) <= 35
+    nobody = published(
+        tiny(mechanism, m=1, bounds=(2, 2)).release(
+            Counting(SURE, rank=lambda _, item: item), seeded_bytes(1)
+        )
+    )
+    assert nobody.keys() == found.keys() and abs(nobody["ba"]) < 5 and nobody["aa"] > 25
+
+
+def test_keys_that_stay_are_caught() -> None:
+    class Forgetful(Counting):
+        def __call__(self, **asked: Any) -> list[pa.RecordBatch]:
+            return super().__call__(**{**asked, "without": None})
+
+    found = tiny(bounds=(3, 3)).release(Forgetful(SURE), seeded_bytes(1))
+    with pytest.raises(AssertionError, match="twice"):
+        published([*found, *found])
+    asked = Forgetful(SURE)
+    tiny(bounds=(3, 3)).release(asked, seeded_bytes(1))
+    keys = listed(asked.asked[-1]["only"])
+    assert len(keys) > len(set(keys))
+
+
+def test_a_log_without_items_publishes_nothing() -> None:
+    for log in ({}, {"p": []}, {"p": ["aa"]}):
+        for mechanism in ALL:
+            calm = Round(bound=2, scale=100, threshold=10 * WEIGHT)
+            rounds = Rounds.release(
+                mechanism(items_per_user=1, scale=Fraction(5), rounds=(calm, calm)),
+                Counting(log),
+                seeded_bytes(1),
+            )
+            assert rounds == []
+
+
+def test_all_but_the_last_round_steer_even_if_they_are_alike() -> None:
+    each = Round(bound=2, scale=400, threshold=100 * WEIGHT)
+    for mechanism, least in ((Rounds, [0, 0, 1]), (SetUnion, [1, 1, 1]), (Sips, [1, 1, 1])):
+        count = Counting(SURE)
+        mechanism(items_per_user=1, scale=Fraction(5), rounds=(each,) * 3).release(count)
+        assert [asked["at_least"] for asked in count.asked] == least
+        orders = [asked["order"] for asked in count.asked]
+        assert [order is not None for order in orders] == [False, *[least[0] == 0] * 2]
+
+
+def test_a_prior_steers_the_first_round_and_those_that_nothing_else_steers() -> None:
+    prior = table({"ba": 7})
+    for mechanism, later in ((Rounds, False), (Sips, True)):
+        count = Counting(SURE)
+        found = published(
+            tiny(mechanism, bounds=(1, 1), prior=prior).release(count, seeded_bytes(1))
+        )
+        assert "ba" in found
+        first, second = count.asked[:2]
+        assert first["order"] is prior
+        assert (second["order"] is prior) == later
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"scale": Fraction(1, 2)},
+        {"scale": Fraction(-1)},
+        {"scale": Fraction(LARGEST_SCALE + 1)},
+        {"rounds": ()},
+        {"items_per_user": 0},
+        {"prior": table({"ab": 2, "cd": 2}).take([0, 1, 0])},
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(wrong: dict[str, Any]) -> None:
+    right = {
+        "items_per_user": 1,
+        "scale": Fraction(5),
+        "rounds": (Round(bound=1, scale=500, threshold=4000),),
+    }
+    Rounds(**right)
+    with pytest.raises(UsageError):
+        Rounds(**{**right, **wrong})
+    for name, value in (
+        ("bound", 1001),
+        ("bound", 0),
+        ("scale", LARGEST_SCALE + 1),
+        ("scale", 1.5),
+    ):
+        with pytest.raises(UsageError, match="round"):
+            Round(**{"bound": 1, "scale": 500, "threshold": 4000, name: value})
+
+
+# The noise
+
+
+class Fixed:
+    """The same weights and counts, whatever is asked."""
+
+    def __init__(self, weights: dict[str, int], counts: int) -> None:
+        self.weights, self.counts = weights, counts
+        self.order: list[pa.Table] = []
+
+    def __call__(self, **asked: Any) -> list[pa.RecordBatch]:
+        if asked.get("order") is not None:
+            self.order.append(asked["order"])
+        known = dict.fromkeys(listed(asked.get("only")), self.counts)
+        gone = set(listed(asked.get("without")))
+        return table(
+            known or {item: self.weights[item] for item in self.weights if item not in gone}
+        ).to_batches()
+
+
+MANY = [f"a{number}" for number in range(15_000)]
+
+
+@pytest.mark.parametrize("scale", [Fraction(500, GRAIN), Fraction(2503, GRAIN), Fraction(8)])
+def test_the_noise_on_counts_has_its_scale_and_no_other(scale: Fraction) -> None:
+    each = Round(bound=1, scale=100, threshold=2 * WEIGHT)
+    mechanism = Rounds(items_per_user=1, scale=scale, rounds=(each,))
+    count = Fixed(dict.fromkeys(MANY, 10**6), 7)
+    found = np.array([*published(mechanism.release(count, seeded_bytes(1))).values()]) - 7
+    assert found.size == len(MANY)
+    for factor, right in ((0.85, False), (1, True), (1.15, False)):
+        deviation = float(scale) * factor
+        ends = np.arange(-3 * int(scale), 3 * int(scale) + 1, max(1, int(scale) // 2)) + 0.5
+        expected = np.diff([0, *stats.norm.cdf(ends / deviation), 1]) * found.size
+        seen = np.histogram(found, [-np.inf, *ends, np.inf])[0]
+        assert (stats.chisquare(seen, expected).pvalue > REJECT) == right
+
+
+def test_the_noise_that_steers_has_its_scale_and_no_other() -> None:
+    first = Round(bound=1, scale=2500, threshold=2 * WEIGHT)
+    mechanism = Rounds(items_per_user=1, scale=Fraction(5), rounds=(first, first))
+    for stands, most in ((5000, None), (0, 2 * WEIGHT)):
+        count = Fixed(dict.fromkeys(MANY, stands), 7)
+        mechanism.release(count, seeded_bytes(1))
+        noise = count.order[0]["count"].to_numpy() - stands
+        assert noise.size == len(MANY)
+        # What nobody gave steers by noise too, on condition that it does not pass.
+        upto = 1 if most is None else stats.norm.cdf((most + 0.5) / 2500)
+        assert most is None or noise.max() <= most
+        for factor, right in ((0.85, False), (1, True), (1.15, False)):
+            law = stats.norm(scale=2500 * factor)
+            share = upto if most is None else law.cdf((most + 0.5))
+            seen = stats.kstest(noise, lambda x: np.minimum(law.cdf(x + 0.5) / share, 1))
+            assert (seen.pvalue > REJECT) == right
