@@ -92,10 +92,10 @@ def test_epsilon_must_be_positive(kind: type[Guarantee], epsilon: Any) -> None:
         example(kind, epsilon=epsilon)
 
 
-@pytest.mark.parametrize("delta", [0, 1, "1.0", -0.001, 2, "-1e-300"], ids=repr)
+@pytest.mark.parametrize("delta", [1, "1.0", -0.001, 2, "-1e-300"], ids=repr)
 @kinds
 def test_delta_must_lie_between_zero_and_one(kind: type[Guarantee], delta: Any) -> None:
-    with pytest.raises(UsageError, match="delta must lie strictly between 0 and 1"):
+    with pytest.raises(UsageError, match="delta must be at least 0 and below 1"):
         example(kind, delta=delta)
 
 
@@ -211,3 +211,23 @@ def test_assumptions_name_the_bound_the_key_and_the_neighbours() -> None:
         assert ("one user more" in told) == (neighbors == "add-remove")
         assert ("whole history of one user" in told) == (neighbors == "replace")
         assert "without looking" in told
+
+
+@pytest.mark.parametrize("kind", [ProbabilisticDP, Indistinguishability])
+def test_without_delta_both_definitions_say_the_same(kind: type[Guarantee]) -> None:
+    pure = example(kind, delta=0)
+    assert pure.pure
+    assert not example(kind).pure
+    assert pure.title == "epsilon-differential privacy (delta = 0)"
+    assert pure.theorem == "docs/proofs/domain.md"
+    assert "0.0" not in pure.in_words()
+    assert pure.in_words().endswith(("exp(1).",))
+    assert pure.assumptions() == example(Indistinguishability, delta=0).assumptions()
+
+
+def test_delta_may_be_split_by_other_shares_than_epsilon() -> None:
+    goal = example(Indistinguishability, epsilon=2, delta="0.01")
+    all_of_it = goal.share(Fraction(1, 4), Fraction(1))
+    assert (all_of_it.epsilon, all_of_it.delta) == (Fraction(1, 2), Fraction(1, 100))
+    none_of_it = goal.share(Fraction(3, 4), Fraction(0))
+    assert (none_of_it.epsilon, none_of_it.delta) == (Fraction(3, 2), 0)

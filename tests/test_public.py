@@ -135,6 +135,8 @@ def test_columns_by_the_names_of_the_kind(tmp_path: Path) -> None:
 def test_a_column_called_frequency_may_be_the_item(tmp_path: Path) -> None:
     path = written(tmp_path / "waves.csv", "frequency,count\n100 Hz,1\n200 Hz,5\n")
     assert items(read(path, columns("frequency", items_per_user=1))) == ["200 Hz", "100 Hz"]
+    path = written(tmp_path / "alone.csv", "frequency\n1\n3\n2\n")
+    assert items(read(path, columns("frequency", items_per_user=1))) == ["1", "3", "2"]
 
 
 # Items are those of a log
@@ -200,10 +202,10 @@ def test_keywords_of_a_log_that_has_lists_of_them(tmp_path: Path) -> None:
 
 def test_numbers_are_written_as_those_of_a_log(tmp_path: Path) -> None:
     path = tmp_path / "skus.parquet"
-    pq.write_table(pa.table({"sku": [12.0, 7.5, float("nan")], "id": [3, 2, 1]}), path)
+    pq.write_table(pa.table({"sku": [12.0, 7.5, None], "id": [3, 2, 1]}), path)
     kind = columns("sku", items_per_user=1)
     log = tmp_path / "log.parquet"
-    pq.write_table(pa.table({"user": [1, 2, 3], "sku": [12.0, 7.5, float("nan")]}), log)
+    pq.write_table(pa.table({"user": [1, 2, 3], "sku": [12.0, 7.5, None]}), log)
     with DuckDB(threads=1) as engine:
         source = open_log(read_log(log), engine, kind.extra())
         every = Step("every", "select sku from items")
@@ -362,12 +364,16 @@ def test_more_rows_than_are_read(
         read(path, queries(1))
 
 
-def test_nothing_heavy_is_imported() -> None:
+def test_nothing_heavy_is_imported(tmp_path: Path) -> None:
+    path = written(tmp_path / "list.txt", "tea\n")
     program = (
         "import sys, zealous.public\n"
+        "from zealous.items import queries\n"
+        "from zealous.listing import find\n"
+        "assert find(sys.argv[1], queries(1)).name == 'list.txt'\n"
         "assert not {'numpy', 'pyarrow', 'duckdb', 'pandas'} & set(sys.modules)\n"
     )
-    subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
+    subprocess.run([sys.executable, "-c", program, path], check=True, capture_output=True)
 
 
 # Results of a search

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import signal, stats
 
 from zealous.errors import UsageError
 from zealous.guarantee import Guarantee, Indistinguishability, Neighbors, ProbabilisticDP
@@ -35,6 +35,7 @@ Floats = npt.NDArray[np.float64]
 ALL = [Rounds, SetUnion, Sips]
 SIDES: dict[Neighbors, int] = {"add-remove": 1, "replace": 2}
 NO = Decimal(0)
+ROUNDING = 1e-13  # of the numbers computed here
 
 
 def goal(epsilon: Any = 1, delta: Any = "1e-6", neighbors: Neighbors = "add-remove") -> Guarantee:
@@ -56,7 +57,7 @@ def sums(scale: int, draws: int) -> tuple[Floats, Floats]:
     """The sum of some draws: its values, and its chances."""
     found = chances(scale)
     for _ in range(draws - 1):
-        found = np.convolve(found, chances(scale))
+        found = signal.fftconvolve(found, chances(scale))
     reach = len(found) // 2
     return np.arange(-reach, reach + 1.0), found
 
@@ -116,7 +117,7 @@ def test_counts_tell_no_more_than_is_claimed(
 ) -> None:
     claim = float(told([], Fraction(scale), m, goal(epsilon, neighbors=neighbors), NO))
     truth = true_told([(SIDES[neighbors] * m, 1, scale)], float(epsilon))
-    assert truth <= claim
+    assert truth <= claim + ROUNDING
     if scale == 150 and truth > 1e-7:
         assert claim < truth * 1.2
 
@@ -145,7 +146,8 @@ def test_rounds_and_counts_together_tell_no_more_than_is_claimed(
     for epsilon in ("0.2", "1", "2.5"):
         truth = true_told(blocks, float(epsilon))
         claim = float(told([each], counts, 1, goal(epsilon, neighbors=neighbors), NO))
-        assert truth <= claim < truth * 1.05 + 1e-9
+        assert truth <= claim + ROUNDING
+        assert claim < truth * 1.2 + 1e-9
 
 
 def test_more_than_one_round_adds_up_as_squares() -> None:
@@ -169,9 +171,15 @@ def test_under_replace_what_is_hidden_costs_little() -> None:
 # Keys of one user alone
 
 
+@cache
+def tails(scale: int) -> Floats:
+    """P(noise >= z), from -12 deviations to 12."""
+    return np.cumsum(chances(scale)[::-1])[::-1]
+
+
 def above(scale: int, least: int) -> float:
     """P(noise > least)."""
-    return float(chances(scale)[12 * scale + 1 + least :].sum())
+    return float(tails(scale)[12 * scale + 1 + least])
 
 
 @given(
@@ -186,7 +194,7 @@ def test_exposure_is_the_worst_of_all_ways_to_give(
     threshold = max(2 * WEIGHT, WEIGHT + int(deviations * scale))
     assume(threshold < 11 * scale)
     each = Round(bound=bound, scale=scale, threshold=threshold)
-    ways = ((number, each.weights()[number - 1]) for number in range(1, bound + 1))
+    ways = enumerate(each.weights(), 1)
     worst = max(number * above(scale, threshold - weight) for number, weight in ways)
     found = float(exposure(each))
     assert worst * (1 - 1e-9) <= found or found == 1
@@ -234,7 +242,8 @@ def test_a_calibrated_mechanism_keeps_its_goal_and_wastes_little(
 
 def test_the_largest_scales_are_still_drawn() -> None:
     found = SetUnion.calibrated(goal("0.01", "1e-80", "replace"), 1000)
-    assert found.scale.denominator == 1 and found.scale > LARGEST_SCALE // GRAIN
+    assert found.scale.denominator == 1
+    assert found.scale > LARGEST_SCALE // GRAIN
     with pytest.raises(UsageError, match="epsilon is too small"):
         SetUnion.calibrated(goal("0.0001", "1e-80", "replace"), 1000)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from zealous.errors import UsageError
-from zealous.items import Kind
+from zealous.items import Kind, QueryClicks
 from zealous.listing import find
 from zealous.mechanism.protocol import Needs
 
@@ -40,7 +40,11 @@ class PublicFile:
 
 
 def public_files(
-    kinds: Sequence[Kind], *, domain: Files | None = None, prior: Files | None = None
+    kinds: Sequence[Kind],
+    *,
+    domain: Files | None = None,
+    prior: Files | None = None,
+    results: Files | None = None,
 ) -> dict[str, PublicFile]:
     """The public file of each kind that has one.
 
@@ -48,14 +52,19 @@ def public_files(
         kinds: What is published.
         domain: The items that may be published: a file for the only kind, or by name of kind.
         prior: What is known to be frequent, likewise.
+        results: The documents that a search shows, for query-clicks.
     """
     by_name = {kind.name(): kind for kind in kinds}
     found: dict[str, PublicFile] = {}
-    given: tuple[tuple[Needs, Files | None], ...] = (("domain", domain), ("prior", prior))
+    given: tuple[tuple[Needs, Files | None], ...] = (
+        ("domain", domain),
+        ("prior", prior),
+        ("results", results),
+    )
     for use, files in given:
         for name, path in _by_kind(files, list(by_name), use).items():
             if name in found:
-                raise UsageError(f"{name} can have a domain or a prior, and not both")
+                raise UsageError(f"{name} can have one public file: a domain, a prior or results")
             named, _, sha256 = find(path, by_name[name])
             found[name] = PublicFile(use=use, path=path, name=named, sha256=sha256)
     return found
@@ -64,6 +73,10 @@ def public_files(
 def _by_kind(files: Files | None, names: Sequence[str], use: Needs) -> Mapping[str, str | Path]:
     if files is None:
         return {}
+    if use == "results":
+        if QueryClicks.label not in names:
+            raise UsageError("results are for query-clicks: publish queries and query-clicks")
+        names = [QueryClicks.label]
     if not isinstance(files, Mapping):
         if len(names) != 1:
             raise UsageError(f"with several kinds say which one the {use} is for, by its name")

@@ -77,9 +77,9 @@ def find(path: str | Path, kind: Kind) -> Found:
     try:
         _check_public(place)
         name, file = place.name, place
-        if (place / "release.json").is_file():
+        if _there(place / "release.json"):
             name, file = _of_release(place, kind)
-        elif not place.is_file():
+        elif not _there(place):
             raise LogError(f"{place} is neither a file nor the directory of a release")
         return Found(name, file, _sha256(file))
     except OSError as error:
@@ -116,16 +116,25 @@ def read_listing(path: str | Path, kind: Kind, numbers: Sequence[str]) -> Given:
 
 def _check_public(place: Place) -> None:
     """Refuse what zealous itself wrote without a guarantee."""
-    if is_anonymized(place) or (place / ANONYMIZED).is_file():
+    beside = (place, place.parent)
+    labelled = place.suffix.lower() in _PARQUET and is_anonymized(place)
+    if labelled or any(_there(each / ANONYMIZED) for each in beside):
         raise Refused(
             f"{place.name} is the output of an anonymity method: what it lists depends on people "
             "without any guarantee, so it is not public. Give a list made elsewhere, or a release"
         )
-    if any((each / INTERNAL).is_file() for each in (place, place.parent)):
+    if any(_there(each / INTERNAL) for each in beside):
         raise Refused(
             f"{place.name} holds true figures of a log and is not public: give a list made "
             "elsewhere, or a release"
         )
+
+
+def _there(place: Place) -> bool:
+    try:
+        return place.is_file()
+    except PermissionError:  # what a store says of an object that is not there, to some
+        return False
 
 
 def _of_release(directory: Place, kind: Kind) -> tuple[str, Place]:

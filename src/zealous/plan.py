@@ -13,7 +13,7 @@ from zealous.errors import Refused, UsageError
 from zealous.guarantee import UNITS, Guarantee, Indistinguishability, Number, exact, shown
 from zealous.items import Kind
 from zealous.mechanism import Calibrated, Zealous
-from zealous.mechanism.choose import ASKED, choose
+from zealous.mechanism.choose import ASKED, FOLLOWS, choose
 from zealous.mechanism.protocol import Needs
 
 COMPOSITION = "docs/proofs/composition.md"
@@ -97,6 +97,12 @@ def plan(
         asked = mechanism.get(kind.name()) if isinstance(mechanism, Mapping) else mechanism
         use = files[kind.name()][0] if kind.name() in files else None
         chosen[kind.name()] = choose(asked, goal, kind.items_per_user, use)
+        first = FOLLOWS.get(chosen[kind.name()][0].name)
+        if first is not None and first not in names[: names.index(kind.name())]:
+            raise UsageError(
+                f"{kind.name()} by the {chosen[kind.name()][0].name} mechanism come after "
+                f"{first}: name both, in this order, {first} first"
+            )
     exposed = sum(
         (weights[name] for name, (each, _) in chosen.items() if not each.pure), Fraction(0)
     )

@@ -17,14 +17,16 @@ from zealous.errors import LogError, Refused, ReleaseError, UsageError
 from zealous.guarantee import Guarantee, Number
 from zealous.handout import PARAMETERS_FROM
 from zealous.histogram import histogram
-from zealous.items import Kind
+from zealous.items import Kind, QueryClicks
 from zealous.lines import Skipped
 from zealous.log import Log, is_anonymized
 from zealous.mechanism import Count, Mechanism
+from zealous.mechanism.choose import FOLLOWS
+from zealous.mechanism.results import Results
 from zealous.period import Period
 from zealous.plan import Plan, plan
 from zealous.provenance import assumptions, described, provenance
-from zealous.public import read_public
+from zealous.public import read_public, read_results
 from zealous.release import Release, Table, check_writable, read_release, sorted_table
 from zealous.remote import Place
 from zealous.source import Source, count_users, has_users, open_log
@@ -49,6 +51,7 @@ def publish(
     mechanism: str | Mapping[str, str] | None = None,
     domain: Files | None = None,
     prior: Files | None = None,
+    results: Files | None = None,
     period: Period | str | None = None,
     all_in_period: bool = False,
     account: Account | None = _BESIDE_THE_LOG,
@@ -79,6 +82,8 @@ def publish(
             their names: those are published, all of them, and no others.
         prior: Likewise a public file, an earlier release or a list with frequencies: what it has
             as frequent steers which of their items people give.
+        results: A public file with the documents that a search shows for a query (`query`, `url`,
+            perhaps `rank`): of the clicks for published queries, those on them are published.
         period: The days that the release is about, such as "2026-03"; entries of other days are
             left out.
         all_in_period: Declares, for a log without times, that all its entries are of the period.
@@ -92,7 +97,7 @@ def publish(
     """
     if parameters_from not in PARAMETERS_FROM:
         raise UsageError(f"parameters_from must be one of {', '.join(PARAMETERS_FROM)}")
-    files = public_files(kinds, domain=domain, prior=prior)
+    files = public_files(kinds, domain=domain, prior=prior, results=results)
     planned = plan(
         goal,
         kinds,
@@ -233,6 +238,8 @@ def draw(
         mechanism = part.mechanism
         if part.name() in (public or {}):
             mechanism = mechanism.using((public or {})[part.name()])
+        if isinstance(mechanism, Results):
+            mechanism = mechanism.after(tables[FOLLOWS[mechanism.name]].arrow)
         tables[part.name()] = _publish_part(
             part.kind,
             mechanism,
@@ -281,7 +288,10 @@ def _public_tables(
     for part in planned.parts:
         if part.name() in files:
             file = files[part.name()]
-            read = read_public(file.path, part.kind, roles=log.columns.given())
+            if isinstance(part.kind, QueryClicks) and file.use == "results":
+                read = read_results(file.path, part.kind)
+            else:
+                read = read_public(file.path, part.kind, roles=log.columns.given())
             if read.sha256 != file.sha256:
                 raise LogError(f"{file.name} changed while it was read: try again")
             left_out = f", {read.skipped:,} of them no such item" if read.skipped else ""

@@ -28,6 +28,8 @@ _METHODS = {
     "unit, " + _INTEGERS + "publish items whose noisy count is above tau'.",
     "domain": "Public domain: count the units that hold each item of a public list, " + _INTEGERS
     + "publish all of them.",
+    "results": "Public results: count the units that clicked each document of a public list, for "
+    "published queries, " + _INTEGERS + "publish all of them.",
 }  # fmt: skip
 _KEYS = {
     "set-union": "Weighted set union",
@@ -39,7 +41,7 @@ _KEYS = {
 
 def listed(part: Part) -> bool:
     """Whether a table holds every element of a public list, and nothing else."""
-    return bool(part["mechanism"] == "domain")
+    return part["mechanism"] in ("domain", "results")
 
 
 def noise(part: Part) -> str:
@@ -112,8 +114,11 @@ def _above(part: Part, units: str, each: str) -> list[str]:
 
 def _in_list(part: Part, units: str, each: str) -> list[str]:
     """A table of everything in a public list."""
+    what = "items of a public list"
+    if part["mechanism"] == "results":
+        what = "clicks on the documents that a public list has for published queries"
     return [
-        f"- Only items of a public list were looked at, before {each} kept some. Every item of the "
+        f"- Only {what} were looked at, before {each} kept some. Everything of the "
         f"list is here, those of no {units} too: nothing was dropped.",
         f"- epsilon {shown(part['epsilon'])}, and no delta: {noise(part)} noise of scale "
         f"{shown(part['scale'])}, and no threshold.",

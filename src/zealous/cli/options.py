@@ -22,7 +22,7 @@ from zealous.guarantee import (
     exact,
 )
 from zealous.handout import PARAMETERS_FROM
-from zealous.items import Kind, Unnamed, named
+from zealous.items import Kind, QueryClicks, Unnamed, named
 from zealous.log import PRESETS, Cleaning, Columns, Log, read_log
 from zealous.mechanism.choose import MECHANISMS
 from zealous.plan import plan
@@ -119,6 +119,9 @@ MECHANISM = (
     click.option("--prior", multiple=True, metavar="FILE",
                  help="A public list with frequencies, or an earlier release: it steers which of "
                       "their items people give. KIND=FILE where there are several kinds."),
+    click.option("--results", multiple=True, metavar="FILE",
+                 help="A public list of query, url and perhaps rank: clicks on these documents of "
+                      "published queries are published, for queries,query-clicks."),
 )  # fmt: skip
 
 ACCOUNT = (
@@ -296,7 +299,8 @@ def approved_from(items: str | None, given: Given) -> Approved:
 
 def files_from(given: Given, names: Sequence[str]) -> dict[str, dict[str, str]]:
     """The public files of MECHANISM options, by what they are for and by name of kind."""
-    return {use: _by_kind(given[use], names, f"--{use}") for use in ("domain", "prior")}
+    found = {use: _by_kind(given[use], names, f"--{use}") for use in ("domain", "prior")}
+    return {**found, "results": _by_kind(given["results"], [QueryClicks.label], "--results")}
 
 
 def _by_kind(texts: Sequence[str], names: Sequence[str], option: str) -> dict[str, str]:

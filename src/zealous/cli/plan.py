@@ -212,7 +212,7 @@ def _which_hold(given: Given, as_json: bool) -> None:
     if None in (given["scale"], given["tau"], given["tau_prime"]):
         raise UsageError("--scale, --tau and --tau-prime go together")
     for name in ("epsilon", "delta", "items", "output", "advise", "curve", "accounts_per_person",
-                 "mechanism", "domain", "prior"):  # fmt: skip
+                 "mechanism", "domain", "prior", "results"):  # fmt: skip
         if given[name]:
             option = "-o" if name == "output" else "--" + name.replace("_", "-")
             raise UsageError(f"--scale, --tau and --tau-prime do not go with {option}")

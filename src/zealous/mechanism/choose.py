@@ -7,13 +7,15 @@ from zealous.guarantee import Guarantee, ProbabilisticDP
 from zealous.mechanism.domain import Domain
 from zealous.mechanism.prior import Prior
 from zealous.mechanism.protocol import Calibrated, Needs
+from zealous.mechanism.results import Results
 from zealous.mechanism.rounds import Rounds, SetUnion, Sips
 from zealous.mechanism.zealous import Zealous
 
 ASKED = "it was asked for"
 MECHANISMS: dict[str, type[Calibrated]] = {
-    each.name: each for each in (Zealous, SetUnion, Sips, Rounds, Prior, Domain)
+    each.name: each for each in (Zealous, SetUnion, Sips, Rounds, Prior, Domain, Results)
 }
+FOLLOWS = {Results.name: "queries"}  # what must have been published before, of the same log
 
 
 def choose(
@@ -50,6 +52,8 @@ def _best(
 ) -> tuple[type[Calibrated], str]:
     if given == "domain":
         return Domain, "with a public list of the items no threshold is needed, and no delta"
+    if given == "results":
+        return Results, "clicks are counted over a public list of documents, without a delta"
     if isinstance(goal, ProbabilisticDP):
         if given:
             raise UsageError(

@@ -6,9 +6,11 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     import pyarrow as pa
 
-_LISTED, _COUNT = "zealous:listed", "zealous:count"  # no item's column is called so
+_PLACE, _COUNT = "zealous:place", "zealous:count"  # no item's column is called so
 
 
 def every(keys: pa.Table, batches: Iterable[pa.RecordBatch]) -> pa.Table:
@@ -23,24 +25,37 @@ def every(keys: pa.Table, batches: Iterable[pa.RecordBatch]) -> pa.Table:
         (item..., count), with 0 where nothing was counted. Which rows there are, and in which
         order, depends on the keys alone.
     """
+    import numpy as np
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    names = [name for name in keys.column_names if name != "count"]
+    names, size = [name for name in keys.column_names if name != "count"], keys.num_rows
     listed = keys.select(names)
-    parts = [_marked(listed, pa.repeat(pa.scalar(0, pa.int64()), keys.num_rows), 1)]
+    parts = [_placed(listed, _array(np.arange(size)), _array(np.zeros(size, np.int64)))]
     for batch in batches:
         counted = pa.Table.from_batches([batch])
-        parts.append(_marked(counted.select(names).cast(listed.schema), counted["count"], 0))
-    # Groups come in the order in which they are first seen, which is one thread's promise alone.
-    groups = pa.concat_tables(parts).group_by(names, use_threads=False)
-    found = groups.aggregate([(_LISTED, "max"), (_COUNT, "sum")])
-    found = found.filter(pc.equal(found[f"{_LISTED}_max"], 1))
-    return found.select([*names, f"{_COUNT}_sum"]).rename_columns([*names, "count"])
+        nowhere = pa.nulls(counted.num_rows, pa.int64())
+        items = counted.select(names).cast(listed.schema)
+        parts.append(_placed(items, nowhere, counted["count"].cast(pa.int64())))
+    # One row an item; its place is the first in the list, or null where it is in no list.
+    found = pa.concat_tables(parts).group_by(names).aggregate([(_PLACE, "min"), (_COUNT, "sum")])
+    found = found.filter(pc.is_valid(found[f"{_PLACE}_min"]))
+    places, sums = (
+        np.from_dlpack(found[name].combine_chunks()) for name in (f"{_PLACE}_min", f"{_COUNT}_sum")
+    )
+    counts, first = np.zeros(size, np.int64), np.zeros(size, np.int64)
+    counts[places], first[places] = sums, 1
+    return listed.append_column("count", _array(counts)).filter(pc.equal(_array(first), 1))
 
 
-def _marked(items: pa.Table, counts: pa.Array | pa.ChunkedArray, listed: int) -> pa.Table:
+def _placed(
+    items: pa.Table, places: pa.Array | pa.ChunkedArray, counts: pa.Array | pa.ChunkedArray
+) -> pa.Table:
+    return items.append_column(_PLACE, places).append_column(_COUNT, counts)
+
+
+def _array(values: npt.NDArray[np.int64]) -> pa.Array:
+    """What `pa.array` gives, which would import pandas."""
     import pyarrow as pa
 
-    marks = pa.repeat(pa.scalar(listed, pa.int8()), items.num_rows)
-    return items.append_column(_LISTED, marks).append_column(_COUNT, counts.cast(pa.int64()))
+    return pa.Array.from_buffers(pa.int64(), len(values), [None, pa.py_buffer(values)])

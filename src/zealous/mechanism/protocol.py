@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from zealous.noise import RandomBytes
 
 
-Needs = Literal["domain", "prior"]
+Needs = Literal["domain", "prior", "results"]
 
 
 class Count(Protocol):

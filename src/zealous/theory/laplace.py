@@ -9,13 +9,17 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import partial
 
 from zealous.calibrate import calibrate, scale_for, union_bound
+from zealous.errors import UsageError
 from zealous.guarantee import Guarantee
 from zealous.theory.exact import hockey_stick
 from zealous.theory.sparse import Joint, Shifted, Sparse, least_threshold, rising
 
+_NOISE = partial(Shifted, hockey_stick=hockey_stick, tail=lambda scale, t: union_bound(scale, t, 1))
 _OCTAVE = 512  # from here on `rising` has as many steps to each doubling
+_MOST_HALVED = 40  # so that every scale can be drawn
 
 
 def delta(
@@ -27,10 +31,12 @@ def delta(
         No log, neighbour and set of outputs exceeds it. From epsilon = M/lambda on it is the least;
         below, it is hardly above: see `Sparse`.
     """
-    t, moved = tau_prime - tau, goal.moved_counts(items_per_user)
-    if goal.epsilon * scale >= moved:
-        return union_bound(scale, t, items_per_user)
-    return Sparse(_noise(scale, moved), scale, items_per_user, goal).delta(t)
+    if scale <= 0:
+        raise UsageError("scale must be above 0")
+    if goal.epsilon * scale >= goal.moved_counts(items_per_user):
+        return union_bound(scale, tau_prime - tau, items_per_user)
+    noise = _NOISE(scales=lambda _: scale)
+    return Sparse(noise, scale, items_per_user, goal).delta(tau_prime - tau)
 
 
 def joint(goal: Guarantee, items_per_user: int) -> Joint:
@@ -43,20 +49,15 @@ def joint(goal: Guarantee, items_per_user: int) -> Joint:
     Joint(scale=Fraction(103, 4), tau_prime=416)
     """
     whole = calibrate(goal, items_per_user)
-    noise = _noise(scale_for(goal, items_per_user), goal.moved_counts(items_per_user))
-    found = least_threshold(noise, goal, items_per_user)
-    if whole.tau_prime < found.tau_prime:
-        return Joint(scale=whole.scale, tau_prime=whole.tau_prime)
-    return found
-
-
-def _noise(most: Fraction, moved: int) -> Shifted:
-    """The family, up to the scale at which epsilon covers all M counts, from below that of one."""
-    halved = math.ceil(moved / most * 2 * _OCTAVE).bit_length()
+    most = scale_for(goal, items_per_user)
+    # A single count tells more than delta covers where 1/lambda > epsilon + ln(2/(1 - delta)).
+    least = math.ceil(goal.epsilon) + math.ceil(2 / (1 - goal.delta)).bit_length()
+    halved = min((_OCTAVE * least).bit_length(), _MOST_HALVED)
 
     def scales(place: int) -> Fraction:
         return min(most, Fraction(rising(_OCTAVE + place), 1 << halved))
 
-    return Shifted(
-        hockey_stick=hockey_stick, tail=lambda scale, t: union_bound(scale, t, 1), scales=scales
-    )
+    found = least_threshold(_NOISE(scales=scales), goal, items_per_user)
+    if whole.tau_prime < found.tau_prime:
+        return Joint(scale=whole.scale, tau_prime=whole.tau_prime)
+    return found

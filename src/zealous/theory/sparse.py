@@ -16,6 +16,7 @@ from zealous.errors import UsageError
 from zealous.guarantee import SMALLEST, Guarantee, Indistinguishability, whole
 
 _CONTEXT = Context(prec=60, Emin=MIN_EMIN, Emax=MAX_EMAX)
+_ONE = Decimal(1)
 _TINY = Decimal("1e-20")
 _ROUND_UP = 1 + Fraction(1, 10**30)
 _MOST_STEPS = 100  # of a scan that takes about ten; then a bound takes the place of the rest
@@ -82,8 +83,14 @@ class Sparse:
             worst = self._worst(self._tail(t))
         return max(SMALLEST, min(Fraction(worst) * _ROUND_UP, Fraction(1)))
 
-    def _worst(self, tail: Decimal) -> Decimal:
-        """The largest case; stretches of c that cannot hold it are skipped.
+    def keeps(self, t: int, most: Fraction) -> bool:
+        """Whether the delta with tau' = tau + t is at most so large; sooner found than `delta`."""
+        with localcontext(_CONTEXT):
+            worst = self._worst(self._tail(t), _decimal(most))
+        return Fraction(worst) * _ROUND_UP <= most
+
+    def _worst(self, tail: Decimal, enough: Decimal = _ONE) -> Decimal:
+        """The largest case, or one that is above `enough`; stretches of c without it are skipped.
 
         From c to d no case is above 1 - g^d (1 - h(M - c)): g^c falls, and h(M - c) falls.
         """
@@ -94,7 +101,7 @@ class Sparse:
 
         worst = max(self.shifted(), case(self.most, self.shifted(self.most)))
         c = steps = 1
-        while c < self.most:
+        while c < self.most and worst <= enough:
             h = self.shifted(c)
             if steps == _MOST_STEPS:
                 return max(worst, case(self.most, h))
@@ -122,27 +129,27 @@ def least_threshold(noise: Shifted, goal: Guarantee, items_per_user: int) -> Joi
     best: Joint | None = None
     for place in range(first, first + _MOST_SCALES):
         at = _at(noise, place, goal, items_per_user)
-        t = threshold(at, goal, None if best is None else best.tau_prime - 1)
+        if best is not None:
+            lower = best.tau_prime - 2
+            # A larger scale shows a single user's item more often: no lower threshold will do.
+            if lower < 0 or at.shown(lower) > goal.delta:
+                break
+            if not at.keeps(lower, goal.delta):
+                continue
+        t = threshold(at, goal)
         if t is not None:
             best = Joint(scale=at.scale, tau_prime=1 + t)
-        # A larger scale shows a single user's item more often: its threshold is no lower than this.
-        if best and (best.tau_prime == 1 or at.shown(best.tau_prime - 2) > goal.delta):
-            return best
     if best is None:
         raise UsageError("no threshold keeps delta: raise delta")
     return best
 
 
-def threshold(at: Sparse, goal: Guarantee, below: int | None = None) -> int | None:
-    """The least t = tau' - tau of at least 0 that keeps the goal, if one (below a bound) does."""
+def threshold(at: Sparse, goal: Guarantee) -> int | None:
+    """The least t = tau' - tau of at least 0 that keeps the goal, if one does."""
     if at.shifted() > goal.delta:
         return None
     start = least(lambda t: at.shown(t) <= goal.delta, 0)
-    if start is None or (
-        below is not None and (start >= below or at.delta(below - 1) > goal.delta)
-    ):
-        return None
-    return least(lambda t: at.delta(t) <= goal.delta, start)
+    return None if start is None else least(lambda t: at.keeps(t, goal.delta), start)
 
 
 def rising(place: int) -> int:

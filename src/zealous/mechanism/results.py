@@ -1,0 +1,42 @@
+"""Clicks on the documents that a search is publicly known to show.
+
+What a privacy reviewer must read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar, Self
+
+from zealous.errors import UsageError
+from zealous.mechanism.domain import Domain
+from zealous.mechanism.protocol import Needs
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True, kw_only=True)
+class Results(Domain):
+    """Every listed document of every published query, with a noisy count of those who clicked it.
+
+    The list must be public, and which of its queries matter is known from what was published of
+    the same log before. So these are counts over a known list: no threshold, and no delta.
+
+    Guarantee:
+        epsilon-differential privacy given the published queries, if scale >= M/epsilon with at
+        most m (query, document) pairs of each user. With queries at (epsilon', delta') both
+        together are (epsilon' + epsilon, delta')-indistinguishable.
+    """
+
+    name: ClassVar[str] = "results"
+    theorem: ClassVar[str] = "docs/proofs/clicks.md"
+    needs: ClassVar[Needs | None] = "results"
+
+    def after(self, released: pa.Table) -> Self:
+        """The same with the documents of the published queries alone."""
+        if self.domain is None:
+            raise UsageError("the results mechanism needs its list: call using(table) first")
+        shared = [name for name in released.column_names if name != "count"]
+        asked = released.select(shared)
+        return replace(self, domain=self.domain.join(asked, shared, join_type="left semi"))

@@ -1,0 +1,94 @@
+"""A count of a few lines, as mechanisms are given one; it shares nothing with the engines'."""
+
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import pyarrow as pa
+
+Log = Mapping[str, Iterable[str]]  # each user's items: the first letter is one column, the rest one
+
+COLUMNS = ("query", "url")
+
+
+def table(amounts: Mapping[str, int]) -> pa.Table:
+    items = list(amounts)
+    return pa.table(
+        {
+            "query": pa.array([item[0] for item in items], pa.string()),
+            "url": pa.array([item[1:] for item in items], pa.string()),
+            "count": pa.array([amounts[item] for item in items], pa.int64()),
+        }
+    )
+
+
+def listed(rows: pa.Table | None) -> list[str]:
+    if rows is None:
+        return []
+    columns = (rows[name].to_pylist() for name in COLUMNS)
+    return ["".join(item) for item in zip(*columns, strict=True)]
+
+
+def by_chance(user: str, item: str) -> int:
+    return zlib.crc32(f"{user} {item}".encode())
+
+
+class Counting:
+    """Counts a log as the protocol says, and remembers what it was asked."""
+
+    def __init__(self, log: Log, rank: Callable[[str, str], Any] = by_chance) -> None:
+        self.log, self.rank = log, rank
+        self.asked: list[dict[str, Any]] = []
+
+    def __call__(self, **asked: Any) -> list[pa.RecordBatch]:
+        self.asked.append(asked)
+        rows = self.total(**asked)
+        shown = {item: rows[item] for item in rows if rows[item] >= asked["at_least"]}
+        # in two batches, one of which may be empty: nothing may depend on how rows come
+        half = len(shown) // 2
+        found: list[pa.RecordBatch] = []
+        for part in (slice(0, half), slice(half, None)):
+            found += table(dict(list(shown.items())[part])).to_batches()
+        return found
+
+    def given(
+        self,
+        user: str,
+        *,
+        bound: int,
+        only: pa.Table | None = None,
+        without: pa.Table | None = None,
+        order: pa.Table | None = None,
+        **_: Any,
+    ) -> tuple[list[str], list[str]]:
+        """What a user has, and the first of it, which she gives."""
+        stands = [] if order is None else order["count"].to_pylist()
+        steer = dict(zip(listed(order), stands, strict=True))
+        has = set(self.log.get(user, ())) - set(listed(without))
+        if only is not None:
+            has &= set(listed(only))
+        ranked = sorted(
+            has, key=lambda item: (item not in steer, -steer.get(item, 0), self.rank(user, item))
+        )
+        return ranked, ranked[:bound]
+
+    def total(self, weights: list[int] | None = None, **asked: Any) -> dict[str, int]:
+        """The weight or count of every item that somebody has."""
+        total: Counter[str] = Counter()
+        for user in self.log:
+            has, gives = self.given(user, **asked)
+            total.update(dict.fromkeys(has, 0))
+            total.update(dict.fromkeys(gives, weights[len(gives) - 1] if weights else 1))
+        return total
+
+
+def published(batches: Iterable[pa.RecordBatch]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for batch in batches:
+        assert batch.schema.names == [*COLUMNS, "count"]
+        rows = pa.Table.from_batches([batch])
+        for item, count in zip(listed(rows), rows["count"].to_pylist(), strict=True):
+            assert item not in found, "published twice"
+            found[item] = count
+    return found
