@@ -35,22 +35,28 @@ def by_chance(user: str, item: str) -> int:
 
 
 class Counting:
-    """Counts a log as the protocol says, and remembers what it was asked."""
+    """Counts a log as the protocol says, and remembers what it was asked and answered last.
 
-    def __init__(self, log: Log, rank: Callable[[str, str], Any] = by_chance) -> None:
-        self.log, self.rank = log, rank
+    Args:
+        log: Each user's items.
+        rank: Which of her items a user gives first, as far as nothing steers her.
+        parts: In how many batches rows come: nothing may depend on it.
+    """
+
+    def __init__(
+        self, log: Log, rank: Callable[[str, str], Any] = by_chance, parts: int = 2
+    ) -> None:
+        self.log, self.rank, self.parts = log, rank, parts
         self.asked: list[dict[str, Any]] = []
+        self.answered: dict[str, int] = {}
 
     def __call__(self, **asked: Any) -> list[pa.RecordBatch]:
         self.asked.append(asked)
-        rows = self.total(**asked)
-        shown = {item: rows[item] for item in rows if rows[item] >= asked["at_least"]}
-        # in two batches, one of which may be empty: nothing may depend on how rows come
-        half = len(shown) // 2
-        found: list[pa.RecordBatch] = []
-        for part in (slice(0, half), slice(half, None)):
-            found += table(dict(list(shown.items())[part])).to_batches()
-        return found
+        total = self.total(**asked)
+        self.answered = {item: total[item] for item in total if total[item] >= asked["at_least"]}
+        rows = list(self.answered.items())
+        parts = (dict(rows[part :: self.parts]) for part in range(self.parts))
+        return [batch for part in parts for batch in table(part).to_batches()]
 
     def given(
         self,

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
+from functools import cache
 from typing import Any, get_args
 
 import numpy as np
@@ -51,10 +52,16 @@ def decimal(value: Fraction) -> Decimal:
     return Decimal(value.numerator) / Decimal(value.denominator)
 
 
+@cache
+def weights(scale: Fraction, most: int) -> tuple[Decimal, Decimal]:
+    """Alpha, and the sum of alpha^|z| over all z up to a bound."""
+    alpha = (-decimal(1 / scale)).exp()
+    return alpha, sum(alpha**each for each in range(1, most + 1)) + 1 / (1 - alpha)
+
+
 def chance(scale: Fraction, most: int, z: int) -> Decimal:
     """P(X = z) from its definition."""
-    alpha = (-decimal(1 / scale)).exp()
-    mass = sum(alpha**each for each in range(1, most + 1)) + 1 / (1 - alpha)
+    alpha, mass = weights(scale, most)
     return alpha ** abs(z) / mass if z <= most else Decimal(0)
 
 
@@ -160,8 +167,9 @@ def test_it_publishes_as_often_as_can_be(epsilon: Any, delta: str, neighbors: Ne
         if count <= each.tau_prime + 1:
             assert found == pytest.approx(pi[count], rel=Decimal("1e-12"), abs=Decimal("1e-15"))
         assert -Decimal("1e-15") <= pi[count] - found <= gap + Decimal("1e-15")
-    # Of delta no more is left than one part in 2^28 of the next.
-    assert goal.delta - claim <= edge(each.scale, each.tau_prime) / PARTS
+    # Of delta no more is left than one part in 2^28, unless the least bound leaves more.
+    least = each.tau_prime == each.longer == 0
+    assert least or goal.delta - claim <= edge(each.scale, each.tau_prime) / PARTS
 
 
 @pytest.mark.parametrize("neighbors", NEIGHBORS)
@@ -189,8 +197,8 @@ def test_appears_is_what_the_output_says() -> None:
     [
         (1, "1e-6", "add-remove", 13, 0.067),
         (1, "1e-6", "replace", 24, 0.853),
-        ("0.1", "1e-9", "replace", 345, 0.353),
-        (1, "1e-80", "add-remove", 183, 0.568),
+        ("0.1", "1e-9", "replace", 340, 0.686),
+        (1, "1e-80", "add-remove", 183, 0.558),
         (8, "0.9", "replace", 0, 0.085),
         (2, "0.999", "add-remove", 0, 0),
     ],
@@ -216,7 +224,8 @@ def test_the_edge_is_rounded_up_and_the_tail_is_right(scale: Fraction) -> None:
         for t in range(-40, most + 3):
             expected = sum(chance(scale, most, z) for z in range(t + 1, most + 1))
             assert above(scale, most, t) == pytest.approx(float(expected), rel=1e-12)
-    assert edge(Fraction(1, 10**6), 10**9) == Fraction(1, 10**305)
+    for hidden in (10**9, 10**300):
+        assert edge(Fraction(1, 10**6), hidden) == Fraction(1, 10**305)
     assert edge(Fraction(2**28), 0) > 0
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+import itertools
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from zealous.engines.sql import Step, identifier, listed
@@ -12,6 +14,7 @@ from zealous.items import Kind
 from zealous.source import Source
 
 Select = Literal["random", "first", "frequent"]
+_numbers = itertools.count()  # of tables, so that none is put in the place of another
 _LOOK_AHEAD = 20  # with a larger m most of what a user has is near enough to be looked at
 
 
@@ -23,25 +26,26 @@ class Choice:
         most: How many.
         select: `random` by the key; `first` in time; `frequent`, the user's own most frequent.
         key: The public key of the random order.
-        steered_by: A table of (item..., count) on the engine, public, released, or with noise:
-            those of the largest count there come first, then those that it does not list.
-        weights: A table of (given, weight) on the engine: what each item of a user counts for, by
-            how many she keeps; None where each counts for 1.
+        steered_by: Tables of (item..., count) on the engine, public, released, or with noise: those
+            of the largest count in the first come first, then those that it does not list by the
+            next.
+        weights: A table of (order:given, order:weight) on the engine: what each item of a user
+            counts for, by how many she keeps; None where each counts for 1.
         all: Whether also those are listed, at 0, that somebody has and nobody keeps.
     """
 
     most: int
     select: Select
     key: int
-    steered_by: str | None = None
+    steered_by: tuple[str, ...] = ()
     weights: str | None = None
     all: bool = False
 
 
 def keep(kind: Kind, source: Source, choice: Choice) -> list[Step]:
-    """The steps from `items` (user, item..., time) to `kept` (user, item..., weight).
+    """The steps from `items` (user, item..., time) to `kept` (user, item..., order:weight).
 
-    The column `weight` is there only where weights are given.
+    The last column is there only where weights are given.
 
     Guarantee:
         Each user keeps at most `most` distinct items, chosen by her own history, public rules, what
@@ -52,9 +56,9 @@ def keep(kind: Kind, source: Source, choice: Choice) -> list[Step]:
     steps, order = _held(kind, source, choice)
     item = listed(identifier(name) for name in kind.columns())
     rows = "held"
-    if choice.steered_by:
-        steps.append(_steered(kind, choice.steered_by))
-        rows, order = "steered", f'"order:steered" desc nulls last, {order}'
+    for number, table in reversed([*enumerate(choice.steered_by)]):
+        steps.append(_steered(kind, rows, table, number))
+        rows, order = f"steered_{number}", f'"order:steered {number}" desc nulls last, {order}'
     place = f"row_number() over (partition by user order by {order})"
     if choice.weights is None:
         kept = f"select user, {item} from {rows} qualify {place} <= {choice.most}"
@@ -62,9 +66,10 @@ def keep(kind: Kind, source: Source, choice: Choice) -> list[Step]:
     held = "count(*) over (partition by user)"
     ranked = f'select user, {item}, {place} as "order:place", {held} as "order:held" from {rows}'
     inside = f'"order:place" <= {choice.most}'
+    weight = f'case when {inside} then "order:weight" else 0 end as "order:weight"'
     weighed = (
-        f"select user, {item}, case when {inside} then weight else 0 end as weight from ranked "
-        f'join {choice.weights} on given = least("order:held", {choice.most})'
+        f"select user, {item}, {weight} from ranked "
+        f'join {choice.weights} on "order:given" = least("order:held", {choice.most})'
     )
     if not choice.all:
         weighed += f" where {inside}"
@@ -76,34 +81,91 @@ def _held(kind: Kind, source: Source, choice: Choice) -> tuple[list[Step], str]:
     names = [identifier(name) for name in kind.columns()]
     item = listed(names)
     rank = source.engine.rank_key(choice.key, ["user", *kind.columns()])
-    order = listed([rank, *names])
-    since, often = identifier("order:since"), identifier("order:often")  # no item's column
-    if choice.select == "first":
-        held = f"select user, {item}, min(time) as {since} from items group by user, {item}"
-        return [Step("held", held)], f"{since} nulls last, {order}"
-    if choice.select == "frequent":
-        held = f"select user, {item}, count(*) as {often} from items group by user, {item}"
-        return [Step("held", held)], f"{often} desc, {order}"
+    first = {"first": '"order:since" nulls last, ', "frequent": '"order:often" desc, '}
+    order = first.get(choice.select, "") + listed([rank, *names])
+    if isinstance(kind, Held):
+        return [Step("held", "select * from items")], order
     place = source.engine.rank_place(rank)
-    by_chance = choice.steered_by is None and choice.weights is None
+    by_chance = choice.select == "random" and not choice.steered_by and choice.weights is None
     if place is None or not by_chance or choice.most > _LOOK_AHEAD:
-        return [Step("held", f"select distinct user, {item} from items")], order
+        return [_distinct(kind, choice.select)], order
     ahead = _look_ahead(item, place, choice.most)
     return [*ahead, Step("held", f"select distinct user, {item} from near")], order
 
 
-def _steered(kind: Kind, table: str) -> Step:
-    """From `held` to `steered`: with what each item stands at where users are steered by."""
+def _distinct(kind: Kind, select: Select) -> Step:
+    """From `items` to `held`: each user's items once, with what their order takes."""
+    item = listed(map(identifier, kind.columns()))
+    if select == "random":
+        return Step("held", f"select distinct user, {item} from items")
+    taken = 'min(time) as "order:since"' if select == "first" else 'count(*) as "order:often"'
+    return Step("held", f"select user, {item}, {taken} from items group by user, {item}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Held(Kind):
+    """Items of some kind in a source that has each of a user's items once; see `hold`.
+
+    Attributes:
+        of: The kind.
+    """
+
+    of: Kind
+    item = ()
+    needs = ()
+
+    def name(self) -> str:
+        """What the kind is called."""
+        return self.of.name()
+
+    def item_columns(self) -> tuple[str, ...]:
+        """The columns of an item, without the attribute."""
+        return self.of.item_columns()
+
+    def _steps(self, source: Source) -> list[Step]:
+        del source
+        return [Step("items", "select * from entries")]
+
+
+@contextmanager
+def hold(
+    kind: Kind, source: Source, *, select: Select, say: Callable[[str], None] = lambda _: None
+) -> Iterator[tuple[Kind, Source]]:
+    """Work out each user's distinct items once, for a log that is counted several times.
+
+    Gives a kind and a source whose histograms, for the same `select`, are those of the given ones.
+    An engine that works a table out whenever it is read gains nothing by it.
+    """
+    check_select(select, source.roles)
+    engine, name = source.engine, f"held_{next(_numbers)}"
+    number = engine.buckets(source.rows)
+    steps = [*kind.steps(source), _distinct(kind, select)]
+    try:
+        for part in range(number):
+            if number > 1:
+                say(f"reading {kind.name()}: bucket {part + 1} of {number} of the users")
+            entries = source.bucket(part, number).entries if number > 1 else source.entries
+            engine.store(name, [*entries, *steps])
+        # (user, item..., order:since or order:often)
+        stored = Step("entries", f"select * from {name}")
+        held = Held(items_per_user=kind.items_per_user, by=kind.by, of=kind)
+        yield held, replace(source, entries=(stored,))
+    finally:
+        engine.drop(name)
+
+
+def _steered(kind: Kind, rows: str, table: str, number: int) -> Step:
+    """With what each item stands at in a table that users are steered by."""
     return Step(
-        "steered",
-        'select held.*, known.count as "order:steered" from held '
-        f"left join {table} as known on {same(kind, 'held', 'known')}",
+        f"steered_{number}",
+        f'select {rows}.*, known.count as "order:steered {number}" from {rows} '
+        f"left join {table} as known on {same(kind.columns(), rows, 'known')}",
     )
 
 
-def same(kind: Kind, one: str, other: str) -> str:
-    """SQL: rows of two tables are about the same item."""
-    names = map(identifier, kind.columns())
+def same(columns: Sequence[str], one: str, other: str) -> str:
+    """SQL: rows of two tables have the same in some columns."""
+    names = map(identifier, columns)
     return " and ".join(f"{one}.{name} = {other}.{name}" for name in names)
 
 

@@ -71,7 +71,7 @@ def public_files(
 
 
 def _by_kind(files: Files | None, names: Sequence[str], use: Needs) -> Mapping[str, str | Path]:
-    if files is None:
+    if not files:
         return {}
     if use == "results":
         if QueryClicks.label not in names:

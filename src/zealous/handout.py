@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from zealous import wording
+from zealous import rates, wording
 from zealous.guarantee import UNITS, shown
 
 _CHOSEN = {
@@ -199,6 +199,9 @@ def _table(part: Mapping[str, Any], about: Mapping[str, Any], units: str, each: 
 
 def _settings(settings: Mapping[str, Any]) -> list[str]:
     said = {
+        "follow": "- Clicks are of those queries alone that count for their user in `queries`; "
+        f"`{rates.FILE}` has clicked over asked, with an interval in which both counts lie in 95 "
+        "of 100 cases.",
         "fold": "- A query is a set of words: their order was ignored.",
         "session_gap": "- A session is the log's own, or ends after {} minutes without a query.",
         "by": "- `{}` is a public attribute of the entry.",

@@ -18,7 +18,7 @@ from zealous.source import BLANKS, Source, column
 
 _YEAR = 525_600
 # How the columns are called that steps add on the way.
-_OWN = ("order:", "role:", "before:", "words:", "same:", "unit:", "column:", "zealous:")
+_OWN = ("order:", "role:", "before:", "words:", "same:", "unit:", "column:", "zealous:", "made:")
 
 _WORD = r"[\p{L}\p{M}\p{N}]+"
 # Most text is plain and needs no more than this look; normalising all of it costs twice the time.
@@ -159,6 +159,10 @@ class Queries(Kind):
     label = "queries"
     item = ("query",)
 
+    def plain(self) -> bool:
+        """Whether an item is a query as it was asked, and nothing else."""
+        return self.by is None and not self.fold
+
     def _steps(self, source: Source) -> list[Step]:
         return [Step("items", self._select(source, {"query": asked(self.fold)}, has_word("query")))]
 
@@ -202,9 +206,14 @@ class Clicks(Kind):
 
 @dataclass(frozen=True, kw_only=True)
 class QueryClicks(Kind):
-    """A query together with an address clicked for it."""
+    """A query together with an address clicked for it.
+
+    With `follow` only clicks for those queries that count for their user among the queries of the
+    same release: clicked over asked is then a rate.
+    """
 
     fold: bool = False
+    follow: bool = False
     label = "query-clicks"
     item = ("query", "url")
     needs = ("query", "url")
@@ -381,9 +390,15 @@ def clicks(items_per_user: int, *, by: str | None = None) -> Clicks:
     return Clicks(items_per_user=items_per_user, by=by)
 
 
-def query_clicks(items_per_user: int, *, by: str | None = None, fold: bool = False) -> QueryClicks:
-    """Queries with an address clicked for them, at most this many different pairs a user."""
-    return QueryClicks(items_per_user=items_per_user, by=by, fold=fold)
+def query_clicks(
+    items_per_user: int, *, by: str | None = None, fold: bool = False, follow: bool = False
+) -> QueryClicks:
+    """Queries with an address clicked for them, at most this many different pairs a user.
+
+    `follow` counts clicks for those queries alone that count for their user among `queries` of the
+    same release, and adds a table of click rates to it.
+    """
+    return QueryClicks(items_per_user=items_per_user, by=by, fold=fold, follow=follow)
 
 
 def query_pairs(
@@ -429,6 +444,7 @@ def named(
     by: str | None = None,
     fold: bool = False,
     session_gap: int = SESSION_GAP,
+    follow: bool = False,
 ) -> Kind:
     """The kind that is called so; settings that it does not have are left aside."""
     if name == "keywords":
@@ -438,7 +454,7 @@ def named(
     if name == "clicks":
         return clicks(items_per_user, by=by)
     if name == "query-clicks":
-        return query_clicks(items_per_user, by=by, fold=fold)
+        return query_clicks(items_per_user, by=by, fold=fold, follow=follow)
     if name == "query-pairs":
         return query_pairs(items_per_user, by=by, fold=fold, session_gap=session_gap)
     if name == "phrase-pairs":

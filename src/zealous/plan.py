@@ -11,10 +11,12 @@ from typing import Any
 from zealous.calibrate import as_float, guarantees
 from zealous.errors import Refused, UsageError
 from zealous.guarantee import UNITS, Guarantee, Indistinguishability, Number, exact, shown
-from zealous.items import Kind
+from zealous.items import Kind, Queries, QueryClicks
 from zealous.mechanism import Calibrated, Zealous
 from zealous.mechanism.choose import ASKED, FOLLOWS, choose
+from zealous.mechanism.of_keywords import OfKeywords
 from zealous.mechanism.protocol import Needs
+from zealous.mechanism.results import Results
 
 COMPOSITION = "docs/proofs/composition.md"
 Declared = tuple[Needs, Mapping[str, Any]]  # what it is for, and its name and SHA-256
@@ -90,6 +92,10 @@ def plan(
     for option, given in (("--mechanism", mechanism), ("a public file", public)):
         if isinstance(given, Mapping) and set(given) - set(names):
             raise UsageError(f"{option} is given for a kind of items that is not published")
+    if any(isinstance(kind, QueryClicks) and kind.follow for kind in kinds):
+        first = names[: names.index(QueryClicks.label)]
+        if Queries.label not in first:
+            raise UsageError("click rates need queries and query-clicks, in this order")
     weights = _weights(names, split)
     files = public or {}
     chosen = {}
@@ -97,12 +103,7 @@ def plan(
         asked = mechanism.get(kind.name()) if isinstance(mechanism, Mapping) else mechanism
         use = files[kind.name()][0] if kind.name() in files else None
         chosen[kind.name()] = choose(asked, goal, kind.items_per_user, use)
-        first = FOLLOWS.get(chosen[kind.name()][0].name)
-        if first is not None and first not in names[: names.index(kind.name())]:
-            raise UsageError(
-                f"{kind.name()} by the {chosen[kind.name()][0].name} mechanism come after "
-                f"{first}: name both, in this order, {first} first"
-            )
+        _check_order(kind, names, chosen[kind.name()][0])
     exposed = sum(
         (weights[name] for name, (each, _) in chosen.items() if not each.pure), Fraction(0)
     )
@@ -121,6 +122,19 @@ def plan(
             Part(kind=kind, goal=share, mechanism=made, delta=delta, public=about, why=why)
         )
     return Plan(goal=goal, parts=tuple(parts))
+
+
+def _check_order(kind: Kind, names: Sequence[str], mechanism: type[Calibrated]) -> None:
+    """Refuse what makes use of another kind that is not published before."""
+    first = FOLLOWS.get(mechanism)
+    if first is not None and first not in names[: names.index(kind.name())]:
+        raise UsageError(
+            f"{kind.name()} are to be published after {first}: name both in --items, {first} first"
+        )
+    if mechanism is OfKeywords and not (isinstance(kind, Queries) and kind.plain()):
+        raise UsageError("of-keywords is for queries alone, without --by and --fold-words")
+    if mechanism is Results and not isinstance(kind, QueryClicks):
+        raise UsageError("results are for query-clicks")
 
 
 def _weights(names: Sequence[str], split: Mapping[str, Number] | None) -> dict[str, Fraction]:

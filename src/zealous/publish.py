@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING, Any
 from zealous.account import SPENT, UNTRACKED, Account, released, spending
 from zealous.bound import Select, check_select
 from zealous.declared import Files, PublicFile, public_files
-from zealous.engines.engine import Engine
+from zealous.engines.engine import Engine, Stored
 from zealous.errors import LogError, Refused, ReleaseError, UsageError
 from zealous.guarantee import Guarantee, Number
 from zealous.handout import PARAMETERS_FROM
-from zealous.histogram import histogram
-from zealous.items import Kind, QueryClicks
+from zealous.histogram import histogram, keepers
+from zealous.items import Kind, Queries, QueryClicks
 from zealous.lines import Skipped
 from zealous.log import Log, is_anonymized
 from zealous.mechanism import Count, Mechanism
 from zealous.mechanism.choose import FOLLOWS
+from zealous.mechanism.of_keywords import OfKeywords
 from zealous.mechanism.results import Results
 from zealous.period import Period
 from zealous.plan import Plan, plan
@@ -232,21 +233,41 @@ def draw(
     say: Say = lambda _: None,
 ) -> dict[str, Table]:
     """Count, add noise, drop what is rare, for each part of a plan: where the budget is spent."""
-    tables = {}
+    tables: dict[str, Table] = {}
     for number, part in enumerate(planned.parts):
         say(f"counting {part.name()} ({number + 1} of {len(planned.parts)})")
         mechanism = part.mechanism
         if part.name() in (public or {}):
             mechanism = mechanism.using((public or {})[part.name()])
-        if isinstance(mechanism, Results):
-            mechanism = mechanism.after(tables[FOLLOWS[mechanism.name]].arrow)
+        if isinstance(mechanism, Results | OfKeywords):
+            mechanism = mechanism.after(tables[FOLLOWS[type(mechanism)]].arrow)
+        count = partial(histogram, part.kind, source, select=select, key=key, say=say)
+        if isinstance(part.kind, QueryClicks) and part.kind.follow:
+            count.keywords["following"] = _asked(planned, tables, source, select, key)
         tables[part.name()] = _publish_part(
             part.kind,
             mechanism,
-            partial(histogram, part.kind, source, select=select, key=key, say=say),
+            count,
             _noise(seed, number),
         )
     return tables
+
+
+def _asked(
+    planned: Plan, tables: Mapping[str, Table], source: Source, select: Select, key: int
+) -> Stored:
+    """Who kept which queries when they were counted for `queries`."""
+    (part,) = (part for part in planned.parts if part.name() == Queries.label)
+    counted = tables[part.name()].arrow
+    return keepers(
+        part.kind,
+        source,
+        bound=part.mechanism.items_per_user,
+        select=select,
+        key=key,
+        # Without a second threshold it was the published items alone that were counted.
+        only=counted if part.mechanism.tau_prime is None else None,
+    )
 
 
 def tell_skipped(skipped: Skipped, say: Say) -> None:

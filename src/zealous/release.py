@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 from zealous.errors import Refused, ReleaseError, reason
 from zealous.folder import check_new, claimed, discard, new_folder
 from zealous.handout import handout
+from zealous.rates import FILE as RATES
+from zealous.rates import click_rates, rated
 from zealous.registry import registry
 from zealous.remote import Place, Remote, StoreError, opened, place_of, why
 from zealous.schema import FORMAT as FORMAT
@@ -107,6 +109,9 @@ class Release:
             table = self.tables[kind].arrow
             pq.write_table(table, directory / files["parquet"], compression="zstd")
             _write_csv(table, directory / files["csv"])
+        if rated(self.about):
+            tables = {kind: table.arrow for kind, table in self.tables.items()}
+            _write_csv(click_rates(self.about, tables), directory / RATES)
         about = {**self.about, "sha256": hashes(directory)}
         for name, text in papers(about).items():
             (directory / name).write_bytes(text.encode())

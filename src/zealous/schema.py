@@ -41,7 +41,7 @@ _CLAIM = {
 }
 _PART = {
     "kind": str,
-    "settings": {"by": (None, str), "fold?": bool, "session_gap?": int},
+    "settings": {"by": (None, str), "fold?": bool, "session_gap?": int, "follow?": bool},
     "select": set(get_args(Select)),
     "guarantee": _DEFINITION,
     "neighbors": set(get_args(Neighbors)),

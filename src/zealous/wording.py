@@ -28,6 +28,9 @@ _METHODS = {
     "unit, " + _INTEGERS + "publish items whose noisy count is above tau'.",
     "domain": "Public domain: count the units that hold each item of a public list, " + _INTEGERS
     + "publish all of them.",
+    "of-keywords": "Queries of published keywords: count the units that asked each query of up to "
+    "three published keywords, " + _INTEGERS + "on every such query, publish those above the scale "
+    "times the logarithm of their number.",
     "results": "Public results: count the units that clicked each document of a public list, for "
     "published queries, " + _INTEGERS + "publish all of them.",
 }  # fmt: skip
@@ -64,6 +67,8 @@ def threshold(part: Part) -> str:
     """What an item had to pass, in a few words."""
     if listed(part):
         return "all of a public list"
+    if part["mechanism"] == "of-keywords":
+        return "made of published keywords, above the noise of all such queries"
     if "rounds" in part:
         passed = " / ".join(f"{each['threshold']:,}" for each in part["rounds"])
         return f"weight {passed}"
@@ -86,7 +91,13 @@ def absence(plan: Sequence[Part]) -> str:
 def table(part: Part, units: str, each: str) -> list[str]:
     """How a table was made, point by point."""
     error = part["forecast"]["error_95"]
-    made = _in_list if listed(part) else _keys if "rounds" in part else _above
+    made = _above
+    if listed(part):
+        made = _in_list
+    elif "rounds" in part:
+        made = _keys
+    elif part["mechanism"] == "of-keywords":
+        made = _of_keywords
     said = made(part, units, each)
     interval = f"- 95 % interval of the noise: count - {error} .. count + {error}."
     if not listed(part) and "rounds" not in part:
@@ -122,6 +133,18 @@ def _in_list(part: Part, units: str, each: str) -> list[str]:
         f"list is here, those of no {units} too: nothing was dropped.",
         f"- epsilon {shown(part['epsilon'])}, and no delta: {noise(part)} noise of scale "
         f"{shown(part['scale'])}, and no threshold.",
+    ]
+
+
+def _of_keywords(part: Part, units: str, each: str) -> list[str]:
+    """A table of queries that are made of published keywords."""
+    return [
+        "- Only queries of one to three of the 1,000 most frequent published keywords were looked "
+        f"at, before {each} kept some. Every such query got noise, and those above the scale of "
+        "the noise times the logarithm of their number are here: of all that nobody asked, one on "
+        "average.",
+        f"- epsilon {shown(part['epsilon'])}, and no delta: {noise(part)} noise of scale "
+        f"{shown(part['scale'])}.",
     ]
 
 

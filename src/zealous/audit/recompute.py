@@ -11,7 +11,11 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from zealous.audit.theorems import deltas
+
 _DIGITS = 80
+_FLOAT = 1e-9
+_BOUNDED = 0.005  # what proofs give away where noise is on integers: deltas are in floats here
 
 
 class Parameters(NamedTuple):
@@ -57,6 +61,8 @@ def parameters(
 
 def follows(part: Mapping[str, Any], users: int | None) -> bool:
     """Whether a plan's scale, tau, tau' and delta are what the theorems give."""
+    if part["mechanism"] != "zealous":
+        return _holds(part)
     right = parameters(
         epsilon=Fraction(part["exact"]["epsilon"]),
         delta=Fraction(part["exact"]["delta"]),
@@ -71,6 +77,22 @@ def follows(part: Mapping[str, Any], users: int | None) -> bool:
         and (part["tau"], part["tau_prime"]) == (right.tau, right.tau_prime)
         and abs(part["delta_achieved"] - achieved) <= 1e-9 * achieved
     )
+
+
+def _holds(part: Mapping[str, Any]) -> bool:
+    """Whether the parameters keep delta, are stated with their delta, and waste next to none."""
+    stated, asked = part["delta_achieved"], part["delta"]
+    least, bound = deltas(part)
+    if not least * (1 - _FLOAT) <= stated <= min(bound * (1 + _BOUNDED), asked):
+        return False
+    if part["mechanism"] in ("domain", "selection"):
+        moved = 2 if part["neighbors"] == "replace" else 1
+        scale = moved * part["items_per_user"] / Fraction(part["exact"]["epsilon"])
+        return Fraction(part["exact"]["scale"]) == scale
+    lower = part["tau_prime"]
+    if lower is None or lower == part["tau"]:
+        return True
+    return deltas(part, lower - 1)[1] * (1 + _BOUNDED) > asked
 
 
 def selected(held: Sequence[tuple[str, str]], key: str) -> dict[str, int]:

@@ -7,23 +7,22 @@ real thing: `draw` with the operating system's randomness.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
 
 import numpy as np
 import pyarrow as pa
 
 from zealous.audit.neighbours import Setting
 from zealous.audit.statistics import Counts, at_least, at_most
+from zealous.audit.theorems import Law, noise
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.engine import Each
 from zealous.engines.sql import Step
-from zealous.plan import Plan
+from zealous.plan import Plan, figures
 from zealous.publish import draw
 from zealous.source import Source
 
-RUNS = 1_000
+RUNS = 600
 _SIZES = (1, 3)
 _COUNT = 1_000_000  # so far above tau' that nothing is cut
 _LEVELS = 5  # noise of -2 or below, -1, 0, 1, 2 or above
@@ -38,6 +37,12 @@ class _Given(DuckDB):
         super().__init__()
         names = [f"{number:03d}" for number in range(items)]
         self._batch = pa.record_batch({"query": names, "count": [_COUNT] * items})
+
+    def put(self, name: str, table: pa.Table) -> None:
+        """Nothing is selected from it."""
+
+    def keep(self, name: str, steps: Sequence[Step], each: Each) -> None:
+        """Nor from what steers: all weights are given too."""
 
     def batches(self, steps: Sequence[Step], each: Each | None = None) -> Iterator[pa.RecordBatch]:
         """What was counted, whatever the steps."""
@@ -56,18 +61,19 @@ def noise_is_exact(setting: Setting, alpha: float) -> bool:
         alpha: The chance of error of one test.
     """
     (part,) = setting.planned.parts
-    right = probabilities(part.mechanism.scale)
+    law = noise(figures(part))
+    right = probabilities(law)
     for size in _SIZES:
-        noise = np.stack([drawn(setting.planned, size) for _ in range(RUNS)])
+        found = np.stack([drawn(setting.planned, size) for _ in range(RUNS)])
         for place in range(size):
-            levels = np.bincount(np.clip(noise[:, place] + 2, 0, _LEVELS - 1), minlength=_LEVELS)
+            levels = np.bincount(np.clip(found[:, place] + 2, 0, _LEVELS - 1), minlength=_LEVELS)
             if not all(_fits(int(k), RUNS, p, alpha) for k, p in zip(levels, right, strict=True)):
                 return False
         # Pairs of releases share none, so that the comparisons are independent.
-        again = (noise[::2, 0] == noise[1::2, 0]).sum()
-        beside = [(noise[:, i] == noise[:, i + 1]).sum() for i in range(size - 1)]
+        again = (found[::2, 0] == found[1::2, 0]).sum()
+        beside = [(found[:, i] == found[:, i + 1]).sum() for i in range(size - 1)]
         for equal, trials in [(again, RUNS // 2), *((each, RUNS) for each in beside)]:
-            if not _fits(int(equal), trials, _collision(part.mechanism.scale), alpha):
+            if not _fits(int(equal), trials, collision(law), alpha):
                 return False
     return True
 
@@ -87,18 +93,15 @@ def drawn(planned: Plan, items: int) -> Counts:
     return np.asarray(by_name - _COUNT, np.int64)  # by place in what was counted
 
 
-def probabilities(scale: Fraction) -> list[float]:
+def probabilities(law: Law) -> list[float]:
     """The exact chance of each level of noise."""
-    alpha = math.exp(-1 / scale)
-    zero = (1 - alpha) / (1 + alpha)
-    beyond = alpha**2 / (1 + alpha)
-    return [beyond, zero * alpha, zero, zero * alpha, beyond]
+    steps = [law.above(z) for z in (-2, -1, 0, 1)]
+    return [high - low for high, low in zip([1.0, *steps], [*steps, 0.0], strict=True)]
 
 
-def _collision(scale: Fraction) -> float:
-    """The chance that two independent noises are equal: the sum of all P(z)^2."""
-    alpha = math.exp(-1 / scale)
-    return ((1 - alpha) / (1 + alpha)) ** 2 * (1 + alpha**2) / (1 - alpha**2)
+def collision(law: Law) -> float:
+    """The chance that two independent noises are equal."""
+    return float((law.chances**2).sum())
 
 
 def _fits(seen: int, trials: int, chance: float, alpha: float) -> bool:

@@ -3,6 +3,7 @@
 The packed log is a text file like any other: it is split into lines, staged, cleaned, bounded,
 counted, noised, cut and sorted by the code that publishes. Copies share no user and no item, and
 each item's noise is its own, so the rows published of each copy are one independent run on it.
+That holds for rounds too: a user is steered by the noisy weights of her own items alone.
 """
 
 from __future__ import annotations
@@ -16,15 +17,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from zealous.audit.neighbours import Pair, Setting
+from zealous.audit.neighbours import Setting
+from zealous.audit.pairs import Pair, named
 from zealous.audit.statistics import Counts
 from zealous.engines.duckdb import DuckDB
 from zealous.log import read_log
+from zealous.public import read_public
 from zealous.publish import draw
 from zealous.release import Table
 from zealous.source import open_log
 
-_LEVELS = 4  # an item is absent, at tau' + 1, at tau' + 2, or above; of a group 0, 1, 2 or more
 _DIGITS = 7  # of a copy's number
 _MOST_LINES = 3_000_000  # in one packed log
 
@@ -48,13 +50,13 @@ class Tally:
 
 def run(setting: Setting, trials: int) -> list[Tally]:
     """Publish each of a setting's pairs so many times, and count what came out."""
-    lines = sum(len(pair.left) + len(pair.right or ()) for pair in setting.pairs)
-    most = max(2, min(10**_DIGITS, _MOST_LINES // lines)) // 2 * 2
+    lines = sum((len(pair.left) + len(pair.right or ())) / pair.every for pair in setting.pairs)
+    most = max(2, min(10**_DIGITS, int(_MOST_LINES / lines))) // 2 * 2
     tallies: list[Tally] = []
     for start in range(0, trials, most):
         copies = min(most, trials - start)
         seen = outcomes(setting, copies)
-        more = [tally(*each) for each in zip(setting.pairs, seen, strict=True)]
+        more = [tally(setting, *each) for each in zip(setting.pairs, seen, strict=True)]
         tallies = [a + b for a, b in zip(tallies, more, strict=True)] if tallies else more
     return tallies
 
@@ -62,28 +64,33 @@ def run(setting: Setting, trials: int) -> list[Tally]:
 def outcomes(setting: Setting, copies: int) -> list[Counts]:
     """What came of so many copies of each pair: [left, right], an outcome's number for each copy.
 
-    A number has a digit for each watched group: how far above tau' an item is, or how many items
-    of the group appear.
+    A number has a digit for each watched group: between which edges an item's count is, or how
+    many items of the group appear.
+
+    Raises:
+        ValueError: An item is published twice.
     """
     table = _publish_packed(setting, copies)
     # `q`, item, pair, side, copy
     published = pc.cast(pc.utf8_slice_codeunits(table.arrow["query"], 1), pa.int64()).to_numpy()
+    if len(np.unique(published)) < len(published):
+        raise ValueError("an item is published twice, under two noises")
     published, copy = np.divmod(published, 10**_DIGITS)
     published, side = np.divmod(published, 10)
     item, index = np.divmod(published, 100)
-    above = table.arrow["count"].to_numpy() - setting.planned.parts[0].mechanism.tau_prime
-    run_of = side * copies + copy
+    level = 1 + np.searchsorted(setting.edges, table.arrow["count"].to_numpy(), side="right")
     found = []
     for number, pair in enumerate(setting.pairs):
-        mine = index == number
-        outcome = _outcome(pair, item[mine], above[mine], run_of[mine], 2 * copies)
-        found.append(outcome.reshape(2, copies))
+        mine, runs = index == number, pair.runs(copies)
+        run_of = side[mine] * runs + copy[mine]
+        outcome = _outcome(pair, setting.levels, item[mine], level[mine], run_of, 2 * runs)
+        found.append(outcome.reshape(2, runs))
     return found
 
 
-def tally(pair: Pair, outcome: Counts) -> Tally:
+def tally(setting: Setting, pair: Pair, outcome: Counts) -> Tally:
     """Count outcomes: even copies choose, odd ones test."""
-    size = _LEVELS ** len(pair.watch)
+    size = setting.levels ** len(pair.watch)
     choosing, testing = (
         np.stack([np.bincount(each, minlength=size) for each in outcome[:, half::2]])
         for half in (0, 1)
@@ -95,26 +102,45 @@ def _publish_packed(setting: Setting, copies: int) -> Table:
     """One run of the pipeline over so many copies of every pair."""
     (part,) = setting.planned.parts
     with tempfile.TemporaryDirectory(prefix="zealous-audit-") as directory:
-        path = Path(directory) / "packed.csv"
+        path, file = Path(directory) / "packed.csv", Path(directory) / "public.txt"
         _pack(setting, copies, path)
+        public = None
+        if part.mechanism.needs:
+            _list(setting, copies, file)
+            public = {part.name(): read_public(file, part.kind).table}
         key = secrets.randbits(64)
         with DuckDB(temporary=Path(directory)) as engine:
             source = open_log(read_log(path), engine, unit=setting.planned.goal.unit)
             # The copies' users are more than a plan for one copy declares: only `publish` checks
             # that, and bundle.py runs it.
-            tables = draw(setting.planned, source, select=setting.select, key=key)
+            tables = draw(setting.planned, source, select=setting.select, key=key, public=public)
     return tables[part.name()]
 
 
 def _pack(setting: Setting, copies: int, path: Path) -> None:
-    numbers = pc.utf8_lpad(pc.cast(pa.array(np.arange(copies)), pa.string()), _DIGITS, "0")
+    """All logs, line by line, each line for all copies."""
     with path.open("wb") as file:
         file.write(f"{setting.header}\n".encode())
         for index, pair in enumerate(setting.pairs):
             for side, lines in enumerate((pair.left, pair.right or ())):
-                tags = pc.binary_join_element_wise(f"{index:02d}{side}", numbers, "")
+                tags = _tags(index, side, pair.runs(copies))
                 for line in lines:
                     file.write(_copied(line, tags))
+
+
+def _list(setting: Setting, copies: int, path: Path) -> None:
+    """The public file, with the listed items of all copies."""
+    with path.open("wb") as file:
+        for index, pair in enumerate(setting.pairs):
+            for item in pair.listed or [item for group in pair.watch for item in group]:
+                for side in (0, 1) if pair.right is not None else (0,):
+                    file.write(_copied(named(item), _tags(index, side, pair.runs(copies))))
+
+
+def _tags(index: int, side: int, copies: int) -> pa.Array:
+    """What stands for `@`: pair, side, copy."""
+    numbers = pc.utf8_lpad(pc.cast(pa.array(np.arange(copies)), pa.string()), _DIGITS, "0")
+    return pc.binary_join_element_wise(f"{index:02d}{side}", numbers, "")
 
 
 def _copied(line: str, tags: pa.Array) -> memoryview:
@@ -126,14 +152,16 @@ def _copied(line: str, tags: pa.Array) -> memoryview:
     return memoryview(text)[: int(np.frombuffer(offsets, np.int32)[len(written)])]
 
 
-def _outcome(pair: Pair, item: Counts, above: Counts, run_of: Counts, runs: int) -> Counts:
+def _outcome(
+    pair: Pair, levels: int, item: Counts, seen: Counts, run_of: Counts, runs: int
+) -> Counts:
     outcome = np.zeros(runs, np.int64)
     for group in pair.watch:
         mine = np.isin(item, group)
         if len(group) == 1:
             level = np.zeros(runs, np.int64)
-            level[run_of[mine]] = np.clip(above[mine], 1, _LEVELS - 1)
+            level[run_of[mine]] = seen[mine]
         else:
-            level = np.minimum(np.bincount(run_of[mine], minlength=runs), _LEVELS - 1)
-        outcome = outcome * _LEVELS + level
+            level = np.minimum(np.bincount(run_of[mine], minlength=runs), levels - 1)
+        outcome = outcome * levels + level
     return outcome

@@ -98,6 +98,9 @@ GOAL = (
 ITEMS = (
     click.option("--by", metavar="COLUMN", help="A public attribute to make part of the item."),
     click.option("--fold-words", is_flag=True, help="A query is a set of words: order is ignored."),
+    click.option("--rates", is_flag=True,
+                 help="Count clicks for those queries alone that count for their user: clicked "
+                      "over asked is then a rate, and is published too."),
     click.option("--session-gap", type=int, default=SESSION_GAP, show_default=True, metavar="MIN",
                  help="Minutes without a query that end a session."),
 )  # fmt: skip
@@ -267,6 +270,7 @@ def kinds_from(items: str, given: Given) -> list[Kind]:
         "by": given["by"],
         "fold": given["fold_words"],
         "session_gap": given["session_gap"],
+        "follow": given["rates"],
     }
     return [named(name, most[name], **settings) for name in names]
 

@@ -60,8 +60,8 @@ Examples:
 
 _SAID_BY_A_PLAN = (
     "items", "epsilon", "delta", "users", "guarantee", "neighbors", "unit", "items_per_user",
-    "split", "accept_delta", "by", "fold_words", "session_gap", "select", "parameters_from",
-    "mechanism",
+    "split", "accept_delta", "by", "fold_words", "rates", "session_gap", "select",
+    "parameters_from", "mechanism",
 )  # fmt: skip
 
 

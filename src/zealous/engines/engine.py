@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
-from zealous.engines.sql import Step
+from zealous.engines.sql import Step, identifier
 from zealous.lines import Layout, Skipped
 
 if TYPE_CHECKING:
@@ -42,10 +42,10 @@ class Counted:
 
     def stored(self, each: Each) -> Stored:
         """The rows as `each` leaves them, drawn once, for later counts of the same log to use."""
-        name = f"stored_{next(_numbers)}"
+        found = Stored.new(self._engine)
         with self._steps() as steps:
-            self._engine.keep(name, steps, each)
-        return Stored(self._engine, name)
+            self._engine.keep(found.name, steps, each)
+        return found
 
 
 class Stored(NamedTuple):
@@ -53,6 +53,20 @@ class Stored(NamedTuple):
 
     engine: Engine
     name: str
+
+    @classmethod
+    def new(cls, engine: Engine) -> Self:
+        """Under a name that no other table has, for the engine to fill."""
+        return cls(engine, f"stored_{next(_numbers)}")
+
+    def of(self, table: pa.Table) -> Iterator[pa.RecordBatch]:
+        """Those of the items of a table."""
+        other = named(self.engine, table)
+        same = " and ".join(
+            f"kept.{identifier(name)} = known.{identifier(name)}" for name in table.column_names
+        )
+        sql = f"select kept.* from {self.name} as kept semi join {other} as known on {same}"
+        return self.engine.batches([Step("of", sql)])
 
     def above(self, threshold: int) -> Iterator[pa.RecordBatch]:
         """Those with a count strictly above a threshold."""

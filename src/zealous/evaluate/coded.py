@@ -24,14 +24,16 @@ from zealous.engines.engine import Counted, Stored
 from zealous.engines.sql import Step, identifier, listed
 from zealous.histogram import histogram
 from zealous.items import Kind
+from zealous.mechanism.protocol import Needs
 from zealous.source import Source
 from zealous.staging import not_staged
 
 Ints = npt.NDArray[np.int64]
-COUNTS = pa.schema([("item", pa.int64()), ("count", pa.int64())])
-_PAIRS = pa.schema([("user", pa.int64()), ("item", pa.int64())])
+COUNTS = pa.schema([("item", pa.int32()), ("count", pa.int64())])
+_PAIRS = pa.schema([("user", pa.int32()), ("item", pa.int32())])
 _CODE, _USERS = identifier("zealous:code"), identifier("zealous:users")  # no item's column
 _OF_USERS, _OF_ITEMS = "user_codes", "item_codes"
+_DRAWN = "drawn"  # stands for what is not the same in every release
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,10 +89,10 @@ class Coded:
 def encode(
     kind: Kind,
     source: Source,
-    public: Mapping[str, pa.Table],
+    public: Mapping[Needs, pa.Table],
     *,
     say: Callable[[str], None] = lambda _: None,
-) -> tuple[Coded, dict[str, pa.Table]]:
+) -> tuple[Coded, dict[Needs, pa.Table]]:
     """Number the users and items of a log.
 
     Args:
@@ -121,7 +123,7 @@ def encode(
     pairs = (
         f"select by_user.{_CODE} as user, by_item.{_CODE} as item from held "
         f"join {_OF_USERS} as by_user on held.user = by_user.user "
-        f"join {_OF_ITEMS} as by_item on {same(kind, 'held', 'by_item')}"
+        f"join {_OF_ITEMS} as by_item on {same(kind.columns(), 'held', 'by_item')}"
     )
     path = engine.directory / "coded.parquet"
     rows = _write(path, _PAIRS, engine.batches([Step("pairs", pairs)]))
@@ -146,9 +148,9 @@ def _coded(kind: Kind, engine: DuckDB, table: pa.Table, taken: int) -> pa.Table:
     engine.put("listed_items", table)
     unknown = f"{taken} + row_number() over ()"
     sql = (
-        f"select coalesce(by_item.{_CODE}, {unknown})::bigint as item, listed_items.count "
+        f"select coalesce(by_item.{_CODE}, {unknown})::integer as item, listed_items.count "
         f"from listed_items left join {_OF_ITEMS} as by_item "
-        f"on {same(kind, 'listed_items', 'by_item')}"
+        f"on {same(kind.columns(), 'listed_items', 'by_item')}"
     )
     batches = [batch.cast(COUNTS) for batch in engine.batches([Step("numbered", sql)])]
     return pa.Table.from_batches(batches, COUNTS)
@@ -175,16 +177,19 @@ class Counting:
 
     def alike(self, key: int, asked: Mapping[str, Any]) -> tuple[Any, ...] | None:
         """What tells a count from others; None where it depends on what was drawn before."""
-        told: list[Any] = [key]
-        for name, value in sorted(asked.items()):
-            if isinstance(value, pa.Table | Stored):
-                same = [n for n, each in enumerate(self._public) if _equal(each, value)]
-                if not same:
-                    return None
-                told.append((name, "public", same[0]))
-            else:
-                told.append((name, tuple(value) if name == "weights" and value else value))
-        return tuple(told)
+        told = [(name, self._told(value)) for name, value in sorted(asked.items())]
+        return None if any(value is _DRAWN for _, value in told) else (key, *told)
+
+    def _told(self, value: Any) -> Any:
+        if isinstance(value, pa.Table):
+            same = [n for n, each in enumerate(self._public) if value.equals(each)]
+            return ("public", same[0]) if same else _DRAWN
+        if isinstance(value, Stored):
+            return _DRAWN
+        if isinstance(value, Sequence):
+            told = tuple(map(self._told, value))
+            return _DRAWN if _DRAWN in told else told
+        return value
 
     def made(self, alike: tuple[Any, ...], count: Callable[[], Counted]) -> tuple[Path, float]:
         """The file of a count, made if it is not there, and the seconds that counting took."""
@@ -192,7 +197,7 @@ class Counting:
             started = time.perf_counter()
             batches = list(count())
             seconds = time.perf_counter() - started
-            path = self.coded.engine.directory / f"counts-{len(self._made)}.parquet"
+            path = self.coded.engine.directory / f"counts_{len(self._made)}.parquet"
             _write(path, COUNTS, batches)
             self._made[alike] = path, seconds
         return self._made[alike]
@@ -207,57 +212,46 @@ class Count:
 
     def __init__(self, counting: Counting, source: Source, key: int) -> None:
         self._counting, self._source, self._key = counting, source, key
-        self._last: pa.Table | Path | None = None
+        self._last: Path | list[pa.RecordBatch] | None = None
         self.saved = 0.0
 
     def __call__(
-        self,
-        *,
-        bound: int,
-        at_least: int,
-        weights: Sequence[int] | None = None,
-        only: pa.Table | None = None,
-        without: pa.Table | None = None,
-        order: Stored | pa.Table | None = None,
+        self, *, bound: int, only: pa.Table | None = None, **asked: Any
     ) -> Iterable[pa.RecordBatch]:
         """Count once."""
-        asked: dict[str, Any] = {
-            "bound": bound, "at_least": at_least, "weights": weights, "only": only,
-            "without": without, "order": order,
-        }  # fmt: skip
+        how = {"bound": bound, "only": only, **asked}
 
         def count() -> Counted:
             kind = Codes(items_per_user=bound)
-            return histogram(kind, self._source, select="random", key=self._key, **asked)
+            return histogram(kind, self._source, select="random", key=self._key, **how)
 
         started = time.perf_counter()
-        alike = self._counting.alike(self._key, asked)
+        alike = self._counting.alike(self._key, how)
         if alike is not None:
-            self._last, seconds = self._counting.made(alike, count)
-            name = self._last.stem.replace("-", "_")
-            self._source.engine.open(name, [self._last])
+            path, seconds = self._counting.made(alike, count)
+            name, self._last = path.stem, path
+            self._source.engine.open(name, [path])
             self.saved += seconds - (time.perf_counter() - started)
             steps = [Step("counted", f"select * from {name}")]
             return Counted(self._source.engine, lambda: nullcontext(steps))
         self._last = None
         if only is None:
             return count()
-        self._last = pa.Table.from_batches([batch.cast(COUNTS) for batch in count()], COUNTS)
-        return list(self._last.to_batches())
+        self._last = list(count())
+        return self._last
 
     def last(self, items: Ints) -> Ints | None:
         """What these items stood at in the last count, before noise; None where it is not kept."""
         if self._last is None:
             return None
-        table = pq.read_table(self._last) if isinstance(self._last, Path) else self._last
+        if isinstance(self._last, Path):
+            table = pq.read_table(self._last)
+        else:
+            table = pa.Table.from_batches([each.cast(COUNTS) for each in self._last], COUNTS)
         codes = table["item"].to_numpy()
         counts = np.zeros(1 + max(items.max(initial=0), codes.max(initial=0)), np.int64)
         counts[codes] = table["count"].to_numpy()
         return np.asarray(counts[items], np.int64)
-
-
-def _equal(public: pa.Table, asked: pa.Table | Stored) -> bool:
-    return isinstance(asked, pa.Table) and (asked is public or bool(asked.equals(public)))
 
 
 def _write(path: Path, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> int:

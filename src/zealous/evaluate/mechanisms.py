@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import secrets
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple, get_args
@@ -26,13 +26,16 @@ from zealous.guarantee import Indistinguishability, Neighbors, Number, shown, wh
 from zealous.items import Kind
 from zealous.log import Log
 from zealous.mechanism import Calibrated, Selection
-from zealous.mechanism.choose import MECHANISMS
+from zealous.mechanism.choose import FOLLOWS, MECHANISMS
+from zealous.mechanism.protocol import Needs
 from zealous.public import read_public
 from zealous.source import open_log
 
 Say = Callable[[str], None]
 EPSILONS = ("0.5", "1", "2", "5")
 NEIGHBORS: tuple[Neighbors, ...] = ("add-remove", "replace")
+# Those that publish a kind of items by itself.
+COMPARED = {name: each for name, each in MECHANISMS.items() if each not in FOLLOWS}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,16 +118,13 @@ def compare_mechanisms(
         say: Receives progress.
     """
     whole(draws, "draws")
-    files = {use: path for use, path in (("domain", domain), ("prior", prior)) if path is not None}
+    given: dict[Needs, str | Path | None] = {"domain": domain, "prior": prior}
+    files = {use: path for use, path in given.items() if path is not None}
     chosen = _chosen(mechanisms, files)
     goals = _goals(epsilons, delta, neighbors)
-    kind.check(log.columns.given())
-    wanted = {each.needs for each in chosen if each.needs}
-    public = {
-        use: read_public(path, kind, roles=log.columns.given()).table
-        for use, path in files.items()
-        if use in wanted
-    }
+    roles = log.columns.given()
+    kind.check(roles)
+    public = {use: read_public(path, kind, roles=roles).table for use, path in files.items()}
     with engine or DuckDB() as running:
         say("reading the log")
         started = time.perf_counter()
@@ -141,18 +141,18 @@ def compare_mechanisms(
     return Compared(rows, len(coded.users), coded.people, seconds)
 
 
-def _chosen(names: Iterable[str] | None, files: Mapping[str, str | Path]) -> list[type[Calibrated]]:
-    """The mechanisms of these names, or all that can be run."""
+def _chosen(names: Iterable[str] | None, files: Container[Needs]) -> list[type[Calibrated]]:
+    """The mechanisms of these names, or all that the files allow."""
     if names is None:
-        return [each for each in MECHANISMS.values() if each.needs in (None, *files)]
-    chosen = list(dict.fromkeys(names))
-    if not chosen or set(chosen) - set(MECHANISMS):
-        raise UsageError(f"--mechanisms must be some of {', '.join(MECHANISMS)}")
-    for name in chosen:
-        needs = MECHANISMS[name].needs
-        if needs not in (None, *files):
+        return [each for each in COMPARED.values() if each.needs is None or each.needs in files]
+    wanted = list(dict.fromkeys(names))
+    if not wanted or set(wanted) - set(COMPARED):
+        raise UsageError(f"mechanisms must be some of {', '.join(COMPARED)}")
+    for name in wanted:
+        needs = COMPARED[name].needs
+        if needs is not None and needs not in files:
             raise UsageError(f"the {name} mechanism needs a public file: say --{needs} FILE")
-    return [MECHANISMS[name] for name in chosen]
+    return [COMPARED[name] for name in wanted]
 
 
 def _goals(
@@ -173,7 +173,7 @@ def _row(
     goal: Indistinguishability,
     most: int,
     counting: Counting,
-    public: Mapping[str, pa.Table],
+    public: Mapping[Needs, pa.Table],
     keys: Sequence[int],
 ) -> Row:
     note = ""
@@ -181,7 +181,7 @@ def _row(
         most, note = 1, "at items_per_user 1, the only one that it knows"
     if chosen.pure:
         note = "delta 0: it needs none"
-    row = Row(goal=goal, mechanism=chosen.name, items_per_user=most, figures=None, note=note)
+    row = Row(goal=goal, mechanism=str(chosen.name), items_per_user=most, figures=None, note=note)
     try:
         made = chosen.calibrated(goal, most)
     except UsageError as error:

@@ -5,17 +5,35 @@ from __future__ import annotations
 from zealous.errors import UsageError
 from zealous.guarantee import Guarantee, ProbabilisticDP
 from zealous.mechanism.domain import Domain
+from zealous.mechanism.gaussian import Gaussian
+from zealous.mechanism.laplace import Laplace
+from zealous.mechanism.of_keywords import OfKeywords
 from zealous.mechanism.prior import Prior
 from zealous.mechanism.protocol import Calibrated, Needs
 from zealous.mechanism.results import Results
 from zealous.mechanism.rounds import Rounds, SetUnion, Sips
+from zealous.mechanism.selection import Selection
 from zealous.mechanism.zealous import Zealous
 
 ASKED = "it was asked for"
 MECHANISMS: dict[str, type[Calibrated]] = {
-    each.name: each for each in (Zealous, SetUnion, Sips, Rounds, Prior, Domain, Results)
+    each.name: each
+    for each in (
+        Zealous,
+        Laplace,
+        Gaussian,
+        Selection,
+        SetUnion,
+        Sips,
+        Rounds,
+        Prior,
+        Domain,
+        Results,
+        OfKeywords,
+    )
 }
-FOLLOWS = {Results.name: "queries"}  # what must have been published before, of the same log
+# What must have been published before, of the same log.
+FOLLOWS: dict[type[Calibrated], str] = {Results: "queries", OfKeywords: "keywords"}
 
 
 def choose(
@@ -63,4 +81,6 @@ def _best(
         return Zealous, "no other gives the probabilistic guarantee without a public list"
     if given == "prior":
         return Prior, "what is known to be frequent steers which of their items people give"
+    if items_per_user == 1:
+        return Selection, "where one item of each user counts, no other publishes more"
     return Rounds, "rounds that steer each other find the most items; their counts come after"

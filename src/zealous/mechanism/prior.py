@@ -1,28 +1,147 @@
-"""Rounds whose first is steered by what is publicly known to be frequent."""
+"""Keys in rounds, helped by what is publicly known to be frequent.
+
+What a privacy reviewer must read.
+"""
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
+from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Self
 
-from zealous.mechanism.protocol import Needs
-from zealous.mechanism.rounds import Rounds
+from zealous.engines.engine import Stored
+from zealous.errors import UsageError
+from zealous.mechanism.every import every
+from zealous.mechanism.protocol import Count, Needs
+from zealous.mechanism.rounds import Rounds, above, joined, noisy_counts, redrawn, stored
+from zealous.mechanism.thresholds import kept, with_noise
+from zealous.theory.rounds import Round
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     import pyarrow as pa
+
+    from zealous.noise import RandomBytes
+
+DEVIATIONS = 3  # of its noise that the weight of a listed item must be above
 
 
 class Prior(Rounds):
-    """Rounds, the first of which is steered by a public table of what is frequent.
+    """Rounds in which a public list says what is worth giving, and what needs no hiding.
 
-    Each user gives first those of her items that stand highest there. That costs no privacy: which
-    of her items she gives still depends on her own history and on public information alone. It
-    favours what is listed, so the counts are bought afterwards, over all keys alike.
+    In each round a user gives first those of her items that stand highest in the list, then those
+    whose noisy weight was largest. That an item is on the list is known, so it becomes a key where
+    its noisy weight is above three standard deviations of the noise, at no delta: noise goes on the
+    weight of *every* item of the list, also where nobody has it. About one listed item in 740 that
+    nobody gives becomes a key in a round, with a count of about zero.
+
+    The list favours what is listed, so the counts are bought afterwards, over all keys alike.
+
+    Guarantee:
+        That of `Rounds`: of what passes by noise alone, only unlisted items need delta.
     """
 
     name: ClassVar[str] = "prior"
     needs: ClassVar[Needs | None] = "prior"
 
     def using(self, public: pa.Table) -> Self:
-        """The same with its prior."""
+        """The same with its list."""
         return replace(self, prior=public)
+
+    def release(self, count: Count, random_bytes: RandomBytes = os.urandom) -> list[pa.RecordBatch]:
+        """Publish: every key with its noisy count, in no particular order."""
+        if self.prior is None:
+            raise UsageError("the prior mechanism needs its list: call using(table) first")
+        left = self.prior.drop_columns(["count"])  # of the list: those that are no keys yet
+        keys: pa.Table | None = None
+        weights: Stored | pa.Table | None = None
+        for each in self.rounds:
+            weighed = count(
+                bound=each.bound,
+                at_least=0,  # also those that nobody gave may steer
+                weights=each.weights(),
+                without=keys,
+                order=[self.prior, *([] if weights is None else [weights])],
+            )
+            weights = stored(weighed, partial(_draw, each, left, random_bytes))
+            found = _passed(each, weights, left) + _unheld(each, weights, left, random_bytes)
+            keys = joined(keys, found)
+            if keys is not None:
+                left = left.join(keys, left.column_names, join_type="left anti")
+        if keys is None:
+            return []
+        counted = every(keys, count(bound=self.items_per_user, at_least=1, only=keys))
+        return [noisy_counts(self.scale, random_bytes, each) for each in counted.to_batches()]
+
+
+def _draw(
+    each: Round, listed: pa.Table, random_bytes: RandomBytes, batch: pa.RecordBatch
+) -> pa.RecordBatch:
+    """Weights with their noise. Only what is neither listed nor given may not pass."""
+    import numpy as np
+
+    from zealous.noise import DiscreteGaussian
+
+    noise = DiscreteGaussian(scale=Fraction(each.scale))
+    noisy = with_noise(batch, noise, random_bytes)
+    unseen = (np.from_dlpack(batch["count"]) == 0) & ~_among(batch, listed)
+    noisy = redrawn(noisy, unseen, each.threshold, noise, random_bytes)
+    return kept(batch, noisy, np.ones(batch.num_rows, np.bool_))
+
+
+def _passed(
+    each: Round, weights: Stored | pa.Table | None, listed: pa.Table
+) -> list[pa.RecordBatch]:
+    """Of what the log holds, the keys: for what is listed less is enough."""
+    import numpy as np
+
+    found = []
+    for batch in above(weights, DEVIATIONS * each.scale):
+        noisy = np.asarray(np.from_dlpack(batch["count"]), np.int64)
+        found.append(kept(batch, noisy, _among(batch, listed) | (noisy > each.threshold)))
+    return found
+
+
+def _unheld(
+    each: Round, weights: Stored | pa.Table | None, listed: pa.Table, random_bytes: RandomBytes
+) -> list[pa.RecordBatch]:
+    """Of the listed items that nobody in the log has, those whose noise alone is enough.
+
+    Noise is drawn for all of the list, and forgotten for what the log holds, which has its own.
+    """
+    import pyarrow as pa
+
+    from zealous.noise import DiscreteGaussian
+
+    noise = DiscreteGaussian(scale=Fraction(each.scale)).sample(listed.num_rows, random_bytes)
+    places = (noise > DEVIATIONS * each.scale).nonzero()[0]
+    if not places.size:
+        return []
+    lucky = listed.take(pa.array(places))
+    names = listed.column_names
+    if isinstance(weights, Stored):
+        held = pa.Table.from_batches(list(weights.of(lucky)), None) if lucky.num_rows else None
+    else:
+        held = weights
+    if held is not None and held.num_rows:
+        lucky = lucky.join(held.select(names), names, join_type="left anti")
+    zeros = pa.array([0] * lucky.num_rows, pa.int64())
+    return list(lucky.append_column("count", zeros).to_batches())
+
+
+def _among(batch: pa.RecordBatch, listed: pa.Table) -> npt.NDArray[np.bool_]:
+    """Which rows of a batch are on a list."""
+    import numpy as np
+    import pyarrow as pa
+
+    place = pa.array(np.arange(batch.num_rows))
+    rows = pa.Table.from_batches([batch]).select(listed.column_names)
+    found = rows.append_column("zealous:place", place).join(
+        listed, listed.column_names, join_type="left semi"
+    )
+    mask = np.zeros(batch.num_rows, np.bool_)
+    mask[found["zealous:place"].to_numpy()] = True
+    return mask

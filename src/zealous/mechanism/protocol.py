@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from zealous.noise import RandomBytes
 
 
+Order = Sequence["Stored | pa.Table"]
 Needs = Literal["domain", "prior", "results"]
 
 
@@ -34,7 +35,8 @@ class Count(Protocol):
         weights: Sequence[int] | None = None,
         only: pa.Table | None = None,
         without: pa.Table | None = None,
-        order: Stored | pa.Table | None = None,
+        made_of: pa.Table | None = None,
+        order: Order = (),
     ) -> Iterable[pa.RecordBatch]:
         """Count once.
 
@@ -46,9 +48,11 @@ class Count(Protocol):
                 who keeps a single item. Each counts for 1 where not given.
             only: Items, public or already released: nobody has any other.
             without: Items, public or already released, that nobody has any longer.
-            order: (item..., count), public, released, or stored with its noise: each user keeps
-                those of her items that have the largest count there, then those that it does not
-                list, by chance.
+            made_of: Keywords, public or already released: nobody has a query that is not one to
+                three of them, with single spaces between.
+            order: Tables of (item..., count), public, released, or stored with their noise: each
+                user keeps those of her items that have the largest count in the first, then those
+                that it does not list by the next, then by chance.
         """
         ...
 

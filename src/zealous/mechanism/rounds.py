@@ -17,7 +17,7 @@ from zealous.engines.engine import Counted, Each, Stored
 from zealous.errors import UsageError
 from zealous.guarantee import Guarantee, Indistinguishability, exact, whole
 from zealous.mechanism.protocol import Count, Needs
-from zealous.mechanism.thresholds import kept, with_noise
+from zealous.mechanism.thresholds import Noise, kept, with_noise
 from zealous.theory.rounds import (
     LARGEST_SCALE,
     Round,
@@ -29,6 +29,8 @@ from zealous.theory.rounds import (
 )
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     import pyarrow as pa
 
     from zealous.noise import RandomBytes
@@ -73,10 +75,10 @@ class Rounds:
     tau_prime: ClassVar[int | None] = None
     steered: ClassVar[bool] = True
     shape: ClassVar[Shape] = Shape(
-        bounds=(None, 3, 2),
-        shares=(Fraction(15, 100), Fraction(20, 100), Fraction(35, 100)),
-        exposed=(Fraction(2, 10), Fraction(3, 10), Fraction(5, 10)),
-        told=Fraction(6, 10),
+        bounds=(100, 6, 2),
+        shares=(Fraction(20, 100), Fraction(25, 100), Fraction(35, 100)),
+        exposed=(Fraction(1, 3), Fraction(1, 3), Fraction(1, 3)),
+        told=Fraction(1, 2),
     )
 
     def __post_init__(self) -> None:
@@ -179,7 +181,7 @@ class Rounds:
     def release(self, count: Count, random_bytes: RandomBytes = os.urandom) -> list[pa.RecordBatch]:
         """Publish: every key with its noisy count, in no particular order."""
         keys: pa.Table | None = None
-        order: Stored | pa.Table | None = self.prior
+        order: Stored | pa.Table | None = None
         for number, each in enumerate(self.rounds, 1):
             steers = self.steered and number < len(self.rounds)
             weighed = count(
@@ -187,19 +189,19 @@ class Rounds:
                 at_least=0 if steers else 1,  # also those that nobody gave may steer
                 weights=each.weights(),
                 without=keys,
-                order=order,
+                order=[] if order is None else [order],
             )
             draw = partial(_draw, each, steers, random_bytes)
             if steers:
-                order = _stored(weighed, draw)
-                keys = _joined(keys, _above(order, each.threshold))
+                order = stored(weighed, draw)
+                keys = joined(keys, above(order, each.threshold))
             else:
-                keys = _joined(keys, _through(weighed, draw))
+                keys = joined(keys, _through(weighed, draw))
         if keys is None:
             return []
         # Somebody gave each key, so the log has it, and it is listed also where nobody keeps it.
         counted = count(bound=self.items_per_user, at_least=0, only=keys)
-        return list(_through(counted, partial(_noisy, self.scale, random_bytes)))
+        return list(_through(counted, partial(noisy_counts, self.scale, random_bytes)))
 
 
 class SetUnion(Rounds):
@@ -245,12 +247,28 @@ def _draw(
     if not steers:
         return kept(batch, noisy, noisy > each.threshold)
     unseen = np.from_dlpack(batch["count"]) == 0
-    while (over := np.flatnonzero(unseen & (noisy > each.threshold))).size:
-        noisy[over] = noise.sample(over.size, random_bytes)
+    noisy = redrawn(noisy, unseen, each.threshold, noise, random_bytes)
     return kept(batch, noisy, np.ones(batch.num_rows, np.bool_))
 
 
-def _noisy(scale: Fraction, random_bytes: RandomBytes, batch: pa.RecordBatch) -> pa.RecordBatch:
+def redrawn(
+    noisy: npt.NDArray[np.int64],
+    unseen: npt.NDArray[np.bool_],
+    threshold: int,
+    noise: Noise,
+    random_bytes: RandomBytes,
+) -> npt.NDArray[np.int64]:
+    """Noisy weights; the noise on what nobody gave is drawn again until it is not above."""
+    import numpy as np
+
+    while (over := np.flatnonzero(unseen & (noisy > threshold))).size:
+        noisy[over] = noise.sample(over.size, random_bytes)
+    return noisy
+
+
+def noisy_counts(
+    scale: Fraction, random_bytes: RandomBytes, batch: pa.RecordBatch
+) -> pa.RecordBatch:
     """Counts with noise in parts of one, rounded to whole ones: the parts are odd, so no halves."""
     import numpy as np
 
@@ -267,7 +285,7 @@ def _through(counted: Iterable[pa.RecordBatch], draw: Each) -> Iterable[pa.Recor
     return counted.through(draw) if isinstance(counted, Counted) else map(draw, counted)
 
 
-def _stored(weighed: Iterable[pa.RecordBatch], draw: Each) -> Stored | pa.Table | None:
+def stored(weighed: Iterable[pa.RecordBatch], draw: Each) -> Stored | pa.Table | None:
     """Noisy weights, drawn once, where they were weighed if that can be."""
     import pyarrow as pa
 
@@ -277,7 +295,7 @@ def _stored(weighed: Iterable[pa.RecordBatch], draw: Each) -> Stored | pa.Table 
     return pa.Table.from_batches(batches) if batches else None
 
 
-def _above(order: Stored | pa.Table | None, threshold: int) -> Iterable[pa.RecordBatch]:
+def above(order: Stored | pa.Table | None, threshold: int) -> Iterable[pa.RecordBatch]:
     """The rows of noisy weights that pass."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -289,7 +307,7 @@ def _above(order: Stored | pa.Table | None, threshold: int) -> Iterable[pa.Recor
     return order.above(threshold)
 
 
-def _joined(keys: pa.Table | None, found: Iterable[pa.RecordBatch]) -> pa.Table | None:
+def joined(keys: pa.Table | None, found: Iterable[pa.RecordBatch]) -> pa.Table | None:
     """The keys so far and those of one more round, without their weights; None for none."""
     import pyarrow as pa
 

@@ -22,6 +22,7 @@ PARTS = 1 << 28  # of one, in which the part that is held longer is counted
 
 _CONTEXT = Context(prec=100, Emin=MIN_EMIN, Emax=MAX_EMAX)
 _ROUND_UP = 1 + Fraction(1, 10**30)
+_LEAST = Decimal(1) / Decimal(SMALLEST.denominator)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +93,9 @@ def edge(scale: Fraction, bound: int) -> Fraction:
     with localcontext(_CONTEXT):
         alpha, power = _alpha(scale, 1), _alpha(scale, bound)
         found = power * (1 - alpha) / (1 + alpha - alpha * power)
-        return max(SMALLEST, Fraction(found) * _ROUND_UP)
+        if found < _LEAST:  # before it becomes a fraction with a million digits
+            return SMALLEST
+        return Fraction(found) * _ROUND_UP
 
 
 def above(scale: Fraction, bound: int, t: int) -> float:

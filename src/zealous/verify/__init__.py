@@ -18,6 +18,8 @@ from zealous.errors import ZealousError
 from zealous.guarantee import exact, whole
 from zealous.ledger.accounts import Charge, Measure, covers
 from zealous.period import Period
+from zealous.rates import FILE as RATES
+from zealous.rates import click_rates, rated
 from zealous.release import hashes, sorted_table
 from zealous.sheet import write_rows
 from zealous.verify.anonymous import check_files, check_private, holds_anonymized
@@ -142,6 +144,8 @@ def _private(about: About) -> str:
 def _files(path: Path, about: About) -> str:
     tables = {name for each in about["files"].values() for name in (each["parquet"], each["csv"])}
     expected = {*tables, "README.md", "statement.html", "registry.yaml"}
+    if rated(about):
+        expected.add(RATES)
     if len(tables) < 2 * len(about["files"]) or about["sha256"].keys() != expected:
         raise Failed("release.json does not list each file once with its SHA-256")
     there = {each.name for each in path.iterdir()}
@@ -171,7 +175,22 @@ def _tables(path: Path, about: About) -> str:
             raise Failed(f"{part['kind']}: the table cannot be read") from None
         except Failed as why:
             raise Failed(f"{part['kind']}: {why}") from None
+    if rated(about):
+        _check_rates(path, about)
     return f"{rows:,} rows, sorted, all above their threshold, the same in Parquet and CSV"
+
+
+def _check_rates(path: Path, about: About) -> None:
+    """Rates are what the tables give."""
+    import pyarrow.parquet as pq
+
+    tables = {
+        kind: pq.read_table(path / names["parquet"]) for kind, names in about["files"].items()
+    }
+    text = io.StringIO(newline="")
+    write_rows(click_rates(about, tables), text)
+    if text.getvalue().encode() != (path / RATES).read_bytes():
+        raise Failed("the click rates are not those of the tables")
 
 
 def _table(path: Path, part: About, names: About) -> int:
