@@ -2,7 +2,7 @@
 
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -65,18 +65,19 @@ class Counting:
         bound: int,
         only: pa.Table | None = None,
         without: pa.Table | None = None,
-        order: pa.Table | None = None,
+        order: Sequence[pa.Table] = (),
         **_: Any,
     ) -> tuple[list[str], list[str]]:
         """What a user has, and the first of it, which she gives."""
-        stands = [] if order is None else order["count"].to_pylist()
-        steer = dict(zip(listed(order), stands, strict=True))
+        steers = [dict(zip(listed(by), by["count"].to_pylist(), strict=True)) for by in order]
         has = set(self.log.get(user, ())) - set(listed(without))
         if only is not None:
             has &= set(listed(only))
-        ranked = sorted(
-            has, key=lambda item: (item not in steer, -steer.get(item, 0), self.rank(user, item))
-        )
+
+        def place(item: str) -> Any:
+            return [(item not in by, -by.get(item, 0)) for by in steers], self.rank(user, item)
+
+        ranked = sorted(has, key=place)
         return ranked, ranked[:bound]
 
     def total(self, weights: list[int] | None = None, **asked: Any) -> dict[str, int]:

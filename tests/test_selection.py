@@ -197,7 +197,7 @@ def test_appears_is_what_the_output_says() -> None:
     [
         (1, "1e-6", "add-remove", 13, 0.067),
         (1, "1e-6", "replace", 24, 0.853),
-        ("0.1", "1e-9", "replace", 340, 0.686),
+        ("0.1", "1e-9", "replace", 340, 0.689),
         (1, "1e-80", "add-remove", 183, 0.558),
         (8, "0.9", "replace", 0, 0.085),
         (2, "0.999", "add-remove", 0, 0),

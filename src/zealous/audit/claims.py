@@ -28,6 +28,8 @@ def claim(setting: Setting, pair: Pair) -> Claim:
             other = also(setting.planned)  # between two logs the same parameters promise more
             delta = min(delta, float(other.delta)) if other else delta
         return Claim(epsilon=epsilon, delta=delta)
+    if pair.pure and pair.at < 1:
+        return Claim(epsilon=pair.at * epsilon, delta=told(figures(part), pair.at))
     if pair.pure:
         delta = min(delta, told(figures(part)))
     elif pair.right is None:

@@ -17,7 +17,7 @@ from zealous.items import queries
 from zealous.mechanism.choose import MECHANISMS
 from zealous.plan import Plan, plan
 
-_SURE = 6  # deviations of the noise on weights: what is so far above a threshold is a key
+_SURE = 4  # deviations of the noise on weights: what is so far above a threshold is a key
 _WEIGHT = 1000  # of a user who gives one item
 
 
@@ -30,6 +30,7 @@ class Setting:
         planned: The plan.
         select: How each user's items are chosen.
         pairs: The pairs.
+        popular: How many users hold what is popular in them, without the one in question.
         edges: A published count is looked at by how many of these numbers it is not below.
     """
 
@@ -37,6 +38,7 @@ class Setting:
     planned: Plan
     select: Select
     pairs: tuple[Pair, ...]
+    popular: int
     edges: tuple[int, ...]
 
     @property
@@ -159,7 +161,7 @@ def _rounds() -> list[Setting]:
             "rounds, m = 1, add-remove",
             Indistinguishability(epsilon=1, delta="0.3", neighbors="add-remove"),
             1,
-            [keys.several_popular, pairs.alone, keys.found_last, keys.more_than_any_bound,
+            [pairs.alone, keys.found_last, keys.several_popular, keys.more_than_any_bound,
              keys.tips],
             mechanism="rounds",
         ),
@@ -171,16 +173,16 @@ def _listed() -> list[Setting]:
     return [
         _setting(
             "prior, m = 1, add-remove",
-            Indistinguishability(epsilon=1, delta="0.3", neighbors="add-remove"),
+            Indistinguishability(epsilon=2, delta="0.001", neighbors="add-remove"),
             1,
-            [keys.listed_many_times, keys.found_last],
+            [keys.found_last, keys.all_listed, keys.listed_many_times],
             mechanism="prior",
         ),
         _setting(
             "domain, m = 1",
             Indistinguishability(epsilon=1, delta=0),
             1,
-            [pairs.arrives, pairs.replaced, pairs.repeats, keys.several_popular],
+            [pairs.arrives, pairs.replaced, pairs.repeats, keys.several_listed],
             mechanism="domain",
         ),
     ]
@@ -199,11 +201,15 @@ def _setting(
     file = {"queries": (needs, {"name": "public.txt", "sha256": "0" * 64})} if needs else None
     planned = plan(goal, [queries(m)], mechanism=mechanism, public=file)
     popular, edges = _looked_at(planned)
-    shape = Shape(m, planned.parts[0].mechanism.tau, popular, goal.users or 0)
+    found = planned.parts[0].mechanism
+    given = tuple(each["items_per_user"] for each in found.parameters().get("rounds", ()))
+    shape = Shape(m, found.tau, popular, goal.users or 0, given)
     built = tuple(build(shape) for build in builders)
     if goal.unit == "user-day":
         built = tuple(_dated(pair) for pair in built)
-    return Setting(name=name, planned=planned, select=select, pairs=built, edges=edges)
+    return Setting(
+        name=name, planned=planned, select=select, pairs=built, popular=popular, edges=edges
+    )
 
 
 def _looked_at(planned: Plan) -> tuple[int, tuple[int, ...]]:
@@ -220,7 +226,7 @@ def _looked_at(planned: Plan) -> tuple[int, tuple[int, ...]]:
         given = math.isqrt(_WEIGHT**2 // mechanism.items_per_user)
         popular = math.ceil((last["threshold"] + _SURE * last["scale"]) / given)
     elif mechanism.tau_prime is None:
-        return 1, (2,)
+        return 1, (1, 2)
     elif mechanism.noise == "discrete-gaussian":
         popular = mechanism.tau_prime + math.ceil(2 * mechanism.scale)
     else:

@@ -23,12 +23,14 @@ class Pair(NamedTuple):
         left: The lines of one log.
         right: The lines of its neighbour; None where what is looked at could not appear there.
         watch: Groups of items. A single item is looked at with its noisy count, of a larger group
-            it is counted how many appear.
+            it is counted how many appear, or their counts are added where `pure`.
         same: Whether both logs give everybody the same items, so that nothing at all may differ.
         pure: Whether the noise on counts alone can tell the logs apart: nothing that is looked at
             appears or not because one user has it.
         listed: The items of the public file, as often as it lists them, the most frequent first.
         every: Large logs are published less often: one run where others have so many.
+        at: The part of epsilon at which it is looked at. Noise has a delta for each epsilon, and
+            a violation may show sooner at a lower one.
     """
 
     name: str
@@ -39,6 +41,7 @@ class Pair(NamedTuple):
     pure: bool = False
     listed: tuple[int, ...] = ()
     every: int = 1
+    at: float = 1.0
 
     def runs(self, trials: int) -> int:
         """How often each log is published; even, since half of the runs choose and half test."""
@@ -54,12 +57,14 @@ class Shape(NamedTuple):
         popular: So many users that the noise decides; where there are rounds, so many that an
             item is sure to be found.
         users: How many are declared; 0 where that does not matter.
+        given: The most items that a user may give, round by round.
     """
 
     m: int
     tau: int
     popular: int
     users: int
+    given: tuple[int, ...]
 
 
 Builder = Callable[[Shape], Pair]

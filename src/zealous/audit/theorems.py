@@ -74,14 +74,14 @@ def alone(part: Figures, items: int) -> float:
     return 1 - hidden
 
 
-def told(part: Figures) -> float:
-    """What the noise on counts alone tells, as a delta at the plan's epsilon.
+def told(part: Figures, share: float = 1.0) -> float:
+    """What the noise on counts alone tells, as a delta at a part of the plan's epsilon.
 
     All counts that one user can move are moved by one, and all these items are published anyway.
     """
     if part["mechanism"] == "selection":
         return _held_to(part, 1)  # the largest noise there can be, on one more user
-    return _shifted(part, _moved(part))
+    return _shifted(part, _moved(part), (share - 1) * part["epsilon"])
 
 
 def deltas(part: Figures, tau_prime: int | None = None) -> tuple[float, float]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -64,8 +65,8 @@ def run(setting: Setting, trials: int) -> list[Tally]:
 def outcomes(setting: Setting, copies: int) -> list[Counts]:
     """What came of so many copies of each pair: [left, right], an outcome's number for each copy.
 
-    A number has a digit for each watched group: between which edges an item's count is, or how
-    many items of the group appear.
+    A number has a digit for each watched group: between which edges an item's count is, how many
+    items of the group appear, or about how many users they have together.
 
     Raises:
         ValueError: An item is published twice.
@@ -78,12 +79,12 @@ def outcomes(setting: Setting, copies: int) -> list[Counts]:
     published, copy = np.divmod(published, 10**_DIGITS)
     published, side = np.divmod(published, 10)
     item, index = np.divmod(published, 100)
-    level = 1 + np.searchsorted(setting.edges, table.arrow["count"].to_numpy(), side="right")
+    counts = table.arrow["count"].to_numpy()
     found = []
     for number, pair in enumerate(setting.pairs):
         mine, runs = index == number, pair.runs(copies)
         run_of = side[mine] * runs + copy[mine]
-        outcome = _outcome(pair, setting.levels, item[mine], level[mine], run_of, 2 * runs)
+        outcome = _outcome(setting, pair, item[mine], counts[mine], run_of, 2 * runs)
         found.append(outcome.reshape(2, runs))
     return found
 
@@ -153,15 +154,27 @@ def _copied(line: str, tags: pa.Array) -> memoryview:
 
 
 def _outcome(
-    pair: Pair, levels: int, item: Counts, seen: Counts, run_of: Counts, runs: int
+    setting: Setting, pair: Pair, item: Counts, counts: Counts, run_of: Counts, runs: int
 ) -> Counts:
+    levels = setting.levels
     outcome = np.zeros(runs, np.int64)
     for group in pair.watch:
         mine = np.isin(item, group)
         if len(group) == 1:
             level = np.zeros(runs, np.int64)
-            level[run_of[mine]] = seen[mine]
+            level[run_of[mine]] = 1 + np.searchsorted(setting.edges, counts[mine], side="right")
+        elif pair.pure:
+            total = np.bincount(run_of[mine], counts[mine], minlength=runs)
+            level = _steps(setting, total, len(group))
         else:
             level = np.minimum(np.bincount(run_of[mine], minlength=runs), levels - 1)
         outcome = outcome * levels + level
     return outcome
+
+
+def _steps(setting: Setting, totals: npt.NDArray[np.float64], items: int) -> Counts:
+    """How far totals are from what others give, in about as many deviations of their noise."""
+    (part,) = setting.planned.parts
+    width = float(part.mechanism.scale) * np.sqrt(items)
+    away = np.floor((totals - items * setting.popular) / width + 0.5).astype(np.int64)
+    return np.clip(away + setting.levels // 2, 0, setting.levels - 1)

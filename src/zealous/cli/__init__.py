@@ -29,6 +29,7 @@ COMMANDS = {
     "generate": "Make a synthetic search log that behaves like a real one.",
     "inspect": "Tell the owner what was understood of a log.",
     "ledger": "Keep account of what has been spent on the same people.",
+    "mechanisms": "Compare what each mechanism publishes of a log, at equal epsilon and delta.",
     "plan": "Choose the parameters of a release, without any data.",
     "publish": "Publish the frequent items of a log.",
     "review": "Remove rows from a release before it leaves: frequent is not harmless.",

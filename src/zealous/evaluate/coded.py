@@ -7,7 +7,7 @@ release: bounding and counting see a kind of items like any other.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -186,7 +186,7 @@ class Counting:
             return ("public", same[0]) if same else _DRAWN
         if isinstance(value, Stored):
             return _DRAWN
-        if isinstance(value, Sequence):
+        if isinstance(value, list | tuple):
             told = tuple(map(self._told, value))
             return _DRAWN if _DRAWN in told else told
         return value

@@ -48,8 +48,7 @@ class Rounds:
         items_per_user: m: the most keys of one user that count in the end.
         scale: The standard deviation of the noise on counts, drawn in parts of its denominator.
         rounds: The rounds.
-        prior: Public (item..., count), each item once, by which each user chooses what she gives
-            first; None to choose by chance.
+        prior: Public (item..., count), each item once, for a mechanism that uses it.
 
     Guarantee:
         With parameters from `calibrated` the keys and their counts together are
@@ -102,9 +101,9 @@ class Rounds:
         >>> goal = Indistinguishability(epsilon=1, delta="1e-6", neighbors="add-remove")
         >>> found = Rounds.calibrated(goal, 5)
         >>> [(each.bound, each.scale, each.threshold) for each in found.rounds]
-        [(50, 11177, 66320), (3, 9679, 52526), (2, 7317, 38751)]
+        [(100, 9761, 57829), (6, 8731, 47840), (2, 7379, 39322)]
         >>> round(float(found.scale), 2), found.delta(goal) <= goal.delta
-        (17.67, True)
+        (21.83, True)
         """
         rounds, scale = calibrate_rounds(goal, items_per_user, cls.shape)
         return cls(items_per_user=items_per_user, scale=scale, rounds=rounds)

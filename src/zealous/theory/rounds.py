@@ -28,7 +28,7 @@ _LARGEST_EPSILON = 100  # what holds there holds beyond
 _MOST_GIVEN = 1000  # items of one user in a round: a weight is then no less than 31
 _FAR = 30  # standard deviations, within which tails are computed
 _CONTEXT = Context(prec=260, Emin=MIN_EMIN, Emax=MAX_EMAX)
-_ERROR = Decimal("1e-150")  # above the error of a claim: that of a tail is at most 1e-190
+_ERROR = Decimal("1e-150")  # above the error of a claim, which is that of its tails
 _BEYOND = Decimal("1e-110")  # beta: the chance that some noise is too long to be compared
 
 
@@ -90,7 +90,9 @@ def weight(given: int) -> int:
 
 
 def upper_tail(x: Decimal) -> Decimal:
-    """P(N(0, 1) > x), with an error of at most 1e-190; beyond 30 that of 30, which is larger.
+    """P(N(0, 1) > x), with an error below 1e-250; beyond 30 that of 30, which is larger.
+
+    Below -30 it is too small by at most 1e-197.
 
     >>> f"{upper_tail(Decimal(6)):.12e}"
     '9.865876450377e-10'
