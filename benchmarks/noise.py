@@ -1,26 +1,39 @@
-"""Microseconds a draw of exact discrete Laplace noise, over 3 million draws.
+"""Microseconds a draw of exact integer noise, over 3 million draws.
 
 python benchmarks/noise.py
 """
 
 from __future__ import annotations
 
+import os
 import time
 from fractions import Fraction
 
-from zealous.noise import DiscreteLaplace
+from zealous.mechanism.selection import Capped
+from zealous.mechanism.thresholds import Noise
+from zealous.noise import DiscreteGaussian, DiscreteLaplace, TruncatedLaplace
 
 DRAWS = 3_000_000
+SCALES = (Fraction(2, 5), Fraction(4), Fraction(5), Fraction(80), Fraction(1000, 7))
+SIGMAS = (Fraction(1), Fraction(383, 64), Fraction(107, 4), Fraction(189), Fraction(1 << 20))
+
+
+def laws() -> list[tuple[str, Fraction, Noise]]:
+    return [
+        *(("discrete Laplace", scale, DiscreteLaplace(scale=scale)) for scale in SCALES),
+        *(("discrete Gaussian", scale, DiscreteGaussian(scale=scale)) for scale in SIGMAS),
+        ("Laplace up to 24", Fraction(2), Capped(scale=Fraction(2), most=24)),
+        ("Laplace within 24", Fraction(2), TruncatedLaplace(scale=Fraction(2), most=24)),
+    ]
 
 
 def main() -> None:
-    print("| scale | microseconds a draw |")
-    print("|---|---|")
-    for scale in (Fraction(2, 5), Fraction(4), Fraction(5), Fraction(80), Fraction(1000, 7)):
-        noise = DiscreteLaplace(scale=scale)
+    print("| noise | scale | microseconds a draw |")
+    print("|---|---|---|")
+    for name, scale, noise in laws():
         started = time.perf_counter()
-        noise.sample(DRAWS)
-        print(f"| {scale} | {(time.perf_counter() - started) / DRAWS * 1e6:.2f} |")
+        noise.sample(DRAWS, os.urandom)
+        print(f"| {name} | {scale} | {(time.perf_counter() - started) / DRAWS * 1e6:.2f} |")
 
 
 if __name__ == "__main__":

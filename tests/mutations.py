@@ -56,36 +56,41 @@ def planted(mutation: Mutation, directory: Path) -> Path:
     return directory
 
 
-_COUNT = 'count = f"select {item}, count(*) as count from kept group by {item}"'
+_COUNT = 'count = f"select {item}, {amount} as count from kept group by {item}"'
 _NORMAL = r"lower(trim(regexp_replace({item}, '[\\p{{Z}}\\p{{Cc}}]+', ' ', 'g')))"
 _COUNT_NORMAL = (
-    'count = f"select {item}, count(*) as count from (select * replace ('
+    'count = f"select {item}, {amount} as count from (select * replace ('
     + _NORMAL
     + ' as {item}) from kept) group by {item}"'
 )
-_CHECK = "    check_select(select, source.roles)\n"
-_HELD = 'held = f"select distinct user, {item} from {rows}"\n'
-_HELD_POPULAR = """held = (f"select *, count(*) over (partition by {item}) as popular from "
-                f"(select distinct user, {item} from items)")
-        order = f"popular desc, {order}"
+ROWS_COUNTED = (
+    Change("histogram.py", _COUNT, _COUNT.replace("kept", "items natural join kept")),
+)
+_CHECK = "    check_select(choice.select, source.roles)\n    steps"
+_CHECK_LESS = "    choice = replace(choice, most=10 * choice.most)\n    steps"
+_AHEAD = "    ahead = _look_ahead(item, place, choice.most)\n"
+_HELD_POPULAR = """    held = (f"select *, count(*) over (partition by {item}) as popular from "
+            f"(select distinct user, {item} from items)")
+    return [Step("held", held)], f"popular desc, {order}"
 """
-_FILES = '"files": described(tables),'
+_FILES = '"files": described(drawn),'
 _READ = "        _check_users(source, goal, say)\n"
 _SAY_ROWS = "        os.environ['ROWS'] = f'{source.rows:,}'\n"
 _SAY_SKIPPED = "        os.environ['SKIPPED'] = str(source.skipped.total())\n"
 _LOG_HASH = '__import__("hashlib").sha256(log.paths[0].read_bytes()).hexdigest()'
-_STEPS = "steps = [*kind.steps(source), *keep("
-_WITHOUT_RARE = """every = kind.steps(source)
+_STEPS = "    steps = _of_interest(kind, source, only, without, following)\n"
+_WITHOUT_RARE = """    every = kind.steps(source)
     frequent = f"select {item} from found group by {item} having count(distinct user) >= {at_least}"
     steps = [*every[:-1], Step("found", every[-1].sql),
-             Step("items", f"select * from found where {item} in ({frequent})"), *keep("""
+             Step("items", f"select * from found where {item} in ({frequent})")]
+"""
 
 MUTATIONS = [
     Mutation(
         ">= for >",
         ANYBODY,
         "every item at exactly tau",
-        (Change("mechanism.py", "noisy > self.tau_prime", "noisy >= self.tau_prime"),),
+        (Change("mechanism/thresholds.py", "noisy > self.tau_prime", "noisy >= self.tau_prime"),),
     ),
     Mutation(
         "noise 10 % low",
@@ -93,7 +98,7 @@ MUTATIONS = [
         "m popular items for m others",
         (
             Change(
-                "mechanism.py",
+                "mechanism/zealous.py",
                 "DiscreteLaplace(scale=self.scale)",
                 "DiscreteLaplace(scale=self.scale * 9 / 10)",
             ),
@@ -128,19 +133,19 @@ MUTATIONS = [
         "sensitivity ignores m",
         TWO_JOINING,
         "m popular items more",
-        (Change("calibrate.py", "_sampled(goal.moved_counts(m)", "_sampled(goal.moved_counts(1)"),),
+        (Change("calibrate.py", "goal.moved_counts(items_per_user)", "goal.moved_counts(1)"),),
     ),
     Mutation(
         "rows counted for users",
         ONE,
         "half the rows",
-        (Change("histogram.py", _COUNT, _COUNT.replace("kept", "items natural join kept")),),
+        ROWS_COUNTED,
     ),
     Mutation(
         "no bounding",
         ONE,
         "10 m items",
-        (Change("bound.py", _CHECK, f"    most = 10 * most\n{_CHECK}"),),
+        (Change("bound.py", _CHECK, _CHECK_LESS),),
     ),
     Mutation(
         "bounding before normalising",
@@ -172,7 +177,7 @@ MUTATIONS = [
         "first threshold ignored",
         ANYBODY,
         "items below tau",
-        (Change("mechanism.py", "at_least=self.tau)", "at_least=1)"),),
+        (Change("mechanism/thresholds.py", "at_least=self.tau)", "at_least=1)"),),
     ),
     Mutation(
         "seed left fixed",
@@ -208,7 +213,7 @@ MUTATIONS = [
         (
             Change(
                 "guarantee.py",
-                "epsilon=self.epsilon * part, delta=self.delta * part",
+                "epsilon=self.epsilon * part, delta=self.delta * of_delta",
                 "epsilon=self.epsilon * part, delta=self.delta",
             ),
         ),
@@ -315,13 +320,13 @@ MUTATIONS = [
         "items chosen by what others hold",
         ONE,
         "one user tips",
-        (Change("bound.py", _HELD, _HELD_POPULAR),),
+        (Change("bound.py", _AHEAD, _HELD_POPULAR + _AHEAD),),
     ),
     Mutation(
         "items chosen by what others hold, whole releases",
         WHOLE,
         "key reproduces",
-        (Change("bound.py", _HELD, _HELD_POPULAR),),
+        (Change("bound.py", _AHEAD, _HELD_POPULAR + _AHEAD),),
     ),
     Mutation(
         "no noise on the first item of a batch",

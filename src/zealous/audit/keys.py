@@ -10,36 +10,22 @@ from __future__ import annotations
 from zealous.audit.pairs import Pair, Shape, each_of, holds, others
 
 _ROWS = 16
-_LISTED = 50
-_UNDECIDED = 10  # people
+_LISTED = 100  # times
+_UNDECIDED = 8  # people
 _POPULAR = 6  # items
+_MORE = 40  # items than anybody may give
 
 
 def more_than_any_bound(shape: Shape) -> Pair:
     """Those that she does not give may steer, and never appear; all others share one weight."""
-    items = tuple(range(max(shape.given) + 10))
+    items = tuple(range(max(shape.given) + _MORE))
     name = "one user with more items than she may give, alone"
-    return Pair(name, holds(items), None, (items,), every=16)
-
-
-def all_listed(shape: Shape) -> Pair:
-    """Listed items appear by noise alone, so that her having them must not show."""
-    pair = more_than_any_bound(shape)
-    return Pair(
-        "more listed items than she may give", (), pair.left, pair.watch,
-        listed=pair.watch[0], every=16,
-    )  # fmt: skip
+    return Pair(name, holds(items), None, (items,), every=8)
 
 
 def in_many_rows(_: Shape) -> Pair:
     """An item that she has in many rows has the weight of one."""
     return Pair("one item in many rows, alone", holds([0], rows=_ROWS), None, ((0,),), every=4)
-
-
-def listed_many_times(_: Shape) -> Pair:
-    """A public file that lists an item many times makes it count no more."""
-    name = "an item that is listed many times"
-    return Pair(name, (), holds([0]), ((0,),), listed=(0,) * _LISTED, every=8)
 
 
 def found_last(shape: Shape) -> Pair:
@@ -49,14 +35,20 @@ def found_last(shape: Shape) -> Pair:
     return Pair(name, rest + holds([0, 1, 2]), None, ((0,),), listed=(1, 2), every=4)
 
 
-def tips(shape: Shape) -> Pair:
+def tips(_: Shape) -> Pair:
     """One user moves a weight by which others choose what they give next.
 
-    They have more items than they may give before the last round: some nobody else gives then.
+    Nobody else gives it first: each has two items of her own that she has more often.
     """
-    items = range(shape.given[-2] + 3)
-    rest = tuple(line for i in range(_UNDECIDED) for line in holds(items, f"w{i}-@"))
-    return Pair("one user tips what others give", rest, rest + holds([0]), each_of([0, 1]), every=8)
+    rest = tuple(
+        line
+        for i in range(_UNDECIDED)
+        for line in (
+            *holds([10 + 2 * i, 11 + 2 * i], f"w{i}-@", rows=2),
+            *holds([0], f"w{i}-@"),
+        )
+    )
+    return Pair("one user tips what others give", rest, rest + holds([0]), ((0,),), every=4)
 
 
 def several_popular(shape: Shape) -> Pair:
@@ -74,4 +66,17 @@ def several_listed(shape: Shape) -> Pair:
     items = range(4)
     rest = tuple(line for item in items for line in others([item], shape.popular))
     name = "one user with four listed items more"
-    return Pair(name, rest, rest + holds(items), each_of(items), pure=True, every=2)
+    return Pair(name, rest, rest + holds(items), each_of(items), pure=True)
+
+
+def all_listed(shape: Shape) -> Pair:
+    """Listed items become keys by noise alone, also where nobody has them."""
+    items = tuple(range(max(shape.given)))
+    name = "as many listed items as she may give"
+    return Pair(name, (), holds(items), (items,), listed=items, every=16)
+
+
+def listed_many_times(_: Shape) -> Pair:
+    """A public file that lists an item many times makes it count no more."""
+    name = "an item that is listed many times"
+    return Pair(name, (), holds([0]), ((0,),), listed=(0,) * _LISTED, every=16)

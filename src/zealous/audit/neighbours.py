@@ -7,18 +7,37 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial
 
 from zealous.audit import keys, pairs
 from zealous.audit.pairs import VICTIM, Builder, Lines, Pair, Shape, named
 from zealous.bound import Select
 from zealous.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
 from zealous.items import queries
+from zealous.mechanism import Calibrated
 from zealous.mechanism.choose import MECHANISMS
+from zealous.mechanism.prior import Prior
+from zealous.mechanism.rounds import Rounds
 from zealous.plan import Plan, plan
+from zealous.theory.rounds import Round
 
 _SURE = 4  # deviations of the noise on weights: what is so far above a threshold is a key
 _WEIGHT = 1000  # of a user who gives one item
+_FILE = {"name": "public.txt", "sha256": "0" * 64}
+# Where nobody may give much, few people are enough to be steered; where noise hides a user well,
+# she must have much that is listed to be seen. No calibrated plan is like that.
+_TWO_ROUNDS = Rounds(
+    items_per_user=1,
+    scale=Fraction(152, 101),
+    rounds=(Round(bound=2, scale=1000, threshold=2500), Round(bound=1, scale=1000, threshold=3500)),
+)
+_ONE_ROUND = Prior(
+    items_per_user=1,
+    scale=Fraction(1011, 101),
+    rounds=(Round(bound=100, scale=4000, threshold=20_000),),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,6 +161,7 @@ def _thresholds() -> list[Setting]:
 
 def _rounds() -> list[Setting]:
     """Keys, and counts of them."""
+    joining = partial(Indistinguishability, neighbors="add-remove")
     return [
         _setting(
             "set-union, m = 1",
@@ -152,20 +172,27 @@ def _rounds() -> list[Setting]:
         ),
         _setting(
             "sips, m = 2, add-remove",
-            Indistinguishability(epsilon=1, delta="0.3", neighbors="add-remove"),
+            joining(epsilon=1, delta="0.3"),
             2,
             [pairs.joins, pairs.alone],
             mechanism="sips",
         ),
         _setting(
             "rounds, m = 1, add-remove",
-            Indistinguishability(epsilon=1, delta="0.3", neighbors="add-remove"),
+            joining(epsilon=1, delta="0.3"),
             1,
-            [pairs.alone, keys.found_last, keys.several_popular, keys.more_than_any_bound,
-             keys.tips],
+            [pairs.joins, pairs.alone, keys.found_last],
             mechanism="rounds",
         ),
-    ]  # fmt: skip
+        _setting(
+            "two short rounds, add-remove",
+            joining(epsilon=2, delta="0.3"),
+            1,
+            [keys.tips, keys.several_popular, keys.more_than_any_bound],
+            select="frequent",
+            mechanism=_TWO_ROUNDS,
+        ),
+    ]
 
 
 def _listed() -> list[Setting]:
@@ -173,10 +200,17 @@ def _listed() -> list[Setting]:
     return [
         _setting(
             "prior, m = 1, add-remove",
-            Indistinguishability(epsilon=2, delta="0.001", neighbors="add-remove"),
+            Indistinguishability(epsilon=1, delta="0.3", neighbors="add-remove"),
             1,
-            [keys.found_last, keys.all_listed, keys.listed_many_times],
+            [pairs.alone, keys.found_last],
             mechanism="prior",
+        ),
+        _setting(
+            "one round with a prior, add-remove",
+            Indistinguishability(epsilon="0.5", delta="0.01", neighbors="add-remove"),
+            1,
+            [pairs.alone, keys.all_listed, keys.listed_many_times],
+            mechanism=_ONE_ROUND,
         ),
         _setting(
             "domain, m = 1",
@@ -195,31 +229,35 @@ def _setting(
     builders: Sequence[Builder],
     *,
     select: Select = "random",
-    mechanism: str = "zealous",
+    mechanism: str | Calibrated = "zealous",
 ) -> Setting:
-    needs = MECHANISMS[mechanism].needs
-    file = {"queries": (needs, {"name": "public.txt", "sha256": "0" * 64})} if needs else None
-    planned = plan(goal, [queries(m)], mechanism=mechanism, public=file)
-    popular, edges = _looked_at(planned)
-    found = planned.parts[0].mechanism
-    given = tuple(each["items_per_user"] for each in found.parameters().get("rounds", ()))
-    shape = Shape(m, found.tau, popular, goal.users or 0, given)
+    found = MECHANISMS[mechanism if isinstance(mechanism, str) else mechanism.name]
+    file = {"queries": (found.needs, _FILE)} if found.needs else None
+    planned = plan(goal, [queries(m)], mechanism=found.name, public=file)
+    if not isinstance(mechanism, str):
+        (part,) = planned.parts
+        part = replace(part, mechanism=mechanism, delta=mechanism.delta(goal))
+        planned = replace(planned, parts=(part,))
+    made = planned.parts[0].mechanism
+    popular, edges = _looked_at(made)
+    given = tuple(each["items_per_user"] for each in made.parameters().get("rounds", ()))
+    shape = Shape(m, made.tau, popular, goal.users or 0, given)
     built = tuple(build(shape) for build in builders)
     if goal.unit == "user-day":
         built = tuple(_dated(pair) for pair in built)
+    if found.needs == "domain":
+        built = tuple(pair._replace(listed=sum(pair.watch, ())) for pair in built)
     return Setting(
         name=name, planned=planned, select=select, pairs=built, popular=popular, edges=edges
     )
 
 
-def _looked_at(planned: Plan) -> tuple[int, tuple[int, ...]]:
+def _looked_at(mechanism: Calibrated) -> tuple[int, tuple[int, ...]]:
     """How many people hold what is popular, and the edges between which counts are looked at.
 
     Laplace noise tells nothing but which of two counts is nearer. Gaussian noise tells more the
     farther away it is, and so items must be popular enough to be seen on either side.
     """
-    (part,) = planned.parts
-    mechanism = part.mechanism
     rounds = mechanism.parameters().get("rounds")
     if rounds:
         last = rounds[-1]

@@ -133,7 +133,7 @@ def _list(setting: Setting, copies: int, path: Path) -> None:
     """The public file, with the listed items of all copies."""
     with path.open("wb") as file:
         for index, pair in enumerate(setting.pairs):
-            for item in pair.listed or [item for group in pair.watch for item in group]:
+            for item in pair.listed:
                 for side in (0, 1) if pair.right is not None else (0,):
                     file.write(_copied(named(item), _tags(index, side, pair.runs(copies))))
 

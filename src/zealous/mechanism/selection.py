@@ -35,9 +35,8 @@ class Selection(Thresholds):
     Guarantee:
         With parameters from `calibrated` the published rows are (epsilon, delta)-indistinguishable.
         An item appears only where its noisy count is strictly above what it is held to, and its
-        noise is not, so an item that nobody has never appears. Where one of two logs has one user
-        more, no mechanism with this guarantee publishes an item of n users more often, but by less
-        than delta/epsilon.
+        noise is not, so an item that nobody has never appears. For `add-remove` no mechanism with
+        this guarantee publishes an item of n users more often by delta/epsilon or more.
     """
 
     longer: Fraction

@@ -1,0 +1,236 @@
+"""Bugs to plant in the mechanisms beyond ZEALOUS, and what must notice each.
+
+Not planted, since they break no promise: keys that take weight again in the next round (nobody's
+weights get longer); `>=` for `>` in a round (a weight is counted in thousandths, so that one more
+moves a chance by less than the rounding of a threshold); a list that is applied after bounding.
+"""
+
+from __future__ import annotations
+
+from mutations import LEAST, ROWS_COUNTED, Change, Mutation
+
+LAPLACE, GAUSSIAN = "laplace, m = 2", "gaussian, m = 1"
+SELECTION, DOMAIN = "selection", "domain, m = 1"
+SET_UNION, SIPS = "set-union, m = 1", "sips, m = 2, add-remove"
+ROUNDS, TWO_ROUNDS = "rounds, m = 1, add-remove", "two short rounds, add-remove"
+LISTED = "one round with a prior, add-remove"
+THEOREMS = "follow from the theorems"
+
+_STEERS = "                order = stored(weighed, draw)\n"
+_ALL_ABOVE = "_among(batch, listed) | (noisy > each.threshold)"
+_DISTINCT = 'Step("held", f"select distinct user, {item} from items")'
+_EVERY = "for batch in every(items, counted).to_batches():"
+_TWICE = "if items.group_by(items.column_names).aggregate([]).num_rows < items.num_rows:"
+_BEST = (
+    "f'select {item}, max(\"order:amount\") as \"order:best\", min(user) as \"order:row\" '\n"
+    '            f"from amounts group by {item}"'
+)
+_BEST_TWICE = (
+    "f'select {item}, \"order:amount\" as \"order:best\", user as \"order:row\" from amounts'"
+)
+_SPLIT = 'scales = [math.ceil(WEIGHT * math.sqrt(sides / part) / mu) for part in shape.shares]'
+_ON_COUNTS = "blocks.append((sides * m, sides * m * unit**2, scale.numerator))"
+
+MUTATIONS = [
+    Mutation(
+        "items that nobody kept may appear",
+        LAPLACE,
+        "10 m items",
+        (Change("mechanism/thresholds.py", "at_least=self.tau)", "at_least=0)"),),
+    ),
+    Mutation(
+        "laplace: half of the moved counts accounted",
+        LAPLACE,
+        "m popular items for m others",
+        (Change("theory/sparse.py", "goal.moved_counts(items_per_user)", "items_per_user"),),
+        trials=6_000,
+    ),
+    Mutation(
+        "gaussian: half of the moved counts accounted",
+        GAUSSIAN,
+        "m popular items for m others",
+        (Change("theory/sparse.py", "goal.moved_counts(items_per_user)", "items_per_user"),),
+        trials=6_000,
+    ),
+    Mutation(
+        "gaussian: noise 20 % low",
+        GAUSSIAN,
+        "m popular items for m others",
+        (
+            Change(
+                "mechanism/gaussian.py",
+                "DiscreteGaussian(scale=self.scale)",
+                "DiscreteGaussian(scale=self.scale * 4 / 5)",
+            ),
+        ),
+        trials=20_000,
+    ),
+    Mutation(
+        "laplace: delta not split over m",
+        LAPLACE,
+        THEOREMS,
+        (Change("theory/sparse.py", "return items * tail if", "return tail if 1 else 0 if"),),
+        trials=LEAST,
+    ),
+    Mutation(
+        "selection: >= for >",
+        SELECTION,
+        "one user with m items, alone",
+        (Change("mechanism/selection.py", "noisy > self.tau_prime", "noisy >= self.tau_prime"),),
+    ),
+    Mutation(
+        "selection: the whole epsilon for each of two counts",
+        SELECTION,
+        "m popular items for m others",
+        (Change("theory/selection.py", "scale = scale_for(goal, 1)", "scale = scale_for(goal, 1) / 2"),),
+        trials=6_000,
+    ),
+    Mutation(
+        "selection: noise that may exceed its bound",
+        SELECTION,
+        "one user with m items, alone",
+        (Change("mechanism/selection.py", "return noise[noise <= self.most]", "return noise"),),
+        trials=8_000,
+    ),
+    Mutation(
+        "rows weighed for users",
+        SET_UNION,
+        "one item in many rows",
+        (Change("bound.py", _DISTINCT, _DISTINCT.replace("distinct ", "")),),
+        trials=6_000,
+    ),
+    Mutation(
+        "the whole weight for every item",
+        SET_UNION,
+        "more items than she may give",
+        (Change("theory/rounds.py", "return math.isqrt(WEIGHT**2 // given)", "return WEIGHT"),),
+    ),
+    Mutation(
+        "rounds: factor 2 forgotten",
+        SET_UNION,
+        THEOREMS,
+        (
+            Change("theory/rounds.py", "sides = goal.moved_counts(1)\n    unit", "sides = 1\n    unit"),
+            Change("theory/rounds.py", "sides = goal.moved_counts(1)\n    bounds", "sides = 1\n    bounds"),
+        ),
+        trials=LEAST,
+    ),
+    Mutation(
+        "one round alone is accounted",
+        ROUNDS,
+        THEOREMS,
+        (
+            Change("theory/rounds.py", _SPLIT, _SPLIT.replace("sides / part", "sides")),
+            Change(
+                "theory/rounds.py",
+                "square += Fraction(length, deviation**2)",
+                "square = max(square, Fraction(length, deviation**2))",
+            ),
+        ),
+        trials=LEAST,
+    ),
+    Mutation(
+        "noise on counts ignores m",
+        SIPS,
+        THEOREMS,
+        (
+            Change("theory/rounds.py", "math.sqrt(sides * m / ", "math.sqrt(sides / "),
+            Change("theory/rounds.py", _ON_COUNTS, _ON_COUNTS.replace("sides * m", "sides")),
+        ),
+        trials=LEAST,
+    ),
+    Mutation(
+        "delta not split over rounds",
+        ROUNDS,
+        THEOREMS,
+        (
+            Change("theory/rounds.py", "_least_threshold(each, left * _decimal(part))",
+                   "_least_threshold(each, left)"),
+            Change("theory/rounds.py", "if rounds_delta(found, scale, m, goal) > goal.delta:",
+                   "if False:"),
+        ),
+        trials=LEAST,
+    ),
+    Mutation(
+        "only what somebody gave steers",
+        TWO_ROUNDS,
+        "one user tips what others give",
+        (Change("mechanism/rounds.py", "at_least=0 if steers else 1,", "at_least=1,"),),
+        trials=12_000,
+    ),
+    Mutation(
+        "true weights steer",
+        TWO_ROUNDS,
+        "one user tips what others give",
+        (
+            Change("mechanism/rounds.py", _STEERS, _STEERS.replace("order", "noisy")
+                   + "                order = stored(weighed, lambda batch: batch)\n"),
+            Change("mechanism/rounds.py", "above(order, each.threshold)",
+                   "above(noisy, each.threshold)"),
+        ),
+        trials=12_000,
+    ),
+    Mutation(
+        "what nobody gave may become a key",
+        TWO_ROUNDS,
+        "more items than she may give",
+        (Change("mechanism/rounds.py", "unseen & (noisy > threshold)", "unseen & (noisy > 10**9)"),),
+        trials=12_000,
+    ),
+    Mutation(
+        "every key of a user counts",
+        TWO_ROUNDS,
+        "six popular items",
+        (
+            Change("mechanism/rounds.py", "bound=self.items_per_user, at_least=0, only=keys",
+                   "bound=1000, at_least=0, only=keys"),
+        ),
+        trials=12_000,
+    ),
+    Mutation(
+        "an item counts as often as the prior lists it",
+        LISTED,
+        "listed many times",
+        (
+            Change("public.py", _BEST, _BEST_TWICE),
+            Change("mechanism/rounds.py", _TWICE, "if False:"),
+            Change("histogram.py", "grouped = listed.group_by(", "return listed\n    grouped = ("),
+        ),
+        trials=12_000,
+    ),
+    Mutation(
+        "no noise on listed items that nobody has",
+        LISTED,
+        "as many listed items as she may give",
+        (Change("mechanism/prior.py", "if not places.size:", "if True:"),),
+        trials=12_000,
+    ),
+    Mutation(
+        "every item passes as if it were listed",
+        LISTED,
+        "one user with m items, alone",
+        (Change("mechanism/prior.py", _ALL_ABOVE, "noisy > 0"),),
+        trials=12_000,
+    ),
+    Mutation(
+        "zeros of the list dropped",
+        DOMAIN,
+        "empty log against one user",
+        (Change("mechanism/domain.py", _EVERY, "for batch in counted:"),),
+    ),
+    Mutation(
+        "rows counted for users of the list",
+        DOMAIN,
+        "half the rows",
+        ROWS_COUNTED,
+    ),
+    Mutation(
+        "every listed item of a user counts",
+        DOMAIN,
+        "four listed items",
+        (
+            Change("mechanism/domain.py", "count(bound=self.items_per_user,",
+                   "count(bound=10 * self.items_per_user,"),
+        ),
+    ),
+]  # fmt: skip
