@@ -9,9 +9,8 @@ import os
 import time
 from fractions import Fraction
 
-from zealous.mechanism.selection import Capped
 from zealous.mechanism.thresholds import Noise
-from zealous.noise import DiscreteGaussian, DiscreteLaplace, TruncatedLaplace
+from zealous.noise import CappedLaplace, DiscreteGaussian, DiscreteLaplace
 
 DRAWS = 3_000_000
 SCALES = (Fraction(2, 5), Fraction(4), Fraction(5), Fraction(80), Fraction(1000, 7))
@@ -22,8 +21,7 @@ def laws() -> list[tuple[str, Fraction, Noise]]:
     return [
         *(("discrete Laplace", scale, DiscreteLaplace(scale=scale)) for scale in SCALES),
         *(("discrete Gaussian", scale, DiscreteGaussian(scale=scale)) for scale in SIGMAS),
-        ("Laplace up to 24", Fraction(2), Capped(scale=Fraction(2), most=24)),
-        ("Laplace within 24", Fraction(2), TruncatedLaplace(scale=Fraction(2), most=24)),
+        ("Laplace up to 24", Fraction(2), CappedLaplace(scale=Fraction(2), most=24)),
     ]
 
 

@@ -22,6 +22,7 @@ from zealous.theory.rounds import (
     LARGEST_SCALE,
     WEIGHT,
     Round,
+    _scaled,
     exposure,
     hockey_stick,
     rounds_delta,
@@ -122,6 +123,36 @@ def test_counts_tell_no_more_than_is_claimed(
         assert claim < truth * 1.2
 
 
+@pytest.mark.parametrize("scale", [1, 2, 5, 30])
+def test_whole_numbers_are_nearly_a_rounded_normal(scale: int) -> None:
+    z = np.arange(-7 * scale, 7 * scale + 1)
+    least = np.abs(z) - 0.5
+    rounded = stats.norm.sf(least / scale) - stats.norm.sf((least + 1) / scale)
+    whole = np.exp(-((z / scale) ** 2) / 2)
+    whole /= np.exp(-((np.arange(-40 * scale, 40 * scale + 1) / scale) ** 2) / 2).sum()
+    raised, lowered = 1 / (24 * scale**2), z**2 / (24 * scale**4)
+    assert (whole <= np.exp(raised) * rounded * (1 + 1e-12)).all()
+    assert (rounded <= np.exp(lowered) * whole * (1 + 1e-12)).all()
+    # and not by much: half of it would not do
+    assert (whole > np.exp(raised / 2) * rounded).any()
+    assert (rounded > np.exp(lowered / 2) * whole).any()
+
+
+def test_the_claim_is_that_of_the_proof() -> None:
+    each, m, scale = Round(bound=30, scale=200, threshold=2 * WEIGHT), 7, Fraction(50)
+    blocks = [(60, 2e6, 200), (14, 14, 50)]  # how many, square length, scale
+    mu = math.sqrt(sum(length / s**2 for _, length, s in blocks))
+    reach = math.sqrt(2 * math.log(2e110))
+    a = sum(k / (24 * s**2) for k, _, s in blocks)
+    longest = [math.sqrt(k) + reach + (math.sqrt(x) + math.sqrt(k) / 2) / s for k, x, s in blocks]
+    b = sum(far**2 / (24 * s**2) for far, (_, _, s) in zip(longest, blocks, strict=True))
+    for epsilon in (20, 40):
+        found = told([each], scale, m, goal(epsilon, neighbors="replace"), NO)
+        expected = math.exp(a) * continuous(mu, epsilon - a - b)
+        assert 1e-3 < float(found) < 1
+        assert float(found) == pytest.approx(expected, rel=1e-9)
+
+
 def test_without_what_integers_cost_the_claim_would_be_false() -> None:
     for scale in (4, 5):
         truth = true_told([(1, 1, scale)], 1)
@@ -148,14 +179,6 @@ def test_rounds_and_counts_together_tell_no_more_than_is_claimed(
         claim = float(told([each], counts, 1, goal(epsilon, neighbors=neighbors), NO))
         assert truth <= claim + ROUNDING
         assert claim < truth * 1.2 + 1e-9
-
-
-def test_more_than_one_round_adds_up_as_squares() -> None:
-    one = Round(bound=1, scale=2000, threshold=2 * WEIGHT)
-    two = Round(bound=1, scale=2828, threshold=2 * WEIGHT)  # a hair below sqrt(2) of it
-    once = told([one], Fraction(50_001, GRAIN), 1, goal(), NO)
-    twice = told([two, two], Fraction(50_001, GRAIN), 1, goal(), NO)
-    assert once < twice < once * Decimal("1.02")
 
 
 def test_under_replace_what_is_hidden_costs_little() -> None:
@@ -248,7 +271,12 @@ def test_the_largest_scales_are_still_drawn() -> None:
         SetUnion.calibrated(goal("0.0001", "1e-80", "replace"), 1000)
 
 
-def test_fewer_noise_or_lower_thresholds_have_a_larger_delta() -> None:
+def test_counts_have_fine_noise_whatever_their_scale() -> None:
+    for mu in np.linspace(0.1, 0.5, 400):
+        assert _scaled(goal(), 3, SetUnion.shape, mu)[1].denominator == GRAIN
+
+
+def test_less_noise_or_lower_thresholds_have_a_larger_delta() -> None:
     found = Rounds.calibrated(goal(), 5)
     last = found.rounds[-1]
     for worse in (

@@ -19,8 +19,7 @@ from test_noise import REJECT
 from zealous.errors import UsageError
 from zealous.guarantee import Indistinguishability, Neighbors, ProbabilisticDP
 from zealous.mechanism import Laplace, Selection, Zealous
-from zealous.mechanism.selection import Capped
-from zealous.noise import seeded_bytes
+from zealous.noise import CappedLaplace, seeded_bytes
 from zealous.theory.selection import PARTS, Bounds, above, edge
 
 NEIGHBORS: tuple[Neighbors, ...] = get_args(Neighbors)
@@ -231,7 +230,7 @@ def test_the_edge_is_rounded_up_and_the_tail_is_right(scale: Fraction) -> None:
 
 @pytest.mark.parametrize(("scale", "most"), [(Fraction(2), 3), (Fraction(5), 0), (Fraction(1), 14)])
 def test_noise_follows_its_law_and_no_other(scale: Fraction, most: int) -> None:
-    sample = Capped(scale=scale, most=most).sample(60_000, seeded_bytes(1))
+    sample = CappedLaplace(scale=scale, most=most).sample(60_000, seeded_bytes(1))
     assert sample.max() <= most
     last = -max(1, int(6 * scale))
 

@@ -58,6 +58,7 @@ _PART = {
     "delta_achieved": float,
     "exact": {"epsilon": _EXACT, "delta": _EXACT, "scale": _EXACT},
     "rounds?": [{"items_per_user": int, "scale": int, "threshold": int}],
+    "longer?": _EXACT,
     "public?": {"name": str, "sha256": _HASH},
     "forecast": {
         "users_to_appear": {"5%": int, "50%": int, "95%": int},

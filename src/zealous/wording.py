@@ -12,7 +12,7 @@ Part = Mapping[str, Any]
 _NOISE = {
     "discrete-laplace": "discrete Laplace",
     "discrete-gaussian": "discrete Gaussian",
-    "truncated-discrete-laplace": "truncated discrete Laplace",
+    "capped-discrete-laplace": "capped discrete Laplace",
 }
 _INTEGERS = (
     "add integer ({noise}) noise from the operating system's randomness by exact arithmetic "

@@ -178,9 +178,9 @@ def _row(
 ) -> Row:
     note = ""
     if chosen is Selection and most > 1:
-        most, note = 1, "at items_per_user 1, the only one that it knows"
+        most, note = 1, "at m = 1, as it must"
     if chosen.pure:
-        note = "delta 0: it needs none"
+        note = "at delta = 0"
     row = Row(goal=goal, mechanism=str(chosen.name), items_per_user=most, figures=None, note=note)
     try:
         made = chosen.calibrated(goal, most)

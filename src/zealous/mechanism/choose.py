@@ -82,5 +82,5 @@ def _best(
     if given == "prior":
         return Prior, "what is known to be frequent steers which of their items people give"
     if items_per_user == 1:
-        return Selection, "where one item of each user counts, no other publishes more"
+        return Selection, "where one item of each user counts, it publishes most"
     return Rounds, "rounds that steer each other find the most items; their counts come after"

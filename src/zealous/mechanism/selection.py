@@ -18,8 +18,6 @@ from zealous.theory.selection import PARTS, Bounds, best
 from zealous.theory.sparse import only_indistinguishable
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
     import pyarrow as pa
 
     from zealous.noise import RandomBytes
@@ -111,38 +109,12 @@ class Selection(Thresholds):
         """Of some counted items, those that are published."""
         import numpy as np
 
+        from zealous.noise import CappedLaplace
         from zealous.noise.uniform import uniform
 
         # Whom it holds longer is decided before the noise, which must not decide it.
         more = uniform(PARTS, batch.num_rows, random_bytes) < int(self.longer * PARTS)
-        capped = [Capped(scale=self.scale, most=self.tau_prime + step) for step in (0, 1)]
+        capped = [CappedLaplace(scale=self.scale, most=self.tau_prime + step) for step in (0, 1)]
         short, long = (with_noise(batch, each, random_bytes) for each in capped)
         noisy = np.where(more, long, short)
         return kept(batch, noisy, noisy > self.tau_prime + more)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Capped:
-    """Discrete Laplace noise on condition that it is at most `most`: P(z) ~ exp(-|z|/scale).
-
-    Guarantee:
-        For every integer z below `most`, P(z) and P(z + 1) differ by a factor of exactly
-        exp(1/scale), and no larger value occurs: to the last digit, not up to rounding, if
-        `random_bytes` gives independent uniform bytes.
-    """
-
-    scale: Fraction
-    most: int
-
-    def sample(self, size: int, random_bytes: RandomBytes) -> npt.NDArray[np.int64]:
-        """Independent draws."""
-        from zealous.noise import DiscreteLaplace
-        from zealous.noise.uniform import draws
-
-        law = DiscreteLaplace(scale=self.scale)
-
-        def accepted(candidates: int) -> npt.NDArray[np.int64]:
-            noise = law.accepted(candidates, random_bytes)
-            return noise[noise <= self.most]
-
-        return draws(size, accepted)

@@ -9,15 +9,15 @@ keeps its place and gets fresh words. Which words of the stream those are depend
 slots fared in the past, never on the words themselves, so slots stay independent and alike.
 """
 
+from zealous.noise.capped import CappedLaplace
 from zealous.noise.gaussian import DiscreteGaussian
 from zealous.noise.laplace import DiscreteLaplace
-from zealous.noise.truncated import TruncatedLaplace
 from zealous.noise.uniform import RandomBytes, seeded_bytes
 
 __all__ = [
+    "CappedLaplace",
     "DiscreteGaussian",
     "DiscreteLaplace",
     "RandomBytes",
-    "TruncatedLaplace",
     "seeded_bytes",
 ]

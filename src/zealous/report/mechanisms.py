@@ -9,8 +9,9 @@ from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from zealous.report.asked import EPSILON
 from zealous.report.draw import figure
-from zealous.report.parts import Axis, Chart, Line, Panel
+from zealous.report.parts import Chart, Line, Panel
 from zealous.report.style import BLACK, METHODS, OTHERS, svg_and_png
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def released(rows: Sequence[Row]) -> Chart:
     relations = list(dict.fromkeys(row.goal.neighbors for row in rows))
     looks = dict(zip(dict.fromkeys(row.mechanism for row in rows), cycle(_LOOKS), strict=False))
     panels = [
-        Panel(title=relation, x=Axis("epsilon", log=True), y="items released", lines=[
+        Panel(title=relation, x=EPSILON, y="items released", lines=[
             _line(name, look, [row for row in rows if row.goal.neighbors == relation])
             for name, look in looks.items()
         ])
@@ -72,7 +73,7 @@ def released(rows: Sequence[Row]) -> Chart:
         title="Items released over epsilon, by each mechanism",
         rows=[panels],
         share="row",
-        y=("symlog",),
+        y=("auto",),
     )
 
 

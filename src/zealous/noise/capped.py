@@ -1,0 +1,37 @@
+"""Discrete Laplace noise that never exceeds a bound."""
+
+import os
+from dataclasses import dataclass
+from fractions import Fraction
+
+from zealous.noise.laplace import DiscreteLaplace
+from zealous.noise.uniform import Ints, RandomBytes, draws
+
+
+@dataclass(frozen=True, kw_only=True)
+class CappedLaplace:
+    """Discrete Laplace noise on condition that it is at most `most`: P(z) ~ exp(-|z|/scale).
+
+    Attributes:
+        scale: lambda, exactly.
+        most: The largest noise, 0 or more: at least every other candidate is then accepted.
+
+    Guarantee:
+        For every integer z below `most`, P(z) and P(z + 1) differ by a factor of exactly
+        exp(1/scale), and no larger value occurs: to the last digit, not up to rounding, if
+        `random_bytes` gives independent uniform bytes. Each draw is independent of the others and
+        of its position.
+    """
+
+    scale: Fraction
+    most: int
+
+    def sample(self, size: int, random_bytes: RandomBytes = os.urandom) -> Ints:
+        """Independent draws."""
+        law = DiscreteLaplace(scale=self.scale)
+
+        def accepted(candidates: int) -> Ints:
+            noise = law.accepted(candidates, random_bytes)
+            return noise[noise <= self.most]
+
+        return draws(size, accepted)
