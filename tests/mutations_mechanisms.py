@@ -66,8 +66,8 @@ MUTATIONS = [
         trials=20_000,
     ),
     Mutation(
-        "laplace: delta not split over m",
-        LAPLACE,
+        "gaussian: delta not split over m",
+        "gaussian, m = 2, add-remove",
         THEOREMS,
         (Change("theory/sparse.py", "return items * tail if", "return tail if 1 else 0 if"),),
         trials=LEAST,
@@ -232,5 +232,6 @@ MUTATIONS = [
             Change("mechanism/domain.py", "count(bound=self.items_per_user,",
                    "count(bound=10 * self.items_per_user,"),
         ),
+        trials=12_000,
     ),
 ]  # fmt: skip

@@ -36,7 +36,7 @@ _TWO_ROUNDS = Rounds(
 _ONE_ROUND = Prior(
     items_per_user=1,
     scale=Fraction(1011, 101),
-    rounds=(Round(bound=100, scale=4000, threshold=20_000),),
+    rounds=(Round(bound=64, scale=2000, threshold=10_000),),
 )
 
 
@@ -144,7 +144,7 @@ def _thresholds() -> list[Setting]:
         ),
         _setting(
             "gaussian, m = 2, add-remove",
-            Indistinguishability(epsilon=1, delta="0.1", neighbors="add-remove"),
+            Indistinguishability(epsilon=2, delta="0.1", neighbors="add-remove"),
             2,
             [pairs.joins, pairs.alone],
             mechanism="gaussian",
@@ -207,7 +207,7 @@ def _listed() -> list[Setting]:
         ),
         _setting(
             "one round with a prior, add-remove",
-            Indistinguishability(epsilon="0.5", delta="0.01", neighbors="add-remove"),
+            Indistinguishability(epsilon=1, delta="0.02", neighbors="add-remove"),
             1,
             [pairs.alone, keys.all_listed, keys.listed_many_times],
             mechanism=_ONE_ROUND,

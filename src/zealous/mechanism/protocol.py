@@ -89,6 +89,7 @@ class Mechanism(Protocol):
 class Calibrated(Mechanism, Protocol):
     """A mechanism of this package: its parameters follow from a guarantee, and give it back."""
 
+    name: ClassVar[str]
     noise: ClassVar[str]
     theorem: ClassVar[str]
     pure: ClassVar[bool]
