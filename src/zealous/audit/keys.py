@@ -72,7 +72,7 @@ def all_listed(shape: Shape) -> Pair:
     """Listed items become keys by noise alone, also where nobody has them."""
     items = tuple(range(max(shape.given)))
     name = "as many listed items as she may give"
-    return Pair(name, (), holds(items), (items,), listed=items, every=8)
+    return Pair(name, (), holds(items), (items,), listed=items, every=4)
 
 
 def listed_many_times(shape: Shape) -> Pair:

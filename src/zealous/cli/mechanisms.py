@@ -73,7 +73,7 @@ _HEADINGS = ("mechanism", "items", "of all counts", "count error", "of it noise"
               help="What epsilon does not cover, per person.")  # fmt: skip
 @click.option("--neighbors", default="add-remove,replace", show_default=True, metavar="N,..",
               help="Which two logs must be hard to tell apart.")  # fmt: skip
-@click.option("--mechanisms", "names", metavar="NAME,..",
+@click.option("--mechanisms", "compared", metavar="NAME,..",
               help="[default: all that the given files allow]")  # fmt: skip
 @click.option("--draws", type=click.IntRange(min=1), default=5, show_default=True, metavar="N",
               help="How often each is released.")  # fmt: skip
@@ -101,7 +101,7 @@ def mechanisms(items: str, output: Path | None, as_json: bool, **given: Any) -> 
             epsilons=_epsilons(given["epsilon"]),
             delta=exact(given["delta"], "delta"),
             neighbors=_relations(given["neighbors"]),
-            mechanisms=_listed(given["names"]) if given["names"] is not None else None,
+            mechanisms=_listed(given["compared"]) if given["compared"] is not None else None,
             draws=given["draws"],
             prior=given["prior"],
             domain=given["domain"],

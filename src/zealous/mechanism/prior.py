@@ -6,7 +6,7 @@ What a privacy reviewer must read.
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Self
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 DEVIATIONS = 3  # of its noise that the weight of a listed item must be above
 
 
+@dataclass(frozen=True, kw_only=True)
 class Prior(Rounds):
     """Rounds in which a public list says what is worth giving, and what needs no hiding.
 
@@ -40,12 +41,25 @@ class Prior(Rounds):
 
     The list favours what is listed, so the counts are bought afterwards, over all keys alike.
 
+    Attributes:
+        prior: The list: (item..., count), each item once. None until `using` gives it.
+
     Guarantee:
         That of `Rounds`: of what passes by noise alone, only unlisted items need delta.
     """
 
+    prior: pa.Table | None = field(default=None, compare=False, repr=False)
+
     name: ClassVar[str] = "prior"
     needs: ClassVar[Needs | None] = "prior"
+
+    def __post_init__(self) -> None:
+        """Refuse a list by which an item would be given twice."""
+        super().__post_init__()
+        if self.prior is not None:
+            items = self.prior.drop_columns(["count"])
+            if items.group_by(items.column_names).aggregate([]).num_rows < items.num_rows:
+                raise UsageError("a prior must list each item once: take out the others")
 
     def using(self, public: pa.Table) -> Self:
         """The same with its list."""
@@ -122,12 +136,12 @@ def _unheld(
         return []
     lucky = listed.take(pa.array(places))
     names = listed.column_names
-    if isinstance(weights, Stored):
-        held = pa.Table.from_batches(list(weights.of(lucky)), None) if lucky.num_rows else None
-    else:
-        held = weights
-    if held is not None and held.num_rows:
-        lucky = lucky.join(held.select(names), names, join_type="left anti")
+    rows = list(weights.of(lucky)) if isinstance(weights, Stored) else []
+    if isinstance(weights, pa.Table):
+        rows = weights.to_batches()
+    if rows:
+        held = pa.Table.from_batches(rows).select(names)
+        lucky = lucky.join(held, names, join_type="left anti")
     zeros = pa.array([0] * lucky.num_rows, pa.int64())
     return list(lucky.append_column("count", zeros).to_batches())
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -48,7 +48,6 @@ class Rounds:
         items_per_user: m: the most keys of one user that count in the end.
         scale: The standard deviation of the noise on counts, drawn in parts of its denominator.
         rounds: The rounds.
-        prior: Public (item..., count), each item once, for a mechanism that uses it.
 
     Guarantee:
         With parameters from `calibrated` the keys and their counts together are
@@ -57,13 +56,12 @@ class Rounds:
         anything, also those that nobody gave.
 
     Raises:
-        UsageError: The noise cannot be drawn, or the prior lists an item twice.
+        UsageError: The noise cannot be drawn.
     """
 
     items_per_user: int
     scale: Fraction
     rounds: tuple[Round, ...]
-    prior: pa.Table | None = field(default=None, compare=False, repr=False)
 
     name: ClassVar[str] = "rounds"
     noise: ClassVar[str] = "discrete-gaussian"
@@ -81,7 +79,7 @@ class Rounds:
     )
 
     def __post_init__(self) -> None:
-        """Refuse noise that cannot be drawn, and a prior by which an item would count twice."""
+        """Refuse noise that cannot be drawn."""
         whole(self.items_per_user, "items_per_user")
         grains, unit = self.scale.as_integer_ratio()
         if not self.rounds or grains <= 0 or max(grains, unit) > LARGEST_SCALE or unit % 2 == 0:
@@ -89,10 +87,6 @@ class Rounds:
                 f"{self.name} needs a round, and a scale above 0 whose denominator is odd and "
                 f"whose terms are at most {LARGEST_SCALE}"
             )
-        if self.prior is not None:
-            items = self.prior.drop_columns(["count"])
-            if items.group_by(items.column_names).aggregate([]).num_rows < items.num_rows:
-                raise UsageError("a prior must list each item once: take out the others")
 
     @classmethod
     def calibrated(cls, goal: Guarantee, items_per_user: int) -> Self:
@@ -110,7 +104,7 @@ class Rounds:
 
     @classmethod
     def again(cls, part: Mapping[str, Any]) -> Self:
-        """Made anew from what release.json says of it; a prior is not in there."""
+        """Made anew from what release.json says of it."""
         rounds = tuple(
             Round(bound=each["items_per_user"], scale=each["scale"], threshold=each["threshold"])
             for each in part["rounds"]
