@@ -246,6 +246,7 @@ def test_the_object(run: Run, tmp_path: Path) -> None:
         (["--mechanisms", "laplac"], "zealous, laplace"),
         (["--mechanisms", "prior"], "--prior FILE"),
         (["--items", "queries,keywords"], "one kind"),
+        (["--rates"], "--rates"),
         (["--draws", "0"], "draws"),
         (["--engine", "spark"], "does not run on Spark"),
     ],

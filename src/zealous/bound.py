@@ -140,18 +140,16 @@ def hold(
     engine, name = source.engine, f"held_{next(_numbers)}"
     number = engine.buckets(source.rows)
     steps = [*kind.steps(source), _distinct(kind, select)]
-    try:
-        for part in range(number):
-            if number > 1:
-                say(f"reading {kind.name()}: bucket {part + 1} of {number} of the users")
-            entries = source.bucket(part, number).entries if number > 1 else source.entries
-            engine.store(name, [*entries, *steps])
-        # (user, item..., order:since or order:often)
-        stored = Step("entries", f"select * from {name}")
-        held = Held(items_per_user=kind.items_per_user, by=kind.by, of=kind)
-        yield held, replace(source, entries=(stored,))
-    finally:
-        engine.drop(name)
+    for part in range(number):
+        if number > 1:
+            say(f"reading {kind.name()}: bucket {part + 1} of {number} of the users")
+        entries = source.bucket(part, number).entries if number > 1 else source.entries
+        engine.store(name, [*entries, *steps])
+    # (user, item..., order:since or order:often)
+    stored = Step("entries", f"select * from {name}")
+    held = Held(items_per_user=kind.items_per_user, by=kind.by, of=kind)
+    yield held, replace(source, entries=(stored,))
+    engine.drop(name)
 
 
 def _steered(kind: Kind, rows: str, table: str, number: int) -> Step:

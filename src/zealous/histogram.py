@@ -91,15 +91,13 @@ def histogram(
     @contextmanager
     def in_buckets() -> Iterator[list[Step]]:
         partial = f"partial_{next(_numbers)}"
-        try:
-            for part in range(number):
-                say(f"counting {kind.name()}: bucket {part + 1} of {number} of the users")
-                entries = source.bucket(part, number).entries
-                engine.store(partial, [*entries, *steps, Step("histogram", count)])
-            added = f"select {item}, sum(count)::bigint as count from {partial} group by {item}"
-            yield [Step("histogram", f"{added} having sum(count) >= {at_least}")]
-        finally:
-            engine.drop(partial)
+        for part in range(number):
+            say(f"counting {kind.name()}: bucket {part + 1} of {number} of the users")
+            entries = source.bucket(part, number).entries
+            engine.store(partial, [*entries, *steps, Step("histogram", count)])
+        added = f"select {item}, sum(count)::bigint as count from {partial} group by {item}"
+        yield [Step("histogram", f"{added} having sum(count) >= {at_least}")]
+        engine.drop(partial)
 
     return Counted(engine, at_once if number == 1 else in_buckets)
 

@@ -264,7 +264,8 @@ def _text(name: str, kind: str, _: Log | None = None) -> str:
     if kind.startswith(_NESTED):
         raise UsageError(f"column {name} holds {kind.split('<')[0]} values, not text")
     if kind in _FLOATS:  # each engine writes 12345678.0 in its own way
-        whole = f"abs({name}) < 1e15 and {name} = round({name})"
+        # The first part keeps the engine from working out the rest for what is no number.
+        whole = f"isfinite({name}) and abs({name}) < 1e15 and {name} = round({name})"
         return f"case when {whole} then {name}::bigint::varchar || '.0' else {name}::varchar end"
     if kind.startswith("timestamp") and "tz=" in kind:
         return f"{name}::timestamp::varchar || '+00'"

@@ -128,6 +128,8 @@ def _kind(items: str, given: dict[str, Any]) -> Kind:
     kinds = kinds_from(items, given)
     if len(kinds) != 1:
         raise UsageError("--items takes one kind here: compare the others by themselves")
+    if given["rates"]:
+        raise UsageError("--rates needs two kinds, and here is one: leave it out")
     return kinds[0]
 
 
