@@ -4,11 +4,12 @@
     python benchmarks/mechanisms.py [--users 500000] [--draws 3] [--items-per-user 10]
         [--only generated visits shop] [--peer PYTHON]
 
-Every mechanism at epsilon 0.5, 1, 2 and 5 and delta 1e-6, under both neighbour relations, as `zealous
-mechanisms` does it. A prior is what `rounds` publishes of an earlier log under the same guarantee:
-another generated log, the other half of the visitors, the shop's months before July. The peer is
-PipelineDP with Gaussian noise and thresholding at epsilon 1, neighbours that add or remove a user,
-and whichever bound publishes the most; beside it stand the mechanisms of one histogram, at theirs.
+Every mechanism at epsilon 0.5, 1, 2 and 5 and delta 1e-6, under both neighbour relations, as
+`zealous mechanisms` does it. A prior is what `rounds` publishes of an earlier log under the same
+guarantee: another generated log, the other half of the visitors, the shop's months before July.
+The peer is PipelineDP with Gaussian noise and thresholding at epsilon 1, neighbours that add or
+remove a user, and whichever m publishes the most; beside it stand the mechanisms of one histogram,
+at theirs.
 
 The real tables stand in ../shared/data where available. Writes mechanisms.json after every table,
 and prints Markdown. The generated log takes most of the time.
@@ -201,13 +202,22 @@ def _markdown(name: str, found: dict[str, Any]) -> Iterator[str]:
         f" {relation} {epsilon} |" for relation in NEIGHBORS for epsilon in EPSILONS
     )
     yield "|---" * (1 + len(NEIGHBORS) * len(EPSILONS)) + "|"
+    cells = {
+        (row["mechanism"], row["neighbors"], row["epsilon"]): row["items"] for row in found["rows"]
+    }
     for mechanism in dict.fromkeys(row["mechanism"] for row in found["rows"]):
-        cells = [
-            f"{row['items']['mean']:,.0f} ({row['items']['low']:,}..{row['items']['high']:,})"
-            if row["draws"] else "–"
-            for row in found["rows"] if row["mechanism"] == mechanism
-        ]  # fmt: skip
-        yield f"| {mechanism} | {' | '.join(cells)} |"
+        items = [
+            cells.get((mechanism, relation, float(epsilon)))
+            for relation in NEIGHBORS
+            for epsilon in EPSILONS
+        ]
+        yield f"| {mechanism} | {' | '.join(map(_spread, items))} |"
+
+
+def _spread(items: dict[str, float | None] | None) -> str:
+    if items is None or items["mean"] is None:
+        return "–"
+    return f"{items['mean']:,.0f} ({items['low']:,}..{items['high']:,})"
 
 
 def _mean(draws: list[dict[str, float]]) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""The tables of mechanisms.py: a generated log, page visits and a shop, each with an earlier one."""
+"""The tables of mechanisms.py: a generated log, page visits and a shop."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from zealous.log import Log
 
 DATA = Path(__file__).resolve().parent / "data"
 REAL = Path(__file__).resolve().parents[2] / "shared" / "data"
-FEW = (1, 2, 3, 5, 8, 10, 15, 20, 30, 50)
+FEW = (1, 2, 3, 5, 8, 10, 15, 20, 30, 50, 80, 120)
 SLOW = (8, 10, 15, 20)  # minutes each
 
 

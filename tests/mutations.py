@@ -12,6 +12,7 @@ SOURCE = Path(zealous.__file__).parent
 QUICK = 3_000
 LEAST = 100  # where chance plays no part in noticing
 WHOLE = "whole releases"
+OTHERS = "other mechanisms"
 SMALL = "small releases"
 ONE, TWO = "indistinguishable, m = 1", "indistinguishable, m = 2"
 ANYBODY, JOINING = "probabilistic, m = 1", "probabilistic, m = 1, add-remove"
@@ -32,7 +33,7 @@ class Mutation(NamedTuple):
 
     Attributes:
         name: What it is.
-        where: The plan whose pairs notice it, or WHOLE or SMALL.
+        where: The plan whose pairs notice it, or WHOLE, OTHERS or SMALL.
         noticed_by: Part of the name of the pair or check that notices it.
         changes: What makes the bug.
         trials: How often each log is published.
@@ -63,9 +64,7 @@ _COUNT_NORMAL = (
     + _NORMAL
     + ' as {item}) from kept) group by {item}"'
 )
-ROWS_COUNTED = (
-    Change("histogram.py", _COUNT, _COUNT.replace("kept", "items natural join kept")),
-)
+ROWS_COUNTED = (Change("histogram.py", _COUNT, _COUNT.replace("kept", "items natural join kept")),)
 _CHECK = "    check_select(choice.select, source.roles)\n    steps"
 _CHECK_LESS = "    choice = replace(choice, most=10 * choice.most)\n    steps"
 _AHEAD = "    ahead = _look_ahead(item, place, choice.most)\n"

@@ -7,7 +7,7 @@ moves a chance by less than the rounding of a threshold); a list that is applied
 
 from __future__ import annotations
 
-from mutations import LEAST, ROWS_COUNTED, Change, Mutation
+from mutations import LEAST, OTHERS, ROWS_COUNTED, Change, Mutation
 
 LAPLACE, GAUSSIAN = "laplace, m = 2", "gaussian, m = 1"
 SELECTION, DOMAIN = "selection", "domain, m = 1"
@@ -20,15 +20,16 @@ _STEERS = "                order = stored(weighed, draw)\n"
 _ALL_ABOVE = "_among(batch, listed) | (noisy > each.threshold)"
 _DISTINCT = 'Step("held", f"select distinct user, {item} from items")'
 _EVERY = "for batch in every(items, counted).to_batches():"
+_HELD = "os.environ['HELD'] = str(sum(batch.num_rows for batch in counted))"
+_FILES = '"files": described(drawn),'
 _TWICE = "if items.group_by(items.column_names).aggregate([]).num_rows < items.num_rows:"
 _BEST = (
-    "f'select {item}, max(\"order:amount\") as \"order:best\", min(user) as \"order:row\" '\n"
+    'f\'select {item}, max("order:amount") as "order:best", min(user) as "order:row" \'\n'
     '            f"from amounts group by {item}"'
 )
-_BEST_TWICE = (
-    "f'select {item}, \"order:amount\" as \"order:best\", user as \"order:row\" from amounts'"
-)
-_SPLIT = 'scales = [math.ceil(WEIGHT * math.sqrt(sides / part) / mu) for part in shape.shares]'
+_BEST_TWICE = 'f\'select {item}, "order:amount" as "order:best", user as "order:row" from amounts\''
+_SPLIT = "scales = [math.ceil(WEIGHT * math.sqrt(sides / part) / mu) for part in shape.shares]"
+_SIDES = "    sides = goal.moved_counts(1)\n"
 _ON_COUNTS = "blocks.append((sides * m, sides * m * unit**2, scale.numerator))"
 
 MUTATIONS = [
@@ -82,7 +83,7 @@ MUTATIONS = [
         "selection: the whole epsilon for each of two counts",
         SELECTION,
         "m popular items for m others",
-        (Change("theory/selection.py", "scale = scale_for(goal, 1)", "scale = scale_for(goal, 1) / 2"),),
+        (Change("theory/selection.py", "= scale_for(goal, 1)", "= scale_for(goal, 1) / 2"),),
         trials=6_000,
     ),
     Mutation(
@@ -110,8 +111,8 @@ MUTATIONS = [
         SET_UNION,
         THEOREMS,
         (
-            Change("theory/rounds.py", "sides = goal.moved_counts(1)\n    unit", "sides = 1\n    unit"),
-            Change("theory/rounds.py", "sides = goal.moved_counts(1)\n    bounds", "sides = 1\n    bounds"),
+            Change("theory/rounds.py", f"{_SIDES}    unit", "    sides = 1\n    unit"),
+            Change("theory/rounds.py", f"{_SIDES}    bounds", "    sides = 1\n    bounds"),
         ),
         trials=LEAST,
     ),
@@ -174,7 +175,7 @@ MUTATIONS = [
         "what nobody gave may become a key",
         TWO_ROUNDS,
         "more items than she may give",
-        (Change("mechanism/rounds.py", "unseen & (noisy > threshold)", "unseen & (noisy > 10**9)"),),
+        (Change("mechanism/rounds.py", "unseen & (noisy > threshold)", "unseen[:0]"),),
         trials=12_000,
     ),
     Mutation(
@@ -233,5 +234,15 @@ MUTATIONS = [
                    "count(bound=10 * self.items_per_user,"),
         ),
         trials=12_000,
+    ),
+    Mutation(
+        "how much of the list somebody has in the bundle",
+        OTHERS,
+        "nothing published differs",
+        (
+            Change("mechanism/domain.py", _EVERY,
+                   f"counted = list(counted)\n        {_HELD}\n        {_EVERY}"),
+            Change("publish.py", _FILES, f"{_FILES} 'held': os.environ['HELD'],"),
+        ),
     ),
 ]  # fmt: skip

@@ -59,7 +59,7 @@ def test_the_readme_runs_from_top_to_bottom(folder: Path) -> None:
             if arguments[0] == "plan" and "-o" not in arguments:
                 shown = blocks(ROOT / "README.md", "text")[0]
                 assert done.stdout == shown
-    assert ran == 17
+    assert ran == 19
     program = blocks(ROOT / "README.md", "python")[0]
     subprocess.run([sys.executable, "-c", program], cwd=folder, check=True, capture_output=True)
 
@@ -69,6 +69,28 @@ def test_the_python_of_a_page_runs(page: str, tmp_path: Path) -> None:
     generate(tmp_path / "log.parquet", users=1000, seed=1)
     (program,) = blocks(ROOT / "docs" / f"{page}.md", "python")
     subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True, capture_output=True)
+
+
+def test_the_page_of_mechanisms_runs(tmp_path: Path) -> None:
+    generate(tmp_path / "log.parquet", users=1000, seed=1)
+    things = "".join(f"{n % 900},thing {n % 7}\n" for n in range(6000))
+    (tmp_path / "shop.csv").write_text(f"CustomerID,Description\n{things}")
+    subprocess.run(["gzip", "shop.csv"], cwd=tmp_path, check=True)
+    (tmp_path / "catalogue.csv").write_text("Description\n" + "thing 1\nthing 2\nthing 8\n")
+    (tmp_path / "results.csv").write_text("query,url\nweather,http://www.weather.example/\n")
+    earlier = ["publish", "log.parquet", "--items", "queries", "--items-per-user", "2",
+               "--guarantee", "indistinguishable", "--epsilon", "50", "--delta", "1e-6", "-o",
+               "last-month"]  # fmt: skip
+    subprocess.run([COMMAND, *earlier], cwd=tmp_path, check=True, capture_output=True)
+    page = blocks(ROOT / "docs" / "mechanisms.md", "sh")
+    commands = [line for block in page for line in block.splitlines()]
+    assert len(commands) == 6
+    for line in commands:
+        _, *arguments = shlex.split(line)
+        done = subprocess.run(
+            [COMMAND, *arguments], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, (line, done.stderr)
 
 
 def test_the_findings_of_the_page_are_those_of_the_run() -> None:

@@ -70,7 +70,7 @@ def test_each_publishes_what_is_frequent_and_verifies(name: str, path: Path) -> 
     [
         ({"scale": 0.5}, "rounded"),
         ({"exact.scale": "1/3", "scale": 1 / 3}, "smaller than what"),
-        ({"tau_prime": 0}, "smaller than what"),
+        ({"tau_prime": 0}, "tau_prime must be"),
         ({"mechanism": "gaussian"}, ""),
     ],
 )

@@ -10,20 +10,28 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import Forks, Ran
-from mutations import DAYS, LEAST, MUTATIONS, QUICK, SMALL, WHOLE, Mutation, planted
+from mutations import DAYS, LEAST, MUTATIONS, OTHERS, QUICK, SMALL, WHOLE, Mutation, planted
+from mutations_mechanisms import MUTATIONS as OF_MECHANISMS
+from mutations_mechanisms import TWO_ROUNDS
 
 from zealous.audit import measure, per_test, statistics
 from zealous.audit.neighbours import settings
 from zealous.audit.trials import outcomes, tally
 
 # A file, since libraries take a program without one for a conversation with a person.
+# Of a plan's pairs only the one is tried that must notice, and of small releases one plan's.
 PAIRS = """import json, sys
+from dataclasses import replace
 from zealous.audit import audit
 from zealous.audit.neighbours import settings
 
-plans = [plan for plan in settings() if plan.name == sys.argv[2]] or None
-parts = ["pairs"] if plans else ["small"]
-found = audit(int(sys.argv[1]), parts=parts, plans=plans)
+trials, where, noticed_by = sys.argv[1:]
+if where == "small releases":
+    found = audit(int(trials), parts=["small"], plans=settings()[:1] if noticed_by else None)
+else:
+    (plan,) = (plan for plan in settings() if plan.name == where)
+    pairs = tuple(pair for pair in plan.pairs if noticed_by in pair.name) or plan.pairs
+    found = audit(int(trials), parts=["pairs"], plans=[replace(plan, pairs=pairs)])
 print(json.dumps(found.failures()))
 """
 # The runs of the command are forks of a process that has imported all that they need: loading
@@ -32,7 +40,7 @@ RELEASES = """import json, os, sys
 from pathlib import Path
 import duckdb, jinja2, pyarrow.csv, pyarrow.parquet
 import zealous.cli.publish
-from zealous.audit import bundle
+from zealous.audit import bundle, others
 from zealous.audit.ran import Ran
 from zealous.cli import main
 
@@ -61,9 +69,10 @@ def start(log, options):
     return finish
 
 
-bundle.start = start
+bundle.start = others.start = start
 os.mkdir("runs")
-checks = bundle.check_bundle(Path("runs").absolute())
+check = others.check_others if sys.argv[2] == "other mechanisms" else bundle.check_bundle
+checks = check(Path("runs").absolute())
 print(json.dumps([check.name for check in checks if not check.passed]))
 """
 THE_COMMAND = "from zealous.cli import main\n\nmain()\n"
@@ -82,20 +91,23 @@ def ran(forks: Forks, tmp_path: Path) -> Callable[..., Ran]:
     return command
 
 
-@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.name)
+@pytest.mark.parametrize("mutation", MUTATIONS + OF_MECHANISMS, ids=lambda mutation: mutation.name)
 def test_every_planted_bug_is_noticed(mutation: Mutation, ran: Callable[..., Ran]) -> None:
-    program = RELEASES if mutation.where == WHOLE else PAIRS
-    done = ran(program, mutation, mutation.trials, mutation.where)
+    program = RELEASES if mutation.where in (WHOLE, OTHERS) else PAIRS
+    done = ran(program, mutation, mutation.trials, mutation.where, mutation.noticed_by)
     assert done.code == 0, done.stderr
     violations = json.loads(done.stdout)
     assert any(mutation.noticed_by in each for each in violations), violations
 
 
-@pytest.mark.parametrize(("where", "program"), [(WHOLE, RELEASES), (SMALL, PAIRS), (DAYS, PAIRS)])
+@pytest.mark.parametrize(
+    ("where", "program"),
+    [(WHOLE, RELEASES), (OTHERS, RELEASES), (SMALL, PAIRS), (DAYS, PAIRS), (TWO_ROUNDS, PAIRS)],
+)
 def test_nothing_is_noticed_where_no_bug_was_planted(
     where: str, program: str, ran: Callable[..., Ran]
 ) -> None:
-    done = ran(program, Mutation("unharmed", where, "", ()), QUICK, where)
+    done = ran(program, Mutation("unharmed", where, "", ()), QUICK, where, "")
     assert done.code == 0, done.stderr
     assert json.loads(done.stdout) == []
 
@@ -137,7 +149,8 @@ def test_200_runs_of_the_unharmed_program_give_one_false_alarm_at_most(
     for setting in plans:
         seen = outcomes(setting, audits * runs)
         for pair, outcome in zip(setting.pairs, seen, strict=True):
+            each = runs // pair.every // 2 * 2
             for number in range(audits):
-                mine = outcome[:, number * runs : (number + 1) * runs]
-                alarms[number] |= not measure(setting, pair, tally(pair, mine), alpha).passed
+                mine = tally(setting, pair, outcome[:, number * each : (number + 1) * each])
+                alarms[number] |= not measure(setting, pair, mine, alpha).passed
     assert alarms.sum() <= 1

@@ -1,11 +1,11 @@
-"""Users per item by PipelineDP with Gaussian noise and Gaussian thresholding, at its own best bound.
+"""Users per item by PipelineDP with Gaussian noise and Gaussian thresholding, at its best bound.
 
     python pipelinedp_gaussian.py INPUT OUTPUT [--bounds 1 2 3 5 8 10 15 20 30] [--draws 3]
 
-INPUT is a Parquet table of (user, item), each pair once. Every bound is tried once, and the one that
-publishes the most items is drawn again. OUTPUT is JSON, with true figures of the table. The noisy
-count decides itself whether an item appears, which serves PipelineDP best: chosen apart
-(`partition_selection_strategy`), items cost half of the budget.
+INPUT is a Parquet table of (user, item), each pair once. Every bound is tried once, the two
+that publish the most items are drawn again, and the better one counts. OUTPUT is JSON, with true
+figures of the table. The noisy count decides itself whether an item appears, which serves PipelineDP
+best: chosen apart (`partition_selection_strategy`), items cost half of the budget.
 """
 
 import argparse
@@ -32,10 +32,11 @@ def main() -> None:
     rows = list(zip(table["user"].to_pylist(), table["item"].to_pylist(), strict=True))
     true = Counter(item for _, item in rows)
     runs = [run(rows, true, bound) for bound in arguments.bounds]
-    best = max(runs, key=lambda each: each["items"])["bound"]
-    drawn = [run(rows, true, best) for _ in range(arguments.draws)]
+    first = sorted(runs, key=lambda each: -each["items"])[:2]
+    drawn = [[run(rows, true, each["bound"]) for _ in range(arguments.draws)] for each in first]
+    best = max(drawn, key=lambda several: sum(each["items"] for each in several))
     with open(arguments.output, "w", encoding="utf-8") as file:
-        json.dump({"tried": runs, "bound": best, "draws": drawn}, file)
+        json.dump({"tried": runs, "bound": best[0]["bound"], "draws": best}, file)
 
 
 def run(rows: Rows, true: Counter[int], bound: int) -> dict[str, Any]:

@@ -2,9 +2,9 @@
 
 neighbours says which plans and, from pairs and keys, which logs; trials runs the pipeline on them,
 claims says what must hold, statistics turns what came out into bounds, small draws many small
-releases, recompute and theorems derive parameters, deltas and selection a second time, bundle looks
-at all the rest of a release. own does to a mechanism of one's own what can be done without knowing
-it.
+releases, recompute and theorems derive parameters, deltas and selection a second time, bundle and
+others look at all the rest of a release. own does to a mechanism of one's own what can be done
+without knowing it.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from zealous.audit import claims, small
 from zealous.audit.bundle import Check, check_bundle
 from zealous.audit.measurement import FALSE_ALARMS, Audit, Measurement
 from zealous.audit.neighbours import Setting, settings
+from zealous.audit.others import check_others
 from zealous.audit.own import OwnAudit, audit_mechanism
 from zealous.audit.pairs import Pair
 from zealous.audit.recompute import follows
@@ -82,8 +83,9 @@ def audit(
         checks += [check for plan in drawn_small(plans) for check in _small(plan, alpha)]
     if "whole" in parts:
         say("whole releases of neighbouring logs")
-        with tempfile.TemporaryDirectory(prefix="zealous-audit-") as directory:
-            checks += check_bundle(Path(directory))
+        for check in (check_bundle, check_others):
+            with tempfile.TemporaryDirectory(prefix="zealous-audit-") as directory:
+                checks += check(Path(directory))
     return Audit(trials=trials, measurements=measurements, checks=checks)
 
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 
 from zealous.audit import keys, pairs
 from zealous.audit.pairs import VICTIM, Builder, Lines, Pair, Shape, named
@@ -20,7 +20,7 @@ from zealous.mechanism import Calibrated
 from zealous.mechanism.choose import MECHANISMS
 from zealous.mechanism.prior import Prior
 from zealous.mechanism.rounds import Rounds
-from zealous.plan import Plan, plan
+from zealous.plan import Part, Plan, plan
 from zealous.theory.rounds import Round
 
 _SURE = 4  # deviations of the noise on weights: what is so far above a threshold is a key
@@ -71,9 +71,10 @@ class Setting:
         return len(self.edges) + 2
 
 
-def settings() -> list[Setting]:
+@cache
+def settings() -> tuple[Setting, ...]:
     """Everything that is tried."""
-    return [*_zealous(), *_thresholds(), *_rounds(), *_listed()]
+    return (*_zealous(), *_thresholds(), *_rounds(), *_listed())
 
 
 def _zealous() -> list[Setting]:
@@ -231,13 +232,14 @@ def _setting(
     select: Select = "random",
     mechanism: str | Calibrated = "zealous",
 ) -> Setting:
-    found = MECHANISMS[mechanism if isinstance(mechanism, str) else mechanism.name]
-    file = {"queries": (found.needs, _FILE)} if found.needs else None
-    planned = plan(goal, [queries(m)], mechanism=found.name, public=file)
-    if not isinstance(mechanism, str):
-        (part,) = planned.parts
-        part = replace(part, mechanism=mechanism, delta=mechanism.delta(goal))
-        planned = replace(planned, parts=(part,))
+    if isinstance(mechanism, str):
+        needs = MECHANISMS[mechanism].needs
+        file = {"queries": (needs, _FILE)} if needs else None
+        planned = plan(goal, [queries(m)], mechanism=mechanism, public=file)
+    else:
+        delta = mechanism.delta(goal)
+        part = Part(kind=queries(m), goal=goal, mechanism=mechanism, delta=delta)
+        planned = Plan(goal=goal, parts=(part,))
     made = planned.parts[0].mechanism
     popular, edges = _looked_at(made)
     given = tuple(each["items_per_user"] for each in made.parameters().get("rounds", ()))
@@ -245,7 +247,9 @@ def _setting(
     built = tuple(build(shape) for build in builders)
     if goal.unit == "user-day":
         built = tuple(_dated(pair) for pair in built)
-    if found.needs == "domain":
+    if given:  # their logs are large
+        built = tuple(p._replace(every=2) if p.pure and p.every == 1 else p for p in built)
+    if made.needs == "domain":
         built = tuple(pair._replace(listed=sum(pair.watch, ())) for pair in built)
     return Setting(
         name=name, planned=planned, select=select, pairs=built, popular=popular, edges=edges

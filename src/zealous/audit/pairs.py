@@ -82,9 +82,7 @@ def holds(items: Sequence[int], user: str = VICTIM, rows: int = 1) -> Lines:
 
 def others(items: Sequence[int], number: int) -> Lines:
     """So many people who hold these items, and nothing else."""
-    return tuple(
-        line for i in range(number) for line in holds(items, f"o{items[0]:02d}-{i:02d}-@")
-    )
+    return tuple(line for i in range(number) for line in holds(items, f"o{items[0]:02d}-{i:02d}-@"))
 
 
 def each_of(items: Sequence[int]) -> tuple[tuple[int, ...], ...]:

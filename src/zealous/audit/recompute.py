@@ -81,16 +81,16 @@ def follows(part: Mapping[str, Any], users: int | None) -> bool:
 
 def _holds(part: Mapping[str, Any]) -> bool:
     """Whether the parameters keep delta, are stated with their delta, and waste next to none."""
-    stated, asked = part["delta_achieved"], part["delta"]
+    stated, asked = float(part["delta_achieved"]), float(part["delta"])
     least, bound = deltas(part)
     if not least * (1 - _FLOAT) <= stated <= min(bound * (1 + _BOUNDED), asked):
         return False
-    if part["mechanism"] in ("domain", "selection"):
-        moved = 2 if part["neighbors"] == "replace" else 1
-        scale = moved * part["items_per_user"] / Fraction(part["exact"]["epsilon"])
-        return Fraction(part["exact"]["scale"]) == scale
-    lower = part["tau_prime"]
-    if lower is None or lower == part["tau"]:
+    lower, keys = part["tau_prime"], "rounds" in part
+    if part["mechanism"] == "selection" or (lower is None and not keys):
+        sides = 2 if part["neighbors"] == "replace" else 1
+        scale = sides * part["items_per_user"] / Fraction(part["exact"]["epsilon"])
+        return bool(Fraction(part["exact"]["scale"]) == scale)
+    if keys or lower == part["tau"]:
         return True
     return deltas(part, lower - 1)[1] * (1 + _BOUNDED) > asked
 

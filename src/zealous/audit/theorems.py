@@ -46,7 +46,7 @@ def noise(part: Figures) -> Law:
         unit = scale.denominator
         first, chances = _gaussian(scale.numerator)
         whole = (np.arange(first, first + len(chances)) + unit // 2) // unit
-        return Law(int(whole[0]), np.bincount(whole - whole[0], chances))
+        return Law(int(whole[0]), np.bincount(whole - whole[0], chances).astype(np.float64))
     if part["noise"] == "discrete-gaussian":
         return _gaussian(float(scale))
     if part["noise"] == "capped-discrete-laplace":
@@ -65,8 +65,8 @@ def alone(part: Figures, items: int) -> float:
     if "rounds" not in part:
         if part["mechanism"] == "selection":
             return _held_to(part, 1)
-        kept = min(items, part["items_per_user"])
-        return 1 - (1 - noise(part).above(part["tau_prime"] - part["tau"])) ** kept
+        absent = 1 - noise(part).above(part["tau_prime"] - part["tau"])
+        return 1 - math.pow(absent, min(items, part["items_per_user"]))
     hidden = 1.0
     for each in part["rounds"]:
         given = min(items, each["items_per_user"])
@@ -93,12 +93,8 @@ def deltas(part: Figures, tau_prime: int | None = None) -> tuple[float, float]:
     """
     if "rounds" in part:
         return _of_rounds(part)
-    if part["mechanism"] == "domain":
-        found = _shifted(part, _moved(part))
-        return found, found
-    if part["mechanism"] == "selection":
-        found = _held_to(part, 1)
-        return found, found
+    if part["tau_prime"] is None or part["mechanism"] == "selection":
+        return told(part), told(part)
     second = part["tau_prime"] if tau_prime is None else tau_prime
     absent = 1 - noise(part).above(second - part["tau"])
     cases = list(_cases(part, absent))
@@ -110,7 +106,7 @@ def deltas(part: Figures, tau_prime: int | None = None) -> tuple[float, float]:
 
 
 def _cases(part: Figures, absent: float) -> Iterator[float]:
-    """The exact delta where some of her items stand at tau: MATH, section 7."""
+    """The exact delta where some of her items stand at tau; docs/proofs/exact.md."""
     m, shown = part["items_per_user"], math.log(absent)
     if part["neighbors"] == "replace":
         for here in range(m + 1):
@@ -185,9 +181,7 @@ def _key(each: Mapping[str, int], given: int) -> float:
 
 def _normal(mu: float, epsilon: float) -> float:
     """How far a normal distribution exceeds another, mu deviations away."""
-    near, far = (
-        math.erfc((epsilon / mu + side * mu / 2) / math.sqrt(2)) / 2 for side in (-1, 1)
-    )
+    near, far = (math.erfc((epsilon / mu + side * mu / 2) / math.sqrt(2)) / 2 for side in (-1, 1))
     return near - math.exp(epsilon) * far
 
 

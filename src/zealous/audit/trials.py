@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -164,17 +163,17 @@ def _outcome(
             level = np.zeros(runs, np.int64)
             level[run_of[mine]] = 1 + np.searchsorted(setting.edges, counts[mine], side="right")
         elif pair.pure:
-            total = np.bincount(run_of[mine], counts[mine], minlength=runs)
-            level = _steps(setting, total, len(group))
+            totals = np.bincount(run_of[mine], counts[mine], minlength=runs)
+            level = _steps(setting, totals.astype(np.int64), len(group))
         else:
             level = np.minimum(np.bincount(run_of[mine], minlength=runs), levels - 1)
         outcome = outcome * levels + level
     return outcome
 
 
-def _steps(setting: Setting, totals: npt.NDArray[np.float64], items: int) -> Counts:
+def _steps(setting: Setting, totals: Counts, items: int) -> Counts:
     """How far totals are from what others give, in about as many deviations of their noise."""
     (part,) = setting.planned.parts
     width = float(part.mechanism.scale) * np.sqrt(items)
     away = np.floor((totals - items * setting.popular) / width + 0.5).astype(np.int64)
-    return np.clip(away + setting.levels // 2, 0, setting.levels - 1)
+    return np.asarray(np.clip(away + setting.levels // 2, 0, setting.levels - 1))

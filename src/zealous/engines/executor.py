@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -16,8 +17,9 @@ from zealous.lines import Layout, Skipped, named, splitter
 if TYPE_CHECKING:
     import pyarrow as pa
 
-REASON, NUMBER = "zealous:reason", "zealous:number"
+REASON, NUMBER, DRAW = "zealous:reason", "zealous:number", "zealous:draw"
 OTHER_COLUMNS = "zealous-other-columns"  # found in Spark's message, which quotes data
+OTHER_DRAW = "zealous-other-draw"  # likewise
 _MARK = "\ufeff".encode("gb18030")
 
 
@@ -30,6 +32,21 @@ class Through:
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Run on one partition."""
         return map(self.each, batches)
+
+
+@dataclass(frozen=True)
+class Marked:
+    """Applies a function to each batch; all that it leaves in one run has one random mark."""
+
+    each: Each
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Run on one partition."""
+        import pyarrow as pa
+
+        mark = pa.scalar(int.from_bytes(os.urandom(8), signed=True), pa.int64())
+        for batch in map(self.each, batches):
+            yield batch.append_column(DRAW, pa.repeat(mark, batch.num_rows))
 
 
 @dataclass(frozen=True, kw_only=True)

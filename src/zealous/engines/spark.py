@@ -1,7 +1,7 @@
 """Apache Spark: for logs that are on a cluster. Needs `pip install 'zealous[spark]'` and Java 17.
 
-Nothing here uses RDDs or keeps a table in memory, so that any session will do: one of our own, a
-notebook's, Spark Connect.
+Nothing here uses RDDs, so that any session will do: one of our own, a notebook's, Spark Connect.
+Nothing is kept in memory but what `keep` is given.
 """
 
 from __future__ import annotations
@@ -109,6 +109,7 @@ class Spark:
         self._master = master
         self._conf = dict(conf or {})
         self._views: dict[str, str] = {}
+        self._kept: dict[str, Any] = {}
         self._columns: dict[tuple[Any, Layout | None], dict[str, str] | None] = {}
         self._before: dict[str, str | None] = {}
         self._shipped = False
@@ -146,6 +147,7 @@ class Spark:
             if not _from_spark(error):
                 raise
             self._views.clear()
+            self._kept.clear()
         finally:
             self._columns.clear()  # files may change before they are opened again
 
@@ -259,6 +261,7 @@ class Spark:
     def drop(self, name: str) -> None:
         """Forget a table."""
         view = self._views.pop(name, None)
+        self._kept.pop(name, None)
         if view is not None:
             with _wrapping():
                 self.session.catalog.dropTempView(view)
@@ -266,14 +269,25 @@ class Spark:
     def keep(self, name: str, steps: Sequence[Step], each: Each) -> None:
         """Keep the rows of the last step, as `each` leaves them, under a name; see `Engine`.
 
-        What `each` draws must not be drawn again. A local checkpoint forgets how its rows were
-        made, so that a lost executor ends the run where a cache would work them out once more.
+        What `each` drew must not be drawn again. A local checkpoint forgets how its rows were made:
+        where a cache would work out anew what was lost with an executor, the run ends. A task that
+        failed before leaves nothing; one that ran twice (spark.speculation) could leave its rows on
+        two executors, under two noises. So each run of a task marks its rows, the marks that are
+        there at first are remembered, and rows with any other end the run as soon as they are read.
         """
+        from pyspark.sql.types import LongType, StructField, StructType
+
         with _wrapping():
             frame = self._run(steps)
             self._ship()
-            drawn = frame.mapInArrow(executor.Through(each), frame.schema)
-            self._view(name, drawn.localCheckpoint(eager=True))
+            schema = StructType([*frame.schema.fields, StructField(executor.DRAW, LongType())])
+            drawn = frame.mapInArrow(executor.Marked(each), schema).localCheckpoint(eager=True)
+            marks = drawn.select(_quoted(executor.DRAW)).distinct().collect()
+            first = (
+                f"{_quoted(executor.DRAW)} in ({listed([str(mark) for (mark,) in marks] or ['0'])})"
+            )
+            self._view(name, drawn.selectExpr(*(_if(first, each) for each in frame.columns)))
+        self._kept[name] = drawn  # Connect lets go of rows of which nobody here has the frame
 
     def buckets(self, rows: int) -> int:
         """One: Spark cuts its work into parts by itself."""
@@ -437,6 +451,11 @@ def _wrapped(what: str, error: BaseException) -> ZealousError:
     text = str(error)
     if executor.OTHER_COLUMNS in text:
         return LogError("the files of the log do not have the same columns")
+    if executor.OTHER_DRAW in text:
+        return ZealousError(
+            "the cluster ran a task twice, and kept the noise of both: nothing is published. Run "
+            "it with spark.speculation=false"
+        )
     if "PATH_NOT_FOUND" in text:
         return LogError("no log found there: the path must be one that every executor can read")
     if "OutOfMemory" in text:
@@ -470,6 +489,12 @@ def _valid(name: str, kind: str) -> str:
     if kind == "list<element: string>":
         return f"filter({column}, each -> is_valid_utf8(each)) as {column}"
     return column
+
+
+def _if(met: str, name: str) -> str:
+    """SQL of Spark: a column of rows that meet a condition; any other row ends the run."""
+    other = f"raise_error('{executor.OTHER_DRAW}')"
+    return f"case when {met} then {_quoted(name)} else {other} end as {_quoted(name)}"
 
 
 def _quoted(name: str) -> str:

@@ -1,0 +1,48 @@
+"""Whole releases by other mechanisms than ZEALOUS: what they say besides items and counts.
+
+One kind is found in rounds, one is listed in a public file, one is found with the help of such a
+file. What many people have is found for certain, and what one has alone is not, so that there are
+always as many rows.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from zealous.audit.bundle import ALWAYS, DECLARED, Check, background, checked, planned, written
+from zealous.audit.ran import start
+
+_SPLIT = {"queries": 30, "clicks": 1, "columns:tag": 30}
+_EPSILON, _DELTA = "61", "1e-9"
+_WHERE = " (rounds, domain, prior)"
+
+
+def check_others(directory: Path) -> list[Check]:
+    """Publish neighbouring logs with the real command, and compare what may not differ."""
+    others = background()
+    hers = "victim,my own secret,http://listed.example,t0"
+    sites = [f"http://site{number}.example" for number in range(30)]
+    _listed(directory / "sites.txt", [*sites, "http://listed.example", "http://nobody.example"])
+    _listed(directory / "tags.txt", [f"t{number}" for number in range(40)])
+    logs = {"with": [hers, *others], "without": others, "again": others}
+    started = {
+        name: start(written(directory, name, lines), _options()) for name, lines in logs.items()
+    }
+    runs = {name: finish() for name, finish in started.items()}
+    follows = {"the plan follows from the theorems": planned(_EPSILON, _DELTA, len(_SPLIT))}
+    return checked(runs, {**ALWAYS, **follows}, _WHERE)
+
+
+def _listed(path: Path, items: list[str]) -> None:
+    path.write_text("".join(f"{item}\n" for item in items), encoding="utf-8")
+
+
+def _options() -> list[str]:
+    split = ",".join(f"{kind}={weight}" for kind, weight in _SPLIT.items())
+    return [
+        "--items", ",".join(_SPLIT), "--items-per-user", "1", "--users", str(DECLARED),
+        "--guarantee", "indistinguishable", "--epsilon", _EPSILON, "--delta", _DELTA,
+        "--split", split, "--mechanism", "queries=rounds", "--domain", "clicks=../sites.txt",
+        "--prior", "columns:tag=../tags.txt",
+        "--ledger", "ledger", "--id", "audit", "--signed-by", "audit", "--json",
+    ]  # fmt: skip
