@@ -90,7 +90,7 @@ MUTATIONS = [
         "selection: noise that may exceed its bound",
         SELECTION,
         "one user with m items, alone",
-        (Change("mechanism/selection.py", "return noise[noise <= self.most]", "return noise"),),
+        (Change("noise/capped.py", "return noise[noise <= self.most]", "return noise"),),
         trials=8_000,
     ),
     Mutation(
@@ -194,7 +194,7 @@ MUTATIONS = [
         "listed many times",
         (
             Change("public.py", _BEST, _BEST_TWICE),
-            Change("mechanism/rounds.py", _TWICE, "if False:"),
+            Change("mechanism/prior.py", _TWICE, "if False:"),
             Change("histogram.py", "grouped = listed.group_by(", "return listed\n    grouped = ("),
         ),
         trials=12_000,

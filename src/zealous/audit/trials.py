@@ -29,6 +29,7 @@ from zealous.source import open_log
 
 _DIGITS = 7  # of a copy's number
 _MOST_LINES = 3_000_000  # in one packed log
+_NO_PAIR = 99  # a number that none has
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,8 +130,9 @@ def _pack(setting: Setting, copies: int, path: Path) -> None:
 
 
 def _list(setting: Setting, copies: int, path: Path) -> None:
-    """The public file, with the listed items of all copies."""
+    """The public file, with the listed items of all copies, and one that is in no log."""
     with path.open("wb") as file:
+        file.write(_copied(named(0), _tags(_NO_PAIR, 0, 1)))
         for index, pair in enumerate(setting.pairs):
             for item in pair.listed:
                 for side in (0, 1) if pair.right is not None else (0,):

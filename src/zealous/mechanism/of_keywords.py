@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
-from zealous.calibrate import noise_quantile, scale_for, tail
+from zealous.calibrate import tail
 from zealous.errors import UsageError
-from zealous.guarantee import Guarantee, exact, whole
+from zealous.mechanism.domain import Domain
 from zealous.mechanism.protocol import Count, Needs
 from zealous.mechanism.thresholds import kept, with_noise
 
@@ -29,7 +28,7 @@ MOST_KEYWORDS = 1000  # that are used, from the most frequent on
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfKeywords:
+class OfKeywords(Domain):
     """Queries of up to three published keywords, with noise on every one that there could be.
 
     Of K keywords there are N = K + K^2 + K^3 such queries. Each gets noise, those that nobody asked
@@ -40,38 +39,16 @@ class OfKeywords:
     Attributes:
         items_per_user: m.
         scale: The scale of the noise, lambda.
-        keywords: (keyword, count) as they were published. None until `after` gives them.
+        domain: (keyword, count) as they were published. None until `after` gives them.
 
     Guarantee:
         epsilon-differential privacy given the published keywords, if scale >= M/epsilon: counts
         over a list that follows from what was published. The threshold follows from it too.
     """
 
-    items_per_user: int
-    scale: Fraction
-    keywords: pa.Table | None = field(default=None, compare=False, repr=False)
-
     name: ClassVar[str] = "of-keywords"
-    noise: ClassVar[str] = "discrete-laplace"
     theorem: ClassVar[str] = "docs/proofs/clicks.md"
-    pure: ClassVar[bool] = True
     needs: ClassVar[Needs | None] = None
-    tau: ClassVar[int] = 0
-    tau_prime: ClassVar[int | None] = None
-
-    @classmethod
-    def calibrated(cls, goal: Guarantee, items_per_user: int) -> Self:
-        """The least noise that epsilon allows; delta is not used."""
-        m = whole(items_per_user, "items_per_user")
-        return cls(items_per_user=m, scale=scale_for(goal, m))
-
-    @classmethod
-    def again(cls, part: Mapping[str, Any]) -> Self:
-        """Made anew from what release.json says of it."""
-        return cls(
-            items_per_user=whole(part["items_per_user"], "items_per_user"),
-            scale=exact(part["exact"]["scale"], "scale"),
-        )
 
     def using(self, public: pa.Table) -> Self:
         """No public file is needed."""
@@ -80,12 +57,7 @@ class OfKeywords:
     def after(self, released: pa.Table) -> Self:
         """The same with the most frequent of the published keywords."""
         order = [("count", "descending"), ("keyword", "ascending")]
-        return replace(self, keywords=released.sort_by(order).slice(0, MOST_KEYWORDS))
-
-    def delta(self, goal: Guarantee) -> Fraction:
-        """None at M/scale and above; 1 below, where nothing is proven."""
-        covered = goal.moved_counts(self.items_per_user) <= goal.epsilon * self.scale
-        return Fraction(0) if covered else Fraction(1)
+        return replace(self, domain=released.sort_by(order).slice(0, MOST_KEYWORDS))
 
     def threshold(self, keywords: int) -> int:
         """What a noisy count must be above with so many keywords: at most 1/N pass by noise alone.
@@ -99,10 +71,6 @@ class OfKeywords:
         """The chance that a query of this many users is published if it is made of keywords."""
         return tail(self.scale, self.threshold(MOST_KEYWORDS) - count)
 
-    def error(self, confidence: float) -> int:
-        """A published count is off by at most this with such a probability."""
-        return noise_quantile(self.scale, confidence)
-
     def alone(self) -> float:
         """Of one user's own queries so many are published, made of what was public, at most."""
         return self.items_per_user * self.appears(1)
@@ -114,22 +82,18 @@ class OfKeywords:
             f"{self.threshold(MOST_KEYWORDS)} for {MOST_KEYWORDS} of them, less for fewer"
         )
 
-    def parameters(self) -> dict[str, Any]:
-        """The scale says all."""
-        return {}
-
     def release(self, count: Count, random_bytes: RandomBytes = os.urandom) -> list[pa.RecordBatch]:
         """Publish: the queries above the threshold with their noisy counts."""
         from zealous.noise import DiscreteLaplace
 
-        if self.keywords is None:
+        if self.domain is None:
             raise UsageError("the of-keywords mechanism needs keywords: call after(table) first")
-        words = self.keywords["keyword"].to_pylist()
+        words = self.domain["keyword"].to_pylist()
         above = self.threshold(len(words))
         noise = DiscreteLaplace(scale=self.scale)
         unasked = self._unasked(words, above, random_bytes)
         published = []
-        for batch in count(bound=self.items_per_user, at_least=1, made_of=self.keywords):
+        for batch in count(bound=self.items_per_user, at_least=1, made_of=self.domain):
             unasked -= set(batch["query"].to_pylist()) if unasked else set()  # these are asked
             noisy = with_noise(batch, noise, random_bytes)
             published.append(kept(batch, noisy, noisy > above))

@@ -6,6 +6,7 @@ What a privacy reviewer must read.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 from zealous.engines.engine import Counted
 from zealous.errors import UsageError
+from zealous.guarantee import exact, whole
 from zealous.mechanism.protocol import Count, Needs
 
 if TYPE_CHECKING:
@@ -49,6 +51,16 @@ class Thresholds:
 
     pure: ClassVar[bool] = False
     needs: ClassVar[Needs | None] = None
+
+    @classmethod
+    def again(cls, part: Mapping[str, Any]) -> Self:
+        """Made anew from what release.json says of it."""
+        return cls(
+            items_per_user=whole(part["items_per_user"], "items_per_user"),
+            scale=exact(part["exact"]["scale"], "scale"),
+            tau=whole(part["tau"], "tau"),
+            tau_prime=whole(part["tau_prime"], "tau_prime"),
+        )
 
     def release(self, count: Count, random_bytes: RandomBytes = os.urandom) -> list[pa.RecordBatch]:
         """Publish: the kept items with their noisy counts, in no particular order."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from zealous.calibrate import (
     Calibration,
@@ -15,7 +14,7 @@ from zealous.calibrate import (
     noise_quantile,
     publication_probability,
 )
-from zealous.guarantee import Guarantee, exact, whole
+from zealous.guarantee import Guarantee
 from zealous.mechanism.thresholds import Thresholds
 
 if TYPE_CHECKING:
@@ -46,16 +45,6 @@ class Zealous(Thresholds):
             scale=best.scale,
             tau=best.tau,
             tau_prime=best.tau_prime,
-        )
-
-    @classmethod
-    def again(cls, part: Mapping[str, Any]) -> Self:
-        """Made anew from what release.json says of it."""
-        return cls(
-            items_per_user=part["items_per_user"],
-            scale=exact(part["exact"]["scale"], "scale"),
-            tau=whole(part["tau"], "tau"),
-            tau_prime=part["tau_prime"],
         )
 
     def source(self) -> DiscreteLaplace:
