@@ -2,10 +2,10 @@
 
     python pipelinedp_gaussian.py INPUT OUTPUT [--bounds 1 2 3 5 8 10 15 20 30] [--draws 3]
 
-INPUT is a Parquet table of (user, item), each pair once. Every bound is tried once, the two
-that publish the most items are drawn again, and the better one counts. OUTPUT is JSON, with true
-figures of the table. The noisy count decides itself whether an item appears, which serves PipelineDP
-best: chosen apart (`partition_selection_strategy`), items cost half of the budget.
+INPUT is a Parquet table of (user, item), each pair once. Every bound is tried once, the two that
+publish the most items are drawn again, and the better one counts. OUTPUT is JSON, with true figures
+of the table. The noisy count decides itself whether an item appears, which serves PipelineDP best:
+chosen apart (`partition_selection_strategy`), items cost half of the budget.
 """
 
 import argparse

@@ -18,7 +18,7 @@ _MORE = 40  # items than anybody may give
 def more_than_any_bound(shape: Shape) -> Pair:
     """Those that she does not give may steer, and never appear; all others share one weight."""
     items = tuple(range(max(shape.given) + _MORE))
-    name = "one user with more items than she may give, alone"
+    name = "more items than she may give, alone"
     return Pair(name, holds(items), None, (items,), every=8)
 
 
@@ -30,7 +30,7 @@ def in_many_rows(_: Shape) -> Pair:
 def found_last(shape: Shape) -> Pair:
     """Others' items become keys, and in the next round what she alone has gets all her weight."""
     rest = others([1], shape.popular) + others([2], shape.popular)
-    name = "a unique item beside popular ones, alone"
+    name = "unique item beside popular ones, alone"
     return Pair(name, rest + holds([0, 1, 2]), None, ((0,),), listed=(1, 2), every=4)
 
 

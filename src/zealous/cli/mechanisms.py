@@ -36,10 +36,10 @@ _HELP = """Compare what each mechanism publishes of a log, at equal epsilon and 
 
 Releases one kind of items by every mechanism, several times, and compares with the truth: items
 released; the share of the total count that they cover (users of the released items over users of
-all items); the average count error against the true number of users, and how much of it is noise,
-against what is left of it when each user gives at most so many items; and the seconds of counting
-and noise for one release. All run under the indistinguishable guarantee, ZEALOUS too: at the same
-numbers its probabilistic one promises more.
+all items); how far a count is from the true number of users on average, and how far by noise alone,
+the rest being users who gave other items; and the seconds of counting and noise for one release.
+All run under the indistinguishable guarantee, ZEALOUS too: at the same numbers its probabilistic
+one promises more.
 
 INTERNAL: the table is made of true figures and is for the owner alone. It must not be handed out,
 and which mechanism or parameters to take must not be decided by it for a release of the same log.
@@ -203,9 +203,7 @@ def _print(rows: Sequence[Row]) -> None:
     )):  # fmt: skip
         title = f"{relation}, epsilon = {shown(epsilon)}, delta = {shown(delta)}"
         show.table(title, _HEADINGS, [_cells(row) for row in block])
-    draws = max((row.figures["items"].draws for row in rows if row.figures
-                 and row.figures["items"]), default=0)  # fmt: skip
-    click.echo(f"Means over {draws} draws; in brackets the least and the most.")
+    click.echo("In brackets the least and the most of the draws, before them the mean.")
     for note in NOTES:
         click.echo(f"- {note}")
 

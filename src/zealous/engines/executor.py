@@ -35,6 +35,21 @@ class Through:
 
 
 @dataclass(frozen=True)
+class Named:
+    """Gives a function its batches under the names of their columns.
+
+    PySpark's `mapInArrow` does not find columns with a dot or a backtick in their names.
+    """
+
+    each: Each
+    names: tuple[str, ...]
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Run on one batch."""
+        return self.each(batch.rename_columns(list(self.names)))
+
+
+@dataclass(frozen=True)
 class Marked:
     """Applies a function to each batch; all that it leaves in one run has one random mark."""
 

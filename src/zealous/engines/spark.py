@@ -241,7 +241,8 @@ class Spark:
             frame = self._run(steps)
             if each is not None:
                 self._ship()
-                frame = frame.mapInArrow(executor.Through(each), frame.schema)
+                through = executor.Through(executor.Named(each, tuple(frame.columns)))
+                frame = _numbered(frame).mapInArrow(through, frame.schema)
             table = frame.toArrow()
         yield from table.to_batches()
 
@@ -281,7 +282,8 @@ class Spark:
             frame = self._run(steps)
             self._ship()
             schema = StructType([*frame.schema.fields, StructField(executor.DRAW, LongType())])
-            drawn = frame.mapInArrow(executor.Marked(each), schema).localCheckpoint(eager=True)
+            marked = executor.Marked(executor.Named(each, tuple(frame.columns)))
+            drawn = _numbered(frame).mapInArrow(marked, schema).localCheckpoint(eager=True)
             marks = drawn.select(_quoted(executor.DRAW)).distinct().collect()
             first = (
                 f"{_quoted(executor.DRAW)} in ({listed([str(mark) for (mark,) in marks] or ['0'])})"
@@ -489,6 +491,11 @@ def _valid(name: str, kind: str) -> str:
     if kind == "list<element: string>":
         return f"filter({column}, each -> is_valid_utf8(each)) as {column}"
     return column
+
+
+def _numbered(frame: Any) -> Any:
+    """A frame whose columns any function of Spark finds; see `executor.Named`."""
+    return frame.toDF(*(f"c{number}" for number in range(len(frame.columns))))
 
 
 def _if(met: str, name: str) -> str:

@@ -34,6 +34,7 @@ from zealous.source import open_log
 Say = Callable[[str], None]
 EPSILONS = ("0.5", "1", "2", "5")
 NEIGHBORS: tuple[Neighbors, ...] = ("add-remove", "replace")
+FIGURES = ("items", "covered", "error", "noise", "seconds")
 # Those that publish a kind of items by itself.
 COMPARED = {name: each for name, each in MECHANISMS.items() if each not in FOLLOWS}
 
@@ -46,8 +47,11 @@ class Row:
         goal: What it guarantees.
         mechanism: Its name.
         items_per_user: m, which is 1 for a mechanism that knows no other.
-        figures: What came out over the draws; None where it cannot be run, and `note` says why.
-        note: What is to be known of the row.
+        figures: Over the draws, by name: `items` released; the share of the total count that they
+            have (`covered`); how far counts are off on average, from how many users have the item
+            (`error`) and from how many of them gave it (`noise`); `seconds` of counting and noise.
+            None where nothing came out, and for all where it cannot be run.
+        note: What is to be known of the row; why it cannot be run.
     """
 
     goal: Indistinguishability
@@ -55,15 +59,6 @@ class Row:
     items_per_user: int
     figures: Mapping[str, Spread | None] | None
     note: str = ""
-
-
-FIGURES = {
-    "items": "items released",
-    "covered": "share of the total count",
-    "error": "count error",
-    "noise": "of it noise",
-    "seconds": "seconds",
-}
 
 
 class Compared(NamedTuple):

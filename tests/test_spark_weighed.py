@@ -1,0 +1,322 @@
+"""Weights, lists of items, orders and noise that is kept: on Spark as on DuckDB and the oracle."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from conftest import Run
+from oracle import md5_place
+from spark import QUICK, SPARK, Engines, read
+from weighed import (
+    KINDS,
+    TEXTS,
+    URLS,
+    Item,
+    Row,
+    expected,
+    found,
+    items,
+    md5_rank,
+    table,
+    tables,
+    write,
+)
+
+import zealous as z
+from zealous.bound import hold
+from zealous.engines.engine import Counted, Engine
+from zealous.engines.sql import Step
+from zealous.errors import ZealousError
+from zealous.histogram import histogram, keepers
+from zealous.items import Kind
+from zealous.source import Source, open_log
+from zealous.verify import verify
+
+pytest_plugins = ("spark",)
+pytestmark = SPARK
+
+KEY = 2**63 + 5
+WEIGHTS = [1000, 707, 577]
+
+
+def many(number: int) -> list[Row]:
+    chance = random.Random(number)
+    return [
+        Row(
+            user=f"u{chance.randrange(number // 8)}",
+            query=chance.choice([*TEXTS, "a 日本", "a b_\\"]),
+            time=chance.choice([None, 0, 1, 2, 3]),
+            urls=tuple(chance.sample(URLS, chance.randrange(3))),
+            place=chance.choice(TEXTS[:4]),
+            weight=chance.choice("12"),
+        )
+        for _ in range(number)
+    ]
+
+
+ROWS = many(800)
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write(tmp_path_factory.mktemp("weighed") / "log.parquet", ROWS)
+
+
+@pytest.fixture
+def same_order(engines: Engines, monkeypatch: pytest.MonkeyPatch) -> Engines:
+    """Both engines with the oracle's order."""
+    for engine in engines:
+        monkeypatch.setattr(type(engine), "rank_key", md5_rank)
+    monkeypatch.setattr(type(engines[0]), "rank_place", lambda _, rank: md5_place(rank))
+    return engines
+
+
+def opened(engine: Engine, path: Path, kind: Kind) -> Source:
+    return open_log(read(engine, path), engine, kind.extra())
+
+
+def counter(source: Source, kind: Kind, select: str = "random") -> Any:
+    return partial(histogram, kind, source, select=select, key=KEY)
+
+
+def asked(name: str) -> list[dict[str, Any]]:
+    """With ties, with NULLs, with what is listed twice or not at all, and with nothing."""
+    known: list[Item] = sorted({item for row in ROWS for item in items(name, row)})
+    order = [(*item, None if n % 5 == 0 else n % 3) for n, item in enumerate(known)]
+    order += [(*known[0], 2), (*known[0], -1), (None, *known[1][1:], 9)]
+    order.append((*("nobody's" for _ in known[0]), 5))
+    other = [(*item, len(item[0])) for item in known[::2]]
+    base: dict[str, Any] = {"only": None, "without": None, "order": [], "weights": None}
+    return [
+        base | each
+        for each in (
+            {"bound": 2, "at_least": 0, "weights": WEIGHTS},
+            {"bound": 3, "at_least": 1, "weights": WEIGHTS, "order": [order[3:]]},
+            {"bound": 2, "at_least": 0, "only": known[::2] * 2, "without": known[:3]},
+            {"bound": 2, "at_least": 2, "order": [order, other], "without": known[-1:]},
+            {"bound": 1, "at_least": 0, "only": [], "order": [[]]},
+        )
+    ]
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_same_as_the_oracle(name: str, path: Path, same_order: Engines) -> None:
+    kind = KINDS[name]
+    sources = [opened(engine, path, kind) for engine in same_order]
+    selects = ("random", "first", "frequent", "random", "first")
+    for select, how in zip(selects, asked(name), strict=True):
+        right = expected(name, ROWS, key=KEY, select=select, **how)
+        assert bool(right) == (how["only"] != [])
+        for source in sources:
+            assert found(counter(source, kind, select)(**tables(kind, how))) == right
+
+
+def test_from_items_that_were_worked_out_before(path: Path, same_order: Engines) -> None:
+    kind, (how, *_) = KINDS["query-clicks"], asked("query-clicks")
+    right = expected("query-clicks", ROWS, key=KEY, select="first", **how)
+    for engine in same_order:
+        with hold(kind, opened(engine, path, kind), select="first") as (held, source):
+            assert found(counter(source, held, "first")(**tables(kind, how))) == right
+
+
+def test_queries_of_keywords_and_clicks_that_follow(path: Path, same_order: Engines) -> None:
+    words = pa.table({"keyword": ["a", "日本", "100"]})
+    counts, clicks = [], []
+    for engine in same_order:
+        source = opened(engine, path, z.query_clicks(9))
+        counts.append(found(counter(source, z.queries(2))(bound=2, at_least=1, made_of=words)))
+        kept = keepers(z.queries(2), source, bound=2, select="random", key=KEY)
+        following = counter(source, z.query_clicks(9))(bound=9, at_least=1, following=kept)
+        clicks.append(found(following))
+    assert counts[0] == counts[1]
+    assert set(counts[0]) == {("a",), ("日本",), ("a 日本",)}
+    assert clicks[0] == clicks[1] != {}
+
+
+# Noise that is kept
+
+
+@pytest.fixture
+def drawing(tmp_path: Path) -> Callable[[pa.RecordBatch], pa.RecordBatch]:
+    """Adds noise, and writes down for how many rows."""
+    seen = tmp_path / "seen"
+    seen.touch()
+
+    def draw(batch: pa.RecordBatch) -> pa.RecordBatch:
+        with seen.open("a") as file:
+            file.write(f"{batch.num_rows}\n")
+        noise = np.frombuffer(os.urandom(2 * batch.num_rows), np.int16)
+        noisy = pa.array(batch["count"].to_numpy() + noise)
+        return batch.set_column(batch.num_columns - 1, "count", noisy)
+
+    return draw
+
+
+def drawn(tmp_path: Path) -> int:
+    return sum(map(int, (tmp_path / "seen").read_text().split()))
+
+
+def counts(spark: z.Spark, number: int) -> Counted:
+    spark.put(
+        "counts", pa.table({"it's a `b`.c": [*map(str, range(number))], "count": [0] * number})
+    )
+    return Counted(spark, lambda: nullcontext([Step("counted", "select * from counts")]))
+
+
+EVERY = -(10**9)
+
+
+def test_noise_is_drawn_once(spark: z.Spark, drawing: Any, tmp_path: Path) -> None:
+    with spark:
+        stored = counts(spark, 3000).stored(drawing)
+        assert drawn(tmp_path) == 3000
+        rows, again = (found(stored.above(EVERY)) for _ in range(2))
+        assert rows == again
+        assert rows.keys() == {(str(n),) for n in range(3000)}
+        assert len(set(rows.values())) > 1000
+        assert found(stored.above(1000)) == {item: n for item, n in rows.items() if n > 1000}
+        few = pa.table({"it's a `b`.c": ["7", "nobody's"]})
+        assert found(stored.of(few)) == {("7",): rows["7",]}
+        assert drawn(tmp_path) == 3000
+
+        # How the rows were made is forgotten: nothing could make them again.
+        frame = spark.session.table(spark._views[stored.name])
+        plan = frame._jdf.queryExecution().toString()
+        assert "Scan ExistingRDD" in plan
+        assert "MapInArrow" not in plan
+        assert frame.columns == ["it's a `b`.c", "count"]
+        nothing = counts(spark, 0).stored(drawing)
+        assert found(nothing.above(EVERY)) == {}
+
+
+def test_what_was_lost_is_not_drawn_again(spark: z.Spark, drawing: Any, tmp_path: Path) -> None:
+    """As if the executor that had the rows were gone."""
+    with spark:
+        stored = counts(spark, 100).stored(drawing)
+        for rdd in spark.session.sparkContext._jsc.getPersistentRDDs().values():
+            rdd.unpersist(True)
+        with pytest.raises(ZealousError, match="could not run a step"):
+            list(stored.above(EVERY))
+    assert drawn(tmp_path) == 100
+
+
+def test_another_draw_of_the_same_rows_ends_the_run(
+    spark: z.Spark, drawing: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As if a task that ran twice had left its rows twice: here they are made whenever read."""
+    from pyspark.sql.classic.dataframe import DataFrame
+
+    monkeypatch.setattr(DataFrame, "localCheckpoint", lambda frame, eager: frame)
+    with spark:
+        stored = counts(spark, 100).stored(drawing)
+        for threshold in (EVERY, 10**9):  # even where none of them would come
+            with pytest.raises(ZealousError, match="ran a task twice"):
+                list(stored.above(threshold))
+
+
+@pytest.mark.parametrize("name", ["queries", "query-clicks"])
+def test_what_is_kept_steers(
+    name: str, path: Path, same_order: Engines, drawing: Any, tmp_path: Path
+) -> None:
+    kind, (_, spark) = KINDS[name], same_order
+    count = counter(opened(spark, path, kind), kind)
+    stored = count(bound=3, at_least=0, weights=WEIGHTS).stored(drawing)
+    noisy = found(stored.above(EVERY))
+    assert drawn(tmp_path) == len(noisy)
+    gone = [item for item, noise in noisy.items() if noise > 10_000]
+    how: dict[str, Any] = {"bound": 2, "at_least": 1, "weights": WEIGHTS}
+    order = [(*item, noise) for item, noise in noisy.items()]
+    right = expected(name, ROWS, key=KEY, order=[order], without=gone, **how)
+    assert found(count(**how, order=[stored], without=table(kind, gone))) == right
+    assert drawn(tmp_path) == len(noisy)
+
+
+# From a DataFrame to a release
+
+
+@pytest.fixture
+def fetched(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many rows came to the driver, each time that some came."""
+    from pyspark.sql.classic.dataframe import DataFrame
+
+    rows: list[int] = []
+    fetch = DataFrame.toArrow
+
+    def spy(frame: Any) -> pa.Table:
+        came = fetch(frame)
+        rows.append(came.num_rows)
+        return came
+
+    monkeypatch.setattr(DataFrame, "toArrow", spy)
+    return rows
+
+
+QUERIES = 60
+
+
+@pytest.fixture
+def log(spark: z.Spark) -> Iterator[Any]:
+    """Everybody asks for something frequent, and for much that nobody else does."""
+    chance = random.Random(3)
+    rows = []
+    for user in range(300):
+        asked = [f"q{int(QUERIES * chance.random() ** 2)}" for _ in range(6)]
+        rows += [(f"u{user}", query) for query in [*asked, *(f"own {user} {n}" for n in range(9))]]
+    users, queries = zip(*rows, strict=True)
+    frame = spark.session.createDataFrame(pa.table({"user": users, "query": queries}))
+    return z.read_log(frame, engine=spark)
+
+
+MECHANISMS = ["rounds", "sips", "gaussian", "domain", "prior"]
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_published(mechanism: str, log: Any, fetched: list[int], tmp_path: Path) -> None:
+    listed = tmp_path / "listed.csv"
+    listed.write_text("query,count\n" + "".join(f"q{n},{99 - n}\n" for n in range(QUERIES + 9)))
+    files = {mechanism: listed} if mechanism in ("domain", "prior") else {}
+    goal = z.Indistinguishability(epsilon=12, delta="1e-3", neighbors="add-remove")
+    release = z.publish(log, goal, [z.queries(4)], mechanism=mechanism, account=None, **files)
+    rows = release["queries"].arrow
+    names = set(rows["query"].to_pylist())
+    if mechanism == "domain":
+        assert names == {f"q{n}" for n in range(QUERIES + 9)}
+        assert fetched == [QUERIES]  # before their noise: no more than is published
+    else:
+        assert 10 < len(names) < 90
+        assert "q0" in names
+    if mechanism == "gaussian":
+        assert fetched == [len(names)]
+    if mechanism in ("rounds", "sips"):  # the keys of each round, and their counts
+        *keys, last = fetched
+        assert len(keys) == 3
+        assert sum(keys) == last == len(names)
+    most = max(zip(rows["count"].to_pylist(), rows["query"].to_pylist(), strict=True))
+    assert most[1] in {f"q{n}" for n in range(8)}
+    assert 20 < most[0] < 250
+    release.write(tmp_path / "release")
+    assert all(check.ok for check in verify(tmp_path / "release"))
+
+
+def test_the_command(path: Path, run: Run, tmp_path: Path) -> None:
+    conf = [part for each in QUICK.items() for part in ("--spark-conf", "=".join(each))]
+    ran = run(
+        "publish", path, "--engine", "spark", "--spark-master", "local[2]", *conf,
+        "--mechanism", "rounds", "--guarantee", "indistinguishable", "--neighbors", "add-remove",
+        "--items", "queries", "--items-per-user", 3, "--epsilon", 20, "--delta", "1e-3",
+        "--no-ledger", "-o", "release",
+    )  # fmt: skip
+    assert ran.code == 0, ran.said
+    assert verify(tmp_path / "release")
+    assert run("verify", "release").code == 0
+    lines = (tmp_path / "release" / "queries.csv").read_text().splitlines()
+    assert len(lines) > 5
