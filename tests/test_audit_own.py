@@ -22,7 +22,7 @@ from zealous.audit.statistics import Claim
 from zealous.calibrate import calibrate
 from zealous.errors import UsageError
 from zealous.guarantee import Guarantee
-from zealous.mechanism import Count, Mechanism, Zealous
+from zealous.mechanism import Calibrated, Count, Gaussian, Laplace, Mechanism, Selection, Zealous
 
 TRIALS = 2_000
 FEW = 1_000  # show what is badly wrong
@@ -247,6 +247,21 @@ def calibrated(goal: Guarantee, m: int) -> Zealous:
 )
 def test_zealous_passes(goal: Guarantee, m: int) -> None:
     found = audit_mechanism(calibrated(goal, m), goal, FEW)
+    assert found.passed, found.failures()
+
+
+@pytest.mark.parametrize(
+    ("kind", "goal", "m"),
+    [
+        (Laplace, z.Indistinguishability(epsilon=2, delta="0.1"), 3),
+        (Gaussian, z.Indistinguishability(epsilon=2, delta="0.1", neighbors="add-remove"), 4),
+        (Selection, z.Indistinguishability(epsilon=2, delta="0.1"), 1),
+    ],
+)
+def test_other_noise_between_thresholds_passes(
+    kind: type[Calibrated], goal: Guarantee, m: int
+) -> None:
+    found = audit_mechanism(kind.calibrated(goal, m), goal, FEW)
     assert found.passed, found.failures()
 
 

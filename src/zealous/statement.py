@@ -93,6 +93,7 @@ def statement(about: Mapping[str, Any]) -> str:
         odds=_odds(goal),
         delta=_delta(goal),
         pure=pure(goal),
+        noise=_noise(about),
         ledger=entry,
         accounts=_accounts(about, entry) if entry else [],
         otherwise=counted_otherwise(about, entry) if entry else [],
@@ -149,6 +150,13 @@ def one_in(chance: Fraction) -> str:
     """
     times = math.floor(1 / chance)
     return f"1 in {times:,}" if times < 10**10 else f"1 in 10^{len(str(times)) - 1}"
+
+
+def _noise(about: Mapping[str, Any]) -> str:
+    """Which noise, and by which mechanisms where it is not ZEALOUS alone."""
+    noises = " and ".join(dict.fromkeys(map(wording.noise, about["plan"])))
+    others = dict.fromkeys(part["mechanism"] for part in about["plan"])
+    return noises if list(others) == ["zealous"] else f"{noises} ({', '.join(others)})"
 
 
 def _rows(about: Mapping[str, Any]) -> list[dict[str, Any]]:
