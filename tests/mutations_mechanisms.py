@@ -51,7 +51,7 @@ MUTATIONS = [
         GAUSSIAN,
         "m popular items for m others",
         (Change("theory/sparse.py", "goal.moved_counts(items_per_user)", "items_per_user"),),
-        trials=6_000,
+        trials=12_000,
     ),
     Mutation(
         "gaussian: noise 20 % low",
@@ -98,13 +98,14 @@ MUTATIONS = [
         SET_UNION,
         "one item in many rows",
         (Change("bound.py", _DISTINCT, _DISTINCT.replace("distinct ", "")),),
-        trials=6_000,
+        trials=12_000,
     ),
     Mutation(
         "the whole weight for every item",
         SET_UNION,
         "more items than she may give",
         (Change("theory/rounds.py", "return math.isqrt(WEIGHT**2 // given)", "return WEIGHT"),),
+        trials=6_000,
     ),
     Mutation(
         "rounds: factor 2 forgotten",
@@ -176,7 +177,7 @@ MUTATIONS = [
         TWO_ROUNDS,
         "more items than she may give",
         (Change("mechanism/rounds.py", "unseen & (noisy > threshold)", "unseen[:0]"),),
-        trials=12_000,
+        trials=24_000,
     ),
     Mutation(
         "every key of a user counts",
@@ -204,7 +205,7 @@ MUTATIONS = [
         LISTED,
         "as many listed items as she may give",
         (Change("mechanism/prior.py", "if not places.size:", "if True:"),),
-        trials=20_000,
+        trials=24_000,
     ),
     Mutation(
         "every item passes as if it were listed",

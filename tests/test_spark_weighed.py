@@ -33,7 +33,6 @@ from weighed import (
 )
 
 import zealous as z
-from zealous.bound import hold
 from zealous.cli import cli
 from zealous.engines.engine import Counted, Engine
 from zealous.engines.sql import Step
@@ -121,14 +120,6 @@ def test_same_as_the_oracle(name: str, path: Path, same_order: Engines) -> None:
         assert bool(right) == (how["only"] != [])
         for source in sources:
             assert found(counter(source, kind, select)(**tables(kind, how))) == right
-
-
-def test_from_items_that_were_worked_out_before(path: Path, same_order: Engines) -> None:
-    kind, (how, *_) = KINDS["query-clicks"], asked("query-clicks")
-    right = expected("query-clicks", ROWS, key=KEY, select="first", **how)
-    for engine in same_order:
-        with hold(kind, opened(engine, path, kind), select="first") as (held, source):
-            assert found(counter(source, held, "first")(**tables(kind, how))) == right
 
 
 def test_queries_of_keywords_and_clicks_that_follow(path: Path, same_order: Engines) -> None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 from zealous.engines.sql import Step, identifier, listed
@@ -14,7 +12,6 @@ from zealous.items import Kind
 from zealous.source import Source
 
 Select = Literal["random", "first", "frequent"]
-_numbers = itertools.count()  # of tables, so that none is put in the place of another
 _LOOK_AHEAD = 20  # with a larger m most of what a user has is near enough to be looked at
 
 
@@ -81,75 +78,20 @@ def _held(kind: Kind, source: Source, choice: Choice) -> tuple[list[Step], str]:
     names = [identifier(name) for name in kind.columns()]
     item = listed(names)
     rank = source.engine.rank_key(choice.key, ["user", *kind.columns()])
-    first = {"first": '"order:since" nulls last, ', "frequent": '"order:often" desc, '}
-    order = first.get(choice.select, "") + listed([rank, *names])
-    if isinstance(kind, Held):
-        return [Step("held", "select * from items")], order
+    order = listed([rank, *names])
+    since, often = identifier("order:since"), identifier("order:often")  # no item's column
+    if choice.select == "first":
+        held = f"select user, {item}, min(time) as {since} from items group by user, {item}"
+        return [Step("held", held)], f"{since} nulls last, {order}"
+    if choice.select == "frequent":
+        held = f"select user, {item}, count(*) as {often} from items group by user, {item}"
+        return [Step("held", held)], f"{often} desc, {order}"
     place = source.engine.rank_place(rank)
-    by_chance = choice.select == "random" and not choice.steered_by and choice.weights is None
+    by_chance = not choice.steered_by and choice.weights is None
     if place is None or not by_chance or choice.most > _LOOK_AHEAD:
-        return [_distinct(kind, choice.select)], order
+        return [Step("held", f"select distinct user, {item} from items")], order
     ahead = _look_ahead(item, place, choice.most)
     return [*ahead, Step("held", f"select distinct user, {item} from near")], order
-
-
-def _distinct(kind: Kind, select: Select) -> Step:
-    """From `items` to `held`: each user's items once, with what their order takes."""
-    item = listed(map(identifier, kind.columns()))
-    if select == "random":
-        return Step("held", f"select distinct user, {item} from items")
-    taken = 'min(time) as "order:since"' if select == "first" else 'count(*) as "order:often"'
-    return Step("held", f"select user, {item}, {taken} from items group by user, {item}")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Held(Kind):
-    """Items of some kind in a source that has each of a user's items once; see `hold`.
-
-    Attributes:
-        of: The kind.
-    """
-
-    of: Kind
-    item = ()
-    needs = ()
-
-    def name(self) -> str:
-        """What the kind is called."""
-        return self.of.name()
-
-    def item_columns(self) -> tuple[str, ...]:
-        """The columns of an item, without the attribute."""
-        return self.of.item_columns()
-
-    def _steps(self, source: Source) -> list[Step]:
-        del source
-        return [Step("items", "select * from entries")]
-
-
-@contextmanager
-def hold(
-    kind: Kind, source: Source, *, select: Select, say: Callable[[str], None] = lambda _: None
-) -> Iterator[tuple[Kind, Source]]:
-    """Work out each user's distinct items once, for a log that is counted several times.
-
-    Gives a kind and a source whose histograms, for the same `select`, are those of the given ones.
-    An engine that works a table out whenever it is read gains nothing by it.
-    """
-    check_select(select, source.roles)
-    engine, name = source.engine, f"held_{next(_numbers)}"
-    number = engine.buckets(source.rows)
-    steps = [*kind.steps(source), _distinct(kind, select)]
-    for part in range(number):
-        if number > 1:
-            say(f"reading {kind.name()}: bucket {part + 1} of {number} of the users")
-        entries = source.bucket(part, number).entries if number > 1 else source.entries
-        engine.store(name, [*entries, *steps])
-    # (user, item..., order:since or order:often)
-    stored = Step("entries", f"select * from {name}")
-    held = Held(items_per_user=kind.items_per_user, by=kind.by, of=kind)
-    yield held, replace(source, entries=(stored,))
-    engine.drop(name)
 
 
 def _steered(kind: Kind, rows: str, table: str, number: int) -> Step:

@@ -19,12 +19,12 @@ def more_than_any_bound(shape: Shape) -> Pair:
     """Those that she does not give may steer, and never appear; all others share one weight."""
     items = tuple(range(max(shape.given) + _MORE))
     name = "more items than she may give, alone"
-    return Pair(name, holds(items), None, (items,), every=8)
+    return Pair(name, holds(items), None, (items,), every=16)
 
 
 def in_many_rows(_: Shape) -> Pair:
     """An item that she has in many rows has the weight of one."""
-    return Pair("one item in many rows, alone", holds([0], rows=_ROWS), None, ((0,),), every=4)
+    return Pair("one item in many rows, alone", holds([0], rows=_ROWS), None, ((0,),), every=8)
 
 
 def found_last(shape: Shape) -> Pair:
@@ -72,7 +72,7 @@ def all_listed(shape: Shape) -> Pair:
     """Listed items become keys by noise alone, also where nobody has them."""
     items = tuple(range(max(shape.given)))
     name = "as many listed items as she may give"
-    return Pair(name, (), holds(items), (items,), listed=items, every=4)
+    return Pair(name, (), holds(items), (items,), listed=items, every=8)
 
 
 def listed_many_times(shape: Shape) -> Pair:

@@ -140,7 +140,7 @@ def _thresholds() -> list[Setting]:
             "gaussian, m = 1",
             Indistinguishability(epsilon=1, delta="0.1"),
             1,
-            [pairs.replaced, pairs.alone, pairs.many, pairs.swayed],
+            [pairs.replaced, pairs.alone, pairs.swayed],
             mechanism="gaussian",
         ),
         _setting(
@@ -154,7 +154,7 @@ def _thresholds() -> list[Setting]:
             "selection",
             Indistinguishability(epsilon=2, delta="0.1"),
             1,
-            [pairs.replaced, pairs.unique, pairs.alone, pairs.many],
+            [pairs.replaced, pairs.unique, pairs.alone],
             mechanism="selection",
         ),
     ]

@@ -22,7 +22,7 @@ from zealous.plan import Plan, figures
 from zealous.publish import draw
 from zealous.source import Source
 
-RUNS = 600
+RUNS = 500
 _SIZES = (1, 3)
 _COUNT = 1_000_000  # so far above tau' that nothing is cut
 _LEVELS = 5  # noise of -2 or below, -1, 0, 1, 2 or above
