@@ -66,7 +66,7 @@ _COUNT_NORMAL = (
 )
 ROWS_COUNTED = (Change("histogram.py", _COUNT, _COUNT.replace("kept", "items natural join kept")),)
 _CHECK = "    check_select(choice.select, source.roles)\n    steps"
-_CHECK_LESS = "    choice = replace(choice, most=10 * choice.most)\n    steps"
+_CHECK_LESS = "    object.__setattr__(choice, 'most', 10 * choice.most)\n    steps"
 _AHEAD = "    ahead = _look_ahead(item, place, choice.most)\n"
 _HELD_POPULAR = """    held = (f"select *, count(*) over (partition by {item}) as popular from "
             f"(select distinct user, {item} from items)")

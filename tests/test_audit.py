@@ -538,10 +538,10 @@ def test_the_command_prints_claims_beside_what_was_seen(tmp_path: Path) -> None:
 def test_the_command_prints_one_object(monkeypatch: pytest.MonkeyPatch) -> None:
     quick = partial(audit, parts=["pairs"])
     monkeypatch.setattr("zealous.audit.audit", quick)
-    done = CliRunner().invoke(command, ["--trials", "4000", "--json"])
+    done = CliRunner().invoke(command, ["--trials", "2000", "--json"])
     found = json.loads(done.stdout)
     assert found["passed"] is True
-    assert found["trials"] == 4000
+    assert found["trials"] == 2000
     assert len(found["pairs"]) == sum(len(setting.pairs) for setting in PLANS)
     assert all(each["epsilon"]["claimed"] >= 0 for each in found["pairs"])
     for guarantee in ("indistinguishable", "probabilistic"):

@@ -37,7 +37,7 @@ def planned(name: str, m: int, **numbers: Any) -> dict[str, Any]:
     return figures(part)
 
 
-@tried(deadline=None, max_examples=40)
+@tried(deadline=None, max_examples=25)
 @given(
     name=st.sampled_from([*THRESHOLDS, *IN_ROUNDS, "domain"]),
     epsilon=st.fractions(Fraction(1, 2), 6, max_denominator=20),

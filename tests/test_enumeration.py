@@ -26,7 +26,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import dlaplace
 
-from zealous.bound import Select, keep
+from zealous.bound import Choice, Select, keep
 from zealous.calibrate import calibrate, covers_absence, guarantees, union_bound
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
@@ -492,7 +492,8 @@ def opened(engine: DuckDB, path: Path) -> Source:
 
 def kept(source: Source, kind: Kind, select: Select, key: int) -> dict[str, set[tuple[str, ...]]]:
     """s_u of each user."""
-    bounding = keep(kind, source, most=kind.items_per_user, select=select, key=key)
+    choice = Choice(most=kind.items_per_user, select=select, key=key)
+    bounding = keep(kind, source, choice)
     steps = [*source.entries, *kind.steps(source), *bounding, Step("all", "select * from kept")]
     found: dict[str, set[tuple[str, ...]]] = {}
     rows = source.engine.rows(steps)

@@ -19,13 +19,10 @@ from oracle import md5_place
 from spark import QUICK, SPARK, Engines, read
 from weighed import (
     KINDS,
-    TEXTS,
-    URLS,
-    Item,
-    Row,
+    cases,
     expected,
     found,
-    items,
+    many,
     md5_rank,
     table,
     tables,
@@ -47,21 +44,6 @@ pytestmark = SPARK
 
 KEY = 2**63 + 5
 WEIGHTS = [1000, 707, 577]
-
-
-def many(number: int) -> list[Row]:
-    chance = random.Random(number)
-    return [
-        Row(
-            user=f"u{chance.randrange(number // 8)}",
-            query=chance.choice([*TEXTS, "a 日本", "a b_\\"]),
-            time=chance.choice([None, 0, 1, 2, 3]),
-            urls=tuple(chance.sample(URLS, chance.randrange(3))),
-            place=chance.choice(TEXTS[:4]),
-            weight=chance.choice("12"),
-        )
-        for _ in range(number)
-    ]
 
 
 ROWS = many(800)
@@ -89,33 +71,12 @@ def counter(source: Source, kind: Kind, select: str = "random") -> Any:
     return partial(histogram, kind, source, select=select, key=KEY)
 
 
-def asked(name: str) -> list[dict[str, Any]]:
-    """With ties, with NULLs, with what is listed twice or not at all, and with nothing."""
-    known: list[Item] = sorted({item for row in ROWS for item in items(name, row)})
-    order = [(*item, None if n % 5 == 0 else n % 3) for n, item in enumerate(known)]
-    order += [(*known[0], 2), (*known[0], -1), (None, *known[1][1:], 9)]
-    order.append((*("nobody's" for _ in known[0]), 5))
-    other = [(*item, len(item[0])) for item in known[::2]]
-    base: dict[str, Any] = {"only": None, "without": None, "order": [], "weights": None}
-    return [
-        base | each
-        for each in (
-            {"bound": 2, "at_least": 0, "weights": WEIGHTS},
-            {"bound": 3, "at_least": 1, "weights": WEIGHTS, "order": [order[3:]]},
-            {"bound": 2, "at_least": 0, "only": known[::2] * 2, "without": known[:3]},
-            {"bound": 2, "at_least": 2, "order": [order, other], "without": known[-1:]},
-            {"bound": 1, "at_least": 0, "only": [], "order": [[]]},
-        )
-    ]
-
-
 @pytest.mark.parametrize("name", KINDS)
 def test_same_as_the_oracle(name: str, path: Path, same_order: Engines) -> None:
     kind = KINDS[name]
     sources = [opened(engine, path, kind) for engine in same_order]
-    selects = ("random", "first", "frequent", "random", "first")
     for number in {"queries": range(5), "query-clicks": (2, 3)}.get(name, (0, 1)):
-        select, how = selects[number], asked(name)[number]
+        select, how = cases(name, ROWS)[number]
         right = expected(name, ROWS, key=KEY, select=select, **how)
         assert bool(right) == (how["only"] != [])
         for source in sources:
@@ -188,6 +149,7 @@ def test_noise_is_drawn_once(spark: z.Spark, drawing: Any, tmp_path: Path) -> No
         assert "Scan ExistingRDD" in plan
         assert "MapInArrow" not in plan
         assert frame.columns == ["it's a `b`.c", "count"]
+        assert len(found(counts(spark, 10).through(drawing))) == 10
         nothing = counts(spark, 0).stored(drawing)
         assert found(nothing.above(EVERY)) == {}
 

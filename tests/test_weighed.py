@@ -19,9 +19,11 @@ from weighed import (
     Item,
     Row,
     asked,
+    cases,
     expected,
     found,
     logs,
+    many,
     md5_rank,
     table,
     tables,
@@ -76,6 +78,19 @@ def test_same_as_the_oracle(
         for number in (1, 3):
             patch.setattr(engine, "buckets", lambda _, number=number: number)
             assert found(counter(source, kind, select)(**tables(kind, how))) == right
+
+
+@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("number", [1, 3])
+def test_many_users(
+    name: str, number: int, tmp_path: Path, engine: DuckDB, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "buckets", lambda _: number)
+    kind, rows = KINDS[name], many(800)
+    source = opened(engine, kind, tmp_path, rows)
+    for select, how in cases(name, rows):
+        right = expected(name, rows, key=KEY, select=select, **how)
+        assert found(counter(source, kind, select)(**tables(kind, how))) == right
 
 
 @pytest.mark.parametrize("name", KINDS)

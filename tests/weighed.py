@@ -6,6 +6,7 @@ Texts are normal already, so that an item is what its row says. The rank key is 
 from __future__ import annotations
 
 import hashlib
+import random
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -98,6 +99,44 @@ def asked(name: str) -> st.SearchStrategy[dict[str, Any]]:
             "order": st.lists(order, max_size=2),
         }
     )
+
+
+def many(number: int) -> list[Row]:
+    """Users with some items of those that all share."""
+    chance = random.Random(number)
+    return [
+        Row(
+            user=f"u{chance.randrange(number // 8)}",
+            query=chance.choice([*TEXTS, "a 日本", "a b_\\"]),
+            time=chance.choice([None, 0, 1, 2, 3]),
+            urls=tuple(chance.sample(URLS, chance.randrange(3))),
+            place=chance.choice(TEXTS[:4]),
+            weight=chance.choice("12"),
+        )
+        for _ in range(number)
+    ]
+
+
+def cases(name: str, rows: Iterable[Row]) -> list[tuple[str, dict[str, Any]]]:
+    """How items are selected, and what is asked for.
+
+    With ties, with NULLs, with what is listed twice or not at all, and with nothing.
+    """
+    known = sorted({item for row in rows for item in items(name, row)})
+    order = [(*item, None if n % 5 == 0 else n % 3) for n, item in enumerate(known)]
+    order += [(*known[0], 2), (*known[0], -1), (None, *known[1][1:], 9)]
+    order.append((*("nobody's" for _ in known[0]), 5))
+    other = [(*item, len(item[0])) for item in known[::2]]
+    weights = [1000, 707, 577]
+    base: dict[str, Any] = {"only": None, "without": None, "order": [], "weights": None}
+    asked: list[tuple[str, dict[str, Any]]] = [
+        ("random", {"bound": 2, "at_least": 0, "weights": weights}),
+        ("first", {"bound": 3, "at_least": 1, "weights": weights, "order": [order[3:]]}),
+        ("frequent", {"bound": 2, "at_least": 0, "only": known[::2] * 2, "without": known[:3]}),
+        ("random", {"bound": 2, "at_least": 2, "order": [order, other], "without": known[-1:]}),
+        ("first", {"bound": 1, "at_least": 0, "only": [], "order": [[]]}),
+    ]
+    return [(select, base | how) for select, how in asked]
 
 
 def tables(kind: Kind, asked: dict[str, Any]) -> dict[str, Any]:

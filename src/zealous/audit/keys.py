@@ -31,7 +31,7 @@ def found_last(shape: Shape) -> Pair:
     """Others' items become keys, and in the next round what she alone has gets all her weight."""
     rest = others([1], shape.popular) + others([2], shape.popular)
     name = "unique item beside popular ones, alone"
-    return Pair(name, rest + holds([0, 1, 2]), None, ((0,),), listed=(1, 2), every=4)
+    return Pair(name, rest + holds([0, 1, 2]), None, ((0,),), every=4)
 
 
 def tips(_: Shape) -> Pair:

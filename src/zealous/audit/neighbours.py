@@ -200,13 +200,6 @@ def _listed() -> list[Setting]:
     """With a public file."""
     return [
         _setting(
-            "prior, m = 1, add-remove",
-            Indistinguishability(epsilon=1, delta="0.3", neighbors="add-remove"),
-            1,
-            [pairs.alone, keys.found_last],
-            mechanism="prior",
-        ),
-        _setting(
             "one round with a prior, add-remove",
             Indistinguishability(epsilon=1, delta="0.02", neighbors="add-remove"),
             1,
