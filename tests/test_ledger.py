@@ -239,7 +239,7 @@ def test_a_bar_is_full_only_when_all_is_spent() -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"epsilon": 0}, {"epsilon": -1}, {"delta": "0"}, {"delta": "1"}, {"definition": "zcdp"},
+    [{"epsilon": 0}, {"epsilon": -1}, {"delta": "-0.1"}, {"delta": "1"}, {"definition": "zcdp"},
      {"neighbors": "swap"}, {"unit": "household"}, {"people": ""}, {"people": "a\nb"}],
 )  # fmt: skip
 def test_a_charge_is_checked(wrong: dict[str, Any]) -> None:
