@@ -106,6 +106,11 @@ def _draw(
     return kept(batch, noisy, np.ones(batch.num_rows, np.bool_))
 
 
+def _enough(each: Round) -> int:
+    """What the noisy weight of a listed item must be above: never more than that of others."""
+    return min(DEVIATIONS * each.scale, each.threshold)
+
+
 def _passed(
     each: Round, weights: Stored | pa.Table | None, listed: pa.Table
 ) -> list[pa.RecordBatch]:
@@ -113,7 +118,7 @@ def _passed(
     import numpy as np
 
     found = []
-    for batch in above(weights, DEVIATIONS * each.scale):
+    for batch in above(weights, _enough(each)):
         noisy = np.asarray(np.from_dlpack(batch["count"]), np.int64)
         found.append(kept(batch, noisy, _among(batch, listed) | (noisy > each.threshold)))
     return found
@@ -131,7 +136,7 @@ def _unheld(
     from zealous.noise import DiscreteGaussian
 
     noise = DiscreteGaussian(scale=Fraction(each.scale)).sample(listed.num_rows, random_bytes)
-    places = (noise > DEVIATIONS * each.scale).nonzero()[0]
+    places = (noise > _enough(each)).nonzero()[0]
     if not places.size:
         return []
     lucky = listed.take(pa.array(places))
