@@ -218,6 +218,12 @@ def test_a_plan_names_the_public_file_and_takes_no_other(
     assert not Path("c").exists()
 
 
+def test_rates_without_clicks_are_refused() -> None:
+    with pytest.raises(UsageError, match="--rates needs"):
+        run("plan", "--items", "queries", "--items-per-user", "5", "--guarantee",
+            "indistinguishable", "--epsilon", "1", "--delta", "1e-6", "--rates")  # fmt: skip
+
+
 def test_what_only_zealous_can_tell_is_refused_for_others() -> None:
     asked = ("plan", "--guarantee", "indistinguishable", "--items-per-user", "5", "--epsilon", "1",
              "--delta", "1e-6", "--mechanism", "gaussian")  # fmt: skip

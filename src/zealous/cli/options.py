@@ -265,6 +265,8 @@ def engine_from(given: Given) -> DuckDB:
 def kinds_from(items: str, given: Given) -> list[Kind]:
     """The kinds of items that --items, --items-per-user and ITEMS options ask for."""
     names = [name.strip() for name in items.split(",") if name.strip()]
+    if given["rates"] and QueryClicks.label not in names:
+        raise UsageError("--rates needs queries and query-clicks among the --items")
     most = _items_per_user(given["items_per_user"], names)
     settings = {
         "by": given["by"],
