@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
 import subprocess
 import sys
 from collections import Counter
@@ -522,7 +523,11 @@ def test_the_command_prints_claims_beside_what_was_seen(tmp_path: Path) -> None:
     program = tmp_path / "command.py"
     program.write_text("from zealous.cli.audit import audit\n\naudit()\n")
     done = subprocess.run(
-        [sys.executable, program, "--trials", "2000"], capture_output=True, text=True, timeout=120
+        [sys.executable, program, "--trials", "2000"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "COLUMNS": "200"},  # so that no name is broken into lines
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "passed: no violation found" in done.stdout
