@@ -546,7 +546,9 @@ def test_the_command_prints_one_object(monkeypatch: pytest.MonkeyPatch) -> None:
     found = json.loads(done.stdout)
     assert found["passed"] is True
     assert found["trials"] == 2000
-    assert len(found["pairs"]) == sum(len(setting.pairs) for setting in PLANS)
+    assert [each["pair"] for each in found["pairs"]] == [
+        pair.name for setting in PLANS for pair in setting.pairs
+    ]
     assert all(each["epsilon"]["claimed"] >= 0 for each in found["pairs"])
     for guarantee in ("indistinguishable", "probabilistic"):
         best, worst = (found["power"][guarantee][how] for how in ("best", "worst"))
