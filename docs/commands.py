@@ -13,10 +13,11 @@ def main() -> None:
         "# Commands",
         "Made from `--help` by `python docs/commands.py`; a test keeps it true.",
     ]
+    parent = click.Context(cli, info_name="zealous", **cli.context_settings)
     for name in sorted(COMMANDS):
-        command = cli.get_command(click.Context(cli), name)
+        command = cli.get_command(parent, name)
         assert command is not None  # noqa: S101
-        context = click.Context(command, info_name=f"zealous {name}", max_content_width=100)
+        context = click.Context(command, info_name=name, parent=parent)
         sections.append(f"## zealous {name}\n\n```text\n{command.get_help(context)}\n```")
     Path(__file__).with_name("commands.md").write_text("\n\n".join(sections) + "\n")
 

@@ -17,13 +17,14 @@ PLAN = ["plan", "--users", 500000, "--items-per-user", 2, "--epsilon", 1, "--del
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_every_command_has_an_example_and_is_documented(name: str) -> None:
-    command = cli.get_command(click.Context(cli), name)
+    parent = click.Context(cli, info_name="zealous", **cli.context_settings)
+    command = cli.get_command(parent, name)
     assert command is not None
     assert command.get_short_help_str(200) == COMMANDS[name]
     text = command.help or ""
     assert "Example" in text
     assert f"zealous {name}" in text
-    context = click.Context(command, info_name=f"zealous {name}", max_content_width=100)
+    context = click.Context(command, info_name=name, parent=parent)
     assert command.get_help(context) in (DOCS / "commands.md").read_text(), (
         "docs/commands.md is stale: run python docs/commands.py"
     )
