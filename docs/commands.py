@@ -7,8 +7,8 @@ import click
 from zealous.cli import COMMANDS, cli
 
 
-def main() -> None:
-    """Write the reference page."""
+def page() -> str:
+    """The reference page."""
     sections = [
         "# Commands",
         "Made from `--help` by `python docs/commands.py`; a test keeps it true.",
@@ -19,8 +19,8 @@ def main() -> None:
         assert command is not None  # noqa: S101
         context = click.Context(command, info_name=name, parent=parent)
         sections.append(f"## zealous {name}\n\n```text\n{command.get_help(context)}\n```")
-    Path(__file__).with_name("commands.md").write_text("\n\n".join(sections) + "\n")
+    return "\n\n".join(sections) + "\n"
 
 
 if __name__ == "__main__":
-    main()
+    Path(__file__).with_name("commands.md").write_text(page())

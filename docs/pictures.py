@@ -15,12 +15,15 @@ from fractions import Fraction
 from pathlib import Path
 
 import matplotlib as mpl
+import pyarrow as pa
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.patches import FancyBboxPatch, Rectangle
 
 import zealous as z
 from zealous.advise import advise
+from zealous.associations import associations as rules_of
 from zealous.calibrate import calibrate, publication_probability, tail
 from zealous.generate import generate
 from zealous.guarantee import Neighbors
@@ -29,6 +32,7 @@ from zealous.ledger.accounts import accounts as ledger_accounts
 from zealous.mechanism import Zealous
 from zealous.noise import DiscreteLaplace, seeded_bytes
 from zealous.period import Period
+from zealous.report.associations import associations_figure
 from zealous.report.attacks import attacks_figure
 from zealous.report.style import BLUE, GREY, INK, ORANGE, PALE, RED, STYLE, panels
 from zealous.theory.accounts import for_accounts
@@ -341,6 +345,129 @@ def attacks() -> Figure:
     return attacks_figure(json.loads(Path(__file__).with_name("attacks.json").read_text()))
 
 
+def associations() -> Figure:
+    """Rules between products of an invented shop, as a release with such noise tells them."""
+    sold = {
+        "bread": 4100, "butter": 2300, "jam": 1200, "coffee": 3000, "filters": 640, "soap": 1500,
+        "bread, butter": 1500, "bread, jam": 830, "butter, jam": 700, "bread, coffee": 1230,
+        "coffee, filters": 480, "filters, soap": 110, "bread, butter, jam": 560,
+    }  # fmt: skip
+    scales = {"people": 1, "itemsets-1:product": 8, "itemsets-2:product": 12,
+              "itemsets-3:product": 12}  # fmt: skip
+    plan, tables = [], {}
+    for size, (kind, scale) in enumerate(scales.items()):
+        plan.append({"kind": kind, "settings": {}, "mechanism": "domain", "items_per_user": 8,
+                     "exact": {"scale": str(scale)}})  # fmt: skip
+        sets = {each: n for each, n in sold.items() if each.count(",") == size - 1}
+        sets = sets if size else {"everyone": 10_000}
+        noise = DiscreteLaplace(scale=Fraction(scale)).sample(len(sets), seeded_bytes(size))
+        members = zip(*(each.split(", ") for each in sets), strict=True)
+        columns = {f"item_{n}": list(each) for n, each in enumerate(members, 1)}
+        counts = [n + int(eta) for n, eta in zip(sets.values(), noise, strict=True)]
+        tables[kind] = pa.table({**columns, "count": counts})
+    family = "itemsets:product"
+    return associations_figure(rules_of({"plan": plan}, tables, family).to_pylist(), family)
+
+
+def itemsets() -> Figure:
+    """How many of the sets that most people hold are published, as benchmarks/itemsets.py found."""
+    path = Path(__file__).parents[1] / "benchmarks" / "itemsets.json"
+    found = json.loads(path.read_text())
+    columns = math.ceil(len(found["tables"]) / 2)
+    figure = Figure(figsize=(0.6 + 2.6 * columns, 5.2), layout="constrained")
+    grid = figure.subplots(2, columns, squeeze=False, sharex=True, sharey=True)
+    for place, (name, table) in enumerate(found["tables"].items()):
+        axes = grid[place % 2][place // 2]
+        for size, color in (("1", GREY), ("2", BLUE), ("3", ORANGE)):
+            for relation, stroke in (("add-remove", "o-"), ("replace", "o:")):
+                rows = [row for row in table["rows"] if row["neighbors"] == relation]
+                axes.plot([row["epsilon"] for row in rows],
+                          [row["sizes"][size]["found"] for row in rows], stroke, color=color,
+                          markersize=4)  # fmt: skip
+        epsilons = sorted({row["epsilon"] for row in table["rows"]})
+        axes.set_xscale("log")
+        axes.set_xticks(epsilons, [f"{epsilon:g}" for epsilon in epsilons])
+        axes.minorticks_off()
+        axes.set(ylim=(-4, 104))
+        axes.set_title(name)
+    for axes in grid[1]:
+        axes.set_xlabel("epsilon")
+    for row in grid:
+        row[0].set_ylabel(f"of the true {found['wanted']}")
+    handles = [
+        Line2D([], [], color=GREY, label="things"),
+        Line2D([], [], color=BLUE, label="sets of two"),
+        Line2D([], [], color=ORANGE, label="sets of three"),
+        Line2D([], [], color=INK, label="add-remove"),
+        Line2D([], [], color=INK, linestyle=":", label="replace"),
+    ]
+    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
+    return figure
+
+
+def rare_queries() -> Figure:
+    """What a release tells of queries that are not in it: drawn from what the benchmark measured."""
+    found = json.loads((Path(__file__).parents[1] / "benchmarks" / "tail.json").read_text())
+    figure, (known, completed, facts) = panels(1, 1, 1.1, width=11, height=3.7)
+    lines = {
+        known: {"either-2": "two", "either-3": "three"},
+        completed: {"dropped-after-1": "one", "dropped-after-2": "two"},
+    }
+    for axes, named in lines.items():
+        for (name, said), stroke in zip(named.items(), ("o-", "s--"), strict=True):
+            for color, label in ((BLUE, "with --tail"), (ORANGE, "with more queries")):
+                points = list(_over_extra(found, name, instead=color == ORANGE))
+                axes.plot(*zip(*points, strict=True), stroke, color=color, markersize=4.5,
+                          label=f"{said}: {label}")  # fmt: skip
+        axes.set_xlabel("epsilon more")
+        axes.set_xticks(sorted({each["tail"] or 0 for each in found["releases"]}))
+    known.set_title("Rare queries with words in a row\nthat the release tells")
+    known.set_ylabel("of the traffic of rare queries, %")
+    known.legend(fontsize=8, title="words in a row")
+    for name, stroke in (("dropped-after-1", "-"), ("dropped-after-2", "--")):
+        share = 100 * found["itself"][name]["traffic"]
+        completed.axhline(share, color=GREY, linewidth=1, linestyle=stroke)
+    completed.text(0, share + 1, "the log itself", color=GREY, fontsize=8)
+    completed.set_title("Next word of a rare query\namong five suggestions")
+    completed.set_ylabel("of the traffic of rare queries, %")
+    completed.legend(fontsize=8, title="words given")
+    for axes in lines:
+        axes.set_ylim(0, None)
+    _facts(facts, found["releases"])
+    return figure
+
+
+def _over_extra(found: Any, name: str, *, instead: bool) -> Iterator[tuple[float, float]]:
+    """A figure in percent over the epsilon that is spent beyond the first release's."""
+    what = "coverage" if name in found["releases"][0]["coverage"] else "completion"
+    shares: dict[float, list[float]] = {}
+    for each in found["releases"]:
+        more = each["tail"] or each["epsilon"] - found["epsilon"]
+        if not more or (each["tail"] is None) == instead:
+            shares.setdefault(more, []).append(100 * each[what][name]["traffic"])
+    yield from sorted((more, sum(all_of) / len(all_of)) for more, all_of in shares.items())
+
+
+def _facts(axes: Axes, releases: Any) -> None:
+    """How far each distribution is from the truth, a dot for each epsilon."""
+    shades = ("#9cc3e0", BLUE, "#173f5f")
+    names = {
+        "lengths": "number of words", "hours": "hour of the day", "scripts": "script",
+        "questions": "is a question", "with-keywords": "has a keyword",
+    }  # fmt: skip
+    told = sorted({each["tail"] for each in releases if each["tail"]})
+    for extra, color in zip(told, shades, strict=False):
+        first = next(each for each in releases if each["tail"] == extra)
+        apart = [first["distances"][name]["people"] for name in names]
+        axes.plot(apart, range(len(apart)), "o", color=color, label=f"epsilon {extra:g} more")
+    guessed = releases[0]["distances"]["lengths"]["people"]
+    axes.plot([guessed], [0], "X", color=ORANGE, label="from published queries")
+    axes.set_yticks(range(len(names)), list(names.values()))
+    axes.set(xscale="log", ylim=(len(names) - 0.4, -0.6), xlabel="total variation distance")
+    axes.legend(fontsize=8)
+    axes.set_title("Facts of rare queries:\nhow far from the truth")
+
+
 PICTURES: dict[str, Callable[[], Figure]] = {
     "thresholds": thresholds,
     "probabilistic": probabilistic,
@@ -352,6 +479,7 @@ PICTURES: dict[str, Callable[[], Figure]] = {
     "tau-curve": tau_curve,
     "choosing-m": choosing_m,
     "attacks": attacks,
+    "associations": associations,
 }
 
 

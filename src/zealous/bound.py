@@ -51,7 +51,7 @@ def keep(kind: Kind, source: Source, choice: Choice) -> list[Step]:
     """
     check_select(choice.select, source.roles)
     steps, order = _held(kind, source, choice)
-    item = listed(identifier(name) for name in kind.columns())
+    item = listed(identifier(name) for name in kind.counted())
     rows = "held"
     for number, table in reversed([*enumerate(choice.steered_by)]):
         steps.append(_steered(kind, rows, table, number))
@@ -75,10 +75,15 @@ def keep(kind: Kind, source: Source, choice: Choice) -> list[Step]:
 
 def _held(kind: Kind, source: Source, choice: Choice) -> tuple[list[Step], str]:
     """The steps from `items` to `held`, each user's distinct items; and their order."""
-    names = [identifier(name) for name in kind.columns()]
+    names = [identifier(name) for name in kind.chosen()]
     item = listed(names)
-    rank = source.engine.rank_key(choice.key, ["user", *kind.columns()])
+    rank = source.engine.rank_key(choice.key, ["user", *kind.chosen()])
     order = listed([rank, *names])
+    worth = kind.worth()
+    if worth is not None:  # whatever else is asked for: larger sets are steered by smaller ones
+        best = f"max({identifier(worth)}) as {identifier(worth)}"
+        held = f"select user, {item}, {best} from items group by user, {item}"
+        return [Step("held", held)], f"{identifier(worth)} desc, {order}"
     since, often = identifier("order:since"), identifier("order:often")  # no item's column
     if choice.select == "first":
         held = f"select user, {item}, min(time) as {since} from items group by user, {item}"
@@ -99,7 +104,7 @@ def _steered(kind: Kind, rows: str, table: str, number: int) -> Step:
     return Step(
         f"steered_{number}",
         f'select {rows}.*, known.count as "order:steered {number}" from {rows} '
-        f"left join {table} as known on {same(kind.columns(), rows, 'known')}",
+        f"left join {table} as known on {same(kind.counted(), rows, 'known')}",
     )
 
 

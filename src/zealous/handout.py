@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from zealous import rates, wording
+from zealous.associations import association_files, families
 from zealous.guarantee import UNITS, shown
 
 _CHOSEN = {
@@ -56,6 +57,7 @@ def handout(about: Mapping[str, Any]) -> str:
         f"{units} that hold the item. {wording.absence(about['plan'])}",
         "## The tables",
         *(_table(part, about, units, each) for part in about["plan"]),
+        *(_rules(family, file, about, units) for family, file in association_files(about).items()),
         "## Using it",
         "`statement.html` says on one page what is promised and what is not, for the person who "
         "signs. `release.json` holds all of the above for programs, with exact numbers and the "
@@ -195,6 +197,34 @@ def _table(part: Mapping[str, Any], about: Mapping[str, Any], units: str, each: 
         why = "all of its rows were removed in the review." if went else empty(part)
         lines += ["", f"The table is empty: {why}"]
     return "\n".join(lines)
+
+
+def _rules(family: str, file: str, about: Mapping[str, Any], units: str) -> str:
+    """What is told of associations."""
+    ifs = ", ".join(f"`if_{n}`" for n in range(1, families(about)[family]))
+    what = "hold all of" if family.startswith("itemsets:") else "had, in this order,"
+    then = "hold `then` too" if family.startswith("itemsets:") else "had `then` after that"
+    return "\n".join(
+        [
+            f"### Associations in {family}: `{file}`",
+            "",
+            f"Made from the tables above alone: of the {units} that {what} {ifs} (empty where a "
+            f"rule has fewer), how many {then}. Rows come by `lift_low`, the strongest first.",
+            "",
+            f"- `support` is `count_both` over all {units}, `confidence` is `count_both` over "
+            f"`count_if`, and `lift` is the confidence over the share of all {units} that hold "
+            "`then`: 1 where one has nothing to do with the other. A measure is empty where it "
+            "would be divided by a count of 0 or less.",
+            "- `low` and `high` of a measure: the noise leaves it between them for 95 of 100 "
+            "rules, since all counts that it is made of lie within their errors in 95 of 100 "
+            "cases. An empty `lift_high` is no bound at all. Among rules that were picked for "
+            "being strong, or for counts just above a threshold, it is fewer: those were lucky.",
+            f"- They cover the noise, and not that {units} with more than they may keep gave some "
+            "up, first what has the least published counts within it. So `support` is a low "
+            "estimate, and `confidence` and `lift` may be off either way. No rule says that one "
+            "thing causes the other.",
+        ]
+    )
 
 
 def _settings(settings: Mapping[str, Any]) -> list[str]:

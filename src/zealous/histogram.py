@@ -74,7 +74,7 @@ def histogram(
         weights=None if weights is None else named(engine, _weights(weights)),
         all=at_least < 1,
     )
-    item = listed(identifier(name) for name in kind.columns())
+    item = listed(identifier(name) for name in kind.counted())
     steps = _of_interest(kind, source, only, without, following)
     if made_of is not None:
         steps = _made_of(steps, named(engine, made_of))
@@ -131,7 +131,7 @@ def _of_interest(
 ) -> list[Step]:
     """The steps that yield a kind's items, the last one named `items`, without those left aside."""
     steps = kind.steps(source)
-    columns = kind.columns()
+    columns = kind.counted()
     if following is not None:
         own = [name for name in Queries.item if name in columns] + ([kind.by] if kind.by else [])
         steps = _joined(steps, "semi", following.name, ["user", *own])
@@ -194,7 +194,7 @@ def _items(kind: Kind, table: pa.Table) -> pa.Table:
     """The columns of an item; one without a value has no type that could be compared."""
     import pyarrow as pa
 
-    found = table.select(list(kind.columns()))
+    found = table.select(list(kind.counted()))
     fields = (
         each.with_type(pa.string()) if pa.types.is_null(each.type) else each
         for each in found.schema
@@ -212,5 +212,5 @@ def _once(kind: Kind, order: Stored | pa.Table) -> Stored | pa.Table:
     if pa.types.is_null(counts.type):
         counts = counts.cast(pa.int64())
     listed = _items(kind, order).append_column("count", counts)
-    grouped = listed.group_by(list(kind.columns())).aggregate([("count", "max")])
-    return grouped.rename_columns([*kind.columns(), "count"])
+    grouped = listed.group_by(list(kind.counted())).aggregate([("count", "max")])
+    return grouped.rename_columns([*kind.counted(), "count"])

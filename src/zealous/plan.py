@@ -75,13 +75,14 @@ def plan(
     Args:
         goal: The guarantee of the whole release.
         kinds: What to publish.
-        split: Weights by name of kind; even where not given. Delta is split over those histograms
-            alone that need one.
+        split: Weights by name of kind; those of the kinds, mostly even, where not given. Delta is
+            split over those histograms alone that need one.
         accept_delta: Confirms a delta per person so large that single persons' items are expected
             to be published (indistinguishability only).
         mechanism: Its name, or a name for each kind: `zealous`, `laplace`, `gaussian`, ..., or
             `auto` for the one that publishes most, judged without the log. ZEALOUS where not
-            given, or the one that a public file is for.
+            given, or the one that a public file is for. One name for all leaves aside what is made
+            of other items, which has mechanisms of its own.
         public: By name of kind a public file that the mechanism uses, and what for.
     """
     names = [kind.name() for kind in kinds]
@@ -96,13 +97,16 @@ def plan(
         first = names[: names.index(QueryClicks.label)]
         if Queries.label not in first:
             raise UsageError("click rates need queries and query-clicks, in this order")
-    weights = _weights(names, split)
+    weights = _weights({kind.name(): kind.share() for kind in kinds}, split)
     files = public or {}
     chosen = {}
     for kind in kinds:
-        asked = mechanism.get(kind.name()) if isinstance(mechanism, Mapping) else mechanism
+        if isinstance(mechanism, Mapping):
+            asked = mechanism.get(kind.name())
+        else:  # one name for all is not meant for what is made of others
+            asked = mechanism if kind.usual() == Zealous.name else None
         use = files[kind.name()][0] if kind.name() in files else None
-        chosen[kind.name()] = choose(asked, goal, kind.items_per_user, use)
+        chosen[kind.name()] = choose(asked, goal, kind.items_per_user, use, kind.usual())
         _check_order(kind, names, chosen[kind.name()][0])
     exposed = sum(
         (weights[name] for name, (each, _) in chosen.items() if not each.pure), Fraction(0)
@@ -126,26 +130,31 @@ def plan(
 
 def _check_order(kind: Kind, names: Sequence[str], mechanism: type[Calibrated]) -> None:
     """Refuse what makes use of another kind that is not published before."""
-    first = FOLLOWS.get(mechanism)
-    if first is not None and first not in names[: names.index(kind.name())]:
-        raise UsageError(
-            f"{kind.name()} are to be published after {first}: name both in --items, {first} first"
-        )
+    before = names[: names.index(kind.name())]
+    for first in [*kind.builds_on(), *([FOLLOWS[mechanism]] if mechanism in FOLLOWS else [])]:
+        if first not in before:
+            raise UsageError(
+                f"{kind.name()} are to be published after {first}: name both in --items, {first} "
+                "first"
+            )
     if mechanism is OfKeywords and not (isinstance(kind, Queries) and kind.plain()):
         raise UsageError("of-keywords is for queries alone, without --by and --fold-words")
     if mechanism is Results and not isinstance(kind, QueryClicks):
         raise UsageError("results are for query-clicks")
 
 
-def _weights(names: Sequence[str], split: Mapping[str, Number] | None) -> dict[str, Fraction]:
+def _weights(
+    usual: Mapping[str, Fraction], split: Mapping[str, Number] | None
+) -> dict[str, Fraction]:
     """The share of each kind in the budget."""
     weights = {name: exact(weight, "split") for name, weight in (split or {}).items()}
-    if set(weights) - set(names) or (weights and set(names) - set(weights)):
+    if weights and set(weights) != set(usual):
         raise UsageError("--split must name the published kinds, each once: keywords=2,queries=1")
     if any(weight <= 0 for weight in weights.values()):
         raise UsageError("the weights of --split must be above 0")
-    total = sum(weights.values(), Fraction(0)) or Fraction(len(names))
-    return {name: weights.get(name, Fraction(1)) / total for name in names}
+    weights = weights or dict(usual)
+    total = sum(weights.values(), Fraction(0))
+    return {name: weights[name] / total for name in usual}
 
 
 def _check_delta(goal: Guarantee, accept_delta: bool) -> None:

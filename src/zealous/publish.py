@@ -236,16 +236,21 @@ def draw(
     tables: dict[str, Table] = {}
     for number, part in enumerate(planned.parts):
         say(f"counting {part.name()} ({number + 1} of {len(planned.parts)})")
-        mechanism = part.mechanism
+        kind, mechanism = part.kind, part.mechanism
         if part.name() in (public or {}):
             mechanism = mechanism.using((public or {})[part.name()])
+        if kind.builds_on():
+            kind = kind.after({name: tables[name].arrow for name in kind.builds_on()})
+        known = kind.known()
+        if known is not None:
+            mechanism = mechanism.using(known)
         if isinstance(mechanism, Results | OfKeywords):
             mechanism = mechanism.after(tables[FOLLOWS[type(mechanism)]].arrow)
-        count = partial(histogram, part.kind, source, select=select, key=key, say=say)
-        if isinstance(part.kind, QueryClicks) and part.kind.follow:
+        count = partial(histogram, kind, source, select=select, key=key, say=say)
+        if isinstance(kind, QueryClicks) and kind.follow:
             count.keywords["following"] = _asked(planned, tables, source, select, key)
         tables[part.name()] = _publish_part(
-            part.kind,
+            kind,
             mechanism,
             count,
             _noise(seed, number),
@@ -328,9 +333,10 @@ def _publish_part(
 
     columns = kind.columns()
     if random_bytes is not os.urandom:  # the same noise for the same item, run after run
-        count = partial(_in_order, count, columns)
+        count = partial(_in_order, count, kind.counted())
     schema = pa.schema([*((name, pa.string()) for name in columns), ("count", pa.int64())])
-    batches = [b.cast(schema) for b in mechanism.release(count, random_bytes)]
+    published = map(kind.published, mechanism.release(count, random_bytes))
+    batches = [batch.cast(schema) for batch in published]
     return sorted_table(pa.Table.from_batches(batches, schema), columns)
 
 

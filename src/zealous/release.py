@@ -9,9 +9,11 @@ import re
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from zealous.associations import association_files, associations
 from zealous.errors import Refused, ReleaseError, reason
 from zealous.folder import check_new, claimed, discard, new_folder
 from zealous.handout import handout
@@ -109,9 +111,9 @@ class Release:
             table = self.tables[kind].arrow
             pq.write_table(table, directory / files["parquet"], compression="zstd")
             _write_csv(table, directory / files["csv"])
-        if rated(self.about):
-            tables = {kind: table.arrow for kind, table in self.tables.items()}
-            _write_csv(click_rates(self.about, tables), directory / RATES)
+        tables = {kind: table.arrow for kind, table in self.tables.items()}
+        for name, made in derived(self.about).items():
+            _write_csv(made(tables), directory / name)
         about = {**self.about, "sha256": hashes(directory)}
         for name, text in papers(about).items():
             (directory / name).write_bytes(text.encode())
@@ -119,6 +121,16 @@ class Release:
         content = (json.dumps(about, indent=2, ensure_ascii=False) + "\n").encode()
         (directory / "release.json").write_bytes(content)
         return hashlib.sha256(content).hexdigest()
+
+
+def derived(about: Mapping[str, Any]) -> dict[str, Callable[[Mapping[str, pa.Table]], pa.Table]]:
+    """What follows from the tables alone, by file name: how to make it from them."""
+    found: dict[str, Callable[[Mapping[str, pa.Table]], pa.Table]] = {}
+    if rated(about):
+        found[RATES] = partial(click_rates, about)
+    for family, name in association_files(about).items():
+        found[name] = partial(associations, about, family=family)
+    return found
 
 
 def papers(about: Mapping[str, Any]) -> dict[str, str]:

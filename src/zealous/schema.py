@@ -41,7 +41,14 @@ _CLAIM = {
 }
 _PART = {
     "kind": str,
-    "settings": {"by": (None, str), "fold?": bool, "session_gap?": int, "follow?": bool},
+    "settings": {
+        "by": (None, str),
+        "fold?": bool,
+        "session_gap?": int,
+        "follow?": bool,
+        "basket?": (None, str),
+        "things?": int,
+    },
     "select": set(get_args(Select)),
     "guarantee": _DEFINITION,
     "neighbors": set(get_args(Neighbors)),

@@ -18,6 +18,11 @@ _INTEGERS = (
     "add integer ({noise}) noise from the operating system's randomness by exact arithmetic "
     "without floating point, "
 )
+_OF_SMALLER = (
+    "Made of published smaller items: count the units that hold each item all of whose smaller "
+    f"parts were published, {_INTEGERS}on every such item, publish those that are above what noise "
+    "alone reaches once."
+)
 _METHODS = {
     "zealous": "ZEALOUS: count the units that hold an item, drop items below tau, " + _INTEGERS
     + "publish items whose noisy count is above tau'.",
@@ -31,6 +36,10 @@ _METHODS = {
     "of-keywords": "Queries of published keywords: count the units that asked each query of up to "
     "three published keywords, " + _INTEGERS + "on every such query, publish those above the scale "
     "times the logarithm of their number.",
+    "listed": "Known list: count the units that hold each item of a list that follows from a "
+    "public rule or from what was published before, " + _INTEGERS + "publish all of them.",
+    "of-smaller": _OF_SMALLER,
+    "of-smaller-gaussian": _OF_SMALLER,
     "results": "Public results: count the units that clicked each document of a public list, for "
     "published queries, " + _INTEGERS + "publish all of them.",
 }  # fmt: skip
@@ -43,8 +52,13 @@ _KEYS = {
 
 
 def listed(part: Part) -> bool:
-    """Whether a table holds every element of a public list, and nothing else."""
-    return part["mechanism"] in ("domain", "results")
+    """Whether a table holds every element of a known list, and nothing else."""
+    return part["mechanism"] in ("domain", "results", "listed")
+
+
+def grown(part: Part) -> bool:
+    """Whether the items of a table are made of published smaller ones."""
+    return part["mechanism"] in ("of-smaller", "of-smaller-gaussian")
 
 
 def noise(part: Part) -> str:
@@ -66,7 +80,9 @@ def method(part: Part) -> str:
 def threshold(part: Part) -> str:
     """What an item had to pass, in a few words."""
     if listed(part):
-        return "all of a public list"
+        return "all of a known list" if part["mechanism"] == "listed" else "all of a public list"
+    if grown(part):
+        return "made of published smaller ones, above the noise of all such"
     if part["mechanism"] == "of-keywords":
         return "made of published keywords, above the noise of all such queries"
     if "rounds" in part:
@@ -82,7 +98,7 @@ def absence(plan: Sequence[Part]) -> str:
         said.append("An item that is absent may be rare, or may have been dropped by the noise.")
     if any(map(listed, plan)):
         said.append(
-            "A table over a public list has every item of that list, those that nobody holds too: "
+            "A table over a known list has every item of that list, those that nobody holds too: "
             "there an item that is absent was not on the list, and a count can be below zero."
         )
     return " ".join(said)
@@ -98,6 +114,8 @@ def table(part: Part, units: str, each: str) -> list[str]:
         made = _keys
     elif part["mechanism"] == "of-keywords":
         made = _of_keywords
+    elif grown(part):
+        made = _of_smaller
     said = made(part, units, each)
     interval = f"- 95 % interval of the noise: count - {error} .. count + {error}."
     if not listed(part) and "rounds" not in part:
@@ -128,6 +146,8 @@ def _in_list(part: Part, units: str, each: str) -> list[str]:
     what = "items of a public list"
     if part["mechanism"] == "results":
         what = "clicks on the documents that a public list has for published queries"
+    if part["mechanism"] == "listed":
+        what = "items of a list that a public rule or what was published before gives"
     return [
         f"- Only {what} were looked at, before {each} kept some. Everything of the "
         f"list is here, those of no {units} too: nothing was dropped.",
@@ -145,6 +165,19 @@ def _of_keywords(part: Part, units: str, each: str) -> list[str]:
         "average.",
         f"- epsilon {shown(part['epsilon'])}, and no delta: {noise(part)} noise of scale "
         f"{shown(part['scale'])}.",
+    ]
+
+
+def _of_smaller(part: Part, units: str, each: str) -> list[str]:
+    """A table of what is made of published smaller items."""
+    spent = f"epsilon {shown(part['epsilon'])}"
+    spent += f", delta {shown(part['delta'])}" if part["delta"] else ", and no delta"
+    return [
+        "- Only items all of whose smaller parts are in the tables before were looked at. "
+        f"{each.capitalize()} kept those whose least frequent part is most frequent in these "
+        f"tables. Every such item got noise, those of no {units} too, and those that are above "
+        "what the noise of all of them exceeds once on average are here.",
+        f"- {spent}: {noise(part)} noise of scale {shown(part['scale'])}.",
     ]
 
 

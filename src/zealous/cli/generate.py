@@ -7,15 +7,18 @@ from pathlib import Path
 import click
 
 from zealous.cli import show
+from zealous.errors import UsageError
 
 _HELP = """Make a synthetic search log that behaves like a real one.
 
 Everything in it is invented, and it is labelled synthetic. At 500,000 users it is near the log of
-the paper; the command prints how near.
+the paper; the command prints how near. With --shop it is a table of purchases instead: customer,
+invoice, time, product.
 
 \b
-Example:
+Examples:
   zealous generate -o log.parquet --users 500000 --seed 7
+  zealous generate --shop -o shop.parquet --users 100000 --seed 7
 """
 
 
@@ -24,17 +27,30 @@ Example:
 @click.option("--users", type=int, required=True, metavar="N")
 @click.option("--seed", type=int, required=True, help="The same seed gives the same log.")
 @click.option("--days", type=int, default=30, show_default=True)
-@click.option("--figures/--no-figures", default=True, help="Count what was made, as a check.")
-def generate(output: Path, users: int, seed: int, days: int, figures: bool) -> None:
+@click.option("--shop", is_flag=True, help="Purchases of customers instead of searches of users.")
+@click.option(
+    "--figures/--no-figures",
+    default=None,
+    help="Count what was made, as a check: the default, but not for a shop.",
+)
+def generate(
+    output: Path, users: int, seed: int, days: int, shop: bool, figures: bool | None
+) -> None:
     """Make a synthetic search log that behaves like a real one."""
-    from zealous.generate import PAPER
+    if shop and figures is not None:
+        raise UsageError(
+            "--figures compares a search log with the paper's: leave it out for --shop"
+        )
+    from zealous.generate import PAPER, generate_shop
     from zealous.generate import figures as count
-    from zealous.generate import generate as run
+    from zealous.generate import generate as generate_log
 
+    make = generate_shop if shop else generate_log
     with show.measuring("generating") as progress:
-        run(output, users=users, seed=seed, days=days, progress=progress)
-    click.echo(f"{output}: a synthetic log of {users:,} users")
-    if not figures:
+        make(output, users=users, seed=seed, days=days, progress=progress)
+    what = f"shop with {users:,} customers" if shop else f"log of {users:,} users"
+    click.echo(f"{output}: a synthetic {what}")
+    if shop or figures is False:
         return
     made = count(output)
     rows = [

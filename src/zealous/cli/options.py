@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,10 +20,22 @@ from zealous.guarantee import (
     SESSION_GAP,
     Guarantee,
     Indistinguishability,
+    Number,
     exact,
 )
 from zealous.handout import PARAMETERS_FROM
-from zealous.items import Kind, QueryClicks, Unnamed, named
+from zealous.items import (
+    FAMILIES,
+    Keywords,
+    Kind,
+    People,
+    Queries,
+    QueryClicks,
+    Things,
+    Unnamed,
+    named,
+    tail,
+)
 from zealous.log import PRESETS, Cleaning, Columns, Log, read_log
 from zealous.mechanism.choose import MECHANISMS
 from zealous.plan import plan
@@ -101,6 +114,14 @@ ITEMS = (
     click.option("--rates", is_flag=True,
                  help="Count clicks for those queries alone that count for their user: clicked "
                       "over asked is then a rate, and is published too."),
+    click.option("--max-size", type=int, metavar="S",
+                 help="The most things in a set or sequence. [default: 3]"),
+    click.option("--basket", metavar="COLUMN",
+                 help="What tells which things are together, such as an invoice. [default: all "
+                      "that a user has]"),
+    click.option("--tail", metavar="E",
+                 help="Tell of queries that are not published what can be told, for this much "
+                      "epsilon more; with queries,keywords."),
     click.option("--session-gap", type=int, default=SESSION_GAP, show_default=True, metavar="MIN",
                  help="Minutes without a query that end a session."),
 )  # fmt: skip
@@ -267,21 +288,90 @@ def kinds_from(items: str, given: Given) -> list[Kind]:
     names = [name.strip() for name in items.split(",") if name.strip()]
     if given["rates"] and QueryClicks.label not in names:
         raise UsageError("--rates needs queries and query-clicks among the --items")
-    most = _items_per_user(given["items_per_user"], names)
     settings = {
         "by": given["by"],
         "fold": given["fold_words"],
         "session_gap": given["session_gap"],
         "follow": given["rates"],
+        "basket": given["basket"],
     }
-    return [named(name, most[name], **settings) for name in names]
+    size = _max_size(names, given)
+    most = _items_per_user(given["items_per_user"], names)
+    kinds: list[Kind] = []
+    for name in names:
+        family, _, columns = name.partition(":")
+        if family not in FAMILIES:
+            found = [named(name, most[name], **settings)]
+        elif given["by"] is not None:
+            raise UsageError(f"--by does not go with {family}: leave one of them out")
+        else:
+            found = FAMILIES[family](
+                *columns.split("+"),
+                max_size=size,
+                items_per_user=most[name],
+                basket=given["basket"],
+            )
+        known = {kind.name() for kind in kinds if kind.label in (People.label, Things.label)}
+        kinds += [kind for kind in found if kind.name() not in known]
+    return kinds
 
 
-def approved_from(items: str | None, given: Given) -> Approved:
-    """The plan that GOAL, ITEMS and CHOICE options ask for."""
+def _max_size(names: list[str], given: Given) -> int:
+    """The most things in a set."""
+    if not any(name.partition(":")[0] in FAMILIES for name in names):
+        for option in ("max_size", "basket"):
+            if given[option] is not None:
+                raise UsageError(
+                    f"--{option.replace('_', '-')} goes with --items itemsets:NAME or "
+                    "sequences:NAME"
+                )
+    size: int = 3 if given["max_size"] is None else given["max_size"]
+    if size < 1:
+        raise UsageError("--max-size must be a whole number of at least 1")
+    return size
+
+
+def _with_tail(
+    kinds: list[Kind], given: Given, goal: Guarantee, roles: Collection[str] | None
+) -> tuple[list[Kind], Guarantee, dict[str, Fraction]]:
+    """The kinds with those of the tail, at an epsilon of their own; and all their shares."""
+    extra = exact(given["tail"], "--tail")
+    if extra <= 0:
+        raise UsageError("--tail must be above 0: it is the epsilon that it costs")
+    most = {kind.name(): kind.items_per_user for kind in kinds}
+    if not {Queries.label, Keywords.label} <= set(most):
+        raise UsageError("--tail needs queries and keywords among the --items")
+    if given["by"] or given["fold_words"]:
+        raise UsageError("--tail goes with neither --by nor --fold-words")
+    about = tail(most[Keywords.label])
+    if roles is not None and "time" not in roles:
+        about = [kind for kind in about if "time" not in kind.needs]
+    own: Mapping[str, Number] = split_from(given) or {k.name(): k.share() for k in kinds}
+    if set(own) != set(most):
+        raise UsageError("--split must name the --items, each once: --tail has its own epsilon")
+    shares: dict[str, Fraction] = {}
+    for epsilon, weights in (
+        (goal.epsilon, {name: exact(weight, "split") for name, weight in own.items()}),
+        (extra, {kind.name(): kind.share() for kind in about}),
+    ):
+        total = sum(weights.values(), Fraction(0))
+        if total <= 0:
+            raise UsageError("the weights of --split must be above 0")
+        shares |= {name: epsilon * weight / total for name, weight in weights.items()}
+    whole_goal = goal.of(type(goal), epsilon=goal.epsilon + extra, delta=goal.delta)
+    return [*kinds, *about], whole_goal, shares
+
+
+def approved_from(
+    items: str | None, given: Given, roles: Collection[str] | None = None
+) -> Approved:
+    """The plan that GOAL, ITEMS and CHOICE options ask for; where it is known, for such a log."""
     goal = goal_from(given)
+    split: Mapping[str, Number] | None = split_from(given)
     if items:
         kinds = kinds_from(items, given)
+        if given["tail"] is not None:
+            kinds, goal, split = _with_tail(kinds, given, goal, roles)
     else:
         most = whole_number(given["items_per_user"], "--items-per-user")
         kinds = [Unnamed(items_per_user=most)]
@@ -292,7 +382,7 @@ def approved_from(items: str | None, given: Given) -> Approved:
         planned=plan(
             goal,
             kinds,
-            split=split_from(given),
+            split=split,
             accept_delta=accept,
             mechanism=_mechanism(given["mechanism"]),
             public={name: (each.use, each.about()) for name, each in files.items()},

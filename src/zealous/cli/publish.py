@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from click.core import ParameterSource
 
 from zealous.approval import Approved, read_plan
 from zealous.cli import show
+from zealous.cli.associations import strongest
 from zealous.cli.options import (
     ACCOUNT,
     CHOICE,
@@ -60,7 +62,8 @@ Examples:
 
 _SAID_BY_A_PLAN = (
     "items", "epsilon", "delta", "users", "guarantee", "neighbors", "unit", "items_per_user",
-    "split", "accept_delta", "by", "fold_words", "rates", "session_gap", "select",
+    "split", "accept_delta", "by", "fold_words", "rates", "max_size", "basket", "tail",
+    "session_gap", "select",
     "parameters_from", "mechanism",
 )  # fmt: skip
 
@@ -92,10 +95,11 @@ def publish(
     **given: Any,
 ) -> None:
     """Publish the frequent items of a log."""
-    wish = _approved(context, approved) if approved else _asked(items, given)
+    log = log_from(given)
+    roles = log.columns.given()
+    wish = _approved(context, approved) if approved else _asked(items, given, roles)
     files = files_from(given, list(wish.mechanisms()))
     wish.check_files(public_files(wish.kinds(), **files))
-    log = log_from(given)
     with show.telling() as say:
         release, directory = publish_to(
             output,
@@ -121,10 +125,10 @@ def publish(
         summary(release, directory)
 
 
-def _asked(items: str | None, given: Given) -> Approved:
+def _asked(items: str | None, given: Given, roles: Collection[str]) -> Approved:
     if not items:
         raise UsageError("--items is missing: name what to publish, or give an approved --plan")
-    return approved_from(items, given)
+    return approved_from(items, given, roles)
 
 
 def _approved(context: click.Context, path: Path) -> Approved:
@@ -152,6 +156,7 @@ def summary(release: Release, output: Place) -> None:
     for part in release.about["plan"]:
         if not len(release[part["kind"]]):
             click.echo(f"{part['kind']}: {empty(part)}")
+    strongest(release)
     click.echo(
         f"{goal['title']}, {budget(goal)}, for {UNITS[goal['unit']]}.\n"
         f"Start with {output / 'README.md'}; the page to sign is "

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
@@ -23,7 +24,7 @@ SCHEMA = pa.schema(
         ("urls", pa.list_(pa.string())),
     ]
 )
-_ROW_GROUP = 500_000
+ROW_GROUP = 500_000
 _MOST_USERS = 100_000_000  # account numbers have nine digits and must not be shared
 
 
@@ -48,25 +49,32 @@ def generate(
         UsageError: A parameter is out of range, or the folder of path does not exist.
     """
     path = Path(path)
-    _check(path, users=users, seed=seed, days=days)
-    schema = SCHEMA.with_metadata({"zealous": f"synthetic log, seed {seed}"})
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
+    check(path, users=users, seed=seed, days=days)
     people = People.draw(users, seed)
+    with writing(path, SCHEMA, f"synthetic log, seed {seed}") as write:
+        for day, entries in enumerate(_days(people, days)):
+            rng = np.random.default_rng([seed, 2, day])
+            for low in range(0, len(entries), ROW_GROUP):
+                write(_table(people, entries[low : low + ROW_GROUP], rng))
+            if progress:
+                progress((day + 1) / days)
+
+
+@contextmanager
+def writing(path: Path, schema: pa.Schema, label: str) -> Iterator[Callable[[pa.Table], None]]:
+    """Write tables one after another into a labelled file, which is there only once it is whole."""
+    schema = schema.with_metadata({"zealous": label})
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
     try:
         with pq.ParquetWriter(unfinished, schema, compression="zstd") as writer:
-            for day, entries in enumerate(_days(people, days)):
-                rng = np.random.default_rng([seed, 2, day])
-                for low in range(0, len(entries), _ROW_GROUP):
-                    part = entries[low : low + _ROW_GROUP]
-                    writer.write_table(_table(people, part, rng).cast(schema))
-                if progress:
-                    progress((day + 1) / days)
+            yield lambda table: writer.write_table(table.cast(schema))
         os.replace(unfinished, path)
     finally:
         unfinished.unlink(missing_ok=True)
 
 
-def _check(path: Path, *, users: int, seed: int, days: int) -> None:
+def check(path: Path, *, users: int, seed: int, days: int) -> None:
+    """Refuse what cannot be generated, or not be written there."""
     for parameter, value, least, most in (
         ("users", users, 1, _MOST_USERS),
         ("seed", seed, 0, 2**63 - 1),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from zealous.errors import UsageError
-from zealous.guarantee import Guarantee, ProbabilisticDP
+from zealous.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
 from zealous.mechanism.domain import Domain
 from zealous.mechanism.gaussian import Gaussian
 from zealous.mechanism.laplace import Laplace
+from zealous.mechanism.listed import Listed
 from zealous.mechanism.of_keywords import OfKeywords
+from zealous.mechanism.of_smaller import OfSmaller, OfSmallerGaussian
 from zealous.mechanism.prior import Prior
 from zealous.mechanism.protocol import Calibrated, Needs
 from zealous.mechanism.results import Results
@@ -30,14 +32,26 @@ MECHANISMS: dict[str, type[Calibrated]] = {
         Domain,
         Results,
         OfKeywords,
+        OfSmaller,
+        OfSmallerGaussian,
+        Listed,
     )
+}
+# What serves items that are not found in the log alone, by what is usual for them.
+FAMILIES: dict[str, tuple[type[Calibrated], ...]] = {
+    OfSmaller.name: (OfSmaller, OfSmallerGaussian),
+    Listed.name: (Listed,),
 }
 # What must have been published before, of the same log.
 FOLLOWS: dict[type[Calibrated], str] = {Results: "queries", OfKeywords: "keywords"}
 
 
 def choose(
-    name: str | None, goal: Guarantee, items_per_user: int, given: Needs | None
+    name: str | None,
+    goal: Guarantee,
+    items_per_user: int,
+    given: Needs | None,
+    usual: str = Zealous.name,
 ) -> tuple[type[Calibrated], str]:
     """A mechanism, and why it is that one; nothing here looks at a log.
 
@@ -47,7 +61,11 @@ def choose(
         goal: The guarantee.
         items_per_user: m.
         given: Which public file is given.
+        usual: The mechanism that is usual for such items; it has a family of its own for those
+            that are made of others.
     """
+    if usual in FAMILIES:
+        return _of_family(name, goal, items_per_user, given, usual)
     if name == "auto":
         return _best(goal, items_per_user, given)
     if name is None:
@@ -55,6 +73,8 @@ def choose(
     if name not in MECHANISMS:
         raise UsageError(f"mechanism must be auto or one of {', '.join(MECHANISMS)}")
     found = MECHANISMS[name]
+    if any(found in family for family in FAMILIES.values()):
+        raise UsageError(f"the {name} mechanism is for what is made of other items alone")
     if found.needs != given:
         wanted, other = found.needs, given
         raise UsageError(
@@ -63,6 +83,23 @@ def choose(
             else f"the {name} mechanism makes no use of --{other}: leave out one of the two"
         )
     return found, ASKED
+
+
+def _of_family(
+    name: str | None, goal: Guarantee, items_per_user: int, given: Needs | None, usual: str
+) -> tuple[type[Calibrated], str]:
+    family = {each.name: each for each in FAMILIES[usual]}
+    if given is not None:
+        raise UsageError(f"--{given} does not serve items that are made of others: leave it out")
+    if name not in (None, "auto"):
+        if name not in family:
+            raise UsageError(f"for what is made of other items use {' or '.join(family)}, or auto")
+        return family[name], ASKED
+    if usual == Listed.name:
+        return Listed, "all there can be is known, so no threshold is needed, and no delta"
+    if isinstance(goal, Indistinguishability) and not goal.pure and items_per_user > 1:
+        return OfSmallerGaussian, "all there can be is known; for several items Gaussian noise"
+    return OfSmaller, "all there can be is known, so no delta is needed"
 
 
 def _best(

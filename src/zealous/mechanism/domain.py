@@ -80,9 +80,9 @@ class Domain:
             scale=exact(part["exact"]["scale"], "scale"),
         )
 
-    def using(self, public: pa.Table) -> Self:
+    def using(self, known: pa.Table) -> Self:
         """The same with its list."""
-        return replace(self, domain=public)
+        return replace(self, domain=known)
 
     def delta(self, goal: Guarantee) -> Fraction:
         """None at M/scale and above; 1 below, where nothing is proven."""

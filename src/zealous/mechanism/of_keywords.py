@@ -50,7 +50,7 @@ class OfKeywords(Domain):
     theorem: ClassVar[str] = "docs/proofs/clicks.md"
     needs: ClassVar[Needs | None] = None
 
-    def using(self, public: pa.Table) -> Self:
+    def using(self, known: pa.Table) -> Self:
         """No public file is needed."""
         raise UsageError("the of-keywords mechanism uses no public file")
 

@@ -61,9 +61,9 @@ class Prior(Rounds):
             if items.group_by(items.column_names).aggregate([]).num_rows < items.num_rows:
                 raise UsageError("a prior must list each item once: take out the others")
 
-    def using(self, public: pa.Table) -> Self:
+    def using(self, known: pa.Table) -> Self:
         """The same with its list."""
-        return replace(self, prior=public)
+        return replace(self, prior=known)
 
     def release(self, count: Count, random_bytes: RandomBytes = os.urandom) -> list[pa.RecordBatch]:
         """Publish: every key with its noisy count, in no particular order."""

@@ -157,8 +157,8 @@ class Calibrated(Mechanism, Protocol):
         """What release.json must say beside scale and thresholds for `again`."""
         ...
 
-    def using(self, public: pa.Table) -> Self:
-        """The same with the rows of the public file that it needs."""
+    def using(self, known: Any) -> Self:
+        """The same with the rows of the public file that it needs, or all that there can be."""
         ...
 
 

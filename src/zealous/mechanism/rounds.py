@@ -167,7 +167,7 @@ class Rounds:
             ]
         }
 
-    def using(self, public: pa.Table) -> Self:
+    def using(self, known: pa.Table) -> Self:
         """No public file is needed."""
         raise UsageError(f"the {self.name} mechanism uses no public file")
 

@@ -88,7 +88,7 @@ class Thresholds:
         """Scale and thresholds say all."""
         return {}
 
-    def using(self, public: pa.Table) -> Self:
+    def using(self, known: pa.Table) -> Self:
         """No public file is needed."""
         raise UsageError(f"the {type(self).__name__} mechanism uses no public file")
 

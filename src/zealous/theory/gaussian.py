@@ -17,7 +17,7 @@ from fractions import Fraction
 
 from zealous.errors import UsageError
 from zealous.guarantee import SMALLEST, Guarantee
-from zealous.theory.sparse import Joint, Shifted, Sparse, least_threshold, rising
+from zealous.theory.sparse import Joint, Shifted, Sparse, least, least_threshold, rising
 
 _CONTEXT = Context(prec=50, Emin=MIN_EMIN, Emax=MAX_EMAX)
 _PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459")
@@ -88,6 +88,20 @@ def joint(goal: Guarantee, items_per_user: int) -> Joint:
     Joint(scale=Fraction(605, 64), tau_prime=49)
     """
     return least_threshold(_NOISE, goal, items_per_user)
+
+
+def least_scale(goal: Guarantee, items_per_user: int) -> Fraction:
+    """The least sigma for counts without a threshold, of those that `joint` tries.
+
+    >>> from zealous.guarantee import Indistinguishability
+    >>> least_scale(Indistinguishability(epsilon=1, delta="1e-6", neighbors="add-remove"), 1)
+    Fraction(271, 64)
+    """
+    moved = goal.moved_counts(items_per_user)
+    place = least(lambda at: hockey_stick(_scales(at), moved, goal.epsilon) <= goal.delta, 0)
+    if place is None:
+        raise UsageError("epsilon is too small for this many items per user: raise it")
+    return _scales(place)
 
 
 def quantile(scale: Fraction, confidence: float) -> int:

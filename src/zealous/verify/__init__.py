@@ -18,9 +18,7 @@ from zealous.errors import ZealousError
 from zealous.guarantee import exact, whole
 from zealous.ledger.accounts import Charge, Measure, covers
 from zealous.period import Period
-from zealous.rates import FILE as RATES
-from zealous.rates import click_rates, rated
-from zealous.release import hashes, sorted_table
+from zealous.release import derived, hashes, sorted_table
 from zealous.sheet import write_rows
 from zealous.verify.anonymous import check_files, check_private, holds_anonymized
 from zealous.verify.child import check_parent, check_review
@@ -143,9 +141,7 @@ def _private(about: About) -> str:
 
 def _files(path: Path, about: About) -> str:
     tables = {name for each in about["files"].values() for name in (each["parquet"], each["csv"])}
-    expected = {*tables, "README.md", "statement.html", "registry.yaml"}
-    if rated(about):
-        expected.add(RATES)
+    expected = {*tables, *derived(about), "README.md", "statement.html", "registry.yaml"}
     if len(tables) < 2 * len(about["files"]) or about["sha256"].keys() != expected:
         raise Failed("release.json does not list each file once with its SHA-256")
     there = {each.name for each in path.iterdir()}
@@ -175,22 +171,24 @@ def _tables(path: Path, about: About) -> str:
             raise Failed(f"{part['kind']}: the table cannot be read") from None
         except Failed as why:
             raise Failed(f"{part['kind']}: {why}") from None
-    if rated(about):
-        _check_rates(path, about)
+    _check_derived(path, about)
     return f"{rows:,} rows, sorted, all above their threshold, the same in Parquet and CSV"
 
 
-def _check_rates(path: Path, about: About) -> None:
-    """Rates are what the tables give."""
+def _check_derived(path: Path, about: About) -> None:
+    """Rates and associations are what the tables give."""
     import pyarrow.parquet as pq
 
+    files = derived(about)
     tables = {
-        kind: pq.read_table(path / names["parquet"]) for kind, names in about["files"].items()
+        kind: pq.read_table(path / names["parquet"])
+        for kind, names in (about["files"].items() if files else ())
     }
-    text = io.StringIO(newline="")
-    write_rows(click_rates(about, tables), text)
-    if text.getvalue().encode() != (path / RATES).read_bytes():
-        raise Failed("the click rates are not those of the tables")
+    for name, made in files.items():
+        text = io.StringIO(newline="")
+        write_rows(made(tables), text)
+        if text.getvalue().encode() != (path / name).read_bytes():
+            raise Failed(f"{name} is not what the tables give")
 
 
 def _table(path: Path, part: About, names: About) -> int:

@@ -1,0 +1,47 @@
+"""The strongest rules of a release, for the person who made it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from zealous.associations import association_files, associations
+from zealous.cli import show
+from zealous.release import Release
+from zealous.report.associations import told
+
+_MOST = 5
+
+
+def strongest(release: Release) -> None:
+    """Print for each family the rules that stand out most, as far as the noise lets them."""
+    tables = {kind: table.arrow for kind, table in release.tables.items()}
+    for family, file in association_files(release.about).items():
+        rules = associations(release.about, tables, family).slice(0, _MOST).to_pylist()
+        rows = [
+            (
+                told(rule, family),
+                rule["count_both"],
+                _told(rule, "confidence", 100),
+                _told(rule, "lift"),
+            )
+            for rule in rules
+            if rule["lift_low"] > 1
+        ]
+        if rows:
+            names = ["rule", "count", "confidence, %", "lift"]
+            show.table(f"The strongest of {file}, with 95 % intervals of the noise", names, rows)
+        else:
+            click.echo(
+                f"{file}: the noise leaves open for each rule whether it is more than chance."
+            )
+
+
+def _told(rule: Mapping[str, Any], measure: str, factor: int = 1) -> str:
+    """A measure and its interval: 3.1 (2.8 to 3.4)."""
+    middle, low, high = (rule[f"{measure}{end}"] for end in ("", "_low", "_high"))
+    shown = ["" if each is None else f"{factor * each:.3g}" for each in (middle, low, high)]
+    ends = f"{shown[1]} to {shown[2]}" if high is not None else f"{shown[1]} or more"
+    return f"{shown[0]} ({ends})".lstrip()

@@ -1,0 +1,232 @@
+"""Kinds of items by their names."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
+
+from zealous.errors import UsageError
+from zealous.guarantee import SESSION_GAP, whole
+from zealous.items.anything import AnyColumns, People, Unnamed
+from zealous.items.kind import Kind
+from zealous.items.searches import (
+    Clicks,
+    Keywords,
+    Pairs,
+    PhrasePairs,
+    Queries,
+    QueryClicks,
+    QueryPairs,
+)
+from zealous.items.sets import Combined, Itemsets, Sequences, Things
+from zealous.items.tail import (
+    LONGEST,
+    Fact,
+    Hours,
+    Lengths,
+    Ngrams,
+    Prefixes,
+    Questions,
+    Scripts,
+    Tail,
+    WithKeywords,
+)
+from zealous.items.text import asked, has_word, tidy, visible, words
+
+__all__ = [
+    "FAMILIES", "KINDS", "AnyColumns", "Clicks", "Combined", "Itemsets", "Keywords", "Kind",
+    "Pairs", "People", "PhrasePairs", "Queries", "QueryClicks", "QueryPairs", "Sequences", "Tail",
+    "Things", "Unnamed", "asked", "clicks", "columns", "has_word", "itemsets", "keywords", "named",
+    "phrase_pairs", "possible", "queries", "query_clicks", "query_pairs", "sequences", "tail",
+    "tidy", "visible", "words",
+]  # fmt: skip
+
+
+def queries(items_per_user: int, *, by: str | None = None, fold: bool = False) -> Queries:
+    """Queries, at most this many different ones a user; `fold` makes a query a set of words."""
+    return Queries(items_per_user=items_per_user, by=by, fold=fold)
+
+
+def keywords(items_per_user: int, *, by: str | None = None) -> Keywords:
+    """The words of queries, at most this many different ones a user."""
+    return Keywords(items_per_user=items_per_user, by=by)
+
+
+def clicks(items_per_user: int, *, by: str | None = None) -> Clicks:
+    """Clicked addresses, at most this many different ones a user."""
+    return Clicks(items_per_user=items_per_user, by=by)
+
+
+def query_clicks(
+    items_per_user: int, *, by: str | None = None, fold: bool = False, follow: bool = False
+) -> QueryClicks:
+    """Queries with an address clicked for them, at most this many different pairs a user.
+
+    `follow` counts clicks for those queries alone that count for their user among `queries` of the
+    same release, and adds a table of click rates to it.
+    """
+    return QueryClicks(items_per_user=items_per_user, by=by, fold=fold, follow=follow)
+
+
+def query_pairs(
+    items_per_user: int,
+    *,
+    by: str | None = None,
+    fold: bool = False,
+    session_gap: int = SESSION_GAP,
+) -> QueryPairs:
+    """Subsequent different queries of a session, at most this many different pairs a user."""
+    return QueryPairs(items_per_user=items_per_user, by=by, fold=fold, session_gap=session_gap)
+
+
+def phrase_pairs(
+    items_per_user: int, *, by: str | None = None, session_gap: int = SESSION_GAP
+) -> PhrasePairs:
+    """What was changed between subsequent queries, at most this many different changes a user."""
+    return PhrasePairs(items_per_user=items_per_user, by=by, session_gap=session_gap)
+
+
+def columns(*names: str, items_per_user: int, by: str | None = None) -> AnyColumns:
+    """Any columns of a table, at most this many different values a user."""
+    return AnyColumns(items_per_user=items_per_user, by=by, names=names)
+
+
+def itemsets(
+    *names: str, max_size: int, items_per_user: int, basket: str | None = None
+) -> list[Kind]:
+    """Things that people have together, in one basket or at all, and how many people there are.
+
+    One kind for each size, from single things on: all of them must be published, in this order.
+
+    Args:
+        names: The columns that hold things, such as a product or three diagnoses.
+        max_size: The most things in a set.
+        items_per_user: How many of her things each user counts with, and so with all sets that
+            these make: 5 things are 10 pairs and 10 sets of three.
+        basket: The column that tells what is together; without one it is all that a user has.
+    """
+    return _sizes(Itemsets, names, max_size, items_per_user, basket)
+
+
+def sequences(
+    *names: str, max_size: int, items_per_user: int, basket: str | None = None
+) -> list[Kind]:
+    """Things that follow each other, in the order of time or of baskets; as `itemsets`."""
+    return _sizes(Sequences, names, max_size, items_per_user, basket)
+
+
+def _sizes(
+    kind: type[Combined], names: tuple[str, ...], max_size: int, most: int, basket: str | None
+) -> list[Kind]:
+    whole(max_size, "max_size")
+    whole(most, "items_per_user")
+    return [
+        People(items_per_user=1),
+        Things(names=names, items_per_user=most, basket=basket),
+        *(
+            kind(
+                names=names,
+                size=size,
+                things=most,
+                items_per_user=math.comb(most, size),
+                basket=basket,
+            )
+            for size in range(1, max_size + 1)
+        ),
+    ]
+
+
+def tail(items_per_user: int) -> list[Kind]:
+    """What can be told of the queries that are not published, after `queries` and `keywords`.
+
+    Phrases of rare queries that are made of published words, what rare queries begin with, and
+    facts of one rare query of each user: its length, its script, ...
+
+    Args:
+        items_per_user: The most phrases of each length that count of a user.
+    """
+    return [
+        *(Ngrams(size=size, items_per_user=items_per_user) for size in range(2, LONGEST + 1)),
+        *(Prefixes(size=size, items_per_user=items_per_user) for size in range(1, LONGEST + 1)),
+        *(fact(items_per_user=1) for fact in _FACTS.values()),
+    ]
+
+
+def possible(kinds: Iterable[Kind], roles: Collection[str]) -> list[Kind]:
+    """Those of the kinds that a log's columns allow."""
+    allowed = []
+    for kind in kinds:
+        with suppress(UsageError):
+            kind.check(roles)
+            allowed.append(kind)
+    return allowed
+
+
+KINDS = ("keywords", "queries", "clicks", "query-pairs", "phrase-pairs", "query-clicks")
+FAMILIES: dict[str, Callable[..., list[Kind]]] = {
+    Itemsets.label: itemsets,
+    Sequences.label: sequences,
+}
+_COMBINED: dict[str, type[Combined]] = {each.label: each for each in (Itemsets, Sequences)}
+_FACTS: dict[str, type[Fact]] = {
+    each.label: each for each in (Lengths, Questions, Scripts, Hours, WithKeywords)
+}
+_PHRASES = {each.label: each for each in (Ngrams, Prefixes)}
+
+
+def named(
+    name: str,
+    items_per_user: int,
+    *,
+    by: str | None = None,
+    fold: bool = False,
+    session_gap: int = SESSION_GAP,
+    follow: bool = False,
+    basket: str | None = None,
+    things: int | None = None,
+) -> Kind:
+    """The kind that is called so; settings that it does not have are left aside."""
+    family, _, rest = name.partition("-")
+    size, _, names = rest.partition(":")
+    if family in _COMBINED and size.isdecimal():
+        return _COMBINED[family](
+            names=tuple(names.split("+")),
+            size=int(size),
+            things=items_per_user if things is None else things,
+            items_per_user=items_per_user,
+            basket=basket,
+            by=by,
+        )
+    if name.startswith("things:"):
+        return Things(
+            names=tuple(name.removeprefix("things:").split("+")),
+            items_per_user=items_per_user,
+            basket=basket,
+            by=by,
+        )
+    if family in _PHRASES and size.isdecimal():
+        return _PHRASES[family](size=int(size), items_per_user=items_per_user, by=by)
+    if name in _FACTS:
+        return _FACTS[name](items_per_user=items_per_user, by=by)
+    if name == "people":
+        return People(items_per_user=items_per_user, by=by)
+    if name == "keywords":
+        return keywords(items_per_user, by=by)
+    if name == "queries":
+        return queries(items_per_user, by=by, fold=fold)
+    if name == "clicks":
+        return clicks(items_per_user, by=by)
+    if name == "query-clicks":
+        return query_clicks(items_per_user, by=by, fold=fold, follow=follow)
+    if name == "query-pairs":
+        return query_pairs(items_per_user, by=by, fold=fold, session_gap=session_gap)
+    if name == "phrase-pairs":
+        return phrase_pairs(items_per_user, by=by, session_gap=session_gap)
+    if name.startswith("columns:"):
+        return columns(
+            *name.removeprefix("columns:").split("+"), items_per_user=items_per_user, by=by
+        )
+    raise UsageError(
+        f"--items takes {', '.join(KINDS)}, columns:NAME[+NAME], itemsets:NAME and sequences:NAME"
+    )

@@ -1,0 +1,216 @@
+"""What can be made of published smaller sets: a list that everybody knows, whoever holds what.
+
+Things are numbered in the order of their names. A set of k things is its parent, the published set
+of its first k - 1 things by its place, and its last thing: two numbers, whatever the size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Whole = NDArray[np.int64]
+
+PARENT, LAST, PLACE = "grown:parent", "grown:last", "grown:place"
+NAME, CODE, WORTH = "grown:name", "grown:code", "order:worth"
+MOST = 1 << 23  # candidates that are looked at: those of the most frequent smaller sets
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """The published sets of one size, by place: in the order of parent, then last thing.
+
+    Attributes:
+        codes: Their things, a row each.
+        parent: The place of each one's first things among the sets of one thing less.
+        counts: What they were published with.
+        things: How many things there are, of whatever size of set.
+    """
+
+    codes: Whole
+    parent: Whole
+    counts: Whole
+    things: int
+
+    @cached_property
+    def keys(self) -> Whole:
+        """Parent and last thing as one number, rising."""
+        return self.parent * self.things + self.codes[:, -1]
+
+    def find(self, parent: Whole, last: Whole) -> Whole:
+        """The places of some sets; -1 where one was not published, or its parent was not."""
+        return np.where(parent < 0, -1, place_of(self.keys, parent * self.things + last))
+
+
+@dataclass(frozen=True, eq=False)
+class Grown:
+    """All sets of one size whose smaller sets were published.
+
+    Attributes:
+        names: The names of the things.
+        levels: The published sets, from single things on.
+        parent: Of each candidate; rising, and `last` rises where it is the same.
+        last: Of each candidate.
+        worth: The least published count of the smaller sets that a candidate holds, which its own
+            can hardly exceed.
+    """
+
+    names: pa.Array
+    levels: tuple[Level, ...]
+    parent: Whole
+    last: Whole
+    worth: Whole
+
+    KEY: ClassVar[tuple[str, str]] = (PARENT, LAST)
+
+    def __len__(self) -> int:
+        return len(self.parent)
+
+    def places(self, parent: Whole, last: Whole) -> Whole:
+        """Where in the list some candidates are; -1 for what is none."""
+        return place_of(self._keys, parent * len(self.names) + last)
+
+    @cached_property
+    def _keys(self) -> Whole:
+        return self.parent * len(self.names) + self.last
+
+    def columns(self, parent: Whole, last: Whole) -> list[pa.Array]:
+        """The names of the things of some candidates, first to last."""
+        codes = self.levels[-1].codes[parent]
+        return [self.names.take(pa.array(each)) for each in (*codes.T, last)]
+
+    def things(self) -> pa.Table:
+        """(grown:name, grown:code, order:worth) of all published things."""
+        codes = np.arange(len(self.names))
+        return pa.table({NAME: self.names, CODE: codes, WORTH: self.levels[0].counts})
+
+    def used(self) -> pa.Table:
+        """Those of the things of which there are candidates."""
+        codes = np.unique(self.levels[-1].codes[np.unique(self.parent)])
+        return self.things().take(np.union1d(codes, self.last))
+
+    def smaller(self, size: int) -> pa.Table:
+        """(grown:parent, grown:last, grown:place) of the published sets of such a size."""
+        level = self.levels[size - 1]
+        places = np.arange(len(level.codes))
+        return pa.table({PARENT: level.parent, LAST: level.codes[:, -1], PLACE: places})
+
+    def candidates(self) -> pa.Table:
+        """(grown:parent, grown:last, order:worth) of all candidates of three things and more."""
+        return pa.table({PARENT: self.parent, LAST: self.last, WORTH: self.worth})
+
+
+def place_of(keys: Whole, wanted: Whole) -> Whole:
+    """The places of some numbers among others that rise; -1 where one is not there."""
+    if not len(keys):
+        return np.full(len(wanted), -1, np.int64)
+    found = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.where(keys[found] == wanted, found, -1)
+
+
+def sets(released: Sequence[pa.Table], most: int = MOST) -> Grown:
+    """The sets of one thing more than the last table's, all of whose parts were published.
+
+    Args:
+        released: (item..., count) of sets of 1, 2, ... things, each set in the order of its names.
+        most: No more candidates than this are looked at: those of sets with the largest counts.
+    """
+    names, levels = _levels(released)
+    top = levels[-1]
+
+    def others(kept: Whole) -> tuple[Whole, Whole]:
+        """Those with the same things but the last, and a later last."""
+        parent = top.parent[kept]
+        return np.arange(1, len(kept) + 1), np.searchsorted(parent, parent, "right")
+
+    parent, other = _joined(top, most, others)
+    whole = np.column_stack([top.codes[parent], top.codes[other, -1]])
+    worth = np.minimum(top.counts[parent], top.counts[other])
+    published = np.ones(len(parent), np.bool_)
+    size = whole.shape[1]
+    for part in combinations(range(size), size - 1) if size > 2 else ():
+        place = _found(levels, whole[:, part])
+        published &= place >= 0
+        worth = np.minimum(worth, top.counts[place])
+    return Grown(names, levels, parent[published], whole[published, -1], worth[published])
+
+
+def sequences(released: Sequence[pa.Table], most: int = MOST) -> Grown:
+    """The sequences of one thing more whose beginning and whose end were both published.
+
+    Args:
+        released: (item..., count) of sequences of 1, 2, ... things.
+        most: No more candidates than this are looked at: those of the largest counts.
+    """
+    names, levels = _levels(released)
+    top = levels[-1]
+
+    def others(kept: Whole) -> tuple[Whole, Whole]:
+        """Those that begin as it ends."""
+        parent, end = top.parent[kept], _found(levels, top.codes[kept, 1:])
+        return np.searchsorted(parent, end, "left"), np.searchsorted(parent, end, "right")
+
+    parent, other = _joined(top, most, others)
+    worth = np.minimum(top.counts[parent], top.counts[other])
+    return Grown(names, levels, parent, top.codes[other, -1], worth)
+
+
+def _joined(
+    top: Level, most: int, others: Callable[[Whole], tuple[Whole, Whole]]
+) -> tuple[Whole, Whole]:
+    """Two sets that make a larger one, by their places, for as many as may be looked at.
+
+    Args:
+        top: Published sets.
+        most: How many pairs there may be.
+        others: From the places of some of them, in order, to the first and the end of those
+            positions there whose sets each can be joined with.
+    """
+    order = np.lexsort((np.arange(len(top.counts)), -top.counts))
+    few, many = 0, len(order) + 1  # so many are few enough, and so many are too many
+    while many - few > 1:
+        size = len(order) if many > len(order) and few == 0 else (few + many) // 2
+        first, end = others(np.sort(order[:size]))
+        few, many = (size, many) if (end - first).sum() <= most else (few, size)
+    kept = np.sort(order[:few])
+    first, end = others(kept)
+    left = np.repeat(np.arange(len(kept)), end - first)
+    within = np.arange(len(left)) - np.repeat(np.cumsum(end - first) - (end - first), end - first)
+    return kept[left], kept[first[left] + within]
+
+
+def _levels(released: Sequence[pa.Table]) -> tuple[pa.Array, tuple[Level, ...]]:
+    """The names of the things, and the published sets of each size."""
+    first = released[0]
+    names = pc.unique(first.column(0).combine_chunks()).sort()
+    levels: list[Level] = []
+    for table in released:
+        columns = [name for name in table.column_names if name != "count"]
+        coded = (pc.index_in(table[name], value_set=names) for name in columns)
+        codes = np.column_stack([pc.fill_null(each, -1).to_numpy() for each in coded])
+        codes = codes.astype(np.int64)
+        counts = table["count"].to_numpy().astype(np.int64)
+        parent = _found(levels, codes[:, :-1])
+        known = (parent >= 0) & (codes >= 0).all(axis=1)
+        codes, counts, parent = codes[known], counts[known], parent[known]
+        order = np.lexsort((codes[:, -1], parent))
+        levels.append(Level(codes[order], parent[order], counts[order], len(names)))
+    return names, tuple(levels)
+
+
+def _found(levels: Sequence[Level], codes: Whole) -> Whole:
+    """The places of sets by their things; -1 where one was not published."""
+    place = np.zeros(len(codes), np.int64)
+    for level, last in zip(levels, codes.T, strict=False):
+        place = level.find(place, last)
+    return place

@@ -1,0 +1,152 @@
+"""What a kind of items is: SQL that yields (user, item..., time) from a log's entries.
+
+An item depends on its own user's history alone: no spelling, segmentation or ranking learned from
+the log. Normalising comes before bounding, so that nobody counts twice for two spellings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from zealous.engines.sql import Step, identifier, listed
+from zealous.errors import UsageError
+from zealous.guarantee import whole
+from zealous.items.text import tidy, visible
+from zealous.source import Source, column
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from zealous.items.grown import Grown
+
+# How the columns are called that steps add on the way.
+_OWN = (
+    "order:", "role:", "before:", "words:", "same:", "unit:", "column:", "zealous:", "made:",
+    "grown:",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind:
+    """What is counted, and how many of it one user may have.
+
+    Attributes:
+        items_per_user: m, the most distinct items a user contributes.
+        by: A column with a public attribute, such as the country, that becomes part of the item.
+    """
+
+    items_per_user: int
+    by: str | None = None
+
+    label: ClassVar[str]
+    item: ClassVar[tuple[str, ...]]
+    needs: ClassVar[tuple[str, ...]] = ("query",)
+    no_setting: ClassVar[tuple[str, ...]] = ("items_per_user", "names")
+
+    def __post_init__(self) -> None:
+        """Check before anything is read."""
+        whole(self.items_per_user, "items_per_user")
+        named = (*self.item_columns(), *([self.by] if self.by else []))
+        if any(name.lower().startswith(_OWN) for name in named):
+            raise UsageError(
+                f"a column whose name begins with {', '.join(_OWN)} cannot be used: rename it"
+            )
+        taken = {name.lower() for name in (*self.item_columns(), "count", "user", "time")}
+        if self.by and self.by.lower() in taken:
+            raise UsageError(f"--by {self.by} would clash with another column: rename it")
+
+    def name(self) -> str:
+        """What the kind is called on the command line and in a release."""
+        return self.label
+
+    def item_columns(self) -> tuple[str, ...]:
+        """The columns of an item, without the attribute."""
+        return self.item
+
+    def columns(self) -> tuple[str, ...]:
+        """The columns of an item in a release."""
+        return (*self.item_columns(), *([self.by] if self.by else []))
+
+    def counted(self) -> tuple[str, ...]:
+        """The columns of an item while it is counted."""
+        return self.columns()
+
+    def chosen(self) -> tuple[str, ...]:
+        """The columns of what a user keeps some of; she counts for the items of those she keeps."""
+        return self.counted()
+
+    def extra(self) -> tuple[str, ...]:
+        """Columns of the log that play no role but are needed."""
+        return (self.by,) if self.by else ()
+
+    def usual(self) -> str:
+        """The mechanism where none is asked for."""
+        return "zealous"
+
+    def worth(self) -> str | None:
+        """A column of `items`, by what was published: a user keeps those of the largest first."""
+        return None
+
+    def share(self) -> Fraction:
+        """Its weight in the budget, where none is given."""
+        return Fraction(1)
+
+    def builds_on(self) -> tuple[str, ...]:
+        """The kinds that must have been published before, by name."""
+        return ()
+
+    def after(self, released: Mapping[str, pa.Table]) -> Self:
+        """The same, knowing what was published before: it decides what an item is."""
+        del released
+        return self
+
+    def known(self) -> pa.Table | Grown | None:
+        """Every item that there can be, where public rules and what was published tell that."""
+        return None
+
+    def published(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Counted items as they are published."""
+        return batch
+
+    def settings(self) -> dict[str, Any]:
+        """What else defines an item of this kind, for the recipient to know."""
+        own = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: value for name, value in own.items() if name not in self.no_setting}
+
+    def check(self, roles: Collection[str]) -> None:
+        """Refuse a log whose columns do not give such items."""
+        for role in self.needs:
+            if role not in roles:
+                raise UsageError(
+                    f"{self.name()} need a column with the {role}: say --{role} COLUMN"
+                )
+
+    def steps(self, source: Source) -> list[Step]:
+        """The steps that yield this kind's items, the last one named `items`."""
+        self.check(source.roles)
+        return self._steps(source)
+
+    def _steps(self, source: Source) -> list[Step]:
+        """Steps that end in `items`: (user, item..., time), one row an occurrence."""
+        raise NotImplementedError
+
+    def _select(self, source: Source, item: Mapping[str, str], *where: str) -> str:
+        """From the entries: user, item, attribute and, where the log has one, time."""
+        columns = ["user", *(f"{sql} as {identifier(name)}" for name, sql in item.items())]
+        if self.by:
+            columns.append(f"{tidy(column(self.by))} as {identifier(self.by)}")
+            where = (*where, visible(column(self.by)))
+        if "time" in source.roles:
+            columns.append("time")
+        if not where:
+            return f"select {listed(columns)} from entries"
+        return f"select {listed(columns)} from entries where {' and '.join(where)}"
+
+    def _tidied(self, name: str) -> Step:
+        """From `listed`, whose texts could not be looked at before they were unnested."""
+        return Step(
+            "items", f"select * replace ({tidy(name)} as {name}) from listed where {visible(name)}"
+        )

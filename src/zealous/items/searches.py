@@ -1,0 +1,196 @@
+"""What people do at a search engine: they ask, they click, they ask again."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from zealous.engines.sql import Step, identifier, listed
+from zealous.errors import UsageError
+from zealous.guarantee import SESSION_GAP, whole
+from zealous.items.kind import Kind
+from zealous.items.text import asked, clicked, has_word, visible, words
+from zealous.source import Source
+
+_YEAR = 525_600
+
+
+@dataclass(frozen=True, kw_only=True)
+class Queries(Kind):
+    """What was asked."""
+
+    fold: bool = False
+    label = "queries"
+    item = ("query",)
+
+    def plain(self) -> bool:
+        """Whether an item is a query as it was asked, and nothing else."""
+        return self.by is None and not self.fold
+
+    def _steps(self, source: Source) -> list[Step]:
+        return [Step("items", self._select(source, {"query": asked(self.fold)}, has_word("query")))]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Keywords(Kind):
+    """The words that were asked.
+
+    They are runs of letters, marks and digits of the lower-cased query; or, where the log has a
+    column of lists of keywords (Chinese, Japanese, Thai), those.
+    """
+
+    label = "keywords"
+    item = ("keyword",)
+
+    def check(self, roles: Collection[str]) -> None:
+        """Refuse a log whose columns do not give such items."""
+        if "keywords" not in roles:
+            super().check(roles)
+
+    def _steps(self, source: Source) -> list[Step]:
+        if "keywords" in source.roles:
+            each = self._select(source, {"keyword": "unnest(keywords)"})
+            lowered = "select * replace (lower(keyword) as keyword) from unnested"
+            return [Step("unnested", each), Step("listed", lowered), self._tidied("keyword")]
+        return [Step("items", self._select(source, {"keyword": f"unnest({words('query')})"}))]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Clicks(Kind):
+    """The addresses that were clicked."""
+
+    label = "clicks"
+    item = ("url",)
+    needs = ("url",)
+
+    def _steps(self, source: Source) -> list[Step]:
+        each = self._select(source, {"url": clicked(source)})
+        return [Step("listed", each), self._tidied("url")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueryClicks(Kind):
+    """A query together with an address clicked for it.
+
+    With `follow` only clicks for those queries that count for their user among the queries of the
+    same release: clicked over asked is then a rate.
+    """
+
+    fold: bool = False
+    follow: bool = False
+    label = "query-clicks"
+    item = ("query", "url")
+    needs = ("query", "url")
+
+    def _steps(self, source: Source) -> list[Step]:
+        item = {"query": asked(self.fold), "url": clicked(source)}
+        each = self._select(source, item, has_word("query"))
+        return [Step("listed", each), self._tidied("url")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pairs(Kind):
+    """Made of two subsequent different queries of one user in one session.
+
+    A session is the log's own where it has a session column, else it ends after `session_gap`
+    minutes without a query. Entries of the same moment are taken in the order of their text, so
+    that no other order of the log's lines gives other pairs. Entries without a time take no part,
+    nor do those with a blank session id, where the log has such ids.
+    """
+
+    session_gap: int = SESSION_GAP
+    needs = ("query", "time")
+
+    def __post_init__(self) -> None:
+        """Check before anything is read."""
+        super().__post_init__()
+        if whole(self.session_gap, "session_gap") > _YEAR:
+            raise UsageError("session_gap must be at most a year, which is 525600 minutes")
+
+    def _followed(self, source: Source, last: str, *, fold: bool) -> list[Step]:
+        """Steps that end in `last`: the two normalised queries under the names of the item."""
+        query, following = self.item
+        item, known = {following: asked(fold)}, ["time is not null"]
+        session = "session" in source.roles
+        if session:
+            item["role:session"] = "session"
+            known = [*known, visible("session")]
+        partition = 'user, "role:session"' if session else "user"
+        order = f"partition by {partition} order by time, {following}"
+        if self.by:
+            order += f", {identifier(self.by)}"
+        before = f"lag({following}) over ({order}) as {query}"
+        same = f"{query} <> {following}"
+        if not session:
+            before += f', lag(time) over ({order}) as "before:time"'
+            same += f' and time <= "before:time" + interval {self.session_gap} minute'
+        return [
+            Step("asked", self._select(source, item, *known, has_word("query"))),
+            Step("followed", f"select *, {before} from asked"),
+            Step(last, f"select * from followed where {same}"),
+        ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueryPairs(Pairs):
+    """Two subsequent different queries of one user in one session."""
+
+    fold: bool = False
+    label = "query-pairs"
+    item = ("query", "next_query")
+
+    def _steps(self, source: Source) -> list[Step]:
+        return self._followed(source, "items", fold=self.fold)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PhrasePairs(Pairs):
+    """What was changed between two subsequent queries: a phrase, and the one in its place.
+
+    The words that both queries begin with are cut away, then those that both end with, but at
+    least one word of each query is left; where nothing can be cut, the item is the two queries as
+    they are. Queries of the same words give no item. So a word that was added or dropped keeps a
+    neighbour (hotels, hotels paris): as a rule for other queries that is worth more than the two
+    whole queries, each of which few people ask. The order of words matters: nothing is folded.
+    """
+
+    label = "phrase-pairs"
+    item = ("phrase", "next_phrase")
+
+    def _steps(self, source: Source) -> list[Step]:
+        pair = dict(zip(self.item, ('"words:before"', '"words:after"'), strict=True))
+        before, after = pair.values()
+        worded = listed(f"{words(text)} as {split}" for text, split in pair.items())
+        head = f"case when {before}[1] = {after}[1] then {_alike(before, after)} else 0 end"
+        tail = _alike(f"list_reverse({before})", f"list_reverse({after})")
+        tail = f"case when {before}[-1] = {after}[-1] then {tail} else 0 end"
+        most = f"least(array_length({before}), array_length({after})) - 1"
+        cut = listed(
+            f"""case when "same:head" + "same:tail" = 0 then {text} else array_to_string("""
+            f"""{split}["same:head" + 1 : array_length({split}) - "same:tail"], ' ')"""
+            f" end as {text}"
+            for text, split in pair.items()
+        )
+        different = f"from worded where {before} <> {after}"
+        return [
+            *self._followed(source, "pairs", fold=False),
+            # (user, phrase, next_phrase, ...): whole queries, until the last step
+            Step("worded", f"select *, {worded} from pairs"),
+            Step("headed", f'select *, least({head}, {most}) as "same:head" {different}'),
+            Step(
+                "tailed",
+                f'select *, least({tail}, {most} - "same:head") as "same:tail" from headed',
+            ),
+            Step("items", f"select * replace ({cut}) from tailed"),
+        ]
+
+
+def _alike(one: str, other: str) -> str:
+    """SQL: how many words two different lists have in common before the first difference.
+
+    Beyond the end of the shorter list stands a null. Each word is looked at once, however long the
+    lists are: whoever writes a query of a megabyte must not stop the run.
+    """
+    zipped = f"list_zip({one}, {other})"
+    same = f"list_transform({zipped}, lambda two: two[1] is not distinct from two[2])"
+    return f"list_position({same}, false) - 1"

@@ -1,0 +1,354 @@
+"""Things that one person has together, and things that follow each other.
+
+First it is found which things are frequent. Then each person counts with a few of her things, those
+that were published with the largest counts, and with every set that these make: so counts of sets
+and of their parts are of the same people, and no history is ever taken apart into all its subsets.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, ClassVar, Self
+
+from zealous.engines.engine import named
+from zealous.engines.sql import Step, identifier, listed
+from zealous.errors import UsageError
+from zealous.guarantee import whole
+from zealous.items.kind import Kind
+from zealous.items.text import has_word, tidy, visible
+from zealous.source import Source, column
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from zealous.items.grown import Grown
+
+MOST_SIZE = 5
+MOST_SETS = 10_000  # of one size and person
+_MOST_FOLLOWING = 500  # sequences of subsequent baskets, before a person keeps some of all
+PARENT, LAST = "grown:parent", "grown:last"
+_PARENT, _LAST, _PLACE, _WORTH, _CODE, _NAME, _BASKET, _AT = map(
+    identifier,
+    (PARENT, LAST, "grown:place", "order:worth", "grown:code", "grown:name", "grown:basket",
+     "grown:at"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coded(Kind):
+    """Items that are counted by two numbers: a published smaller one, and what comes to it."""
+
+    grown: Grown | None = field(default=None, compare=False, repr=False)
+    no_setting: ClassVar[tuple[str, ...]] = ("items_per_user", "names", "size", "grown")
+
+    def counted(self) -> tuple[str, ...]:
+        """The columns of an item while it is counted."""
+        return self.columns() if self.grown is None else (PARENT, LAST)
+
+    def known(self) -> pa.Table | Grown | None:
+        """All that can be made of what was published before."""
+        return self.grown
+
+    def published(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Counted items as they are published: with the names of their things."""
+        import pyarrow as pa
+
+        if self.grown is None:
+            return batch
+        parent, last = (batch[name].to_numpy() for name in (PARENT, LAST))
+        texts = self.texts(self.grown.columns(parent, last))
+        return pa.record_batch([*texts, batch["count"]], names=[*self.columns(), "count"])
+
+    def texts(self, things: list[pa.Array]) -> list[pa.Array]:
+        """The columns of items by their things."""
+        return things
+
+    def _grown(self) -> Grown:
+        if self.grown is None:
+            raise UsageError(f"{self.name()} are made of smaller ones: publish those first")
+        return self.grown
+
+
+@dataclass(frozen=True, kw_only=True)
+class Things(Kind):
+    """Single things of some columns.
+
+    A value without a letter or a digit is no thing.
+
+    Attributes:
+        names: The columns that hold things; where they are several, a row has a thing in each.
+        basket: The column that tells what is together; a row without one is left out.
+    """
+
+    names: tuple[str, ...]
+    basket: str | None = None
+    label = "things"
+    item = ("item_1",)
+    needs = ()
+
+    def __post_init__(self) -> None:
+        """Check before anything is read."""
+        if not self.names or not all(self.names) or len(set(self.names)) < len(self.names):
+            raise UsageError(f"{self.label} need one or more different columns: {self.label}:A+B")
+        if self.by is not None:
+            raise UsageError(f"--by does not go with {self.label}: leave one of them out")
+        super().__post_init__()
+
+    def name(self) -> str:
+        """What the kind is called on the command line and in a release."""
+        return f"{self.label}:{'+'.join(self.names)}"
+
+    def extra(self) -> tuple[str, ...]:
+        """Columns of the log that play no role but are needed."""
+        return (*self.names, *([self.basket] if self.basket else []))
+
+    def _steps(self, source: Source) -> list[Step]:
+        rest = ", time" if "time" in source.roles else ""
+        return [self._things(source), Step("items", f"select user, item_1{rest} from things")]
+
+    def _things(self, source: Source) -> Step:
+        """One row a thing: (user, item_1, basket, time)."""
+        where = [visible(column(self.basket))] if self.basket else []
+        rest = [f"{tidy(column(self.basket))} as {_BASKET}"] if self.basket else []
+        rest += ["time"] if "time" in source.roles else []
+        each = (
+            f"select {listed(['user', f'{tidy(column(name))} as item_1', *rest])} from entries "
+            f"where {' and '.join([has_word(column(name)), *where])}"
+            for name in self.names
+        )
+        return Step("things", " union all ".join(each))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Combined(Coded, Things):
+    """Things taken together, so many at a time.
+
+    Attributes:
+        size: How many things an item is made of.
+        things: How many of her things each person counts with: the most frequent published ones.
+    """
+
+    size: int
+    things: int
+
+    def __post_init__(self) -> None:
+        """Check before anything is read."""
+        if whole(self.size, "the size of sets") > MOST_SIZE:
+            raise UsageError(f"sets can have up to {MOST_SIZE} things: lower --max-size")
+        if self.size > whole(self.things, "things"):
+            raise UsageError(
+                f"of {self.things} things of a user no set of {self.size} can be made: raise "
+                "--items-per-user or lower --max-size"
+            )
+        if self.items_per_user != math.comb(self.things, self.size):
+            raise UsageError("items_per_user is the number of sets that things make")
+        if self.items_per_user > MOST_SETS:
+            raise UsageError(
+                f"{self.things} things of a user make more than {MOST_SETS:,} sets of {self.size}: "
+                "lower --items-per-user or --max-size"
+            )
+        super().__post_init__()
+
+    def usual(self) -> str:
+        """The mechanism where none is asked for."""
+        return "listed" if self.size == 1 else "of-smaller"
+
+    def name(self) -> str:
+        """What the kind is called on the command line and in a release."""
+        return f"{self.label}-{self.size}:{'+'.join(self.names)}"
+
+    def item_columns(self) -> tuple[str, ...]:
+        """The columns of an item."""
+        return tuple(f"item_{number}" for number in range(1, self.size + 1))
+
+    def counted(self) -> tuple[str, ...]:
+        """The columns of an item while it is counted."""
+        return self.columns() if self.size == 1 else super().counted()
+
+    def builds_on(self) -> tuple[str, ...]:
+        """The kinds that must have been published before, by name: the smaller sizes."""
+        family = (f"{self.label}-{size}:{'+'.join(self.names)}" for size in range(1, self.size))
+        return (f"{Things.label}:{'+'.join(self.names)}", *family)
+
+    def after(self, released: Mapping[str, pa.Table]) -> Self:
+        """The same, knowing which smaller ones were published."""
+        first, *smaller = (released[name] for name in self.builds_on())
+        return replace(self, grown=self._made_of([first, *smaller[1:]]))
+
+    def known(self) -> pa.Table | Grown | None:
+        """All that can be made of what was published before."""
+        import pyarrow as pa
+
+        if self.size > 1 or self.grown is None:
+            return super().known()
+        return pa.table({"item_1": self.grown.names})
+
+    def published(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Counted items as they are published."""
+        return batch if self.size == 1 else super().published(batch)
+
+    def _made_of(self, smaller: list[pa.Table]) -> Grown:
+        raise NotImplementedError
+
+    def _steps(self, source: Source) -> list[Step]:
+        table = named(source.engine, self._grown().things())
+        rows, placed = self._placed(source)
+        group = [*self._group(), *self._moves()]
+        own = listed(["item_1", *group, _CODE, _WORTH])
+        best = f"row_number() over (partition by user order by {_WORTH} desc, {_CODE})"
+        steps = [
+            self._things(source),
+            *placed,
+            Step(
+                "coded",
+                f"select distinct {own} from {rows} "
+                f"join {table} as known on {rows}.item_1 = known.{_NAME}",
+                shared=True,
+            ),
+            Step("each_thing", f"select distinct user, item_1, {_CODE}, {_WORTH} from coded"),
+            Step("her_things", f"select * from each_thing qualify {best} <= {self.things}"),
+        ]
+        if self.size == 1:
+            return [*steps, Step("items", "select user, item_1 from her_things")]
+        own = listed(f"coded.{name}" for name in [*group, _CODE, _WORTH])
+        at_hand = (
+            f"select {own} from coded semi join her_things "
+            f"on coded.user = her_things.user and coded.{_CODE} = her_things.{_CODE}"
+        )
+        return [*steps, *self._near(at_hand), *self._chain(source)]
+
+    def _placed(self, source: Source) -> tuple[str, list[Step]]:
+        """Where the things of each basket are, and the steps that they need from `things`."""
+        del source
+        return "things", []
+
+    def _near(self, sql: str) -> list[Step]:
+        """The step to `at_hand`: things that one person counts with, basket by basket."""
+        return [Step("at_hand", sql, shared=True)]
+
+    def _chain(self, source: Source) -> list[Step]:
+        """From `at_hand` to `items`, thing by thing, never further than what was published."""
+        if self.size == 2:  # any two published things
+            worth = f"least(one.{_WORTH}, at_hand.{_WORTH}) as {_WORTH}"
+            return [Step("items", self._joined("at_hand", _CODE, _CODE, worth))]
+        grown, steps = self._grown(), []
+        before, place, last = "at_hand", _CODE, _CODE
+        for size in range(2, self.size + 1):
+            smaller = size < self.size
+            known = named(source.engine, grown.smaller(size) if smaller else grown.candidates())
+            told = _PLACE if smaller else _WORTH
+            name = f"known_{size}" if smaller else "items"
+            steps.append(Step(f"grown_{size}", self._joined(before, place, last)))
+            listed_ones = (
+                f"select made.*, known.{told} from grown_{size} as made join {known} as known "
+                f"on made.{_PARENT} = known.{_PARENT} and made.{_LAST} = known.{_LAST}"
+            )
+            steps.append(Step(name, listed_ones))
+            before, place, last = name, _PLACE, _LAST
+        return steps
+
+    def _joined(self, before: str, place: str, last: str, *more: str) -> str:
+        """SQL: what is published of some things, each with another of `at_hand` after them."""
+        own = [f"at_hand.{name}" for name in [*self._group(), *self._moves()]]
+        made = [f"one.{place} as {_PARENT}", f"at_hand.{_CODE} as {_LAST}", *more]
+        together = [f"one.{name} = at_hand.{name}" for name in self._group()]
+        return (
+            f"select {listed([*own, *made])} from {before} as one "
+            f"join at_hand on {' and '.join([*together, self._after(last)])}"
+        )
+
+    def _group(self) -> list[str]:
+        """The columns that two things which go together have in common."""
+        raise NotImplementedError
+
+    def _moves(self) -> list[str]:
+        """The columns by which one thing comes after another."""
+        return []
+
+    def _after(self, last: str) -> str:
+        """SQL: it comes after them, the last of which is in such a column."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Itemsets(Combined):
+    """Different things that one person has together: in one basket, or at all."""
+
+    label = "itemsets"
+
+    def _made_of(self, smaller: list[pa.Table]) -> Grown:
+        from zealous.items.grown import sets
+
+        return sets(smaller)
+
+    def _group(self) -> list[str]:
+        return ["user", *([_BASKET] if self.basket else [])]
+
+    def _after(self, last: str) -> str:
+        return f"at_hand.{_CODE} > one.{last}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sequences(Combined):
+    """Things that follow each other: one of each of so many subsequent baskets of a person.
+
+    Baskets are in the order of their first moment where the log has times, then of their numbers,
+    then of their names. Without a basket column each row is a basket. The same thing may come
+    again. A person counts with as many sequences as her things make sets: those first whose least
+    frequent part was published with the largest count.
+    """
+
+    label = "sequences"
+
+    def check(self, roles: Collection[str]) -> None:
+        """Refuse a log whose columns do not give such items."""
+        super().check(roles)
+        if self.basket is None and "time" not in roles:
+            raise UsageError("sequences need an order: say --time COLUMN or --basket COLUMN")
+
+    def worth(self) -> str | None:
+        """The least published count of the shorter ones in it: its own can hardly exceed that."""
+        return None if self.grown is None or self.size == 1 else "order:worth"
+
+    def _made_of(self, smaller: list[pa.Table]) -> Grown:
+        from zealous.items.grown import sequences
+
+        return sequences(smaller)
+
+    def _near(self, sql: str) -> list[Step]:
+        """Of a large basket only so many things that their sequences are not too many."""
+        most = 1
+        while (most + 1) ** self.size <= _MOST_FOLLOWING:
+            most += 1
+        place = f"row_number() over (partition by user, {_AT} order by {_WORTH} desc, {_CODE})"
+        cut = f"select * from within qualify {place} <= {most}"
+        return [Step("within", sql), Step("at_hand", cut, shared=True)]
+
+    def _placed(self, source: Source) -> tuple[str, list[Step]]:
+        """Where the things of each basket are: with its number among its person's."""
+        if self.basket is None:
+            order = "row_number() over (partition by user order by time, item_1)"
+            placed = f"select *, {order} as {_AT} from things where time is not null"
+            return "numbered", [Step("numbered", placed)]
+        number = f"case when regexp_full_match({_BASKET}, '[0-9]+') then length({_BASKET}) end"
+        order = f"{number} nulls last, {_BASKET}"
+        begun, rows = [], "things"
+        if "time" in source.roles:
+            since = f"min(time) over (partition by user, {_BASKET})"
+            dated = f'select *, {since} as "order:since" from things where time is not null'
+            begun, rows = [Step("begun", dated)], "begun"
+            order = f'"order:since", {order}'
+        place = f"dense_rank() over (partition by user order by {order})"
+        return "numbered", [*begun, Step("numbered", f"select *, {place} as {_AT} from {rows}")]
+
+    def _group(self) -> list[str]:
+        return ["user"]
+
+    def _moves(self) -> list[str]:
+        return [_AT]
+
+    def _after(self, last: str) -> str:
+        del last
+        return f"at_hand.{_AT} = one.{_AT} + 1"

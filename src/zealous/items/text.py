@@ -1,0 +1,48 @@
+"""What a text is made of before it is an item: SQL of DuckDB's dialect."""
+
+from __future__ import annotations
+
+from zealous.source import BLANKS, Source
+
+_WORD = r"[\p{L}\p{M}\p{N}]+"
+# Most text is plain and needs no more than this look; normalising all of it costs twice the time.
+_TIDY = "[!-~]+( [!-~]+)*"
+_PLAIN = "[a-z0-9]+( [a-z0-9]+)*"
+
+
+def tidy(text: str) -> str:
+    """SQL: blanks and control characters become single spaces, none at the ends."""
+    tidied = f"trim(regexp_replace({text}, '{BLANKS}', ' ', 'g'))"
+    return f"case when regexp_full_match({text}, '{_TIDY}') then {text} else {tidied} end"
+
+
+def visible(text: str) -> str:
+    """SQL: there is more than blanks; an item without that is no item."""
+    return rf"regexp_matches({text}, '[^\p{{Z}}\p{{Cc}}]')"
+
+
+def has_word(text: str) -> str:
+    """SQL: there is at least one letter or digit; a query without any is no query."""
+    # Most queries begin with a letter from a to z, and two comparisons tell; the rest are searched.
+    begins = f"{text} >= 'a' and {text} < '{{'"
+    return rf"({begins} or regexp_matches({text}, '[\p{{L}}\p{{N}}]'))"
+
+
+def words(text: str) -> str:
+    """SQL: the words of a text, lower-cased."""
+    found = f"regexp_extract_all(lower({text}), '{_WORD}')"
+    plain = f"regexp_full_match({text}, '{_PLAIN}')"
+    return f"case when {plain} then string_split({text}, ' ') else {found} end"
+
+
+def asked(fold: bool) -> str:
+    """SQL: the normalised query; folded, it is its sorted set of words."""
+    if fold:
+        return f"array_to_string(list_sort(list_distinct({words('query')})), ' ')"
+    plain = f"regexp_full_match(query, '{_PLAIN}')"
+    return f"case when {plain} then query else lower({tidy('query')}) end"
+
+
+def clicked(source: Source) -> str:
+    """SQL: each clicked URL of an entry."""
+    return "unnest(url)" if "url" in source.lists else "url"

@@ -1,0 +1,28 @@
+"""Counts of everything that there can be: no threshold, and no delta.
+
+What a privacy reviewer must read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from zealous.mechanism.domain import Domain
+from zealous.mechanism.protocol import Needs
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listed(Domain):
+    """Every item that there can be with a noisy count, those that nobody has too.
+
+    As `Domain`, over a list that nobody has to give: it follows from a public rule (the hours of a
+    day), or from what was published of the same log before.
+
+    Guarantee:
+        epsilon-differential privacy given what was published before, if scale >= M/epsilon.
+    """
+
+    name: ClassVar[str] = "listed"
+    theorem: ClassVar[str] = "docs/proofs/sets.md"
+    needs: ClassVar[Needs | None] = None

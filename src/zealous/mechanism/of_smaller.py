@@ -1,0 +1,203 @@
+"""Sets made of smaller ones that were published before: a known list, with noise on all of it.
+
+What a privacy reviewer must read.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from zealous.calibrate import noise_quantile, scale_for, tail
+from zealous.errors import UsageError
+from zealous.guarantee import Guarantee, Indistinguishability, exact, whole
+from zealous.mechanism.protocol import Count, Needs
+from zealous.mechanism.thresholds import Noise, kept
+from zealous.theory import gaussian
+from zealous.theory.sparse import least, only_indistinguishable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pyarrow as pa
+
+    from zealous.items.grown import Grown
+    from zealous.noise import RandomBytes
+
+USUAL = 1_000_000  # candidates, for a forecast: how many there will be is not known before
+_AT_ONCE = 1 << 20  # candidates that get noise
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfSmaller:
+    """Noise on every set all of whose smaller sets were published; the largest are published.
+
+    Of N such sets each gets noise, those that nobody has too, and what is above the threshold is
+    published: of those that nobody has, one on average at most. What each user holds is cut down to
+    such sets before she keeps m of them.
+
+    Attributes:
+        items_per_user: m.
+        scale: The scale of the noise.
+        candidates: All there can be. None until `using` gives them.
+
+    Guarantee:
+        epsilon-differential privacy given the published smaller sets, if scale >= M/epsilon:
+        counts over a list that follows from what was published. So does the threshold.
+    """
+
+    items_per_user: int
+    scale: Fraction
+    candidates: Grown | None = field(default=None, compare=False, repr=False)
+
+    name: ClassVar[str] = "of-smaller"
+    noise: ClassVar[str] = "discrete-laplace"
+    theorem: ClassVar[str] = "docs/proofs/sets.md"
+    pure: ClassVar[bool] = True
+    needs: ClassVar[Needs | None] = None
+    tau: ClassVar[int] = 0
+    tau_prime: ClassVar[int | None] = None
+
+    def __post_init__(self) -> None:
+        """Refuse what is no noise."""
+        whole(self.items_per_user, "items_per_user")
+        if not isinstance(self.scale, Fraction) or self.scale <= 0:
+            raise UsageError("scale must be a positive fractions.Fraction: floats are not exact")
+
+    @classmethod
+    def calibrated(cls, goal: Guarantee, items_per_user: int) -> Self:
+        """The least noise that epsilon allows; delta is not used."""
+        m = whole(items_per_user, "items_per_user")
+        return cls(items_per_user=m, scale=scale_for(goal, m))
+
+    @classmethod
+    def again(cls, part: Mapping[str, Any]) -> Self:
+        """Made anew from what release.json says of it."""
+        return cls(
+            items_per_user=whole(part["items_per_user"], "items_per_user"),
+            scale=exact(part["exact"]["scale"], "scale"),
+        )
+
+    def using(self, known: Grown) -> Self:
+        """The same with all that there can be."""
+        return replace(self, candidates=known)
+
+    def delta(self, goal: Guarantee) -> Fraction:
+        """None at M/scale and above; 1 below, where nothing is proven."""
+        covered = goal.moved_counts(self.items_per_user) <= goal.epsilon * self.scale
+        return Fraction(0) if covered else Fraction(1)
+
+    def source(self) -> Noise:
+        """Where the noise comes from."""
+        from zealous.noise import DiscreteLaplace
+
+        return DiscreteLaplace(scale=self.scale)
+
+    def above(self, t: int) -> float:
+        """The chance that the noise is above t."""
+        return tail(self.scale, t)
+
+    def threshold(self, candidates: int) -> int:
+        """The least t above which the noise of so many is once or less on average.
+
+        >>> OfSmaller(items_per_user=1, scale=Fraction(2)).threshold(1000)
+        12
+        """
+        found = least(lambda t: candidates * self.above(t) <= 1, 0)
+        assert found is not None  # noqa: S101 - the noise falls for ever
+        return found
+
+    def appears(self, count: int) -> float:
+        """The chance that a set of this many users is published, one of a million candidates."""
+        return self.above(self.threshold(USUAL) - count)
+
+    def error(self, confidence: float) -> int:
+        """A published count is off by at most this with such a probability."""
+        return noise_quantile(self.scale, confidence)
+
+    def alone(self) -> float:
+        """Of one user's own sets so many are published, of what was public, at most."""
+        return self.items_per_user * self.appears(1)
+
+    def thresholds(self) -> str:
+        """What an item must pass."""
+        return (
+            "made of published smaller ones; noisy count above "
+            f"{self.threshold(USUAL)} for {USUAL:,} candidates, less for fewer"
+        )
+
+    def parameters(self) -> dict[str, Any]:
+        """The scale says all."""
+        return {}
+
+    def release(self, count: Count, random_bytes: RandomBytes = os.urandom) -> list[pa.RecordBatch]:
+        """Publish: the candidates above the threshold with their noisy counts."""
+        import numpy as np
+        import pyarrow as pa
+
+        known = self.candidates
+        if known is None:
+            raise UsageError("the of-smaller mechanism needs candidates: call using(known) first")
+        counts = np.zeros(len(known), np.int64)
+        for batch in count(bound=self.items_per_user, at_least=1):
+            parent, last = (batch.column(number).to_numpy() for number in (0, 1))
+            places = known.places(parent, last)
+            there = places >= 0
+            counts[places[there]] += batch["count"].to_numpy()[there]
+        above, noise, published = self.threshold(len(known)), self.source(), []
+        for first in range(0, len(known), _AT_ONCE):
+            some = slice(first, first + _AT_ONCE)
+            noisy = counts[some] + noise.sample(len(counts[some]), random_bytes)
+            batch = pa.record_batch(
+                [known.parent[some], known.last[some], noisy], names=[*known.KEY, "count"]
+            )
+            published.append(kept(batch, noisy, noisy > above))
+        return published
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfSmallerGaussian(OfSmaller):
+    """The same with discrete Gaussian noise: far less of it where m is more than a few.
+
+    Guarantee:
+        (epsilon, delta)-indistinguishability given the published smaller sets: the noise of all M
+        counts that one user moves, each by one, is accounted for exactly.
+
+    >>> goal = Indistinguishability(epsilon=1, delta="1e-6")
+    >>> found = OfSmallerGaussian.calibrated(goal, 20)
+    >>> float(found.scale), found.threshold(1_000_000), found.delta(goal) <= goal.delta
+    (26.75, 127, True)
+    """
+
+    name: ClassVar[str] = "of-smaller-gaussian"
+    noise: ClassVar[str] = "discrete-gaussian"
+    pure: ClassVar[bool] = False
+
+    @classmethod
+    def calibrated(cls, goal: Guarantee, items_per_user: int) -> Self:
+        """The least noise that epsilon and delta allow."""
+        only_indistinguishable(goal, cls.name)
+        return cls(items_per_user=items_per_user, scale=gaussian.least_scale(goal, items_per_user))
+
+    def delta(self, goal: Guarantee) -> Fraction:
+        """What the noise of M counts does not cover; 1 for the probabilistic guarantee."""
+        if not isinstance(goal, Indistinguishability):
+            return Fraction(1)
+        moved = goal.moved_counts(self.items_per_user)
+        return gaussian.hockey_stick(self.scale, moved, goal.epsilon)
+
+    def source(self) -> Noise:
+        """Where the noise comes from."""
+        from zealous.noise import DiscreteGaussian
+
+        return DiscreteGaussian(scale=self.scale)
+
+    def above(self, t: int) -> float:
+        """The chance that the noise is above t."""
+        return float(gaussian.tail(self.scale, t))
+
+    def error(self, confidence: float) -> int:
+        """A published count is off by at most this with such a probability."""
+        return gaussian.quantile(self.scale, confidence)
