@@ -35,6 +35,7 @@ from zealous.period import Period
 from zealous.report.associations import associations_figure
 from zealous.report.attacks import attacks_figure
 from zealous.report.style import BLUE, GREY, INK, ORANGE, PALE, RED, STYLE, panels
+from zealous.report.tail import tail_figure
 from zealous.theory.accounts import for_accounts
 from zealous.theory.expected import tau_prime_curve
 
@@ -406,66 +407,9 @@ def itemsets() -> Figure:
 
 
 def rare_queries() -> Figure:
-    """What a release tells of queries that are not in it: drawn from what the benchmark measured."""
-    found = json.loads((Path(__file__).parents[1] / "benchmarks" / "tail.json").read_text())
-    figure, (known, completed, facts) = panels(1, 1, 1.1, width=11, height=3.7)
-    lines = {
-        known: {"either-2": "two", "either-3": "three"},
-        completed: {"dropped-after-1": "one", "dropped-after-2": "two"},
-    }
-    for axes, named in lines.items():
-        for (name, said), stroke in zip(named.items(), ("o-", "s--"), strict=True):
-            for color, label in ((BLUE, "with --tail"), (ORANGE, "with more queries")):
-                points = list(_over_extra(found, name, instead=color == ORANGE))
-                axes.plot(*zip(*points, strict=True), stroke, color=color, markersize=4.5,
-                          label=f"{said}: {label}")  # fmt: skip
-        axes.set_xlabel("epsilon more")
-        axes.set_xticks(sorted({each["tail"] or 0 for each in found["releases"]}))
-    known.set_title("Rare queries with words in a row\nthat the release tells")
-    known.set_ylabel("of the traffic of rare queries, %")
-    known.legend(fontsize=8, title="words in a row")
-    for name, stroke in (("dropped-after-1", "-"), ("dropped-after-2", "--")):
-        share = 100 * found["itself"][name]["traffic"]
-        completed.axhline(share, color=GREY, linewidth=1, linestyle=stroke)
-    completed.text(0, share + 1, "the log itself", color=GREY, fontsize=8)
-    completed.set_title("Next word of a rare query\namong five suggestions")
-    completed.set_ylabel("of the traffic of rare queries, %")
-    completed.legend(fontsize=8, title="words given")
-    for axes in lines:
-        axes.set_ylim(0, None)
-    _facts(facts, found["releases"])
-    return figure
-
-
-def _over_extra(found: Any, name: str, *, instead: bool) -> Iterator[tuple[float, float]]:
-    """A figure in percent over the epsilon that is spent beyond the first release's."""
-    what = "coverage" if name in found["releases"][0]["coverage"] else "completion"
-    shares: dict[float, list[float]] = {}
-    for each in found["releases"]:
-        more = each["tail"] or each["epsilon"] - found["epsilon"]
-        if not more or (each["tail"] is None) == instead:
-            shares.setdefault(more, []).append(100 * each[what][name]["traffic"])
-    yield from sorted((more, sum(all_of) / len(all_of)) for more, all_of in shares.items())
-
-
-def _facts(axes: Axes, releases: Any) -> None:
-    """How far each distribution is from the truth, a dot for each epsilon."""
-    shades = ("#9cc3e0", BLUE, "#173f5f")
-    names = {
-        "lengths": "number of words", "hours": "hour of the day", "scripts": "script",
-        "questions": "is a question", "with-keywords": "has a keyword",
-    }  # fmt: skip
-    told = sorted({each["tail"] for each in releases if each["tail"]})
-    for extra, color in zip(told, shades, strict=False):
-        first = next(each for each in releases if each["tail"] == extra)
-        apart = [first["distances"][name]["people"] for name in names]
-        axes.plot(apart, range(len(apart)), "o", color=color, label=f"epsilon {extra:g} more")
-    guessed = releases[0]["distances"]["lengths"]["people"]
-    axes.plot([guessed], [0], "X", color=ORANGE, label="from published queries")
-    axes.set_yticks(range(len(names)), list(names.values()))
-    axes.set(xscale="log", ylim=(len(names) - 0.4, -0.6), xlabel="total variation distance")
-    axes.legend(fontsize=8)
-    axes.set_title("Facts of rare queries:\nhow far from the truth")
+    """What a release tells of queries that are not in it: drawn from what a benchmark measured."""
+    measured = Path(__file__).parents[1] / "benchmarks" / "tail.json"
+    return tail_figure(json.loads(measured.read_text()))
 
 
 PICTURES: dict[str, Callable[[], Figure]] = {

@@ -89,9 +89,9 @@ def associations(about: Mapping[str, Any], tables: Mapping[str, pa.Table], famil
 
     They hold for 95 of 100 rules before a threshold left out the unlucky ones: the errors are such
     that all counts of a measure keep to them at once in 95 of 100 cases, whatever they share. They
-    cover the noise and nothing else. People with more sets than they may give gave up some, so
-    support is a low estimate, and confidence and lift may be off either way. And the strongest of
-    many rules are the lucky ones too.
+    cover the noise and nothing else. People with more than they may keep gave up what has the
+    smallest published counts, so support is a low estimate, and confidence and lift may be off
+    either way. And the strongest of many rules are the lucky ones too.
 
     Args:
         about: release.json.

@@ -202,8 +202,9 @@ def _table(part: Mapping[str, Any], about: Mapping[str, Any], units: str, each: 
 def _rules(family: str, file: str, about: Mapping[str, Any], units: str) -> str:
     """What is told of associations."""
     ifs = ", ".join(f"`if_{n}`" for n in range(1, families(about)[family]))
-    what = "hold all of" if family.startswith("itemsets:") else "had, in this order,"
-    then = "hold `then` too" if family.startswith("itemsets:") else "had `then` after that"
+    what, then = "had, one after the other,", "had `then` next"
+    if family.startswith("itemsets:"):
+        what, then = "hold all of", "hold `then` too"
     return "\n".join(
         [
             f"### Associations in {family}: `{file}`",
@@ -213,16 +214,17 @@ def _rules(family: str, file: str, about: Mapping[str, Any], units: str) -> str:
             "",
             f"- `support` is `count_both` over all {units}, `confidence` is `count_both` over "
             f"`count_if`, and `lift` is the confidence over the share of all {units} that hold "
-            "`then`: 1 where one has nothing to do with the other. A measure is empty where it "
-            "would be divided by a count of 0 or less.",
+            "`then`: 1 where one has nothing to do with the other. Since nobody has all without "
+            "its parts, a share is at most 1. A measure is empty where it would be divided by a "
+            "count of 0 or less.",
             "- `low` and `high` of a measure: the noise leaves it between them for 95 of 100 "
             "rules, since all counts that it is made of lie within their errors in 95 of 100 "
             "cases. An empty `lift_high` is no bound at all. Among rules that were picked for "
             "being strong, or for counts just above a threshold, it is fewer: those were lucky.",
-            f"- They cover the noise, and not that {units} with more than they may keep gave some "
-            "up, first what has the least published counts within it. So `support` is a low "
-            "estimate, and `confidence` and `lift` may be off either way. No rule says that one "
-            "thing causes the other.",
+            f"- They cover the noise, and not that {units} with more than they may keep gave up "
+            "what has the smallest published counts. So `support` is a low estimate, and "
+            "`confidence` and `lift` may be off either way. No rule says that one thing causes the "
+            "other.",
         ]
     )
 

@@ -236,6 +236,10 @@ class Prefixes(Listed, Phrases):
         """The kinds that must have been published before, by name."""
         return (*super().builds_on(), _phrases(self.size))
 
+    def share(self) -> Fraction:
+        """Its weight in the budget: phrases that are nowhere published have no beginnings."""
+        return Fraction(1, 4)
+
     def after(self, released: Mapping[str, pa.Table]) -> Self:
         """The same, knowing which queries and phrases were published."""
         phrases = released[_phrases(self.size)].select([0]).rename_columns(["phrase"])
@@ -266,7 +270,7 @@ class Fact(Listed):
 
     def share(self) -> Fraction:
         """Its weight in the budget: little, since everybody counts and few values are there."""
-        return Fraction(1, 10)
+        return Fraction(1, 20)
 
     def after(self, released: Mapping[str, pa.Table]) -> Self:
         """The same, knowing which queries were published."""
