@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,9 @@ from click.testing import CliRunner
 import zealous as z
 from zealous.approval import read_plan
 from zealous.cli import cli
-from zealous.errors import UsageError
+from zealous.errors import Refused, UsageError
 from zealous.mechanism.choose import MECHANISMS, choose
+from zealous.plan import covers_replaced
 from zealous.verify import verify
 
 LOOSE = z.Indistinguishability(epsilon=20, delta="1e-3", neighbors="add-remove")
@@ -248,3 +250,19 @@ def test_numbers_that_are_none_do_not_stop_a_run(tmp_path: Path) -> None:
     goal = z.Indistinguishability(epsilon=50, delta="1e-6")
     release = z.publish(log, goal, [z.columns("size", items_per_user=1)], account=None)
     assert {"1.0", "7.5"} <= set(release["columns:size"].arrow["size"].to_pylist())
+
+
+@pytest.mark.parametrize("delta", ["0.1", "1e-6"])
+def test_a_ledger_is_charged_only_what_it_knows_to_suffice(delta: str, path: Path) -> None:
+    """By Laplace noise below m/epsilon two moved counts can tell more than twice what one tells."""
+    goal = z.Indistinguishability(epsilon=1, delta=delta, neighbors="add-remove")
+    planned = z.plan(goal, [z.queries(1)], mechanism="laplace")
+    (part,) = planned.parts
+    twice = z.Indistinguishability(epsilon=2, delta=delta)
+    assert covers_replaced(planned) == (part.mechanism.delta(twice) <= goal.delta)
+    assert covers_replaced(planned) == (delta == "1e-6")
+    account = z.Account(ledger=path.parent / "ledger.sqlite")
+    z.publish(z.read_log(path), goal, [z.queries(1)], mechanism="laplace", account=None)
+    with nullcontext() if delta == "1e-6" else pytest.raises(Refused, match="--delta"):
+        z.publish(z.read_log(path), goal, [z.queries(1)], mechanism="laplace", account=account)
+    assert account.ledger.exists() == (delta == "1e-6")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import ROUND_FLOOR, Decimal
 from fractions import Fraction
 from typing import Any
@@ -296,6 +296,22 @@ def theorem(planned: Plan) -> str:
 def twelve(goal: Guarantee) -> tuple[Fraction, Fraction]:
     """What twelve such releases of the same people cost together: epsilons and deltas add."""
     return 12 * goal.epsilon, min(Fraction(1), 12 * goal.delta)
+
+
+def covers_replaced(planned: Plan) -> bool:
+    """Whether an `add-remove` plan holds for `replace` too, at twice the epsilon and its own delta.
+
+    A ledger charges it so (docs/proofs/ledger.md). ZEALOUS does by its theorem; others are looked
+    at: where delta is large, two moved counts can tell more than twice what one tells.
+    """
+    goal = planned.goal
+    if goal.neighbors != "add-remove" or goal.pure:
+        return True
+    total = Fraction(0)
+    for part in planned.parts:
+        share = replace(part.goal, neighbors="replace", epsilon=2 * part.goal.epsilon)
+        total += part.delta if isinstance(part.mechanism, Zealous) else part.mechanism.delta(share)
+    return total <= goal.delta
 
 
 def claim(goal: Guarantee) -> str:

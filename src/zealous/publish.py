@@ -25,7 +25,7 @@ from zealous.mechanism.choose import FOLLOWS
 from zealous.mechanism.of_keywords import OfKeywords
 from zealous.mechanism.results import Results
 from zealous.period import Period
-from zealous.plan import Plan, plan
+from zealous.plan import Plan, covers_replaced, plan
 from zealous.provenance import assumptions, described, provenance
 from zealous.public import read_public, read_results
 from zealous.release import Release, Table, check_writable, read_release, sorted_table
@@ -130,6 +130,11 @@ def publish(
         if made is not None:
             say(f"the release of this id was made before, in {made}: nothing is drawn again")
             return _same(read_release(made), about)
+        if not covers_replaced(planned):
+            raise Refused(
+                "with so large a delta an add-remove release may cost more than a ledger would "
+                "charge where a history changes: lower --delta, or ask for --neighbors replace"
+            )
         paying = spending(account, log, goal, days)
     if output is not None:
         check_writable(output, [part.name() for part in planned.parts])
