@@ -59,7 +59,7 @@ def test_the_readme_runs_from_top_to_bottom(folder: Path) -> None:
             if arguments[0] == "plan" and "-o" not in arguments:
                 shown = blocks(ROOT / "README.md", "text")[0]
                 assert done.stdout == shown
-    assert ran == 19
+    assert ran == 22
     program = blocks(ROOT / "README.md", "python")[0]
     subprocess.run([sys.executable, "-c", program], cwd=folder, check=True, capture_output=True)
 
@@ -69,6 +69,19 @@ def test_the_python_of_a_page_runs(page: str, tmp_path: Path) -> None:
     generate(tmp_path / "log.parquet", users=1000, seed=1)
     (program,) = blocks(ROOT / "docs" / f"{page}.md", "python")
     subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True, capture_output=True)
+
+
+@pytest.mark.parametrize(("page", "runs"), [("sets", 3), ("tail", 2)])
+def test_the_commands_of_a_page_run(page: str, runs: int, tmp_path: Path) -> None:
+    commands = "\n".join(blocks(ROOT / "docs" / f"{page}.md", "sh")).splitlines()
+    for line in commands:
+        program, *arguments = shlex.split(line)
+        assert program == "zealous"
+        done = subprocess.run(
+            [COMMAND, *arguments], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, (line, done.stderr)
+    assert len(commands) == runs
 
 
 def test_the_page_of_mechanisms_runs(tmp_path: Path) -> None:

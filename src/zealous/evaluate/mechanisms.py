@@ -26,7 +26,7 @@ from zealous.guarantee import Indistinguishability, Neighbors, Number, shown, wh
 from zealous.items import Kind
 from zealous.log import Log
 from zealous.mechanism import Calibrated, Selection
-from zealous.mechanism.choose import FOLLOWS, MECHANISMS
+from zealous.mechanism.choose import MECHANISMS, OF_OTHERS
 from zealous.mechanism.protocol import Needs
 from zealous.public import read_public
 from zealous.source import open_log
@@ -36,7 +36,7 @@ EPSILONS = ("0.5", "1", "2", "5")
 NEIGHBORS: tuple[Neighbors, ...] = ("add-remove", "replace")
 FIGURES = ("items", "covered", "error", "noise", "seconds")
 # Those that publish a kind of items by itself.
-COMPARED = {name: each for name, each in MECHANISMS.items() if each not in FOLLOWS}
+COMPARED = {name: each for name, each in MECHANISMS.items() if each not in OF_OTHERS}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -46,6 +46,9 @@ FAMILIES: dict[str, tuple[type[Calibrated], ...]] = {
 FOLLOWS: dict[type[Calibrated], str] = {Results: "queries", OfKeywords: "keywords"}
 
 
+OF_OTHERS = {*FOLLOWS, *(each for family in FAMILIES.values() for each in family)}
+
+
 def choose(
     name: str | None,
     goal: Guarantee,
@@ -73,7 +76,7 @@ def choose(
     if name not in MECHANISMS:
         raise UsageError(f"mechanism must be auto or one of {', '.join(MECHANISMS)}")
     found = MECHANISMS[name]
-    if any(found in family for family in FAMILIES.values()):
+    if found in OF_OTHERS - set(FOLLOWS):
         raise UsageError(f"the {name} mechanism is for what is made of other items alone")
     if found.needs != given:
         wanted, other = found.needs, given
