@@ -20,7 +20,7 @@ from zealous.mechanism.choose import MECHANISMS, choose
 from zealous.plan import covers_replaced
 from zealous.verify import verify
 
-LOOSE = z.Indistinguishability(epsilon=20, delta="1e-3", neighbors="add-remove")
+LOOSE = z.Indistinguishability(epsilon=20, delta="1e-9", neighbors="add-remove")
 MADE_OF_OTHERS = ("results", "of-keywords", "of-smaller", "of-smaller-gaussian", "listed")
 ANY_KIND = [name for name in MECHANISMS if name not in (*MADE_OF_OTHERS, "selection")]
 

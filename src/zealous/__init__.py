@@ -18,11 +18,14 @@ from zealous.guarantee import Indistinguishability, ProbabilisticDP
 from zealous.items import (
     clicks,
     columns,
+    itemsets,
     keywords,
     phrase_pairs,
     queries,
     query_clicks,
     query_pairs,
+    sequences,
+    tail,
 )
 from zealous.log import Cleaning, Columns, read_log
 from zealous.plan import plan
@@ -47,6 +50,7 @@ __all__ = [
     "columns",
     "compare",
     "evaluate",
+    "itemsets",
     "keywords",
     "phrase_pairs",
     "plan",
@@ -56,4 +60,6 @@ __all__ = [
     "query_pairs",
     "read_log",
     "read_release",
+    "sequences",
+    "tail",
 ]

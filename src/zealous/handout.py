@@ -8,6 +8,7 @@ from typing import Any
 from zealous import rates, wording
 from zealous.associations import association_files, families
 from zealous.guarantee import UNITS, shown
+from zealous.meaning import kept, meaning, origin
 
 _CHOSEN = {
     "public-facts": "from public facts, without looking at this log",
@@ -187,9 +188,9 @@ def _table(part: Mapping[str, Any], about: Mapping[str, Any], units: str, each: 
         f"Columns: {', '.join(f'`{name}`' for name in files['columns'])}, `count`. "
         f"{files['rows']:,} rows.",
         "",
+        *meaning(part, units),
         *_settings(part["settings"]),
-        f"- {each.capitalize()} kept at most {part['items_per_user']} "
-        f"({_SELECTED[part['select']]}).",
+        kept(part, each),
         *wording.table(part, units, each),
     ]
     if not files["rows"]:
@@ -244,15 +245,12 @@ def _settings(settings: Mapping[str, Any]) -> list[str]:
 def empty(part: Mapping[str, Any]) -> str:
     """What would fill an empty table."""
     units = COUNTED[part.get("unit", "user")]
+    if wording.listed(part) and origin(part):
+        return f"so is {origin(part)}, whose items it would have."
+    reached = f"reached about {part['forecast']['users_to_appear']['50%']} {units}"
+    if wording.grown(part):
+        reached = "made of published ones stood out from the noise"
     return (
-        f"no item reached about {part['forecast']['users_to_appear']['50%']} {units}. More "
-        f"{units}, a larger epsilon, fewer items per user or fewer kinds in one release would "
-        "fill it."
+        f"no item {reached}. More {units}, a larger epsilon, fewer items per user or fewer kinds "
+        "in one release would fill it."
     )
-
-
-_SELECTED = {
-    "random": "in an order fixed by a public random key",
-    "first": "the first in time",
-    "frequent": "the user's own most frequent",
-}

@@ -11,7 +11,7 @@ from typing import Any
 from zealous.calibrate import as_float, guarantees
 from zealous.errors import Refused, UsageError
 from zealous.guarantee import UNITS, Guarantee, Indistinguishability, Number, exact, shown
-from zealous.items import Kind, Queries, QueryClicks
+from zealous.items import Kind, Queries, QueryClicks, Tail
 from zealous.mechanism import Calibrated, Zealous
 from zealous.mechanism.choose import ASKED, FOLLOWS, choose
 from zealous.mechanism.of_keywords import OfKeywords
@@ -107,7 +107,7 @@ def plan(
             asked = mechanism if kind.usual() == Zealous.name else None
         use = files[kind.name()][0] if kind.name() in files else None
         chosen[kind.name()] = choose(asked, goal, kind.items_per_user, use, kind.usual())
-        _check_order(kind, names, chosen[kind.name()][0])
+        _check_order(kind, kinds, chosen[kind.name()][0])
     exposed = sum(
         (weights[name] for name, (each, _) in chosen.items() if not each.pure), Fraction(0)
     )
@@ -128,15 +128,22 @@ def plan(
     return Plan(goal=goal, parts=tuple(parts))
 
 
-def _check_order(kind: Kind, names: Sequence[str], mechanism: type[Calibrated]) -> None:
-    """Refuse what makes use of another kind that is not published before."""
-    before = names[: names.index(kind.name())]
+def _check_order(kind: Kind, kinds: Sequence[Kind], mechanism: type[Calibrated]) -> None:
+    """Refuse what makes use of another kind that is not published before, or not as it must be."""
+    before = {each.name(): each for each in kinds[: kinds.index(kind)]}
     for first in [*kind.builds_on(), *([FOLLOWS[mechanism]] if mechanism in FOLLOWS else [])]:
         if first not in before:
             raise UsageError(
                 f"{kind.name()} are to be published after {first}: name both in --items, {first} "
                 "first"
             )
+    if isinstance(kind, Tail) and any(
+        any(before[name].settings().values()) for name in kind.builds_on()
+    ):
+        raise UsageError(
+            f"{kind.name()} are by queries and keywords as they were asked: --tail goes with "
+            "neither --by nor --fold-words"
+        )
     if mechanism is OfKeywords and not (isinstance(kind, Queries) and kind.plain()):
         raise UsageError("of-keywords is for queries alone, without --by and --fold-words")
     if mechanism is Results and not isinstance(kind, QueryClicks):

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from zealous.guarantee import shown
-
-Part = Mapping[str, Any]
+from zealous.meaning import Part, origin
 
 _NOISE = {
     "discrete-laplace": "discrete Laplace",
@@ -143,14 +141,16 @@ def _above(part: Part, units: str, each: str) -> list[str]:
 
 def _in_list(part: Part, units: str, each: str) -> list[str]:
     """A table of everything in a public list."""
-    what = "items of a public list"
+    what, table = "items of a public list", origin(part)
     if part["mechanism"] == "results":
         what = "clicks on the documents that a public list has for published queries"
     if part["mechanism"] == "listed":
-        what = "items of a list that a public rule or what was published before gives"
+        what = f"items of `{table}`"
+    looked = f"- Only {what} were looked at, before {each} kept some. Everything of the list"
+    if part["mechanism"] == "listed" and table is None:
+        looked = "- All that there can be"
     return [
-        f"- Only {what} were looked at, before {each} kept some. Everything of the "
-        f"list is here, those of no {units} too: nothing was dropped.",
+        f"{looked} is here, those of no {units} too: nothing was dropped.",
         f"- epsilon {shown(part['epsilon'])}, and no delta: {noise(part)} noise of scale "
         f"{shown(part['scale'])}, and no threshold.",
     ]
@@ -173,10 +173,9 @@ def _of_smaller(part: Part, units: str, each: str) -> list[str]:
     spent = f"epsilon {shown(part['epsilon'])}"
     spent += f", delta {shown(part['delta'])}" if part["delta"] else ", and no delta"
     return [
-        "- Only items all of whose smaller parts are in the tables before were looked at. "
-        f"{each.capitalize()} kept those whose least frequent part is most frequent in these "
-        f"tables. Every such item got noise, those of no {units} too, and those that are above "
-        "what the noise of all of them exceeds once on average are here.",
+        "- Only items all of whose smaller parts are in the tables before were looked at, before "
+        f"{each} kept some. Every such item got noise, those of no {units} too, and those that are "
+        "above what the noise of all of them exceeds once on average are here.",
         f"- {spent}: {noise(part)} noise of scale {shown(part['scale'])}.",
     ]
 

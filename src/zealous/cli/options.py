@@ -119,11 +119,13 @@ ITEMS = (
     click.option("--basket", metavar="COLUMN",
                  help="What tells which things are together, such as an invoice. [default: all "
                       "that a user has]"),
+    click.option("--session-gap", type=int, default=SESSION_GAP, show_default=True, metavar="MIN",
+                 help="Minutes without a query that end a session."),
+)  # fmt: skip
+TAIL = (
     click.option("--tail", metavar="E",
                  help="Tell of queries that are not published what can be told, for this much "
                       "epsilon more; with queries,keywords."),
-    click.option("--session-gap", type=int, default=SESSION_GAP, show_default=True, metavar="MIN",
-                 help="Minutes without a query that end a session."),
 )  # fmt: skip
 
 CHOICE = (
@@ -370,11 +372,11 @@ def approved_from(
     split: Mapping[str, Number] | None = split_from(given)
     if items:
         kinds = kinds_from(items, given)
-        if given["tail"] is not None:
-            kinds, goal, split = _with_tail(kinds, given, goal, roles)
     else:
         most = whole_number(given["items_per_user"], "--items-per-user")
         kinds = [Unnamed(items_per_user=most)]
+    if given["tail"] is not None:
+        kinds, goal, split = _with_tail(kinds, given, goal, roles)
     accept = given["accept_delta"]
     names = [kind.name() for kind in kinds]
     files = public_files(kinds, **files_from(given, names))

@@ -20,6 +20,7 @@ from zealous.cli.options import (
     JSON,
     LOG,
     MECHANISM,
+    TAIL,
     Given,
     approved_from,
     log_from,
@@ -62,7 +63,7 @@ The other way round, which guarantees do given parameters satisfy?
 
 @click.command(help=_HELP)
 @click.option("--items", metavar="KIND,..", help="The kinds of items; one of any kind if left out.")
-@options(GOAL, ITEMS, CHOICE, MECHANISM)
+@options(GOAL, ITEMS, TAIL, CHOICE, MECHANISM)
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE",
               help="Write the plan to a file for approval; see publish --plan.")  # fmt: skip
 @click.option("--curve", is_flag=True, help="The least delta that is proven at other epsilons.")
@@ -212,7 +213,7 @@ def _which_hold(given: Given, as_json: bool) -> None:
     if None in (given["scale"], given["tau"], given["tau_prime"]):
         raise UsageError("--scale, --tau and --tau-prime go together")
     for name in ("epsilon", "delta", "items", "output", "advise", "curve", "accounts_per_person",
-                 "mechanism", "domain", "prior", "results"):  # fmt: skip
+                 "mechanism", "domain", "prior", "results", "tail"):  # fmt: skip
         if given[name]:
             option = "-o" if name == "output" else "--" + name.replace("_", "-")
             raise UsageError(f"--scale, --tau and --tau-prime do not go with {option}")

@@ -23,6 +23,7 @@ from zealous.cli.options import (
     MECHANISM,
     PLACE,
     SPARK,
+    TAIL,
     Given,
     account_from,
     approved_from,
@@ -78,7 +79,7 @@ _SAID_BY_A_PLAN = (
     metavar="DIR",
     help="A new directory, or a new folder of an object store: s3://bucket/release.",
 )
-@options(GOAL, ITEMS, CHOICE, MECHANISM)
+@options(GOAL, ITEMS, TAIL, CHOICE, MECHANISM)
 @click.option("--plan", "approved", type=click.Path(path_type=Path), metavar="FILE",
               help="An approved plan, instead of all the options above.")  # fmt: skip
 @options(ACCOUNT, LOG)

@@ -141,7 +141,9 @@ def tail(items_per_user: int) -> list[Kind]:
     """What can be told of the queries that are not published, after `queries` and `keywords`.
 
     Phrases of rare queries that are made of published words, what rare queries begin with, and
-    facts of one rare query of each user: its length, its script, ...
+    facts of one rare query of each user: its length, its script, ... A log without times has no
+    `hours`: leave that kind out. Where `split` does not say otherwise, they take three fifths of a
+    budget that they share with `queries` and `keywords` alone.
 
     Args:
         items_per_user: The most phrases of each length that count of a user.

@@ -82,8 +82,7 @@ class People(Kind):
         return pa.table({"who": pa.array(["everyone"])})
 
     def _steps(self, source: Source) -> list[Step]:
-        del source
-        return [Step("items", "select user, 'everyone' as who from entries")]
+        return [Step("items", self._select(source, {"who": "'everyone'"}))]
 
 
 @dataclass(frozen=True, kw_only=True)

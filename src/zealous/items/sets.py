@@ -91,7 +91,7 @@ class Things(Kind):
     def __post_init__(self) -> None:
         """Check before anything is read."""
         if not self.names or not all(self.names) or len(set(self.names)) < len(self.names):
-            raise UsageError(f"{self.label} need one or more different columns: {self.label}:A+B")
+            raise UsageError("name one or more different columns that hold things: itemsets:A+B")
         if self.by is not None:
             raise UsageError(f"--by does not go with {self.label}: leave one of them out")
         super().__post_init__()
@@ -174,8 +174,11 @@ class Combined(Coded, Things):
 
     def after(self, released: Mapping[str, pa.Table]) -> Self:
         """The same, knowing which smaller ones were published."""
+        from zealous.items.grown import MOST
+
         first, *smaller = (released[name] for name in self.builds_on())
-        return replace(self, grown=self._made_of([first, *smaller[1:]]))
+        most = MOST if self.size > 1 else 0  # of single things there is nothing to make
+        return replace(self, grown=self._made_of([first, *smaller[1:]], most))
 
     def known(self) -> pa.Table | Grown | None:
         """All that can be made of what was published before."""
@@ -189,7 +192,11 @@ class Combined(Coded, Things):
         """Counted items as they are published."""
         return batch if self.size == 1 else super().published(batch)
 
-    def _made_of(self, smaller: list[pa.Table]) -> Grown:
+    def worth(self) -> str | None:
+        """The least published count of the smaller ones in it: its own can hardly exceed that."""
+        return "order:worth"
+
+    def _made_of(self, smaller: list[pa.Table], most: int) -> Grown:
         raise NotImplementedError
 
     def _steps(self, source: Source) -> list[Step]:
@@ -211,7 +218,7 @@ class Combined(Coded, Things):
             Step("her_things", f"select * from each_thing qualify {best} <= {self.things}"),
         ]
         if self.size == 1:
-            return [*steps, Step("items", "select user, item_1 from her_things")]
+            return [*steps, Step("items", f"select user, item_1, {_WORTH} from her_things")]
         own = listed(f"coded.{name}" for name in [*group, _CODE, _WORTH])
         at_hand = (
             f"select {own} from coded semi join her_things "
@@ -278,10 +285,10 @@ class Itemsets(Combined):
 
     label = "itemsets"
 
-    def _made_of(self, smaller: list[pa.Table]) -> Grown:
+    def _made_of(self, smaller: list[pa.Table], most: int) -> Grown:
         from zealous.items.grown import sets
 
-        return sets(smaller)
+        return sets(smaller, most)
 
     def _group(self) -> list[str]:
         return ["user", *([_BASKET] if self.basket else [])]
@@ -295,9 +302,9 @@ class Sequences(Combined):
     """Things that follow each other: one of each of so many subsequent baskets of a person.
 
     Baskets are in the order of their first moment where the log has times, then of their numbers,
-    then of their names. Without a basket column each row is a basket. The same thing may come
-    again. A person counts with as many sequences as her things make sets: those first whose least
-    frequent part was published with the largest count.
+    then of their names. Without a basket column a basket is all of one moment, and a row without a
+    time is in none. The same thing may come again. A person counts with as many sequences as her
+    things make sets: those first whose least frequent part was published with the largest count.
     """
 
     label = "sequences"
@@ -308,14 +315,10 @@ class Sequences(Combined):
         if self.basket is None and "time" not in roles:
             raise UsageError("sequences need an order: say --time COLUMN or --basket COLUMN")
 
-    def worth(self) -> str | None:
-        """The least published count of the shorter ones in it: its own can hardly exceed that."""
-        return None if self.grown is None or self.size == 1 else "order:worth"
-
-    def _made_of(self, smaller: list[pa.Table]) -> Grown:
+    def _made_of(self, smaller: list[pa.Table], most: int) -> Grown:
         from zealous.items.grown import sequences
 
-        return sequences(smaller)
+        return sequences(smaller, most)
 
     def _near(self, sql: str) -> list[Step]:
         """Of a large basket only so many things that their sequences are not too many."""
@@ -329,11 +332,13 @@ class Sequences(Combined):
     def _placed(self, source: Source) -> tuple[str, list[Step]]:
         """Where the things of each basket are: with its number among its person's."""
         if self.basket is None:
-            order = "row_number() over (partition by user order by time, item_1)"
+            order = "dense_rank() over (partition by user order by time)"
             placed = f"select *, {order} as {_AT} from things where time is not null"
             return "numbered", [Step("numbered", placed)]
-        number = f"case when regexp_full_match({_BASKET}, '[0-9]+') then length({_BASKET}) end"
-        order = f"{number} nulls last, {_BASKET}"
+        # 12 comes after 7, 007 and 7.0, which is how a table with gaps writes it.
+        digits = f"regexp_replace({_BASKET}, '^0+|[.]0$', '', 'g')"
+        number = f"case when regexp_full_match({_BASKET}, '[0-9]+([.]0)?') then {digits} end"
+        order = f"length({number}) nulls last, {number} nulls last, {_BASKET}"
         begun, rows = [], "things"
         if "time" in source.roles:
             since = f"min(time) over (partition by user, {_BASKET})"

@@ -28,29 +28,32 @@ if TYPE_CHECKING:
 
 LONGEST = 3  # words of a phrase
 _QUESTION = (
-    "who|what|when|where|why|which|whose|whom|how|is|are|am|was|were|do|does|did|can|could|should|"
-    "would|will|may|has|have|had"
-)
-_MARKS = "\u037e\u061f\uff1f"  # of Greek, Arabic, Chinese and Japanese questions
-# The blocks of a script's letters, the same for every engine and version.
+    "who", "what", "when", "where", "why", "which", "whose", "whom", "how", "is", "are", "am",
+    "was", "were", "do", "does", "did", "can", "could", "should", "would", "will", "may", "has",
+    "have", "had",
+)  # fmt: skip
+_MARKS = "?\u037e\u061f\uff1f"  # the others are of Greek, Arabic, Chinese and Japanese questions
+# The letters of a script, the same for every engine and version; no digit and no mark of its own.
 _SCRIPTS = {
-    "latin": "a-z 00aa 00ba 00c0-00d6 00d8-00f6 00f8-02af 1e00-1eff",
-    "greek": "0370-03ff 1f00-1fff",
-    "cyrillic": "0400-052f",
-    "hebrew": "0590-05ff",
-    "arabic": "0600-06ff 0750-077f",
-    "devanagari": "0900-097f",
-    "thai": "0e00-0e7f",
-    "hangul": "1100-11ff ac00-d7a3",
-    "chinese": "3400-4dbf 4e00-9fff",
-    "japanese": "3041-30ff",
+    "latin": "a-z 00aa 00ba 00c0-00d6 00d8-00f6 00f8-02af 1e00-1eff fb00-fb06 ff41-ff5a",
+    "greek": "0370-0374 0376-037d 0386 0388-03e1 03f0-03f5 03f7-03ff 1f00-1fbc 1fbe 1fc2-1fcc "
+    "1fd0-1fdb 1fe0-1fec 1ff2-1ffc",
+    "cyrillic": "0400-0481 048a-052f 1c80-1c88 a640-a66e a67f-a69d",
+    "hebrew": "05d0-05ea 05ef-05f2 fb1d fb1f-fb28 fb2a-fb4f",
+    "arabic": "0620-064a 066e-066f 0671-06d3 06d5 06e5-06e6 06ee-06ef 06fa-06fc 06ff 0750-077f "
+    "08a0-08c7 fb50-fbb1 fbd3-fd3d fd50-fdc7 fdf0-fdfb fe70-fefc",
+    "devanagari": "0904-0939 093d 0950 0958-0961 0971-097f",
+    "thai": "0e01-0e30 0e32-0e33 0e40-0e46",
+    "hangul": "1100-11ff 3131-318e a960-a97c ac00-d7a3 d7b0-d7fb ffa1-ffdc",
+    "chinese": "3400-4dbf 4e00-9fff f900-fad9 20000-2a6df 2a700-2ebe0",
+    "japanese": "3041-3096 309d-309f 30a1-30fa 30fc-30ff 31f0-31ff ff66-ff9f",
 }
 _WORDS = identifier("words:all")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tail(Kind):
-    """Made from each user's queries that are not published, each of them once.
+    """Made from each user's queries that are not published.
 
     Attributes:
         queries: The published queries; None until `after` gives them.
@@ -83,27 +86,27 @@ class Tail(Kind):
         """The same, knowing which queries were published."""
         return replace(self, queries=released[Queries.label].select(Queries.item))
 
-    def _rare(self, source: Source, *more: str) -> list[Step]:
-        """Steps to `rare`: (user, query, more...), each user's queries that are not published."""
+    def _rare(self, source: Source) -> list[Step]:
+        """Steps to `rare`: (user, query, time), whenever one asked what is not published."""
         if self.queries is None:
             raise UsageError(f"{self.name()} are of queries that are not published: publish those")
         table = named(source.engine, self.queries)
-        own = listed(["user", f"{asked(fold=False)} as query", *more])
-        present = [has_word("query"), *(f"{each} is not null" for each in more)]
+        own = listed(["user", f"{asked(fold=False)} as query", *_time(source)])
         return [
-            Step("all_asked", f"select {own} from entries where {' and '.join(present)}"),
+            Step("all_asked", f"select {own} from entries where {has_word('query')}"),
             Step(
                 "rare",
-                f"select distinct all_asked.* from all_asked anti join {table} as known "
+                f"select all_asked.* from all_asked anti join {table} as known "
                 "on all_asked.query = known.query",
             ),
         ]
 
-    def _worded(self, source: Source, least: int) -> list[Step]:
-        """Steps to `worded`: (user, query, words), of at least so many words."""
-        worded = f"select user, query, {words('query')} as {_WORDS} from rare"
-        long = f"select * from split where array_length({_WORDS}) >= {least}"
-        return [*self._rare(source), Step("split", worded), Step("worded", long)]
+    def _worded(self, rows: str, least: int = 1) -> list[Step]:
+        """Steps from some of `rare` to `worded`: with their words, at least so many."""
+        return [
+            Step("split", f"select *, {words('query')} as {_WORDS} from {rows}"),
+            Step("worded", f"select * from split where array_length({_WORDS}) >= {least}"),
+        ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,7 +174,9 @@ class Ngrams(Coded, Phrases):
             pair = "lambda two: two[1] || ' ' || two[2]"
             phrase = f"list_transform(list_zip({phrase}, {rest}), {pair})"
         steps = [
-            *self._worded(source, self.size),
+            *self._rare(source),
+            Step("once", "select distinct user, query from rare"),
+            *self._worded("once", self.size),
             Step("phrased", f"select user, unnest({phrase}) as phrase from worded"),
             # Beyond the end of the shorter list stands a null.
             Step("each_phrase", "select distinct user, phrase from phrased where phrase <> ''"),
@@ -225,6 +230,10 @@ class Listed(Tail):
         """Every item that there can be."""
         return self.listed
 
+    def _items(self, source: Source, rows: str, *item: str) -> Step:
+        """The last step: (user, item..., time)."""
+        return Step("items", f"select {listed(['user', *item, *_time(source)])} from {rows}")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Prefixes(Listed, Phrases):
@@ -247,13 +256,17 @@ class Prefixes(Listed, Phrases):
 
     def _steps(self, source: Source) -> list[Step]:
         begin = f"array_to_string({_WORDS}[1 : {self.size}], ' ') as phrase"
-        items = Step("items", f"select user, {begin} from worded")
-        return [*self._worded(source, self.size), items]
+        items = self._items(source, "worded", begin)
+        return [*self._rare(source), *self._worded("rare", self.size), items]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fact(Listed):
-    """A fact of one of each user's rare queries, drawn by chance: so each user counts once."""
+    """A fact of one of each user's rare queries: so each user counts once.
+
+    Which one it is is up to `select`: by chance, where all her different ones are as likely, the
+    first in time, or the one that she asked most often.
+    """
 
     item = ("value",)
     values: ClassVar[tuple[str, ...]]
@@ -290,27 +303,34 @@ class Lengths(Fact):
     def _steps(self, source: Source) -> list[Step]:
         number = f"array_length({_WORDS})"
         value = f"case when {number} > 9 then '10+' else {number}::varchar end"
-        items = Step("items", f"select user, query, {value} as value from worded")
-        return [*self._worded(source, 1), items]
+        items = self._items(source, "worded", "query", f"{value} as value")
+        return [*self._rare(source), *self._worded("rare"), items]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Questions(Fact):
-    """Whether a query is a question: by its first word in English, or a question mark."""
+    """Whether a query is a question: by a question mark, or the first of its words in English.
+
+    One that is a single word is none by that word.
+    """
 
     label = "questions"
     values = ("no", "yes")
 
     def _steps(self, source: Source) -> list[Step]:
-        is_one = f"regexp_matches(query, '^({_QUESTION}) |[?{_MARKS}]')"
-        value = f"case when {is_one} then 'yes' else 'no' end"
-        items = Step("items", f"select user, query, {value} as value from rare")
-        return [*self._rare(source), items]
+        asks = f"{_WORDS}[1] in ({listed(map(literal, _QUESTION))})"
+        is_one = f"array_length({_WORDS}) > 1 and {asks} or regexp_matches(query, '[{_MARKS}]')"
+        value = f"case when {is_one} then 'yes' else 'no' end as value"
+        items = self._items(source, "worded", "query", value)
+        return [*self._rare(source), *self._worded("rare"), items]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Scripts(Fact):
-    """The script of a query's letters; `mixed` where it has those of several, `none` without."""
+    """The script of a query's letters; `mixed` where it has those of several, `none` without.
+
+    Japanese is what has a kana, with or without Chinese characters; these alone are Chinese.
+    """
 
     label = "scripts"
     values = (*_SCRIPTS, "mixed", "other", "none")
@@ -324,13 +344,17 @@ class Scripts(Fact):
         value = (
             f"case when {found} > 1 then 'mixed' {each} when {letters} then 'other' else 'none' end"
         )
-        items = Step("items", f"select user, query, {value} as value from rare")
-        return [*self._rare(source), items]
+        return [*self._rare(source), self._items(source, "rare", "query", f"{value} as value")]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Hours(Fact):
-    """The hour of the day, as the log writes it, at which a query was asked."""
+    """The hour of the day at which a query was asked: as the log writes it, or in UTC.
+
+    The latter where the log's times say how far from UTC they are. A user counts with one of her
+    different pairs of a rare query and an hour: who asked a query at two hours has two of them, and
+    it is twice as likely to be taken. Entries without a time are left aside.
+    """
 
     label = "hours"
     values = tuple(map(str, range(24)))
@@ -338,10 +362,8 @@ class Hours(Fact):
 
     def _steps(self, source: Source) -> list[Step]:
         value = "extract(hour from time)::varchar as value"
-        return [
-            *self._rare(source, "time"),
-            Step("items", f"select user, query, {value} from rare"),
-        ]
+        timed = Step("timed", "select * from rare where time is not null")
+        return [*self._rare(source), timed, self._items(source, "timed", "query", value)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -365,22 +387,39 @@ class WithKeywords(Fact):
     def _steps(self, source: Source) -> list[Step]:
         if self.keywords is None:
             raise UsageError("with-keywords are by published keywords: publish those first")
-        table = named(source.engine, self.keywords)
-        each = f"select user, query, unnest({_WORDS}) as word from worded"
-        held = (
-            f"select distinct user, query, 'yes' as held from each_word semi join {table} as known "
-            "on each_word.word = known.keyword"
+        table, number = named(source.engine, self.keywords), identifier("words:query")
+        # A word goes with a number in place of its query: whoever writes a query of many words must
+        # not have it copied for each of them.
+        once = "select distinct user, query from rare"
+        place = f"row_number() over (partition by user order by query) as {number}"
+        found = (
+            f"select distinct each_word.user, each_word.{number} from each_word "
+            f"semi join {table} as known on each_word.word = known.keyword"
         )
-        value = f"select rare.*, coalesce(held, {literal('no')}) as value from rare "
-        value += (
-            "left join with_known on rare.user = with_known.user and rare.query = with_known.query"
+        known = (
+            "select numbered.user, numbered.query, 'yes' as value from numbered semi join found "
+            f"on numbered.user = found.user and numbered.{number} = found.{number}"
+        )
+        value = (
+            "select rare.*, coalesce(with_known.value, 'no') as value from rare left join "
+            "with_known on rare.user = with_known.user and rare.query = with_known.query"
         )
         return [
-            *self._worded(source, 1),
-            Step("each_word", each),
-            Step("with_known", held),
-            Step("items", value),
+            *self._rare(source),
+            Step("once", once),
+            Step("numbered", f"select *, {place} from once", shared=True),
+            *self._worded("numbered"),
+            Step("each_word", f"select user, {number}, unnest({_WORDS}) as word from worded"),
+            Step("found", found),
+            Step("with_known", known),
+            Step("valued", value),
+            self._items(source, "valued", "query", "value"),
         ]
+
+
+def _time(source: Source) -> list[str]:
+    """The column with the time, where the log has one."""
+    return ["time"] if "time" in source.roles else []
 
 
 def _letters(script: str) -> str:
