@@ -246,7 +246,7 @@ def empty(part: Mapping[str, Any]) -> str:
     """What would fill an empty table."""
     units = COUNTED[part.get("unit", "user")]
     if wording.listed(part) and origin(part):
-        return f"so is {origin(part)}, whose items it would have."
+        return f"it has the items of {origin(part)}, which is empty too."
     reached = f"reached about {part['forecast']['users_to_appear']['50%']} {units}"
     if wording.grown(part):
         reached = "made of published ones stood out from the noise"

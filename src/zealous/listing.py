@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from zealous import parquet
 from zealous.errors import LogError, Refused, UsageError
-from zealous.items import Kind
+from zealous.items import Kind, Things
 from zealous.lines import Layout, Skipped, header, records, splitter
 from zealous.log import ANONYMIZED, COMPRESSED, INTERNAL, is_anonymized
 from zealous.remote import Place, opened, place_of, why
@@ -173,6 +173,11 @@ def _chosen(
     found = {each: each for each in wanted if each in present}
     if len(wanted) == len(others) == 1:
         found = {wanted[0]: others[0]}
+    elif isinstance(kind, Things) and not found:
+        own = [each for each in kind.names if each in present]
+        if len(own) != 1:  # of several columns each would have things that the others have not
+            raise UsageError(f"{name} must have its {kind.name()} in one column, called item_1")
+        found = {wanted[0]: own[0]}
     if missing := [each for each in wanted if each not in found]:
         raise UsageError(
             f"{name} has no column {missing[0]!r}: {kind.name()} need the columns "

@@ -8,7 +8,7 @@ those of a log: "iPhone  15" in a catalogue is the query "iphone 15".
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step, identifier, listed
 from zealous.errors import LogError, UsageError
-from zealous.items import Keywords, Kind, Pairs, QueryClicks
+from zealous.items import Keywords, Kind, Pairs, QueryClicks, Things
 from zealous.listing import NUMBER, ROW, Given, read_listing
 from zealous.log import Cleaning, Columns, Log
 from zealous.source import Source, open_log
@@ -66,7 +66,7 @@ def read_public(
         path: `.txt` with one item a line; `.csv` or `.tsv` whose first line names the columns (all
             three also compressed); `.parquet`; or the directory of a release, whose table of the
             kind is read. Columns are called as the kind's are; for a kind of one column any single
-            one will do.
+            one will do. Things may be in a column that is called as one of theirs in the log.
         kind: What the items are.
         roles: The roles that have a column in the log: a log with its own lists of keywords has
             other keywords than one without.
@@ -78,6 +78,8 @@ def read_public(
         Refused: It was made from people's data without a guarantee.
     """
     given = read_listing(path, kind, ("count", "frequency"))
+    if isinstance(kind, Things):  # a list has them in one column, and no baskets
+        kind = replace(kind, names=kind.columns(), basket=None)
     item = listed(map(identifier, kind.columns()))
     ranked = 'dense_rank() over (order by "order:best" nulls first)'
     sql = f"select {item}, {ranked} as count from best order by count desc, {item}"

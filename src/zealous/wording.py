@@ -118,8 +118,9 @@ def table(part: Part, units: str, each: str) -> list[str]:
     interval = f"- 95 % interval of the noise: count - {error} .. count + {error}."
     if not listed(part) and "rounds" not in part:
         interval += (
-            " It holds for 95 of 100 counts before the second threshold; counts just above it tend "
-            "to be too high, since only those that were lucky are there."
+            f" It holds for 95 of 100 counts before the {'' if grown(part) else 'second '}"
+            "threshold; counts just above it tend to be too high, since only those that were lucky "
+            "are there."
         )
     if "public" in part:
         file = part["public"]

@@ -191,7 +191,8 @@ def named(
     """The kind that is called so; settings that it does not have are left aside."""
     family, _, rest = name.partition("-")
     size, _, names = rest.partition(":")
-    if family in _COMBINED and size.isdecimal():
+    sized = len(size) == 1 and size in "123456789"
+    if family in _COMBINED and sized:
         return _COMBINED[family](
             names=tuple(names.split("+")),
             size=int(size),
@@ -207,7 +208,7 @@ def named(
             basket=basket,
             by=by,
         )
-    if family in _PHRASES and size.isdecimal():
+    if family in _PHRASES and sized:
         return _PHRASES[family](size=int(size), items_per_user=items_per_user, by=by)
     if name in _FACTS:
         return _FACTS[name](items_per_user=items_per_user, by=by)

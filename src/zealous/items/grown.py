@@ -7,7 +7,7 @@ of its first k - 1 things by its place, and its last thing: two numbers, whateve
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, ClassVar
@@ -63,6 +63,7 @@ class Grown:
         last: Of each candidate.
         worth: The least published count of the smaller sets that a candidate holds, which its own
             can hardly exceed.
+        limit: What each one's own count cannot exceed but for noise; None where that is not known.
     """
 
     names: pa.Array
@@ -70,11 +71,30 @@ class Grown:
     parent: Whole
     last: Whole
     worth: Whole
+    limit: Whole | None = None
 
     KEY: ClassVar[tuple[str, str]] = (PARENT, LAST)
 
     def __len__(self) -> int:
         return len(self.parent)
+
+    def limited(self, counts: Whole | None = None) -> Grown:
+        """The same, knowing that nobody counts for a set and not for its parts.
+
+        Args:
+            counts: Of single things, where these are not the counts that they are ordered by.
+        """
+        if counts is None:
+            return replace(self, limit=self.worth)
+        return replace(self, limit=np.minimum(counts[self.parent], counts[self.last]))
+
+    def above(self, count: int) -> Grown:
+        """Those that can truly be above a count."""
+        if self.limit is None:
+            return self
+        kept = self.limit > count
+        some = (each[kept] for each in (self.parent, self.last, self.worth, self.limit))
+        return Grown(self.names, self.levels, *some)
 
     def places(self, parent: Whole, last: Whole) -> Whole:
         """Where in the list some candidates are; -1 for what is none."""

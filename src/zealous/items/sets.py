@@ -143,7 +143,10 @@ class Combined(Coded, Things):
                 "--items-per-user or lower --max-size"
             )
         if self.items_per_user != math.comb(self.things, self.size):
-            raise UsageError("items_per_user is the number of sets that things make")
+            raise UsageError(
+                f"sets of one size are not asked for alone: say --items {self.label}:NAME, and "
+                "--max-size"
+            )
         if self.items_per_user > MOST_SETS:
             raise UsageError(
                 f"{self.things} things of a user make more than {MOST_SETS:,} sets of {self.size}: "
@@ -178,7 +181,11 @@ class Combined(Coded, Things):
 
         first, *smaller = (released[name] for name in self.builds_on())
         most = MOST if self.size > 1 else 0  # of single things there is nothing to make
-        return replace(self, grown=self._made_of([first, *smaller[1:]], most))
+        grown = self._made_of([first, *smaller[1:]], most)
+        if self.size == 2:
+            alone = smaller[0].sort_by("item_1")["count"]  # all published things, as they are coded
+            grown = grown.limited(alone.to_numpy())
+        return replace(self, grown=grown.limited() if self.size > 2 else grown)
 
     def known(self) -> pa.Table | Grown | None:
         """All that can be made of what was published before."""

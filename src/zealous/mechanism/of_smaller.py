@@ -35,8 +35,9 @@ class OfSmaller:
     """Noise on every set all of whose smaller sets were published; the largest are published.
 
     Of N such sets each gets noise, those that nobody has too, and what is above the threshold is
-    published: of those that nobody has, one on average at most. What each user holds is cut down to
-    such sets before she keeps m of them.
+    published: of those that nobody has, one on average at most. Sets are left out of the list that
+    by the published counts of their parts cannot be above its threshold. What each user holds is
+    cut down to such sets before she keeps m of them.
 
     Attributes:
         items_per_user: m.
@@ -137,9 +138,10 @@ class OfSmaller:
         import numpy as np
         import pyarrow as pa
 
-        known = self.candidates
-        if known is None:
+        if self.candidates is None:
             raise UsageError("the of-smaller mechanism needs candidates: call using(known) first")
+        # What by its published parts cannot be above the threshold could only pass by noise.
+        known = self.candidates.above(self.threshold(len(self.candidates)))
         counts = np.zeros(len(known), np.int64)
         for batch in count(bound=self.items_per_user, at_least=1):
             parent, last = (batch.column(number).to_numpy() for number in (0, 1))
