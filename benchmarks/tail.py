@@ -6,7 +6,9 @@ Publishes queries and keywords of a generated log at epsilon 2 and delta 1e-6 (i
 add-remove, `auto`), and then with `--tail` at epsilon 0.5, 1 and 2 more; beside each, what the same
 epsilon more gives when it is spent on queries and keywords instead. Every release is compared with
 the log, and its suggestions are tried on all queries of another log, with other people: nothing is
-sampled. `the log itself` is what could be suggested without privacy.
+sampled. The tail is what one more release at epsilon 2, drawn apart, does not publish: the same for
+all, and no release is measured on what it happened to miss. `alone` is the release with the tail
+without its tables of the tail; `itself` is what could be suggested without privacy.
 
 Prints Markdown and writes tail.json after every release; where that is not another file by
 --output, draws docs/pictures/tail.svg from it.
@@ -62,27 +64,27 @@ def main() -> None:
         "items_per_user": ITEMS_PER_USER,
         "releases": [],
     }
+    published = _published(table.log, EPSILON, None)["queries"]
+    truth = {"queries": pa.table({"query": log.queries, "count": log.entries})}
+    found["itself"] = _plain(completion(truth, published, others))
     for draw in range(arguments.draws):
-        first = None
         for epsilon, tail in _budgets():
-            _say(f"draw {draw + 1}: epsilon {epsilon}, tail {tail}")
+            _say(f"draw {draw + 1}: epsilon {epsilon:g}, tail {tail}")
             started = time.perf_counter()
             tables = _published(table.log, epsilon, tail)
             seconds = time.perf_counter() - started
-            first = tables["queries"] if first is None else first
+            alone = {name: tables[name] for name in ITEMS_PER_USER}
             found["releases"].append({
                 "epsilon": epsilon,
                 "tail": None if tail is None else float(tail),
                 "draw": draw,
                 "seconds": seconds,
                 "rows": {name: each.num_rows for name, each in tables.items()},
-                "coverage": _plain(coverage(tables, first, log)),
-                "completion": _plain(completion(tables, first, others)),
+                "coverage": _plain(coverage(tables, published, log)),
+                "completion": _plain(completion(tables, published, others)),
+                "alone": _plain(completion(alone, published, others)),
                 "distances": _plain(_distances(tables, table.log)),
             })  # fmt: skip
-            if "itself" not in found:
-                truth = {"queries": _counted(log), "keywords": tables["keywords"]}
-                found["itself"] = _plain(completion(truth, first, others))
             text = json.dumps(found, indent=1)
             arguments.output.write_text(f"{text}\n", encoding="utf-8")
     print("\n".join(_markdown(found)))
@@ -145,10 +147,6 @@ def _distances(tables: Tables, log: Log) -> dict[str, Any]:
         return dict(distances(tables, FACTS, open_log(log, engine)))
 
 
-def _counted(log: Asked) -> pa.Table:
-    return pa.table({"query": log.queries, "count": log.entries})
-
-
 def _plain(figures: Mapping[str, Any]) -> dict[str, dict[str, float | None]]:
     return {name: each._asdict() for name, each in figures.items()}
 
@@ -160,7 +158,7 @@ def _markdown(found: Mapping[str, Any]) -> Iterator[str]:
     names = list(dict.fromkeys(name for each in all_of for name in each["rows"]))
     rows = {name: [f"{each['rows'].get(name, '')}" for each in all_of] for name in names}
     yield from _table("rows", all_of, rows)
-    for what in ("coverage", "completion"):
+    for what in ("coverage", "completion", "alone"):
         for part in ("traffic", "different"):
             shares = {
                 name: [_shown(each[what][name][part]) for each in all_of]

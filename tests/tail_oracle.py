@@ -35,7 +35,7 @@ QUESTIONS = """
 LETTERS = {
     "latin": ("LATIN", "FULLWIDTH LATIN", "FEMININE ORDINAL", "MASCULINE ORDINAL"),
     "greek": ("GREEK",),
-    "cyrillic": ("CYRILLIC",),
+    "cyrillic": ("CYRILLIC", "MODIFIER LETTER CYRILLIC"),
     "hebrew": ("HEBREW",),
     "arabic": ("ARABIC",),
     "devanagari": ("DEVANAGARI",),

@@ -65,9 +65,10 @@ def after(name: str, tables: Tables) -> Kind:
 
 
 def counted(
-    source: Source, name: str, tables: Tables, *, bound: int = 99, listed: bool = False, **how: Any
+    source: Source, name: str, tables: Tables, *, bound: int = 0, listed: bool = False, **how: Any
 ) -> Counter[str]:
     kind = after(name, tables)
+    bound = bound or kind.items_per_user
     how = {"select": "random", "key": 5, "at_least": 1} | how
     known = kind.known()
     if listed and isinstance(known, pa.Table):
@@ -99,7 +100,7 @@ def test_the_kinds() -> None:
     assert tuple(KINDS) == NAMES
     assert [kind.items_per_user for kind in KINDS.values()] == [99] * 5 + [1] * 5
     assert [str(kind.share()) for kind in KINDS.values()] == (
-        ["1"] * 2 + ["1/4"] * 3 + ["1/20"] * 5
+        ["1", "1/4"] + ["1/10"] * 3 + ["1/50"] * 5
     )
     for name, kind in KINDS.items():
         assert named(name, kind.items_per_user, **kind.settings()) == kind
@@ -427,6 +428,7 @@ def test_what_one_person_moves(engine: DuckDB, tmp_path: Path) -> None:
     chance = random.Random(17)
     others = [entry for n in range(30) for entry in history(chance, f"u{n}")]
     tables = published(others, 5)
+    tables["ngrams-3"] = {f"{a} {b} {c}": 1 for a in "abcde" for b in "abcde" for c in "abcde"}
     logs = [others, *([*others, *history(chance, "new")] for _ in range(4))]
     cases = [
         (name, bound, select)
@@ -632,7 +634,8 @@ def test_queries_and_keywords_must_be_plain() -> None:
     goal = z.Indistinguishability(epsilon=1, delta="1e-6")
     queries, keywords = z.queries(5), z.keywords(5)
     for name, kind in KINDS.items():
-        made_of = [KINDS[each] for each in KINDS if each in kind.builds_on()]
+        size = int(name[-1]) - name.startswith("ngrams") if name not in FACTS else 0
+        made_of = [KINDS[f"ngrams-{smaller}"] for smaller in range(2, size + 1)]
         assert z.plan(goal, [queries, keywords, *made_of, kind])
         for wrong in (z.queries(5, fold=True), z.queries(5, by="country")):
             with pytest.raises(UsageError, match="--tail goes with neither --by nor --fold-words"):

@@ -322,6 +322,7 @@ RELEASES = st.fixed_dictionaries(
 )
 
 
+@settings(deadline=None)
 @given(RELEASES, st.lists(_texts(1, 6), max_size=12))
 def test_both_ways_agree(release: Mapping[str, Rows], texts: list[str]) -> None:
     made, log = tables(**release), asked_plainly(texts)
@@ -334,13 +335,16 @@ def test_both_ways_agree(release: Mapping[str, Rows], texts: list[str]) -> None:
     assert completion(made, made["queries"], log) == slowly
 
 
+@settings(deadline=None)
 @given(RELEASES, st.lists(WORDS, min_size=1, max_size=2), st.integers(1, 4))
 def test_suggestions_agree(release: Mapping[str, Rows], first: list[str], most: int) -> None:
     model = Completion.learn(tables(**release))
     assert model.suggest(*first, most=most) == suggested_slowly(release, first, most)
 
 
-@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(st.lists(st.tuples(st.sampled_from("uv"), _texts(0, 4)), min_size=1, max_size=10))
 def test_the_engine_and_plain_python_read_alike(tmp_path: Path, entries: Entries) -> None:
     texts = [text for _, text in entries if text]

@@ -1,6 +1,6 @@
 """An environment for each peer, and the tables they count: everything that run.py needs.
 
-    python benchmarks/peers/setup.py [--only opendp pipelinedp smartnoise tumult]
+    python benchmarks/peers/setup.py [--only mlxtend opendp pipelinedp smartnoise tumult]
 
 Environments stand in benchmarks/data/peers/, which git ignores; one whose requirements have not
 changed is left as it is, unless --rebuild is given. Tumult and PipelineDP on Spark need Java 17.

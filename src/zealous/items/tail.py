@@ -149,6 +149,10 @@ class Ngrams(Coded, Phrases):
         """The mechanism where none is asked for."""
         return "of-smaller"
 
+    def share(self) -> Fraction:
+        """Its weight in the budget: most for pairs of words, without which nothing is longer."""
+        return Fraction(1) if self.size == 2 else Fraction(1, 4)
+
     def builds_on(self) -> tuple[str, ...]:
         """The kinds that must have been published before, by name."""
         return (*super().builds_on(), *(_phrases(size) for size in range(1, self.size)))
@@ -246,8 +250,8 @@ class Prefixes(Listed, Phrases):
         return (*super().builds_on(), _phrases(self.size))
 
     def share(self) -> Fraction:
-        """Its weight in the budget: phrases that are nowhere published have no beginnings."""
-        return Fraction(1, 4)
+        """Its weight in the budget: what counts is first that a phrase is published."""
+        return Fraction(1, 10)
 
     def after(self, released: Mapping[str, pa.Table]) -> Self:
         """The same, knowing which queries and phrases were published."""
@@ -283,7 +287,7 @@ class Fact(Listed):
 
     def share(self) -> Fraction:
         """Its weight in the budget: little, since everybody counts and few values are there."""
-        return Fraction(1, 20)
+        return Fraction(1, 50)
 
     def after(self, released: Mapping[str, pa.Table]) -> Self:
         """The same, knowing which queries were published."""
