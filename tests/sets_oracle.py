@@ -12,9 +12,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from itertools import combinations, product
+from pathlib import Path
 from typing import NamedTuple
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 from oracle import tidy as tidied
 from oracle import unicodedata
 
@@ -96,6 +98,46 @@ class Row(NamedTuple):
     things: tuple[str | None, ...]
     basket: str | None = None
     time: int | None = None
+
+
+# As they stand in a table: some are the same thing, some are none.
+WRITTEN = [
+    "tea", " tea", "Tea", "a  b", "a\tb", "é", "日本", "x, y", "7", "10", '"q"', "p + q", "m|n",
+    "\ufb01", "\U00010400", "?", "-", "", " ", "\u3000", "...", None,
+]  # fmt: skip
+NAMES = ["tea", "Tea", "a b", "é", "日本", "x, y", "7", "10", '"q"', "p + q", "m|n", "nobody's",
+         "\ufb01", "\U00010400"]  # fmt: skip
+BASKETS = ["7", "12", "007", "7.0", "100", "99999999999999999999999", "0", "A 1", " A  1", "B", "é",
+           "7.5", "\u0667", "-", "", " ", None]  # fmt: skip
+
+
+def people(chance: random.Random, columns: int, users: int = 30) -> list[Row]:
+    """Small and large histories, of few and of many things."""
+    rows = []
+    for user in range(users):
+        few = chance.sample(WRITTEN, chance.choice([2, 6, len(WRITTEN)]))
+        baskets = chance.sample(BASKETS, chance.choice([1, 2, 4, len(BASKETS)]))
+        for _ in range(chance.choice([1, 5, 20, 50])):
+            things = tuple(chance.choice(few) for _ in range(columns))
+            time = chance.choice([None, *range(8)])
+            rows.append(Row(f"u{user}", things, chance.choice(baskets), time))
+    return [*rows, Row(" ", ("tea",) * columns, "7", 1), Row("", ("7",) * columns, "7", 1)]
+
+
+def write(path: Path, rows: Sequence[Row]) -> Path:
+    columns = len(rows[0].things) if rows else 1
+    things = {
+        f"thing_{n}": pa.array([row.things[n] for row in rows], pa.string()) for n in range(columns)
+    }
+    moments = [None if row.time is None else row.time * 10**6 for row in rows]
+    table = {
+        "user": pa.array([row.user for row in rows], pa.string()),
+        **things,
+        "basket": pa.array([row.basket for row in rows], pa.string()),
+        "when": pa.array(moments, pa.timestamp("us")),
+    }
+    pq.write_table(pa.table(table), path)
+    return path
 
 
 def visible(text: str | None) -> bool:

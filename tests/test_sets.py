@@ -10,12 +10,10 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 import sets_oracle as oracle
 from oracle import md5_place, md5_rank
-from sets_oracle import Names, Published, Row
+from sets_oracle import NAMES, Names, Published, Row, people, write
 
 import zealous as z
 from zealous.engines import duckdb
@@ -27,15 +25,6 @@ from zealous.source import open_log
 
 LARGEST = 4
 KEY = 2**64 - 3
-# As they stand in a table: some are the same thing, some are none.
-WRITTEN = [
-    "tea", " tea", "Tea", "a  b", "a\tb", "é", "日本", "x, y", "7", "10", '"q"', "p + q", "m|n",
-    "\ufb01", "\U00010400", "?", "-", "", " ", "\u3000", "...", None,
-]  # fmt: skip
-NAMES = ["tea", "Tea", "a b", "é", "日本", "x, y", "7", "10", '"q"', "p + q", "m|n", "nobody's",
-         "\ufb01", "\U00010400"]  # fmt: skip
-BASKETS = ["7", "12", "007", "7.0", "100", "99999999999999999999999", "0", "A 1", " A  1", "B", "é",
-           "-", "", " ", None]  # fmt: skip
 
 
 class Case(NamedTuple):
@@ -70,35 +59,6 @@ def engine() -> Iterator[DuckDB]:
 def known_ranks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(DuckDB, "rank_key", lambda _, key, columns: md5_rank(key, columns))
     monkeypatch.setattr(DuckDB, "rank_place", lambda _, rank: md5_place(rank))
-
-
-def people(chance: random.Random, columns: int, users: int = 30) -> list[Row]:
-    """Small and large histories, of few and of many things."""
-    rows = []
-    for user in range(users):
-        few = chance.sample(WRITTEN, chance.choice([2, 6, len(WRITTEN)]))
-        baskets = chance.sample(BASKETS, chance.choice([1, 2, 4, len(BASKETS)]))
-        for _ in range(chance.choice([1, 5, 20, 50])):
-            things = tuple(chance.choice(few) for _ in range(columns))
-            time = chance.choice([None, *range(8)])
-            rows.append(Row(f"u{user}", things, chance.choice(baskets), time))
-    return [*rows, Row(" ", ("tea",) * columns, "7", 1), Row("", ("7",) * columns, "7", 1)]
-
-
-def write(path: Path, rows: Sequence[Row]) -> Path:
-    columns = len(rows[0].things) if rows else 1
-    things = {
-        f"thing_{n}": pa.array([row.things[n] for row in rows], pa.string()) for n in range(columns)
-    }
-    moments = [None if row.time is None else row.time * 10**6 for row in rows]
-    table = {
-        "user": pa.array([row.user for row in rows], pa.string()),
-        **things,
-        "basket": pa.array([row.basket for row in rows], pa.string()),
-        "when": pa.array(moments, pa.timestamp("us")),
-    }
-    pq.write_table(pa.table(table), path)
-    return path
 
 
 def kinds(case: Case, most: int, largest: int = LARGEST) -> list[Combined]:
@@ -307,9 +267,9 @@ def test_a_basket_that_went_on_is_where_it_began(tmp_path: Path, engine: DuckDB)
 
 def test_the_same_thing_again(tmp_path: Path, engine: DuckDB) -> None:
     lines = ["user,thing,basket", *(f"1,a,{number}" for number in range(5)), "2,a,1", "2,a,1"]
-    for size, people in ((1, 2), (2, 1), (3, 1)):
+    for size, users in ((1, 2), (2, 1), (3, 1)):
         found = sequences_of(engine, tmp_path / "log.csv", lines, size=size, basket="basket")
-        assert found == {("a",) * size: people}
+        assert found == {("a",) * size: users}
 
 
 def test_of_a_large_basket_the_most_frequent_things(tmp_path: Path, engine: DuckDB) -> None:

@@ -70,6 +70,11 @@ def test_only_tables_of_the_engine_are_renamed() -> None:
     )
 
 
+def test_a_step_that_is_kept_is_a_step_as_any_other() -> None:
+    sql = "with a as materialized (select 1 as x), b as (select x from a) select x from b"
+    assert to_spark(sql, {}) == to_spark(sql.replace("materialized ", ""), {})
+
+
 def test_a_column_that_is_replaced() -> None:
     sql = to_spark("""select * replace (lower("a b") as "a b") from items""", {})
     assert sql.startswith("SELECT * EXCEPT (`a b`), LOWER(")

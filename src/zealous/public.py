@@ -78,8 +78,6 @@ def read_public(
         Refused: It was made from people's data without a guarantee.
     """
     given = read_listing(path, kind, ("count", "frequency"))
-    if isinstance(kind, Things):  # a list has them in one column, and no baskets
-        kind = replace(kind, names=kind.columns(), basket=None)
     item = listed(map(identifier, kind.columns()))
     ranked = 'dense_rank() over (order by "order:best" nulls first)'
     sql = f"select {item}, {ranked} as count from best order by count desc, {item}"
@@ -117,12 +115,15 @@ def _public(
     import pyarrow as pa
 
     item = listed(map(identifier, kind.columns()))
+    read = kind
+    if isinstance(kind, Things):  # a list has them in one column, and no baskets
+        read = replace(kind, names=kind.columns(), basket=None)
     with engine or DuckDB() as running:
-        source = _opened(_entries(given.table, kind, roles), kind, roles, running)
+        source = _opened(_entries(given.table, kind, roles), read, roles, running)
         each = listed(f"any_value({name}) as {name}" for name in map(identifier, kind.columns()))
         # (user, item...): the rows that are one item, and not several
         single = f"select user, {each} from items group by user having count(*) = 1"
-        running.store("single", [*source.entries, *kind.steps(source), Step("one", single)])
+        running.store("single", [*source.entries, *read.steps(source), Step("one", single)])
         usable = running.rows([Step("usable", "select count(*) from single")])[0][0]
         if not usable:
             raise LogError(

@@ -21,8 +21,8 @@ _SHARED = frozenset({"xxhash64"})
 _RIGHT = frozenset(
     {
         "Abs", "And", "ArrayDistinct", "ArraySize", "ArraySort", "ArrayToString", "Avg", "Case",
-        "Cast", "Coalesce", "Concat", "Count", "Distinct", "Explode", "Greatest", "Hex", "If",
-        "Lag", "Least", "Left", "Length", "Ln", "MD5", "Max", "Min", "Or", "RegexpExtractAll",
+        "Cast", "Coalesce", "Concat", "Count", "DenseRank", "Distinct", "Explode", "Greatest", "Hex",
+        "If", "Lag", "Least", "Left", "Length", "Ln", "MD5", "Max", "Min", "Or", "RegexpExtractAll",
         "RegexpLike", "RegexpReplace", "Round", "RowNumber", "SHA2", "Split", "Sqrt", "Sum",
     }
 )  # fmt: skip
@@ -69,7 +69,10 @@ def to_spark(sql: str, views: Mapping[str, str]) -> str:
 
     try:
         tree = sqlglot.parse_one(sql, read="duckdb")
-        own = {each.alias_or_name for each in tree.find_all(exp.CTE)}
+        steps = list(tree.find_all(exp.CTE))
+        own = {each.alias_or_name for each in steps}
+        for each in steps:  # Spark decides by itself what it keeps
+            each.set("materialized", None)
         for table in tree.find_all(exp.Table):
             if table.name in views and table.name not in own:
                 table.set("this", exp.to_identifier(views[table.name], quoted=True))
