@@ -151,7 +151,8 @@ MUTATIONS = [
         TWO,
         "spellings",
         (
-            Change("items/searches.py", '{"query": asked(self.fold)}, has', '{"query": "query"}, has'),
+            Change("items/searches.py", '{"query": asked(self.fold)}, has',
+                   '{"query": "query"}, has'),
             Change("histogram.py", _COUNT, _COUNT_NORMAL),
         ),
         trials=6_000,

@@ -80,7 +80,7 @@ def table(published: Published, size: int) -> pa.Table:
 
 
 def released(
-    chance: random.Random, family: str, names: Iterable[str], largest: int, share: float = 0.94
+    chance: random.Random, family: str, names: Iterable[str], largest: int, share: float = 0.97
 ) -> list[Published]:
     """Tables of sizes 1, 2, ...: at each size most of what there could be, with any counts."""
     levels = [{(name,): chance.randint(-3, 9) for name in names}]
@@ -116,8 +116,8 @@ def people(chance: random.Random, columns: int, users: int = 30) -> list[Row]:
     rows = []
     for user in range(users):
         few = chance.sample(WRITTEN, chance.choice([2, 6, len(WRITTEN)]))
-        baskets = chance.sample(BASKETS, chance.choice([1, 2, 4, len(BASKETS)]))
-        for _ in range(chance.choice([1, 5, 20, 50])):
+        baskets = chance.sample(BASKETS, chance.choice([1, 1, 2, 5, len(BASKETS)]))
+        for _ in range(chance.choice([1, 5, 20, 40, 60])):
             things = tuple(chance.choice(few) for _ in range(columns))
             time = chance.choice([None, *range(8)])
             rows.append(Row(f"u{user}", things, chance.choice(baskets), time))

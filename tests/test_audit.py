@@ -13,6 +13,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from functools import partial
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ from zealous.audit import (
     Audit,
     Measurement,
     audit,
+    drawn_sets,
     drawn_small,
     measure,
     per_test,
@@ -41,6 +43,7 @@ from zealous.audit.neighbours import Setting, settings
 from zealous.audit.public import same, steady
 from zealous.audit.ran import Ran
 from zealous.audit.recompute import follows, parameters, selected
+from zealous.audit.sets import Shared
 from zealous.audit.statistics import Claim, Seen, at_least, at_most, choose
 from zealous.audit.theorems import Law, noise
 from zealous.audit.trials import Tally, outcomes, run, tally
@@ -159,7 +162,7 @@ POPULAR = ("m popular items for m others", "m popular items more")
 )
 def test_the_published_counts_follow_the_known_distribution(setting: Setting) -> None:
     """The pipeline gives each copy what one run on the tiny log would give."""
-    (part,) = setting.planned.parts
+    part = setting.part
     if part.mechanism.name == "selection":
         pytest.skip("its noise depends on what an item is held to: see test_selection.py")
     (pair,) = (pair for pair in setting.pairs if pair.name in POPULAR)
@@ -203,7 +206,7 @@ def test_neighbouring_logs_differ_in_one_user_alone() -> None:
 
 def test_every_item_at_tau_stands_at_tau() -> None:
     for setting in PLANS:
-        (part,) = setting.planned.parts
+        part = setting.part
         for pair in setting.pairs:
             if pair.name == "every item at exactly tau":
                 counts = Counter(line.partition(",")[2] for line in set(pair.left))
@@ -213,6 +216,24 @@ def test_every_item_at_tau_stands_at_tau() -> None:
                 )
                 held = Counter(line.partition(",")[0] for line in pair.left)
                 assert max(held.values()) <= part.kind.items_per_user
+
+
+def test_no_set_of_things_belongs_to_two_copies() -> None:
+    sides = [30, 30, 7, 7]
+    shared = Shared.of(sides)
+    names = [shared.things(*divmod(place, 2)) for place in range(len(sides))]
+    copies = [each for side in names for each in zip(*map(pa.Array.to_pylist, side), strict=True)]
+    assert len(copies) == sum(sides)
+    held = [pair for things in copies for pair in combinations(sorted(things), 2)]
+    assert len(set(held)) == len(held) == 6 * len(copies)
+    every = list(combinations(sorted({thing for things in copies for thing in things}), 2))
+    one, two = (pa.array(each) for each in zip(*every, strict=True))
+    table = pa.table({"item_1": one, "item_2": two, "count": pa.array(range(len(every)))})
+    found = shared.found(table)
+    assert len(found.item) == len(held)
+    for item, pair, side, copy, place in zip(*found, strict=True):
+        things = copies[sum(sides[: 2 * pair + side]) + copy]
+        assert every[place] == (things[item // 10], things[item % 10])
 
 
 def test_halves_share_no_run() -> None:
@@ -397,6 +418,8 @@ def test_unsorted_rows_are_noticed(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
         ([("b", 9), ("a", 8), ("c", 8)], True),
         ([("b", 9), ("c", 8), ("a", 8)], False),
         ([("a", 8), ("b", 9)], False),
+        ([("b", "c", 9), ("a", "b", 8), ("a", "c", 8)], True),
+        ([("b", "c", 9), ("a", "c", 8), ("a", "b", 8)], False),
     ):
         monkeypatch.setattr(Ran, "table", lambda *_, rows=rows: rows)
         assert _sorted({"one": ran}) is right
@@ -463,6 +486,20 @@ def test_noise_that_repeats_from_release_to_release_is_seen(
     assert not sampled(monkeypatch, twice)
 
 
+@pytest.mark.parametrize(
+    ("held", "passes"),
+    [((0, 1, 0), True), ((0, 0, 0), False), ((-9, 1, 0), False)],
+)
+def test_sets_that_appear_otherwise_than_by_noise_are_seen(
+    monkeypatch: pytest.MonkeyPatch, held: tuple[int, ...], passes: bool
+) -> None:
+    """Their counts are others than was said: one is lost, or too many are there, or one never."""
+    (plan,) = drawn_sets(PLANS)
+    alpha, drawn = per_test(PLANS), small.drawn_sets
+    monkeypatch.setattr("zealous.audit.small.drawn_sets", lambda made, _: drawn(made, held))
+    assert small.sets_appear(plan, alpha) is passes
+
+
 def test_noise_that_follows_from_the_key_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     assert small.noise_ignores_the_key(PLANS[0])
     monkeypatch.setattr("zealous.audit.small.drawn", lambda *_: np.arange(100))
@@ -481,6 +518,7 @@ def test_all_tests_together_stay_below_the_stated_chance_of_a_false_alarm() -> N
     found = audit(100, parts=["pairs"])
     tests = [seen for each in found.measurements for seen in [*each.by_epsilon, *each.by_delta]]
     noises = len(drawn_small(PLANS)) * small.TESTS * per_test(PLANS)
+    noises += len(drawn_sets(PLANS)) * small.SETS_TESTS * per_test(PLANS)
     assert sum(seen.alpha for seen in tests) + noises == pytest.approx(FALSE_ALARMS)
     assert FALSE_ALARMS <= 1e-3
 
@@ -497,6 +535,10 @@ def test_as_many_bounds_are_looked_at_in_small_releases_as_are_paid_for(
     monkeypatch.setattr("zealous.audit.small._fits", fits)
     small.noise_is_exact(PLANS[0], 0.01)
     assert len(looked) == small.TESTS
+    monkeypatch.setattr("zealous.audit.small._SETS_RUNS", 2)
+    (plan,) = drawn_sets(PLANS)
+    small.sets_appear(plan, 0.01)
+    assert len(looked) == small.TESTS + small.SETS_TESTS
 
 
 def test_the_power_names_the_best_and_the_worst_pair_of_each_guarantee() -> None:
@@ -512,7 +554,7 @@ def test_both_guarantees_test_epsilon_at_m_1_and_2() -> None:
     found = {
         (each.definition, part.kind.items_per_user)
         for setting in PLANS
-        for each, part in [(setting.planned.goal, setting.planned.parts[0])]
+        for each, part in [(setting.planned.goal, setting.part)]
         if any(pair.pure and pair.right is not None for pair in setting.pairs)
     }
     assert found >= {(kind, m) for kind in ("indistinguishable", "probabilistic") for m in (1, 2)}

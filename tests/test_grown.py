@@ -204,3 +204,22 @@ def test_numbers_do_not_run_over() -> None:
         -1,
     ]
     assert place_of(np.array([], np.int64), np.array([3, 4])).tolist() == [-1, -1]
+
+
+@settings(max_examples=40, deadline=None)
+@given(data=st.data(), count=st.integers(-6, 6))
+def test_those_that_can_be_above_a_count(data: Any, count: int) -> None:
+    """As their parts were published, or as single things were counted again."""
+    levels = data.draw(released("sets"))
+    grown = sets(tables(levels))
+    assert found(grown.above(count)) == found(grown)
+    if len(levels) == 1:
+        again = {item: data.draw(st.integers(-5, 5)) for item in sorted(levels[0])}
+        grown = grown.limited(np.array([*again.values()], np.int64))
+        limit = {item: min(again[name,] for name in item) for item in found(grown)}
+    else:
+        grown, limit = grown.limited(), candidates("sets", levels)
+    kept = grown.above(count)
+    assert found(kept) == {item: n for item, n in found(grown).items() if limit[item] > count}
+    assert kept.places(kept.parent, kept.last).tolist() == list(range(len(kept)))
+    assert found(kept.above(count)) == found(kept)

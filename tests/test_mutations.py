@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import Forks, Ran
+from conftest import LIBRARIES, Forks, Ran
 from mutations import (
     DAYS,
     LEAST,
@@ -24,6 +24,8 @@ from mutations import (
 )
 from mutations_mechanisms import MUTATIONS as OF_MECHANISMS
 from mutations_mechanisms import TWO_ROUNDS
+from mutations_sets import MUTATIONS as OF_SETS
+from mutations_sets import SETS, TESTS
 
 from zealous.audit import measure, per_test, small, statistics
 from zealous.audit.neighbours import settings
@@ -39,6 +41,9 @@ from zealous.audit.neighbours import settings
 trials, where, noticed_by = sys.argv[1:]
 if where == "small releases":
     found = audit(int(trials), parts=["small"], plans=settings()[:1] if noticed_by else None)
+elif where == "small releases of sets":
+    plans = [plan for plan in settings() if plan.of_sets]
+    found = audit(int(trials), parts=["small"], plans=plans)
 else:
     (plan,) = (plan for plan in settings() if plan.name == where)
     pairs = tuple(pair for pair in plan.pairs if noticed_by in pair.name) or plan.pairs
@@ -86,6 +91,28 @@ check = others.check_others if sys.argv[2] == "other mechanisms" else bundle.che
 checks = check(Path("runs").absolute())
 print(json.dumps([check.name for check in checks if not check.passed]))
 """
+# Other tests than the audit: one must fail, and by what it asserts.
+OTHER_TESTS = """import contextlib, json, os, sys
+import pytest
+
+
+class Failed:
+    names = []
+
+    def pytest_runtest_logreport(self, report):
+        if report.failed:
+            told = str(report.longrepr.reprcrash.message)
+            assert told.startswith(("assert", "AssertionError")), told
+            self.names.append(report.nodeid)
+
+
+*_, folder, name = sys.argv
+options = ["-x", "--noconftest", "-pno:cacheprovider", "--rootdir", folder]
+os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+with contextlib.redirect_stdout(sys.stderr):
+    pytest.main([f"{folder}/{name}", *options], plugins=[Failed()])
+print(json.dumps(Failed.names))
+"""
 THE_COMMAND = "from zealous.cli import main\n\nmain()\n"
 
 
@@ -102,7 +129,35 @@ def ran(forks: Forks, tmp_path: Path) -> Callable[..., Ran]:
     return command
 
 
-@pytest.mark.parametrize("mutation", MUTATIONS + OF_MECHANISMS, ids=lambda mutation: mutation.name)
+@pytest.fixture(scope="session")
+def testing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
+    """Forks that have loaded what tests need too."""
+    made = Forks(tmp_path_factory.mktemp("testing"), *LIBRARIES, "hypothesis", "pytest",
+                 "scipy.stats")  # fmt: skip
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize(
+    "mutation",
+    [each for each in OF_SETS if each.where == TESTS],
+    ids=lambda mutation: mutation.name,
+)
+def test_every_planted_bug_fails_a_test(mutation: Mutation, testing: Forks, tmp_path: Path) -> None:
+    path = tmp_path / "command.py"
+    path.write_text(OTHER_TESTS)
+    copy = str(planted(mutation, tmp_path / "copy"))
+    tests = (Path(__file__).parent, mutation.noticed_by)
+    done = testing(path, *tests, folder=tmp_path, timeout=300, PYTHONPATH=copy)
+    assert done.code == 0, done.stderr
+    assert json.loads(done.stdout), done.stderr
+
+
+@pytest.mark.parametrize(
+    "mutation",
+    [*MUTATIONS, *OF_MECHANISMS, *(each for each in OF_SETS if each.where != TESTS)],
+    ids=lambda mutation: mutation.name,
+)
 def test_every_planted_bug_is_noticed(mutation: Mutation, ran: Callable[..., Ran]) -> None:
     program = RELEASES if mutation.where in (WHOLE, OTHERS) else PAIRS
     done = ran(program, mutation, mutation.trials, mutation.where, mutation.noticed_by)
@@ -113,7 +168,7 @@ def test_every_planted_bug_is_noticed(mutation: Mutation, ran: Callable[..., Ran
 
 @pytest.mark.parametrize(
     ("where", "program"),
-    [(WHOLE, RELEASES), (SMALL, PAIRS), (DAYS, PAIRS), (TWO_ROUNDS, PAIRS)],
+    [(WHOLE, RELEASES), (SMALL, PAIRS), (DAYS, PAIRS), (TWO_ROUNDS, PAIRS), (SETS, PAIRS)],
 )
 def test_nothing_is_noticed_where_no_bug_was_planted(
     where: str, program: str, ran: Callable[..., Ran]

@@ -10,6 +10,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 import sets_oracle as oracle
 from oracle import md5_place, md5_rank
@@ -104,7 +105,7 @@ def expected(
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_same_as_the_oracle(case: Case, tmp_path: Path, engine: DuckDB) -> None:
     total: Counter[int] = Counter()
-    for seed, most in enumerate((4, 6, 9)):
+    for seed, most in enumerate((5, 7, 9)):
         chance = random.Random(f"{case} {seed}")
         rows = people(chance, case.columns)
         path = write(tmp_path / f"{seed}.parquet", rows)
@@ -128,7 +129,7 @@ def some(case: Case, tmp_path: Path) -> tuple[list[Row], Path, list[Published]]:
     return rows, write(tmp_path / "table.parquet", rows), levels
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("case", CASES[::2], ids=str)
 def test_neither_the_order_of_lines_nor_how_items_are_selected(
     case: Case, tmp_path: Path, engine: DuckDB
 ) -> None:
@@ -147,7 +148,7 @@ def test_buckets_of_users_give_the_same(
     case: Case, tmp_path: Path, engine: DuckDB, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows, path, levels = some(case, tmp_path)
-    whole = {kind: counted(engine, path, case, after(kind, levels)) for kind in kinds(case, 5)}
+    whole = {kind: counted(engine, path, case, after(kind, levels)) for kind in kinds(case, 5, 3)}
     monkeypatch.setattr(duckdb, "_BYTES_PER_ROW", engine.working_memory * 4 // len(rows))
     assert engine.buckets(len(rows)) in (4, 5)
     for kind, wanted in whole.items():
@@ -197,6 +198,35 @@ def test_no_set_has_more_people_than_its_parts(case: Case, tmp_path: Path, engin
     for item, count in counts.items():
         for size in range(1, len(item)):
             assert all(count <= counts[part] for part in combinations(item, size))
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_what_limits_a_set(family: str) -> None:
+    """Pairs by single things as they were counted again; larger sets by the smaller ones."""
+    names = {("a",): 9, ("b",): 8, ("c",): 7}
+    pairs = dict.fromkeys(oracle.possible("itemsets", "abc", 2), 3)
+    case = Case(family, basket=True)
+    _, two, three = (after(kind, [names, pairs]).grown for kind in kinds(case, 3, 3))
+    assert two is not None
+    assert two.limit is not None
+    assert three is not None
+    again = np.array([-9, -8, -7])
+    assert two.limit.tolist() == np.minimum(again[two.parent], again[two.last]).tolist()
+    assert (three.limit is None) == (family == "sequences")
+
+
+def test_a_sequence_may_have_more_people_than_its_parts(tmp_path: Path, engine: DuckDB) -> None:
+    """Of four pairs a person keeps three, and not the last, which is in all she has of three."""
+    history = ["a", "b", "c", "rare", "a", "a", "rare", "b", "b"]
+    rows = [Row(f"u{n}", (name,), str(b)) for n in range(9) for b, name in enumerate(history)]
+    path = write(tmp_path / "table.parquet", rows)
+    case = Case("sequences", basket=True)
+    things: Published = {("a",): 9, ("b",): 8, ("c",): 1}
+    pairs: Published = {("a", "b"): 9, ("b", "c"): 1}
+    _, two, three = (counted(engine, path, case, after(kind, [things, pairs]))
+                     for kind in kinds(case, 3, 3))  # fmt: skip
+    assert two == {("a", "a"): 9, ("a", "b"): 9, ("b", "b"): 9}
+    assert three == {("a", "b", "c"): 9}
 
 
 # Single cases, by hand

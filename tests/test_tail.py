@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -37,7 +38,7 @@ from zealous.engines import duckdb
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import UsageError
 from zealous.histogram import histogram
-from zealous.items import Kind, named
+from zealous.items import Kind, grown, named
 from zealous.items.grown import Grown
 from zealous.items.tail import Hours, Lengths, Ngrams, Prefixes, Scripts
 from zealous.mechanism.choose import MECHANISMS
@@ -356,6 +357,21 @@ def test_phrases_are_made_of_published_words_alone(entries: list[Entry], source:
             assert {word for phrase in found for word in phrase.split(" ")} <= set(
                 tables["keywords"]
             )
+
+
+def test_of_too_many_words_the_most_frequent_are_used(
+    entries: list[Entry], source: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is no candidate takes nobody's place."""
+    monkeypatch.setattr(grown, "sequences", partial(grown.sequences, most=8))
+    tables = published(entries, 12) | {"keywords": {"a": 50, "b": 40, "c": 60, "d": 2}}
+    frequent = tables | {"keywords": {"a": 50, "c": 60}}
+    for bound in (1, 99):
+        found = counted(source, "ngrams-2", tables, bound=bound)
+        assert found.total() > 10
+        assert set(found) <= {"a a", "a c", "c a", "c c"}
+        if bound == 99:
+            assert found == expected("ngrams-2", entries, frequent, bound=bound)
 
 
 class Noiseless:

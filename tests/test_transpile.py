@@ -21,6 +21,8 @@ from zealous.errors import UsageError, ZealousError
         "select now() from items",
         "select current_date",
         "select strftime(time, '%Y') from items",
+        "select extract(dow from time) from items",
+        "select extract(epoch from time) from items",
         "select median(x) from items",
         "select approx_count_distinct(user) from items",
         "select list_filter(a, lambda x: x > 1) from items",
@@ -84,6 +86,11 @@ def test_a_column_that_is_replaced() -> None:
 def test_a_time_format_that_java_does_not_have(form: str) -> None:
     with pytest.raises(UsageError, match="on Spark a time format may use %Y"):
         to_spark(f"select try_strptime(a, '{form}')", {})
+
+
+def test_the_hour() -> None:
+    sql = to_spark("select extract(hour from time)::varchar from items", {})
+    assert sql == "SELECT CAST(EXTRACT(HOUR FROM time) AS STRING) FROM items"
 
 
 def test_quotes_and_backslashes_stay_what_they_are() -> None:

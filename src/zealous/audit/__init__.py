@@ -1,7 +1,7 @@
 """An honest attempt to break the program through its real pipeline.
 
-neighbours says which plans and, from pairs and keys, which logs; trials runs the pipeline on them,
-claims says what must hold, statistics turns what came out into bounds, small draws many small
+neighbours says which plans and, from pairs, keys and sets, which logs; trials runs the pipeline on
+them, claims says what must hold, statistics turns what came out into bounds, small draws many small
 releases, recompute and theorems derive parameters, deltas and selection a second time, bundle and
 others look at all the rest of a release. own does to a mechanism of one's own what can be done
 without knowing it.
@@ -81,6 +81,9 @@ def audit(
     if "small" in parts:
         say("many small releases")
         checks += [check for plan in drawn_small(plans) for check in _small(plan, alpha)]
+        for plan in drawn_sets(plans):
+            name = f"sets that nobody has appear as the noise says ({plan.name})"
+            checks.append(Check(name=name, passed=small.sets_appear(plan, alpha)))
     if "whole" in parts:
         say("whole releases of neighbouring logs")
         for check in (check_bundle, check_others):
@@ -93,12 +96,18 @@ def per_test(plans: Sequence[Setting]) -> float:
     """The chance of error of one test, so that all of them together stay below FALSE_ALARMS."""
     pairs = [pair for plan in plans for pair in plan.pairs]
     tests = [1 if pair.right is None else 2 if pair.same else 4 for pair in pairs]
-    return FALSE_ALARMS / (sum(tests) + small.TESTS * len(drawn_small(plans)))
+    drawn = small.TESTS * len(drawn_small(plans)) + small.SETS_TESTS * len(drawn_sets(plans))
+    return FALSE_ALARMS / (sum(tests) + drawn)
 
 
 def drawn_small(plans: Sequence[Setting]) -> list[Setting]:
     """The plans with which small releases are drawn: one of each guarantee and of each noise."""
     return [plan for plan in plans if plan.name in _IN_SMALL_RELEASES]
+
+
+def drawn_sets(plans: Sequence[Setting]) -> list[Setting]:
+    """The plans with which small releases of sets are drawn."""
+    return [plan for plan in plans if plan.of_sets and plan.part.mechanism.pure]
 
 
 def _small(plan: Setting, alpha: float) -> list[Check]:
@@ -112,10 +121,9 @@ def _small(plan: Setting, alpha: float) -> list[Check]:
 
 def _parameters(setting: Setting) -> Check:
     """A plan's numbers against the theorems, derived a second time."""
-    (part,) = setting.planned.parts
     return Check(
         name=f"tau, tau' and scale follow from the theorems ({setting.name})",
-        passed=follows(figures(part), part.goal.users),
+        passed=all(follows(figures(part), part.goal.users) for part in setting.planned.parts),
     )
 
 

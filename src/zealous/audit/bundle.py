@@ -130,7 +130,7 @@ def _steady(runs: Mapping[str, Ran]) -> bool:
 
 def _sorted(runs: Mapping[str, Ran]) -> bool:
     tables = [run.table(kind) for run in runs.values() for kind in run.about()["files"]]
-    return all(table == sorted(table, key=lambda row: (-row[1], row[0])) for table in tables)
+    return all(table == sorted(table, key=lambda row: (-row[-1], row[:-1])) for table in tables)
 
 
 def _files_agree(runs: Mapping[str, Ran]) -> bool:
@@ -138,7 +138,7 @@ def _files_agree(runs: Mapping[str, Ran]) -> bool:
     for run in runs.values():
         for kind, files in run.about()["files"].items():
             text = (run.directory / files["csv"]).read_text(encoding="utf-8")
-            lines = [f"{item},{count}\n" for item, count in run.table(kind)]
+            lines = [f"{','.join(map(str, row))}\n" for row in run.table(kind)]
             if text.partition("\n")[2] != "".join(lines):
                 return False
     return True

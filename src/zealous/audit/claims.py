@@ -17,7 +17,7 @@ def claim(setting: Setting, pair: Pair) -> Claim:
     Nor the delta of the whole plan where this pair is no worst case: what the noise on counts
     tells, or how often what one user alone has appears, is less.
     """
-    (part,) = setting.planned.parts
+    part = setting.part
     epsilon, delta = float(part.goal.epsilon), float(min(part.delta, part.goal.delta))
     if pair.same:
         return Claim(epsilon=0.0, delta=0.0)

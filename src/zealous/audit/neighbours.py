@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, partial
 
-from zealous.audit import keys, pairs
+from zealous.audit import keys, pairs, sets
 from zealous.audit.pairs import VICTIM, Builder, Lines, Pair, Shape, named
 from zealous.bound import Select
 from zealous.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
-from zealous.items import queries
+from zealous.items import Itemsets, itemsets, queries
 from zealous.mechanism import Calibrated
 from zealous.mechanism.choose import MECHANISMS
+from zealous.mechanism.of_smaller import USUAL, OfSmaller
 from zealous.mechanism.prior import Prior
 from zealous.mechanism.rounds import Rounds
 from zealous.plan import Part, Plan, plan
@@ -61,8 +62,20 @@ class Setting:
     edges: tuple[int, ...]
 
     @property
+    def part(self) -> Part:
+        """The table that is looked at, the last one: those before are what it is made of."""
+        return self.planned.parts[-1]
+
+    @property
+    def of_sets(self) -> bool:
+        """Whether items are sets of things."""
+        return isinstance(self.part.kind, Itemsets)
+
+    @property
     def header(self) -> str:
         """The columns of its logs."""
+        if self.of_sets:
+            return ",".join(["user", *sets.COLUMNS, sets.BASKET])
         return "user,query" if self.planned.goal.unit == "user" else "user,query,time"
 
     @property
@@ -74,7 +87,7 @@ class Setting:
 @cache
 def settings() -> tuple[Setting, ...]:
     """Everything that is tried."""
-    return (*_zealous(), *_thresholds(), *_rounds(), *_listed())
+    return (*_zealous(), *_thresholds(), *_rounds(), *_listed(), *_of_things())
 
 
 def _zealous() -> list[Setting]:
@@ -216,6 +229,26 @@ def _listed() -> list[Setting]:
     ]
 
 
+def _of_things() -> list[Setting]:
+    """Sets, made of published things."""
+    return [
+        _setting(
+            "of-smaller, 2 things",
+            Indistinguishability(epsilon=15, delta="0.001"),
+            2,
+            [sets.replaced, sets.many_baskets, sets.apart],
+            mechanism="of-smaller",
+        ),
+        _setting(
+            "of-smaller-gaussian, 4 things, add-remove",
+            Indistinguishability(epsilon=5, delta="0.3", neighbors="add-remove"),
+            4,
+            [sets.all_more],
+            mechanism="of-smaller-gaussian",
+        ),
+    ]
+
+
 def _setting(
     name: str,
     goal: Guarantee,
@@ -225,7 +258,9 @@ def _setting(
     select: Select = "random",
     mechanism: str | Calibrated = "zealous",
 ) -> Setting:
-    if isinstance(mechanism, str):
+    if isinstance(mechanism, str) and issubclass(MECHANISMS[mechanism], OfSmaller):
+        planned = _sets_planned(goal, m, mechanism)
+    elif isinstance(mechanism, str):
         needs = MECHANISMS[mechanism].needs
         file = {"queries": (needs, _FILE)} if needs else None
         planned = plan(goal, [queries(m)], mechanism=mechanism, public=file)
@@ -233,10 +268,10 @@ def _setting(
         delta = mechanism.delta(goal)
         part = Part(kind=queries(m), goal=goal, mechanism=mechanism, delta=delta)
         planned = Plan(goal=goal, parts=(part,))
-    made = planned.parts[0].mechanism
+    made = planned.parts[-1].mechanism
     popular, edges = _looked_at(made)
     given = tuple(each["items_per_user"] for each in made.parameters().get("rounds", ()))
-    shape = Shape(m, made.tau, popular, goal.users or 0, given)
+    shape = Shape(made.items_per_user, made.tau, popular, goal.users or 0, given)
     built = tuple(build(shape) for build in builders)
     if goal.unit == "user-day":
         built = tuple(_dated(pair) for pair in built)
@@ -247,6 +282,14 @@ def _setting(
     return Setting(
         name=name, planned=planned, select=select, pairs=built, popular=popular, edges=edges
     )
+
+
+def _sets_planned(goal: Guarantee, things: int, mechanism: str) -> Plan:
+    """Things, single things and sets of two; a fifth of epsilon is for these."""
+    _, *kinds = itemsets(*sets.COLUMNS, max_size=2, items_per_user=things, basket=sets.BASKET)
+    names = [kind.name() for kind in kinds]
+    split = dict(zip(names, (3, 1, 1), strict=True))
+    return plan(goal, kinds, split=split, mechanism={names[-1]: mechanism})
 
 
 def _looked_at(mechanism: Calibrated) -> tuple[int, tuple[int, ...]]:
@@ -260,6 +303,11 @@ def _looked_at(mechanism: Calibrated) -> tuple[int, tuple[int, ...]]:
         last = rounds[-1]
         given = math.isqrt(_WEIGHT**2 // mechanism.items_per_user)
         popular = math.ceil((last["threshold"] + _SURE * last["scale"]) / given)
+    elif isinstance(mechanism, OfSmaller):
+        popular = mechanism.threshold(USUAL)
+        if mechanism.noise == "discrete-gaussian":  # by what all of somebody's sets have together
+            popular += math.ceil(mechanism.scale)
+            return popular, tuple(range(popular, popular + 7))
     elif mechanism.tau_prime is None:
         return 1, (1, 2)
     elif mechanism.noise == "discrete-gaussian":

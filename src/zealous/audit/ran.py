@@ -34,7 +34,7 @@ class Ran:
         found = json.loads((self.directory / "release.json").read_text(encoding="utf-8"))
         return dict(found)
 
-    def table(self, kind: str) -> list[tuple[str, int]]:
+    def table(self, kind: str) -> list[tuple[Any, ...]]:
         """The published rows of a kind, in the order of the file."""
         import pyarrow.parquet as pq
 

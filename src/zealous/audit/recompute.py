@@ -15,6 +15,7 @@ from zealous.audit.theorems import deltas
 
 _DIGITS = 80
 _FLOAT = 1e-9
+_LESS = 0.97  # of the least Gaussian noise: scales are tried in steps of a sixty-fourth
 _BOUNDED = 0.005  # what proofs give away where noise is on integers: deltas are in floats here
 
 
@@ -86,6 +87,8 @@ def _holds(part: Mapping[str, Any]) -> bool:
     if not least * (1 - _FLOAT) <= stated <= min(bound * (1 + _BOUNDED), asked):
         return False
     lower, keys = part["tau_prime"], "rounds" in part
+    if lower is None and part["noise"] == "discrete-gaussian" and not keys:
+        return deltas({**part, "scale": part["scale"] * _LESS})[1] * (1 + _BOUNDED) > asked
     if part["mechanism"] == "selection" or (lower is None and not keys):
         sides = 2 if part["neighbors"] == "replace" else 1
         scale = sides * part["items_per_user"] / Fraction(part["exact"]["epsilon"])

@@ -1,15 +1,18 @@
 """Many small releases: noise that is right in large batches and wrong in small ones.
 
 The packed logs of trials.py draw thousands of noises at once. Here a release has one item, or
-three, as a small log has. Counting is left out (the counts are given) and all that follows is the
-real thing: `draw` with the operating system's randomness.
+three, as a small log has. And where noise goes on all sets that there can be, one of few appears by
+it often, and one of many hardly ever. Counting is left out (the counts are given) and all that
+follows is the real thing: `draw` with the operating system's randomness.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import combinations
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from zealous.audit.neighbours import Setting
@@ -18,6 +21,7 @@ from zealous.audit.theorems import Law, noise
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.engine import Each
 from zealous.engines.sql import Step
+from zealous.items.sets import LAST, PARENT
 from zealous.plan import Plan, figures
 from zealous.publish import draw
 from zealous.source import Source
@@ -28,15 +32,17 @@ _COUNT = 1_000_000  # so far above tau' that nothing is cut
 _LEVELS = 5  # noise of -2 or below, -1, 0, 1, 2 or above
 _KEY = 7  # always the same: noise has nothing to do with it
 TESTS = sum(_LEVELS * size + size for size in _SIZES)  # that `noise_is_exact` makes
+_HELD = (0, 1, 0)  # how many have each set of three things
+SETS_TESTS = len(_HELD)  # that `sets_appear` makes
+_SETS_RUNS = 200
 
 
 class _Given(DuckDB):
     """Stands for an engine that has counted already."""
 
-    def __init__(self, items: int) -> None:
+    def __init__(self, *batches: pa.RecordBatch) -> None:
         super().__init__()
-        names = [f"{number:03d}" for number in range(items)]
-        self._batch = pa.record_batch({"query": names, "count": [_COUNT] * items})
+        self._batches_given = batches
 
     def put(self, name: str, table: pa.Table) -> None:
         """Nothing is selected from it."""
@@ -45,9 +51,10 @@ class _Given(DuckDB):
         """Nor from what steers: all weights are given too."""
 
     def batches(self, steps: Sequence[Step], each: Each | None = None) -> Iterator[pa.RecordBatch]:
-        """What was counted, whatever the steps."""
-        del steps
-        yield each(self._batch) if each else self._batch
+        """What was counted of such columns, whatever the steps."""
+        for batch in self._batches_given:
+            if all(f'"{name}"' in steps[-1].sql for name in batch.schema.names[:-1]):
+                yield each(batch) if each else batch
 
 
 def noise_is_exact(setting: Setting, alpha: float) -> bool:
@@ -60,8 +67,7 @@ def noise_is_exact(setting: Setting, alpha: float) -> bool:
         setting: Whose plan to draw with.
         alpha: The chance of error of one test.
     """
-    (part,) = setting.planned.parts
-    law = noise(figures(part))
+    law = noise(figures(setting.part))
     right = probabilities(law)
     for size in _SIZES:
         found = np.stack([drawn(setting.planned, size) for _ in range(RUNS)])
@@ -84,13 +90,59 @@ def noise_ignores_the_key(setting: Setting) -> bool:
     return bool((one != other).any())
 
 
+def sets_appear(setting: Setting, alpha: float) -> bool:
+    """Whether sets of published things appear as often as the noise on their counts says.
+
+    Those that nobody has too: one that appeared only where somebody has it would tell.
+
+    Args:
+        setting: Whose plan to draw with.
+        alpha: The chance of error of one test.
+    """
+    law = noise(figures(setting.part))
+    threshold = 0
+    while len(_HELD) * law.above(threshold) > 1:
+        threshold += 1
+    found = np.stack([drawn_sets(setting.planned, _HELD) for _ in range(_SETS_RUNS)])
+    seen = (~np.isnan(found)).sum(axis=0)
+    return all(
+        _fits(int(seen[place]), _SETS_RUNS, law.above(threshold - held), alpha)
+        for place, held in enumerate(_HELD)
+    )
+
+
 def drawn(planned: Plan, items: int) -> Counts:
     """The noise of one release of so many items."""
-    source = Source(engine=_Given(items), entries=(), rows=0, roles=frozenset({"user", "query"}),
-                    lists=frozenset())  # fmt: skip
-    (table,) = draw(planned, source, select="random", key=_KEY).values()
-    by_name = table.arrow.sort_by("query")["count"].to_numpy()
-    return np.asarray(by_name - _COUNT, np.int64)  # by place in what was counted
+    (table,) = _drawn(planned, _batch(query=_names(items), count=[_COUNT] * items))
+    return np.asarray(table.sort_by("query")["count"].to_numpy() - _COUNT, np.int64)
+
+
+def drawn_sets(planned: Plan, held: Sequence[int]) -> npt.NDArray[np.float64]:
+    """The noisy counts of the sets of three things, by place; NaN where one is absent."""
+    things = _names(len(held))
+    pairs = list(combinations(range(len(things)), 2))
+    parent, last = zip(*pairs, strict=True)
+    single = _batch(item_1=things, count=[_COUNT] * len(things))
+    sets = _batch(**{PARENT: parent, LAST: last, "count": held})
+    *_, table = _drawn(planned, single, sets)
+    names, others, counts = (column.to_pylist() for column in table.columns)
+    found = {(int(a), int(b)): n for a, b, n in zip(names, others, counts, strict=True)}
+    return np.array([found.get(pair, np.nan) for pair in pairs])
+
+
+def _names(number: int) -> list[str]:
+    return [f"{each:03d}" for each in range(number)]
+
+
+def _batch(**columns: Sequence[str] | Sequence[int]) -> pa.RecordBatch:
+    return pa.record_batch({name: pa.array(each) for name, each in columns.items()})
+
+
+def _drawn(planned: Plan, *counted: pa.RecordBatch) -> list[pa.Table]:
+    """The tables of one release of what was counted."""
+    source = Source(engine=_Given(*counted), entries=(), rows=0, lists=frozenset(),
+                    roles=frozenset({"user", "query"}))  # fmt: skip
+    return [each.arrow for each in draw(planned, source, select="random", key=_KEY).values()]
 
 
 def probabilities(law: Law) -> list[float]:

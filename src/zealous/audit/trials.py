@@ -8,8 +8,10 @@ That holds for rounds too: a user is steered by the noisy weights of her own ite
 
 from __future__ import annotations
 
+import re
 import secrets
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,12 +21,12 @@ import pyarrow.compute as pc
 
 from zealous.audit.neighbours import Setting
 from zealous.audit.pairs import Pair, named
+from zealous.audit.sets import Found, Shared
 from zealous.audit.statistics import Counts
 from zealous.engines.duckdb import DuckDB
 from zealous.log import read_log
 from zealous.public import read_public
 from zealous.publish import draw
-from zealous.release import Table
 from zealous.source import open_log
 
 _DIGITS = 7  # of a copy's number
@@ -71,20 +73,12 @@ def outcomes(setting: Setting, copies: int) -> list[Counts]:
     Raises:
         ValueError: An item is published twice.
     """
-    table = _publish_packed(setting, copies)
-    # `q`, item, pair, side, copy
-    published = pc.cast(pc.utf8_slice_codeunits(table.arrow["query"], 1), pa.int64()).to_numpy()
-    if len(np.unique(published)) < len(published):
-        raise ValueError("an item is published twice, under two noises")
-    published, copy = np.divmod(published, 10**_DIGITS)
-    published, side = np.divmod(published, 10)
-    item, index = np.divmod(published, 100)
-    counts = table.arrow["count"].to_numpy()
+    rows = _publish_packed(setting, copies)
     found = []
     for number, pair in enumerate(setting.pairs):
-        mine, runs = index == number, pair.runs(copies)
-        run_of = side[mine] * runs + copy[mine]
-        outcome = _outcome(setting, pair, item[mine], counts[mine], run_of, 2 * runs)
+        mine, runs = rows.pair == number, pair.runs(copies)
+        run_of = rows.side[mine] * runs + rows.copy[mine]
+        outcome = _outcome(setting, pair, rows.item[mine], rows.counts[mine], run_of, 2 * runs)
         found.append(outcome.reshape(2, runs))
     return found
 
@@ -99,34 +93,50 @@ def tally(setting: Setting, pair: Pair, outcome: Counts) -> Tally:
     return Tally(choosing=choosing, testing=testing)
 
 
-def _publish_packed(setting: Setting, copies: int) -> Table:
+def _publish_packed(setting: Setting, copies: int) -> Found:
     """One run of the pipeline over so many copies of every pair."""
-    (part,) = setting.planned.parts
+    part, shared = setting.part, None
+    if setting.of_sets:
+        shared = Shared.of([pair.runs(copies) for pair in setting.pairs for _ in (0, 1)])
     with tempfile.TemporaryDirectory(prefix="zealous-audit-") as directory:
         path, file = Path(directory) / "packed.csv", Path(directory) / "public.txt"
-        _pack(setting, copies, path)
+        _pack(setting, copies, path, shared)
         public = None
         if part.mechanism.needs:
             _list(setting, copies, file)
             public = {part.name(): read_public(file, part.kind).table}
         key = secrets.randbits(64)
         with DuckDB(temporary=Path(directory)) as engine:
-            source = open_log(read_log(path), engine, unit=setting.planned.goal.unit)
+            extra = [name for each in setting.planned.parts for name in each.kind.extra()]
+            source = open_log(read_log(path), engine, extra, unit=setting.planned.goal.unit)
             # The copies' users are more than a plan for one copy declares: only `publish` checks
             # that, and bundle.py runs it.
             tables = draw(setting.planned, source, select=setting.select, key=key, public=public)
-    return tables[part.name()]
+    table = tables[part.name()].arrow
+    if len(table.group_by(table.column_names[:-1]).aggregate([])) < len(table):
+        raise ValueError("an item is published twice, under two noises")
+    return shared.found(table) if shared else _by_name(table)
 
 
-def _pack(setting: Setting, copies: int, path: Path) -> None:
+def _by_name(table: pa.Table) -> Found:
+    """Where rows belong: an item is `q`, item, pair, side, copy."""
+    published = pc.cast(pc.utf8_slice_codeunits(table["query"], 1), pa.int64()).to_numpy()
+    published, copy = np.divmod(published, 10**_DIGITS)
+    published, side = np.divmod(published, 10)
+    item, pair = np.divmod(published, 100)
+    return Found(item, pair, side, copy, table["count"].to_numpy())
+
+
+def _pack(setting: Setting, copies: int, path: Path, shared: Shared | None = None) -> None:
     """All logs, line by line, each line for all copies."""
     with path.open("wb") as file:
         file.write(f"{setting.header}\n".encode())
         for index, pair in enumerate(setting.pairs):
             for side, lines in enumerate((pair.left, pair.right or ())):
                 tags = _tags(index, side, pair.runs(copies))
+                things = shared.things(index, side) if shared else []
                 for line in lines:
-                    file.write(_copied(line, tags))
+                    file.write(_copied(line, tags, things))
 
 
 def _list(setting: Setting, copies: int, path: Path) -> None:
@@ -145,11 +155,11 @@ def _tags(index: int, side: int, copies: int) -> pa.Array:
     return pc.binary_join_element_wise(f"{index:02d}{side}", numbers, "")
 
 
-def _copied(line: str, tags: pa.Array) -> memoryview:
+def _copied(line: str, tags: pa.Array, things: Sequence[pa.Array] = ()) -> memoryview:
     """One line of all copies: the texts of a string array stand one after another in memory."""
-    first, *rest = f"{line}\n".split("@")
-    parts = [part for piece in rest for part in (tags, piece)]
-    written = pc.binary_join_element_wise(first, *parts, "")
+    known = {"@": tags, **{named(number): each for number, each in enumerate(things)}}
+    pieces = re.split(f"({'|'.join(sorted(known, reverse=True))})", f"{line}\n")
+    written = pc.binary_join_element_wise(*(known.get(each, each) for each in pieces), "")
     _, offsets, text = written.buffers()
     return memoryview(text)[: int(np.frombuffer(offsets, np.int32)[len(written)])]
 
@@ -174,8 +184,7 @@ def _outcome(
 
 
 def _steps(setting: Setting, totals: Counts, items: int) -> Counts:
-    """How far totals are from what others give, in about as many deviations of their noise."""
-    (part,) = setting.planned.parts
-    width = float(part.mechanism.scale) * np.sqrt(items)
+    """How far totals are from what others give, in steps that cover some deviations of noise."""
+    width = float(setting.part.mechanism.scale) * np.sqrt(items) * 2 / (setting.levels - 3)
     away = np.floor((totals - items * setting.popular) / width + 0.5).astype(np.int64)
     return np.asarray(np.clip(away + setting.levels // 2, 0, setting.levels - 1))

@@ -21,9 +21,10 @@ _SHARED = frozenset({"xxhash64"})
 _RIGHT = frozenset(
     {
         "Abs", "And", "ArrayDistinct", "ArraySize", "ArraySort", "ArrayToString", "Avg", "Case",
-        "Cast", "Coalesce", "Concat", "Count", "DenseRank", "Distinct", "Explode", "Greatest", "Hex",
-        "If", "Lag", "Least", "Left", "Length", "Ln", "MD5", "Max", "Min", "Or", "RegexpExtractAll",
-        "RegexpLike", "RegexpReplace", "Round", "RowNumber", "SHA2", "Split", "Sqrt", "Sum",
+        "Cast", "Coalesce", "Concat", "Count", "DenseRank", "Distinct", "Explode", "Greatest",
+        "Hex", "If", "Lag", "Least", "Left", "Length", "Ln", "MD5", "Max", "Min", "Or",
+        "RegexpExtractAll", "RegexpLike", "RegexpReplace", "Round", "RowNumber", "SHA2", "Split",
+        "Sqrt", "Sum",
     }
 )  # fmt: skip
 # Letters, marks and digits that Java 17 does not know (its Unicode is 13, DuckDB's 15), in hex.
@@ -120,6 +121,7 @@ def _turns() -> dict[type, Callable[[Any], exp.Expr]]:
         exp.Bracket: _bracket,
         exp.Transform: _zipped,
         exp.TryCast: _moment,
+        exp.Extract: _extract,
         exp.UnixToTime: lambda node: _local(node.copy()),
     }
 
@@ -286,6 +288,13 @@ def _moment(node: exp.TryCast) -> exp.Expr:
         "regexp_replace", node.this, _text(r"^( *[^: ]+[ T]\d+:\d+)(?=[Z+-]| UTC)"), _text("$1:00")
     )
     return _raw(f"TRY_CAST({text.sql('spark')} AS TIMESTAMP)")
+
+
+def _extract(node: exp.Extract) -> exp.Expr:
+    """The hour alone: a week's first day, and more, is not the same for both."""
+    if node.name.upper() != "HOUR":
+        raise ZealousError(_NOT_HERE)
+    return node
 
 
 def _strptime(node: exp.Anonymous) -> exp.Expr:

@@ -132,6 +132,7 @@ class Combined(Coded, Things):
 
     size: int
     things: int
+    nested: ClassVar[bool]  # whether who counts for one of three things counts for its pairs
 
     def __post_init__(self) -> None:
         """Check before anything is read."""
@@ -185,7 +186,9 @@ class Combined(Coded, Things):
         if self.size == 2:
             alone = smaller[0].sort_by("item_1")["count"]  # all published things, as they are coded
             grown = grown.limited(alone.to_numpy())
-        return replace(self, grown=grown.limited() if self.size > 2 else grown)
+        elif self.nested:
+            grown = grown.limited()
+        return replace(self, grown=grown)
 
     def known(self) -> pa.Table | Grown | None:
         """All that can be made of what was published before."""
@@ -291,6 +294,7 @@ class Itemsets(Combined):
     """Different things that one person has together: in one basket, or at all."""
 
     label = "itemsets"
+    nested = True
 
     def _made_of(self, smaller: list[pa.Table], most: int) -> Grown:
         from zealous.items.grown import sets
@@ -315,6 +319,7 @@ class Sequences(Combined):
     """
 
     label = "sequences"
+    nested = False  # of many pairs she keeps some, and perhaps none of those in what she keeps
 
     def check(self, roles: Collection[str]) -> None:
         """Refuse a log whose columns do not give such items."""
