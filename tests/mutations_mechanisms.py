@@ -20,7 +20,7 @@ _STEERS = "                order = stored(weighed, draw)\n"
 _ALL_ABOVE = "_among(batch, listed) | (noisy > each.threshold)"
 _DISTINCT = 'Step("held", f"select distinct user, {item} from items")'
 _EVERY = "for batch in every(items, counted).to_batches():"
-_HELD = "os.environ['HELD'] = str(sum(batch.num_rows for batch in counted))"
+_HELD = "os.environ['HELD'] = os.environ.get('HELD', '') + f' {sum(map(len, counted))}'"
 _FILES = '"files": described(drawn),'
 _TWICE = "if items.group_by(items.column_names).aggregate([]).num_rows < items.num_rows:"
 _BEST = (

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from zealous.calibrate import noise_quantile, scale_for, tail
@@ -110,9 +111,14 @@ class OfSmaller:
         assert found is not None  # noqa: S101 - the noise falls for ever
         return found
 
+    @cached_property
+    def usual(self) -> int:
+        """The threshold for a million candidates."""
+        return self.threshold(USUAL)
+
     def appears(self, count: int) -> float:
         """The chance that a set of this many users is published, one of a million candidates."""
-        return self.above(self.threshold(USUAL) - count)
+        return self.above(self.usual - count)
 
     def error(self, confidence: float) -> int:
         """A published count is off by at most this with such a probability."""
@@ -126,7 +132,7 @@ class OfSmaller:
         """What an item must pass."""
         return (
             "made of published smaller ones; noisy count above "
-            f"{self.threshold(USUAL)} for {USUAL:,} candidates, less for fewer"
+            f"{self.usual} for {USUAL:,} candidates, less for fewer"
         )
 
     def parameters(self) -> dict[str, Any]:
