@@ -10,8 +10,9 @@ under both neighbour relations, of a generated shop and, from a folder that hold
 shop and of diagnoses: in baskets, and in whole histories. At epsilon 2 other numbers of things a
 person are tried, once each.
 
-Writes itemsets.json after every table, and prints Markdown; `python docs/pictures.py itemsets`
-draws it. Figures of --real compare with the truth: they are for those who may see it.
+Writes itemsets.json after every table, and prints Markdown; --only measures some tables anew.
+`python docs/pictures.py itemsets` draws it. Figures of --real compare with the truth: they are for
+those who may see it.
 """
 
 from __future__ import annotations
@@ -64,14 +65,18 @@ def main() -> None:
     arguments = _arguments()
     if not MINER.exists():
         sys.exit("mlxtend is not set up: python benchmarks/peers/setup.py --only mlxtend")
-    results: dict[str, Any] = {
-        "date": f"{date.today()}",
+    about = {
         "delta": float(DELTA),
         "items_per_user": arguments.items_per_user,
         "draws": arguments.draws,
         "wanted": WANTED,
-        "tables": {},
     }
+    results: dict[str, Any] = {"date": f"{date.today()}", **about, "tables": {}}
+    if arguments.only and arguments.output.exists():
+        earlier = json.loads(arguments.output.read_text(encoding="utf-8"))
+        if any(earlier[name] != value for name, value in about.items()):
+            sys.exit("the other tables were measured with other settings: measure all, or these so")
+        results["tables"] = earlier["tables"]
     for table in _tables(arguments):
         if arguments.only and table.name not in arguments.only:
             continue

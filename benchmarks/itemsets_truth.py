@@ -80,7 +80,8 @@ class Truth:
 
     def __init__(self, table: Table, folder: Path) -> None:
         self._table, self._folder = table, folder
-        self._connection = duckdb.connect()
+        config = {"memory_limit": "4GB", "temp_directory": str(folder)}
+        self._connection = duckdb.connect(config=config)
         self._connection.execute(_held(table), [str(table.path)])
         self._connection.execute(
             "create table names as select row_number() over (order by text) - 1 as item, text "
@@ -179,8 +180,11 @@ class Truth:
 
 _PAIRS = """
 create table if not exists pairs as
-select a.item as one, b.item as other, count(distinct a.who) as n
-from rows a join rows b on a.basket = b.basket and a.item < b.item
+select one, other, count(*) as n
+from (
+    select distinct a.who, a.item as one, b.item as other
+    from rows a join rows b on a.basket = b.basket and a.item < b.item
+)
 group by all
 """
 

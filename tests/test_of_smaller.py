@@ -190,7 +190,7 @@ def test_laplace_noise_needs_no_delta_and_all_of_epsilon(
 def test_what_each_guarantee_allows() -> None:
     anybody = ProbabilisticDP(epsilon=1, delta="0.001", users=100)
     assert OfSmaller.calibrated(anybody, 3).delta(anybody) == 0
-    with pytest.raises(UsageError, match="probabilistic"):
+    with pytest.raises(UsageError, match="use of-smaller"):
         OfSmallerGaussian.calibrated(anybody, 3)
     assert OfSmallerGaussian(items_per_user=3, scale=Fraction(9)).delta(anybody) == 1
 
@@ -399,3 +399,17 @@ def test_a_seeded_run_repeats_itself(goal: Guarantee, tmp_path: Path) -> None:
     assert first == drawn(-1, 5)
     assert first != drawn(1, 6)
     assert dict(first)["itemsets-2:item"]
+
+
+def test_what_is_said_of_single_persons_holds_for_every_number_of_candidates() -> None:
+    for made in (
+        OfSmaller(items_per_user=3, scale=Fraction(31, 20)),
+        OfSmallerGaussian(items_per_user=3, scale=Fraction(3)),
+    ):
+        worst = max(
+            n * made.above(made.threshold(n) - 1)
+            for n in (1, 2, 5, 36, 1000, 10**6, of_smaller.MOST)
+        )
+        assert worst <= made.together() * (1 + 1e-9)
+    assert made.together() < 10
+    assert OfSmaller(items_per_user=1, scale=Fraction(2)).together() == pytest.approx(math.exp(0.5))

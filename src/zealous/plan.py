@@ -15,6 +15,7 @@ from zealous.items import Kind, Queries, QueryClicks, Tail
 from zealous.mechanism import Calibrated, Zealous
 from zealous.mechanism.choose import ASKED, FOLLOWS, choose
 from zealous.mechanism.of_keywords import OfKeywords
+from zealous.mechanism.of_smaller import OfSmaller
 from zealous.mechanism.protocol import Needs
 from zealous.mechanism.results import Results
 
@@ -200,6 +201,8 @@ def forecast(part: Part) -> Forecast:
     single = None
     if users is not None and part.goal.unit == "user":
         single = users * mechanism.alone()
+        if isinstance(mechanism, OfSmaller):
+            single = min(single, mechanism.together())
     return Forecast(
         users_to_appear={p: _least_count(mechanism, p / 100) for p in (5, 50, 95)},
         error_95=mechanism.error(0.95),

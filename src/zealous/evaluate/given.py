@@ -18,10 +18,13 @@ from zealous.evaluate.study import KINDS
 from zealous.guarantee import Unit
 from zealous.items import Kind, named
 from zealous.log import ANONYMIZED, Log
+from zealous.mechanism.choose import FAMILIES
 from zealous.provenance import cleaning
 from zealous.release import read_release
 
 _ANY = 1
+# What is made of other tables is not counted from the log alone.
+_OF_OTHERS = {each.name for family in FAMILIES.values() for each in family}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,10 +121,12 @@ def _read(path: Path, name: str) -> Given:
 
 def _published(path: Path, name: str) -> Given:
     release = read_release(path)
-    parts: dict[str, Mapping[str, Any]] = {part["kind"]: part for part in release.about["plan"]}
+    parts: dict[str, Mapping[str, Any]] = {
+        part["kind"]: part for part in release.about["plan"] if part["mechanism"] not in _OF_OTHERS
+    }
     return Given(
         name=name,
-        tables={kind: table.arrow for kind, table in release.tables.items()},
+        tables={kind: release.tables[kind].arrow for kind in parts},
         settings={
             kind: Setting(method=name, epsilon=float(part["epsilon"]), m=part["items_per_user"])
             for kind, part in parts.items()

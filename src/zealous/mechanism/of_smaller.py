@@ -5,6 +5,7 @@ What a privacy reviewer must read.
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -17,7 +18,7 @@ from zealous.guarantee import Guarantee, Indistinguishability, exact, whole
 from zealous.mechanism.protocol import Count, Needs
 from zealous.mechanism.thresholds import Noise, kept
 from zealous.theory import gaussian
-from zealous.theory.sparse import least, only_indistinguishable
+from zealous.theory.sparse import least
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from zealous.items.grown import Grown
     from zealous.noise import RandomBytes
 
+MOST = 1 << 23  # candidates
 USUAL = 1_000_000  # candidates, for a forecast: how many there will be is not known before
 _AT_ONCE = 1 << 20  # candidates that get noise
 
@@ -125,8 +127,17 @@ class OfSmaller:
         return noise_quantile(self.scale, confidence)
 
     def alone(self) -> float:
-        """Of one user's own sets so many are published, of what was public, at most."""
-        return self.items_per_user * self.appears(1)
+        """Of one user's own sets at most all are published; of all users' together see below."""
+        return float(self.items_per_user)
+
+    def together(self) -> float:
+        """Of the sets that one user alone has, whoever that is, so many are published on average.
+
+        With N candidates there are at most N of them, and N P(noise > t) <= 1.
+        """
+        t = self.threshold(MOST)
+        rest = self.above(t)
+        return self.above(t - 1) / rest if rest else math.inf
 
     def thresholds(self) -> str:
         """What an item must pass."""
@@ -186,7 +197,11 @@ class OfSmallerGaussian(OfSmaller):
     @classmethod
     def calibrated(cls, goal: Guarantee, items_per_user: int) -> Self:
         """The least noise that epsilon and delta allow."""
-        only_indistinguishable(goal, cls.name)
+        if goal.pure or not isinstance(goal, Indistinguishability):
+            raise UsageError(
+                f"the {cls.name} mechanism needs the indistinguishable guarantee with a delta: use "
+                f"{OfSmaller.name}, which needs none"
+            )
         return cls(items_per_user=items_per_user, scale=gaussian.least_scale(goal, items_per_user))
 
     def delta(self, goal: Guarantee) -> Fraction:
