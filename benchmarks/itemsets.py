@@ -2,7 +2,7 @@
 
     python benchmarks/peers/setup.py --only mlxtend       (once)
     python benchmarks/itemsets.py [--users 100000] [--draws 3] [--items-per-user 7]
-        [--real FOLDER] [--only "shop, baskets"]
+        [--real FOLDER] [--only "real shop, baskets"]
 
 The truth is the sets of one, two and three things that most people hold, by mlxtend's FP-growth,
 counted exactly (itemsets_truth.py). Against it stand releases at epsilon 1, 2 and 5 and delta 1e-6

@@ -80,8 +80,9 @@ class Truth:
 
     def __init__(self, table: Table, folder: Path) -> None:
         self._table, self._folder = table, folder
-        config = {"memory_limit": "4GB", "temp_directory": str(folder)}
-        self._connection = duckdb.connect(config=config)
+        self._connection = duckdb.connect(
+            config={"memory_limit": "4GB", "temp_directory": str(folder)}
+        )
         self._connection.execute(_held(table), [str(table.path)])
         self._connection.execute(
             "create table names as select row_number() over (order by text) - 1 as item, text "
