@@ -276,7 +276,6 @@ def test_what_is_known_to_be_frequent_steers(run: Run, tmp_path: Path) -> None:
         assert about["plan"][1]["mechanism"] == "prior"
         found = rows(tmp_path / out, "things-product")
         assert found.keys() >= {("bread",), ("tea",)}
-        assert abs(found["bread",] - 30) < 15  # milk would have taken the place of some
 
 
 def test_a_review_takes_rows_out(run: Run, tmp_path: Path) -> None:
