@@ -424,6 +424,8 @@ PICTURES: dict[str, Callable[[], Figure]] = {
     "choosing-m": choosing_m,
     "attacks": attacks,
     "associations": associations,
+    "itemsets": itemsets,
+    "tail": rare_queries,
 }
 
 
