@@ -402,7 +402,7 @@ def itemsets() -> Figure:
         Line2D([], [], color=INK, label="add-remove"),
         Line2D([], [], color=INK, linestyle=":", label="replace"),
     ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
+    figure.legend(handles=handles, loc="outside lower center", ncols=3)
     return figure
 
 
