@@ -374,11 +374,8 @@ def itemsets() -> Figure:
     """How many of the sets that most people hold are published, as benchmarks/itemsets.py found."""
     path = Path(__file__).parents[1] / "benchmarks" / "itemsets.json"
     found = json.loads(path.read_text())
-    columns = math.ceil(len(found["tables"]) / 2)
-    figure = Figure(figsize=(0.6 + 2.6 * columns, 5.2), layout="constrained")
-    grid = figure.subplots(2, columns, squeeze=False, sharex=True, sharey=True)
-    for place, (name, table) in enumerate(found["tables"].items()):
-        axes = grid[place % 2][place // 2]
+    figure, panel = panels(*[1] * len(found["tables"]), width=0.6 + 2.8 * len(found["tables"]))
+    for axes, (name, table) in zip(panel, found["tables"].items(), strict=True):
         for size, color in (("1", GREY), ("2", BLUE), ("3", ORANGE)):
             for relation, stroke in (("add-remove", "o-"), ("replace", "o:")):
                 rows = [row for row in table["rows"] if row["neighbors"] == relation]
@@ -389,12 +386,9 @@ def itemsets() -> Figure:
         axes.set_xscale("log")
         axes.set_xticks(epsilons, [f"{epsilon:g}" for epsilon in epsilons])
         axes.minorticks_off()
-        axes.set(ylim=(-4, 104))
+        axes.set(xlabel="epsilon", ylim=(-4, 104))
         axes.set_title(name)
-    for axes in grid[1]:
-        axes.set_xlabel("epsilon")
-    for row in grid:
-        row[0].set_ylabel(f"of the true {found['wanted']}")
+    panel[0].set_ylabel(f"of the true {found['wanted']}")
     handles = [
         Line2D([], [], color=GREY, label="things"),
         Line2D([], [], color=BLUE, label="sets of two"),
@@ -402,7 +396,7 @@ def itemsets() -> Figure:
         Line2D([], [], color=INK, label="add-remove"),
         Line2D([], [], color=INK, linestyle=":", label="replace"),
     ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=3)
+    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
     return figure
 
 
