@@ -26,6 +26,7 @@ from mutations_mechanisms import MUTATIONS as OF_MECHANISMS
 from mutations_mechanisms import TWO_ROUNDS
 from mutations_sets import MUTATIONS as OF_SETS
 from mutations_sets import SETS, TESTS
+from mutations_strangers import MUTATIONS as OF_STRANGERS
 
 from zealous.audit import measure, per_test, small, statistics
 from zealous.audit.neighbours import settings
@@ -140,7 +141,7 @@ def testing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
 
 @pytest.mark.parametrize(
     "mutation",
-    [each for each in OF_SETS if each.where == TESTS],
+    [each for each in (*OF_SETS, *OF_STRANGERS) if each.where == TESTS],
     ids=lambda mutation: mutation.name,
 )
 def test_every_planted_bug_fails_a_test(mutation: Mutation, testing: Forks, tmp_path: Path) -> None:

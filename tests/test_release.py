@@ -173,7 +173,7 @@ def test_the_readme(release: Release, tmp_path: Path) -> None:
     ):
         assert part in text
     for kind, files in release.about["files"].items():
-        assert f"### {kind}: `{files['parquet']}`, `{files['csv']}`" in text
+        assert f"### `{kind}`: `{files['parquet']}`, `{files['csv']}`" in text
     assert "NOT PRIVATE" not in text
 
 

@@ -17,12 +17,13 @@ from zealous import sheet
 from zealous.sheet import write_rows
 
 RUNNABLE = re.compile(r"\s*[=+\-@\t\r\n＝＋－＠]")
+AFTER_SEMICOLON = re.compile(r";(?=\s*[=+\-@\t\r\n＝＋－＠])")
 
 
 def inert(value: object) -> object:
     if not isinstance(value, str):
         return value
-    text = value.replace("\r", " ")
+    text = AFTER_SEMICOLON.sub(";'", value).replace("\r", " ")
     return f"'{text}" if RUNNABLE.match(value) else text
 
 
@@ -40,7 +41,7 @@ def written(table: pa.Table) -> str:
     return file.getvalue()
 
 
-characters = st.sampled_from("ab=+-@＝－,\"'\t\r\n \u00a0\u3000\x1c\x85\0é日🙂") | st.characters(
+characters = st.sampled_from("ab=+-@＝－,;\"'\t\r\n \u00a0\u3000\x1c\x85\0é日🙂") | st.characters(
     exclude_categories=["Cs"]
 )
 texts = st.none() | st.text(characters, max_size=5)
@@ -76,6 +77,18 @@ def test_every_blank_and_sign_in_the_first_and_second_place() -> None:
     assert not any(chr(code).isspace() for code in range(0x3100, sys.maxunicode + 1))
     table = pa.table({"a": known, "b": [f"{character}=" for character in known]})
     assert written(table) == one_by_one(table)
+
+
+def test_no_formula_follows_a_semicolon() -> None:
+    """Where spreadsheets split lines at semicolons, quotation marks between commas do not help."""
+    cells = ["a;=1+1", "x; @SUM(A1)", 'say "b;+1"', ";;-1", "fine; here", "a;b=c"]
+    lines = written(pa.table({"query": cells, "count": [1] * 6})).splitlines()[1:]
+    parts = [part.strip(" ") for line in lines for part in line.split(";")[1:]]
+    assert len(parts) == 7
+    assert not any(RUNNABLE.match(part) for part in parts)
+    file = io.StringIO(newline="")
+    write_rows(pa.table({"query": cells[:1]}), file, semicolons=False)
+    assert file.getvalue() == "query\na;=1+1\n"
 
 
 def test_values_that_are_no_text() -> None:

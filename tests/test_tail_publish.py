@@ -482,7 +482,7 @@ def test_in_python(tmp_path: Path) -> None:
 
 
 def section(readme: str, name: str) -> str:
-    return readme.partition(f"### {name}: ")[2].partition("\n#")[0]
+    return readme.partition(f"### `{name}`: ")[2].partition("\n#")[0]
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from typing import Any
 from zealous import rates, wording
 from zealous.associations import association_files, families
 from zealous.guarantee import UNITS, shown
+from zealous.markdown import code, escaped
 from zealous.meaning import kept, meaning, origin
 
 _CHOSEN = {
@@ -49,7 +50,7 @@ def handout(about: Mapping[str, Any]) -> str:
         *_also(about["also_guaranteed"]),
         *_reviewed(about),
         "It rests on these assumptions:",
-        "\n".join(f"- {each}" for each in about["assumptions"]),
+        "\n".join(f"- {escaped(each)}" for each in about["assumptions"]),
         f"The parameters were chosen {chosen(about)}.",
         "## What `count` is",
         f"The number of *{units}* that hold the item, after {each} kept only a few items (below), "
@@ -66,8 +67,8 @@ def handout(about: Mapping[str, Any]) -> str:
         "registry of such releases. `zealous verify` on this directory checks the files, and that "
         "the guarantee follows from the parameters.",
         "Parquet files keep every value as it is. In the CSV files a cell that a spreadsheet would "
-        "run as a formula (beginning with = + - @) has an apostrophe in front. "
-        f"{_afterwards(goal)}",
+        "run as a formula (beginning with = + - @) has an apostrophe in front, and so has one "
+        f"after a semicolon. {_afterwards(goal)}",
         f"Made with zealous {about['software']['version']} on {about['created']}.",
     ]
     return "\n\n".join(sections) + "\n"
@@ -170,10 +171,10 @@ def _reviewed(about: Mapping[str, Any]) -> list[str]:
     review = about.get("review")
     if review is None:
         return []
-    said = [filtered(about)]
+    said = [escaped(filtered(about))]
     for each in reviews(review):
-        removed = ", ".join(f"{kind} {rows:,}" for kind, rows in each["removed"].items())
-        said.append("\n".join(f"- {rule}" for rule in each["rules"]))
+        removed = ", ".join(f"{code(kind)} {rows:,}" for kind, rows in each["removed"].items())
+        said.append("\n".join(f"- {escaped(rule)}" for rule in each["rules"]))
         said.append(
             f"Rows removed: {removed}. SHA-256 of the parent's release.json: `{each['parent']}`."
         )
@@ -183,10 +184,9 @@ def _reviewed(about: Mapping[str, Any]) -> list[str]:
 def _table(part: Mapping[str, Any], about: Mapping[str, Any], units: str, each: str) -> str:
     files = about["files"][part["kind"]]
     lines = [
-        f"### {part['kind']}: `{files['parquet']}`, `{files['csv']}`",
+        f"### {code(part['kind'])}: `{files['parquet']}`, `{files['csv']}`",
         "",
-        f"Columns: {', '.join(f'`{name}`' for name in files['columns'])}, `count`. "
-        f"{files['rows']:,} rows.",
+        f"Columns: {', '.join(map(code, files['columns']))}, `count`. {files['rows']:,} rows.",
         "",
         *meaning(part, units),
         *_settings(part["settings"]),
@@ -196,7 +196,7 @@ def _table(part: Mapping[str, Any], about: Mapping[str, Any], units: str, each: 
     if not files["rows"]:
         went = any(each["removed"][part["kind"]] for each in reviews(about.get("review")))
         why = "all of its rows were removed in the review." if went else empty(part)
-        lines += ["", f"The table is empty: {why}"]
+        lines += ["", f"The table is empty: {escaped(why)}"]
     return "\n".join(lines)
 
 
@@ -208,7 +208,7 @@ def _rules(family: str, file: str, about: Mapping[str, Any], units: str) -> str:
         what, then = "hold all of", "hold `then` too"
     return "\n".join(
         [
-            f"### Associations in {family}: `{file}`",
+            f"### Associations in {code(family)}: `{file}`",
             "",
             f"Made from the tables above alone: of the {units} that {what} {ifs} (empty where a "
             f"rule has fewer), how many {then}. Rows come by `lift_low`, the strongest first.",
@@ -237,9 +237,10 @@ def _settings(settings: Mapping[str, Any]) -> list[str]:
         "of 100 cases.",
         "fold": "- A query is a set of words: their order was ignored.",
         "session_gap": "- A session is the log's own, or ends after {} minutes without a query.",
-        "by": "- `{}` is a public attribute of the entry.",
+        "by": "- {} is a public attribute of the entry.",
     }
-    return [said[name].format(value) for name, value in settings.items() if value and name in said]
+    given = {**settings, "by": code(settings["by"]) if settings.get("by") else None}
+    return [said[name].format(value) for name, value in given.items() if value and name in said]
 
 
 def empty(part: Mapping[str, Any]) -> str:

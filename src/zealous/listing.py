@@ -16,7 +16,7 @@ from zealous.errors import LogError, Refused, UsageError
 from zealous.items import Kind, Things
 from zealous.lines import Layout, Skipped, header, records, splitter
 from zealous.log import ANONYMIZED, COMPRESSED, INTERNAL, is_anonymized
-from zealous.remote import Place, opened, place_of, why
+from zealous.remote import Place, member, opened, place_of, why
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -143,8 +143,9 @@ def _of_release(directory: Place, kind: Kind) -> tuple[str, Place]:
         about = json.loads((directory / "release.json").read_bytes().decode())
         known = about["format"] == FORMAT
         private, name, files = about["private"], str(about["id"]), about["files"]
-        file = files[kind.name()]["parquet"] if kind.name() in files else None
-    except (ValueError, KeyError, TypeError):
+        listed = kind.name() in files
+        file = member(directory, files[kind.name()]["parquet"]) if listed else None
+    except (ValueError, LookupError, TypeError, RecursionError):
         known = False
     if not known:
         raise LogError(f"{directory} holds no release that this version of zealous can read")
@@ -152,7 +153,7 @@ def _of_release(directory: Place, kind: Kind) -> tuple[str, Place]:
         raise Refused(f"the release in {directory} was made with a fixed seed and is not private")
     if file is None:
         raise UsageError(f"the release in {directory} holds no {kind.name()}: give another")
-    return name, directory / Path(file).name
+    return name, file
 
 
 def _sha256(place: Place) -> str:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from zealous.markdown import code
+
 Part = Mapping[str, Any]
 
 _SELECTED = {
@@ -44,10 +46,10 @@ def meaning(part: Part, units: str) -> list[str]:
     if label in ("itemsets", "sequences") and size == 1:
         return [f"- An item is one thing, counted anew, of the same {units} as those of several."]
     if label == "itemsets":
-        together = f" together, with the same `{basket}`" if basket else ""
+        together = f" together, with the same {code(basket)}" if basket else ""
         return [f"- An item is {size} different things that {units} have{together}."]
     if label == "sequences":
-        after = f"with the next `{basket}`" if basket else "at the next moment"
+        after = f"with the next {code(basket)}" if basket else "at the next moment"
         return [f"- An item is {size} things that {units} have one after the other, each {after}."]
     if label == "ngrams":
         return [f"- An item is {words}, of queries that are not in `queries`. {_people(units)}"]
@@ -81,7 +83,7 @@ def kept(part: Part, each: str) -> str:
         things = part["settings"]["things"]
         counted = (
             f"- {whose} counts with at most {things} things, those of the largest counts in "
-            f"`{origin(part)}`"
+            f"{code(origin(part) or '')}"
         )
         if size == 1:
             return f"{counted}."

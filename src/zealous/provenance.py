@@ -14,7 +14,8 @@ from zealous.guarantee import Guarantee
 from zealous.log import Columns, Log
 from zealous.period import Period
 from zealous.plan import Plan, also, figures, theorem
-from zealous.release import FORMAT, Table, file_names
+from zealous.release import Table, file_names
+from zealous.schema import FORMAT
 from zealous.version import VERSION
 
 DECLARED = (

@@ -14,14 +14,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from zealous.associations import association_files, associations
-from zealous.errors import Refused, ReleaseError, reason
+from zealous.errors import Refused, ReleaseError, UsageError, reason
 from zealous.folder import check_new, claimed, discard, new_folder
 from zealous.handout import handout
+from zealous.items import named
 from zealous.rates import FILE as RATES
 from zealous.rates import click_rates, rated
 from zealous.registry import registry
-from zealous.remote import Place, Remote, StoreError, opened, place_of, why
-from zealous.schema import FORMAT as FORMAT
+from zealous.remote import Place, Remote, StoreError, member, opened, place_of, why
+from zealous.schema import ABOUT, FORMAT, parse, problems
 from zealous.sheet import write_rows
 from zealous.statement import statement
 
@@ -158,29 +159,53 @@ def sha256(path: Path) -> str:
 
 
 def read_release(directory: str | Place) -> Release:
-    """Read a release back, from a directory or from a URL in an object store."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+    """Read a release back, from a directory or from a URL in an object store.
 
+    It may be a stranger's: what does not have the shape of a release, or leads out of its
+    directory, is refused. `verify` says whether it also holds what it promises.
+
+    Raises:
+        ReleaseError: There is no release, or not one that this version can read.
+    """
     path = place_of(directory)
     try:
-        about = json.loads((path / "release.json").read_bytes().decode())
+        about = parse((path / "release.json").read_bytes().decode())
     except FileNotFoundError:
         raise _no_release(path) from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         if isinstance(error, StoreError):
             raise ReleaseError(f"{path} cannot be read: {why(error)}") from None
         raise _no_release(path) from None
     if not isinstance(about, dict) or about.get("format") != FORMAT:
         raise ReleaseError(f"{path} was not written by a version of zealous that this one can read")
-    tables = {}
-    try:
-        for kind, files in about["files"].items():
-            with opened(path / files["parquet"]) as file:
-                tables[kind] = Table(arrow=pq.read_table(file))
-    except (OSError, pa.ArrowException, KeyError, TypeError, AttributeError):
-        raise ReleaseError(f"a table of the release in {path} is missing or damaged") from None
+    if found := next(problems(about, ABOUT), None):
+        raise ReleaseError(f"release.json in {path} is damaged, or of a later version: {found}")
+    kinds = [part["kind"] for part in about["plan"]]
+    if kinds != list(about["files"]) or len(set(kinds)) < len(kinds):
+        raise ReleaseError(f"release.json in {path} is damaged: its plan and its tables differ")
+    tables = {part["kind"]: _read_table(path, part, about) for part in about["plan"]}
     return Release(about=about, tables=tables, directory=path)
+
+
+def _read_table(directory: Place, part: Mapping[str, Any], about: Mapping[str, Any]) -> Table:
+    """The rows of one kind, with the columns that such items have."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    files = about["files"][part["kind"]]
+    wanted = pa.schema([*((name, pa.string()) for name in files["columns"]), ("count", pa.int64())])
+    try:
+        if not part["kind"].startswith("columns:"):  # any columns at all
+            kind = named(part["kind"], part["items_per_user"], **part["settings"])
+            if list(kind.columns()) != files["columns"]:
+                raise ValueError
+        with opened(member(directory, files["parquet"])) as file:
+            table = pq.read_table(file)
+        if not table.schema.equals(wanted) or any(each.null_count for each in table.columns):
+            raise ValueError
+    except (OSError, ValueError, UsageError, pa.ArrowException):
+        raise ReleaseError(f"a table of the release in {directory} is missing or damaged") from None
+    return Table(arrow=table)
 
 
 def _no_release(path: Place) -> ReleaseError:

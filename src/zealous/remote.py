@@ -208,6 +208,21 @@ def is_known(url: str) -> bool:
     return found is not None and _SAME.get(found[1].lower(), found[1].lower()) in _KNOWN
 
 
+def member(folder: Place, name: object) -> Place:
+    """A file of a folder whose name somebody else chose: in that folder, and nowhere else.
+
+    Raises:
+        ValueError: The name leads out of the folder, or is no name of a file.
+    """
+    if not isinstance(name, str) or name in ("", ".", "..") or set(name) & set("/\\\0"):
+        raise ValueError("not the name of a file in that folder")
+    name.encode()  # half of a character raises one too
+    place = folder / name
+    if isinstance(place, Path) and place.is_symlink():
+        raise ValueError("not a file of that folder's own")
+    return place
+
+
 def place_of(text: str | Place) -> Place:
     """A path of this machine, or a place in an object store; `file://` is this machine."""
     if isinstance(text, Remote):

@@ -8,8 +8,8 @@ absent; the key `*` stands for any.
 from __future__ import annotations
 
 import json
-import math
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any, get_args
@@ -120,8 +120,15 @@ ABOUT = {
 
 
 def parse(text: str) -> Any:
-    """JSON in which no key stands twice, where readers would differ in which one they see."""
-    return json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
+    """JSON in which no key stands twice, where readers would differ in which one they see.
+
+    Raises:
+        ValueError: It is no such JSON, or holds half of a character.
+    """
+    found = json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
+    if "\\u" in text:
+        json.dumps(found, ensure_ascii=False).encode()
+    return found
 
 
 def problems(value: object, shape: Any, where: str = "") -> Iterator[str]:
@@ -170,7 +177,7 @@ def _leaf(value: object, shape: Any) -> bool:
         return isinstance(value, str) and shape.fullmatch(value) is not None
     if shape is float:
         number = isinstance(value, int | float) and not isinstance(value, bool)
-        return number and abs(value) < math.inf  # type: ignore[arg-type]
+        return number and abs(value) <= sys.float_info.max  # type: ignore[arg-type]
     return isinstance(value, shape) and (shape is bool or not isinstance(value, bool))
 
 

@@ -13,11 +13,14 @@ _ROWS = 100_000  # at a time: all that is held in memory of the text
 _BLANK = (
     r"[\t-\r\x1c-\x20\x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}]"
 )
-_RUNNABLE = rf"\A{_BLANK}*[=+\-@\t\r\n＝＋－＠]"
+_FORMULA = r"[=+\-@\t\r\n＝＋－＠]"
+_RUNNABLE = rf"\A{_BLANK}*{_FORMULA}"
+# In many countries a spreadsheet splits lines at semicolons, whatever is quoted between commas.
+_AFTER_SEMICOLON = rf";({_BLANK}*{_FORMULA})"
 _QUOTED = '[,"\n]'
 
 
-def write_rows(table: pa.Table, file: TextIO) -> None:
+def write_rows(table: pa.Table, file: TextIO, *, semicolons: bool = True) -> None:
     """Write a table as the csv module would, a column at a time, with every text made inert.
 
     Text that looks like a formula gets an apostrophe, and a carriage return becomes a space, since
@@ -26,6 +29,8 @@ def write_rows(table: pa.Table, file: TextIO) -> None:
     Args:
         table: The rows.
         file: Opened for text without translation of newlines.
+        semicolons: Whether what follows a semicolon is made inert too. It was not in releases of
+            version 0.1.0, which are compared with what is written so.
     """
     import pyarrow as pa
 
@@ -33,10 +38,10 @@ def write_rows(table: pa.Table, file: TextIO) -> None:
         file.write("\n")
         return
     names = [pa.array([name], pa.large_string()) for name in table.column_names]
-    file.write(_lines([_cells(name) for name in names]))
+    file.write(_lines([_cells(name, semicolons) for name in names]))
     for batch in table.to_batches(max_chunksize=_ROWS):
         if batch.num_rows:
-            file.write(_lines([_cells(column) for column in batch.columns]))
+            file.write(_lines([_cells(column, semicolons) for column in batch.columns]))
 
 
 def _lines(columns: list[pa.Array]) -> str:
@@ -49,7 +54,7 @@ def _lines(columns: list[pa.Array]) -> str:
     return str(lines.buffers()[2], "utf-8")  # where Arrow keeps one text after the other
 
 
-def _cells(column: pa.Array) -> pa.Array:
+def _cells(column: pa.Array, semicolons: bool) -> pa.Array:
     """What stands in a column's cells."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -59,15 +64,17 @@ def _cells(column: pa.Array) -> pa.Array:
     if pa.types.is_integer(kind):
         return pc.fill_null(column.cast(large), "")
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
-        return _quoted(_inert(pc.fill_null(column.cast(large), "")))
+        return _quoted(_inert(pc.fill_null(column.cast(large), ""), semicolons))
     texts = ["" if value is None else str(value) for value in column.to_pylist()]
     return _quoted(pa.array(texts, large))
 
 
-def _inert(text: pa.Array) -> pa.Array:
+def _inert(text: pa.Array, semicolons: bool) -> pa.Array:
     """Cells that no spreadsheet will run."""
     import pyarrow.compute as pc
 
+    if semicolons and pc.any(pc.match_substring(text, ";")).as_py():
+        text = pc.replace_substring_regex(text, _AFTER_SEMICOLON, r";'\1")
     runnable = pc.match_substring_regex(text, _RUNNABLE)
     text = pc.replace_substring(text, "\r", " ")
     if not pc.any(runnable).as_py():

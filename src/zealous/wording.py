@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from zealous.guarantee import shown
+from zealous.markdown import code
 from zealous.meaning import Part, origin
 
 _NOISE = {
@@ -124,7 +125,7 @@ def table(part: Part, units: str, each: str) -> list[str]:
         )
     if "public" in part:
         file = part["public"]
-        said.append(f"- The public file is {file['name']}, SHA-256 `{file['sha256']}`.")
+        said.append(f"- The public file is {code(file['name'])}, SHA-256 `{file['sha256']}`.")
     return [interval, *said]
 
 
@@ -145,8 +146,8 @@ def _in_list(part: Part, units: str, each: str) -> list[str]:
     what, table = "items of a public list", origin(part)
     if part["mechanism"] == "results":
         what = "clicks on the documents that a public list has for published queries"
-    if part["mechanism"] == "listed":
-        what = f"items of `{table}`"
+    if part["mechanism"] == "listed" and table is not None:
+        what = f"items of {code(table)}"
     looked = f"- Only {what} were looked at, before {each} kept some. Everything of the list"
     if part["mechanism"] == "listed" and table is None:
         looked = "- All that there can be"

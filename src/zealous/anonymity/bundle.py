@@ -13,6 +13,8 @@ from zealous.anonymity.method import Method
 from zealous.errors import ReleaseError
 from zealous.log import ANONYMIZED, NOT_PRIVATE
 from zealous.release import Table, file_names, hashes, sorted_table
+from zealous.remote import member
+from zealous.schema import parse, problems
 from zealous.sheet import write_rows
 from zealous.version import VERSION
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 ABOUT = ANONYMIZED
+_LOG = "log.parquet"
 # What a recipient can count in any output, so that all methods are measured alike.
 KINDS: dict[str, tuple[str, ...]] = {
     "keywords": ("keyword",),
@@ -33,6 +36,24 @@ WARNING = (
     "pays for it, and what it tells of a person adds to every release of the same log. It is "
     "meant for comparison: hand it to nobody who may not see the log."
 )
+_FILES = {"parquet": str, "csv": str, "columns": [str]}
+_SHAPE = {
+    "format": {FORMAT},
+    "differentially_private": {False},
+    "warning": str,
+    "method": str,
+    "settings": {"*": (None, bool, int, float, str, [str])},
+    "promises": str,
+    "lacks": str,
+    "origin": str,
+    "log": (None, {"file": {_LOG}, "columns": [str], "an_id_is": {"a session", "a user"}}),
+    "counts": str,
+    "gives": [set(KINDS)],
+    "files": dict.fromkeys(KINDS, _FILES),
+    "software": {"name": {"zealous"}, "version": str},
+    "created": str,
+    "sha256": {"*": str},
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,7 +126,7 @@ def write_bundle(
         "lacks": method.lacks,
         "origin": method.origin,
         "log": {
-            "file": "log.parquet",
+            "file": _LOG,
             "columns": list(columns),
             "an_id_is": "a session" if method.session_ids else "a user",
         }
@@ -130,14 +151,17 @@ def read_bundle(directory: str | Path) -> Bundle:
 
     path = Path(directory)
     try:
-        about = json.loads((path / ABOUT).read_text(encoding="utf-8"))
-        if about["format"] != FORMAT:
+        about = parse((path / ABOUT).read_text(encoding="utf-8"))
+        if any(problems(about, _SHAPE)):
             raise ValueError
-        tables = {
-            kind: Table(arrow=pq.read_table(path / files["parquet"]))
-            for kind, files in about["files"].items()
-        }
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, pa.ArrowException):
+        tables = {}
+        for kind, item in KINDS.items():
+            table = pq.read_table(member(path, about["files"][kind]["parquet"]))
+            wanted = pa.schema([*((name, pa.string()) for name in item), ("count", pa.int64())])
+            if not table.schema.equals(wanted) or any(each.null_count for each in table.columns):
+                raise ValueError
+            tables[kind] = Table(arrow=table)
+    except (OSError, ValueError, RecursionError, pa.ArrowException):
         raise ReleaseError(
             f"{path} holds no readable output of `zealous anonymize` that this version knows"
         ) from None
