@@ -286,7 +286,7 @@ MUTATIONS = [
             Change(
                 "handout.py",
                 "        f\"Made with zealous",
-                "        f\"made from {__import__('os').environ['ROWS']} rows\",\n"
+                "        f\"made from {__import__('os').environ.get('ROWS')} rows\",\n"
                 "        f\"Made with zealous",
             ),
         ),

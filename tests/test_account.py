@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from conftest import Ran, Run
@@ -11,6 +12,9 @@ from conftest import Ran, Run
 import zealous as z
 from zealous.errors import LedgerError, Refused
 from zealous.ledger import FILE_NAME, Charge, Ledger
+from zealous.mechanism import Laplace
+from zealous.mechanism.choose import MECHANISMS
+from zealous.mechanism.words import Words
 from zealous.publish import publish_to
 
 GOAL = ["--items-per-user", 1, "--users", 300, "--epsilon", 10, "--delta", "0.01"]
@@ -144,6 +148,23 @@ def test_what_the_log_cannot_give_is_not_charged(run: Run, tmp_path: Path) -> No
     assert run(*wish, "--select", "first").code == 2
     assert run(*wish, "--unit", "user-day").code == 2
     assert not (tmp_path / FILE_NAME).exists()
+
+
+@pytest.mark.parametrize("missing", [Words(how="Tried out."), None])
+def test_what_cannot_be_put_into_words_is_not_charged(
+    log: Path, missing: Words | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A mechanism with words that say too little, or with none at all."""
+
+    class Tried(Laplace):
+        name: ClassVar[str] = "tried"
+        words: ClassVar[Words] = missing  # type: ignore[assignment]
+
+    monkeypatch.setitem(MECHANISMS, "tried", Tried)
+    goal = z.Indistinguishability(epsilon=10, delta="0.0001", users=300)
+    with pytest.raises((NotImplementedError, AttributeError)):
+        z.publish(z.read_log(log), goal, [z.queries(1)], mechanism="tried")
+    assert not log.with_name(FILE_NAME).exists()
 
 
 def test_failing_after_the_charge_says_that_it_is_spent(log: Path, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import zealous as z
-from zealous.anonymity import METHODS, named
+from zealous.anonymity import METHODS, Method, named
 from zealous.attack.active import Active, active, active_zealous, decide, most_right, right
 from zealous.attack.planted import Plants, choose, play
 from zealous.attack.plots import Knowing, plot
@@ -220,6 +220,19 @@ def test_what_is_always_there_is_always_told(log: Log) -> None:
     guesses = choose(log, victims=VICTIMS, seed=3)
     method = named("k-query", k=K)
     assert all(decide(log, method, plot(method, seed=3), with_coins(guesses, heads=True)))
+
+
+def test_a_method_that_does_not_say_what_it_shows_gets_no_wrong_attack(log: Log) -> None:
+    class Mine(Method):
+        name = "mine"
+
+    class Hidden(Mine):
+        shows = "frequent words"
+
+    for method, why in ((Mine(), "no attack on mine is known"), (Hidden(), "has no k")):
+        with pytest.raises(UsageError, match=why):
+            active(log, method, victims=1, seed=3)
+    assert all(each.shows for each in METHODS.values())
 
 
 def test_few_accounts_learn_nothing_from_zealous(log: Log) -> None:

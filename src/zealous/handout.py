@@ -9,7 +9,7 @@ from zealous import rates, wording
 from zealous.associations import association_files, families
 from zealous.guarantee import UNITS, shown
 from zealous.markdown import code, escaped
-from zealous.meaning import kept, meaning, origin
+from zealous.meaning import kept, meaning
 
 _CHOSEN = {
     "public-facts": "from public facts, without looking at this log",
@@ -245,13 +245,4 @@ def _settings(settings: Mapping[str, Any]) -> list[str]:
 
 def empty(part: Mapping[str, Any]) -> str:
     """What would fill an empty table."""
-    units = COUNTED[part.get("unit", "user")]
-    if wording.listed(part) and origin(part):
-        return f"it has the items of {origin(part)}, which is empty too."
-    reached = f"reached about {part['forecast']['users_to_appear']['50%']} {units}"
-    if wording.grown(part):
-        reached = "made of published ones stood out from the noise"
-    return (
-        f"no item {reached}. More {units}, a larger epsilon, fewer items per user or fewer kinds "
-        "in one release would fill it."
-    )
+    return wording.empty(part, COUNTED[part["unit"]])

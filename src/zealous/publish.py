@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -28,7 +28,15 @@ from zealous.period import Period
 from zealous.plan import Plan, covers_replaced, plan
 from zealous.provenance import assumptions, described, provenance
 from zealous.public import read_public, read_results
-from zealous.release import Release, Table, check_writable, read_release, sorted_table
+from zealous.release import (
+    Release,
+    Table,
+    check_writable,
+    derived,
+    papers,
+    read_release,
+    sorted_table,
+)
 from zealous.remote import Place
 from zealous.source import Source, count_users, has_users, open_log
 
@@ -138,6 +146,7 @@ def publish(
         paying = spending(account, log, goal, days)
     if output is not None:
         check_writable(output, [part.name() for part in planned.parts])
+    _rehearse(about, planned)
     tables = _public_tables(planned, files, log, say)  # before the log is read, and before it costs
     with log.on(engine) as running:
         say("reading the log")
@@ -214,6 +223,21 @@ def _same(made: Release, asked: Mapping[str, Any]) -> Release:
             "id of its own"
         )
     return made
+
+
+def _rehearse(about: Mapping[str, Any], planned: Plan) -> None:
+    """Make all files of the release without rows: what cannot be made must not be paid for."""
+    tables = {part.name(): _table_of([], part.kind.columns()) for part in planned.parts}
+    empty = {
+        **about,
+        "id": "",
+        "ledger": UNTRACKED,
+        "review": None,
+        "files": described(tables),
+    }
+    papers(empty)
+    for made in derived(empty).values():
+        made({name: table.arrow for name, table in tables.items()})
 
 
 @contextmanager
@@ -334,13 +358,16 @@ def _public_tables(
 def _publish_part(
     kind: Kind, mechanism: Mechanism, count: Count, random_bytes: Callable[[int], bytes]
 ) -> Table:
-    import pyarrow as pa
-
-    columns = kind.columns()
     if random_bytes is not os.urandom:  # the same noise for the same item, run after run
         count = partial(_in_order, count, kind.counted())
-    schema = pa.schema([*((name, pa.string()) for name in columns), ("count", pa.int64())])
     published = map(kind.published, mechanism.release(count, random_bytes))
+    return _table_of(published, kind.columns())
+
+
+def _table_of(published: Iterable[pa.RecordBatch], columns: tuple[str, ...]) -> Table:
+    import pyarrow as pa
+
+    schema = pa.schema([*((name, pa.string()) for name in columns), ("count", pa.int64())])
     batches = [batch.cast(schema) for batch in published]
     return sorted_table(pa.Table.from_batches(batches, schema), columns)
 

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import ClassVar
 
-from zealous.anonymity.method import AmongK, Changed, Say
+from zealous.anonymity.method import AmongK, Changed, Say, Shows
 from zealous.engines.engine import Engine
 from zealous.engines.sql import Step
 from zealous.items import keywords
@@ -26,6 +26,7 @@ class KKeyword(AmongK):
     """
 
     name: ClassVar[str] = "k-keyword"
+    shows: ClassVar[Shows | None] = "frequent words"
     promises: ClassVar[str] = (
         "each keyword of the output, whole or shortened, stands for keywords that together were "
         "asked by at least k users of the log, and nothing tells which user's or which query's."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from zealous.anonymity.method import BySession, Changed, Say, new_id, new_secret
+from zealous.anonymity.method import BySession, Changed, Say, Shows, new_id, new_secret
 from zealous.anonymity.sessions import candidates, cut, without_session
 from zealous.engines.sql import Step
 from zealous.items import asked, has_word
@@ -17,6 +17,7 @@ class KQuery(BySession):
     """Drop the queries of fewer than k users and give each session an id of its own."""
 
     name: ClassVar[str] = "k-query"
+    shows: ClassVar[Shows | None] = "frequent queries"
     promises: ClassVar[str] = (
         "each query of the output was asked by at least k users of the log, and "
         "the ids, one a session, neither can be traced back nor tell which sessions are one user's."

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from zealous.anonymity.method import BySession, Changed, Say, new_id, new_secret
+from zealous.anonymity.method import BySession, Changed, Say, Shows, new_id, new_secret
 from zealous.anonymity.numbered import forget, give_back, numbered
 from zealous.anonymity.sessions import sessions, without_session
 from zealous.engines.sql import Step
@@ -27,6 +27,7 @@ class KSession(BySession):
     """
 
     name: ClassVar[str] = "k-session"
+    shows: ClassVar[Shows | None] = "similar sessions"
     promises: ClassVar[str] = (
         "the set of keywords of each session is also that of sessions of at least k - 1 other "
         "users, and the ids cannot be traced back to those of the log."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.engine import Engine
@@ -15,6 +15,9 @@ from zealous.guarantee import SESSION_GAP, whole
 from zealous.source import Source
 
 Say = Callable[[str], None]
+Shows = Literal[
+    "words", "tokens", "frequent queries", "frequent words", "similar sessions", "similar histories"
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +57,9 @@ class Method:
     counting: ClassVar[bool] = False
     """Whether its steps yield the same rows each time they are run: such a method can be counted on
     Spark, which runs them whenever they are read."""
+
+    shows: ClassVar[Shows | None] = None
+    """What an output shows of a log, which decides how it is attacked; None where nothing fits."""
 
     def published(self, roles: Collection[str]) -> tuple[str, ...]:
         """The columns of the log it gives; none where it gives a histogram of keywords alone."""

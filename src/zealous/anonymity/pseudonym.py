@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from zealous.anonymity.method import Changed, Method, Say, new_id, new_secret
+from zealous.anonymity.method import Changed, Method, Say, Shows, new_id, new_secret
 from zealous.engines.sql import Step
 from zealous.items import has_word
 from zealous.source import Source
@@ -16,6 +16,7 @@ class Pseudonym(Method):
     """Replace each user's id by a random one, and nothing else."""
 
     name: ClassVar[str] = "pseudonym"
+    shows: ClassVar[Shows | None] = "words"
     promises: ClassVar[str] = "the ids of the output cannot be traced back to those of the log."
     lacks: ClassVar[str] = (
         "whoever knows a few of a person's queries finds her whole history; whoever asked for her "

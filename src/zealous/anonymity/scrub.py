@@ -14,7 +14,7 @@ from typing import ClassVar
 from urllib.parse import unquote_plus
 
 from zealous.anonymity.forms import Cut, of_a_form
-from zealous.anonymity.method import Changed, Method, Say
+from zealous.anonymity.method import Changed, Method, Say, Shows
 from zealous.anonymity.names import (
     ABBREVIATED,
     FIRST,
@@ -51,6 +51,7 @@ class Scrub(Method):
     """Cut names, ages, postal codes and other identifiers out of the queries; random user ids."""
 
     name: ClassVar[str] = "scrub"
+    shows: ClassVar[Shows | None] = "words"
     promises: ClassVar[str] = (
         "no query of the output has the form of personal data that zealous knows, such as an "
         "e-mail address or a telephone number, nor an age or a postal code in the usual forms, nor "

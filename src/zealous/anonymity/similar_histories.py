@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
-from zealous.anonymity.method import AmongK, Changed, Say, new_id, new_secret
+from zealous.anonymity.method import AmongK, Changed, Say, Shows, new_id, new_secret
 from zealous.anonymity.numbered import forget, give_back, numbered
 from zealous.engines.sql import Step
 from zealous.errors import UsageError
@@ -41,6 +41,7 @@ class SimilarHistories(AmongK):
     tolerance: str | float = "0.2"
 
     name: ClassVar[str] = "similar-histories"
+    shows: ClassVar[Shows | None] = "similar histories"
     promises: ClassVar[str] = (
         "the set of queries of each user is close to those of at least k - 1 other users, and the "
         "ids cannot be traced back to those of the log."

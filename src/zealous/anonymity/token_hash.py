@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from zealous.anonymity.method import Changed, Method, Say, new_secret
+from zealous.anonymity.method import Changed, Method, Say, Shows, new_secret
 from zealous.anonymity.pseudonym import rename, suppressed
 from zealous.engines.sql import literal
 from zealous.items import words
@@ -21,6 +21,7 @@ class TokenHash(Method):
     """
 
     name: ClassVar[str] = "token-hash"
+    shows: ClassVar[Shows | None] = "tokens"
     promises: ClassVar[str] = (
         "the tokens of the output cannot be computed from words, nor words from tokens, by anybody "
         "without the secret, which is forgotten; nor can its ids be traced back to those of the "

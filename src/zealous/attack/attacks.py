@@ -10,20 +10,11 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from zealous.anonymity import (
-    METHODS,
-    Bundle,
-    KSession,
-    Method,
-    SimilarHistories,
-    anonymize,
-    check_users,
-    named,
-)
+from zealous.anonymity import METHODS, Bundle, Method, anonymize, check_users, named
 from zealous.anonymity.method import Say, check_k
 from zealous.attack.active import Active, active, active_zealous
 from zealous.attack.alignment import Aligned, alignment
-from zealous.attack.plots import Knowing
+from zealous.attack.plots import knowledge
 from zealous.attack.presence import Presence, presence
 from zealous.attack.rate import Rate
 from zealous.attack.staged import halves, stage
@@ -196,7 +187,7 @@ def _attacked(
             knowing=knowing,
             engine=engine,
         )
-        for knowing in _knowledge(method)
+        for knowing in knowledge(method)
     ]
     picked_out = None
     if method.name in READABLE:
@@ -204,11 +195,6 @@ def _attacked(
             log, bundle, users=settings.sample, seed=settings.seed, engine=engine
         )
     return Attacked(method=method.name, seen=seen, active=tried, picked_out=picked_out)
-
-
-def _knowledge(method: Method) -> tuple[Knowing, ...]:
-    """Where what is alike is put together, it matters what else the attacker knows."""
-    return ("all", "guess") if isinstance(method, KSession | SimilarHistories) else ("all",)
 
 
 def _aligned(

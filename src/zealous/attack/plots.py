@@ -6,18 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from zealous.anonymity import (
-    AmongK,
-    Bundle,
-    KKeyword,
-    KQuery,
-    KSession,
-    Method,
-    SimilarHistories,
-    TokenHash,
-)
+from zealous.anonymity import AmongK, Bundle, Method
+from zealous.anonymity.method import BySession
 from zealous.attack.planted import Plants
 from zealous.engines.sql import literal
+from zealous.errors import UsageError
 from zealous.guarantee import SESSION_GAP
 from zealous.release import Table
 
@@ -60,20 +53,42 @@ def plot(method: Method, *, seed: int, knowing: Knowing = "all") -> Plot:
         knowing: `all`: of the methods that put together what is alike, she also knows the rest of
             the user's session or history. `guess`: she knows nothing but the guess.
     """
-    if isinstance(method, KQuery):
-        return _k_query(method)
-    if isinstance(method, KKeyword):
-        return _k_keyword(method)
-    if isinstance(method, KSession):
-        return _k_session(method, knowing, seed)
-    if isinstance(method, SimilarHistories):
-        return _similar_histories(method, knowing, seed)
-    if isinstance(method, TokenHash):
-        return _token_hash(seed)
-    return _as_typed()
+    match method.shows:
+        case "words":
+            return _words()
+        case "tokens":
+            return _tokens_learned(seed)
+        case "frequent queries":
+            return _from_each(_k(method), "query", gap=_gap(method))
+        case "frequent words":
+            return _from_each(_k(method), "word")
+        case "similar sessions":
+            return _similar_sessions(_k(method), _gap(method), knowing, seed)
+        case "similar histories":
+            return _similar_histories(_k(method), knowing, seed)
+        case None:
+            raise UsageError(
+                f"no attack on {method.name} is known: a method says by `shows` how it is attacked"
+            )
 
 
-def _as_typed() -> Plot:
+def knowledge(method: Method) -> tuple[Knowing, ...]:
+    """Where what is alike is put together, it matters what else the attacker knows."""
+    alike = method.shows in ("similar sessions", "similar histories")
+    return ("all", "guess") if alike else ("all",)
+
+
+def _k(method: Method) -> int:
+    if not isinstance(method, AmongK):
+        raise UsageError(f"{method.name} shows what k users have in common, and has no k")
+    return method.k
+
+
+def _gap(method: Method) -> int:
+    return method.session_gap if isinstance(method, BySession) else SESSION_GAP
+
+
+def _words() -> Plot:
     """The words are in the output, or not: nothing needs to be planted."""
     nothing = "select 0 as account, 0 as number, word as query from guesses limit 0"
     return Plot(
@@ -86,43 +101,33 @@ def _as_typed() -> Plot:
     )
 
 
-def _k_query(method: KQuery) -> Plot:
-    """Asked from k - 1 accounts, a query is kept if one more user asked it."""
-    return _from_each(method, "query", gap=method.session_gap)
-
-
-def _k_keyword(method: KKeyword) -> Plot:
-    """Used by k - 1 accounts, a word is kept whole if one more user used it."""
-    return _from_each(method, "word")
-
-
-def _k_session(method: KSession, knowing: Knowing, seed: int) -> Plot:
+def _similar_sessions(k: int, gap: int, knowing: Knowing, seed: int) -> Plot:
     """Sessions of her own, which the user's joins."""
     others = "others" if knowing == "all" else f"[{_noise(seed, 'account')}]"
     session = f"array_to_string(list_concat({others}, [word]), ' ')"
-    asked = f"select account, number, {session} as query from {copies(method.k)}"
-    found = _one_more(method, "word", asked, seed=seed, gap=method.session_gap)
+    asked = f"select account, number, {session} as query from {copies(k)}"
+    found = _one_more(k, "word", asked, seed=seed, gap=gap)
     if knowing == "guess":
         return found
     known = "a word that nobody else uses and the other words of the session it was used in."
     return replace(found, knows=known)
 
 
-def _similar_histories(method: SimilarHistories, knowing: Knowing, seed: int) -> Plot:
+def _similar_histories(k: int, knowing: Knowing, seed: int) -> Plot:
     """Histories of her own, which the user's joins; each guess takes accounts of its own."""
-    own = f"number * {method.k} + account"
+    own = f"number * {k} + account"
     if knowing == "guess":
         history = f"unnest([query, {_noise(seed, own)}])"
-        asked = f"select {own} as account, number, {history} as query from {copies(method.k)}"
-        return _one_more(method, "query", asked, seed=seed)
-    hers = f"{copies(method.k)}, entries where entries.user = guesses.user"
+        asked = f"select {own} as account, number, {history} as query from {copies(k)}"
+        return _one_more(k, "query", asked, seed=seed)
+    hers = f"{copies(k)}, entries where entries.user = guesses.user"
     asked = f"select {own} as account, number, entries.query from {hers}"
     known = "a query that nobody else asks and all other queries of hers."
-    return replace(_one_more(method, "query", asked, seed=seed), knows=known)
+    return replace(_one_more(k, "query", asked, seed=seed), knows=known)
 
 
 def _one_more(
-    method: AmongK,
+    k: int,
     guess: Literal["query", "word"],
     asked: str,
     *,
@@ -145,9 +150,9 @@ def _one_more(
     return Plot(
         knows=_KNOWN[guess],
         guess=guess,
-        plants=Plants(sql=f"{asked} union all {filler} from {copies(method.k)}", gap=gap),
-        accounts=2 * method.k,
-        alone=method.k,
+        plants=Plants(sql=f"{asked} union all {filler} from {copies(k)}", gap=gap),
+        accounts=2 * k,
+        alone=k,
         seen=_in(_SHOWN[guess]),
     )
 
@@ -158,18 +163,18 @@ def _noise(seed: int, *numbers: str) -> str:
 
 
 def _from_each(
-    method: AmongK,
+    k: int,
     guess: Literal["query", "word"],
     *,
     gap: int = SESSION_GAP,
 ) -> Plot:
-    """Ask the guess, and nothing else, from each of k - 1 accounts, too few to be shown."""
-    asked = f"select account, number, {guess} as query from {copies(method.k - 1)}"
+    """Asked from k - 1 accounts, too few to be shown, the guess is shown if one more user did."""
+    asked = f"select account, number, {guess} as query from {copies(k - 1)}"
     return Plot(
         knows=_KNOWN[guess],
         guess=guess,
         plants=Plants(sql=asked, gap=gap),
-        accounts=method.k - 1,
+        accounts=k - 1,
         alone=0,
         seen=_in(_SHOWN[guess]),
     )
@@ -179,7 +184,7 @@ _KNOWN = {"query": "a query that nobody else asks.", "word": "a word that nobody
 _SHOWN = {"query": "queries", "word": "keywords"}
 
 
-def _token_hash(seed: int) -> Plot:
+def _tokens_learned(seed: int) -> Plot:
     """One account learns the tokens: it asks for each word alone, after a query of a known pattern.
 
     Tokens are the same wherever the word is, so a pattern of two words shows through them.

@@ -17,6 +17,7 @@ from zealous.guarantee import Guarantee, exact, whole
 from zealous.mechanism.every import every
 from zealous.mechanism.protocol import Count, Needs
 from zealous.mechanism.thresholds import kept, with_noise
+from zealous.mechanism.words import INTEGERS, EveryItem, Words
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -51,6 +52,11 @@ class Domain:
     theorem: ClassVar[str] = "docs/proofs/domain.md"
     pure: ClassVar[bool] = True
     needs: ClassVar[Needs | None] = "domain"
+    words: ClassVar[Words] = EveryItem(
+        how="Public domain: count the units that hold each item of a public list, "
+        f"{INTEGERS}publish all of them.",
+        looked_at="items of a public list",
+    )
     tau: ClassVar[int] = 0
     tau_prime: ClassVar[int | None] = None
 

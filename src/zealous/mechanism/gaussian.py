@@ -7,6 +7,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, ClassVar
 
 from zealous.mechanism.joint import Joint
+from zealous.mechanism.words import INTEGERS, AboveThreshold, Words
 from zealous.theory import gaussian
 
 if TYPE_CHECKING:
@@ -33,6 +34,10 @@ class Gaussian(Joint):
     noise: ClassVar[str] = "discrete-gaussian"
     theorem: ClassVar[str] = "docs/proofs/gaussian.md"
     law: ClassVar[ModuleType] = gaussian
+    words: ClassVar[Words] = AboveThreshold(
+        how="Gaussian sparse histogram: count the units that hold an item, "
+        f"{INTEGERS}publish items whose noisy count is above tau'."
+    )
 
     def source(self) -> DiscreteGaussian:
         """Where the noise comes from."""

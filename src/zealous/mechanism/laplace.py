@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from zealous.calibrate import noise_quantile, tail
 from zealous.mechanism.joint import Joint
+from zealous.mechanism.words import AboveThreshold, Words
 from zealous.theory import laplace
 
 if TYPE_CHECKING:
@@ -34,6 +35,9 @@ class Laplace(Joint):
     noise: ClassVar[str] = "discrete-laplace"
     theorem: ClassVar[str] = "docs/proofs/exact.md"
     law: ClassVar[ModuleType] = laplace
+    words: ClassVar[Words] = AboveThreshold(
+        how="Exact accounting: as ZEALOUS, with the scale and tau' that are least together."
+    )
 
     def source(self) -> DiscreteLaplace:
         """Where the noise comes from."""

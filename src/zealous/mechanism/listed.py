@@ -10,6 +10,7 @@ from typing import ClassVar
 
 from zealous.mechanism.domain import Domain
 from zealous.mechanism.protocol import Needs
+from zealous.mechanism.words import INTEGERS, EveryPossibleItem, Words
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,3 +27,10 @@ class Listed(Domain):
     name: ClassVar[str] = "listed"
     theorem: ClassVar[str] = "docs/proofs/sets.md"
     needs: ClassVar[Needs | None] = None
+    words: ClassVar[Words] = EveryPossibleItem(
+        how="Known list: count the units that hold each item of a list that follows from a public "
+        f"rule or from what was published before, {INTEGERS}publish all of them.",
+        looked_at="items of {origin}",
+        of="a known list",
+        nothing="it has the items of {origin}, which is empty too.",
+    )

@@ -17,6 +17,7 @@ from zealous.errors import UsageError
 from zealous.mechanism.domain import Domain
 from zealous.mechanism.protocol import Count, Needs
 from zealous.mechanism.thresholds import kept, with_noise
+from zealous.mechanism.words import INTEGERS, Candidates, Words
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -49,6 +50,18 @@ class OfKeywords(Domain):
     name: ClassVar[str] = "of-keywords"
     theorem: ClassVar[str] = "docs/proofs/clicks.md"
     needs: ClassVar[Needs | None] = None
+    words: ClassVar[Words] = Candidates(
+        how="Queries of published keywords: count the units that asked each query of up to three "
+        f"published keywords, {INTEGERS}on every such query, publish those above the scale times "
+        "the logarithm of their number.",
+        made_of="published keywords",
+        such="such queries",
+        points_of=f"Only queries of one to three of the {MOST_KEYWORDS:,} most frequent published "
+        "keywords were looked at, before {each} kept some. Every such query got noise, and those "
+        "above the scale of the noise times the logarithm of their number are here: of all that "
+        "nobody asked, one on average.",
+        cut="the second threshold",
+    )
 
     def using(self, known: pa.Table) -> Self:
         """No public file is needed."""

@@ -17,6 +17,7 @@ from zealous.errors import UsageError
 from zealous.guarantee import Guarantee, Indistinguishability, exact, whole
 from zealous.mechanism.protocol import Count, Needs
 from zealous.mechanism.thresholds import Noise, kept
+from zealous.mechanism.words import INTEGERS, Candidates, Words
 from zealous.theory import gaussian
 from zealous.theory.sparse import least
 
@@ -61,6 +62,17 @@ class OfSmaller:
     theorem: ClassVar[str] = "docs/proofs/sets.md"
     pure: ClassVar[bool] = True
     needs: ClassVar[Needs | None] = None
+    words: ClassVar[Words] = Candidates(
+        how="Made of published smaller items: count the units that hold each item all of whose "
+        f"smaller parts were published, {INTEGERS}on every such item, publish those that are above "
+        "what noise alone reaches once.",
+        made_of="published smaller ones",
+        such="such",
+        points_of="Only items all of whose smaller parts are in the tables before were looked at, "
+        "before {each} kept some. Every such item got noise, those of no {units} too, and those "
+        "that are above what the noise of all of them exceeds once on average are here.",
+        cut="the threshold",
+    )
     tau: ClassVar[int] = 0
     tau_prime: ClassVar[int | None] = None
 

@@ -15,8 +15,9 @@ from zealous.engines.engine import Stored
 from zealous.errors import UsageError
 from zealous.mechanism.every import every
 from zealous.mechanism.protocol import Count, Needs
-from zealous.mechanism.rounds import Rounds, above, joined, noisy_counts, redrawn, stored
+from zealous.mechanism.rounds import Rounds, above, how, joined, noisy_counts, redrawn, stored
 from zealous.mechanism.thresholds import kept, with_noise
+from zealous.mechanism.words import Keys, Words
 from zealous.theory.rounds import Round
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ class Prior(Rounds):
 
     name: ClassVar[str] = "prior"
     needs: ClassVar[Needs | None] = "prior"
+    words: ClassVar[Words] = Keys(how=how("Rounds steered by a public prior"))
 
     def __post_init__(self) -> None:
         """Refuse a list by which an item would be given twice."""

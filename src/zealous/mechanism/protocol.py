@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self
 from zealous.engines.engine import Stored
 from zealous.errors import UsageError
 from zealous.guarantee import Guarantee
+from zealous.mechanism.words import Words
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -96,6 +97,8 @@ class Calibrated(Mechanism, Protocol):
     """Whether it needs no delta."""
     needs: ClassVar[Needs | None]
     """The public file that it uses."""
+    words: ClassVar[Words]
+    """What a release says of the tables that it made."""
 
     @property
     def scale(self) -> Fraction:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 from zealous.errors import UsageError
 from zealous.mechanism.domain import Domain
 from zealous.mechanism.protocol import Needs
+from zealous.mechanism.words import INTEGERS, EveryItem, Words
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -32,6 +33,12 @@ class Results(Domain):
     name: ClassVar[str] = "results"
     theorem: ClassVar[str] = "docs/proofs/clicks.md"
     needs: ClassVar[Needs | None] = "results"
+    words: ClassVar[Words] = EveryItem(
+        how="Public results: count the units that clicked each document of a public list, for "
+        f"published queries, {INTEGERS}publish all of them.",
+        looked_at="clicks on the documents that a public list has for published queries",
+        nothing="the public list has no document for a published query.",
+    )
 
     def after(self, released: pa.Table) -> Self:
         """The same with the documents of the published queries alone."""

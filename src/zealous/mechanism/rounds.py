@@ -18,6 +18,7 @@ from zealous.errors import UsageError
 from zealous.guarantee import Guarantee, Indistinguishability, exact, whole
 from zealous.mechanism.protocol import Count, Needs
 from zealous.mechanism.thresholds import Noise, kept, with_noise
+from zealous.mechanism.words import INTEGERS, Keys, Words
 from zealous.theory.rounds import (
     LARGEST_SCALE,
     Round,
@@ -34,6 +35,15 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from zealous.noise import RandomBytes
+
+
+def how(title: str) -> str:
+    """How keys are found in rounds, for a registry."""
+    return (
+        f"{title}: each unit spreads a weight of length 1000 over the items it gives, {INTEGERS}"
+        "items whose noisy weight passes are keys; then count the units that hold each key, add "
+        "noise, publish all keys."
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +76,7 @@ class Rounds:
     name: ClassVar[str] = "rounds"
     noise: ClassVar[str] = "discrete-gaussian"
     theorem: ClassVar[str] = "docs/proofs/rounds.md"
+    words: ClassVar[Words] = Keys(how=how("Steered rounds"))
     pure: ClassVar[bool] = False
     needs: ClassVar[Needs | None] = None
     tau: ClassVar[int] = 1
@@ -201,6 +212,7 @@ class SetUnion(Rounds):
     """One round, by chance: the weighted Gaussian set union; and counts of its keys."""
 
     name: ClassVar[str] = "set-union"
+    words: ClassVar[Words] = Keys(how=how("Weighted set union"))
     steered: ClassVar[bool] = False
     shape: ClassVar[Shape] = Shape(
         bounds=(None,),
@@ -214,6 +226,7 @@ class Sips(Rounds):
     """Three rounds by chance, in the shares of DP-SIPS; and counts of their keys."""
 
     name: ClassVar[str] = "sips"
+    words: ClassVar[Words] = Keys(how=how("Iterated set union (DP-SIPS)"))
     steered: ClassVar[bool] = False
     shape: ClassVar[Shape] = Shape(
         bounds=(None, None, None),

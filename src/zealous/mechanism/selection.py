@@ -14,6 +14,7 @@ from zealous.calibrate import noise_quantile
 from zealous.errors import UsageError
 from zealous.guarantee import Guarantee, Indistinguishability, exact, whole
 from zealous.mechanism.thresholds import Thresholds, kept, with_noise
+from zealous.mechanism.words import INTEGERS, AboveThreshold, Words
 from zealous.theory.selection import PARTS, Bounds, best
 from zealous.theory.sparse import only_indistinguishable
 
@@ -42,6 +43,10 @@ class Selection(Thresholds):
     name: ClassVar[str] = "selection"
     noise: ClassVar[str] = "capped-discrete-laplace"
     theorem: ClassVar[str] = "docs/proofs/selection.md"
+    words: ClassVar[Words] = AboveThreshold(
+        how="Optimal key selection with counts: count the units that hold an item, one item a "
+        f"unit, {INTEGERS}publish items whose noisy count is above tau'."
+    )
 
     def __post_init__(self) -> None:
         """Refuse what the theorem does not cover."""

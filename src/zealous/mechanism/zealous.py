@@ -16,6 +16,7 @@ from zealous.calibrate import (
 )
 from zealous.guarantee import Guarantee
 from zealous.mechanism.thresholds import Thresholds
+from zealous.mechanism.words import INTEGERS, AboveThreshold, Words
 
 if TYPE_CHECKING:
     from zealous.noise import DiscreteLaplace
@@ -35,6 +36,10 @@ class Zealous(Thresholds):
     name: ClassVar[str] = "zealous"
     noise: ClassVar[str] = "discrete-laplace"
     theorem: ClassVar[str] = "docs/proofs/probabilistic.md"
+    words: ClassVar[Words] = AboveThreshold(
+        how="ZEALOUS: count the units that hold an item, drop items below tau, "
+        f"{INTEGERS}publish items whose noisy count is above tau'."
+    )
 
     @classmethod
     def calibrated(cls, goal: Guarantee, items_per_user: int) -> Self:

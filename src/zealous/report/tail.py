@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from zealous.report.style import BLUE, GREY, ORANGE, panels
+from zealous.report.style import BLUE, GREY, ORANGE, panels, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,9 +31,9 @@ def tail_figure(found: Mapping[str, Any]) -> Figure:
     given = {"dropped-after-1": "after one word", "dropped-after-2": "after two"}
     _over_epsilon(completed, found, "completion", given)
     completed.set_title("Next word of a rare query\namong five suggestions")
-    for name, stroke in zip(given, _STROKES, strict=True):
-        share = 100 * found["itself"][name]["traffic"]
-        completed.axhline(share, color=GREY, linestyle=stroke[1:], label="from the log itself")
+    best = (f"{said}: {percent(found['itself'][name]['traffic'])}" for name, said in given.items())
+    completed.text(0.02, 0.04, "\n".join(["from the log itself", *best]), color=GREY, fontsize=8,
+                   transform=completed.transAxes)  # fmt: skip
     for axes in (known, completed):
         axes.set_ylim(bottom=0)
     _facts(facts, found["releases"])
@@ -41,7 +41,7 @@ def tail_figure(found: Mapping[str, Any]) -> Figure:
         dict(zip(*axes.get_legend_handles_labels()[::-1], strict=True)) for axes in figure.axes
     ]
     legend = named[1] | named[2]
-    figure.legend(legend.values(), legend, loc="outside lower center", ncols=4, fontsize=8)
+    figure.legend(legend.values(), legend, loc="outside lower center", ncols=3, fontsize=8)
     return figure
 
 
@@ -59,7 +59,9 @@ def _over_epsilon(
                     shares.setdefault(more, []).append(100 * each[what][name]["traffic"])
             points = sorted((more, sum(each) / len(each)) for more, each in shares.items())
             axes.plot(*zip(*points, strict=True), stroke, color=color, markersize=4.5, label=label)
-        axes.annotate(said, points[-1], (0, 5), textcoords="offset points", ha="right", fontsize=8)
+        above = said == next(iter(names.values()))
+        axes.annotate(said, points[0], (0, 14 if above else -14), textcoords="offset points",
+                      fontsize=8)  # fmt: skip
     axes.set_xticks(sorted({each["tail"] or 0 for each in found["releases"]}))
     axes.set(xlabel="epsilon more", ylabel="of the traffic of rare queries, %")
 
