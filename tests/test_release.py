@@ -288,7 +288,7 @@ def test_nothing_is_seen_under_its_name_before_it_is_whole(
     write = module._write_csv
 
     def watched(arrow: pa.Table, path: Path) -> None:
-        seen.append((path.parent.name, stat.S_IMODE(path.parent.stat().st_mode)))
+        seen.append((path.parent.parent.name, stat.S_IMODE(path.parent.stat().st_mode)))
         assert not (tmp_path / "out").exists()
         write(arrow, path)
 

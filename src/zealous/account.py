@@ -15,6 +15,7 @@ from zealous.guarantee import SESSION_GAP, Guarantee
 from zealous.ledger import Cap, Charge, Entry, Ledger, place
 from zealous.ledger.accounts import covers, label
 from zealous.ledger.book import Book
+from zealous.ledger.ledger import preview
 from zealous.ledger.place import check_local, made
 from zealous.log import Columns, Log
 from zealous.period import Period
@@ -74,6 +75,7 @@ class Spending:
         self._charge = charge
         self._path = account.path(log)
         self._ledger: Ledger | None = None
+        self._earlier: tuple[Entry, ...] = ()
         self._entry: Entry | None = None
         check_local(self._path.absolute())
         if self._path.exists():
@@ -94,9 +96,21 @@ class Spending:
                 "are charged elsewhere, or by somebody else, do not count in it; see "
                 "`zealous ledger init`"
             )
+        self._earlier = self._ledger.find(self.id)
         self._entry = self._ledger.reserve(self.id, self._charge, by=by, again=again)
         say(f"charged as entry {self._entry.seq} of {self._path}")
         return _stamp(self._entry, self._ledger.at(self._entry))
+
+    def preview(self) -> dict[str, Any]:
+        """What release.json would say of it if the ledger were new; nothing is charged."""
+        return _stamp(*preview(self.id, self._charge, by=self._account.by))
+
+    def charged(self) -> int | None:
+        """The number of the entry, if there is one; the ledger tells where `reserve` broke off."""
+        if self._entry is None and self._ledger is not None:
+            new = self._ledger.find(self.id)[len(self._earlier) :]
+            self._entry = new[-1] if new else None
+        return self._entry.seq if self._entry else None
 
     def written(self, directory: Place, sha256: str) -> None:
         """Record that the release is where it belongs."""

@@ -6,7 +6,6 @@ import hashlib
 import inspect
 import json
 import secrets
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -21,6 +20,7 @@ from zealous.evaluate.study import Study
 from zealous.folder import check_new, new_folder
 from zealous.log import Log, is_synthetic
 from zealous.remote import Place, Remote
+from zealous.scratch import working_directory
 from zealous.version import VERSION
 
 if TYPE_CHECKING:
@@ -188,8 +188,8 @@ def _directory(output: str | Path | None, engine: Engine) -> Iterator[Path]:
         yield Path(output)
         return
     where = engine.temporary if isinstance(engine, DuckDB) else None
-    with tempfile.TemporaryDirectory(prefix="zealous-", dir=where) as made:
-        yield Path(made) / "study"
+    with working_directory(where) as made:
+        yield made / "study"
 
 
 @contextmanager

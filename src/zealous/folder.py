@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -13,6 +12,7 @@ from pathlib import Path
 from zealous.errors import ReleaseError, reason
 from zealous.ledger.store import sync
 from zealous.remote import Place, Remote, StoreError, why
+from zealous.scratch import working_directory
 
 LAST = "release.json"  # a directory without it is no release
 _CLAIM = ".zealous-writing-"
@@ -50,23 +50,18 @@ def new_folder(target: Place, what: str, *, mode: int = 0o755) -> Iterator[Path]
             yield local
         return
     check_new(target)
-    partial = None
     try:
-        # A stranger's umask must not decide what a half-written bundle shows: mkdtemp is 0700.
-        partial = Path(tempfile.mkdtemp(prefix=".zealous-", dir=target.parent))
-        yield partial
-        partial.chmod(mode)
-        for each in (*partial.iterdir(), partial):
-            sync(each)
-        check_new(target)
-        partial.rename(target)
+        with working_directory(target.parent, hidden=True) as partial:
+            yield partial
+            partial.chmod(mode)
+            for each in (*partial.iterdir(), partial):
+                sync(each)
+            check_new(target)
+            partial.rename(target)
     except OSError as error:
         raise ReleaseError(
             f"the {what} cannot be written to {target}: {reason(error)}; nothing was left behind"
         ) from None
-    finally:
-        if partial is not None:
-            shutil.rmtree(partial, ignore_errors=True)
     with suppress(OSError):  # it is there; some file systems sync no directories
         sync(target.parent)
 
@@ -76,12 +71,11 @@ def _new_in_store(target: Remote, what: str, mode: int) -> Iterator[Path]:
     """The same in a store, which renames nothing: all files go up, and the one that counts last."""
     if mode & 0o007 == 0:
         raise ReleaseError(f"the {what} is not written to an object store: name a directory")
-    partial = None
     try:
-        partial = Path(tempfile.mkdtemp(prefix="zealous-"))
-        yield partial
-        with claimed(target) as claim:
-            _upload(partial, target, claim)
+        with working_directory() as partial:
+            yield partial
+            with claimed(target) as claim:
+                _upload(partial, target, claim)
     except StoreError as error:
         raise ReleaseError(
             f"the {what} cannot be written to {target}: {why(error)}. Remove what is left there; "
@@ -91,9 +85,6 @@ def _new_in_store(target: Remote, what: str, mode: int) -> Iterator[Path]:
         raise ReleaseError(
             f"the {what} cannot be made in the temporary directory: {reason(error)}"
         ) from None
-    finally:
-        if partial is not None:
-            shutil.rmtree(partial, ignore_errors=True)
 
 
 @contextmanager

@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from zealous.account import SPENT, UNTRACKED, Account, released, spending
+from zealous.account import SPENT, UNTRACKED, Account, Spending, released, spending
 from zealous.bound import Select, check_select
 from zealous.declared import Files, PublicFile, public_files
 from zealous.engines.engine import Engine, Stored
-from zealous.errors import LogError, Refused, ReleaseError, UsageError
+from zealous.errors import LogError, Refused, ReleaseError, UsageError, reason
 from zealous.guarantee import Guarantee, Number
 from zealous.handout import PARAMETERS_FROM
 from zealous.histogram import histogram, keepers
@@ -32,12 +33,11 @@ from zealous.release import (
     Release,
     Table,
     check_writable,
-    derived,
-    papers,
     read_release,
     sorted_table,
 )
 from zealous.remote import Place
+from zealous.scratch import working_directory
 from zealous.source import Source, count_users, has_users, open_log
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def publish(
         engine: Where to run; where the log is, or an embedded DuckDB, if not given.
         seed: Fixes noise and selection, for tests; such a release is marked as not private, and
             charged to nobody.
-        say: Receives progress, for the owner's eyes.
+        say: Receives progress, for the owner's eyes. What it raises is ignored.
     """
     if parameters_from not in PARAMETERS_FROM:
         raise UsageError(f"parameters_from must be one of {', '.join(PARAMETERS_FROM)}")
@@ -132,7 +132,7 @@ def publish(
         "period": str(days) if days else None,
         "approved_plan": approved_plan,
     }
-    paying = None
+    paying, say = None, _unfailing(say)
     if account is not None and seed is None:
         made = released(account, log.paths, output)
         if made is not None:
@@ -146,24 +146,19 @@ def publish(
         paying = spending(account, log, goal, days)
     if output is not None:
         check_writable(output, [part.name() for part in planned.parts])
-    _rehearse(about, planned)
+    if output is not None or paying is not None:
+        _rehearse(planned, about, paying, output)
     tables = _public_tables(planned, files, log, say)  # before the log is read, and before it costs
-    with log.on(engine) as running:
+    with _admitting(paying.charged if paying else lambda: None, say), log.on(engine) as running:
         say("reading the log")
         extra = [name for kind in kinds for name in kind.extra()]
         source = open_log(log, running, extra, unit=goal.unit, period=days)
         tell_skipped(source.skipped, say)
         _check_users(source, goal, say)
         charged = paying.reserve(say) if paying else UNTRACKED  # from here on it is spent
-        with _sorry(charged, say):
-            drawn = draw(planned, source, select=select, key=key, public=tables, seed=seed, say=say)
-    about |= {
-        "id": paying.id if paying else _untracked_id(seed),
-        "ledger": charged,
-        "review": None,
-        "files": described(drawn),
-    }
-    return Release(about=about, tables=drawn, written=paying.written if paying else None)
+        drawn = draw(planned, source, select=select, key=key, public=tables, seed=seed, say=say)
+        about |= _drawn(paying.id if paying else _untracked_id(seed), charged, drawn)
+        return Release(about=about, tables=drawn, written=paying.written if paying else None)
 
 
 def publish_to(
@@ -184,14 +179,10 @@ def publish_to(
     release = publish(log, goal, kinds, output=directory, **options)
     if release.directory is not None:
         return release, release.directory
-    say: Say = options.get("say", lambda _: None)
-    say(f"writing {directory}")
-    try:
+    say = _unfailing(options.get("say", lambda _: None))
+    with _admitting(lambda: release.about["ledger"].get("entry"), say):
+        say(f"writing {directory}")
         return release, release.write(directory)
-    except ReleaseError:
-        if release.about["ledger"]["tracked"]:
-            say(SPENT.format(release.about["ledger"]["entry"]))
-        raise
 
 
 def _check(
@@ -225,30 +216,59 @@ def _same(made: Release, asked: Mapping[str, Any]) -> Release:
     return made
 
 
-def _rehearse(about: Mapping[str, Any], planned: Plan) -> None:
-    """Make all files of the release without rows: what cannot be made must not be paid for."""
-    tables = {part.name(): _table_of([], part.kind.columns()) for part in planned.parts}
-    empty = {
-        **about,
-        "id": "",
-        "ledger": UNTRACKED,
-        "review": None,
-        "files": described(tables),
-    }
-    papers(empty)
-    for made in derived(empty).values():
-        made({name: table.arrow for name, table in tables.items()})
+def _drawn(id_: str, charged: Mapping[str, Any], tables: Mapping[str, Table]) -> dict[str, Any]:
+    """What release.json says of a release once its noise is drawn."""
+    return {"id": id_, "ledger": charged, "review": None, "files": described(tables)}
+
+
+def _unfailing(say: Say) -> Say:
+    """Whoever listened may be gone: that ends no run, and loses nothing that was paid for."""
+
+    def tell(text: str) -> None:
+        with suppress(Exception):
+            say(text)
+
+    return tell
 
 
 @contextmanager
-def _sorry(charged: Mapping[str, Any], say: Say) -> Iterator[None]:
+def _admitting(charged: Callable[[], int | None], say: Say) -> Iterator[None]:
     """Whatever goes wrong after the charge, say that it is spent."""
     try:
         yield
     except BaseException:
-        if charged["tracked"]:
-            say(SPENT.format(charged["entry"]))
+        try:
+            entry = charged()
+        except Exception:  # the ledger is gone too
+            say("the ledger may have been charged: see `zealous ledger show`")
+        else:
+            if entry is not None:
+                say(SPENT.format(entry))
         raise
+
+
+def _rehearse(
+    planned: Plan, about: Mapping[str, Any], paying: Spending | None, output: Place | None
+) -> None:
+    """Write a release of the same shape without rows: what would fail then fails before it costs.
+
+    Not what hangs on the rows: their size on the disk and in memory.
+    """
+    beside = output.parent if isinstance(output, Path) else None
+    tables = {part.name(): _as_table(part.kind, []) for part in planned.parts}
+    try:
+        with working_directory(beside, hidden=beside is not None) as folder:
+            stamp = paying.preview() if paying else UNTRACKED
+            empty = Release(about={**about, **_drawn("0" * 16, stamp, tables)}, tables=tables)
+            made = read_release(empty.write(folder / "release", not_private=True))
+            if made.tables != tables:
+                raise UsageError("the columns cannot be written to files as they are: rename them")
+    except UnicodeEncodeError:
+        raise UsageError("a name that the release would hold is not UTF-8: rename it") from None
+    except OSError as error:
+        raise ReleaseError(
+            f"nothing can be written to {beside or 'the temporary directory'}: {reason(error)}"
+        ) from None
 
 
 def draw(
@@ -306,9 +326,9 @@ def _asked(
 
 def tell_skipped(skipped: Skipped, say: Say) -> None:
     """Tell the owner how many lines were left out, and why."""
-    for reason, number in skipped.items():
+    for why, number in skipped.items():
         if number:
-            say(f"skipped {number:,} line{'s' if number > 1 else ''}: {reason}")
+            say(f"skipped {number:,} line{'s' if number > 1 else ''}: {why}")
 
 
 def _check_users(source: Source, goal: Guarantee, say: Say) -> None:
@@ -360,16 +380,17 @@ def _publish_part(
 ) -> Table:
     if random_bytes is not os.urandom:  # the same noise for the same item, run after run
         count = partial(_in_order, count, kind.counted())
-    published = map(kind.published, mechanism.release(count, random_bytes))
-    return _table_of(published, kind.columns())
+    return _as_table(kind, map(kind.published, mechanism.release(count, random_bytes)))
 
 
-def _table_of(published: Iterable[pa.RecordBatch], columns: tuple[str, ...]) -> Table:
+def _as_table(kind: Kind, batches: Iterable[pa.RecordBatch]) -> Table:
     import pyarrow as pa
 
+    columns = kind.columns()
     schema = pa.schema([*((name, pa.string()) for name in columns), ("count", pa.int64())])
-    batches = [batch.cast(schema) for batch in published]
-    return sorted_table(pa.Table.from_batches(batches, schema), columns)
+    return sorted_table(
+        pa.Table.from_batches([batch.cast(schema) for batch in batches], schema), columns
+    )
 
 
 def _in_order(count: Count, columns: Sequence[str], **how: Any) -> list[pa.RecordBatch]:

@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import re
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -222,12 +221,15 @@ def check_writable(target: Place, kinds: list[str]) -> None:
             return
     check_new(target)
     try:
+        str(target).encode()
+    except UnicodeEncodeError:
+        raise ReleaseError("the name of the output is not UTF-8: choose another") from None
+    try:
         longest = os.pathconf(target.parent, "PC_NAME_MAX")
-        if any(len(os.fsencode(name)) > longest for name in (target.name, *names)):
-            raise _too_long(longest)
-        os.rmdir(tempfile.mkdtemp(prefix=".zealous-", dir=target.parent))
     except OSError as error:
         raise ReleaseError(f"nothing can be written to {target.parent}: {reason(error)}") from None
+    if any(len(os.fsencode(name)) > longest for name in (target.name, *names)):
+        raise _too_long(longest)
 
 
 def _too_long(longest: int) -> ReleaseError:

@@ -124,6 +124,7 @@ def _writing(target: Path, schema: pa.Schema) -> Iterator[Any]:
     import pyarrow.parquet as pq
 
     try:
+        target.touch(mode=0o600)  # whatever the umask: it holds the log
         with pq.ParquetWriter(target, schema, compression="snappy", use_dictionary=False) as writer:
             yield writer
     except OSError as error:

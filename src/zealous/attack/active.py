@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from zealous.anonymity import Method, anonymize
@@ -25,6 +23,7 @@ from zealous.guarantee import Guarantee, whole
 from zealous.items import queries
 from zealous.log import Log
 from zealous.publish import publish
+from zealous.scratch import working_directory
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -101,9 +100,9 @@ def decide(
         engine: Where to run; an embedded DuckDB where not given.
         say: Receives progress, for the owner's eyes.
     """
-    with TemporaryDirectory(dir=engine.temporary if engine else None) as folder:
-        played = play(log, guesses, how.plants, Path(folder) / "log.parquet", engine)
-        out = Path(folder) / "anonymous"
+    with working_directory(engine.temporary if engine else None) as folder:
+        played = play(log, guesses, how.plants, folder / "log.parquet", engine)
+        out = folder / "anonymous"
         bundle = anonymize(out, played, method, engine=engine, say=say).bundle
         seen = how.seen(bundle, guesses[how.guess].to_pylist())
     return [count > how.alone for count in seen]
@@ -158,8 +157,8 @@ def active_zealous(
     decided = []
     if len(guesses):
         planted = _asked_by(accounts, items_per_user)
-        with TemporaryDirectory(dir=engine.temporary if engine else None) as folder:
-            played = play(log, guesses, planted, Path(folder) / "log.parquet", engine)
+        with working_directory(engine.temporary if engine else None) as folder:
+            played = play(log, guesses, planted, folder / "log.parquet", engine)
             for _ in range(releases):
                 release = publish(
                     played,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -27,6 +26,7 @@ from zealous.guarantee import Number, ProbabilisticDP, whole
 from zealous.items import keywords, queries, query_pairs
 from zealous.log import Log
 from zealous.publish import publish
+from zealous.scratch import working_directory
 from zealous.source import count_users, open_log
 from zealous.version import VERSION
 
@@ -134,8 +134,7 @@ def attack(
         say: Receives progress.
     """
     running = engine or DuckDB()
-    with tempfile.TemporaryDirectory(prefix="zealous-", dir=running.temporary) as made:
-        folder = Path(made)
+    with working_directory(running.temporary) as folder:
         say("reading the log")
         staged = stage(log, folder / "log.parquet", running)
         if reference is not None:

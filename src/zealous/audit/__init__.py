@@ -9,9 +9,7 @@ without knowing it.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Collection, Sequence
-from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
@@ -28,6 +26,7 @@ from zealous.audit.statistics import Seen, choose
 from zealous.audit.trials import Tally, run
 from zealous.errors import UsageError
 from zealous.plan import figures
+from zealous.scratch import working_directory
 
 Part: TypeAlias = Literal["pairs", "small", "whole"]
 _LEAST_TRIALS = 100
@@ -87,8 +86,8 @@ def audit(
     if "whole" in parts:
         say("whole releases of neighbouring logs")
         for check in (check_bundle, check_others):
-            with tempfile.TemporaryDirectory(prefix="zealous-audit-") as directory:
-                checks += check(Path(directory))
+            with working_directory() as directory:
+                checks += check(directory)
     return Audit(trials=trials, measurements=measurements, checks=checks)
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 import secrets
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +26,7 @@ from zealous.engines.duckdb import DuckDB
 from zealous.log import read_log
 from zealous.public import read_public
 from zealous.publish import draw
+from zealous.scratch import working_directory
 from zealous.source import open_log
 
 _DIGITS = 7  # of a copy's number
@@ -98,15 +98,15 @@ def _publish_packed(setting: Setting, copies: int) -> Found:
     part, shared = setting.part, None
     if setting.of_sets:
         shared = Shared.of([pair.runs(copies) for pair in setting.pairs for _ in (0, 1)])
-    with tempfile.TemporaryDirectory(prefix="zealous-audit-") as directory:
-        path, file = Path(directory) / "packed.csv", Path(directory) / "public.txt"
+    with working_directory() as directory:
+        path, file = directory / "packed.csv", directory / "public.txt"
         _pack(setting, copies, path, shared)
         public = None
         if part.mechanism.needs:
             _list(setting, copies, file)
             public = {part.name(): read_public(file, part.kind).table}
         key = secrets.randbits(64)
-        with DuckDB(temporary=Path(directory)) as engine:
+        with DuckDB(temporary=directory) as engine:
             extra = [name for each in setting.planned.parts for name in each.kind.extra()]
             source = open_log(read_log(path), engine, extra, unit=setting.planned.goal.unit)
             # The copies' users are more than a plan for one copy declares: only `publish` checks

@@ -9,11 +9,13 @@ import os
 import signal
 import sys
 import traceback
+from contextlib import suppress
 from importlib import import_module
 from types import FrameType
 
 import click
 
+from zealous.cli import show
 from zealous.errors import UsageError, ZealousError
 from zealous.version import VERSION
 
@@ -73,12 +75,14 @@ def main() -> None:
     """Run a command; whatever goes wrong becomes one clear line that quotes no data."""
     for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(each, _interrupt)
+    _open_closed_streams()
     try:
         code = cli.main(standalone_mode=False) or 0
     except click.exceptions.Exit as exit_:
         code = exit_.exit_code
     except click.ClickException as error:
-        error.show()
+        with suppress(OSError):
+            error.show()
         code = 2
     except UsageError as error:
         code = _fail(str(error), 2)
@@ -87,7 +91,7 @@ def main() -> None:
     except (KeyboardInterrupt, click.Abort):
         code = _fail("interrupted; no release was left half-written", 1)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        show.discard(sys.stdout)
         code = 1
     except Exception as error:
         # Neither the message nor the values of an unforeseen error may be shown: they can hold
@@ -95,11 +99,25 @@ def main() -> None:
         where = traceback.extract_tb(error.__traceback__)[-1]
         place = f"{os.path.basename(where.filename)}:{where.lineno}"
         code = _fail(f"an unforeseen {type(error).__name__} at {place}; please report it", 1)
+    try:
+        sys.stderr.flush()
+    except OSError:
+        show.discard(sys.stderr)  # else Python tries again, and makes another exit code of it
     sys.exit(code)
 
 
+def _open_closed_streams() -> None:
+    """Whoever closes stdin, stdout or stderr means nobody: no file of ours may take its number."""
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(descriptor)
+    sys.stdin = sys.stdin or os.fdopen(0, closefd=False)
+    sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False)
+    sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)
+
+
 def _fail(message: str, code: int) -> int:
-    click.echo(f"zealous: {message}", err=True)
+    show.note(f"zealous: {message}")
     return code
 
 

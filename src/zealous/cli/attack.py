@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -20,6 +19,7 @@ from zealous.errors import UsageError
 from zealous.folder import check_new, new_folder
 from zealous.log import is_synthetic
 from zealous.report.style import percent
+from zealous.scratch import working_directory
 
 if TYPE_CHECKING:
     from zealous.engines.duckdb import DuckDB
@@ -127,8 +127,7 @@ def _synthetic(stack: ExitStack, users: int, seed: int, engine: DuckDB) -> Path:
     """A generated log that is gone when the attacks are done."""
     from zealous.generate import generate
 
-    made = tempfile.TemporaryDirectory(prefix="zealous-", dir=engine.temporary)
-    path = Path(stack.enter_context(made)) / "log.parquet"
+    path = stack.enter_context(working_directory(engine.temporary)) / "log.parquet"
     show.note(f"zealous: no LOG given: making a synthetic one of {users:,} users")
     generate(path, users=users, seed=seed)
     return path

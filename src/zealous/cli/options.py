@@ -170,7 +170,8 @@ ENGINE = (
     click.option("--memory", metavar="SIZE", help="The most memory to use: 4GB. [default: half]"),
     click.option("--threads", type=click.IntRange(min=1), metavar="N", help="[default: all cores]"),
     click.option("--temporary", type=click.Path(path_type=Path), metavar="DIR",
-                 help="Where to spill what does not fit in memory."),
+                 help="Where to make the private working directory, which holds a copy of the log "
+                      "and what does not fit in memory. [default: TMPDIR, or /tmp]"),
 )  # fmt: skip
 
 SPARK = (

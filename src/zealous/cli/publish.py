@@ -120,10 +120,12 @@ def publish(
             engine=log.engine or engine_from(given),
             say=say,
         )
-    if as_json:
-        show.as_json({**read_release(directory).about, "directory": str(directory)})
-    else:
-        summary(release, directory)
+    # Exit code 0 says that there is a release: whoever takes it for failed would pay twice.
+    with show.telling_what_was_done(f"the release is complete in {directory}"):
+        if as_json:
+            show.as_json({**read_release(directory).about, "directory": str(directory)})
+        else:
+            summary(release, directory)
 
 
 def _asked(items: str | None, given: Given, roles: Collection[str]) -> Approved:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from zealous.publish import Say
 
 
@@ -19,32 +22,37 @@ if TYPE_CHECKING:
 def telling() -> Iterator[Say]:
     """Progress for a person: a line for each step, and a clock on a terminal."""
     if not sys.stderr.isatty():
-        yield lambda text: click.echo(f"zealous: {text}", err=True)
+        yield lambda text: note(f"zealous: {text}")
         return
-    from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("starting")
-        started = time.monotonic()
+    progress = Progress(*columns, console=_console(stderr=True), transient=True)
+    task = progress.add_task("starting")
+    started = time.monotonic()
 
-        def say(text: str) -> None:
+    def say(text: str) -> None:
+        with suppress(OSError, ValueError):
             progress.console.print(f"[dim]{time.monotonic() - started:6.1f}s[/]  ", end="")
             progress.console.print(text, markup=False, highlight=False)
             progress.update(task, description=text)
 
+    with suppress(OSError, ValueError):
+        progress.start()
+    try:
         yield say
+    finally:
+        with suppress(OSError, ValueError):
+            progress.stop()
 
 
 @contextmanager
 def measuring(text: str) -> Iterator[Any]:
     """A bar for work whose share done is known: call with a number from 0 to 1."""
-    from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn(text), BarColumn(), TextColumn("{task.percentage:.0f}%"))
-    console = Console(stderr=True)
+    console = _console(stderr=True)
     with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as progress:
         task = progress.add_task(text, total=1.0)
         yield lambda share: progress.update(task, completed=share)
@@ -53,11 +61,10 @@ def measuring(text: str) -> Iterator[Any]:
 def table(title: str, names: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """Print a table on stdout; numbers stand to the right."""
     from rich import box
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else 110)
+    console = _console(highlight=False, width=None if sys.stdout.isatty() else 110)
     drawn = Table(box=box.SIMPLE_HEAD)
     for index, name in enumerate(names):
         numeric = bool(rows) and all(isinstance(row[index], int | float) for row in rows)
@@ -73,8 +80,37 @@ def as_json(value: Mapping[str, Any]) -> None:
 
 
 def note(text: str) -> None:
-    """Say something to the person, not to the program that reads the output."""
-    click.echo(text, err=True)
+    """Say something to the person who runs it, if anybody listens; not to a program."""
+    with suppress(OSError, ValueError):
+        click.echo(text, err=True)
+
+
+@contextmanager
+def telling_what_was_done(done: str) -> Iterator[None]:
+    """For what is printed of work that is done: where stdout does not take it, the work stays."""
+    try:
+        yield
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        discard(sys.stdout)
+        note(f"zealous: {done}; what was to be printed of it could not be")
+
+
+def discard(stream: TextIO) -> None:
+    """Send what a stream still holds, and all that comes, nowhere: who should get it is gone."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
+
+
+def _console(**options: Any) -> Console:
+    from rich.console import Console
+
+    class Raising(Console):
+        def on_broken_pipe(self) -> None:
+            raise  # rich would end the program here, whatever it is about to do
+
+    return Raising(**options)
 
 
 def _cell(value: object) -> str:

@@ -6,9 +6,8 @@ import math
 import os
 import re
 import shutil
-import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -18,6 +17,7 @@ from zealous.engines.sql import Step, identifier, listed, literal, statement
 from zealous.errors import LogError, UsageError, ZealousError, reason
 from zealous.lines import Layout, Skipped
 from zealous.remote import Place
+from zealous.scratch import working_directory
 from zealous.staging import must_stage, stage
 
 if TYPE_CHECKING:
@@ -58,8 +58,9 @@ class DuckDB:
     def __enter__(self) -> Self:
         import duckdb
 
+        self._until_exit = ExitStack()
         try:
-            self.directory = Path(tempfile.mkdtemp(prefix="zealous-", dir=self.temporary))
+            self.directory = self._until_exit.enter_context(working_directory(self.temporary))
         except OSError:
             raise UsageError("the temporary directory cannot be written: name another") from None
         self._errors = duckdb.Error
@@ -76,10 +77,10 @@ class DuckDB:
             self._connection = duckdb.connect(config=config)
             self._connection.execute("set enable_progress_bar = false")  # stdout is for data
         except duckdb.Error:
-            shutil.rmtree(self.directory, ignore_errors=True)
+            self._until_exit.close()
             raise UsageError("the engine does not take this --memory or --threads") from None
         except BaseException:  # interrupted
-            shutil.rmtree(self.directory, ignore_errors=True)
+            self._until_exit.close()
             raise
         return self
 
@@ -87,7 +88,7 @@ class DuckDB:
         try:
             self._connection.close()
         finally:
-            shutil.rmtree(self.directory, ignore_errors=True)
+            self._until_exit.close()
 
     @property
     def working_memory(self) -> int:

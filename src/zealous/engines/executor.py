@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import os
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 from zealous.engines.engine import Each
 from zealous.errors import LogError
 from zealous.lines import Layout, Skipped, named, splitter
+from zealous.scratch import working_directory
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -168,14 +170,12 @@ def unmarked(line: bytes, layout: Layout) -> bytes:
 def package() -> Path:
     """This package as a file that executors can import from."""
     import atexit
-    import shutil
-    import tempfile
     import zipfile
 
     root = Path(__file__).parents[1]
-    folder = tempfile.mkdtemp(prefix="zealous-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    target = Path(folder) / "zealous.zip"
+    until_exit = ExitStack()
+    atexit.register(until_exit.close)
+    target = until_exit.enter_context(working_directory()) / "zealous.zip"
     with zipfile.ZipFile(target, "w") as archive:
         for path in sorted(root.rglob("*.py")):
             archive.write(path, path.relative_to(root.parent))

@@ -12,7 +12,7 @@ import re
 import secrets
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Self
@@ -398,7 +398,8 @@ def _make(master: str, conf: Mapping[str, str]) -> Any:
 @contextmanager
 def _unheard() -> Iterator[None]:
     """Where Java is started, it speaks to nobody for as long as it runs: it would quote data."""
-    sys.stderr.flush()
+    with suppress(OSError, ValueError):  # nobody may be listening
+        sys.stderr.flush()
     kept = os.dup(2)
     nowhere = os.open(os.devnull, os.O_WRONLY)
     try:

@@ -3,7 +3,6 @@
 They are exact, and hence for the owner of a log alone, never for a release.
 """
 
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ import duckdb
 from zealous.engines.sql import literal
 from zealous.guarantee import SESSION_GAP
 from zealous.items import asked, words
+from zealous.scratch import working_directory
 
 # Items are compared by 64-bit hashes, which take far less memory than the texts: among the 42
 # million urls of five million users, the chance that any two collide is 1 in 20,000.
@@ -68,9 +68,9 @@ def figures(path: Path, *, memory: str = "2GB") -> Figures:
         memory: What the computation may take before it turns to the disk.
     """
     entries = f"select user, time, urls, {asked(fold=False)} as query from {literal(str(path))}"
-    with tempfile.TemporaryDirectory() as folder, duckdb.connect() as connection:
+    with working_directory() as folder, duckdb.connect() as connection:
         connection.execute(f"set memory_limit = {literal(memory)}")
-        connection.execute(f"set temp_directory = {literal(folder)}")
+        connection.execute(f"set temp_directory = {literal(str(folder))}")
         connection.execute("set preserve_insertion_order = false")
         connection.execute(f"create temp view entries as {entries}")
         rows, users = _count(connection, "select user as item from entries")

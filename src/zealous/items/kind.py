@@ -49,11 +49,18 @@ class Kind:
     def __post_init__(self) -> None:
         """Check before anything is read."""
         whole(self.items_per_user, "items_per_user")
-        named = (*self.item_columns(), *([self.by] if self.by else []))
-        if any(name.lower().startswith(_OWN) for name in named):
+        if any(name.lower().startswith(_OWN) for name in self.columns()):
             raise UsageError(
                 f"a column whose name begins with {', '.join(_OWN)} cannot be used: rename it"
             )
+        # Arrow takes a name with a dot in front for a path, and ends one at a zero byte.
+        if any(name.startswith(".") or "\0" in name for name in self.columns()):
+            raise UsageError(
+                "a column whose name begins with a dot or holds a zero byte cannot be an item: "
+                "rename it"
+            )
+        if not all(map(_is_text, self.extra())):
+            raise UsageError("the name of a column must not be empty, and must be UTF-8")
         taken = {name.lower() for name in (*self.item_columns(), "count", "user", "time")}
         if self.by and self.by.lower() in taken:
             raise UsageError(f"--by {self.by} would clash with another column: rename it")
@@ -150,3 +157,11 @@ class Kind:
         return Step(
             "items", f"select * replace ({tidy(name)} as {name}) from listed where {visible(name)}"
         )
+
+
+def _is_text(name: str) -> bool:
+    """Whether a file in UTF-8 can hold a name, and a reader see it."""
+    try:
+        return bool(name.encode())
+    except UnicodeEncodeError:
+        return False

@@ -117,8 +117,8 @@ class Ledger:
                 if entry.state == "released":
                     raise AlreadyReleased(entry)
             book.check(charge, release=release, again=again)
-            said = {"release": release, "again": again, **charge_as_json(charge)}
-            seq = self._append(connection, book, "reserved", {**said, **_signed(by)})
+            said = _asked(release, charge, by=by, again=again)
+            seq = self._append(connection, book, "reserved", said)
             return replace(book.entries[seq], accounts=book.accounts(charge.period))
 
     def released(self, entry: Entry, *, directory: str | Place, sha256: str) -> Entry:
@@ -279,6 +279,19 @@ class Ledger:
         if seq not in book.entries:
             raise LedgerError(f"{self.path} has no entry {seq}: `zealous ledger show` lists them")
         return book.entries[seq]
+
+
+def preview(release: str, charge: Charge, *, by: str | None = None) -> tuple[Entry, Book]:
+    """The entry that a new ledger would begin with, and its book then; nothing is written."""
+    first = store.opening({"dataset": None, "unit": None, "neighbors": None, **_signed(by)})
+    said = _asked(label(release, "the release's id"), charge, by=by, again=False)
+    second = store.following({"event": "reserved", **said}, first)
+    book = read([first, second])
+    return replace(book.entries[second.seq], accounts=book.accounts(charge.period)), book
+
+
+def _asked(release: str, charge: Charge, *, by: str | None, again: bool) -> dict[str, Any]:
+    return {"release": release, "again": again, **charge_as_json(charge), **_signed(by)}
 
 
 def _sound(connection: sqlite3.Connection, path: Path, as_of: datetime | None = None) -> Book:

@@ -51,6 +51,19 @@ def chained(previous: str, body: str) -> str:
     return hashlib.sha256((previous + body).encode()).hexdigest()
 
 
+def opening(opened: Mapping[str, Any]) -> Row:
+    """The first event of a new ledger."""
+    ledger = secrets.token_hex(16)
+    text = canonical({**opened, "event": "opened", "ledger": ledger})
+    return Row(1, text, chained(ledger, text))
+
+
+def following(body: Mapping[str, Any], after: Row) -> Row:
+    """The event after another."""
+    text = canonical(body)
+    return Row(after.seq + 1, text, chained(after.hash, text))
+
+
 def create(path: Path, opened: Mapping[str, Any]) -> bool:
     """Make a ledger with its first event; False if one was there first.
 
@@ -58,9 +71,7 @@ def create(path: Path, opened: Mapping[str, Any]) -> bool:
     either no ledger or a complete one, and a crash leaves none. An empty file is thus never a new
     ledger, and emptying one does not reset a budget.
     """
-    ledger = secrets.token_hex(16)
     partial = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    text = canonical({**opened, "event": "opened", "ledger": ledger})
     try:
         with _explained(path, new=True):
             with closing(_connect(partial, "rwc")) as connection:
@@ -68,7 +79,7 @@ def create(path: Path, opened: Mapping[str, Any]) -> bool:
                 with _transaction(connection):
                     for statement in _SCHEMA:
                         connection.execute(statement)
-                    _insert(connection, Row(1, text, chained(ledger, text)))
+                    _insert(connection, opening(opened))
             sync(partial)
             try:
                 os.link(partial, path)
@@ -134,8 +145,7 @@ def cut(connection: sqlite3.Connection) -> list[str]:
 
 def append(connection: sqlite3.Connection, body: Mapping[str, Any], *, after: Row) -> Row:
     """Add an event, within a transaction."""
-    text = canonical(body)
-    row = Row(after.seq + 1, text, chained(after.hash, text))
+    row = following(body, after)
     _insert(connection, row)
     return row
 
