@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, ClassVar, Self
 from zealous.calibrate import (
     Calibration,
     calibrate,
-    covers_absence,
     guarantees,
     noise_quantile,
     publication_probability,
@@ -54,7 +53,7 @@ class Zealous(Thresholds):
         return DiscreteLaplace(scale=self.scale)
 
     def delta(self, goal: Guarantee) -> Fraction:
-        """The delta of `calibrate`'s theorem; 1 where its conditions do not hold at epsilon."""
+        """The delta that `guarantees` gives; 1 where the goal's epsilon is below what it needs."""
         found = guarantees(
             scale=self.scale,
             tau=self.tau,
@@ -64,8 +63,7 @@ class Zealous(Thresholds):
         )
         for each in found:
             if type(each) is type(goal) and each.neighbors == goal.neighbors:
-                holds = covers_absence(self.scale, self.tau_prime - self.tau)
-                return each.delta if holds and each.epsilon <= goal.epsilon else Fraction(1)
+                return each.delta if each.epsilon <= goal.epsilon else Fraction(1)
         return Fraction(1)
 
     def appears(self, count: int) -> float:
