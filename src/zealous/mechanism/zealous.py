@@ -6,13 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Self
 
-from zealous.calibrate import (
-    Calibration,
-    calibrate,
-    guarantees,
-    noise_quantile,
-    publication_probability,
-)
+from zealous.calibrate import calibrate, guarantees, noise_quantile, tail
 from zealous.guarantee import Guarantee
 from zealous.mechanism.thresholds import Thresholds
 
@@ -66,15 +60,10 @@ class Zealous(Thresholds):
                 return each.delta if each.epsilon <= goal.epsilon else Fraction(1)
         return Fraction(1)
 
-    def appears(self, count: int) -> float:
-        """The chance that an item of this many users (after bounding) is published."""
-        return publication_probability(self._calibration(), count)
+    def shown_above(self, count: int, t: int) -> float:
+        """The chance that at least tau users are published with a count above t >= tau_prime."""
+        return tail(self.scale, t - count)
 
     def error(self, confidence: float) -> int:
-        """A published count is off by at most this with such a probability."""
+        """The noise on a count is at most this with such a probability."""
         return noise_quantile(self.scale, confidence)
-
-    def _calibration(self) -> Calibration:
-        return Calibration(
-            scale=self.scale, tau=self.tau, tau_prime=self.tau_prime, delta=Fraction(1)
-        )
