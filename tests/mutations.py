@@ -169,7 +169,7 @@ MUTATIONS = [
         "follow from the theorems",
         (
             Change("calibrate.py", "t = max(0, math.ceil(real))", "t = max(0, math.floor(real))"),
-            Change("calibrate.py", "delta <= goal.delta and covers_absence(scale, t):", "True:"),
+            Change("calibrate.py", "if allows(goal, scale, t, items):", "if True:"),
         ),
         trials=LEAST,
     ),

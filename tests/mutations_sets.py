@@ -226,4 +226,33 @@ MUTATIONS = [
         "test_enumeration_sets.py::test_one_person_moves_as_many_counts_as_she_may",
         (Change(_TAIL, _RARE, _RARE_BY_LOG),),
     ),
+    Mutation(
+        "thresholds: what absence tells is left out of the probabilistic plan",
+        TESTS,
+        "test_calibrate.py::test_is_the_least_of_all",
+        (
+            Change(
+                "calibrate.py",
+                "if isinstance(goal, ProbabilisticDP) and not covers_absence(scale, t):",
+                "if False:",
+            ),
+            Change(
+                "calibrate.py",
+                "        if isinstance(goal, ProbabilisticDP):\n            self.log_most",
+                "        if False:\n            self.log_most",
+            ),
+        ),
+    ),
+    Mutation(
+        "thresholds: what absence tells is left out of the probabilistic claim",
+        TESTS,
+        "test_enumeration.py::test_what_given_parameters_guarantee_is_true",
+        (
+            Change(
+                "calibrate.py",
+                "if kind is ProbabilisticDP and not covers_absence(scale, t):",
+                "if False:",
+            ),
+        ),
+    ),
 ]  # fmt: skip

@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from typing import Any, get_args
@@ -27,6 +28,7 @@ from zealous.calibrate import (
 )
 from zealous.errors import UsageError
 from zealous.guarantee import Guarantee, Indistinguishability, Neighbors, ProbabilisticDP
+from zealous.mechanism import Zealous
 
 NEIGHBORS: tuple[Neighbors, ...] = get_args(Neighbors)
 
@@ -68,6 +70,26 @@ def test_indistinguishable_golden_numbers(
     goal = Indistinguishability(epsilon=epsilon, delta=delta, neighbors=neighbors)
     found = calibrate(goal, m)
     assert (found.tau, found.tau_prime) == (1, tau_prime)
+
+
+@pytest.mark.parametrize(
+    ("m", "epsilon", "delta", "neighbors", "tau_prime"),
+    [
+        (1, "0.1", "0.05", "replace", 47),
+        (1, "0.1", "0.05", "add-remove", 24),
+        (3, "0.1", "0.05", "replace", 204),
+        (1, "1e-4", "0.001", "replace", 124_293),
+    ],
+)
+def test_a_large_delta_decides_alone(
+    m: int, epsilon: str, delta: str, neighbors: Neighbors, tau_prime: int
+) -> None:
+    goal = Indistinguishability(epsilon=epsilon, delta=delta, neighbors=neighbors)
+    found = calibrate(goal, m)
+    assert (found.tau, found.tau_prime) == (1, tau_prime)
+    zealous = Zealous.calibrated(goal, m)
+    assert zealous.delta(goal) == found.delta <= goal.delta
+    assert replace(zealous, tau_prime=tau_prime - 1).delta(goal) > goal.delta
 
 
 def test_one_user_more_can_raise_the_threshold() -> None:
@@ -167,7 +189,8 @@ class Scan:
         return self.alpha ** (t + 1) / (1 + self.alpha)
 
     def holds(self, tau: int, t: int) -> bool:
-        return self.tail(t) <= 1 - self.alpha and self.delta(tau, t) <= self.most
+        absence = isinstance(self.goal, Indistinguishability) or self.tail(t) <= 1 - self.alpha
+        return absence and self.delta(tau, t) <= self.most
 
     def least(self) -> tuple[int, Decimal, int]:
         """(tau', delta, tau)."""
@@ -211,10 +234,11 @@ def test_is_the_least_of_all(case: tuple[Guarantee, int]) -> None:
         assert scan.holds(found.tau, t)
         assert 1 <= decimal(found.delta) / scan.delta(found.tau, t) <= 1 + Decimal("1e-9")
         assert found.delta <= goal.delta
-        # One lower violates a condition whatever tau is; below t = 0 the second always is.
+        # One lower violates a condition whatever tau is. Below t = 0 nobody looks: there absence
+        # is never covered, and an item of one user would be published more often than not.
         for other in scan.taus():
             assert other > tau_prime - 1 or not scan.holds(other, tau_prime - 1 - other)
-        assert 1 / (1 + scan.alpha) > 1 - scan.alpha  # T(-1)
+        assert 1 / (1 + scan.alpha) > max(1 - scan.alpha, Decimal("0.5"))  # T(-1)
         # Among all tau with this tau' the one with the least delta.
         assert found.tau == tau
         assert decimal(found.delta) == pytest.approx(delta, rel=Decimal("1e-9"))
@@ -338,13 +362,15 @@ def test_without_users_no_probabilistic_guarantee_is_told() -> None:
     ]
 
 
-def test_where_absence_is_not_covered_epsilon_is_raised_to_cover_it() -> None:
+def test_where_absence_is_not_covered_the_probabilistic_epsilon_is_raised_to_cover_it() -> None:
     told = guarantees(scale=Fraction(3), tau=3, tau_prime=4, items_per_user=1, users=7)
     absence = -math.log1p(-tail(Fraction(3), 1))
     assert absence > 1 / 3
+    assert len(told) == 4
     for each in told:
         moved = 2 if each.neighbors == "replace" else 1
-        assert float(each.epsilon) == pytest.approx(moved * absence, rel=1e-12)
+        loss = absence if isinstance(each, ProbabilisticDP) else 1 / 3
+        assert float(each.epsilon) == pytest.approx(moved * loss, rel=1e-12)
 
 
 def test_parameters_that_hide_nothing_promise_nothing() -> None:

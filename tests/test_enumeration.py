@@ -252,6 +252,8 @@ def test_what_given_parameters_guarantee_is_true(
                 if goal.neighbors == neighbors:
                     assert true_delta(goal, world, release) <= float(goal.delta) * (1 + EQUAL)
                     raised += goal.epsilon > world.moved() / release.scale
+                    if isinstance(goal, Indistinguishability):
+                        assert goal.epsilon == world.moved() / release.scale
     assert raised >= 10
 
 
@@ -262,6 +264,13 @@ GOALS: list[Guarantee] = [
     for users in (3, 4)
     for epsilon in (1, 8)
     for delta in ("0.3", "0.01", "1e-6")
+]
+LARGE: list[Guarantee] = [
+    Indistinguishability(epsilon=epsilon, delta=delta, users=users, neighbors=neighbors)
+    for neighbors in NEIGHBORS
+    for users in (2, 3)
+    for epsilon in ("0.1", "0.4", 1)
+    for delta in ("0.01", "0.05", "0.3", "0.45")
 ]
 
 
@@ -278,7 +287,24 @@ def test_a_calibrated_plan_keeps_its_goal(goal: Guarantee, most: int) -> None:
     one_lower = replace(release, tau_prime=release.tau_prime - 1)
     if isinstance(goal, Indistinguishability):
         assert truth == same(float(found.delta))
-        assert true_delta(goal, world, one_lower) > goal.delta or not covered(one_lower)
+        assert true_delta(goal, world, one_lower) > goal.delta or found.tau_prime == found.tau
+
+
+@pytest.mark.parametrize("most", [1, 2, 3])
+def test_a_large_delta_decides_alone_and_is_kept(most: int) -> None:
+    """Absence tells more here than noise does; for indistinguishability delta covers it."""
+    uncovered = 0
+    for goal in LARGE:
+        found = calibrate(goal, most)
+        release = Parameters(scale=found.scale, tau=found.tau, tau_prime=found.tau_prime)
+        world = World(users=goal.users or 0, items=3, most=most, neighbors=goal.neighbors)
+        assert true_delta(goal, world, release) == same(float(found.delta))
+        assert found.delta <= goal.delta
+        if found.tau_prime > found.tau:
+            lower = replace(release, tau_prime=release.tau_prime - 1)
+            assert true_delta(goal, world, lower) > goal.delta
+        uncovered += not covered(release)
+    assert uncovered >= 8
 
 
 def test_no_outcome_is_lost_by_taking_the_highest_counts_together() -> None:

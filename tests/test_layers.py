@@ -10,14 +10,68 @@ from pathlib import Path
 import zealous
 
 ROOT = Path(zealous.__file__).parent
-ORDER = """
-    errors version scratch remote engines.sql guarantee period lines parquet staging
-    engines.engine engines.duckdb engines.transpile engines.executor engines.spark log times
-    source items listing public bound histogram calibrate noise theory mechanism plan declared
-    ledger account folder rates associations markdown meaning wording handout registry statement
-    schema sheet release approval provenance publish advice advise personal anonymity verify
-    review audit inspection generate attack evaluate report compare cli
-""".split()
+ORDER = [
+    "errors",
+    "version",
+    "scratch",
+    "remote",
+    "engines.sql",
+    "guarantee",
+    "period",
+    "lines",
+    "parquet",
+    "staging",
+    "engines.engine",
+    "engines.duckdb",
+    "engines.transpile",
+    "engines.executor",
+    "engines.spark",
+    "log",
+    "times",
+    "source",
+    "items",
+    "listing",
+    "public",
+    "bound",
+    "histogram",
+    "calibrate",
+    "noise",
+    "theory",
+    "mechanism",
+    "plan",
+    "declared",
+    "ledger",
+    "account",
+    "folder",
+    "rates",
+    "associations",
+    "markdown",
+    "meaning",
+    "wording",
+    "handout",
+    "registry",
+    "statement",
+    "schema",
+    "sheet",
+    "release",
+    "approval",
+    "provenance",
+    "publish",
+    "advice",
+    "advise",
+    "personal",
+    "anonymity",
+    "verify",
+    "review",
+    "audit",
+    "inspection",
+    "generate",
+    "attack",
+    "evaluate",
+    "report",
+    "compare",
+    "cli",
+]
 
 
 def imported(path: Path) -> set[str]:

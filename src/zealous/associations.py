@@ -22,23 +22,37 @@ if TYPE_CHECKING:
 _PEOPLE = "people"
 _SETS, _SEQUENCES = "itemsets", "sequences"
 _SINGLE = re.compile(rf"({_SETS}|{_SEQUENCES})-1:(.+)", re.DOTALL)
-_MISSED = 0.05  # shared out over the counts of a measure: all are within their errors but for this
+_MISSED = 0.05  # shared out over the counts of a measure: all intervals hold but for this
 _ENDS = {"": 0, "_low": -1, "_high": 1}
 _FIGURES = tuple(f"{each}{end}" for each in ("support", "confidence", "lift") for end in _ENDS)
 _DIGITS = 6
 
 
 class _Count(NamedTuple):
-    """Noisy counts, one for each rule, and what drew their noise."""
+    """Noisy counts, one for each rule, and what drew their noise.
+
+    Attributes:
+        noisy: The counts.
+        drawn: What drew their noise.
+        passed: There are rules only where these counts were above this, or above something less;
+            None where there are rules whatever these counts are.
+    """
 
     noisy: Numbers
     drawn: Calibrated
+    passed: int | None
 
-    def off(self, sign: int, of: int) -> Numbers:
-        """As they are (0), or off by what one of so many counts keeps to, and not below 0."""
+    def end(self, sign: int, of: int) -> Numbers:
+        """As they are (0), or the fewest (-1) or most (1) that one of so many can stand for."""
         import numpy as np
 
-        return np.maximum(self.noisy + sign * self.drawn.error(1 - _MISSED / of), 0)
+        if sign == 0 or not len(self.noisy):
+            return np.maximum(self.noisy, 0)
+        lowest = int(self.noisy.min())
+        interval = self.drawn.interval(1 - _MISSED / of, lowest=lowest)
+        if self.passed is not None:
+            interval = interval.picked(min(self.passed, lowest - 1))
+        return interval.ends(self.noisy)[0 if sign < 0 else 1]
 
 
 def families(about: Mapping[str, Any]) -> dict[str, int]:
@@ -84,14 +98,16 @@ def associations(about: Mapping[str, Any], tables: Mapping[str, pa.Table], famil
 
     Nobody has all without its parts: shares are cut at 1, and lift at people over the larger of
     count_if and count_then. A count below 0 is 0, and what is divided by 0 is null. `low` and
-    `high` are the least and the most that a measure can be if no count is off by more than its
-    error, rounded outwards; `lift_high` is null where that has no bound.
+    `high` are the least and the most that a measure can be if each count lies in its `Interval`,
+    rounded outwards; `lift_high` is null where that has no bound.
 
-    They hold for 95 of 100 rules before a threshold left out the unlucky ones: the errors are such
-    that all counts of a measure keep to them at once in 95 of 100 cases, whatever they share. They
-    cover the noise and nothing else. People with more than they may keep gave up what has the
-    smallest published counts, so support is a low estimate, and confidence and lift may be off
-    either way. And the strongest of many rules are the lucky ones too.
+    They hold for 95 of 100 rules of the table, since all counts of a measure lie in their intervals
+    at once in 95 of 100 cases, whatever they share. That a rule is there because its counts were
+    high is taken into account: close to the smallest counts intervals are wide. They cover the
+    noise and nothing else. People with more than they may keep gave up what has the smallest
+    published counts, so support is a low estimate, and confidence and lift may be off either way;
+    of sequences of three and more also which rules are there depends on that. And the strongest of
+    many rules are the lucky ones too.
 
     Args:
         about: release.json.
@@ -105,7 +121,7 @@ def associations(about: Mapping[str, Any], tables: Mapping[str, pa.Table], famil
     found = []
     for size in range(2, most + 1):
         rules = _rules(tables, family, size)
-        figures = _figures(about, family, size, rules)
+        figures = _figures(about, family, size, rules, _thresholds(about, tables, family))
         empty = pa.array([""] * rules.num_rows, pa.string())
         given = [rules[f"if_{n}"] if n < size else empty for n in range(1, most)]
         counts = {name: rules[name] for name in ("count_if", "count_then", "count_both")}
@@ -144,22 +160,60 @@ def _rules(tables: Mapping[str, pa.Table], family: str, size: int) -> pa.Table:
     return rules.append_column("people", pa.array(everyone * rules.num_rows, pa.int64()))
 
 
+def _thresholds(
+    about: Mapping[str, Any], tables: Mapping[str, pa.Table], family: str
+) -> dict[int, int | None]:
+    """What the counts of sets of each size had to pass, at most, and those of their parts too.
+
+    It follows from how many candidates there were: no more than published ones of one thing less
+    times things. A review may have taken some of these away since.
+    """
+    published = {}
+    for size in range(1, families(about)[family] + 1):
+        kind, review = _sized(family, size), about.get("review")
+        published[size] = tables[kind].num_rows
+        while review is not None:
+            published[size] += review["removed"][kind]
+            review = review["earlier"]
+    found: dict[int, int | None] = {}
+    for size in range(2, families(about)[family] + 1):
+        drawn = _drawn(about, _sized(family, size))
+        candidates = published[size - 1] * published[1]
+        found[size] = drawn.interval(1 - _MISSED, candidates=candidates).threshold
+    return found
+
+
+def _largest(thresholds: Mapping[int, int | None], *sizes: int) -> int | None:
+    """The largest threshold of some sizes; there is none for single things."""
+    known = [thresholds.get(size) for size in sizes]
+    return max((each for each in known if each is not None), default=None)
+
+
+def _drawn(about: Mapping[str, Any], kind: str) -> Calibrated:
+    """What drew the noise of a table."""
+    (part,) = (part for part in about["plan"] if part["kind"] == kind)
+    return MECHANISMS[part["mechanism"]].again(part)
+
+
 def _figures(
-    about: Mapping[str, Any], family: str, size: int, rules: pa.Table
+    about: Mapping[str, Any],
+    family: str,
+    size: int,
+    rules: pa.Table,
+    thresholds: Mapping[int, int | None],
 ) -> dict[str, pa.Array]:
     """The measures of rules, each with its low and its high."""
     import numpy as np
     import pyarrow as pa
 
-    parts = {part["kind"]: part for part in about["plan"]}
+    def count(column: str, kind: str, passed: int | None) -> _Count:
+        return _Count(rules[column].to_numpy().astype(float), _drawn(about, kind), passed)
 
-    def count(column: str, kind: str) -> _Count:
-        drawn = MECHANISMS[parts[kind]["mechanism"]].again(parts[kind])
-        return _Count(rules[column].to_numpy().astype(float), drawn)
-
-    both, people = count("count_both", _sized(family, size)), count("people", _PEOPLE)
-    given = count("count_if", _sized(family, size - 1))
-    then = count("count_then", _sized(family, 1))
+    people = count("people", _PEOPLE, None)
+    both = count("count_both", _sized(family, size), thresholds[size])
+    # What is made of them is looked at only where their own counts are above its threshold.
+    given = count("count_if", _sized(family, size - 1), _largest(thresholds, size - 1, size))
+    then = count("count_then", _sized(family, 1), thresholds[2])
     found = {}
     for end, sign in _ENDS.items():
         found[f"support{end}"] = _share(both, people, sign)
@@ -172,7 +226,7 @@ def _share(part: _Count, whole: _Count, sign: int) -> Numbers:
     """One count over another; nobody is in the part and not in the whole."""
     import numpy as np
 
-    share = _divided(part.off(sign, 2), whole.off(-sign, 2), sign)
+    share = _divided(part.end(sign, 2), whole.end(-sign, 2), sign)
     return _rounded(np.minimum(share, 1), sign)
 
 
@@ -180,8 +234,8 @@ def _lift(both: _Count, people: _Count, given: _Count, then: _Count, sign: int) 
     """How many times as many have both as by chance; nobody has both and not each of them."""
     import numpy as np
 
-    everyone, one, other = people.off(sign, 4), given.off(-sign, 4), then.off(-sign, 4)
-    lift = _divided(both.off(sign, 4) * everyone, one * other, sign)
+    everyone, one, other = people.end(sign, 4), given.end(-sign, 4), then.end(-sign, 4)
+    lift = _divided(both.end(sign, 4) * everyone, one * other, sign)
     most = _divided(everyone, np.maximum(one, other), sign)
     return _rounded(np.minimum(lift, most), sign)
 

@@ -48,10 +48,11 @@ def calibrate(goal: Guarantee, items_per_user: int) -> Calibration:
 
     Guarantee:
         lambda is exactly 2m/epsilon (`replace`) or m/epsilon (`add-remove`), or a hair above where
-        epsilon has more digits than the noise can be sampled with. The thresholds are
-        the least tau' for which T(t) <= 1 - alpha and 1 - (1 - T(t))^K <= delta, t = tau' - tau.
-        K counts the items that could stand at exactly tau and be breached: floor(U m / tau) for
-        probabilistic differential privacy, m for indistinguishability, where tau = 1 is best.
+        epsilon has more digits than the noise can be sampled with. The thresholds are the least
+        tau' for which 1 - (1 - T(t))^K <= delta, t = tau' - tau >= 0. K counts the items that could
+        stand at exactly tau and be breached: floor(U m / tau) for probabilistic differential
+        privacy, which also asks T(t) <= 1 - alpha; m for indistinguishability, where tau = 1 is
+        best.
 
     >>> calibrate(ProbabilisticDP(epsilon=1, delta="0.001", users=500_000), 2).tau_prime
     79
@@ -68,11 +69,12 @@ def calibrate(goal: Guarantee, items_per_user: int) -> Calibration:
     taus = range(1, 2)
     if isinstance(goal, ProbabilisticDP):
         taus = _worth_scanning(scale, goal.users)
-    search = _Search(scale, goal.delta)
+    search = _Search(scale, goal)
     _, _, tau, t = min(search.rank(tau, breachable(goal, m, tau)) for tau in taus)
     while True:  # once, unless a float misled the search
-        delta = union_bound(scale, t, breachable(goal, m, tau))
-        if delta <= goal.delta and covers_absence(scale, t):
+        items = breachable(goal, m, tau)
+        if allows(goal, scale, t, items):
+            delta = union_bound(scale, t, items)
             return Calibration(scale=scale, tau=tau, tau_prime=tau + t, delta=delta)
         t += 1
 
@@ -89,6 +91,13 @@ def breachable(goal: Guarantee, items_per_user: int, tau: int) -> int:
     return items_per_user
 
 
+def allows(goal: Guarantee, scale: Fraction, t: int, items: int) -> bool:
+    """Whether the theorem of a guarantee allows tau' = tau + t where K items can stand at tau."""
+    if isinstance(goal, ProbabilisticDP) and not covers_absence(scale, t):
+        return False
+    return union_bound(scale, t, items) <= goal.delta
+
+
 def guarantees(
     *,
     scale: Fraction,
@@ -100,20 +109,23 @@ def guarantees(
 ) -> list[Guarantee]:
     """Say which guarantees given parameters satisfy: calibration the other way round.
 
-    Where T(t) > 1 - alpha the absence of an item tells more than its noise would, and epsilon is
-    raised to cover it. A guarantee whose delta would reach 1 promises nothing and is left out.
+    Where T(t) > 1 - alpha the absence of an item tells more than its noise would, and the epsilon
+    of probabilistic differential privacy is raised to cover it. A guarantee whose delta would reach
+    1 promises nothing and is left out.
     """
     whole(tau, "tau")
     whole(items_per_user, "items_per_user")
     if scale <= 0:
         raise UsageError("scale must be above 0")
     t = tau_prime - tau
-    loss = 1 / scale if covers_absence(scale, t) else max(1 / scale, _loss_of_absence(scale, t))
     kinds: list[type[Guarantee]] = [Indistinguishability]
     if users is not None:
         kinds.insert(0, ProbabilisticDP)
     found: list[Guarantee] = []
     for kind in kinds:
+        loss = 1 / scale
+        if kind is ProbabilisticDP and not covers_absence(scale, t):
+            loss = max(loss, _loss_of_absence(scale, t))
         for neighbors in ("replace", "add-remove"):
             asked = kind(epsilon=1, delta="0.5", users=users, neighbors=neighbors, unit=unit)
             delta = union_bound(scale, t, breachable(asked, items_per_user, tau))
@@ -237,14 +249,15 @@ def _worth_scanning(scale: Fraction, users: int) -> range:
 class _Search:
     """The least t for each tau in floating-point logarithms; exact where a float cannot tell."""
 
-    def __init__(self, scale: Fraction, delta: Fraction) -> None:
-        self.scale = scale
-        self.delta = delta
+    def __init__(self, scale: Fraction, goal: Guarantee) -> None:
+        self.scale, self.goal = scale, goal
         self.rate = float(1 / scale)
         self.log_one_plus_alpha = math.log1p(math.exp(-self.rate))
-        self.log_absence = math.log(-math.expm1(-self.rate))
+        self.log_most = math.inf  # of T(t)
+        if isinstance(goal, ProbabilisticDP):
+            self.log_most = math.log(-math.expm1(-self.rate))
         with localcontext(_context(1)):  # log(-log(1 - delta)), for a delta that no float can hold
-            small = Decimal(delta.numerator) / Decimal(delta.denominator)
+            small = Decimal(goal.delta.numerator) / Decimal(goal.delta.denominator)
             loss = small if small < _TINY else -(1 - small).ln()
             self.log_loss = float(loss.ln())
 
@@ -259,11 +272,11 @@ class _Search:
     def _least_t(self, items: int) -> int:
         share = self.log_loss - math.log(items)
         log_each = share if share < -30 else math.log(-math.expm1(-math.exp(share)))
-        most = min(log_each, self.log_absence)
+        most = min(log_each, self.log_most)
         real = (-most - self.log_one_plus_alpha) / self.rate - 1
         t = max(0, math.ceil(real))
         if abs(real - round(real)) < 1e-6:
             t = max(0, round(real))
-            if union_bound(self.scale, t, items) > self.delta or not covers_absence(self.scale, t):
+            if not allows(self.goal, self.scale, t, items):
                 t += 1
         return t

@@ -53,7 +53,8 @@ def parameters(
         for tau in range(1, last + 1):
             items = (users or 0) * m // tau if probabilistic else m
             t, appears = 0, alpha / (1 + alpha)
-            while appears > 1 - alpha or 1 - (1 - appears) ** items > goal:
+            most = 1 - alpha if probabilistic else Decimal(1)  # that absence may tell
+            while appears > most or 1 - (1 - appears) ** items > goal:
                 t, appears = t + 1, appears * alpha
             found.append((tau + t, 1 - (1 - appears) ** items, tau))
     tau_prime, achieved, tau = min(found)

@@ -11,13 +11,14 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from zealous.calibrate import noise_quantile, scale_for
+from zealous.calibrate import noise_quantile, scale_for, tail
 from zealous.errors import UsageError
 from zealous.guarantee import Guarantee, exact, whole
 from zealous.mechanism.every import every
 from zealous.mechanism.protocol import Count, Needs
 from zealous.mechanism.thresholds import kept, with_noise
 from zealous.mechanism.words import INTEGERS, EveryItem, Words
+from zealous.theory.intervals import Interval
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -101,8 +102,19 @@ class Domain:
         return 1.0
 
     def error(self, confidence: float) -> int:
-        """A published count is off by at most this with such a probability."""
+        """The noise on a count is at most this with such a probability."""
         return noise_quantile(self.scale, confidence)
+
+    def interval(
+        self, confidence: float, *, lowest: int | None = None, candidates: int | None = None
+    ) -> Interval:
+        """Which numbers of users a published count can stand for, with such a probability."""
+        del lowest, candidates  # nothing is left out for its count
+        return Interval(
+            error=self.error(confidence),
+            missed=1 - confidence,
+            chance=lambda count, t: tail(self.scale, t - count),
+        )
 
     def alone(self) -> float:
         """No item is published because somebody has it: all that is shown was public before."""

@@ -45,12 +45,10 @@ class Gaussian(Joint):
 
         return DiscreteGaussian(scale=self.scale)
 
-    def appears(self, count: int) -> float:
-        """The chance that an item of this many users (after bounding) is published."""
-        return (
-            float(gaussian.tail(self.scale, self.tau_prime - count)) if count >= self.tau else 0.0
-        )
+    def shown_above(self, count: int, t: int) -> float:
+        """The chance that at least tau users are published with a count above t >= tau_prime."""
+        return float(gaussian.tail(self.scale, t - count))
 
     def error(self, confidence: float) -> int:
-        """A published count is off by at most this with such a probability."""
+        """The noise on a count is at most this with such a probability."""
         return gaussian.quantile(self.scale, confidence)

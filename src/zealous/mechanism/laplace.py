@@ -45,10 +45,10 @@ class Laplace(Joint):
 
         return DiscreteLaplace(scale=self.scale)
 
-    def appears(self, count: int) -> float:
-        """The chance that an item of this many users (after bounding) is published."""
-        return tail(self.scale, self.tau_prime - count) if count >= self.tau else 0.0
+    def shown_above(self, count: int, t: int) -> float:
+        """The chance that at least tau users are published with a count above t >= tau_prime."""
+        return tail(self.scale, t - count)
 
     def error(self, confidence: float) -> int:
-        """A published count is off by at most this with such a probability."""
+        """The noise on a count is at most this with such a probability."""
         return noise_quantile(self.scale, confidence)

@@ -18,6 +18,7 @@ from zealous.mechanism.domain import Domain
 from zealous.mechanism.protocol import Count, Needs
 from zealous.mechanism.thresholds import kept, with_noise
 from zealous.mechanism.words import INTEGERS, Candidates, Words
+from zealous.theory.intervals import Interval
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -83,6 +84,15 @@ class OfKeywords(Domain):
     def appears(self, count: int) -> float:
         """The chance that a query of this many users is published if it is made of keywords."""
         return tail(self.scale, self.threshold(MOST_KEYWORDS) - count)
+
+    def interval(
+        self, confidence: float, *, lowest: int | None = None, candidates: int | None = None
+    ) -> Interval:
+        """Which numbers of users a published count can stand for, with such a probability."""
+        del candidates  # of a billion or so: how many exactly hardly matters
+        most = self.threshold(MOST_KEYWORDS)
+        passed = most if lowest is None else min(lowest - 1, most)
+        return replace(super().interval(confidence), threshold=passed)
 
     def alone(self) -> float:
         """Of one user's own queries so many are published, made of what was public, at most."""

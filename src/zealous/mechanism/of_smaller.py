@@ -19,6 +19,7 @@ from zealous.mechanism.protocol import Count, Needs
 from zealous.mechanism.thresholds import Noise, kept
 from zealous.mechanism.words import INTEGERS, Candidates, Words
 from zealous.theory import gaussian
+from zealous.theory.intervals import Interval
 from zealous.theory.sparse import least
 
 if TYPE_CHECKING:
@@ -135,8 +136,20 @@ class OfSmaller:
         return self.above(self.usual - count)
 
     def error(self, confidence: float) -> int:
-        """A published count is off by at most this with such a probability."""
+        """The noise on a count is at most this with such a probability."""
         return noise_quantile(self.scale, confidence)
+
+    def interval(
+        self, confidence: float, *, lowest: int | None = None, candidates: int | None = None
+    ) -> Interval:
+        """Which numbers of users a published count can stand for, with such a probability."""
+        most = self.threshold(MOST if candidates is None else min(candidates, MOST))
+        return Interval(
+            error=self.error(confidence),
+            missed=1 - confidence,
+            chance=lambda count, t: self.above(t - count),
+            threshold=most if lowest is None else min(lowest - 1, most),
+        )
 
     def alone(self) -> float:
         """Of one user's own sets at most all are published; of all users' together see below."""
@@ -234,5 +247,5 @@ class OfSmallerGaussian(OfSmaller):
         return float(gaussian.tail(self.scale, t))
 
     def error(self, confidence: float) -> int:
-        """A published count is off by at most this with such a probability."""
+        """The noise on a count is at most this with such a probability."""
         return gaussian.quantile(self.scale, confidence)

@@ -10,6 +10,7 @@ from zealous.engines.engine import Stored
 from zealous.errors import UsageError
 from zealous.guarantee import Guarantee
 from zealous.mechanism.words import Words
+from zealous.theory.intervals import Interval
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -145,7 +146,21 @@ class Calibrated(Mechanism, Protocol):
         ...
 
     def error(self, confidence: float) -> int:
-        """A published count is off by at most this with such a probability."""
+        """The noise on a count is at most this with such a probability."""
+        ...
+
+    def interval(
+        self, confidence: float, *, lowest: int | None = None, candidates: int | None = None
+    ) -> Interval:
+        """Which numbers of users a published count can stand for, with such a probability.
+
+        Args:
+            confidence: The probability, given that the item is published.
+            lowest: The smallest published count.
+            candidates: At most so many items got noise. Both help where the threshold follows from
+                what was published before, so that release.json does not tell it. Where neither is
+                given the largest threshold that there can be is taken.
+        """
         ...
 
     def alone(self) -> float:

@@ -19,6 +19,8 @@ from zealous.guarantee import Guarantee, Indistinguishability, exact, whole
 from zealous.mechanism.protocol import Count, Needs
 from zealous.mechanism.thresholds import Noise, kept, with_noise
 from zealous.mechanism.words import INTEGERS, Keys, Words
+from zealous.theory import gaussian
+from zealous.theory.intervals import Interval
 from zealous.theory.rounds import (
     LARGEST_SCALE,
     Round,
@@ -146,7 +148,7 @@ class Rounds:
         return math.erfc(short / (last.scale * math.sqrt(2))) / 2
 
     def error(self, confidence: float) -> int:
-        """A published count is off by at most this with such a probability."""
+        """The noise on a count is at most this with such a probability."""
         # Outside lies at most exp(1/(24 grains^2)) times what a rounded Gaussian has there.
         raised = math.exp(1 / (24 * self.scale.numerator**2))
         deviation, low, high = float(self.scale) * math.sqrt(2), -1, math.ceil(40 * self.scale)
@@ -155,6 +157,18 @@ class Rounds:
             outside = raised * math.erfc((middle + 0.5) / deviation)
             low, high = (low, middle) if outside <= 1 - confidence else (middle, high)
         return high
+
+    def interval(
+        self, confidence: float, *, lowest: int | None = None, candidates: int | None = None
+    ) -> Interval:
+        """Which numbers of users a published count can stand for, with such a probability."""
+        del lowest, candidates  # which items are keys was decided by other noise
+        grains, unit = self.scale.as_integer_ratio()
+
+        def chance(count: int, t: int) -> float:
+            return float(gaussian.tail(Fraction(grains), (t - count) * unit + unit // 2))
+
+        return Interval(error=self.error(confidence), missed=1 - confidence, chance=chance)
 
     def alone(self) -> float:
         """Of one user's items that nobody else has, at most so many are published on average."""

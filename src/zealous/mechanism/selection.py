@@ -95,12 +95,12 @@ class Selection(Thresholds):
             return Fraction(1)
         return self._bounds().delta(goal)
 
-    def appears(self, count: int) -> float:
-        """The chance that an item of this many users (after bounding) is published."""
-        return self._bounds().appears(count) if count >= self.tau else 0.0
+    def shown_above(self, count: int, t: int) -> float:
+        """The chance that at least tau users are published with a count above t >= tau_prime."""
+        return self._bounds().shown_above(count, t)
 
     def error(self, confidence: float) -> int:
-        """A published count is off by at most this with such a probability."""
+        """The noise on a count is at most this with such a probability."""
         return noise_quantile(self.scale, confidence)  # without the bound: no less than with it
 
     def parameters(self) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from zealous.engines.engine import Counted
 from zealous.errors import UsageError
 from zealous.guarantee import exact, whole
 from zealous.mechanism.protocol import Count, Needs
+from zealous.theory.intervals import Interval
 
 if TYPE_CHECKING:
     import numpy as np
@@ -72,9 +73,30 @@ class Thresholds:
         """Where the noise comes from."""
         raise NotImplementedError
 
+    def shown_above(self, count: int, t: int) -> float:
+        """The chance that at least tau users are published with a count above t >= tau_prime."""
+        raise NotImplementedError
+
     def appears(self, count: int) -> float:
         """The chance that an item of this many users (after bounding) is published."""
+        return self.shown_above(count, self.tau_prime) if count >= self.tau else 0.0
+
+    def error(self, confidence: float) -> int:
+        """The noise on a count is at most this with such a probability."""
         raise NotImplementedError
+
+    def interval(
+        self, confidence: float, *, lowest: int | None = None, candidates: int | None = None
+    ) -> Interval:
+        """Which numbers of users a published count can stand for, with such a probability."""
+        del lowest, candidates  # the threshold is known
+        return Interval(
+            error=self.error(confidence),
+            missed=1 - confidence,
+            chance=self.shown_above,
+            fewest=self.tau,
+            threshold=self.tau_prime,
+        )
 
     def alone(self) -> float:
         """Of one user's items that nobody else has, so many are published on average."""

@@ -6,14 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Self
 
-from zealous.calibrate import (
-    Calibration,
-    calibrate,
-    covers_absence,
-    guarantees,
-    noise_quantile,
-    publication_probability,
-)
+from zealous.calibrate import calibrate, guarantees, noise_quantile, tail
 from zealous.guarantee import Guarantee
 from zealous.mechanism.thresholds import Thresholds
 from zealous.mechanism.words import INTEGERS, AboveThreshold, Words
@@ -59,7 +52,7 @@ class Zealous(Thresholds):
         return DiscreteLaplace(scale=self.scale)
 
     def delta(self, goal: Guarantee) -> Fraction:
-        """The delta of `calibrate`'s theorem; 1 where its conditions do not hold at epsilon."""
+        """The delta that `guarantees` gives; 1 where the goal's epsilon is below what it needs."""
         found = guarantees(
             scale=self.scale,
             tau=self.tau,
@@ -69,19 +62,13 @@ class Zealous(Thresholds):
         )
         for each in found:
             if type(each) is type(goal) and each.neighbors == goal.neighbors:
-                holds = covers_absence(self.scale, self.tau_prime - self.tau)
-                return each.delta if holds and each.epsilon <= goal.epsilon else Fraction(1)
+                return each.delta if each.epsilon <= goal.epsilon else Fraction(1)
         return Fraction(1)
 
-    def appears(self, count: int) -> float:
-        """The chance that an item of this many users (after bounding) is published."""
-        return publication_probability(self._calibration(), count)
+    def shown_above(self, count: int, t: int) -> float:
+        """The chance that at least tau users are published with a count above t >= tau_prime."""
+        return tail(self.scale, t - count)
 
     def error(self, confidence: float) -> int:
-        """A published count is off by at most this with such a probability."""
+        """The noise on a count is at most this with such a probability."""
         return noise_quantile(self.scale, confidence)
-
-    def _calibration(self) -> Calibration:
-        return Calibration(
-            scale=self.scale, tau=self.tau, tau_prime=self.tau_prime, delta=Fraction(1)
-        )

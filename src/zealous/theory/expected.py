@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 from zealous.calibrate import (
     Calibration,
+    allows,
     breachable,
     calibrate,
-    covers_absence,
     publication_probability,
     tail,
     union_bound,
@@ -50,7 +50,7 @@ def tau_prime_curve(goal: Guarantee, items_per_user: int, taus: Iterable[int]) -
         if isinstance(goal, ProbabilisticDP) and tau > goal.users:
             raise UsageError("tau must not be above users: nothing could ever be published")
         items = breachable(goal, items_per_user, tau)
-        t = _least_t(scale, items, goal.delta)
+        t = _least_t(goal, scale, items)
         curve.append(Thresholds(tau, tau + t, union_bound(scale, t, items)))
     return curve
 
@@ -150,18 +150,14 @@ def expected_error(calibration: Calibration, top: Iterable[tuple[int, int]]) -> 
     )
 
 
-def _least_t(scale: Fraction, items: int, delta: Fraction) -> int:
-    """The least t with T(t) <= 1 - alpha and 1 - (1 - T(t))^K <= delta; both are monotone."""
-
-    def holds(t: int) -> bool:
-        return covers_absence(scale, t) and union_bound(scale, t, items) <= delta
-
+def _least_t(goal: Guarantee, scale: Fraction, items: int) -> int:
+    """The least t of at least 0 that the theorem allows; it then allows all that are larger."""
     low, high = 0, 1
-    while not holds(high):
+    while not allows(goal, scale, high, items):
         low, high = high + 1, 2 * high
     while low < high:
         middle = (low + high) // 2
-        if holds(middle):
+        if allows(goal, scale, middle, items):
             high = middle
         else:
             low = middle + 1

@@ -57,8 +57,13 @@ class Bounds:
 
     def appears(self, count: int) -> float:
         """The chance that an item of this many users is published."""
+        return self.shown_above(count, self.bound)
+
+    def shown_above(self, count: int, t: int) -> float:
+        """The chance that an item of this many users is published with a count above t >= bound."""
         first, second = (
-            above(self.scale, bound, bound - count) for bound in (self.bound, self.bound + 1)
+            above(self.scale, bound, max(t, bound) - count)
+            for bound in (self.bound, self.bound + 1)
         )
         return first + float(self.longer) * (second - first)
 
