@@ -255,4 +255,34 @@ MUTATIONS = [
             ),
         ),
     ),
+    Mutation(
+        "units: the name of a session does not tell where the user's id ends",
+        TESTS,
+        "test_unit.py::test_names_of_units_are_one_to_one",
+        (Change("source.py", "length(user::varchar)::varchar || ':' || user", "user"),),
+    ),
+    Mutation(
+        "units: nothing between the user's id and the time",
+        TESTS,
+        "test_unit.py::test_names_of_units_are_one_to_one",
+        (Change("source.py", "user::varchar || ' ' || epoch_us", "user::varchar || epoch_us"),),
+    ),
+    Mutation(
+        "ids: a number with .0 is somebody else",
+        TESTS,
+        "test_log.py::test_a_whole_number_is_one_id_with_and_without_a_point",
+        (Change("source.py", "return _id_of_text(name)", 'return f"trim({name})"'),),
+    ),
+    Mutation(
+        "ids: a number with .0 is not left out",
+        TESTS,
+        "test_log.py::test_a_person_is_one_in_files_that_write_her_number_differently",
+        (
+            Change(
+                "source.py",
+                'return _id_of_text(f"{user}::varchar")',
+                'return f"trim({user}::varchar)"',
+            ),
+        ),
+    ),
 ]  # fmt: skip

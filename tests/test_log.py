@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -397,6 +398,42 @@ def test_typed_users(
     pq.write_table(table, tmp_path / "l.parquet")
     found = [user for (user,) in entries(read_log(tmp_path / "l.parquet"), "user")]
     assert found == users
+
+
+SAME = ["17850", "007", "7", "1.05", "1.0.0", "10.0.0.1", "1.0e3", "1e3", "a.0", ".0", "5.", "١.0"]
+SAME += ["1.0 x", "1\n2.0", "1.0\n"]
+SPELLED = {"17850.0": "17850", " 17850.00 ": "17850", "-3.0": "-3", "0.0": "0", "007.0": "007"}
+SPELLED |= {text: text for text in SAME}
+
+
+def test_a_whole_number_is_one_id_with_and_without_a_point(
+    tmp_path: Path, entries: Entries
+) -> None:
+    table = pa.table({"user": [*SPELLED], "query": [*SPELLED], "session": [*SPELLED]})
+    pq.write_table(table, tmp_path / "l.parquet")
+    found = entries(read_log(tmp_path / "l.parquet"), "query", "user", "session")
+    assert {query: user for query, user, _ in found} == SPELLED
+    assert {query: session for query, _, session in found} == SPELLED
+
+
+@pytest.mark.parametrize("ending", [".csv", ".tsv", ".jsonl"])
+def test_a_person_is_one_in_files_that_write_her_number_differently(
+    ending: str, tmp_path: Path, entries: Entries
+) -> None:
+    """As a program does for one table with gaps in the ids, and one without."""
+    for name, user in (("a", "17850"), ("b", "17850.0")):
+        lines = {
+            ".csv": f"user,query\n{user},tea\n",
+            ".tsv": f"user\tquery\n{user}\ttea\n",
+            ".jsonl": f'{{"user": {user}, "query": "tea"}}\n',
+        }
+        (tmp_path / f"{name}{ending}").write_text(lines[ending])
+    log = read_log([tmp_path / f"a{ending}", tmp_path / f"b{ending}"])
+    assert entries(log, "user") == [("17850",), ("17850",)]
+    for listed in (b"17850\n", b"17850.0\n", b'"17850.00"\n'):
+        (tmp_path / "ids.txt").write_bytes(listed)
+        without = replace(log, cleaning=Cleaning(exclude_users=tmp_path / "ids.txt"))
+        assert entries(without, "user") == []
 
 
 def test_dictionary_columns_are_text(tmp_path: Path, entries: Entries) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,11 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from oracle import md5_place
 from spark import SPARK, Engines, read
+from test_unit import PAIRS, check_one_to_one
 from wide_oracle import Entry, Item, expected, known, logs
 
 import zealous as z
+from zealous import Spark
 from zealous.engines.engine import Engine
 from zealous.engines.sql import Step, identifier
 from zealous.histogram import histogram
@@ -163,6 +166,13 @@ def units(
             last[user] = (time, began if time - before <= 30 * 60 else time)
             found[user, last[user][1]] += 1
     return Counter({key: number for key, number in found.items() if number <= most})
+
+
+@pytest.mark.parametrize("which", PAIRS)
+def test_names_of_units_are_one_to_one(which: str, spark: Spark, tmp_path: Path) -> None:
+    unit, pairs = PAIRS[which]
+    with spark:
+        check_one_to_one(spark, pairs, unit, tmp_path / "l.parquet", partial(read, spark))
 
 
 @pytest.mark.parametrize("case", UNITS, ids=lambda case: "-".join(map(str, case.values())))

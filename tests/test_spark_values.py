@@ -167,6 +167,9 @@ def test_times_of_a_type(engines: Engines, tmp_path: Path) -> None:
 
 IDS = {
     "text": pa.array([" a ", "\u00a0a", "", "\t", "\0", "\ta", "é", "~", None]),
+    "spelled": pa.array(
+        ["7", "7.0", " 7.00 ", "007.0", "1.0\n", "\u0661.0", "1.0e3", "-0.0", None]
+    ),
     "whole": pa.array([1, 2**63 - 1, -(2**63), 0, 5, 6, 7, 8, None]),
     "unsigned": pa.array([1, 2**64 - 1, 2**63, 0, 5, 6, 7, 8, None], pa.uint64()),
     "float": pa.array([17850.0, -0.0, 0.0, 1.5, 12345678.0, 1e14, math.nan, math.inf, None]),
@@ -188,3 +191,6 @@ def test_ids_and_items_of_a_type(kind: str, engines: Engines, tmp_path: Path) ->
         found.append(sorted(engine.rows([*source.entries, step])))
     assert found[0] == found[1]
     assert 3 < len(found[0]) < 9
+    if kind == "spelled":
+        ids = ["7", "7", "7", "007", "1.0\n", "\u0661.0", "1.0e3", "-0"]
+        assert [user for _, user, _ in found[1]] == ids

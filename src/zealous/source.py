@@ -138,7 +138,7 @@ def _open_excluded(path: Path, engine: Engine) -> None:
 def _entries(log: Log, types: dict[str, str], extra: tuple[str, ...]) -> tuple[Step, ...]:
     user = identifier(log.columns.user or "")
     kind = types[log.columns.user or ""]
-    columns = [f"{_user(user, kind)} as user"]
+    columns = [f"{_id(user, kind)} as user"]
     for role, name in log.columns.given().items():
         if role != "user":
             columns.append(f"{_ROLE[role](identifier(name), types[name], log)} as {role}")
@@ -207,7 +207,9 @@ def _excluded(kind: str) -> str:
     if kind.startswith(_REAL):  # engines read numbers such as 1d and 1_000 too
         number = f"case when regexp_full_match({bare}, {literal(NUMBER)}) then {bare} end"
         return f"select try_cast({number} as {_number(kind)}) from excluded"
-    return f"select trim(id) from excluded union select {bare} from excluded"
+    return (
+        f"select {_id_of_text('id')} from excluded union select {_id_of_text(bare)} from excluded"
+    )
 
 
 def _comparable(user: str, kind: str) -> str:
@@ -216,7 +218,7 @@ def _comparable(user: str, kind: str) -> str:
         return f"{user}::hugeint"
     if kind.startswith(_REAL):
         return f"{user}::{_number(kind)}"
-    return f"trim({user}::varchar)"
+    return _id_of_text(f"{user}::varchar")
 
 
 def _number(kind: str) -> str:
@@ -236,15 +238,29 @@ def _check_excluded(engine: Engine, kind: str) -> None:
         )
 
 
-def _user(name: str, kind: str) -> str:
+def _id(name: str, kind: str) -> str:
     if kind in _TEXT:
-        return f"trim({name})"
+        return _id_of_text(name)
     if kind in _FLOATS:  # 17850.0 is how a table with gaps writes 17850
         whole = f"case when {name} = round({name}) then try_cast({name} as bigint)::varchar end"
         return f"coalesce({whole}, {name}::varchar)"
     if kind in _WHOLE:
         return name
     return f"{name}::varchar" if kind.startswith(_NESTED) else _text(name, kind)
+
+
+def _id_of_text(text: str) -> str:
+    """SQL: an id without spaces around it and, if it is a whole number, without `.0` behind it.
+
+    A table with gaps writes 17850 as 17850.0: two ids of one person would protect her half.
+    """
+    bare = f"trim({text})"
+    number = f"{text} like '%.0%' and regexp_full_match({bare}, '-?[0-9]+[.]0+')"
+    return f"case when {number} then regexp_replace({bare}, '[.]0+$', '') else {bare} end"
+
+
+def _session(name: str, kind: str, _: Log) -> str:
+    return _id(name, kind) if kind in (*_TEXT, *_FLOATS) else _text(name, kind)
 
 
 def _present(name: str, kind: str) -> str:
@@ -306,7 +322,7 @@ _ROLE: dict[str, Callable[[str, str, Log], str]] = {
     "query": _text,
     "time": _time,
     "url": _texts,
-    "session": _text,
+    "session": _session,
     "keywords": _keywords,
 }
 
