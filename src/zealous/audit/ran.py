@@ -47,7 +47,8 @@ def start(log: Path, options: Sequence[str]) -> Callable[[], Ran]:
     # A file, since libraries take a program without one for a conversation with a person.
     (log.parent / "command.py").write_text(_COMMAND, encoding="utf-8")
     process = subprocess.Popen(  # noqa: S603
-        [sys.executable, "command.py", "publish", log.name, *options, "-o", "release"],
+        # -P: else what is called json.py in the folder would be imported.
+        [sys.executable, "-P", "command.py", "publish", log.name, *options, "-o", "release"],
         cwd=log.parent,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

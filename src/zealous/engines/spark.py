@@ -45,6 +45,8 @@ _OWN = {
     "spark.log.level": "OFF",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
+    # Else Python on the executors would import, and run, a platform.py in its working directory.
+    "spark.executorEnv.PYTHONSAFEPATH": "1",
 }
 _TYPES = {
     "string": "string", "bigint": "int64", "int": "int32", "smallint": "int16", "tinyint": "int8",

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -24,7 +24,6 @@ from zealous.evaluate.study import Study
 from zealous.evaluate.workspace import Workspace
 from zealous.log import Log
 
-_JOB = "beside.pickle"
 _LEAST_MEMORY = 2 * 10**9
 _STOPS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
@@ -69,27 +68,29 @@ def halved(engine: DuckDB) -> DuckDB | None:
 def beside(job: Job, kept: Workspace) -> Iterator[Callable[[], None]]:
     """Start the other process; what is given waits for it, and raises what went wrong there.
 
-    Its standard input is never written to. It ends when this process does, however that may be,
-    and then the other one stops.
+    Its standard input holds the job and stays open. It ends when this process does, however that
+    may be, and then the other one stops.
     """
-    path = kept.folder / _JOB
-    path.write_bytes(pickle.dumps(job))
     process = subprocess.Popen(  # noqa: S603
-        [sys.executable, "-m", "zealous.evaluate.beside", str(kept.directory)],
+        # -P: else a json.py in the working directory would be imported, and run.
+        [sys.executable, "-P", "-m", "zealous.evaluate.beside", str(kept.directory)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,  # an error of the engine could quote data
-        encoding="utf-8",
     )
 
     def finish() -> None:
-        said = process.stdout.read() if process.stdout else ""  # `communicate` would end its input
+        said = process.stdout.read() if process.stdout else b""  # `communicate` would end its input
         if process.wait():
-            error = json.loads(said or "{}")
+            error = json.loads(said or b"{}")
             kind = UsageError if error.get("usage") else ZealousError
             raise kind(error.get("message", "the second process of the study was stopped"))
 
     try:
+        if process.stdin is not None:
+            with suppress(BrokenPipeError):  # `finish` says why it ended
+                process.stdin.write(pickle.dumps(job))
+                process.stdin.flush()
         yield finish
     finally:
         if process.poll() is None:
@@ -105,13 +106,12 @@ def main(directory: Path) -> int:
     for each in _STOPS:
         if each == signal.SIGTERM or signal.getsignal(each) != signal.SIG_IGN:  # not after nohup
             signal.signal(each, _interrupt)
+    job: Job = pickle.load(sys.stdin.buffer)  # noqa: S301
     threading.Thread(target=_watch, daemon=True).start()
-    kept = Workspace(directory=directory)
     try:
         from zealous.evaluate.run import measure_apart
 
-        job: Job = pickle.loads((kept.folder / _JOB).read_bytes())  # noqa: S301
-        measure_apart(job, kept)
+        measure_apart(job, Workspace(directory=directory))
     except KeyboardInterrupt:
         return 1
     except ZealousError as error:

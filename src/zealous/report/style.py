@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -104,23 +105,20 @@ def panels(*ratios: float, height: float = 3.1, width: float = 8.4) -> tuple[Fig
 
 def svg(draw: Callable[[], Figure]) -> str:
     """The text of a picture: draw it in our style."""
-    import matplotlib as mpl
-
     text = io.StringIO()
-    with mpl.rc_context(STYLE):
+    with _styled(STYLE):
         draw().savefig(text, format="svg", facecolor="white", metadata=_NAMELESS)
     return text.getvalue()
 
 
 def svg_and_png(draw: Callable[[], Figure]) -> tuple[str, bytes]:
     """A picture of a study, once for the page and once for slides."""
-    import matplotlib as mpl
     from matplotlib.backends import backend_agg, backend_svg
 
     text, pixels = io.StringIO(), io.BytesIO()
     as_svg: Any = backend_svg.FigureCanvasSVG
     as_png: Any = backend_agg.FigureCanvasAgg
-    with mpl.rc_context(STUDY), warnings.catch_warnings():
+    with _styled(STUDY), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # a name in a script that the font lacks
         figure = draw()
         # savefig would lay out and draw everything twice: with a hundred panels that is felt.
@@ -128,6 +126,17 @@ def svg_and_png(draw: Callable[[], Figure]) -> tuple[str, bytes]:
         figure.set_dpi(150)
         as_png(figure).print_png(pixels)
     return text.getvalue(), pixels.getvalue()
+
+
+@contextmanager
+def _styled(style: Any) -> Iterator[None]:
+    """Our style and nothing else: a matplotlibrc in the working directory changes no picture."""
+    import matplotlib as mpl
+
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(style)
+        yield
 
 
 def percent(share: float | None) -> str:
