@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 from bundles import GOAL, made
 from click.testing import CliRunner
+from forging import forge, restate
 
 from zealous.account import OTHERS, SESSIONS_CUT, SESSIONS_OF_COLUMN, UNTIMED, Account
 from zealous.cli.verify import verify as command
@@ -23,12 +24,10 @@ from zealous.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
 from zealous.items import Kind, columns, phrase_pairs, queries, query_pairs
 from zealous.ledger import Ledger
 from zealous.log import read_log
-from zealous.plan import figures
 from zealous.publish import publish
-from zealous.record import guarantee_from_record, plan_from_record
-from zealous.release import Release, papers, sorted_table
+from zealous.release import Release, sorted_table
 from zealous.review import review
-from zealous.verify import Check, claim, verify
+from zealous.verify import Check, verify
 
 About = dict[str, Any]
 
@@ -49,36 +48,6 @@ def failed(path: Path, **options: Any) -> dict[str, str]:
     checks = verify(path, **options)
     assert all(isinstance(check, Check) for check in checks)
     return {check.name: check.detail for check in checks if check.ok is False}
-
-
-def forge(path: Path, change: Callable[[About], object]) -> None:
-    """Change release.json as somebody would who knows the program: hashes and texts agree again."""
-    about = json.loads((path / "release.json").read_text())
-    change(about)
-    rehash(path, about)
-    try:
-        for name, text in papers(about).items():
-            (path / name).write_text(text)
-    except (KeyError, TypeError, ValueError, ZeroDivisionError):
-        pass  # what cannot be told in words is left as it was
-    rehash(path, about)
-    (path / "release.json").write_text(json.dumps(about))
-
-
-def restate(about: About) -> None:
-    """Everything that follows from the parameters, said anew: a forgery without a contradiction."""
-    definition = about["guarantee"]["definition"]
-    goal = guarantee_from_record(about["guarantee"], definition)
-    about["guarantee"].update(claim.stated(goal, about, float, goal.theorem))
-    for part, again in zip(about["plan"], plan_from_record(about).parts, strict=True):
-        part.update(figures(again))
-    about["also_guaranteed"] = claim.also_stated(about)
-    about["assumptions"] = claim.assumptions(about)
-
-
-def rehash(path: Path, about: About) -> None:
-    for name in about["sha256"]:
-        about["sha256"][name] = hashlib.sha256((path / name).read_bytes()).hexdigest()
 
 
 # What passes
