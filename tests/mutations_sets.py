@@ -285,4 +285,76 @@ MUTATIONS = [
             ),
         ),
     ),
+    Mutation(
+        "verify: any mechanism for any kind",
+        TESTS,
+        "test_forgeries.py::test_raw_queries_agree_with_all_but_the_plan",
+        (Change("record.py", "    choose_mechanisms(\n", "    lambda: choose_mechanisms(\n"),),
+    ),
+    Mutation(
+        "verify: parameters are not planned again",
+        TESTS,
+        "test_forgeries.py::test_parameters_that_planning_would_not_choose",
+        (Change("verify/claim.py", "        if part != other:", "        if not other:"),),
+    ),
+    Mutation(
+        "verify: shares are not planned again",
+        TESTS,
+        "test_forgeries.py::test_parameters_that_planning_would_not_choose",
+        (Change("verify/claim.py", "if part.goal != other.goal:", "if not other.goal:"),),
+    ),
+    Mutation(
+        "verify: the planner can be left out",
+        TESTS,
+        "test_forgeries.py::test_a_release_of_ours_names_our_planner",
+        (Change("verify/claim.py", '["version"] == VERSION and', '["version"] != VERSION and'),),
+    ),
+    Mutation(
+        "verify: what can be made of smaller sets is not looked at",
+        TESTS,
+        "test_forgeries.py::test_a_forgery_that_names_an_earlier_version",
+        (
+            Change(
+                _MECHANISM,
+                "(known.places(parent, last) < 0).any()",
+                "(known.places(parent, last) < -1).any()",
+            ),
+        ),
+    ),
+    Mutation(
+        "verify: a count at the threshold of sets passes",
+        TESTS,
+        "test_forgeries.py::test_the_threshold_of_sequences_follows_from_the_candidates",
+        (Change(_MECHANISM, "(counts <= self.threshold", "(counts < self.threshold"),),
+    ),
+    Mutation(
+        "verify: a count at the threshold of queries passes",
+        TESTS,
+        "test_forgeries.py::test_the_threshold_of_queries_follows_from_the_keywords",
+        (Change("mechanism/of_keywords.py", "any(count <= above", "any(count < above"),),
+    ),
+    Mutation(
+        "verify: of a known list rows may be missing",
+        TESTS,
+        "test_forgeries.py::test_a_forgery_that_names_an_earlier_version",
+        (
+            Change(
+                "mechanism/domain.py",
+                "if whole and rows.num_rows < items.num_rows:",
+                "if whole and not rows.num_rows:",
+            ),
+        ),
+    ),
+    Mutation(
+        "verify: rates and associations are not compared",
+        TESTS,
+        "test_forgeries.py::test_an_association_of_ours",
+        (Change("verify/tables.py", "wanted == found if ours", "True if ours"),),
+    ),
+    Mutation(
+        "verify: a child is judged by rows that a review took out",
+        TESTS,
+        "test_forgeries.py::test_a_child_is_judged_by_what_is_left",
+        (Change("verify/tables.py", "any(map(removed.get, _origins(part)))", "False"),),
+    ),
 ]  # fmt: skip

@@ -39,6 +39,7 @@ ORDER = [
     "theory",
     "mechanism",
     "plan",
+    "record",
     "declared",
     "ledger",
     "account",

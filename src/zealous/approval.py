@@ -17,7 +17,7 @@ from zealous.guarantee import DEFINITIONS
 from zealous.handout import PARAMETERS_FROM
 from zealous.items import Kind, named
 from zealous.mechanism.choose import MECHANISMS
-from zealous.plan import Declared, Plan, figures, plan
+from zealous.plan import PLANNER, Declared, Plan, figures, plan
 from zealous.schema import parse
 from zealous.version import VERSION
 
@@ -129,6 +129,7 @@ def _object(approved: Approved) -> dict[str, Any]:
         "accept_delta": approved.accept_delta,
         "select": approved.select,
         "parameters_from": approved.parameters_from,
+        "planner": PLANNER,
         "parts": [
             {"kind": part.name(), "settings": part.kind.settings(), **figures(part)}
             for part in approved.planned.parts

@@ -11,7 +11,7 @@ from typing import Any
 from zealous.calibrate import as_float, guarantees
 from zealous.errors import Refused, UsageError
 from zealous.guarantee import UNITS, Guarantee, Indistinguishability, Number, exact, shown
-from zealous.items import Kind, Queries, QueryClicks, Tail
+from zealous.items import Keywords, Kind, Queries, QueryClicks
 from zealous.mechanism import Calibrated, Zealous
 from zealous.mechanism.choose import ASKED, FOLLOWS, choose
 from zealous.mechanism.of_keywords import OfKeywords
@@ -19,6 +19,9 @@ from zealous.mechanism.of_smaller import OfSmaller
 from zealous.mechanism.protocol import Needs
 from zealous.mechanism.results import Results
 
+# Which planner chose the parameters: one more whenever the same wish gives other parameters.
+# Releases of 0.1.0 do not say it; theirs was 1.
+PLANNER = 2
 COMPOSITION = "docs/proofs/composition.md"
 Declared = tuple[Needs, Mapping[str, Any]]  # what it is for, and its name and SHA-256
 
@@ -86,29 +89,9 @@ def plan(
             of other items, which has mechanisms of its own.
         public: By name of kind a public file that the mechanism uses, and what for.
     """
-    names = [kind.name() for kind in kinds]
-    if not kinds:
-        raise UsageError("nothing to publish: name at least one kind of items")
-    if len(set(names)) < len(names):
-        raise UsageError("each kind of items can be named once")
-    for option, given in (("--mechanism", mechanism), ("a public file", public)):
-        if isinstance(given, Mapping) and set(given) - set(names):
-            raise UsageError(f"{option} is given for a kind of items that is not published")
-    if any(isinstance(kind, QueryClicks) and kind.follow for kind in kinds):
-        first = names[: names.index(QueryClicks.label)]
-        if Queries.label not in first:
-            raise UsageError("click rates need queries and query-clicks, in this order")
+    chosen = choose_mechanisms(goal, kinds, mechanism=mechanism, public=public)
     weights = _weights({kind.name(): kind.share() for kind in kinds}, split)
     files = public or {}
-    chosen = {}
-    for kind in kinds:
-        if isinstance(mechanism, Mapping):
-            asked = mechanism.get(kind.name())
-        else:  # one name for all is not meant for what is made of others
-            asked = mechanism if kind.usual() == Zealous.name else None
-        use = files[kind.name()][0] if kind.name() in files else None
-        chosen[kind.name()] = choose(asked, goal, kind.items_per_user, use, kind.usual())
-        _check_order(kind, kinds, chosen[kind.name()][0])
     exposed = sum(
         (weights[name] for name, (each, _) in chosen.items() if not each.pure), Fraction(0)
     )
@@ -129,6 +112,43 @@ def plan(
     return Plan(goal=goal, parts=tuple(parts))
 
 
+def choose_mechanisms(
+    goal: Guarantee,
+    kinds: Sequence[Kind],
+    *,
+    mechanism: str | Mapping[str, str] | None = None,
+    public: Mapping[str, Declared] | None = None,
+) -> dict[str, tuple[type[Calibrated], str]]:
+    """The mechanism of each kind, by its name, and why it is that one; arguments as for `plan`.
+
+    Raises:
+        UsageError: These kinds cannot be published, or not so, or not in this order.
+    """
+    names = [kind.name() for kind in kinds]
+    if not kinds:
+        raise UsageError("nothing to publish: name at least one kind of items")
+    if len(set(names)) < len(names):
+        raise UsageError("each kind of items can be named once")
+    for option, given in (("--mechanism", mechanism), ("a public file", public)):
+        if isinstance(given, Mapping) and set(given) - set(names):
+            raise UsageError(f"{option} is given for a kind of items that is not published")
+    if any(isinstance(kind, QueryClicks) and kind.follow for kind in kinds):
+        first = names[: names.index(QueryClicks.label)]
+        if Queries.label not in first:
+            raise UsageError("click rates need queries and query-clicks, in this order")
+    files = public or {}
+    chosen = {}
+    for kind in kinds:
+        if isinstance(mechanism, Mapping):
+            asked = mechanism.get(kind.name())
+        else:  # one name for all is not meant for what is made of others
+            asked = mechanism if kind.usual() == Zealous.name else None
+        use = files[kind.name()][0] if kind.name() in files else None
+        chosen[kind.name()] = choose(asked, goal, kind.items_per_user, use, kind.usual())
+        _check_order(kind, kinds, chosen[kind.name()][0])
+    return chosen
+
+
 def _check_order(kind: Kind, kinds: Sequence[Kind], mechanism: type[Calibrated]) -> None:
     """Refuse what makes use of another kind that is not published before, or not as it must be."""
     before = {each.name(): each for each in kinds[: kinds.index(kind)]}
@@ -138,15 +158,11 @@ def _check_order(kind: Kind, kinds: Sequence[Kind], mechanism: type[Calibrated])
                 f"{kind.name()} are to be published after {first}: name both in --items, {first} "
                 "first"
             )
-    if isinstance(kind, Tail) and any(
-        any(before[name].settings().values()) for name in kind.builds_on()
-    ):
-        raise UsageError(
-            f"{kind.name()} are by queries and keywords as they were asked: --tail goes with "
-            "neither --by nor --fold-words"
-        )
+    kind.check_smaller([before[name] for name in kind.builds_on()])
     if mechanism is OfKeywords and not (isinstance(kind, Queries) and kind.plain()):
         raise UsageError("of-keywords is for queries alone, without --by and --fold-words")
+    if mechanism is OfKeywords and before[Keywords.label].by is not None:
+        raise UsageError("of-keywords needs keywords without --by: one word is one keyword")
     if mechanism is Results and not isinstance(kind, QueryClicks):
         raise UsageError("results are for query-clicks")
 

@@ -13,7 +13,7 @@ from zealous.calibrate import as_float
 from zealous.guarantee import Guarantee
 from zealous.log import Columns, Log
 from zealous.period import Period
-from zealous.plan import Plan, also, figures, theorem
+from zealous.plan import PLANNER, Plan, also, figures, theorem
 from zealous.release import Table, file_names
 from zealous.schema import FORMAT
 from zealous.version import VERSION
@@ -42,6 +42,7 @@ def provenance(
         "selection_key": f"{key:016x}",
         "columns": log.columns.given(),
         "cleaning": cleaning(log),
+        "planner": PLANNER,
         "plan": [
             {
                 "kind": part.name(),

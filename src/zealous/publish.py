@@ -206,8 +206,8 @@ def _check(
 
 
 def _same(made: Release, asked: Mapping[str, Any]) -> Release:
-    """A release of the same id must be what is asked for now, apart from what was drawn."""
-    drawn = ("software", "created", "selection_key")
+    """A release of the same id must be what is asked for now, whoever planned and drew it."""
+    drawn = ("software", "created", "selection_key", "planner")
     if any(made.about.get(name) != asked[name] for name in asked if name not in drawn):
         raise Refused(
             "the release of this --id was made before, and with other parameters: give this one an "

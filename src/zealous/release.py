@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from zealous.associations import association_files, associations
-from zealous.errors import Refused, ReleaseError, UsageError, reason
+from zealous.errors import Refused, ReleaseError, reason
 from zealous.folder import check_new, claimed, discard, new_folder
 from zealous.handout import handout
-from zealous.items import named
 from zealous.rates import FILE as RATES
 from zealous.rates import click_rates, rated
+from zealous.record import kind_from_record
 from zealous.registry import registry
 from zealous.remote import Place, Remote, StoreError, member, opened, place_of, why
 from zealous.schema import ABOUT, FORMAT, parse, problems
@@ -194,15 +194,12 @@ def _read_table(directory: Place, part: Mapping[str, Any], about: Mapping[str, A
     files = about["files"][part["kind"]]
     wanted = pa.schema([*((name, pa.string()) for name in files["columns"]), ("count", pa.int64())])
     try:
-        if not part["kind"].startswith("columns:"):  # any columns at all
-            kind = named(part["kind"], part["items_per_user"], **part["settings"])
-            if list(kind.columns()) != files["columns"]:
-                raise ValueError
+        kind_from_record(part, files["columns"])
         with opened(member(directory, files["parquet"])) as file:
             table = pq.read_table(file)
         if not table.schema.equals(wanted) or any(each.null_count for each in table.columns):
             raise ValueError
-    except (OSError, ValueError, UsageError, pa.ArrowException):
+    except (OSError, ValueError, ReleaseError, pa.ArrowException):
         raise ReleaseError(f"a table of the release in {directory} is missing or damaged") from None
     return Table(arrow=table)
 

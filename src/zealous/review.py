@@ -23,10 +23,11 @@ from zealous.guarantee import Indistinguishability
 from zealous.ledger import fingerprint
 from zealous.personal import looks_personal, plain
 from zealous.plan import COMPOSITION
+from zealous.record import guarantee_from_record
 from zealous.release import Release, Table, read_release
 from zealous.remote import Place
 from zealous.verify import verify
-from zealous.verify.claim import also_stated, assumptions, claimed, stated
+from zealous.verify.claim import also_stated, assumptions, stated
 from zealous.version import VERSION
 
 Item = tuple[str, ...]
@@ -265,7 +266,7 @@ def _child(
         },
     }
     claim = about["guarantee"]
-    goal = claimed(claim, Indistinguishability.definition)
+    goal = guarantee_from_record(claim, Indistinguishability.definition)
     child["guarantee"] = {**stated(goal, child, float, COMPOSITION), "exact": claim["exact"]}
     child["also_guaranteed"] = also_stated(child)
     child["assumptions"] = assumptions(child)

@@ -112,6 +112,7 @@ ABOUT = {
     "selection_key": str,
     "columns": {f"{field.name}?": str for field in fields(Columns)} | {"user": str},
     "cleaning": {"users_excluded_by_list": bool, "max_entries_per_user": (None, int)},
+    "planner?": int,  # absent from what 0.1.0 wrote
     "plan": [_PART],
     "files": {"*": {"parquet": _PARQUET, "csv": _CSV, "columns": [str], "rows": int}},
     "review": (None, _REVIEW),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -150,6 +150,13 @@ def _entries(log: Log, types: dict[str, str], extra: tuple[str, ...]) -> tuple[S
     return (Step("known", f"select {listed(columns)} from source where {' and '.join(where)}"),)
 
 
+def check_unit(unit: Unit, roles: Collection[str]) -> None:
+    """Refuse a unit that a log's columns cannot tell."""
+    told = unit == "user" or "time" in roles or (unit == "session" and "session" in roles)
+    if not told:
+        raise UsageError(f"--unit {unit} needs a column with the time: say --time COLUMN")
+
+
 def _units(log: Log, unit: Unit, period: Period | None) -> list[Step]:
     """From `known` to `entries`, whose user is the unit of privacy.
 
@@ -158,6 +165,7 @@ def _units(log: Log, unit: Unit, period: Period | None) -> list[Step]:
     can tell the day or the session are dropped, since they would belong to two units.
     """
     roles = log.columns.given()
+    check_unit(unit, roles)
     dated, cut = "select * from known", []
     if period is not None and "time" in roles:
         dated += f" where time >= timestamp '{period.first}' and time < timestamp '{period.end}'"
@@ -169,8 +177,6 @@ def _units(log: Log, unit: Unit, period: Period | None) -> list[Step]:
         named = (
             f"select * replace ({label} as user) from dated where {_present('session', 'string')}"
         )
-    elif "time" not in roles:
-        raise UsageError(f"--unit {unit} needs a column with the time: say --time COLUMN")
     elif unit == "user-day":
         label = "user::varchar || ' ' || time::date::varchar"
         named = f"select * replace ({label} as user) from dated where time is not null"

@@ -1,3 +1,3 @@
 """The version, apart from everything else so that any module can name it."""
 
-VERSION = "0.1.0"
+VERSION = "0.2.0"

@@ -10,16 +10,20 @@ import click
 
 from zealous.cli import show
 from zealous.cli.options import JSON
-from zealous.verify import Check
+from zealous.verify import SHOWN, Check
 from zealous.verify import verify as run
 
 _HELP = """Check a release that you made or were given.
 
-Looks at every file and its SHA-256, at release.json, at the tables, and at whether the guarantee
-that is stated follows from the parameters that are stated. With the ledger also whether the release
-was paid for as it says; with the parent of a filtered child also whether the child is the parent
+Looks at every file and its SHA-256, at release.json, at the tables and at what follows from one of
+them for another, at whether the plan is one that zealous makes, and at whether the guarantee that
+is stated follows from the parameters that are stated. With the ledger also whether the release was
+paid for as it says; with the parent of a filtered child also whether the child is the parent
 without some rows. What this version cannot judge is shown as not checked. Exit code 0 if all that
 was checked is well, 1 if something is not.
+
+This shows whether a release is consistent. It cannot show that noise was drawn: for that you trust
+whoever published it.
 
 \b
 Examples:
@@ -50,7 +54,8 @@ def verify(
     checks = run(release, ledger, parent)
     passed = all(check.ok is not False for check in checks)
     if as_json:
-        show.as_json({"ok": passed, "checks": [asdict(check) for check in checks]})
+        found = [asdict(check) for check in checks]
+        show.as_json({"ok": passed, "checks": found, "shown": SHOWN})
     else:
         report(release, checks)
     context.exit(0 if passed else 1)
@@ -67,3 +72,5 @@ def report(release: Path, checks: Sequence[Check]) -> None:
         click.echo("Passed, except for what was not checked.")
     else:
         click.echo("All checks passed.")
+    if False not in found:
+        click.echo(SHOWN)

@@ -98,7 +98,8 @@ class Grown:
 
     def places(self, parent: Whole, last: Whole) -> Whole:
         """Where in the list some candidates are; -1 for what is none."""
-        return place_of(self._keys, parent * len(self.names) + last)
+        found = place_of(self._keys, parent * len(self.names) + last)
+        return np.where((parent < 0) | (last < 0), -1, found)
 
     @cached_property
     def _keys(self) -> Whole:
@@ -108,6 +109,12 @@ class Grown:
         """The names of the things of some candidates, first to last."""
         codes = self.levels[-1].codes[parent]
         return [self.names.take(pa.array(each)) for each in (*codes.T, last)]
+
+    def numbers(self, things: Sequence[pa.ChunkedArray]) -> tuple[Whole, Whole]:
+        """Parent and last thing of some sets by their names; -1 where that was not published."""
+        codes = _codes(things, self.names)
+        known = (codes >= 0).all(axis=1)
+        return np.where(known, _found(self.levels, codes[:, :-1]), -1), codes[:, -1]
 
     def things(self) -> pa.Table:
         """(grown:name, grown:code, order:worth) of all published things."""
@@ -216,9 +223,7 @@ def _levels(released: Sequence[pa.Table]) -> tuple[pa.Array, tuple[Level, ...]]:
     levels: list[Level] = []
     for table in released:
         columns = [name for name in table.column_names if name != "count"]
-        coded = (pc.index_in(table[name], value_set=names) for name in columns)
-        codes = np.column_stack([pc.fill_null(each, -1).to_numpy() for each in coded])
-        codes = codes.astype(np.int64)
+        codes = _codes([table[name] for name in columns], names)
         counts = table["count"].to_numpy().astype(np.int64)
         parent = _found(levels, codes[:, :-1])
         known = (parent >= 0) & (codes >= 0).all(axis=1)
@@ -226,6 +231,12 @@ def _levels(released: Sequence[pa.Table]) -> tuple[pa.Array, tuple[Level, ...]]:
         order = np.lexsort((codes[:, -1], parent))
         levels.append(Level(codes[order], parent[order], counts[order], len(names)))
     return names, tuple(levels)
+
+
+def _codes(things: Sequence[pa.ChunkedArray], names: pa.Array) -> Whole:
+    """The numbers of things by their names, a row a set; -1 for a name that is none."""
+    coded = (pc.index_in(each, value_set=names) for each in things)
+    return np.column_stack([pc.fill_null(each, -1).to_numpy() for each in coded]).astype(np.int64)
 
 
 def _found(levels: Sequence[Level], codes: Whole) -> Whole:

@@ -6,7 +6,7 @@ the log. Normalising comes before bounding, so that nobody counts twice for two 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -105,6 +105,14 @@ class Kind:
         """The kinds that must have been published before, by name."""
         return ()
 
+    def made_of(self) -> tuple[str, ...]:
+        """Those of these kinds whose published rows tell which items there can be."""
+        return self.builds_on()
+
+    def check_smaller(self, kinds: Iterable[Kind]) -> None:
+        """Refuse kinds that these are made of, where they are not counted as they must be."""
+        del kinds
+
     def after(self, released: Mapping[str, pa.Table]) -> Self:
         """The same, knowing what was published before: it decides what an item is."""
         del released
@@ -117,6 +125,10 @@ class Kind:
     def published(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Counted items as they are published."""
         return batch
+
+    def as_counted(self, table: pa.Table) -> pa.Table:
+        """Published items as they are counted, what `published` undoes; for those that can be."""
+        return table
 
     def settings(self) -> dict[str, Any]:
         """What else defines an item of this kind, for the recipient to know."""

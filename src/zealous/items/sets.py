@@ -8,7 +8,7 @@ and of their parts are of the same people, and no history is ever taken apart in
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar, Self
 
@@ -61,9 +61,22 @@ class Coded(Kind):
         texts = self.texts(self.grown.columns(parent, last))
         return pa.record_batch([*texts, batch["count"]], names=[*self.columns(), "count"])
 
+    def as_counted(self, table: pa.Table) -> pa.Table:
+        """Published items by the two numbers that they are counted by; -1 where there is none."""
+        import pyarrow as pa
+
+        if self.grown is None:
+            return table
+        parent, last = self.grown.numbers(self.things_of(table))
+        return pa.table([parent, last, table["count"]], names=[PARENT, LAST, "count"])
+
     def texts(self, things: list[pa.Array]) -> list[pa.Array]:
         """The columns of items by their things."""
         return things
+
+    def things_of(self, table: pa.Table) -> list[pa.ChunkedArray]:
+        """The things of published items, first to last: what `texts` undoes."""
+        return [table[name] for name in self.columns()]
 
     def _grown(self) -> Grown:
         if self.grown is None:
@@ -143,9 +156,11 @@ class Combined(Coded, Things):
                 f"of {self.things} things of a user no set of {self.size} can be made: raise "
                 "--items-per-user or lower --max-size"
             )
-        if self.items_per_user != math.comb(self.things, self.size):
+        sets = math.comb(self.things, self.size)
+        if self.items_per_user != sets:
             raise UsageError(
-                f"sets of one size are not asked for alone: say --items {self.label}:NAME, and "
+                f"{self.things} things of a user make {sets:,} sets of {self.size}, no more and no "
+                f"fewer: do not ask for one size alone, say --items {self.label}:NAME, and "
                 "--max-size"
             )
         if self.items_per_user > MOST_SETS:
@@ -176,6 +191,15 @@ class Combined(Coded, Things):
         family = (f"{self.label}-{size}:{'+'.join(self.names)}" for size in range(1, self.size))
         return (f"{Things.label}:{'+'.join(self.names)}", *family)
 
+    def check_smaller(self, kinds: Iterable[Kind]) -> None:
+        """Refuse smaller sizes that are of other things or baskets of the same people."""
+        sizes = (kind for kind in kinds if isinstance(kind, Combined))
+        if any((each.things, each.basket) != (self.things, self.basket) for each in sizes):
+            raise UsageError(
+                f"all sizes of {self.label} are of as many things of a user and of the same "
+                f"baskets: ask for them together, as {self.label}:NAME"
+            )
+
     def after(self, released: Mapping[str, pa.Table]) -> Self:
         """The same, knowing which smaller ones were published."""
         from zealous.items.grown import MOST
@@ -201,6 +225,10 @@ class Combined(Coded, Things):
     def published(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Counted items as they are published."""
         return batch if self.size == 1 else super().published(batch)
+
+    def as_counted(self, table: pa.Table) -> pa.Table:
+        """Published items as they are counted."""
+        return table if self.size == 1 else super().as_counted(table)
 
     def worth(self) -> str | None:
         """The least published count of the smaller ones in it: its own can hardly exceed that."""

@@ -6,7 +6,7 @@ them: parts that many have in common, and facts that every query has.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Self
@@ -81,6 +81,18 @@ class Tail(Kind):
     def builds_on(self) -> tuple[str, ...]:
         """The kinds that must have been published before, by name."""
         return (Queries.label,)
+
+    def made_of(self) -> tuple[str, ...]:
+        """The published queries say whose queries count, and not what there can be."""
+        return tuple(name for name in self.builds_on() if name != Queries.label)
+
+    def check_smaller(self, kinds: Iterable[Kind]) -> None:
+        """Refuse queries and keywords that are not as they were asked."""
+        if any(any(kind.settings().values()) for kind in kinds):
+            raise UsageError(
+                f"{self.name()} are by queries and keywords as they were asked: --tail goes with "
+                "neither --by nor --fold-words"
+            )
 
     def after(self, released: Mapping[str, pa.Table]) -> Self:
         """The same, knowing which queries were published."""
@@ -169,6 +181,17 @@ class Ngrams(Coded, Phrases):
         import pyarrow.compute as pc
 
         return [pc.binary_join_element_wise(*things, " ")]
+
+    def things_of(self, table: pa.Table) -> list[pa.ChunkedArray]:
+        """The words of published phrases; one that has more or fewer of them is none."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        spaces = pc.count_substring(table["phrase"], " ")
+        none = pa.scalar(None, pa.string())
+        whole = pc.if_else(pc.equal(spaces, self.size - 1), table["phrase"], none)
+        by_word = _by_word(table.set_column(0, "phrase", whole), self.size)
+        return [by_word.column(number) for number in range(self.size)]
 
     def _steps(self, source: Source) -> list[Step]:
         grown, engine = self._grown(), source.engine
@@ -280,6 +303,10 @@ class Fact(Listed):
         super().__post_init__()
         if self.items_per_user != 1:
             raise UsageError(f"{self.label} are of one query of each user: items_per_user is 1")
+
+    def made_of(self) -> tuple[str, ...]:
+        """A public rule tells which values there are."""
+        return ()
 
     def chosen(self) -> tuple[str, ...]:
         """What a user keeps one of: a query with its fact."""

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from zealous.calibrate import noise_quantile, scale_for, tail
-from zealous.errors import UsageError
+from zealous.errors import ReleaseError, UsageError
 from zealous.guarantee import Guarantee, exact, whole
 from zealous.mechanism.every import every
 from zealous.mechanism.protocol import Count, Needs
@@ -144,3 +144,15 @@ class Domain:
             noisy = with_noise(batch, noise, random_bytes)
             published.append(kept(batch, noisy, np.ones(batch.num_rows, np.bool_)))
         return published
+
+    def check_rows(self, rows: pa.Table, first: pa.Table | None, *, whole: bool) -> None:
+        """Every item of the list is there, and no other. A public list is not in the release."""
+        del first
+        if self.domain is None:
+            return
+        names = [name for name in self.domain.column_names if name != "count"]
+        items = self.domain.group_by(names).aggregate([])
+        if rows.join(items, names, join_type="left anti").num_rows:
+            raise ReleaseError("there are rows that are none of all that there can be")
+        if whole and rows.num_rows < items.num_rows:
+            raise ReleaseError("rows are missing: all that there can be is published")

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from zealous.calibrate import tail
-from zealous.errors import UsageError
+from zealous.errors import ReleaseError, UsageError
 from zealous.mechanism.domain import Domain
 from zealous.mechanism.protocol import Count, Needs
 from zealous.mechanism.thresholds import kept, with_noise
@@ -121,6 +121,22 @@ class OfKeywords(Domain):
             noisy = with_noise(batch, noise, random_bytes)
             published.append(kept(batch, noisy, noisy > above))
         return [*published, *self._by_noise(sorted(unasked), above, random_bytes)]
+
+    def check_rows(self, rows: pa.Table, first: pa.Table | None, *, whole: bool) -> None:
+        """Queries are made of the published keywords, and above the threshold for so many."""
+        del whole
+        used = self.after(first).domain if first is not None else None
+        if used is None:
+            raise ReleaseError("the keywords that it follows are not there")
+        words = set(used["keyword"].to_pylist())
+        if len(words) < used.num_rows or any(" " in word for word in words):
+            raise ReleaseError("the keywords that it follows are not single words, each there once")
+        parts = [query.split(" ") for query in rows["query"].to_pylist()]
+        if any(len(each) > MOST_WORDS or not words.issuperset(each) for each in parts):
+            raise ReleaseError(f"there are queries not made of up to {MOST_WORDS} keywords of it")
+        above = self.threshold(used.num_rows)
+        if any(count <= above for count in rows["count"].to_pylist()):
+            raise ReleaseError("there are counts at or below the threshold for so many keywords")
 
     def _unasked(self, words: list[str], above: int, random_bytes: RandomBytes) -> set[str]:
         """Of all queries that there could be, those whose noise alone is above the threshold.

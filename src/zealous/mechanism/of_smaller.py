@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from zealous.calibrate import noise_quantile, scale_for, tail
-from zealous.errors import UsageError
+from zealous.errors import ReleaseError, UsageError
 from zealous.guarantee import Guarantee, Indistinguishability, exact, whole
 from zealous.mechanism.protocol import Count, Needs
 from zealous.mechanism.thresholds import Noise, kept
@@ -182,8 +182,7 @@ class OfSmaller:
 
         if self.candidates is None:
             raise UsageError("the of-smaller mechanism needs candidates: call using(known) first")
-        # What by its published parts cannot be above the threshold could only pass by noise.
-        known = self.candidates.above(self.threshold(len(self.candidates)))
+        known = self._worth_counting(self.candidates)
         counts = np.zeros(len(known), np.int64)
         for batch in count(bound=self.items_per_user, at_least=1):
             parent, last = (batch.column(number).to_numpy() for number in (0, 1))
@@ -199,6 +198,22 @@ class OfSmaller:
             )
             published.append(kept(batch, noisy, noisy > above))
         return published
+
+    def check_rows(self, rows: pa.Table, first: pa.Table | None, *, whole: bool) -> None:
+        """Sets are candidates, and above the threshold for so many candidates."""
+        del first, whole
+        if self.candidates is None:
+            raise ReleaseError("the smaller ones that it is made of are not there")
+        known = self._worth_counting(self.candidates)
+        parent, last, counts = (rows.column(number).to_numpy() for number in range(3))
+        if (known.places(parent, last) < 0).any():
+            raise ReleaseError("there are rows that cannot be made of the published smaller ones")
+        if (counts <= self.threshold(len(known))).any():
+            raise ReleaseError("there are counts at or below the threshold for so many candidates")
+
+    def _worth_counting(self, candidates: Grown) -> Grown:
+        """Without what by its published parts cannot be above the threshold but for noise."""
+        return candidates.above(self.threshold(len(candidates)))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -179,6 +179,19 @@ class Calibrated(Mechanism, Protocol):
         """The same with the rows of the public file that it needs, or all that there can be."""
         ...
 
+    def check_rows(self, rows: pa.Table, first: pa.Table | None, *, whole: bool) -> None:
+        """Refuse rows that it could not have published from what was published before.
+
+        Args:
+            rows: The items as they are counted, with their published counts.
+            first: The published table that it follows; None for a mechanism that follows none.
+            whole: Whether no row was taken out since.
+
+        Raises:
+            ReleaseError: It could not. The message quotes no row.
+        """
+        ...
+
 
 def once_bounded(asked: Mapping[str, Any]) -> None:
     """Refuse what cannot be asked for where counts were made before.

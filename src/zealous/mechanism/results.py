@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Self
 
-from zealous.errors import UsageError
+from zealous.errors import ReleaseError, UsageError
 from zealous.mechanism.domain import Domain
 from zealous.mechanism.protocol import Needs
 from zealous.mechanism.words import INTEGERS, EveryItem, Words
@@ -47,3 +47,12 @@ class Results(Domain):
         shared = [name for name in released.column_names if name != "count"]
         asked = released.select(shared)
         return replace(self, domain=self.domain.join(asked, shared, join_type="left semi"))
+
+    def check_rows(self, rows: pa.Table, first: pa.Table | None, *, whole: bool) -> None:
+        """Clicks are for published queries; the list of documents is not in the release."""
+        del whole
+        if first is None:
+            raise ReleaseError("the queries that it follows are not there")
+        shared = [name for name in first.column_names if name != "count"]
+        if rows.join(first.select(shared), shared, join_type="left anti").num_rows:
+            raise ReleaseError("there are clicks for queries that are not published")

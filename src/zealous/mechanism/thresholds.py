@@ -114,6 +114,9 @@ class Thresholds:
         """No public file is needed."""
         raise UsageError(f"the {type(self).__name__} mechanism uses no public file")
 
+    def check_rows(self, rows: pa.Table, first: pa.Table | None, *, whole: bool) -> None:
+        """Whatever people have can be published: there is no list to compare with."""
+
     def _draw(self, random_bytes: RandomBytes, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Of some counted items, those that are published."""
         noisy = with_noise(batch, self.source(), random_bytes)

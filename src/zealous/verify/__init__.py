@@ -1,11 +1,11 @@
 """Does a release hold what it says, and does what it promises follow from its parameters?
 
-Nothing here trusts release.json: it is read as a stranger's.
+Nothing here trusts release.json: it is read as a stranger's. All of it is about whether a release
+agrees with itself, and with what the program can make; see `SHOWN`.
 """
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -18,12 +18,25 @@ from zealous.errors import ZealousError
 from zealous.guarantee import exact, whole
 from zealous.ledger.accounts import Charge, Measure, covers
 from zealous.period import Period
-from zealous.release import derived, hashes, sorted_table
-from zealous.sheet import write_rows
+from zealous.record import goal_from_record
+from zealous.release import derived, hashes
 from zealous.verify.anonymous import check_files, check_private, holds_anonymized
 from zealous.verify.child import check_parent, check_review
-from zealous.verify.claim import About, Failed, check_numbers, check_words, drawn
+from zealous.verify.claim import (
+    About,
+    Failed,
+    Unchecked,
+    check_numbers,
+    check_plan,
+    check_words,
+)
+from zealous.verify.tables import check_rows, check_tables
 from zealous.version import VERSION
+
+SHOWN = (
+    "The checks show whether the release is consistent: whether this program could have made it, "
+    "and what it would then guarantee. They cannot show that noise was drawn."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,10 +52,6 @@ class Check:
     name: str
     ok: bool | None
     detail: str
-
-
-class _Unchecked(Exception):
-    """What this version cannot judge, and why."""
 
 
 def verify(
@@ -71,7 +80,9 @@ def verify(
         Check(name="release.json", ok=True, detail="well-formed, with nothing missing or unknown"),
         _checked("private", lambda: _private(about)),
         _checked("files", lambda: _files(path, about)),
-        _checked("tables", lambda: _tables(path, about)),
+        _checked("tables", lambda: check_tables(path, about)),
+        _checked("rows", lambda: check_rows(path, about, by_parent=parent is not None)),
+        _checked("plan", lambda: check_plan(about)),
         _checked("guarantee", lambda: check_numbers(about)),
         _checked("words", lambda: _words(path, about)),
         _checked("budget", lambda: _budget(path, about, ledger)),
@@ -84,7 +95,7 @@ def verify(
 def _checked(name: str, look: Callable[[], str]) -> Check:
     try:
         return Check(name=name, ok=True, detail=look())
-    except _Unchecked as why:
+    except Unchecked as why:
         return Check(name=name, ok=None, detail=str(why))
     except (Failed, ZealousError) as why:
         return Check(name=name, ok=False, detail=str(why))
@@ -158,71 +169,9 @@ def _files(path: Path, about: About) -> str:
     return f"{len(expected)} files, each with its SHA-256, and no other"
 
 
-def _tables(path: Path, about: About) -> str:
-    import pyarrow as pa
-
-    if [part["kind"] for part in about["plan"]] != list(about["files"]):
-        raise Failed("the plan and the tables do not name the same kinds")
-    rows = 0
-    for part in about["plan"]:
-        try:
-            rows += _table(path, part, about["files"][part["kind"]])
-        except (pa.ArrowException, UnicodeError):
-            raise Failed(f"{part['kind']}: the table cannot be read") from None
-        except Failed as why:
-            raise Failed(f"{part['kind']}: {why}") from None
-    _check_derived(path, about)
-    return f"{rows:,} rows, sorted, all above their threshold, the same in Parquet and CSV"
-
-
-def _check_derived(path: Path, about: About) -> None:
-    """Rates and associations are what the tables give."""
-    import pyarrow.parquet as pq
-
-    files = derived(about)
-    tables = {
-        kind: pq.read_table(path / names["parquet"])
-        for kind, names in (about["files"].items() if files else ())
-    }
-    for name, made in files.items():
-        text = io.StringIO(newline="")
-        write_rows(made(tables), text)
-        if text.getvalue().encode() != (path / name).read_bytes():
-            raise Failed(f"{name} is not what the tables give")
-
-
-def _table(path: Path, part: About, names: About) -> int:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-    import pyarrow.parquet as pq
-
-    table = pq.read_table(path / names["parquet"])
-    columns = names["columns"]
-    wanted = pa.schema([*((name, pa.string()) for name in columns), ("count", pa.int64())])
-    if not columns or not table.schema.equals(wanted):
-        raise Failed("the columns are not those that release.json names")
-    if table.num_rows != names["rows"]:
-        raise Failed("release.json states another number of rows")
-    if any(column.null_count for column in table.columns):
-        raise Failed("there are empty cells")
-    if table.num_rows:
-        least = part["tau_prime"]
-        if least is not None and pc.min(table["count"]).as_py() <= least:
-            raise Failed("there are counts at or below the threshold tau'")
-        if table.group_by(columns).aggregate([]).num_rows < table.num_rows:
-            raise Failed("an item stands there twice")
-    if not sorted_table(table, tuple(columns)).arrow.equals(table):
-        raise Failed("rows are not sorted by count, then by item")
-    text = io.StringIO(newline="")
-    write_rows(table, text)
-    if text.getvalue().encode() != (path / names["csv"]).read_bytes():
-        raise Failed("CSV and Parquet do not hold the same rows")
-    return int(table.num_rows)
-
-
 def _words(path: Path, about: About) -> str:
     if about["software"]["version"] != VERSION:
-        raise _Unchecked("written by another version; the SHA-256 of each text was checked")
+        raise Unchecked("written by another version; the SHA-256 of each text was checked")
     return check_words(path, about)
 
 
@@ -254,7 +203,7 @@ def _budget(path: Path, about: About, ledger: str | Path | None) -> str:
 
 def _accounts(about: About) -> None:
     """The accounts hold at least this release. A cap may be lower: caps can be lowered later."""
-    entry, goal = about["ledger"], drawn(about)
+    entry, goal = about["ledger"], goal_from_record(about)
     period = Period.parse(about["period"]) if about["period"] is not None else None
     measure = Measure(unit=entry["unit"], neighbors=entry["neighbors"])
     if goal.unit not in ("user", measure.unit):

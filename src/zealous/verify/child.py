@@ -10,7 +10,7 @@ from zealous.verify.claim import About, Failed
 
 _INHERITED = (
     "private", "period", "approved_plan", "ledger", "parameters_from", "selection_key", "columns",
-    "cleaning", "plan",
+    "cleaning", "planner", "plan",
 )  # fmt: skip
 _NUMBERS = ("epsilon", "delta", "exact", "users", "neighbors", "unit")
 
@@ -40,7 +40,7 @@ def check_parent(path: Path, about: About, parent: Path) -> str:
         raise Failed("this is not the parent: the SHA-256 of its release.json is another")
     if (review["parent_id"], review["earlier"]) != (above.about["id"], above.about["review"]):
         raise Failed("the parent has another id, or went through other reviews")
-    changed = [name for name in _INHERITED if about[name] != above.about[name]]
+    changed = [name for name in _INHERITED if about.get(name) != above.about.get(name)]
     if any(about["guarantee"][name] != above.about["guarantee"][name] for name in _NUMBERS):
         changed.append("guarantee")
     if _declared(about) != _declared(above.about):

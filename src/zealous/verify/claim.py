@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from zealous.account import OTHERS
-from zealous.bound import check_select
 from zealous.calibrate import as_float
 from zealous.errors import UsageError
-from zealous.guarantee import DEFINITIONS, Guarantee, Indistinguishability, exact
+from zealous.guarantee import Guarantee, Indistinguishability
 from zealous.handout import FILTERED
-from zealous.items import Kind, Unnamed, columns, named
 from zealous.log import Columns
-from zealous.mechanism import Calibrated
-from zealous.mechanism.choose import MECHANISMS
 from zealous.period import Period
-from zealous.plan import COMPOSITION, Part, Plan, also, figures, theorem
+from zealous.plan import COMPOSITION, PLANNER, Part, Plan, also, figures, theorem
 from zealous.provenance import assumptions as assumed
 from zealous.provenance import claim as as_stated
+from zealous.record import (
+    check_possible,
+    goal_from_record,
+    guarantee_from_record,
+    plan_again,
+    plan_from_record,
+)
 from zealous.release import file_names, papers
+from zealous.version import VERSION
 
 About = Mapping[str, Any]
 
@@ -31,23 +34,40 @@ class Failed(Exception):
     """A check that did not pass, with what was found."""
 
 
-def claimed(claim: About, definition: str) -> Guarantee:
-    """What is claimed as a value, from its exact numbers."""
-    goal = DEFINITIONS[definition](
-        epsilon=exact(claim["exact"]["epsilon"], "epsilon"),
-        delta=exact(claim["exact"]["delta"], "delta"),
-        users=claim["users"],
-        neighbors=claim["neighbors"],
-        unit=claim["unit"],
-    )
-    if (float(goal.epsilon), float(goal.delta)) != (claim["epsilon"], claim["delta"]):
-        raise Failed("a rounded number is not the one that the exact number gives")
-    return goal
+class Unchecked(Exception):
+    """What cannot be judged here, and why."""
 
 
-def drawn(about: About) -> Guarantee:
-    """The guarantee that the tables were made with: for a child, that of its first parent."""
-    return claimed(about["guarantee"], about["plan"][0]["guarantee"])
+# The plan
+
+
+def check_plan(about: About) -> str:
+    """The plan is one that planning allows; for our planner also the one that it makes."""
+    recorded = plan_from_record(about)
+    try:
+        check_possible(recorded, about)
+    except UsageError as why:
+        raise Failed(f"this cannot be planned: {why}") from None
+    possible = "each mechanism serves its kind of items, and what it makes use of comes before it"
+    planner = about.get("planner", 1)
+    if planner < 1:
+        raise Failed("there is no planner of such a number")
+    if planner != PLANNER:
+        if about["software"]["version"] == VERSION and about["review"] is None:
+            raise Failed("this version of zealous plans by another planner")
+        return f"{possible}; chosen by another planner (number {planner}), so not planned again"
+    try:
+        again = plan_again(recorded)
+    except UsageError as why:
+        raise Failed(f"this cannot be planned: {why}") from None
+    if again.goal != recorded.goal:
+        raise Failed("planned again, the release has another epsilon or delta in total")
+    for part, other in zip(recorded.parts, again.parts, strict=True):
+        if part.goal != other.goal:
+            raise Failed(f"{part.name()}: planned again, it has another share of the budget")
+        if part != other:
+            raise Failed(f"{part.name()}: planned again, it has other parameters")
+    return f"{possible}; planned again, all parameters are the same"
 
 
 # Numbers
@@ -56,71 +76,47 @@ def drawn(about: About) -> Guarantee:
 def check_numbers(about: About) -> str:
     """Compute from each part's parameters what they give, and compare with what is claimed."""
     claim = about["guarantee"]
-    goal = claimed(claim, claim["definition"])
+    goal = guarantee_from_record(claim, claim["definition"])
     if about["review"] is not None and not isinstance(goal, Indistinguishability):
         raise Failed("a filtered child keeps indistinguishability alone, and claims more")
-    if not about["plan"]:
-        raise Failed("there is no plan")
-    epsilon = delta = Fraction(0)
-    for part in about["plan"]:
+    recorded = plan_from_record(about)
+    for part, stated_part in zip(recorded.parts, about["plan"], strict=True):
         try:
-            share = _part(part, about)
+            _check_part(part, stated_part, about)
         except Failed as why:
-            raise Failed(f"{part['kind']}: {why}") from None
-        epsilon, delta = epsilon + share.epsilon, delta + share.delta
-    if epsilon > goal.epsilon or delta > goal.delta:
+            raise Failed(f"{part.name()}: {why}") from None
+    shares = [part.goal for part in recorded.parts]
+    if (
+        sum((share.epsilon for share in shares), Fraction(0)) > goal.epsilon
+        or sum((share.delta for share in shares), Fraction(0)) > goal.delta
+    ):
         raise Failed("the shares of the tables add up to more than the total")
     if about["also_guaranteed"] is not None:
-        _also(about)
+        _check_also(recorded, about)
     return (
         f"epsilon = {claim['epsilon']:g} and delta = {claim['delta']:g} follow from the parameters "
         f"of {len(about['plan'])} table(s)"
     )
 
 
-def _part(part: About, about: About) -> Guarantee:
-    """The share of one table; fails where its parameters do not give it."""
+def _check_part(part: Part, said: About, about: About) -> None:
+    """The share of one table is what its parameters give."""
     claim = about["guarantee"]
-    if any(part[name] != claim[name] for name in ("neighbors", "unit", "users")):
+    if any(said[name] != claim[name] for name in ("neighbors", "unit", "users")):
         raise Failed("neighbours, unit or users are not those of the whole release")
     first = about["plan"][0]["guarantee"]
-    if part["guarantee"] != (claim["definition"] if about["review"] is None else first):
+    if said["guarantee"] != (claim["definition"] if about["review"] is None else first):
         raise Failed("its guarantee is another than that of the whole release")
-    share, scale = claimed(part, part["guarantee"]), exact(part["exact"]["scale"], "scale")
-    if float(scale) != part["scale"]:
-        raise Failed("a rounded number is not the one that the exact number gives")
-    mechanism = _mechanism(part)
-    given = mechanism.delta(share)
-    if given > share.delta:
+    if part.delta > part.goal.delta:
         raise Failed("its epsilon or delta is smaller than what its parameters give")
-    if Fraction(part["delta_achieved"]) < given:
+    if Fraction(said["delta_achieved"]) < part.delta:
         raise Failed("the delta that it says to achieve is too small")
-    return share
 
 
-def _mechanism(part: About) -> Calibrated:
-    """The mechanism of a table, made anew from its parameters."""
-    try:
-        mechanism = MECHANISMS[part["mechanism"]].again(part)
-    except LookupError:
-        raise Failed("its parameters are not those of its mechanism") from None
-    except UsageError as why:
-        raise Failed(str(why)) from None
-    if (mechanism.noise, mechanism.tau, mechanism.tau_prime) != (
-        part["noise"], part["tau"], part["tau_prime"],
-    ):  # fmt: skip
-        raise Failed("its noise or thresholds are not those of its mechanism")
-    if (mechanism.needs is None) != ("public" not in part):
-        raise Failed("it must name a public file exactly where its mechanism uses one")
-    return mechanism
-
-
-def _also(about: About) -> None:
-    other = about["also_guaranteed"]
+def _check_also(recorded: Plan, about: About) -> None:
+    other, given = about["also_guaranteed"], also(recorded)
     if about["review"] is not None and other["definition"] != Indistinguishability.definition:
         raise Failed("a filtered child keeps indistinguishability alone, and claims more")
-    parts = [_of_any_kind(part) for part in about["plan"]]
-    given = also(Plan(goal=drawn(about), parts=tuple(parts)))
     same = all(other[name] == about["guarantee"][name] for name in ("neighbors", "unit", "users"))
     if (
         given is None
@@ -138,8 +134,8 @@ def _also(about: About) -> None:
 def check_words(path: Path, about: About) -> str:
     """What people read is what the numbers say; for a release that this version wrote."""
     claim = about["guarantee"]
-    goal = claimed(claim, claim["definition"])
-    planned = _planned(about)
+    goal = guarantee_from_record(claim, claim["definition"])
+    planned = plan_from_record(about)
     said = {**stated(goal, about, float, theorem(planned)), "exact": claim["exact"]}
     if said != claim:
         raise Failed("the guarantee in words is not the one in numbers")
@@ -167,7 +163,7 @@ def assumptions(about: About) -> list[str]:
     That some people are in no other release is the publisher's word: it stands there, or not.
     """
     said = assumed(
-        drawn(about),
+        goal_from_record(about),
         Columns(**about["columns"]),
         Period.parse(about["period"]) if about["period"] is not None else None,
         [part["public"] for part in about["plan"] if "public" in part],
@@ -178,7 +174,7 @@ def assumptions(about: About) -> list[str]:
 
 def also_stated(about: About, planned: Plan | None = None) -> dict[str, Any] | None:
     """What else the parameters give, as release.json states it; of a child, what is left of it."""
-    other = also(planned or _planned(about))
+    other = also(planned or plan_from_record(about))
     if other is None or (
         about["review"] is not None and not isinstance(other, Indistinguishability)
     ):
@@ -186,41 +182,8 @@ def also_stated(about: About, planned: Plan | None = None) -> dict[str, Any] | N
     return stated(other, about, as_float, other.theorem)
 
 
-def _planned(about: About) -> Plan:
-    parts = [_again(part, about["files"][part["kind"]]["columns"]) for part in about["plan"]]
-    return Plan(goal=drawn(about), parts=tuple(parts))
-
-
-def _again(part: About, item: Sequence[str]) -> Part:
-    """A part of the plan, made anew from its parameters."""
-    m, settings = part["items_per_user"], part["settings"]
-    try:
-        if part["kind"].startswith("columns:"):  # a column's own name may hold a plus sign
-            by = settings["by"]
-            kind: Kind = columns(*(item[:-1] if by else item), items_per_user=m, by=by)
-        else:
-            kind = named(part["kind"], m, **settings)
-    except UsageError:
-        raise Failed(
-            f"{part['kind']}: this is no kind of items, or not one with such settings"
-        ) from None
-    return replace(_of_any_kind(part), kind=kind)
-
-
-def _of_any_kind(part: About) -> Part:
-    """A part of the plan, apart from what its items are."""
-    goal, mechanism = claimed(part, part["guarantee"]), _mechanism(part)
-    return Part(
-        kind=Unnamed(items_per_user=part["items_per_user"]),
-        goal=goal,
-        mechanism=mechanism,
-        delta=mechanism.delta(goal),
-        public=part.get("public"),
-    )
-
-
 def _check_figures(planned: Plan, about: About) -> None:
-    """Every figure of the plan follows from its parameters; items are those of the columns."""
+    """Every figure of the plan follows from its parameters, and files are called by their kind."""
     names = file_names([part.name() for part in planned.parts])
     for again, part in zip(planned.parts, about["plan"], strict=True):
         kind, files = again.kind, about["files"][part["kind"]]
@@ -228,12 +191,5 @@ def _check_figures(planned: Plan, about: About) -> None:
         if {**figured, **figures(again)} != part:
             raise Failed(f"{part['kind']}: settings or figures are not those of its parameters")
         name = names[part["kind"]]
-        if (files["parquet"], files["csv"], files["columns"]) != (
-            f"{name}.parquet", f"{name}.csv", list(kind.columns()),
-        ):  # fmt: skip
-            raise Failed(f"{part['kind']}: files or columns are not those of such items")
-        try:
-            kind.check(about["columns"])
-            check_select(part["select"], about["columns"])
-        except UsageError:
-            raise Failed(f"{part['kind']}: the log's columns do not give such items") from None
+        if (files["parquet"], files["csv"]) != (f"{name}.parquet", f"{name}.csv"):
+            raise Failed(f"{part['kind']}: files are not called as those of such items")
