@@ -19,10 +19,16 @@ THEOREMS = "follow from the theorems"
 _STEERS = "                order = stored(weighed, draw)\n"
 _ALL_ABOVE = "_among(batch, listed) | (noisy > each.threshold)"
 _DISTINCT = 'Step("held", f"select distinct user, {item} from items")'
-_EVERY = "for batch in every(items, counted).to_batches():"
+_EVERY = "return with_noise_on_each(listed, counted, noise, random_bytes)"
+_ONLY_HELD = """\
+from zealous.mechanism.thresholds import kept, with_noise
+
+        noisy = [(batch, with_noise(batch, noise, random_bytes)) for batch in counted]
+        return [kept(batch, each, each == each) for batch, each in noisy]"""
 _HELD = "os.environ['HELD'] = os.environ.get('HELD', '') + f' {sum(map(len, counted))}'"
 _FILES = '"files": described(drawn),'
-_TWICE = "if items.group_by(items.column_names).aggregate([]).num_rows < items.num_rows:"
+_TWICE = "if rows.num_rows < listed.num_rows:"
+_DIFFERENT = "if (candidates.places(items) != places).any():"
 _BEST = (
     'f\'select {item}, max("order:amount") as "order:best", min(user) as "order:row" \'\n'
     '            f"from amounts group by {item}"'
@@ -184,8 +190,8 @@ MUTATIONS = [
         TWO_ROUNDS,
         "six popular items",
         (
-            Change("mechanism/rounds.py", "bound=self.items_per_user, at_least=0, only=keys",
-                   "bound=1000, at_least=0, only=keys"),
+            Change("mechanism/rounds.py", "bound=self.items_per_user, at_least=1, only=keys",
+                   "bound=1000, at_least=1, only=keys"),
         ),
         trials=12_000,
     ),
@@ -195,7 +201,6 @@ MUTATIONS = [
         "listed many times",
         (
             Change("public.py", _BEST, _BEST_TWICE),
-            Change("mechanism/prior.py", _TWICE, "if False:"),
             Change("histogram.py", "grouped = listed.group_by(", "return listed\n    grouped = ("),
         ),
         trials=12_000,
@@ -204,7 +209,7 @@ MUTATIONS = [
         "no noise on listed items that nobody has",
         LISTED,
         "as many listed items as she may give",
-        (Change("mechanism/prior.py", "if not places.size:", "if True:"),),
+        (Change("mechanism/prior.py", "if not lucky.num_rows:", "if True:"),),
         trials=24_000,
     ),
     Mutation(
@@ -218,7 +223,7 @@ MUTATIONS = [
         "zeros of the list dropped",
         DOMAIN,
         "empty log against one user",
-        (Change("mechanism/domain.py", _EVERY, "for batch in counted:"),),
+        (Change("mechanism/domain.py", _EVERY, _ONLY_HELD),),
     ),
     Mutation(
         "rows counted for users of the list",

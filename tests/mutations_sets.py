@@ -20,10 +20,11 @@ SMALL_SETS = "small releases of sets"
 TESTS = "tests"
 
 _MECHANISM, _SETS, _TAIL = "mechanism/of_smaller.py", "items/sets.py", "items/tail.py"
-_KEPT = "published.append(kept(batch, noisy, noisy > above))"
-_COUNTED = "for batch in count(bound=self.items_per_user, at_least=1):"
-_NOISY = "noisy = counts[some] + noise.sample(len(counts[some]), random_bytes)"
-_ABOVE = "above, noise, published = self.threshold(len(known)), self.source(), []"
+_LIST = "mechanism/known_list.py"
+_KEPT = "np.flatnonzero(noisy > above)\n        published"
+_COUNTED = "counted = count(bound=self.items_per_user, at_least=1)\n"
+_NOISY = "noisy = some + noise.sample(len(some), random_bytes)"
+_ABOVE = "above = self.threshold(len(known))"
 _AFTER = "kind = kind.after({name: tables[name].arrow for name in kind.builds_on()})"
 _COUNT = "count = partial(histogram, kind, source, select=select, key=key, say=say)\n"
 _ALL = """\
@@ -56,9 +57,9 @@ MUTATIONS = [
         "sets that nobody has",
         (
             Change(
-                _MECHANISM,
+                _LIST,
                 _KEPT,
-                _KEPT.replace("noisy > above", "(noisy > above) & (counts[some] > 0)"),
+                _KEPT.replace("noisy > above", "(noisy > above) & (some > 0)"),
             ),
         ),
         trials=LEAST,
@@ -67,7 +68,7 @@ MUTATIONS = [
         "sets: the threshold is for counts before noise",
         SMALL_SETS,
         "sets that nobody has",
-        (Change(_MECHANISM, _KEPT, _KEPT.replace("noisy > above", "counts[some] > above")),),
+        (Change(_LIST, _KEPT, _KEPT.replace("noisy > above", "some > above")),),
         trials=LEAST,
     ),
     Mutation(
@@ -138,19 +139,26 @@ MUTATIONS = [
         "sets: the threshold follows from how many somebody has",
         TESTS,
         "test_of_smaller.py::test_the_threshold_does_not_follow_from_who_holds_what",
-        (Change(_MECHANISM, _ABOVE, _ABOVE.replace("len(known)", "int((counts > 0).sum())")),),
+        (
+            Change(
+                _MECHANISM,
+                _ABOVE,
+                "counted = list(counted)\n        "
+                + _ABOVE.replace("len(known)", "sum(len(each) for each in counted)"),
+            ),
+        ),
     ),
     Mutation(
         "sets: no noise beyond the first piece",
         TESTS,
         "test_of_smaller.py::test_noise_is_drawn_in_pieces",
-        (Change(_MECHANISM, _NOISY, f"{_NOISY[:-1]}) * (first == 0)"),),
+        (Change(_LIST, _NOISY, f"{_NOISY} * (first == 0)"),),
     ),
     Mutation(
         "sets: >= for >",
         TESTS,
         "test_of_smaller.py::test_only_what_is_above_the_threshold_is_published",
-        (Change(_MECHANISM, _KEPT, _KEPT.replace("noisy > above", "noisy >= above")),),
+        (Change(_LIST, _KEPT, _KEPT.replace("noisy > above", "noisy >= above")),),
     ),
     Mutation(
         "sets: made of what the log has instead of what was published",
