@@ -14,6 +14,8 @@ SELECTION, DOMAIN = "selection", "domain, m = 1"
 SET_UNION, SIPS = "set-union, m = 1", "sips, m = 2, add-remove"
 ROUNDS, TWO_ROUNDS = "rounds, m = 1, add-remove", "two short rounds, add-remove"
 LISTED = "one round with a prior, add-remove"
+RESULTS, OF_KEYWORDS = "results, m = 1", "of-keywords, m = 1"
+SMALL_QUERIES = "small releases of queries"
 THEOREMS = "follow from the theorems"
 
 _STEERS = "                order = stored(weighed, draw)\n"
@@ -27,13 +29,18 @@ from zealous.mechanism.thresholds import kept, with_noise
         return [kept(batch, each, each == each) for batch, each in noisy]"""
 _HELD = "os.environ['HELD'] = os.environ.get('HELD', '') + f' {sum(map(len, counted))}'"
 _FILES = '"files": described(drawn),'
-_TWICE = "if rows.num_rows < listed.num_rows:"
-_DIFFERENT = "if (candidates.places(items) != places).any():"
+_LIST, _OF_KEYWORDS = "mechanism/known_list.py", "mechanism/of_keywords.py"
+_WORDS = "released.sort_by(order).slice(0, MOST_KEYWORDS)"
 _BEST = (
     'f\'select {item}, max("order:amount") as "order:best", min(user) as "order:row" \'\n'
     '            f"from amounts group by {item}"'
 )
 _BEST_TWICE = 'f\'select {item}, "order:amount" as "order:best", user as "order:row" from amounts\''
+_NOT_MERGED = (
+    Change("public.py", _BEST, _BEST_TWICE),
+    Change(_LIST, "if rows.num_rows < listed.num_rows:", "if False:"),
+    Change(_LIST, "if (candidates.places(items) != places).any():", "if False:"),
+)
 _SPLIT = "scales = [math.ceil(WEIGHT * math.sqrt(sides / part) / mu) for part in shape.shares]"
 _SIDES = "    sides = goal.moved_counts(1)\n"
 _ON_COUNTS = "blocks.append((sides * m, sides * m * unit**2, scale.numerator))"
@@ -250,5 +257,82 @@ MUTATIONS = [
                    f"counted = list(counted)\n        {_HELD}\n        {_EVERY}"),
             Change("publish.py", _FILES, f"{_FILES} 'held': os.environ['HELD'],"),
         ),
+    ),
+    Mutation(
+        "two spellings on a public list are two items",
+        DOMAIN,
+        "each item once",
+        _NOT_MERGED,
+        trials=LEAST,
+    ),
+    Mutation(
+        "two spellings of a document are two documents",
+        RESULTS,
+        "each item once",
+        _NOT_MERGED,
+        trials=LEAST,
+    ),
+    Mutation(
+        "results: documents that nobody clicked are left out",
+        RESULTS,
+        "empty log against one user",
+        (Change("mechanism/domain.py", _EVERY, _ONLY_HELD),),
+    ),
+    Mutation(
+        "results: every document of a user counts",
+        RESULTS,
+        "four listed items",
+        (
+            Change("mechanism/domain.py", "count(bound=self.items_per_user,",
+                   "count(bound=10 * self.items_per_user,"),
+        ),
+        trials=12_000,
+    ),
+    Mutation(
+        "of-keywords: those that nobody asked get no noise",
+        SMALL_QUERIES,
+        "queries that nobody asked",
+        (Change(_LIST, "lucky = np.setdiff1d(lucky, held)", "lucky = lucky[:0]"),),
+        trials=LEAST,
+    ),
+    Mutation(
+        "of-keywords: keywords stand twice in the list",
+        SMALL_QUERIES,
+        "queries that nobody asked",
+        (
+            Change(_OF_KEYWORDS, _WORDS, f"__import__('pyarrow').concat_tables([{_WORDS}] * 2)"),
+            Change(_OF_KEYWORDS, "above = self.threshold(len(queries.words))",
+                   "above = self.threshold(len(queries.words) // 2)"),
+            Change(_OF_KEYWORDS, "or len(words.unique()) < len(words):", "or False:"),
+            Change(_LIST, "if (candidates.places(items) != places).any():", "if False:"),
+        ),
+        trials=LEAST,
+    ),
+    Mutation(
+        "of-keywords: half of the noise",
+        OF_KEYWORDS,
+        "m popular items for m others",
+        (
+            Change(_OF_KEYWORDS, "DiscreteLaplace(scale=self.scale)",
+                   "DiscreteLaplace(scale=self.scale / 2)"),
+        ),
+        trials=12_000,
+    ),
+    Mutation(
+        "of-keywords: every query of a user counts",
+        OF_KEYWORDS,
+        "four listed items",
+        (
+            Change(_OF_KEYWORDS, "count(bound=self.items_per_user,",
+                   "count(bound=10 * self.items_per_user,"),
+        ),
+        trials=24_000,
+    ),
+    Mutation(
+        "of-keywords: what is no candidate takes the place of one",
+        OF_KEYWORDS,
+        "not made of keywords alone",
+        (Change("histogram.py", "    if made_of is not None:", "    if False:"),),
+        trials=12_000,
     ),
 ]  # fmt: skip

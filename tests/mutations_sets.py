@@ -20,7 +20,7 @@ SMALL_SETS = "small releases of sets"
 TESTS = "tests"
 
 _MECHANISM, _SETS, _TAIL = "mechanism/of_smaller.py", "items/sets.py", "items/tail.py"
-_LIST = "mechanism/known_list.py"
+_LIST, _OF_KEYWORDS = "mechanism/known_list.py", "mechanism/of_keywords.py"
 _KEPT = "np.flatnonzero(noisy > above)\n        published"
 _COUNTED = "counted = count(bound=self.items_per_user, at_least=1)\n"
 _NOISY = "noisy = some + noise.sample(len(some), random_bytes)"
@@ -233,5 +233,59 @@ MUTATIONS = [
         TESTS,
         "test_enumeration_sets.py::test_one_person_moves_as_many_counts_as_she_may",
         (Change(_TAIL, _RARE, _RARE_BY_LOG),),
+    ),
+    Mutation(
+        "of-keywords: keywords from lists accepted",
+        TESTS,
+        "test_of_keywords.py::test_keywords_from_lists_are_refused_and_nothing_is_charged",
+        (Change("plan.py", "            self.mechanism.check(roles)\n", "            pass\n"),),
+    ),
+    Mutation(
+        "of-keywords: keywords by an attribute accepted",
+        TESTS,
+        "test_of_keywords.py::test_keywords_that_could_be_listed_twice_cannot_be_planned",
+        (Change("plan.py", " and words.by is None", ""),),
+    ),
+    Mutation(
+        "of-keywords: keywords with a space accepted",
+        TESTS,
+        "test_of_keywords.py::test_the_mechanism_refuses_what_was_not_planned_here",
+        (Change(_OF_KEYWORDS, "or pc.any(blank).as_py() or", "or"),),
+    ),
+    Mutation(
+        "of-keywords: a keyword twice accepted",
+        TESTS,
+        "test_of_keywords.py::test_the_mechanism_refuses_what_was_not_planned_here",
+        (Change(_OF_KEYWORDS, "or len(words.unique()) < len(words):", "or False:"),),
+    ),
+    Mutation(
+        "of-keywords: one that somebody asked may pass by two noises",
+        TESTS,
+        "test_known_list.py::test_both_ways_to_draw_are_the_same",
+        (Change(_LIST, "lucky = np.setdiff1d(lucky, held)", "lucky = np.unique(lucky)"),),
+    ),
+    Mutation(
+        "lists: nobody looks whether items are different",
+        TESTS,
+        "test_known_list.py::test_no_noise_is_drawn_for_a_list_with_an_item_twice",
+        (Change(_LIST, "if (candidates.places(items) != places).any():", "if False:"),),
+    ),
+    Mutation(
+        "lists: numbers for texts",
+        TESTS,
+        "test_known_list.py::test_items_are_texts",
+        (
+            Change(
+                _LIST,
+                "table.select(names).cast(pa.schema([(name, pa.string()) for name in names]))",
+                "table.select(names)",
+            ),
+        ),
+    ),
+    Mutation(
+        "sets: what was published twice is taken for two",
+        TESTS,
+        "test_grown.py::test_what_was_published_twice_is_refused",
+        (Change("items/grown.py", "if (np.diff(level.keys) <= 0).any():", "if False:"),),
     ),
 ]  # fmt: skip

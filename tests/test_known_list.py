@@ -212,7 +212,7 @@ def test_no_noise_is_drawn_for_a_list_with_an_item_twice(names: str) -> None:
 
 def test_both_ways_to_draw_are_the_same() -> None:
     """Noise for each, or how many and then which: the same chance and the same counts."""
-    listed, above, runs = ItemTable.of(pa.table({"item": list("abcd")})), 1, 3000
+    listed, above, runs = ItemTable.of(pa.table({"item": list("abcd")})), 1, 800
     counted = batches(
         {"item": "b", "count": 1}, {"item": "c", "count": 2}, {"item": "x", "count": 9}
     )
