@@ -14,20 +14,33 @@ SELECTION, DOMAIN = "selection", "domain, m = 1"
 SET_UNION, SIPS = "set-union, m = 1", "sips, m = 2, add-remove"
 ROUNDS, TWO_ROUNDS = "rounds, m = 1, add-remove", "two short rounds, add-remove"
 LISTED = "one round with a prior, add-remove"
+RESULTS, OF_KEYWORDS = "results, m = 1", "of-keywords, m = 1"
+SMALL_QUERIES = "small releases of queries"
 THEOREMS = "follow from the theorems"
 
 _STEERS = "                order = stored(weighed, draw)\n"
 _ALL_ABOVE = "_among(batch, listed) | (noisy > each.threshold)"
 _DISTINCT = 'Step("held", f"select distinct user, {item} from items")'
-_EVERY = "for batch in every(items, counted).to_batches():"
+_EVERY = "return with_noise_on_each(listed, counted, noise, random_bytes)"
+_ONLY_HELD = """\
+from zealous.mechanism.thresholds import kept, with_noise
+
+        noisy = [(batch, with_noise(batch, noise, random_bytes)) for batch in counted]
+        return [kept(batch, each, each == each) for batch, each in noisy]"""
 _HELD = "os.environ['HELD'] = os.environ.get('HELD', '') + f' {sum(map(len, counted))}'"
 _FILES = '"files": described(drawn),'
-_TWICE = "if items.group_by(items.column_names).aggregate([]).num_rows < items.num_rows:"
+_LIST, _OF_KEYWORDS = "mechanism/known_list.py", "mechanism/of_keywords.py"
+_WORDS = "released.sort_by(order).slice(0, MOST_KEYWORDS)"
 _BEST = (
     'f\'select {item}, max("order:amount") as "order:best", min(user) as "order:row" \'\n'
     '            f"from amounts group by {item}"'
 )
 _BEST_TWICE = 'f\'select {item}, "order:amount" as "order:best", user as "order:row" from amounts\''
+_NOT_MERGED = (
+    Change("public.py", _BEST, _BEST_TWICE),
+    Change(_LIST, "if rows.num_rows < listed.num_rows:", "if False:"),
+    Change(_LIST, "if (candidates.places(items) != places).any():", "if False:"),
+)
 _SPLIT = "scales = [math.ceil(WEIGHT * math.sqrt(sides / part) / mu) for part in shape.shares]"
 _SIDES = "    sides = goal.moved_counts(1)\n"
 _ON_COUNTS = "blocks.append((sides * m, sides * m * unit**2, scale.numerator))"
@@ -184,8 +197,8 @@ MUTATIONS = [
         TWO_ROUNDS,
         "six popular items",
         (
-            Change("mechanism/rounds.py", "bound=self.items_per_user, at_least=0, only=keys",
-                   "bound=1000, at_least=0, only=keys"),
+            Change("mechanism/rounds.py", "bound=self.items_per_user, at_least=1, only=keys",
+                   "bound=1000, at_least=1, only=keys"),
         ),
         trials=12_000,
     ),
@@ -195,7 +208,6 @@ MUTATIONS = [
         "listed many times",
         (
             Change("public.py", _BEST, _BEST_TWICE),
-            Change("mechanism/prior.py", _TWICE, "if False:"),
             Change("histogram.py", "grouped = listed.group_by(", "return listed\n    grouped = ("),
         ),
         trials=12_000,
@@ -204,7 +216,7 @@ MUTATIONS = [
         "no noise on listed items that nobody has",
         LISTED,
         "as many listed items as she may give",
-        (Change("mechanism/prior.py", "if not places.size:", "if True:"),),
+        (Change("mechanism/prior.py", "if not lucky.num_rows:", "if True:"),),
         trials=24_000,
     ),
     Mutation(
@@ -218,7 +230,7 @@ MUTATIONS = [
         "zeros of the list dropped",
         DOMAIN,
         "empty log against one user",
-        (Change("mechanism/domain.py", _EVERY, "for batch in counted:"),),
+        (Change("mechanism/domain.py", _EVERY, _ONLY_HELD),),
     ),
     Mutation(
         "rows counted for users of the list",
@@ -245,5 +257,82 @@ MUTATIONS = [
                    f"counted = list(counted)\n        {_HELD}\n        {_EVERY}"),
             Change("publish.py", _FILES, f"{_FILES} 'held': os.environ['HELD'],"),
         ),
+    ),
+    Mutation(
+        "two spellings on a public list are two items",
+        DOMAIN,
+        "each item once",
+        _NOT_MERGED,
+        trials=LEAST,
+    ),
+    Mutation(
+        "two spellings of a document are two documents",
+        RESULTS,
+        "each item once",
+        _NOT_MERGED,
+        trials=LEAST,
+    ),
+    Mutation(
+        "results: documents that nobody clicked are left out",
+        RESULTS,
+        "empty log against one user",
+        (Change("mechanism/domain.py", _EVERY, _ONLY_HELD),),
+    ),
+    Mutation(
+        "results: every document of a user counts",
+        RESULTS,
+        "four listed items",
+        (
+            Change("mechanism/domain.py", "count(bound=self.items_per_user,",
+                   "count(bound=10 * self.items_per_user,"),
+        ),
+        trials=12_000,
+    ),
+    Mutation(
+        "of-keywords: those that nobody asked get no noise",
+        SMALL_QUERIES,
+        "queries that nobody asked",
+        (Change(_LIST, "lucky = np.setdiff1d(lucky, held)", "lucky = lucky[:0]"),),
+        trials=LEAST,
+    ),
+    Mutation(
+        "of-keywords: keywords stand twice in the list",
+        SMALL_QUERIES,
+        "queries that nobody asked",
+        (
+            Change(_OF_KEYWORDS, _WORDS, f"__import__('pyarrow').concat_tables([{_WORDS}] * 2)"),
+            Change(_OF_KEYWORDS, "above = self.threshold(len(queries.words))",
+                   "above = self.threshold(len(queries.words) // 2)"),
+            Change(_OF_KEYWORDS, "or len(words.unique()) < len(words):", "or False:"),
+            Change(_LIST, "if (candidates.places(items) != places).any():", "if False:"),
+        ),
+        trials=LEAST,
+    ),
+    Mutation(
+        "of-keywords: half of the noise",
+        OF_KEYWORDS,
+        "m popular items for m others",
+        (
+            Change(_OF_KEYWORDS, "DiscreteLaplace(scale=self.scale)",
+                   "DiscreteLaplace(scale=self.scale / 2)"),
+        ),
+        trials=12_000,
+    ),
+    Mutation(
+        "of-keywords: every query of a user counts",
+        OF_KEYWORDS,
+        "four listed items",
+        (
+            Change(_OF_KEYWORDS, "count(bound=self.items_per_user,",
+                   "count(bound=10 * self.items_per_user,"),
+        ),
+        trials=24_000,
+    ),
+    Mutation(
+        "of-keywords: what is no candidate takes the place of one",
+        OF_KEYWORDS,
+        "not made of keywords alone",
+        (Change("histogram.py", "    if made_of is not None:", "    if False:"),),
+        trials=12_000,
     ),
 ]  # fmt: skip

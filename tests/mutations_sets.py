@@ -20,10 +20,11 @@ SMALL_SETS = "small releases of sets"
 TESTS = "tests"
 
 _MECHANISM, _SETS, _TAIL = "mechanism/of_smaller.py", "items/sets.py", "items/tail.py"
-_KEPT = "published.append(kept(batch, noisy, noisy > above))"
-_COUNTED = "for batch in count(bound=self.items_per_user, at_least=1):"
-_NOISY = "noisy = counts[some] + noise.sample(len(counts[some]), random_bytes)"
-_ABOVE = "above, noise, published = self.threshold(len(known)), self.source(), []"
+_LIST, _OF_KEYWORDS = "mechanism/known_list.py", "mechanism/of_keywords.py"
+_KEPT = "np.flatnonzero(noisy > above)\n        published"
+_COUNTED = "counted = count(bound=self.items_per_user, at_least=1)\n"
+_NOISY = "noisy = some + noise.sample(len(some), random_bytes)"
+_ABOVE = "above = self.threshold(len(known))"
 _AFTER = "kind = kind.after({name: tables[name].arrow for name in kind.builds_on()})"
 _COUNT = "count = partial(histogram, kind, source, select=select, key=key, say=say)\n"
 _ALL = """\
@@ -56,9 +57,9 @@ MUTATIONS = [
         "sets that nobody has",
         (
             Change(
-                _MECHANISM,
+                _LIST,
                 _KEPT,
-                _KEPT.replace("noisy > above", "(noisy > above) & (counts[some] > 0)"),
+                _KEPT.replace("noisy > above", "(noisy > above) & (some > 0)"),
             ),
         ),
         trials=LEAST,
@@ -67,7 +68,7 @@ MUTATIONS = [
         "sets: the threshold is for counts before noise",
         SMALL_SETS,
         "sets that nobody has",
-        (Change(_MECHANISM, _KEPT, _KEPT.replace("noisy > above", "counts[some] > above")),),
+        (Change(_LIST, _KEPT, _KEPT.replace("noisy > above", "some > above")),),
         trials=LEAST,
     ),
     Mutation(
@@ -138,19 +139,26 @@ MUTATIONS = [
         "sets: the threshold follows from how many somebody has",
         TESTS,
         "test_of_smaller.py::test_the_threshold_does_not_follow_from_who_holds_what",
-        (Change(_MECHANISM, _ABOVE, _ABOVE.replace("len(known)", "int((counts > 0).sum())")),),
+        (
+            Change(
+                _MECHANISM,
+                _ABOVE,
+                "counted = list(counted)\n        "
+                + _ABOVE.replace("len(known)", "sum(len(each) for each in counted)"),
+            ),
+        ),
     ),
     Mutation(
         "sets: no noise beyond the first piece",
         TESTS,
         "test_of_smaller.py::test_noise_is_drawn_in_pieces",
-        (Change(_MECHANISM, _NOISY, f"{_NOISY[:-1]}) * (first == 0)"),),
+        (Change(_LIST, _NOISY, f"{_NOISY} * (first == 0)"),),
     ),
     Mutation(
         "sets: >= for >",
         TESTS,
         "test_of_smaller.py::test_only_what_is_above_the_threshold_is_published",
-        (Change(_MECHANISM, _KEPT, _KEPT.replace("noisy > above", "noisy >= above")),),
+        (Change(_LIST, _KEPT, _KEPT.replace("noisy > above", "noisy >= above")),),
     ),
     Mutation(
         "sets: made of what the log has instead of what was published",
@@ -356,5 +364,59 @@ MUTATIONS = [
         TESTS,
         "test_forgeries.py::test_a_child_is_judged_by_what_is_left",
         (Change("verify/tables.py", "any(map(removed.get, _origins(part)))", "False"),),
+    ),
+    Mutation(
+        "of-keywords: keywords from lists accepted",
+        TESTS,
+        "test_of_keywords.py::test_keywords_from_lists_are_refused_and_nothing_is_charged",
+        (Change("plan.py", "            self.mechanism.check(roles)\n", "            pass\n"),),
+    ),
+    Mutation(
+        "of-keywords: keywords by an attribute accepted",
+        TESTS,
+        "test_of_keywords.py::test_keywords_that_could_be_listed_twice_cannot_be_planned",
+        (Change("plan.py", " and words.by is None", ""),),
+    ),
+    Mutation(
+        "of-keywords: keywords with a space accepted",
+        TESTS,
+        "test_of_keywords.py::test_the_mechanism_refuses_what_was_not_planned_here",
+        (Change(_OF_KEYWORDS, "or pc.any(blank).as_py() or", "or"),),
+    ),
+    Mutation(
+        "of-keywords: a keyword twice accepted",
+        TESTS,
+        "test_of_keywords.py::test_the_mechanism_refuses_what_was_not_planned_here",
+        (Change(_OF_KEYWORDS, "or len(words.unique()) < len(words):", "or False:"),),
+    ),
+    Mutation(
+        "of-keywords: one that somebody asked may pass by two noises",
+        TESTS,
+        "test_known_list.py::test_both_ways_to_draw_are_the_same",
+        (Change(_LIST, "lucky = np.setdiff1d(lucky, held)", "lucky = np.unique(lucky)"),),
+    ),
+    Mutation(
+        "lists: nobody looks whether items are different",
+        TESTS,
+        "test_known_list.py::test_no_noise_is_drawn_for_a_list_with_an_item_twice",
+        (Change(_LIST, "if (candidates.places(items) != places).any():", "if False:"),),
+    ),
+    Mutation(
+        "lists: numbers for texts",
+        TESTS,
+        "test_known_list.py::test_items_are_texts",
+        (
+            Change(
+                _LIST,
+                "table.select(names).cast(pa.schema([(name, pa.string()) for name in names]))",
+                "table.select(names)",
+            ),
+        ),
+    ),
+    Mutation(
+        "sets: what was published twice is taken for two",
+        TESTS,
+        "test_grown.py::test_what_was_published_twice_is_refused",
+        (Change("items/grown.py", "if (np.diff(level.keys) <= 0).any():", "if False:"),),
     ),
 ]  # fmt: skip

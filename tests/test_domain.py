@@ -30,7 +30,6 @@ from zealous.items import queries
 from zealous.log import read_log
 from zealous.mechanism import domain as module
 from zealous.mechanism.domain import Domain
-from zealous.mechanism.every import every
 from zealous.mechanism.protocol import Calibrated
 from zealous.noise import seeded_bytes
 from zealous.public import read_public
@@ -295,42 +294,6 @@ def test_the_noise_has_its_scale_and_no_other(scale: Fraction) -> None:
     assert p_value(scale) > 1e-4
     for factor in (Fraction(85, 100), Fraction(115, 100)):
         assert p_value(scale * factor) < 1e-9
-
-
-# Every key with its count
-
-
-def test_every_key_in_its_order() -> None:
-    keys = pa.table({"a": ["x", "y", "x"], "b": ["1", "1", "2"], "count": [7, 8, 9]})
-    found = [{"count": 4, "b": "2", "a": "x"}, {"count": 5, "b": "9", "a": "x"}]
-    batches = [pa.RecordBatch.from_pylist([row]) for row in found]
-    rows = every(keys, batches).to_pylist()
-    assert [tuple(row.values()) for row in rows] == [("x", "1", 0), ("y", "1", 0), ("x", "2", 4)]
-    assert every(keys, []).to_pydict()["count"] == [0, 0, 0]
-    assert every(keys.slice(0, 0), batches).num_rows == 0
-
-
-def test_every_key_whatever_the_types_and_names_are() -> None:
-    names = ["zealous", "count_sum", "place"]
-    keys = pa.table({name: pa.array(["k"], pa.large_string()) for name in names})
-    row = {**dict.fromkeys(names, "k"), "count": 2}
-    counted = pa.RecordBatch.from_pylist([row]).set_column(3, "count", pa.array([2], pa.int32()))
-    found = every(keys, [counted])
-    assert found.to_pylist() == [row]
-    assert found.schema.field("count").type == pa.int64()
-
-
-def test_many_keys() -> None:
-    size = 300_000
-    names = np.random.default_rng(1).permutation(size).astype(str)
-    keys = pa.table({"item": names})
-    table = keys.append_column("count", pa.array(np.arange(size)))
-    shuffled = table.take(np.random.default_rng(2).permutation(size)[: size // 2])
-    found = every(keys, shuffled.to_batches(max_chunksize=20_000))
-    assert found["item"].to_pylist() == names.tolist()
-    expected = np.zeros(size, np.int64)
-    expected[shuffled["count"].to_numpy()] = shuffled["count"].to_numpy()
-    assert (found["count"].to_numpy() == expected).all()
 
 
 # A calibrated mechanism

@@ -177,7 +177,7 @@ OLD = [
     Forgery("rates before their queries", "rates",
             lambda about, _: reorder(about, "query-clicks", "queries"),
             "plan", "click rates need queries and query-clicks, in this order"),
-    Forgery("of keywords by land", "results", by_land, "plan", "keywords without --by"),
+    Forgery("of keywords by land", "results", by_land, "plan", "both without --by"),
     Forgery("a tail of folded queries", "tail", settings("queries", fold=True), "plan",
             "as they were asked"),
     # No such kind, or not of such a log

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sets_oracle import Published, candidates, parts, possible, table
 
+from zealous.errors import UsageError
 from zealous.items.grown import MOST, Grown, Level, place_of, sequences, sets
 
 # Commas and blanks; capitals; two whose order in UTF-16 is not that of their code points.
@@ -37,6 +38,12 @@ def found(grown: Grown) -> Published:
     """The candidates by their names."""
     columns = [each.to_pylist() for each in grown.columns(grown.parent, grown.last)]
     return dict(zip(zip(*columns, strict=True), grown.worth.tolist(), strict=True))
+
+
+def places(grown: Grown, parent: Any, last: Any) -> list[int]:
+    """Where in the list some pairs of numbers are."""
+    wanted = pa.table([pa.array(parent), pa.array(last)], names=grown.KEY)
+    return grown.places(wanted).tolist()
 
 
 @st.composite
@@ -110,14 +117,16 @@ def test_the_order_of_the_rows_changes_nothing(
 @given(data=st.data(), most=st.sampled_from([MOST, 9]))
 def test_places_are_those_of_the_candidates(family: str, data: Any, most: int) -> None:
     grown = GROW[family](tables(data.draw(released(family))), most)
-    assert grown.places(grown.parent, grown.last).tolist() == list(range(len(grown)))
+    assert places(grown, grown.parent, grown.last) == list(range(len(grown)))
     order = list(zip(grown.parent.tolist(), grown.last.tolist(), strict=True))
     assert order == sorted(set(order))
     # Every other pair of numbers that counting could come with is none.
     every = list(product(range(len(grown.levels[-1].codes)), range(len(grown.names))))
     others = [pair for pair in every if pair not in set(order)]
     parent, last = np.array(others, np.int64).reshape(-1, 2).T
-    assert grown.places(parent, last).tolist() == [-1] * len(others)
+    assert places(grown, parent, last) == [-1] * len(others)
+    beyond = np.full(len(grown), len(grown.names), np.int64)
+    assert places(grown, grown.parent, beyond) == [-1] * len(grown)
 
 
 @pytest.mark.parametrize("family", GROW)
@@ -221,5 +230,20 @@ def test_those_that_can_be_above_a_count(data: Any, count: int) -> None:
         grown, limit = grown.limited(), candidates("sets", levels)
     kept = grown.above(count)
     assert found(kept) == {item: n for item, n in found(grown).items() if limit[item] > count}
-    assert kept.places(kept.parent, kept.last).tolist() == list(range(len(kept)))
+    assert places(kept, kept.parent, kept.last) == list(range(len(kept)))
     assert found(kept.above(count)) == found(kept)
+
+
+@pytest.mark.parametrize("family", GROW)
+def test_what_was_published_twice_is_refused(family: str) -> None:
+    """Two places would spell one set."""
+    single = pa.table({"item_1": ["a", "b", "c"], "count": [9, 8, 7]})
+    pairs = pa.table({"item_1": ["a", "a"], "item_2": ["b", "c"], "count": [5, 4]})
+    GROW[family]([single, pairs])
+    for released in ([single.take([0, 1, 2, 1])], [single, pairs.take([0, 1, 0])]):
+        told = ""
+        try:
+            GROW[family](released)
+        except UsageError as refused:
+            told = str(refused)
+        assert "twice" in told

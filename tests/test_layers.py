@@ -121,6 +121,54 @@ def test_noise_is_drawn_in_the_mechanism_alone() -> None:
     assert len(users) > len(others)
 
 
+DRAWS = {"sample", "accepted", "rare_events", "uniform", "with_noise"}
+# What a mechanism does to rows that were counted, each of them once; noise for rows of a list is
+# drawn by known_list.py, which makes sure that a list has each item once too.
+ON_COUNTED_ROWS = {"_draw", "redrawn", "with_noise", "sample"}
+
+
+def called(node: ast.AST) -> str | None:
+    """The name of the function or method that is called, whoever has it."""
+    if not isinstance(node, ast.Call):
+        return None
+    return getattr(node.func, "attr", None) or getattr(node.func, "id", None)
+
+
+def uses(tree: ast.AST, name: str) -> list[ast.AST]:
+    """Where a function is named, but for where it is defined."""
+    return [
+        node
+        for node in ast.walk(tree)
+        if name in (getattr(node, "attr", None), getattr(node, "id", None))
+    ]
+
+
+def test_noise_for_each_of_a_list_is_drawn_in_one_place() -> None:
+    drawing = set()
+    for path in (ROOT / "mechanism").glob("*.py"):
+        tree = ast.parse(path.read_text())
+        functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+        where = {
+            function.name
+            for function in functions
+            for node in ast.walk(function)
+            if called(node) in DRAWS
+        }
+        if path.name == "known_list.py":
+            assert where
+            continue
+        assert where <= ON_COUNTED_ROWS, f"{path.name}: noise for a list goes through known_list.py"
+        drawing |= where
+        # It is handed to what counts, and never called with rows of one's own.
+        handed = [
+            node.args[0]
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Call) and called(node) == "partial"
+        ]
+        assert all(node in handed for node in uses(tree, "_draw")), path.name
+    assert drawing == ON_COUNTED_ROWS
+
+
 def test_no_pseudo_random_numbers_outside_the_generator() -> None:
     for path in ROOT.rglob("*.py"):
         if "generate" in path.relative_to(ROOT).parts[0]:

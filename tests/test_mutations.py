@@ -23,7 +23,7 @@ from mutations import (
     planted,
 )
 from mutations_mechanisms import MUTATIONS as OF_MECHANISMS
-from mutations_mechanisms import TWO_ROUNDS
+from mutations_mechanisms import OF_KEYWORDS, RESULTS, SMALL_QUERIES, TWO_ROUNDS
 from mutations_sets import MUTATIONS as OF_SETS
 from mutations_sets import SETS, TESTS
 from mutations_strangers import MUTATIONS as OF_STRANGERS
@@ -44,6 +44,9 @@ if where == "small releases":
     found = audit(int(trials), parts=["small"], plans=settings()[:1] if noticed_by else None)
 elif where == "small releases of sets":
     plans = [plan for plan in settings() if plan.of_sets]
+    found = audit(int(trials), parts=["small"], plans=plans)
+elif where == "small releases of queries":
+    plans = [plan for plan in settings() if plan.of_keywords]
     found = audit(int(trials), parts=["small"], plans=plans)
 else:
     (plan,) = (plan for plan in settings() if plan.name == where)
@@ -169,7 +172,16 @@ def test_every_planted_bug_is_noticed(mutation: Mutation, ran: Callable[..., Ran
 
 @pytest.mark.parametrize(
     ("where", "program"),
-    [(WHOLE, RELEASES), (SMALL, PAIRS), (DAYS, PAIRS), (TWO_ROUNDS, PAIRS), (SETS, PAIRS)],
+    [
+        (WHOLE, RELEASES),
+        (SMALL, PAIRS),
+        (DAYS, PAIRS),
+        (TWO_ROUNDS, PAIRS),
+        (SETS, PAIRS),
+        (RESULTS, PAIRS),
+        (OF_KEYWORDS, PAIRS),
+        (SMALL_QUERIES, PAIRS),
+    ],
 )
 def test_nothing_is_noticed_where_no_bug_was_planted(
     where: str, program: str, ran: Callable[..., Ran]

@@ -22,7 +22,7 @@ import zealous as z
 from zealous.errors import UsageError
 from zealous.guarantee import Guarantee, Indistinguishability, Neighbors, ProbabilisticDP
 from zealous.items.grown import Grown, sets
-from zealous.mechanism import of_smaller
+from zealous.mechanism import known_list, of_smaller
 from zealous.mechanism.listed import Listed
 from zealous.mechanism.of_smaller import OfSmaller, OfSmallerGaussian
 from zealous.theory.gaussian import _scales
@@ -73,7 +73,7 @@ def published(
     given = (counting(known, counts, batches), *([random_bytes] if random_bytes else []))
     rows: dict[int, int] = {}
     for batch in mechanism.release(*given):
-        places = known.places(*(batch[name].to_numpy() for name in known.KEY)).tolist()
+        places = known.places(pa.Table.from_batches([batch])).tolist()
         assert not rows.keys() & set(places)
         rows |= dict(zip(places, batch["count"].to_pylist(), strict=True))
     return rows
@@ -334,7 +334,7 @@ def test_noise_is_drawn_in_pieces(
     kind: type[OfSmaller], at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However many there are: each gets noise of its own, and no count is lost or shifted."""
-    monkeypatch.setattr(of_smaller, "_AT_ONCE", at_once)
+    monkeypatch.setattr(known_list, "_AT_ONCE", at_once)
     mechanism = made(kind, 12)
     held = {place: 1000 * (place + 1) for place in range(66)}
     rows = published(mechanism, held)
@@ -349,7 +349,7 @@ def test_noise_is_drawn_in_pieces(
 
 @pytest.mark.usefixtures("quick")
 def test_noise_beyond_the_first_piece_has_its_scale(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(of_smaller, "_AT_ONCE", 5)
+    monkeypatch.setattr(known_list, "_AT_ONCE", 5)
     mechanism, found = made(OfSmaller, 4), Counter[tuple[bool, int]]()
     for _ in range(RUNS):
         rows = published(mechanism, dict.fromkeys(range(6), 1000))

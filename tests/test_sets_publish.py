@@ -224,7 +224,7 @@ def test_nothing_to_put_together(
     for family in ("itemsets", "sequences"):
         ran = publish("shop.csv", f"{family}:product", "--basket", "invoice", out=family)
         assert ran.code == 0, ran.stderr
-        assert f"{family}-2:product: no item made of published ones stood out" in ran.stdout
+        assert f"{family}-2:product: no item made of published smaller ones stood out" in ran.stdout
         assert published(tmp_path / family, "people") == {("everyone",): len(rows)}
         assert tables(tmp_path / family, family, 3) == [single, {}, {}]
         assert rows or run("verify", family).code == 0

@@ -191,15 +191,11 @@ def _weights(weights: Sequence[int]) -> pa.Table:
 
 
 def _items(kind: Kind, table: pa.Table) -> pa.Table:
-    """The columns of an item; one without a value has no type that could be compared."""
+    """The columns of an item, as texts: beside a number an engine takes "07" for 7."""
     import pyarrow as pa
 
-    found = table.select(list(kind.counted()))
-    fields = (
-        each.with_type(pa.string()) if pa.types.is_null(each.type) else each
-        for each in found.schema
-    )
-    return found.cast(pa.schema(fields))
+    names = kind.counted()
+    return table.select(list(names)).cast(pa.schema([(name, pa.string()) for name in names]))
 
 
 def _once(kind: Kind, order: Stored | pa.Table) -> Stored | pa.Table:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_FLOOR, Decimal
 from fractions import Fraction
@@ -11,7 +11,7 @@ from typing import Any
 from zealous.calibrate import as_float, guarantees
 from zealous.errors import Refused, UsageError
 from zealous.guarantee import UNITS, Guarantee, Indistinguishability, Number, exact, shown
-from zealous.items import Keywords, Kind, Queries, QueryClicks
+from zealous.items import Kind, Queries, QueryClicks
 from zealous.mechanism import Calibrated, Zealous
 from zealous.mechanism.choose import ASKED, FOLLOWS, choose
 from zealous.mechanism.of_keywords import OfKeywords
@@ -49,6 +49,12 @@ class Part:
     def name(self) -> str:
         """What the histogram is called."""
         return self.kind.name()
+
+    def check(self, roles: Collection[str]) -> None:
+        """Refuse a log whose columns do not give what the histogram is made of."""
+        self.kind.check(roles)
+        if isinstance(self.mechanism, OfKeywords):
+            self.mechanism.check(roles)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,12 +165,18 @@ def _check_order(kind: Kind, kinds: Sequence[Kind], mechanism: type[Calibrated])
                 "first"
             )
     kind.check_smaller([before[name] for name in kind.builds_on()])
-    if mechanism is OfKeywords and not (isinstance(kind, Queries) and kind.plain()):
-        raise UsageError("of-keywords is for queries alone, without --by and --fold-words")
-    if mechanism is OfKeywords and before[Keywords.label].by is not None:
-        raise UsageError("of-keywords needs keywords without --by: one word is one keyword")
-    if mechanism is Results and not isinstance(kind, QueryClicks):
-        raise UsageError("results are for query-clicks")
+    if mechanism is OfKeywords:
+        words = before[FOLLOWS[mechanism]]
+        if not (isinstance(kind, Queries) and kind.plain() and words.by is None):
+            raise UsageError(
+                "of-keywords is for queries alone, after keywords, both without --by and "
+                "--fold-words"
+            )
+    if mechanism is Results:
+        if not isinstance(kind, QueryClicks):
+            raise UsageError("results are for query-clicks")
+        if set(before[FOLLOWS[mechanism]].columns()) - set(kind.columns()):
+            raise UsageError("results need queries without --by, or by what query-clicks are by")
 
 
 def _weights(

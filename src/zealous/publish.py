@@ -117,7 +117,7 @@ def publish(
     )
     goal = planned.goal
     days = Period.parse(period) if isinstance(period, str) else period
-    _check(log, kinds, select, days, all_in_period)
+    _check(log, planned, select, days, all_in_period)
     key = secrets.randbits(64) if seed is None else seed  # drawn before the log is read
     about = {
         **provenance(planned, log, select=select, key=key, private=seed is None),
@@ -186,7 +186,7 @@ def publish_to(
 
 
 def _check(
-    log: Log, kinds: Sequence[Kind], select: Select, period: Period | None, all_in_period: bool
+    log: Log, planned: Plan, select: Select, period: Period | None, all_in_period: bool
 ) -> None:
     """Refuse before anything is read what could not be done with this log."""
     if any(map(is_anonymized, log.paths)):
@@ -195,8 +195,8 @@ def _check(
             "has depends on everybody, so that no guarantee would hold. Publish from the log itself"
         )
     roles = log.columns.given()
-    for kind in kinds:
-        kind.check(roles)
+    for part in planned.parts:
+        part.check(roles)
     check_select(select, roles)
     if period is not None and "time" not in roles and not all_in_period:
         raise UsageError(

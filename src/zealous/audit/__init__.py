@@ -1,10 +1,10 @@
 """An honest attempt to break the program through its real pipeline.
 
-neighbours says which plans and, from pairs, keys and sets, which logs; trials runs the pipeline on
-them, claims says what must hold, statistics turns what came out into bounds, small draws many small
-releases, recompute and theorems derive parameters, deltas and selection a second time, bundle and
-others look at all the rest of a release. own does to a mechanism of one's own what can be done
-without knowing it.
+neighbours says which plans and, from pairs, keys, sets and follows, which logs; trials runs the
+pipeline on them, claims says what must hold, statistics turns what came out into bounds, small
+draws many small releases, recompute and theorems derive parameters, deltas and selection a second
+time, bundle and others look at all the rest of a release. own does to a mechanism of one's own what
+can be done without knowing it.
 """
 
 from __future__ import annotations
@@ -83,6 +83,9 @@ def audit(
         for plan in drawn_sets(plans):
             name = f"sets that nobody has appear as the noise says ({plan.name})"
             checks.append(Check(name=name, passed=small.sets_appear(plan, alpha)))
+        for plan in drawn_queries(plans):
+            name = f"queries that nobody asked appear as the noise says ({plan.name})"
+            checks.append(Check(name=name, passed=small.queries_appear(plan, alpha)))
     if "whole" in parts:
         say("whole releases of neighbouring logs")
         for check in (check_bundle, check_others):
@@ -96,6 +99,7 @@ def per_test(plans: Sequence[Setting]) -> float:
     pairs = [pair for plan in plans for pair in plan.pairs]
     tests = [1 if pair.right is None else 2 if pair.same else 4 for pair in pairs]
     drawn = small.TESTS * len(drawn_small(plans)) + small.SETS_TESTS * len(drawn_sets(plans))
+    drawn += small.QUERIES_TESTS * len(drawn_queries(plans))
     return FALSE_ALARMS / (sum(tests) + drawn)
 
 
@@ -107,6 +111,11 @@ def drawn_small(plans: Sequence[Setting]) -> list[Setting]:
 def drawn_sets(plans: Sequence[Setting]) -> list[Setting]:
     """The plans with which small releases of sets are drawn."""
     return [plan for plan in plans if plan.of_sets and plan.part.mechanism.pure]
+
+
+def drawn_queries(plans: Sequence[Setting]) -> list[Setting]:
+    """The plans with which small releases of queries of keywords are drawn."""
+    return [plan for plan in plans if plan.of_keywords]
 
 
 def _small(plan: Setting, alpha: float) -> list[Check]:

@@ -11,17 +11,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, partial
 
-from zealous.audit import keys, pairs, sets
+from zealous.audit import follows, keys, pairs, sets
 from zealous.audit.pairs import VICTIM, Builder, Lines, Pair, Shape, named
 from zealous.bound import Select
 from zealous.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
-from zealous.items import Itemsets, itemsets, queries
+from zealous.items import Itemsets, Kind, QueryClicks, itemsets, keywords, queries, query_clicks
 from zealous.mechanism import Calibrated
 from zealous.mechanism.choose import MECHANISMS
+from zealous.mechanism.of_keywords import MOST_KEYWORDS, OfKeywords
 from zealous.mechanism.of_smaller import USUAL, OfSmaller
 from zealous.mechanism.prior import Prior
+from zealous.mechanism.results import Results
 from zealous.mechanism.rounds import Rounds
-from zealous.plan import Part, Plan, plan
+from zealous.plan import Declared, Part, Plan, plan
 from zealous.theory.rounds import Round
 
 _SURE = 4  # deviations of the noise on weights: what is so far above a threshold is a key
@@ -72,8 +74,20 @@ class Setting:
         return isinstance(self.part.kind, Itemsets)
 
     @property
+    def of_clicks(self) -> bool:
+        """Whether items are clicked documents."""
+        return isinstance(self.part.kind, QueryClicks)
+
+    @property
+    def of_keywords(self) -> bool:
+        """Whether items are made of published keywords."""
+        return isinstance(self.part.mechanism, OfKeywords)
+
+    @property
     def header(self) -> str:
         """The columns of its logs."""
+        if self.of_clicks:
+            return "user,url,query"
         if self.of_sets:
             return ",".join(["user", *sets.COLUMNS, sets.BASKET])
         return "user,query" if self.planned.goal.unit == "user" else "user,query,time"
@@ -87,7 +101,7 @@ class Setting:
 @cache
 def settings() -> tuple[Setting, ...]:
     """Everything that is tried."""
-    return (*_zealous(), *_thresholds(), *_rounds(), *_listed(), *_of_things())
+    return (*_zealous(), *_thresholds(), *_rounds(), *_listed(), *_of_things(), *_of_published())
 
 
 def _zealous() -> list[Setting]:
@@ -249,6 +263,26 @@ def _of_things() -> list[Setting]:
     ]
 
 
+def _of_published() -> list[Setting]:
+    """Over a list that follows from the table before."""
+    return [
+        _setting(
+            "results, m = 1",
+            Indistinguishability(epsilon=2, delta=0),
+            1,
+            [pairs.arrives, pairs.replaced, pairs.repeats, keys.several_listed],
+            mechanism="results",
+        ),
+        _setting(
+            "of-keywords, m = 1",
+            Indistinguishability(epsilon=4, delta=0),
+            1,
+            [pairs.replaced, pairs.repeats, keys.several_listed, follows.not_spelled],
+            mechanism="of-keywords",
+        ),
+    ]
+
+
 def _setting(
     name: str,
     goal: Guarantee,
@@ -260,6 +294,8 @@ def _setting(
 ) -> Setting:
     if isinstance(mechanism, str) and issubclass(MECHANISMS[mechanism], OfSmaller):
         planned = _sets_planned(goal, m, mechanism)
+    elif mechanism in (Results.name, OfKeywords.name):
+        planned = _two_planned(goal, m, mechanism)
     elif isinstance(mechanism, str):
         needs = MECHANISMS[mechanism].needs
         file = {"queries": (needs, _FILE)} if needs else None
@@ -277,7 +313,11 @@ def _setting(
         built = tuple(_dated(pair) for pair in built)
     if given:  # their logs are large
         built = tuple(p._replace(every=2) if p.pure and p.every == 1 else p for p in built)
-    if made.needs == "domain":
+    if isinstance(made, OfKeywords):
+        built = tuple(pair._replace(every=4) for pair in built)
+    if made.needs == "results":
+        built = tuple(map(follows.clicked, built))
+    if made.needs in ("domain", "results"):
         built = tuple(pair._replace(listed=sum(pair.watch, ())) for pair in built)
     return Setting(
         name=name, planned=planned, select=select, pairs=built, popular=popular, edges=edges
@@ -290,6 +330,18 @@ def _sets_planned(goal: Guarantee, things: int, mechanism: str) -> Plan:
     names = [kind.name() for kind in kinds]
     split = dict(zip(names, (3, 1, 1), strict=True))
     return plan(goal, kinds, split=split, mechanism={names[-1]: mechanism})
+
+
+def _two_planned(goal: Guarantee, m: int, mechanism: str) -> Plan:
+    """A table of all that a public list names, and one that is made of it."""
+    kinds: list[Kind] = [queries(1), query_clicks(m)]
+    if mechanism == OfKeywords.name:
+        kinds = [keywords(1), queries(m)]
+    first, second = (kind.name() for kind in kinds)
+    files: dict[str, Declared] = {first: ("domain", _FILE)}
+    if (needs := MECHANISMS[mechanism].needs) is not None:
+        files[second] = (needs, _FILE)
+    return plan(goal, kinds, mechanism={first: "domain", second: mechanism}, public=files)
 
 
 def _looked_at(mechanism: Calibrated) -> tuple[int, tuple[int, ...]]:
@@ -308,6 +360,9 @@ def _looked_at(mechanism: Calibrated) -> tuple[int, tuple[int, ...]]:
         if mechanism.noise == "discrete-gaussian":  # by what all of somebody's sets have together
             popular += math.ceil(mechanism.scale)
             return popular, tuple(range(popular, popular + 7))
+    elif isinstance(mechanism, OfKeywords):
+        above = mechanism.threshold(MOST_KEYWORDS)
+        return above, (above + 2, above + 3)
     elif mechanism.tau_prime is None:
         return 1, (1, 2)
     elif mechanism.noise == "discrete-gaussian":

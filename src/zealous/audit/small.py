@@ -8,7 +8,8 @@ follows is the real thing: `draw` with the operating system's randomness.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -34,6 +35,9 @@ _KEY = 7  # always the same: noise has nothing to do with it
 TESTS = sum(_LEVELS * size + size for size in _SIZES)  # that `noise_is_exact` makes
 _HELD = (0, 1, 0)  # how many have each set of three things
 SETS_TESTS = len(_HELD)  # that `sets_appear` makes
+_WORDS = ("a", "b")
+_ASKED = "a b"  # of all queries of these words, the one that somebody asked
+QUERIES_TESTS = 2  # that `queries_appear` makes
 _SETS_RUNS = 200
 
 
@@ -111,6 +115,26 @@ def sets_appear(setting: Setting, alpha: float) -> bool:
     )
 
 
+def queries_appear(setting: Setting, alpha: float) -> bool:
+    """Whether queries of published keywords appear as often as the noise on their counts says.
+
+    Those that nobody asked too, each as often as if it were the only one.
+
+    Args:
+        setting: Whose plan to draw with.
+        alpha: The chance of error of one test.
+    """
+    law, scale = noise(figures(setting.part)), figures(setting.part)["scale"]
+    candidates = sum(len(_WORDS) ** words for words in (1, 2, 3))
+    threshold = math.ceil(scale * math.log(candidates))
+    found = [drawn_queries(setting.planned, {_ASKED: 1}) for _ in range(_SETS_RUNS)]
+    asked = sum(_ASKED in each for each in found)
+    others = sum(map(len, found)) - asked
+    return _fits(asked, _SETS_RUNS, law.above(threshold - 1), alpha) and _fits(
+        others, _SETS_RUNS * (candidates - 1), law.above(threshold), alpha
+    )
+
+
 def drawn(planned: Plan, items: int) -> Counts:
     """The noise of one release of so many items."""
     (table,) = _drawn(planned, _batch(query=_names(items), count=[_COUNT] * items))
@@ -130,6 +154,16 @@ def drawn_sets(planned: Plan, held: Sequence[int]) -> npt.NDArray[np.float64]:
     return np.array([found.get(pair, np.nan) for pair in pairs])
 
 
+def drawn_queries(planned: Plan, asked: Mapping[str, int]) -> list[str]:
+    """The queries that are published where so many asked some of them."""
+    words = _batch(keyword=_WORDS, count=[_COUNT] * len(_WORDS))
+    counted = _batch(query=list(asked), count=list(asked.values()))
+    public = {"keywords": pa.Table.from_batches([words])}
+    *_, table = _drawn(planned, words, counted, public=public)
+    found: list[str] = table["query"].to_pylist()
+    return found
+
+
 def _names(number: int) -> list[str]:
     return [f"{each:03d}" for each in range(number)]
 
@@ -138,11 +172,14 @@ def _batch(**columns: Sequence[str] | Sequence[int]) -> pa.RecordBatch:
     return pa.record_batch({name: pa.array(each) for name, each in columns.items()})
 
 
-def _drawn(planned: Plan, *counted: pa.RecordBatch) -> list[pa.Table]:
+def _drawn(
+    planned: Plan, *counted: pa.RecordBatch, public: Mapping[str, pa.Table] | None = None
+) -> list[pa.Table]:
     """The tables of one release of what was counted."""
     source = Source(engine=_Given(*counted), entries=(), rows=0, lists=frozenset(),
                     roles=frozenset({"user", "query"}))  # fmt: skip
-    return [each.arrow for each in draw(planned, source, select="random", key=_KEY).values()]
+    tables = draw(planned, source, select="random", key=_KEY, public=public)
+    return [each.arrow for each in tables.values()]
 
 
 def probabilities(law: Law) -> list[float]:

@@ -18,13 +18,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from zealous.audit.follows import ASKED, Spelled, keywords
 from zealous.audit.neighbours import Setting
 from zealous.audit.pairs import Pair, named
 from zealous.audit.sets import Found, Shared
 from zealous.audit.statistics import Counts
 from zealous.engines.duckdb import DuckDB
+from zealous.items import QueryClicks
 from zealous.log import read_log
-from zealous.public import read_public
+from zealous.public import read_public, read_results
 from zealous.publish import draw
 from zealous.scratch import working_directory
 from zealous.source import open_log
@@ -95,16 +97,11 @@ def tally(setting: Setting, pair: Pair, outcome: Counts) -> Tally:
 
 def _publish_packed(setting: Setting, copies: int) -> Found:
     """One run of the pipeline over so many copies of every pair."""
-    part, shared = setting.part, None
-    if setting.of_sets:
-        shared = Shared.of([pair.runs(copies) for pair in setting.pairs for _ in (0, 1)])
+    part, shared = setting.part, _shared(setting, copies)
     with working_directory() as directory:
-        path, file = directory / "packed.csv", directory / "public.txt"
+        path = directory / "packed.csv"
         _pack(setting, copies, path, shared)
-        public = None
-        if part.mechanism.needs:
-            _list(setting, copies, file)
-            public = {part.name(): read_public(file, part.kind).table}
+        public = _public(setting, copies, directory)
         key = secrets.randbits(64)
         with DuckDB(temporary=directory) as engine:
             extra = [name for each in setting.planned.parts for name in each.kind.extra()]
@@ -115,19 +112,31 @@ def _publish_packed(setting: Setting, copies: int) -> Found:
     table = tables[part.name()].arrow
     if len(table.group_by(table.column_names[:-1]).aggregate([])) < len(table):
         raise ValueError("an item is published twice, under two noises")
-    return shared.found(table) if shared else _by_name(table)
+    if shared:
+        return shared.found(table)
+    return _by_name(table["url" if setting.of_clicks else "query"], table["count"])
 
 
-def _by_name(table: pa.Table) -> Found:
+def _shared(setting: Setting, copies: int) -> Shared | Spelled | None:
+    """How the items of copies are named, where each has not names of its own."""
+    sides = [pair.runs(copies) for pair in setting.pairs for _ in (0, 1)]
+    if setting.of_keywords:
+        return Spelled(sides)
+    return Shared.of(sides) if setting.of_sets else None
+
+
+def _by_name(names: pa.ChunkedArray, counts: pa.ChunkedArray) -> Found:
     """Where rows belong: an item is `q`, item, pair, side, copy."""
-    published = pc.cast(pc.utf8_slice_codeunits(table["query"], 1), pa.int64()).to_numpy()
+    published = pc.cast(pc.utf8_slice_codeunits(names, 1), pa.int64()).to_numpy()
     published, copy = np.divmod(published, 10**_DIGITS)
     published, side = np.divmod(published, 10)
     item, pair = np.divmod(published, 100)
-    return Found(item, pair, side, copy, table["count"].to_numpy())
+    return Found(item, pair, side, copy, counts.to_numpy())
 
 
-def _pack(setting: Setting, copies: int, path: Path, shared: Shared | None = None) -> None:
+def _pack(
+    setting: Setting, copies: int, path: Path, shared: Shared | Spelled | None = None
+) -> None:
     """All logs, line by line, each line for all copies."""
     with path.open("wb") as file:
         file.write(f"{setting.header}\n".encode())
@@ -139,14 +148,37 @@ def _pack(setting: Setting, copies: int, path: Path, shared: Shared | None = Non
                     file.write(_copied(line, tags, things))
 
 
-def _list(setting: Setting, copies: int, path: Path) -> None:
-    """The public file, with the listed items of all copies, and one that is in no log."""
+def _public(setting: Setting, copies: int, directory: Path) -> dict[str, pa.Table]:
+    """The public tables that its mechanisms use, read from files."""
+    tables = {}
+    for part in setting.planned.parts:
+        needs, file = part.mechanism.needs, directory / f"{part.name()}.csv"
+        if isinstance(part.kind, QueryClicks):
+            _list(setting, copies, file, "query,url", f"{ASKED},{{}}")
+            tables[part.name()] = read_results(file, part.kind).table
+        elif needs:
+            if setting.of_keywords:
+                file.write_text("\n".join(["keyword", *keywords(), *keywords()]))
+            else:
+                _list(setting, copies, file, "query", ASKED if setting.of_clicks else "{}")
+            tables[part.name()] = read_public(file, part.kind).table
+    return tables
+
+
+def _list(setting: Setting, copies: int, path: Path, header: str, line: str) -> None:
+    """A public file with the listed items of all copies, and one that is in no log.
+
+    Each is there in two spellings, which are one item.
+    """
     with path.open("wb") as file:
-        file.write(_copied(named(0), _tags(_NO_PAIR, 0, 1)))
+        file.write(f"{header}\n".encode())
+        file.write(_copied(line.format(named(0)), _tags(_NO_PAIR, 0, 1)))
         for index, pair in enumerate(setting.pairs):
             for item in pair.listed:
                 for side in (0, 1) if pair.right is not None else (0,):
-                    file.write(_copied(named(item), _tags(index, side, pair.runs(copies))))
+                    tags = _tags(index, side, pair.runs(copies))
+                    for end in ("", " "):
+                        file.write(_copied(line.format(named(item)) + end, tags))
 
 
 def _tags(index: int, side: int, copies: int) -> pa.Array:

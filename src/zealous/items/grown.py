@@ -16,6 +16,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from zealous.errors import UsageError
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -96,10 +98,16 @@ class Grown:
         some = (each[kept] for each in (self.parent, self.last, self.worth, self.limit))
         return Grown(self.names, self.levels, *some)
 
-    def places(self, parent: Whole, last: Whole) -> Whole:
+    def items(self, places: Whole) -> pa.RecordBatch:
+        """(grown:parent, grown:last) of the candidates at some places."""
+        return pa.record_batch([self.parent[places], self.last[places]], names=self.KEY)
+
+    def places(self, items: pa.Table) -> Whole:
         """Where in the list some candidates are; -1 for what is none."""
-        found = place_of(self._keys, parent * len(self.names) + last)
-        return np.where((parent < 0) | (last < 0), -1, found)
+        parent, last = (items[name].to_numpy() for name in self.KEY)
+        things = len(self.names)
+        found = place_of(self._keys, parent * things + last)
+        return np.where((parent >= 0) & (last >= 0) & (last < things), found, -1)
 
     @cached_property
     def _keys(self) -> Whole:
@@ -229,7 +237,10 @@ def _levels(released: Sequence[pa.Table]) -> tuple[pa.Array, tuple[Level, ...]]:
         known = (parent >= 0) & (codes >= 0).all(axis=1)
         codes, counts, parent = codes[known], counts[known], parent[known]
         order = np.lexsort((codes[:, -1], parent))
-        levels.append(Level(codes[order], parent[order], counts[order], len(names)))
+        level = Level(codes[order], parent[order], counts[order], len(names))
+        if (np.diff(level.keys) <= 0).any():
+            raise UsageError("what was published twice cannot be told apart in larger sets")
+        levels.append(level)
     return names, tuple(levels)
 
 

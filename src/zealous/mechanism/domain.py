@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from zealous.calibrate import noise_quantile, scale_for, tail
 from zealous.errors import ReleaseError, UsageError
 from zealous.guarantee import Guarantee, exact, whole
-from zealous.mechanism.every import every
+from zealous.mechanism.known_list import ItemTable, with_noise_on_each
 from zealous.mechanism.protocol import Count, Needs
-from zealous.mechanism.thresholds import kept, with_noise
 from zealous.mechanism.words import INTEGERS, EveryItem, Words
 from zealous.theory.intervals import Interval
 
@@ -130,20 +129,14 @@ class Domain:
 
     def release(self, count: Count, random_bytes: RandomBytes = os.urandom) -> list[pa.RecordBatch]:
         """Publish: every item of the list once, in its order, with its noisy count."""
-        import numpy as np
-
         from zealous.noise import DiscreteLaplace
 
         if self.domain is None:
-            raise UsageError("the domain mechanism needs its list: call using(table) first")
-        names = [name for name in self.domain.column_names if name != "count"]
-        items, noise = self.domain.select(names), DiscreteLaplace(scale=self.scale)
-        counted = count(bound=self.items_per_user, at_least=1, only=items)
-        published = []
-        for batch in every(items, counted).to_batches():
-            noisy = with_noise(batch, noise, random_bytes)
-            published.append(kept(batch, noisy, np.ones(batch.num_rows, np.bool_)))
-        return published
+            raise UsageError(f"the {self.name} mechanism needs its list: call using(table) first")
+        listed = ItemTable.of(self.domain)
+        counted = count(bound=self.items_per_user, at_least=1, only=listed.table)
+        noise = DiscreteLaplace(scale=self.scale)
+        return with_noise_on_each(listed, counted, noise, random_bytes)
 
     def check_rows(self, rows: pa.Table, first: pa.Table | None, *, whole: bool) -> None:
         """Every item of the list is there, and no other. A public list is not in the release."""

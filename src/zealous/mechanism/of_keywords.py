@@ -7,22 +7,22 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
-from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
-from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from zealous.calibrate import tail
 from zealous.errors import ReleaseError, UsageError
 from zealous.mechanism.domain import Domain
+from zealous.mechanism.known_list import above_with_noise
 from zealous.mechanism.protocol import Count, Needs
-from zealous.mechanism.thresholds import kept, with_noise
 from zealous.mechanism.words import INTEGERS, Candidates, Words
 from zealous.theory.intervals import Interval
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from zealous.mechanism.known_list import Whole
     from zealous.noise import RandomBytes
 
 MOST_WORDS = 3  # of a query
@@ -68,6 +68,17 @@ class OfKeywords(Domain):
         """No public file is needed."""
         raise UsageError("the of-keywords mechanism uses no public file")
 
+    def check(self, roles: Collection[str]) -> None:
+        """Refuse a log whose keywords are not the words of its queries.
+
+        Those of a column of lists may have spaces, and then queries can be read in several ways.
+        """
+        if "keywords" in roles:
+            raise UsageError(
+                "of-keywords takes the words of the queries themselves, not a column of keywords: "
+                "leave out --keywords, or rename a column of that name"
+            )
+
     def after(self, released: pa.Table) -> Self:
         """The same with the most frequent of the published keywords."""
         order = [("count", "descending"), ("keyword", "ascending")]
@@ -76,6 +87,7 @@ class OfKeywords(Domain):
     def threshold(self, keywords: int) -> int:
         """What a noisy count must be above with so many keywords: at most 1/N pass by noise alone.
 
+        >>> from fractions import Fraction
         >>> OfKeywords(items_per_user=1, scale=Fraction(2)).threshold(1000)
         42
         """
@@ -111,16 +123,11 @@ class OfKeywords(Domain):
 
         if self.domain is None:
             raise UsageError("the of-keywords mechanism needs keywords: call after(table) first")
-        words = self.domain["keyword"].to_pylist()
-        above = self.threshold(len(words))
+        queries = SpelledQueries.of(self.domain["keyword"])
+        counted = count(bound=self.items_per_user, at_least=1, made_of=self.domain)
+        above = self.threshold(len(queries.words))
         noise = DiscreteLaplace(scale=self.scale)
-        unasked = self._unasked(words, above, random_bytes)
-        published = []
-        for batch in count(bound=self.items_per_user, at_least=1, made_of=self.domain):
-            unasked -= set(batch["query"].to_pylist()) if unasked else set()  # these are asked
-            noisy = with_noise(batch, noise, random_bytes)
-            published.append(kept(batch, noisy, noisy > above))
-        return [*published, *self._by_noise(sorted(unasked), above, random_bytes)]
+        return above_with_noise(queries, counted, noise, random_bytes, above=above)
 
     def check_rows(self, rows: pa.Table, first: pa.Table | None, *, whole: bool) -> None:
         """Queries are made of the published keywords, and above the threshold for so many."""
@@ -128,49 +135,88 @@ class OfKeywords(Domain):
         used = self.after(first).domain if first is not None else None
         if used is None:
             raise ReleaseError("the keywords that it follows are not there")
-        words = set(used["keyword"].to_pylist())
-        if len(words) < used.num_rows or any(" " in word for word in words):
-            raise ReleaseError("the keywords that it follows are not single words, each there once")
-        parts = [query.split(" ") for query in rows["query"].to_pylist()]
-        if any(len(each) > MOST_WORDS or not words.issuperset(each) for each in parts):
+        try:
+            queries = SpelledQueries.of(used["keyword"])
+        except UsageError:
+            raise ReleaseError(
+                "the keywords that it follows are not single words, each there once"
+            ) from None
+        if (queries.places(rows) < 0).any():
             raise ReleaseError(f"there are queries not made of up to {MOST_WORDS} keywords of it")
         above = self.threshold(used.num_rows)
         if any(count <= above for count in rows["count"].to_pylist()):
             raise ReleaseError("there are counts at or below the threshold for so many keywords")
 
-    def _unasked(self, words: list[str], above: int, random_bytes: RandomBytes) -> set[str]:
-        """Of all queries that there could be, those whose noise alone is above the threshold.
 
-        Of those that somebody asked the count is looked at instead, with noise of its own.
+@dataclass(frozen=True, eq=False)
+class SpelledQueries:
+    """All queries of one to three keywords, with single spaces between: candidates.
+
+    Attributes:
+        words: The keywords: different, and without a space in any. So a query can be read in one
+            way alone, and stands at one place.
+    """
+
+    words: pa.Array
+
+    @classmethod
+    def of(cls, keywords: pa.ChunkedArray) -> SpelledQueries:
+        """The queries that can be made of some keywords.
+
+        Raises:
+            UsageError: Two ways to put keywords together would spell the same query.
         """
-        from zealous.noise.rare import rare_events
-        from zealous.noise.uniform import uniform
+        import pyarrow as pa
+        import pyarrow.compute as pc
 
-        size = candidates(len(words))
-        if not size:
-            return set()
-        number = rare_events(size, lambda digits: _chance(self.scale, above, digits), random_bytes)
-        chosen: set[int] = set()
-        while len(chosen) < number:
-            chosen.update(uniform(size, number - len(chosen), random_bytes).tolist())
-        return {_query(words, place) for place in chosen}
+        words = keywords.cast(pa.string()).combine_chunks()
+        blank = pc.or_(pc.equal(words, ""), pc.match_substring(words, " "))
+        if words.null_count or pc.any(blank).as_py() or len(words.unique()) < len(words):
+            raise UsageError(
+                "of-keywords needs different keywords of one word each: two ways to put others "
+                "together could spell one query"
+            )
+        return cls(words)
 
-    def _by_noise(
-        self, queries: list[str], above: int, random_bytes: RandomBytes
-    ) -> list[pa.RecordBatch]:
-        """Noise on condition that it is above: beyond the threshold it falls as beyond 0."""
+    def __len__(self) -> int:
+        return candidates(len(self.words))
+
+    def items(self, places: Whole) -> pa.RecordBatch:
+        """The queries at some places."""
         import pyarrow as pa
 
-        from zealous.noise import DiscreteLaplace
+        spelled = [" ".join(self._spelled(place)) for place in places.tolist()]
+        return pa.record_batch({"query": pa.array(spelled, pa.string())})
 
-        if not queries:
-            return []
-        beyond: list[int] = []
-        while len(beyond) < len(queries):
-            more = DiscreteLaplace(scale=self.scale).sample(4 * len(queries), random_bytes)
-            beyond += more[more >= 0].tolist()
-        counts = [above + 1 + each for each in beyond[: len(queries)]]
-        return [pa.record_batch({"query": queries, "count": pa.array(counts, pa.int64())})]
+    def places(self, items: pa.Table) -> Whole:
+        """The places of some queries; -1 for what is not made of one to three keywords."""
+        import numpy as np
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        split = pc.split_pattern(items["query"].cast(pa.string()), " ")
+        lengths = pc.list_value_length(split).to_numpy()
+        found, before = np.full(len(lengths), -1, np.int64), 0
+        for length in range(1, MOST_WORDS + 1):
+            mine = np.flatnonzero(lengths == length)
+            rows, place, known = split.take(mine), np.full(len(mine), before), True
+            for number in range(length):
+                word = pc.index_in(pc.list_element(rows, number), value_set=self.words)
+                code = pc.fill_null(word, -1).to_numpy().astype(np.int64)
+                place, known = place + code * len(self.words) ** number, known & (code >= 0)
+            found[mine] = np.where(known, place, -1)
+            before += len(self.words) ** length
+        return found
+
+    def _spelled(self, place: int) -> Iterator[str]:
+        """The words of the query at a place."""
+        length = 1
+        while place >= len(self.words) ** length:
+            place -= len(self.words) ** length
+            length += 1
+        for _ in range(length):
+            place, word = divmod(place, len(self.words))
+            yield self.words[word].as_py()
 
 
 def candidates(keywords: int) -> int:
@@ -180,23 +226,3 @@ def candidates(keywords: int) -> int:
     1110
     """
     return sum(keywords**words for words in range(1, MOST_WORDS + 1))
-
-
-def _query(words: list[str], place: int) -> str:
-    """The query at a place in the list of all."""
-    length = 1
-    while place >= len(words) ** length:
-        place -= len(words) ** length
-        length += 1
-    chosen = []
-    for _ in range(length):
-        place, word = divmod(place, len(words))
-        chosen.append(words[word])
-    return " ".join(chosen)
-
-
-def _chance(scale: Fraction, above: int, digits: int) -> Decimal:
-    """P(noise > above), to so many digits."""
-    with localcontext(Context(prec=digits + 10, Emin=MIN_EMIN, Emax=MAX_EMAX)):
-        rate = Decimal(scale.denominator) / Decimal(scale.numerator)
-        return (-(above + 1) * rate).exp() / (1 + (-rate).exp())

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from zealous.calibrate import noise_quantile, scale_for, tail
 from zealous.errors import ReleaseError, UsageError
 from zealous.guarantee import Guarantee, Indistinguishability, exact, whole
+from zealous.mechanism.known_list import with_noise_on_each
 from zealous.mechanism.protocol import Count, Needs
-from zealous.mechanism.thresholds import Noise, kept
+from zealous.mechanism.thresholds import Noise
 from zealous.mechanism.words import INTEGERS, Candidates, Words
 from zealous.theory import gaussian
 from zealous.theory.intervals import Interval
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
 MOST = 1 << 23  # candidates
 USUAL = 1_000_000  # candidates, for a forecast: how many there will be is not known before
-_AT_ONCE = 1 << 20  # candidates that get noise
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,27 +177,12 @@ class OfSmaller:
 
     def release(self, count: Count, random_bytes: RandomBytes = os.urandom) -> list[pa.RecordBatch]:
         """Publish: the candidates above the threshold with their noisy counts."""
-        import numpy as np
-        import pyarrow as pa
-
         if self.candidates is None:
             raise UsageError("the of-smaller mechanism needs candidates: call using(known) first")
         known = self._worth_counting(self.candidates)
-        counts = np.zeros(len(known), np.int64)
-        for batch in count(bound=self.items_per_user, at_least=1):
-            parent, last = (batch.column(number).to_numpy() for number in (0, 1))
-            places = known.places(parent, last)
-            there = places >= 0
-            counts[places[there]] += batch["count"].to_numpy()[there]
-        above, noise, published = self.threshold(len(known)), self.source(), []
-        for first in range(0, len(known), _AT_ONCE):
-            some = slice(first, first + _AT_ONCE)
-            noisy = counts[some] + noise.sample(len(counts[some]), random_bytes)
-            batch = pa.record_batch(
-                [known.parent[some], known.last[some], noisy], names=[*known.KEY, "count"]
-            )
-            published.append(kept(batch, noisy, noisy > above))
-        return published
+        counted = count(bound=self.items_per_user, at_least=1)
+        above = self.threshold(len(known))
+        return with_noise_on_each(known, counted, self.source(), random_bytes, above=above)
 
     def check_rows(self, rows: pa.Table, first: pa.Table | None, *, whole: bool) -> None:
         """Sets are candidates, and above the threshold for so many candidates."""
@@ -205,10 +190,9 @@ class OfSmaller:
         if self.candidates is None:
             raise ReleaseError("the smaller ones that it is made of are not there")
         known = self._worth_counting(self.candidates)
-        parent, last, counts = (rows.column(number).to_numpy() for number in range(3))
-        if (known.places(parent, last) < 0).any():
+        if (known.places(rows) < 0).any():
             raise ReleaseError("there are rows that cannot be made of the published smaller ones")
-        if (counts <= self.threshold(len(known))).any():
+        if (rows["count"].to_numpy() <= self.threshold(len(known))).any():
             raise ReleaseError("there are counts at or below the threshold for so many candidates")
 
     def _worth_counting(self, candidates: Grown) -> Grown:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 from zealous.engines.engine import Stored
 from zealous.errors import UsageError
-from zealous.mechanism.every import every
+from zealous.mechanism.known_list import ItemTable, above_by_noise_alone
 from zealous.mechanism.protocol import Count, Needs
-from zealous.mechanism.rounds import Rounds, above, how, joined, noisy_counts, redrawn, stored
+from zealous.mechanism.rounds import Rounds, above, how, joined, redrawn, stored
 from zealous.mechanism.thresholds import kept, with_noise
 from zealous.mechanism.words import Keys, Words
 from zealous.theory.rounds import Round
@@ -43,7 +43,7 @@ class Prior(Rounds):
     The list favours what is listed, so the counts are bought afterwards, over all keys alike.
 
     Attributes:
-        prior: The list: (item..., count), each item once. None until `using` gives it.
+        prior: The list: (item..., count). None until `using` gives it.
 
     Guarantee:
         That of `Rounds`: of what passes by noise alone, only unlisted items need delta.
@@ -55,14 +55,6 @@ class Prior(Rounds):
     needs: ClassVar[Needs | None] = "prior"
     words: ClassVar[Words] = Keys(how=how("Rounds steered by a public prior"))
 
-    def __post_init__(self) -> None:
-        """Refuse a list by which an item would be given twice."""
-        super().__post_init__()
-        if self.prior is not None:
-            items = self.prior.drop_columns(["count"])
-            if items.group_by(items.column_names).aggregate([]).num_rows < items.num_rows:
-                raise UsageError("a prior must list each item once: take out the others")
-
     def using(self, known: pa.Table) -> Self:
         """The same with its list."""
         return replace(self, prior=known)
@@ -71,7 +63,7 @@ class Prior(Rounds):
         """Publish: every key with its noisy count, in no particular order."""
         if self.prior is None:
             raise UsageError("the prior mechanism needs its list: call using(table) first")
-        left = self.prior.drop_columns(["count"])  # of the list: those that are no keys yet
+        left = ItemTable.of(self.prior)  # of the list: those that are no keys yet
         keys: pa.Table | None = None
         weights: Stored | pa.Table | None = None
         for each in self.rounds:
@@ -85,16 +77,12 @@ class Prior(Rounds):
             weights = stored(weighed, partial(_draw, each, left, random_bytes))
             found = _passed(each, weights, left) + _unheld(each, weights, left, random_bytes)
             keys = joined(keys, found)
-            if keys is not None:
-                left = left.join(keys, left.column_names, join_type="left anti")
-        if keys is None:
-            return []
-        counted = every(keys, count(bound=self.items_per_user, at_least=1, only=keys))
-        return [noisy_counts(self.scale, random_bytes, each) for each in counted.to_batches()]
+            left = left.without(keys)
+        return [] if keys is None else self._count_keys(keys, count, random_bytes)
 
 
 def _draw(
-    each: Round, listed: pa.Table, random_bytes: RandomBytes, batch: pa.RecordBatch
+    each: Round, listed: ItemTable, random_bytes: RandomBytes, batch: pa.RecordBatch
 ) -> pa.RecordBatch:
     """Weights with their noise. Only what is neither listed nor given may not pass."""
     import numpy as np
@@ -114,7 +102,7 @@ def _enough(each: Round) -> int:
 
 
 def _passed(
-    each: Round, weights: Stored | pa.Table | None, listed: pa.Table
+    each: Round, weights: Stored | pa.Table | None, listed: ItemTable
 ) -> list[pa.RecordBatch]:
     """Of what the log holds, the keys: for what is listed less is enough."""
     import numpy as np
@@ -127,7 +115,7 @@ def _passed(
 
 
 def _unheld(
-    each: Round, weights: Stored | pa.Table | None, listed: pa.Table, random_bytes: RandomBytes
+    each: Round, weights: Stored | pa.Table | None, listed: ItemTable, random_bytes: RandomBytes
 ) -> list[pa.RecordBatch]:
     """Of the listed items that nobody in the log has, those whose noise alone is enough.
 
@@ -137,32 +125,21 @@ def _unheld(
 
     from zealous.noise import DiscreteGaussian
 
-    noise = DiscreteGaussian(scale=Fraction(each.scale)).sample(listed.num_rows, random_bytes)
-    places = (noise > _enough(each)).nonzero()[0]
-    if not places.size:
+    noise = DiscreteGaussian(scale=Fraction(each.scale))
+    lucky = above_by_noise_alone(listed, noise, _enough(each), random_bytes)
+    if not lucky.num_rows:
         return []
-    lucky = listed.take(pa.array(places))
-    names = listed.column_names
-    rows = list(weights.of(lucky)) if isinstance(weights, Stored) else []
+    found = ItemTable(pa.Table.from_batches([lucky]))
+    rows = list(weights.of(found.table)) if isinstance(weights, Stored) else []
     if isinstance(weights, pa.Table):
         rows = weights.to_batches()
-    if rows:
-        held = pa.Table.from_batches(rows).select(names)
-        lucky = lucky.join(held, names, join_type="left anti")
-    zeros = pa.array([0] * lucky.num_rows, pa.int64())
-    return list(lucky.append_column("count", zeros).to_batches())
+    unheld = found.without(pa.Table.from_batches(rows) if rows else None).table
+    zeros = pa.array([0] * unheld.num_rows, pa.int64())
+    return list(unheld.append_column("count", zeros).to_batches())
 
 
-def _among(batch: pa.RecordBatch, listed: pa.Table) -> npt.NDArray[np.bool_]:
+def _among(batch: pa.RecordBatch, listed: ItemTable) -> npt.NDArray[np.bool_]:
     """Which rows of a batch are on a list."""
-    import numpy as np
     import pyarrow as pa
 
-    place = pa.array(np.arange(batch.num_rows))
-    rows = pa.Table.from_batches([batch]).select(listed.column_names)
-    found = rows.append_column("zealous:place", place).join(
-        listed, listed.column_names, join_type="left semi"
-    )
-    mask = np.zeros(batch.num_rows, np.bool_)
-    mask[found["zealous:place"].to_numpy()] = True
-    return mask
+    return listed.places(pa.Table.from_batches([batch])) >= 0

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from zealous.engines.engine import Counted, Each, Stored
 from zealous.errors import UsageError
 from zealous.guarantee import Guarantee, Indistinguishability, exact, whole
+from zealous.mechanism.known_list import ItemTable, with_noise_on_each
 from zealous.mechanism.protocol import Count, Needs
 from zealous.mechanism.thresholds import Noise, kept, with_noise
 from zealous.mechanism.words import INTEGERS, Keys, Words
@@ -220,9 +221,15 @@ class Rounds:
                 keys = joined(keys, _through(weighed, draw))
         if keys is None:
             return []
-        # Somebody gave each key, so the log has it, and it is listed also where nobody keeps it.
-        counted = count(bound=self.items_per_user, at_least=0, only=keys)
-        return list(_through(counted, partial(noisy_counts, self.scale, random_bytes)))
+        return self._count_keys(keys, count, random_bytes)
+
+    def _count_keys(
+        self, found: pa.Table, count: Count, random_bytes: RandomBytes
+    ) -> list[pa.RecordBatch]:
+        """Every key with its noisy count; the keys are known by now, and few enough to hold."""
+        keys = ItemTable.of(found)
+        counted = count(bound=self.items_per_user, at_least=1, only=keys.table)
+        return with_noise_on_each(keys, counted, PartsOfOne(scale=self.scale), random_bytes)
 
 
 class SetUnion(Rounds):
@@ -289,18 +296,25 @@ def redrawn(
     return noisy
 
 
-def noisy_counts(
-    scale: Fraction, random_bytes: RandomBytes, batch: pa.RecordBatch
-) -> pa.RecordBatch:
-    """Counts with noise in parts of one, rounded to whole ones: the parts are odd, so no halves."""
-    import numpy as np
+@dataclass(frozen=True, kw_only=True)
+class PartsOfOne:
+    """Gaussian noise in parts of one, rounded to whole ones: the parts are odd, so no halves.
 
-    from zealous.noise import DiscreteGaussian
+    Attributes:
+        scale: The standard deviation; it is drawn in parts of its denominator.
+    """
 
-    grains, unit = scale.as_integer_ratio()
-    noise = DiscreteGaussian(scale=Fraction(grains)).sample(batch.num_rows, random_bytes)
-    noisy = np.from_dlpack(batch["count"]) + (noise + unit // 2) // unit
-    return kept(batch, np.asarray(noisy, np.int64), np.ones(batch.num_rows, np.bool_))
+    scale: Fraction
+
+    def sample(self, size: int, random_bytes: RandomBytes) -> npt.NDArray[np.int64]:
+        """Independent draws."""
+        import numpy as np
+
+        from zealous.noise import DiscreteGaussian
+
+        grains, unit = self.scale.as_integer_ratio()
+        noise = DiscreteGaussian(scale=Fraction(grains)).sample(size, random_bytes)
+        return np.asarray((noise + unit // 2) // unit, np.int64)
 
 
 def _through(counted: Iterable[pa.RecordBatch], draw: Each) -> Iterable[pa.RecordBatch]:
