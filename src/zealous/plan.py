@@ -11,7 +11,7 @@ from typing import Any
 from zealous.calibrate import as_float, guarantees
 from zealous.errors import Refused, UsageError
 from zealous.guarantee import UNITS, Guarantee, Indistinguishability, Number, exact, shown
-from zealous.items import Keywords, Kind, Queries, QueryClicks
+from zealous.items import Kind, Queries, QueryClicks
 from zealous.mechanism import Calibrated, Zealous
 from zealous.mechanism.choose import ASKED, FOLLOWS, choose
 from zealous.mechanism.of_keywords import OfKeywords
@@ -132,10 +132,7 @@ def choose_mechanisms(
     for option, given in (("--mechanism", mechanism), ("a public file", public)):
         if isinstance(given, Mapping) and set(given) - set(names):
             raise UsageError(f"{option} is given for a kind of items that is not published")
-    if any(isinstance(kind, QueryClicks) and kind.follow for kind in kinds):
-        first = names[: names.index(QueryClicks.label)]
-        if Queries.label not in first:
-            raise UsageError("click rates need queries and query-clicks, in this order")
+    _check_rates(kinds)
     files = public or {}
     chosen = {}
     for kind in kinds:
@@ -149,6 +146,22 @@ def choose_mechanisms(
     return chosen
 
 
+def _check_rates(kinds: Sequence[Kind]) -> None:
+    """Refuse clicks that follow queries which are not published before, or are not the same."""
+    asked: Queries | None = None
+    for kind in kinds:
+        if isinstance(kind, Queries):
+            asked = kind
+        if isinstance(kind, QueryClicks) and kind.follow:
+            if asked is None:
+                raise UsageError("click rates need queries and query-clicks, in this order")
+            if (asked.by, asked.fold) != (kind.by, kind.fold):
+                raise UsageError(
+                    "click rates need queries and query-clicks that are alike: the same --by, and "
+                    "--fold-words for both or neither"
+                )
+
+
 def _check_order(kind: Kind, kinds: Sequence[Kind], mechanism: type[Calibrated]) -> None:
     """Refuse what makes use of another kind that is not published before, or not as it must be."""
     before = {each.name(): each for each in kinds[: kinds.index(kind)]}
@@ -159,12 +172,18 @@ def _check_order(kind: Kind, kinds: Sequence[Kind], mechanism: type[Calibrated])
                 "first"
             )
     kind.check_smaller([before[name] for name in kind.builds_on()])
-    if mechanism is OfKeywords and not (isinstance(kind, Queries) and kind.plain()):
-        raise UsageError("of-keywords is for queries alone, without --by and --fold-words")
-    if mechanism is OfKeywords and before[Keywords.label].by is not None:
-        raise UsageError("of-keywords needs keywords without --by: one word is one keyword")
-    if mechanism is Results and not isinstance(kind, QueryClicks):
-        raise UsageError("results are for query-clicks")
+    if mechanism is OfKeywords:
+        words = before[FOLLOWS[mechanism]]
+        if not (isinstance(kind, Queries) and kind.plain() and words.by is None):
+            raise UsageError(
+                "of-keywords is for queries alone, after keywords, both without --by and "
+                "--fold-words"
+            )
+    if mechanism is Results:
+        if not isinstance(kind, QueryClicks):
+            raise UsageError("results are for query-clicks")
+        if set(before[FOLLOWS[mechanism]].columns()) - set(kind.columns()):
+            raise UsageError("results need queries without --by, or by what query-clicks are by")
 
 
 def _weights(
