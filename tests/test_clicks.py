@@ -119,7 +119,7 @@ def test_a_release_with_clicks_verifies(
         ).hexdigest()
         (directory / "release.json").write_text(json.dumps(about, indent=2))
         failed = {check.name for check in verify(directory) if check.ok is False}
-        assert "tables" in failed
+        assert "rows" in failed
 
 
 def test_rates_are_shares_of_those_who_asked(log: Any, results: Path) -> None:
@@ -302,6 +302,10 @@ def test_a_number_at_the_edge_is_worked_out_further() -> None:
         ),
         ([z.query_clicks(2, follow=True)], {}, "click rates need"),
         ([z.query_clicks(2, follow=True), z.queries(2)], {}, "in this order"),
+        ([z.queries(2), z.query_clicks(2, follow=True, by="land")], {}, "that are alike"),
+        ([z.queries(2, by="land"), z.query_clicks(2, follow=True)], {}, "that are alike"),
+        ([z.queries(2, fold=True), z.query_clicks(2, follow=True)], {}, "that are alike"),
+        ([z.queries(2, by="land"), z.query_clicks(2)], {"results": "r.csv"}, "by what"),
         ([z.queries(2)], {"mechanism": "results"}, "--results FILE"),
     ],
 )

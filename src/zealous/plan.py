@@ -138,10 +138,7 @@ def choose_mechanisms(
     for option, given in (("--mechanism", mechanism), ("a public file", public)):
         if isinstance(given, Mapping) and set(given) - set(names):
             raise UsageError(f"{option} is given for a kind of items that is not published")
-    if any(isinstance(kind, QueryClicks) and kind.follow for kind in kinds):
-        first = names[: names.index(QueryClicks.label)]
-        if Queries.label not in first:
-            raise UsageError("click rates need queries and query-clicks, in this order")
+    _check_rates(kinds)
     files = public or {}
     chosen = {}
     for kind in kinds:
@@ -153,6 +150,22 @@ def choose_mechanisms(
         chosen[kind.name()] = choose(asked, goal, kind.items_per_user, use, kind.usual())
         _check_order(kind, kinds, chosen[kind.name()][0])
     return chosen
+
+
+def _check_rates(kinds: Sequence[Kind]) -> None:
+    """Refuse clicks that follow queries which are not published before, or are not the same."""
+    asked: Queries | None = None
+    for kind in kinds:
+        if isinstance(kind, Queries):
+            asked = kind
+        if isinstance(kind, QueryClicks) and kind.follow:
+            if asked is None:
+                raise UsageError("click rates need queries and query-clicks, in this order")
+            if (asked.by, asked.fold) != (kind.by, kind.fold):
+                raise UsageError(
+                    "click rates need queries and query-clicks that are alike: the same --by, and "
+                    "--fold-words for both or neither"
+                )
 
 
 def _check_order(kind: Kind, kinds: Sequence[Kind], mechanism: type[Calibrated]) -> None:
