@@ -222,10 +222,10 @@ def _thresholds(advice: Advice, goal: float) -> Grid:
                 *(least_count(other.parameters, 0.95) for other in same),
             ]
         )
-    names = ["m", "error of a count"]
+    names = ["m", "noise of a count"]
     names += [f"users at epsilon {float(e):g}" for e in epsilons]
     title = (
-        f"{advice.kind}: the error a count stays within in 95 of 100 cases at epsilon {goal:g}, "
+        f"{advice.kind}: the noise a count stays within in 95 of 100 cases at epsilon {goal:g}, "
         f"and the {advice.goal.units()} an item needs to appear with 95 %"
     )
     return Grid(title=title, names=names, rows=rows)

@@ -57,6 +57,10 @@ def handout(about: Mapping[str, Any]) -> str:
         f"plus noise. It is not the number of searches.{_REPEATS[goal['unit']]} Because those with "
         "more items than they may keep gave some up, it is a low estimate of the "
         f"{units} that hold the item. {wording.absence(about['plan'])}",
+        "Each table below has a 95 % interval for its counts before noise. It holds in 95 of 100 "
+        "cases for items that are published. It covers the noise alone: not what people gave up "
+        "because they had more items than they may keep, and not that a review or a reader picked "
+        "some rows.",
         "## The tables",
         *(_table(part, about, units, each) for part in about["plan"]),
         *(_rules(family, file, about, units) for family, file in association_files(about).items()),
@@ -219,9 +223,9 @@ def _rules(family: str, file: str, about: Mapping[str, Any], units: str) -> str:
             "its parts, a share is at most 1. A measure is empty where it would be divided by a "
             "count of 0 or less.",
             "- `low` and `high` of a measure: the noise leaves it between them for 95 of 100 "
-            "rules, since all counts that it is made of lie within their errors in 95 of 100 "
-            "cases. An empty `lift_high` is no bound at all. Among rules that were picked for "
-            "being strong, or for counts just above a threshold, it is fewer: those were lucky.",
+            "rules. They are wide where a count is just above what it had to pass. An empty "
+            "`lift_high` is no bound at all. Among rules that were picked for being strong it is "
+            "fewer than 95: those were lucky.",
             f"- They cover the noise, and not that {units} with more than they may keep gave up "
             "what has the smallest published counts. So `support` is a low estimate, and "
             "`confidence` and `lift` may be off either way. No rule says that one thing causes the "
@@ -233,8 +237,8 @@ def _rules(family: str, file: str, about: Mapping[str, Any], units: str) -> str:
 def _settings(settings: Mapping[str, Any]) -> list[str]:
     said = {
         "follow": "- Clicks are of those queries alone that count for their user in `queries`; "
-        f"`{rates.FILE}` has clicked over asked, with an interval in which both counts lie in 95 "
-        "of 100 cases.",
+        f"`{rates.FILE}` has clicked over asked, with a 95 % interval that holds the noise of both "
+        "counts.",
         "fold": "- A query is a set of words: their order was ignored.",
         "session_gap": "- A session is the log's own, or ends after {} minutes without a query.",
         "by": "- {} is a public attribute of the entry.",

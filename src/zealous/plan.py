@@ -226,7 +226,7 @@ class Forecast:
 
     Attributes:
         users_to_appear: How many users an item needs to appear with 5, 50 and 95 % probability.
-        error_95: Counts are off by at most this in 95 of 100 cases.
+        error_95: The noise on a count is at most this in 95 of 100 cases.
         single_person_items: At most this many items of a single person are published on average;
             None where the number of users is not declared, or where the unit is not the user.
     """
@@ -401,7 +401,11 @@ def _describe(part: Part) -> str:
             f"  an item appears       with 5 / 50 / 95 % at {low} / {half} / "
             f"{high} {part.goal.units()}"
         )
-    lines.append(f"  a count is off        by at most {expected.error_95} in 95 of 100 cases")
+    known = mechanism.interval(0.95)
+    lines.append(
+        f"  a count is off        by at most {known.error} in 95 of 100 cases"
+        + ("" if known.threshold is None else f", for counts of {known.certain_from:,} or more")
+    )
     if expected.single_person_items and isinstance(part.goal, Indistinguishability):
         lines.append(
             f"  single persons        up to {expected.single_person_items:.3g} items held by one "

@@ -197,9 +197,9 @@ def _implementation(about: Mapping[str, Any]) -> dict[str, Any]:
         "releases from the same people; the stated numbers are the total of this release.",
         "post_processing": after,
         "justification": _TO_FILL,
-        "utility": "; ".join(
-            f"{part['kind']}: 95 % of the counts are off by at most {part['forecast']['error_95']}"
-            for part in plan
+        "utility": "In 95 of 100 cases, for published items, "
+        + "; ".join(
+            f"{part['kind']}: counts are off by at most {wording.off_by(part)}" for part in plan
         ),
         "additional_information": f"Release {about.get('id')}.",
     }

@@ -169,6 +169,7 @@ def _rows(about: Mapping[str, Any]) -> list[dict[str, Any]]:
             {
                 **part,
                 "threshold": wording.threshold(part),
+                "off_by": wording.off_by(part),
                 "rows": names["rows"],
                 "hashes": [hashes.get(names[each]) for each in ("parquet", "csv")],
             }

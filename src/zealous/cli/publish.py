@@ -39,6 +39,7 @@ from zealous.handout import budget, empty
 from zealous.publish import publish_to
 from zealous.release import Release, read_release
 from zealous.remote import Place
+from zealous.wording import off_by
 
 _HELP = """Publish the frequent items of a log.
 
@@ -148,7 +149,7 @@ def summary(release: Release, output: Place) -> None:
     goal = release.about["guarantee"]
     rows = [
         (part["kind"], len(release[part["kind"]]), part["items_per_user"],
-         "" if part["tau_prime"] is None else part["tau_prime"], part["forecast"]["error_95"])
+         "" if part["tau_prime"] is None else part["tau_prime"], off_by(part))
         for part in release.about["plan"]
     ]  # fmt: skip
     show.table(

@@ -61,7 +61,6 @@ class OfKeywords(Domain):
         "keywords were looked at, before {each} kept some. Every such query got noise, and those "
         "above the scale of the noise times the logarithm of their number are here: of all that "
         "nobody asked, one on average.",
-        cut="the second threshold",
     )
 
     def using(self, known: pa.Table) -> Self:

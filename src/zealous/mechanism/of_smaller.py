@@ -72,7 +72,6 @@ class OfSmaller:
         points_of="Only items all of whose smaller parts are in the tables before were looked at, "
         "before {each} kept some. Every such item got noise, those of no {units} too, and those "
         "that are above what the noise of all of them exceeds once on average are here.",
-        cut="the threshold",
     )
     tau: ClassVar[int] = 0
     tau_prime: ClassVar[int | None] = None

@@ -70,10 +70,6 @@ class Words:
         """What an item had to pass, in a few words."""
         raise NotImplementedError
 
-    def selected_by(self) -> str | None:
-        """The threshold on noisy counts that leaves the lucky ones; None where there is none."""
-        raise NotImplementedError
-
     def points(self, part: Part, *, units: str, each: str, origin: str | None) -> list[str]:
         """How the table was made, point by point.
 
@@ -97,10 +93,6 @@ class AboveThreshold(Words):
     def threshold(self, part: Part) -> str:
         """The second of them."""
         return str(part["tau_prime"])
-
-    def selected_by(self) -> str | None:
-        """The second of them."""
-        return "the second threshold"
 
     def points(self, part: Part, *, units: str, each: str, origin: str | None) -> list[str]:
         """Who appears, and both thresholds."""
@@ -135,10 +127,6 @@ class EveryItem(Words):
     def threshold(self, part: Part) -> str:
         """None."""
         return f"all of {self.of}"
-
-    def selected_by(self) -> str | None:
-        """Nothing."""
-        return None
 
     def points(self, part: Part, *, units: str, each: str, origin: str | None) -> list[str]:
         """What was looked at."""
@@ -175,21 +163,15 @@ class Candidates(Words):
         made_of: Which published items.
         such: What is made of them.
         points_of: What was looked at; `{each}` and `{units}` are filled in.
-        cut: The threshold, as it is called.
     """
 
     made_of: str
     such: str
     points_of: str
-    cut: str
 
     def threshold(self, part: Part) -> str:
         """The noise of all of them."""
         return f"made of {self.made_of}, above the noise of all {self.such}"
-
-    def selected_by(self) -> str | None:
-        """That noise."""
-        return self.cut
 
     def points(self, part: Part, *, units: str, each: str, origin: str | None) -> list[str]:
         """What was looked at."""
@@ -207,10 +189,6 @@ class Keys(Words):
     def threshold(self, part: Part) -> str:
         """The weights."""
         return "weight " + " / ".join(f"{each['threshold']:,}" for each in part["rounds"])
-
-    def selected_by(self) -> str | None:
-        """Nothing: they are counted after they were chosen."""
-        return None
 
     def points(self, part: Part, *, units: str, each: str, origin: str | None) -> list[str]:
         """The rounds, and who appears."""
