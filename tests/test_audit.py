@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from functools import partial
-from itertools import combinations
+from itertools import combinations, count
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ from zealous.audit import (
     Audit,
     Measurement,
     audit,
+    drawn_queries,
     drawn_sets,
     drawn_small,
     measure,
@@ -169,6 +170,8 @@ def test_the_published_counts_follow_the_known_distribution(setting: Setting) ->
     (outcome,) = outcomes(replace(setting, pairs=(pair,)), 4_000)
     count = setting.popular + 1  # the last watched item stands there in the right log
     law, least = noise(figures(part)), part.mechanism.tau_prime
+    if setting.of_keywords:  # of a thousand keywords there are so many queries
+        least = math.ceil(part.mechanism.scale * math.log(1000 + 1000**2 + 1000**3))
     appears = 1.0 if least is None else law.above(least - count)
     steps = [law.above(edge - 1 - count) for edge in setting.edges]
     right = -np.diff([1.0, appears, *steps, 0.0])  # absent, below the first edge, ...
@@ -500,6 +503,29 @@ def test_sets_that_appear_otherwise_than_by_noise_are_seen(
     assert small.sets_appear(plan, alpha) is passes
 
 
+@pytest.mark.parametrize(
+    ("published", "passes"),
+    [
+        (lambda queries, _: queries, True),
+        (lambda queries, _: queries[:0], False),
+        (lambda queries, _: [query for query in queries if query == "a b"], False),
+        (lambda queries, run: [*queries, *(["a"] if run % 4 == 0 else [])], False),
+        (lambda queries, run: [*queries, *(["a b"] if run % 4 == 0 else [])], False),
+    ],
+)
+def test_queries_that_appear_otherwise_than_by_noise_are_seen(
+    monkeypatch: pytest.MonkeyPatch, published: Any, passes: bool
+) -> None:
+    """Nothing appears, or only what somebody asked; or one query, asked or not, too often."""
+    (plan,) = drawn_queries(PLANS)
+    drawn, runs = small.drawn_queries, count()
+    monkeypatch.setattr(
+        "zealous.audit.small.drawn_queries",
+        lambda made, asked: published(drawn(made, asked), next(runs)),
+    )
+    assert small.queries_appear(plan, per_test(PLANS)) is passes
+
+
 def test_noise_that_follows_from_the_key_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     assert small.noise_ignores_the_key(PLANS[0])
     monkeypatch.setattr("zealous.audit.small.drawn", lambda *_: np.arange(100))
@@ -519,6 +545,7 @@ def test_all_tests_together_stay_below_the_stated_chance_of_a_false_alarm() -> N
     tests = [seen for each in found.measurements for seen in [*each.by_epsilon, *each.by_delta]]
     noises = len(drawn_small(PLANS)) * small.TESTS * per_test(PLANS)
     noises += len(drawn_sets(PLANS)) * small.SETS_TESTS * per_test(PLANS)
+    noises += len(drawn_queries(PLANS)) * small.QUERIES_TESTS * per_test(PLANS)
     assert sum(seen.alpha for seen in tests) + noises == pytest.approx(FALSE_ALARMS)
     assert FALSE_ALARMS <= 1e-3
 
@@ -539,6 +566,9 @@ def test_as_many_bounds_are_looked_at_in_small_releases_as_are_paid_for(
     (plan,) = drawn_sets(PLANS)
     small.sets_appear(plan, 0.01)
     assert len(looked) == small.TESTS + small.SETS_TESTS
+    (plan,) = drawn_queries(PLANS)
+    small.queries_appear(plan, 0.01)
+    assert len(looked) == small.TESTS + small.SETS_TESTS + small.QUERIES_TESTS
 
 
 def test_the_power_names_the_best_and_the_worst_pair_of_each_guarantee() -> None:
