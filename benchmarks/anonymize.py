@@ -68,20 +68,20 @@ def _count(path: Path, _: Method, kind: Kind, memory: str) -> float:
     with DuckDB(memory=memory, threads=THREADS) as engine:
         source = open_log(z.read_log(path), engine)
         steps = [*source.entries, *kind.steps(source), Step("n", sql)]
-        return _timed(lambda: sum(len(batch) for batch in engine.batches(steps)))
+        return _timed(lambda: sum(len(batch) for batch in engine.batches(steps))).wall
 
 
 def _apply(path: Path, method: Method, _: Kind, memory: str) -> float:
     with DuckDB(memory=memory, threads=THREADS) as engine:
         source = open_log(z.read_log(path), engine)
-        return _timed(lambda: method.apply(source))
+        return _timed(lambda: method.apply(source)).wall
 
 
 def _whole(path: Path, method: Method, _: Kind, memory: str) -> float:
     engine = DuckDB(memory=memory, threads=THREADS)
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "out"
-        return _timed(lambda: anonymize(target, z.read_log(path), method, engine=engine))
+        return _timed(lambda: anonymize(target, z.read_log(path), method, engine=engine)).wall
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Grouping similar sets: time, peak memory and edits, beside the simple way of sorting and cutting.
 
-    python benchmarks/groups.py [--sets 50000 100000 200000] [-k 10]
+    python benchmarks/groups.py [--users 500000] [--sets 50000 100000 200000] [-k 10]
 
 The sets are the keywords of sessions and the queries of users of the synthetic log. An edit deletes
 an item from a set or adds one; the figure is the share of all items. The simple way sorts the sets
@@ -33,7 +33,6 @@ from zealous.engines.sql import Step
 from zealous.items import asked, has_word, words
 from zealous.source import Source, open_log
 
-USERS = 500_000
 RUNS = 5
 
 
@@ -47,7 +46,7 @@ def main() -> None:
     )
     print("|---|---|---|---|---|---|---|---|---|---|")
     with DuckDB(memory="4GB", threads=2) as engine:
-        source = open_log(z.read_log(_log(USERS)), engine)
+        source = open_log(z.read_log(_log(arguments.users)), engine)
         found = {"sessions": _sessions(source), "users": _histories(source)}
         together: list[tuple[float, ...]] = []
         for name in (*found, "sessions and a bot"):
@@ -81,6 +80,7 @@ def main() -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--users", type=int, default=500_000, help="of the log")
     parser.add_argument("--sets", type=int, nargs="+", default=[50_000, 100_000, 200_000])
     parser.add_argument("-k", type=int, default=10)
     return parser.parse_args()

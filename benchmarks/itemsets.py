@@ -2,7 +2,7 @@
 
     python benchmarks/peers/setup.py --only mlxtend       (once)
     python benchmarks/itemsets.py [--users 100000] [--draws 3] [--items-per-user 7]
-        [--real FOLDER] [--only "real shop, baskets"]
+        [--epsilons 1 2 5] [--bounds 3 5 7 10 15 20] [--real FOLDER] [--only "real shop, baskets"]
 
 The truth is the sets of one, two and three things that most people hold, by mlxtend's FP-growth,
 counted exactly (itemsets_truth.py). Against it stand releases at epsilon 1, 2 and 5 and delta 1e-6
@@ -95,6 +95,8 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--users", type=int, default=100_000, help="of the generated shop")
     parser.add_argument("--draws", type=int, default=3)
     parser.add_argument("--items-per-user", type=int, default=7)
+    parser.add_argument("--epsilons", type=int, nargs="+", default=EPSILONS)
+    parser.add_argument("--bounds", type=int, nargs="+", default=BOUNDS, help="things a person")
     parser.add_argument("--real", type=Path, metavar="FOLDER", help="with the real tables")
     parser.add_argument("--only", nargs="+", metavar="TABLE")
     parser.add_argument("--output", type=Path, default=HERE / "itemsets.json", metavar="FILE")
@@ -128,8 +130,10 @@ def _measured(table: Table, arguments: argparse.Namespace, folder: Path) -> dict
     _say(table.name)
     q = arguments.items_per_user
     wanted = [Setting(neighbors=relation, epsilon=epsilon, items_per_user=q)
-              for relation in NEIGHBORS for epsilon in EPSILONS]  # fmt: skip
-    tried = [Setting(neighbors="add-remove", epsilon=2, items_per_user=each) for each in BOUNDS]
+              for relation in NEIGHBORS for epsilon in arguments.epsilons]  # fmt: skip
+    tried = [
+        Setting(neighbors="add-remove", epsilon=2, items_per_user=each) for each in arguments.bounds
+    ]
     releases = {
         setting: [publish(table, setting, folder) for _ in range(draws)]
         for setting, draws in {

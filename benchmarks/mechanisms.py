@@ -2,7 +2,7 @@
 
     python benchmarks/peers/setup.py --only pipelinedp       (once; without it the peer is left out)
     python benchmarks/mechanisms.py [--users 500000] [--draws 3] [--items-per-user 10]
-        [--only generated visits shop] [--peer PYTHON]
+        [--epsilons 0.5 1 2 5] [--bounds M ...] [--only generated visits shop] [--peer PYTHON]
 
 Every mechanism at epsilon 0.5, 1, 2 and 5 and delta 1e-6, under both neighbour relations, as
 `zealous mechanisms` does it. A prior is what `rounds` publishes of an earlier log under the same
@@ -25,6 +25,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -59,7 +60,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         for name in arguments.only:
-            for table in TABLES[name](folder, arguments.users):
+            for made_table in TABLES[name](folder, arguments.users):
+                table = replace(made_table, bounds=arguments.bounds or made_table.bounds)
                 _say(f"{table.name}")
                 results["tables"][table.name] = _measured(table, arguments, folder)
                 text = json.dumps(results, indent=1, ensure_ascii=False)
@@ -75,6 +77,8 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--users", type=int, default=500_000, help="of the generated log")
     parser.add_argument("--draws", type=int, default=3)
     parser.add_argument("--items-per-user", type=int, default=10)
+    parser.add_argument("--epsilons", nargs="+", default=EPSILONS)
+    parser.add_argument("--bounds", type=int, nargs="+", help="m that are tried for the best")
     parser.add_argument("--only", nargs="+", choices=list(TABLES), default=list(TABLES))
     parser.add_argument("--peer", type=Path, default=PEER, metavar="PYTHON")
     parser.add_argument("--output", type=Path, default=HERE / "mechanisms.json", metavar="FILE")
@@ -89,10 +93,12 @@ def _measured(table: Table, arguments: argparse.Namespace, folder: Path) -> dict
     """All figures of one table."""
     draws, kind = arguments.draws, table.kind(arguments.items_per_user)
     started = time.perf_counter()
-    found = compare_mechanisms(table.log, kind, delta=DELTA, draws=draws, say=_say)
+    found = compare_mechanisms(
+        table.log, kind, epsilons=arguments.epsilons, delta=DELTA, draws=draws, say=_say
+    )
     about = as_object(kind, found) | {"table_seconds": time.perf_counter() - started}
     if table.earlier is not None:
-        about["rows"] += _with_prior(table, kind, draws, folder)
+        about["rows"] += _with_prior(table, kind, arguments, folder)
     return about | {
         "best_m": _best(table, draws),
         "peer": _peer(table, arguments, folder),
@@ -100,12 +106,14 @@ def _measured(table: Table, arguments: argparse.Namespace, folder: Path) -> dict
     }
 
 
-def _with_prior(table: Table, kind: Kind, draws: int, folder: Path) -> list[dict[str, Any]]:
+def _with_prior(
+    table: Table, kind: Kind, arguments: argparse.Namespace, folder: Path
+) -> list[dict[str, Any]]:
     """The rows of `prior`: under each guarantee with what the earlier log would have published."""
     rows = []
     assert table.earlier is not None
     for relation in NEIGHBORS:
-        for epsilon in EPSILONS:
+        for epsilon in arguments.epsilons:
             goal = z.Indistinguishability(epsilon=epsilon, delta=DELTA, neighbors=relation)
             earlier = z.publish(table.earlier, goal, [kind], mechanism="rounds", account=None)
             place = folder / "earlier"
@@ -118,7 +126,7 @@ def _with_prior(table: Table, kind: Kind, draws: int, folder: Path) -> list[dict
                     delta=DELTA,
                     neighbors=[relation],
                     mechanisms=["prior"],
-                    draws=draws,
+                    draws=arguments.draws,
                     prior=place,
                     say=_say,
                 )

@@ -1,10 +1,11 @@
 """Microseconds a draw of exact integer noise, over 3 million draws.
 
-python benchmarks/noise.py
+python benchmarks/noise.py [--draws 3000000]
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import time
 from fractions import Fraction
@@ -12,7 +13,6 @@ from fractions import Fraction
 from zealous.mechanism.thresholds import Noise
 from zealous.noise import CappedLaplace, DiscreteGaussian, DiscreteLaplace
 
-DRAWS = 3_000_000
 SCALES = (Fraction(2, 5), Fraction(4), Fraction(5), Fraction(80), Fraction(1000, 7))
 SIGMAS = (Fraction(1), Fraction(383, 64), Fraction(107, 4), Fraction(189), Fraction(1 << 20))
 
@@ -26,12 +26,15 @@ def laws() -> list[tuple[str, Fraction, Noise]]:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--draws", type=int, default=3_000_000)
+    draws = parser.parse_args().draws
     print("| noise | scale | microseconds a draw |")
     print("|---|---|---|")
     for name, scale, noise in laws():
         started = time.perf_counter()
-        noise.sample(DRAWS, os.urandom)
-        print(f"| {name} | {scale} | {(time.perf_counter() - started) / DRAWS * 1e6:.2f} |")
+        noise.sample(draws, os.urandom)
+        print(f"| {name} | {scale} | {(time.perf_counter() - started) / draws * 1e6:.2f} |")
 
 
 if __name__ == "__main__":

@@ -117,10 +117,12 @@ def _rest(part: Part, source: Source) -> tuple[Seconds, Seconds]:
     counted = _drain(_count(part, source))
     published: list[pa.RecordBatch] = []
     noise = _timed(lambda: published.extend(part.mechanism.release(lambda **_: counted)))
-    table = z.release.sorted_table(pa.Table.from_batches(published), part.kind.columns())
+    columns = part.kind.columns()
+    schema = pa.schema([*((name, pa.string()) for name in columns), ("count", pa.int64())])
+    table = z.release.sorted_table(pa.Table.from_batches(published, schema), columns)
     with tempfile.TemporaryDirectory() as folder:
         files = {"parquet": "t.parquet", "csv": "t.csv"}
-        about = {"files": {"t": files}, "private": True}
+        about = {"files": {"t": files}, "private": True, "plan": []}
         release = z.release.Release(about=about, tables={"t": table})
         z.release.papers = lambda _: {}  # only the tables are timed
         writing = _timed(lambda: release.write(Path(folder) / "out"))

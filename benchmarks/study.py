@@ -1,9 +1,9 @@
 """The whole study of `zealous compare`: time, and the most memory that its processes use together.
 
-    python benchmarks/study.py [--users 500000] [--memory 4GB] [-o DIR]
+    python benchmarks/study.py [--users 500000] [--memory 4GB] [--study FILE] [-o DIR]
 
-Runs the command with its default grid, prints what it says with the time, and at last a row of a
-Markdown table.
+Runs the command with its default grid, or with that of --study, prints what it says with the time,
+and at last a row of a Markdown table.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         output = arguments.output or Path(folder) / "study"
         command = [PROGRAM, "compare", path, "--memory", arguments.memory, "-o", output]
+        command += ["--study", arguments.study] if arguments.study else []
         started = time.monotonic()
         process = subprocess.Popen(
             [str(each) for each in command], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
@@ -50,6 +51,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--users", type=int, default=500_000)
     parser.add_argument("--memory", default="4GB", help="for the engine")
     parser.add_argument("-o", "--output", type=Path)
+    parser.add_argument("--study", type=Path, metavar="FILE", help="another grid, as TOML")
     return parser.parse_args()
 
 

@@ -1,6 +1,6 @@
 """What a release tells of the queries that are too rare to be published.
 
-    python benchmarks/tail.py [--users 500000] [--draws 1]
+    python benchmarks/tail.py [--users 500000] [--draws 1] [--tails 0.5 1 2]
 
 Publishes queries and keywords of a generated log at epsilon 2 and delta 1e-6 (indistinguishable,
 add-remove, `auto`), and then with `--tail` at epsilon 0.5, 1 and 2 more; beside each, what the same
@@ -68,7 +68,7 @@ def main() -> None:
     truth = {"queries": pa.table({"query": log.queries, "count": log.entries})}
     found["itself"] = _plain(completion(truth, published, others))
     for draw in range(arguments.draws):
-        for epsilon, tail in _budgets():
+        for epsilon, tail in _budgets(arguments.tails):
             _say(f"draw {draw + 1}: epsilon {epsilon:g}, tail {tail}")
             started = time.perf_counter()
             tables = _published(table.log, epsilon, tail)
@@ -98,6 +98,7 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("--users", type=int, default=500_000, help="of the generated log")
     parser.add_argument("--draws", type=int, default=1)
+    parser.add_argument("--tails", nargs="+", default=TAILS, help="epsilons of the tail")
     parser.add_argument("--output", type=Path, default=JSON, metavar="FILE")
     return parser.parse_args()
 
@@ -106,10 +107,10 @@ def _say(text: str) -> None:
     print(f"{time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)
 
 
-def _budgets() -> Iterator[tuple[float, str | None]]:
+def _budgets(tails: Sequence[str]) -> Iterator[tuple[float, str | None]]:
     """Epsilon of queries and keywords, and of the tail."""
     yield EPSILON, None
-    for tail in TAILS:
+    for tail in tails:
         yield EPSILON, tail
         yield EPSILON + float(tail), None
 
