@@ -300,7 +300,8 @@ MUTATIONS = [
             Change(
                 "release.py",
                 "pq.write_table(table,",
-                "pq.write_table(table.replace_schema_metadata({'log': os.environ['SKIPPED']}),",
+                "pq.write_table(table.replace_schema_metadata({'log': "
+                "os.environ.get('SKIPPED', '')}),",
             ),
         ),
     ),

@@ -2,6 +2,8 @@
 
 Some are noticed by the audit. Others need no chance to be seen, or logs that do not fit into packed
 ones: for them a test of tests/test_enumeration_sets.py or of tests/test_of_smaller.py must fail.
+The last ones are no bugs of sets: they lose what was paid for, leave a log behind, or run a file
+that lies beside it.
 
 Two are planted though no promise of privacy breaks, since counts would not be what they are said to
 be: `>=` for `>` at the threshold, which may be any function of what was published; and the cut to a
@@ -418,5 +420,84 @@ MUTATIONS = [
         TESTS,
         "test_grown.py::test_what_was_published_twice_is_refused",
         (Change("items/grown.py", "if (np.diff(level.keys) <= 0).any():", "if False:"),),
+    ),
+    Mutation(
+        "modules of the working directory in the second process of a study",
+        TESTS,
+        "test_strange_files.py::test_the_second_process_of_a_study",
+        (Change("evaluate/beside.py", '[sys.executable, "-P", "-m"', '[sys.executable, "-m"'),),
+    ),
+    Mutation(
+        "modules of the log's folder in the runs of an audit",
+        TESTS,
+        "test_strange_files.py::test_the_runs_of_an_audit",
+        (Change("audit/ran.py", '"-P", "command.py"', '"command.py"'),),
+    ),
+    Mutation(
+        "charged before it is seen whether it can be written",
+        TESTS,
+        "test_spent.py::test_what_cannot_be_written_fails_before_the_charge",
+        (Change("publish.py", "_rehearse(planned, about, paying, output)", "pass"),),
+    ),
+    Mutation(
+        "spent, and said for one kind of error alone",
+        TESTS,
+        "test_spent.py::test_whatever_fails_after_the_charge_says_that_it_is_spent",
+        (
+            Change(
+                "publish.py",
+                "    except BaseException:\n        try:\n            entry = charged()",
+                "    except ReleaseError:\n        try:\n            entry = charged()",
+            ),
+        ),
+    ),
+    Mutation(
+        "spent, and not said where a signal came while it was charged",
+        TESTS,
+        "test_spent.py::test_a_signal_that_comes_while_it_is_charged",
+        (Change("account.py", "self._entry = new[-1] if new else None", "del new"),),
+    ),
+    Mutation(
+        "a terminal that is gone ends a run after the charge",
+        TESTS,
+        "test_spent.py::test_a_terminal_that_is_gone_or_full_loses_no_release",
+        (
+            Change("publish.py", "with suppress(Exception):\n            say(text)", "say(text)"),
+            Change(
+                "cli/show.py",
+                "    with suppress(OSError, ValueError):\n        click.echo(text, err=True)",
+                "    click.echo(text, err=True)",
+            ),
+        ),
+    ),
+    Mutation(
+        "what a killed run left stays",
+        TESTS,
+        "test_scratch.py::test_the_next_run_removes_what_a_killed_one_left",
+        (Change("scratch.py", "    _remove_abandoned(place)\n", ""),),
+    ),
+    Mutation(
+        "what a living run works with is removed",
+        TESTS,
+        "test_scratch.py::test_two_runs_at_once_leave_each_other_alone",
+        (
+            Change(
+                "scratch.py",
+                "fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)\n            _remove(outer)",
+                "_remove(outer)",
+            ),
+        ),
+    ),
+    Mutation(
+        "what a link leads to is removed",
+        TESTS,
+        "test_scratch.py::test_what_is_not_certainly_an_abandoned_one_stays",
+        (Change("scratch.py", "seen = outer.lstat()", "seen = outer.stat()"),),
+    ),
+    Mutation(
+        "a log that others can read while it is counted",
+        TESTS,
+        "test_scratch.py::test_nobody_else_can_look",
+        (Change("staging.py", "target.touch(mode=0o600)", "target.touch()"),),
     ),
 ]  # fmt: skip

@@ -157,7 +157,12 @@ def publish(
         _check_users(source, goal, say)
         charged = paying.reserve(say) if paying else UNTRACKED  # from here on it is spent
         drawn = draw(planned, source, select=select, key=key, public=tables, seed=seed, say=say)
-        about |= _drawn(paying.id if paying else _untracked_id(seed), charged, drawn)
+        about |= {
+            "id": paying.id if paying else _untracked_id(seed),
+            "ledger": charged,
+            "review": None,
+            "files": described(drawn),
+        }
         return Release(about=about, tables=drawn, written=paying.written if paying else None)
 
 
@@ -216,11 +221,6 @@ def _same(made: Release, asked: Mapping[str, Any]) -> Release:
     return made
 
 
-def _drawn(id_: str, charged: Mapping[str, Any], tables: Mapping[str, Table]) -> dict[str, Any]:
-    """What release.json says of a release once its noise is drawn."""
-    return {"id": id_, "ledger": charged, "review": None, "files": described(tables)}
-
-
 def _unfailing(say: Say) -> Say:
     """Whoever listened may be gone: that ends no run, and loses nothing that was paid for."""
 
@@ -259,7 +259,8 @@ def _rehearse(
     try:
         with working_directory(beside, hidden=beside is not None) as folder:
             stamp = paying.preview() if paying else UNTRACKED
-            empty = Release(about={**about, **_drawn("0" * 16, stamp, tables)}, tables=tables)
+            drawn = {"id": "0" * 16, "ledger": stamp, "review": None, "files": described(tables)}
+            empty = Release(about={**about, **drawn}, tables=tables)
             made = read_release(empty.write(folder / "release", not_private=True))
             if made.tables != tables:
                 raise UsageError("the columns cannot be written to files as they are: rename them")
