@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import codecs
 import gzip
 import json
 from collections import Counter
@@ -335,6 +336,32 @@ def test_compressed_files(pack: str, tmp_path: Path) -> None:
     path.write_bytes(packed(plain.read_bytes(), pack))
     assert read(path, "csv") == read(plain, "csv")
     assert header(path, PRESETS["csv"].layout or Layout(delimiter=",")) == ("user", "query", "time")
+
+
+@pytest.mark.parametrize("empty", [b"", codecs.BOM_UTF8])
+@pytest.mark.parametrize("name", ["a.csv", "z.csv"])
+def test_an_empty_file_among_others_has_no_entries(name: str, empty: bytes, tmp_path: Path) -> None:
+    (tmp_path / "m.csv").write_bytes(b"user,query\nann,tea\n")
+    (tmp_path / name).write_bytes(empty)
+    log = read_log(tmp_path)
+    assert log.names() == ("user", "query")
+    with DuckDB(threads=1, temporary=tmp_path) as engine:
+        source = open_log(log, engine)
+        all_of_them = Step("all", "select user from entries")
+        assert engine.rows([*source.entries, all_of_them]) == [("ann",)]
+    (tmp_path / "m.csv").write_bytes(b"")
+    with pytest.raises(LogError, match="does not name the columns"):
+        read_log(tmp_path)
+
+
+@pytest.mark.parametrize("ending", [".lz4", ".snappy", ".XZ", ".zip"])
+def test_other_compression_is_refused(ending: str, tmp_path: Path) -> None:
+    path = tmp_path / f"log.csv{ending}"
+    path.write_bytes(b"user,query\nann,tea\n")
+    with pytest.raises(LogError, match="compressed in a way that is not read"):
+        read_log(path, "csv")
+    with DuckDB(threads=1, temporary=tmp_path) as engine, pytest.raises(LogError, match="not read"):
+        open_log(read_log(path, "jsonl"), engine)
 
 
 def packed(content: bytes, ending: str) -> bytes:

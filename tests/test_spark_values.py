@@ -16,6 +16,7 @@ from spark import SPARK, Engines, read
 import zealous as z
 from zealous.engines.engine import Engine
 from zealous.engines.sql import Step
+from zealous.errors import UsageError
 from zealous.histogram import histogram
 from zealous.items import has_word, tidy, visible, words
 from zealous.source import open_log
@@ -194,3 +195,68 @@ def test_ids_and_items_of_a_type(kind: str, engines: Engines, tmp_path: Path) ->
     if kind == "spelled":
         ids = ["7", "7", "7", "007", "1.0\n", "\u0661.0", "1.0e3", "-0"]
         assert [user for _, user, _ in found[1]] == ids
+
+
+MIXED = [0.1, -0.0, 1e7, 12345678.5, 1e15, 1e16, 1e-3, 1e-4, 1.5e-5]
+NUMBERS = {
+    "numbers": pa.array(MIXED),
+    "no numbers": pa.array(
+        [math.inf, -math.inf, math.nan, 1e300, -2.5e-7, 9e-5, 1e7 + 0.5, 0.5, None]
+    ),
+    "single": pa.array(
+        [0.1, 1e7, 1e-4, 1e-5, 3.4e10, 0.3, math.nan, math.inf, 0.001], pa.float32()
+    ),
+    "dictionary": pa.array([*MIXED[:4], math.nan, *MIXED[:4]]).dictionary_encode(),
+    "decimal": pa.array([*map(Decimal, ("0.00000001", "-1.00000000", "0.00000000")), *[None] * 6]),
+    "days": pa.array(
+        [0, 2**31 - 1, -(2**31), 2_932_896, 2_932_897, -719_162, -719_163, 1, None], pa.date32()
+    ),
+    "moments": pa.array(
+        [0, 1, 1_500_000, 253402300799999999, 253402300800 * 10**6, 2**62, -(2**62), -1, None],
+        pa.timestamp("us"),
+    ),
+    "zoned": pa.array(
+        [0, 1, 1_500_000, 253402300800 * 10**6, 2**62, -(2**62), -1, 5, None],
+        pa.timestamp("us", tz="Asia/Tokyo"),
+    ),
+    "boolean": pa.array([True, False, None] * 3),
+}
+
+
+@pytest.mark.parametrize("kind", NUMBERS)
+def test_values_that_are_no_text(kind: str, engines: Engines, tmp_path: Path) -> None:
+    """Alone and in a list, as an item and as an epoch: written alike, or by both left out."""
+    values = NUMBERS[kind]
+    plain = values.dictionary_decode() if kind == "dictionary" else values
+    lists = pa.ListArray.from_arrays([0, 3, 3, 9, 9, 9, 9, 9, 9, 9], plain)
+    table = pa.table({"user": [*"abcdefghi"], "query": ["q"] * 9, "x": values, "url": lists})
+    pq.write_table(table, tmp_path / "l.parquet")
+    found = []
+    for engine in engines:
+        source = open_log(read(engine, tmp_path / "l.parquet"), engine, ["x"])
+        step = Step("all", 'select user, "column:x", url from entries')
+        found.append(sorted(engine.rows([*source.entries, step])))
+    assert found[0] == found[1]
+    assert len(found[0]) == 9
+    assert sum(text is not None for _, text, _ in found[0]) >= 3
+    how: dict[str, Any] = {"columns": z.Columns(time="x"), "time_format": "epoch"}
+    one, other = (times(engine, tmp_path / "l.parquet", **how) for engine in engines)
+    assert one == other
+
+
+@pytest.mark.parametrize("role", ["user", "x", "url"])
+@pytest.mark.parametrize(
+    "value", [b"a", [["a"]], [b"a"], [{"a": 1}], {"a": "b, c", "d": "e"}], ids=repr
+)
+def test_nested_and_binary_values_are_refused(
+    role: str, value: Any, engines: Engines, tmp_path: Path
+) -> None:
+    """As ids, {"a": "b, c", "d": "e"} and {"a": "b", "d": "c, e"} would be one to Spark."""
+    columns = {"user": ["u"], "x": ["x"], "url": ["y"]} | {role: pa.array([value])}
+    pq.write_table(pa.table(columns), tmp_path / "l.parquet")
+    said = set()
+    for engine in engines:
+        with pytest.raises(UsageError, match=r"holds \w+") as raised:
+            open_log(read(engine, tmp_path / "l.parquet"), engine, ["x"])
+        said.add(str(raised.value))
+    assert len(said) == 1

@@ -13,7 +13,7 @@ import csv
 import errno
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -34,6 +34,9 @@ _BEGINNING = 1 << 16  # enough for most headers, and little to fetch
 Skipped = Counter[str]
 Record = Sequence["str | list[str] | None"]
 
+_CODECS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
+# Other endings of compressed files. Hadoop would read some of them in formats of its own.
+_NOT_READ = (".lz4", ".snappy", ".deflate", ".lzo", ".lzma", ".xz", ".zip", ".z", ".br", ".7z")
 _BREAKS = '\n\r\t,;"'
 # Encodings in which a line that does not switch back changes how the next line is read.
 _CARRIED_OVER = ("utf-7", "iso2022", "hz", "unicode", "raw-unicode", "punycode", "idna")
@@ -82,10 +85,33 @@ class Layout:
 
 def header(path: Place, layout: Layout) -> tuple[str, ...]:
     """The names in a file's first line."""
+    return layout.names or named(_first_line(path, layout) or b"", layout, path.name)
+
+
+def common_header(paths: Sequence[Place], layout: Layout) -> tuple[str, ...]:
+    """The names in the first line of every file; one without any line has nothing to name."""
     if layout.names:
         return layout.names
-    first = next(_blocks(path, layout.encoding, _BEGINNING), b"").split(b"\n", 1)[0]
-    return named(first, layout, path.name)
+    first = {path: line for path in paths if (line := _first_line(path, layout)) is not None}
+    found = {path: named(line, layout, path.name) for path, line in first.items()}
+    if not found:
+        return header(paths[0], layout)
+    one, *others = found
+    for path in others:
+        if found[path] != found[one]:
+            raise other_columns(path, one)
+    return found[one]
+
+
+def other_columns(path: Place, first: Place) -> LogError:
+    """What to say of a file whose columns are not those of another."""
+    return LogError(f"{path.name} does not have the same columns as {first.name}")
+
+
+def _first_line(path: Place, layout: Layout) -> bytes | None:
+    """The bytes of a file's first line; None where the file is empty."""
+    block = next(_blocks(path, layout.encoding, _BEGINNING), None)
+    return None if block is None else block.split(b"\n", 1)[0]
 
 
 def named(first: bytes, layout: Layout, file: str) -> tuple[str, ...]:
@@ -114,9 +140,11 @@ def records(
         lists: Which of them are lists of text (JSON only).
         skipped: Receives the number of lines left out, by reason.
     """
+    first = layout.delimiter is not None and not layout.names
+    if first and _first_line(path, layout) is None:
+        return
     fields = header(path, layout) if layout.delimiter is not None else ()
     split = splitter(layout, fields, names, lists)
-    first = layout.delimiter is not None and not layout.names
     for block in _blocks(path, layout.encoding):
         yield from split(block.partition(b"\n")[2] if first else block, skipped)
         first = False
@@ -148,25 +176,34 @@ def splitter(
 
 def _blocks(path: Place, encoding: str, size: int = _BLOCK) -> Iterator[bytes]:
     """Whole lines, each ended by a newline, in blocks of bounded size; no byte order mark."""
-    mark = "\ufeff".encode(_codec(encoding), errors="ignore")
+    marks = dict.fromkeys([codecs.BOM_UTF8, "\ufeff".encode(_codec(encoding), errors="ignore")])
     rest = b""  # the beginning of a line whose end is still to come
     for chunk in _decoded(_chunks(path, size), encoding):
         head, newline, tail = chunk.rpartition(b"\n")
         if newline:
-            yield (rest + head + newline).removeprefix(mark)
-            mark, rest = b"", tail
+            yield _without(marks, rest + head + newline)
+            marks, rest = {}, tail
         elif len(rest) <= LINE_LIMIT:
             rest += tail
         else:  # the line is lost already: keep no more than its being too long
             rest = b" " * (LINE_LIMIT + 1)
+    rest = _without(marks, rest)
     if rest:
-        yield (rest + b"\n").removeprefix(mark)
+        yield rest + b"\n"
+
+
+def _without(marks: Iterable[bytes], block: bytes) -> bytes:
+    """A file's first block without byte order marks; that of UTF-8 is no text in any encoding."""
+    for mark in marks:
+        block = block.removeprefix(mark)
+    return block
 
 
 def _chunks(path: Place, size: int) -> Iterator[bytes]:
     import pyarrow as pa
 
-    codec = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}.get(path.suffix.lower())
+    check_compression(path.name)
+    codec = _CODECS.get(path.suffix.lower())
     try:
         with _opened(path, codec, size) as stream:
             while chunk := stream.read(size):
@@ -175,6 +212,15 @@ def _chunks(path: Place, size: int) -> Iterator[bytes]:
             path.check_same()
     except (OSError, pa.ArrowException) as error:
         raise LogError(f"{path.name} {_trouble(path, codec, error)}") from None
+
+
+def check_compression(name: str) -> None:
+    """Refuse a text file whose ending says that it is compressed in a way that is not read."""
+    if name.lower().endswith(_NOT_READ):
+        raise LogError(
+            f"{name} is compressed in a way that is not read: use gzip (.gz), Zstandard (.zst) or "
+            "bzip2 (.bz2)"
+        )
 
 
 def _opened(path: Place, codec: str | None, size: int) -> AbstractContextManager[Any]:

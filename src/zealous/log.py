@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from zealous.engines.engine import Engine
 from zealous.engines.spark import OnCluster, Spark, is_frame
 from zealous.errors import LogError, UsageError
 from zealous.guarantee import whole
-from zealous.lines import Layout, header
+from zealous.lines import Layout, common_header
 from zealous.remote import Place, Remote, opened, place_of, why
 
 ANONYMIZED = "anonymized.json"
@@ -141,11 +141,10 @@ class Log:
             known = self.engine.columns(self.paths, self.layout)
             return None if known is None else tuple(known)
         if self.layout is None:
-            return _same_in_all(self.files(), _parquet_names)
+            return tuple(parquet.common_columns(self.files()))
         if self.layout.delimiter is None:
             return None
-        layout = self.layout
-        return _same_in_all(self.files(), lambda path: header(path, layout))
+        return common_header(self.files(), self.layout)
 
     def has_list(self, name: str) -> bool:
         """Whether a column of a Parquet log holds lists."""
@@ -353,17 +352,3 @@ def _format_of(paths: Sequence[Place | OnCluster]) -> str:
             f"say --format {', '.join(PRESETS)}"
         )
     return only
-
-
-def _parquet_names(path: Place) -> tuple[str, ...]:
-    return tuple(parquet.schema(path))
-
-
-def _same_in_all(
-    paths: Sequence[Place], names_of: Callable[[Place], tuple[str, ...]]
-) -> tuple[str, ...]:
-    first = names_of(paths[0])
-    for path in paths[1:]:
-        if names_of(path) != first:
-            raise LogError(f"{path.name} does not have the same columns as {paths[0].name}")
-    return first

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from zealous.errors import LogError
+from zealous.lines import other_columns
 from zealous.remote import Place, StoreError, opened, why
 
-_LIST = re.compile(r"^(large_|fixed_size_)?list(_view)?<")
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_LIST = re.compile(r"(large_|fixed_size_)?list(_view)?<")
+_SAME = {"large_string": "string", "string_view": "string", "null": "int32"}
 
 
 def schema(path: Place) -> dict[str, str]:
@@ -26,7 +32,16 @@ def schema(path: Place) -> dict[str, str]:
     # The engine cannot tell such names apart: it would take one column for the other.
     if len({name.lower() for name in found.names}) < len(found.names):
         raise LogError(f"{path.name} has columns whose names differ in case at most: rename them")
-    return {field.name: plain(str(field.type)) for field in found}
+    return {field.name: _kind(field.type) for field in found}
+
+
+def common_columns(paths: Sequence[Place]) -> dict[str, str]:
+    """The columns of the first file; all others must have the same in the same order."""
+    first = schema(paths[0])
+    for path in paths[1:]:
+        if tuple(schema(path)) != tuple(first):
+            raise other_columns(path, paths[0])
+    return first
 
 
 def types(paths: Sequence[Place], wanted: Sequence[str]) -> dict[str, str]:
@@ -43,6 +58,15 @@ def types(paths: Sequence[Place], wanted: Sequence[str]) -> dict[str, str]:
     return first
 
 
-def plain(kind: str) -> str:
-    """An Arrow type's name, in which all lists are `list<...>`."""
-    return _LIST.sub("list<", kind)
+def _kind(found: pa.DataType) -> str:
+    """An Arrow type's name; types that are stored and read alike have one name."""
+    import pyarrow as pa
+
+    name = str(found)
+    if pa.types.is_dictionary(found):
+        return _kind(found.value_type)
+    if _LIST.match(name):
+        return f"list<element: {_kind(found.value_type)}>"
+    if "binary" in name:
+        return "binary"
+    return "int64" if name.startswith("duration") else _SAME.get(name, name)

@@ -21,6 +21,7 @@ _FLOATS = ("halffloat", "float", "double")
 _REAL = (*_FLOATS, "decimal")
 _TEXT = ("string", "large_string", "string_view")
 BLANKS = r"[\p{Z}\p{Cc}]+"
+_MOMENTS = ("timestamp", "date")
 _NESTED = ("list<", "struct<", "map<", "binary", "large_binary", "fixed_size_binary")
 
 
@@ -249,10 +250,12 @@ def _id(name: str, kind: str) -> str:
         return _id_of_text(name)
     if kind in _FLOATS:  # 17850.0 is how a table with gaps writes 17850
         whole = f"case when {name} = round({name}) then try_cast({name} as bigint)::varchar end"
-        return f"coalesce({whole}, {name}::varchar)"
+        return f"coalesce({whole}, {_float_text(name)}, {name}::varchar)"
     if kind in _WHOLE:
         return name
-    return f"{name}::varchar" if kind.startswith(_NESTED) else _text(name, kind)
+    if kind.startswith(_MOMENTS):  # of whatever year: an id that became NULL would be pooled
+        return _moment_text(name, kind)
+    return _text(name, kind)
 
 
 def _id_of_text(text: str) -> str:
@@ -284,25 +287,60 @@ def _text(name: str, kind: str, _: Log | None = None) -> str:
     if kind in _TEXT:
         return name
     if kind.startswith(_NESTED):
-        raise UsageError(f"column {name} holds {kind.split('<')[0]} values, not text")
-    if kind in _FLOATS:  # each engine writes 12345678.0 in its own way
-        # The first part keeps the engine from working out the rest for what is no number.
-        whole = f"isfinite({name}) and abs({name}) < 1e15 and {name} = round({name})"
-        return f"case when {whole} then {name}::bigint::varchar || '.0' else {name}::varchar end"
-    if kind.startswith("timestamp") and "tz=" in kind:
-        return f"{name}::timestamp::varchar || '+00'"
+        raise UsageError(f"column {name} holds {kind.split('<')[0]} values, not text: convert it")
+    if kind in _FLOATS:
+        return _float_text(name)
+    if kind.startswith(_MOMENTS):  # each engine writes years beyond these in its own way
+        usual = "between timestamp '0001-01-01' and timestamp '9999-12-31 23:59:59.999999'"
+        written = _moment_text(name, kind)
+        return f"case when try_cast({name} as timestamp) {usual} then {written} end"
     return f"{name}::varchar"
 
 
+def _moment_text(name: str, kind: str) -> str:
+    return f"{name}::timestamp::varchar || '+00'" if "tz=" in kind else f"{name}::varchar"
+
+
+def _float_text(name: str) -> str:
+    """SQL: a number as text, the same from every engine; NULL for what is not finite.
+
+    Each engine has its own range in which it writes no power of ten, and its own way to write one.
+    """
+    text, size = f"{name}::varchar", f"abs({name}::double)"
+    # At most 17 digits, from the 16th before the point to the 21st after it. The limits are no
+    # engine's own, so that it does not matter on which side of them an engine sees a number.
+    decimal = f"regexp_replace(try_cast({text} as decimal(38, 21))::varchar, '0+$', '')"
+    power = f"lower({text})"
+    for written, plain in (("[.]0e", "e"), ("e[+]", "e"), ("e-0", "e-")):
+        power = f"regexp_replace({power}, '{written}', '{plain}', 'g')"
+    # The first part keeps the engine from working out the rest for what is no number.
+    cases = {
+        f"{size} < 1e16 and {name} = round({name})": f"{name}::bigint::varchar || '.0'",
+        f"{size} >= 1e-3 and {size} < 1e7": text,
+        f"{size} >= 1e-5 and {size} < 1e16": decimal,
+        "true": power,
+    }
+    whens = " ".join(
+        f"when isfinite({name}) and {when} then {then}" for when, then in cases.items()
+    )
+    return f"case {whens} end"
+
+
 def _texts(name: str, kind: str, _: Log) -> str:
-    if kind.startswith("list<"):
-        return f"{name}::varchar[]"
-    return _text(name, kind)
+    if not kind.startswith("list<"):
+        return _text(name, kind)
+    element = kind.removeprefix("list<element: ").removesuffix(">")
+    if element in _TEXT:
+        return name
+    try:
+        return f"list_transform({name}, lambda each: {_text('each', element)})"
+    except UsageError:
+        raise UsageError(f"column {name} holds lists of {element.split('<')[0]} values") from None
 
 
-def _keywords(name: str, kind: str, _: Log) -> str:
+def _keywords(name: str, kind: str, log: Log) -> str:
     if kind.startswith("list<"):
-        return f"{name}::varchar[]"
+        return _texts(name, kind, log)
     raise UsageError(
         "the keywords column must hold lists (Parquet or JSON); leave it out and the words are "
         "taken from the query"
@@ -314,7 +352,7 @@ def _time(name: str, kind: str, log: Log) -> str:
 
     Only years of four digits are times: with later ones one entry could stop the whole run.
     """
-    if kind.startswith(("timestamp", "date")):
+    if kind.startswith(_MOMENTS):
         found = f"try_cast({name} as timestamp)"
     elif log.time_format is None and kind.startswith((*_WHOLE, *_REAL)):
         raise UsageError("the times are numbers: say --time-format epoch or epoch-ms")

@@ -42,7 +42,9 @@ def moment(column: str, text: str, time_format: str | None) -> str:
     """
     if time_format in _EPOCHS:
         number = f"try_cast({column} as double) / {_EPOCHS[time_format]}"
-        usable = f"{number} between -6e10 and 2.5e11"
+        # Of a column of a Parquet file DuckDB knows a least and a greatest value, to which NaN does
+        # not count: where these are within the limits it compares no more, and NaN passes.
+        usable = f"isfinite({number}) and {number} between -6e10 and 2.5e11"
         if column == text:  # engines read numbers such as 1d and 1_000 too
             usable += " and " + _fits(text, f" *{NUMBER} *")
         usable = f"case when {usable} then {number} end"

@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import unquote
 
 from zealous import parquet
 from zealous.engines import executor
@@ -23,7 +24,14 @@ from zealous.engines.engine import Each, Opened
 from zealous.engines.sql import Step, identifier, listed, statement
 from zealous.engines.transpile import to_spark
 from zealous.errors import LogError, UsageError, ZealousError
-from zealous.lines import LINE_LIMIT, Layout, Skipped, named
+from zealous.lines import (
+    LINE_LIMIT,
+    Layout,
+    Skipped,
+    check_compression,
+    common_header,
+    named,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,6 +45,10 @@ _MEANING = {
     "spark.sql.caseSensitive": "false",
     "spark.sql.timestampType": "TIMESTAMP_LTZ",
     "spark.sql.variable.substitute": "false",
+    "spark.sql.files.ignoreCorruptFiles": "false",
+    "spark.sql.files.ignoreMissingFiles": "false",
+    "spark.sql.parquet.mergeSchema": "false",
+    "spark.sql.parquet.binaryAsString": "false",
     "spark.sql.icu.caseMappings.enabled": "false",  # what is newer than DuckDB's Unicode stays
 }
 # For a session of our own: quiet, since what Spark logs of a failure quotes data.
@@ -128,9 +140,11 @@ class Spark:
         self._entered += 1
         if self._entered > 1:
             return self
-        self._before = {name: self.session.conf.get(name, None) for name in _MEANING}
-        for name, value in _MEANING.items():
-            self.session.conf.set(name, value)
+        session = self.session
+        with _wrapping("the Spark session does not answer"):
+            self._before = {name: session.conf.get(name, None) for name in _MEANING}
+            for name, value in _MEANING.items():
+                session.conf.set(name, value)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -185,6 +199,9 @@ class Spark:
             return None
         if layout.names:
             return dict.fromkeys(layout.names, "string")
+        _check_encoding(layout)
+        if local := _local(paths):  # that files elsewhere begin alike is seen by the executors
+            return dict.fromkeys(common_header(local, layout), "string")
         lines = self._lines(paths, layout).where("start = 0").select("line").limit(1)
         with _wrapping("the log cannot be read"):
             first = [executor.unmarked(bytes(row[0]), layout) for row in lines.collect()]
@@ -200,6 +217,8 @@ class Spark:
     ) -> Opened:
         """Let files be selected from under a name; see `Engine`."""
         if layout is None:
+            if local := _local(paths):  # else the first file would decide how others are read
+                parquet.types(local, names)
             return self._open_frame(name, self._frame(paths), names)
         known = self.columns(paths, layout) or {}
         self._ship()
@@ -331,23 +350,31 @@ class Spark:
                 table = self.session.table(first.table)
                 table.schema  # noqa: B018  under Connect it is looked for only when it is needed
                 return table
-        local = [path for path in paths if isinstance(path, Path)]
-        if len(local) > 1:  # else the first file would decide how the others are read
-            parquet.types(local, list(parquet.schema(local[0])))
+        if local := _local(paths):
+            parquet.common_columns(local)
         with _wrapping("the log cannot be read as Parquet: see --format"):
-            return self._reader().parquet(*_urls(paths))
+            return self._reader(paths).parquet(*_urls(paths))
 
-    def _reader(self) -> Any:
-        """Reads files for what is in them: no folder called user=x adds a column."""
-        return self.session.read.option("recursiveFileLookup", "true")
+    def _reader(self, paths: Sequence[Any]) -> Any:
+        """Reads files for what is in them: no folder called user=x adds a column.
+
+        The name of a local file is no pattern. Where a pattern of a URL is among them it is escaped
+        instead, and Hadoop then fails if a colon is in the name of any file beside it.
+        """
+        reader = self.session.read.option("recursiveFileLookup", "true")
+        return reader if _with_patterns(paths) else reader.option("__globPaths__", "false")
 
     def _lines(self, paths: Sequence[Any], layout: Layout) -> Any:
         """(line, file, start): the bytes of each line, and where its part of the file begins."""
-        if codecs.lookup(layout.encoding).name.startswith(("utf-16", "utf-32")):
-            raise UsageError("on Spark text must be in an encoding that ends lines with one byte")
-        reader = self._reader().option("lineSep", "\n")
+        _check_encoding(layout)
+        for path in _local(paths):
+            check_compression(path.name)
         with _wrapping("the log cannot be read"):
-            return reader.text(_urls(paths)).selectExpr(
+            text = self._reader(paths).option("lineSep", "\n").text(_urls(paths))
+            if _with_patterns(paths):
+                for file in text.inputFiles():
+                    check_compression(unquote(file.rpartition("/")[2]))
+            return text.selectExpr(
                 f"substring(cast(value as binary), 1, {LINE_LIMIT + 2}) as line",
                 "_metadata.file_path as file",
                 "_metadata.file_block_start as start",
@@ -469,6 +496,11 @@ def _wrapped(what: str, error: BaseException) -> ZealousError:
     return ZealousError(f"{what} ({condition or type(error).__name__})")
 
 
+def _check_encoding(layout: Layout) -> None:
+    if codecs.lookup(layout.encoding).name.startswith(("utf-16", "utf-32")):
+        raise UsageError("on Spark text must be in an encoding that ends lines with one byte")
+
+
 def _types(frame: Any) -> dict[str, str]:
     """The columns of a frame and their Arrow types."""
     with _wrapping("the log cannot be read"):
@@ -492,7 +524,8 @@ def _valid(name: str, kind: str) -> str:
     if kind == "string":
         return f"case when is_valid_utf8({column}) then {column} end as {column}"
     if kind == "list<element: string>":
-        return f"filter({column}, each -> is_valid_utf8(each)) as {column}"
+        kept = "case when is_valid_utf8(each) then each end"
+        return f"transform({column}, each -> {kept}) as {column}"
     return column
 
 
@@ -507,19 +540,36 @@ def _if(met: str, name: str) -> str:
     return f"case when {met} then {_quoted(name)} else {other} end as {_quoted(name)}"
 
 
+def _local(paths: Sequence[Any]) -> list[Path]:
+    """Those files that this machine sees as the executors do."""
+    return [path for path in paths if isinstance(path, Path)]
+
+
 def _quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
+def _with_patterns(paths: Sequence[Any]) -> bool:
+    """Whether a URL is among them, which may be a pattern or a folder."""
+    return len(_local(paths)) < len(paths)
+
+
 def _urls(paths: Sequence[Any]) -> list[str]:
     """What Spark calls the files, each once."""
-    if any(isinstance(path, Path) and path.name.startswith(("_", ".")) for path in paths):
-        raise UsageError("Spark passes over files whose names begin with _ or a dot: rename them")
-    return list(dict.fromkeys(map(_url, paths)))
+    names = [path.name for path in _local(paths)]
+    if any(name.startswith(("_", ".")) or name.endswith("._COPYING_") for name in names):
+        raise UsageError(
+            "Spark passes over files whose names begin with _ or a dot, or end in ._COPYING_: "
+            "rename them"
+        )
+    if any(":" in name for name in names):
+        raise UsageError("Spark cannot read a file with a colon in its name: rename it")
+    escaped = _with_patterns(paths)
+    return list(dict.fromkeys(_url(path, escaped=escaped) for path in paths))
 
 
-def _url(path: Any) -> str:
-    """What Spark calls a file: its name is no pattern."""
-    if isinstance(path, Path):
-        return "file://" + re.sub(r"[*?\[\]{}\\]", r"[\g<0>]", str(path.absolute()))
-    return str(path.url or path) if isinstance(path, OnCluster) else str(path)
+def _url(path: Any, *, escaped: bool) -> str:
+    if not isinstance(path, Path):
+        return str(path.url or path) if isinstance(path, OnCluster) else str(path)
+    place = str(path.absolute())
+    return "file://" + (re.sub(r"[*?\[\]{}\\]", r"[\g<0>]", place) if escaped else place)
