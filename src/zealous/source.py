@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from zealous.engines.duckdb import DuckDB
-from zealous.engines.engine import Engine
+from zealous.engines.engine import Engine, Stored, named
 from zealous.engines.sql import Step, identifier, listed, literal
 from zealous.errors import LogError, UsageError, ZealousError
 from zealous.guarantee import SESSION_GAP, Unit
 from zealous.lines import Layout, Skipped, records
-from zealous.log import Log
+from zealous.log import Cleaning, Log
 from zealous.period import Period
 from zealous.times import NUMBER, is_pattern, moment
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _WHOLE = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 _FLOATS = ("halffloat", "float", "double")
 _REAL = (*_FLOATS, "decimal")
 _TEXT = ("string", "large_string", "string_view")
 BLANKS = r"[\p{Z}\p{Cc}]+"
+WORD = r"[\p{L}\p{M}\p{N}]+"
+_FIRST = ("known", "looked_at")  # the steps with which a log's entries begin
 _NESTED = ("list<", "struct<", "map<", "binary", "large_binary", "fixed_size_binary")
 
 
@@ -31,7 +37,9 @@ class Source:
     Attributes:
         engine: Where the entries are.
         entries: The steps that yield them, one row an entry, with a column for each role.
-        rows: How many rows the files hold, as their metadata says; only sizes work by it.
+        everyone: The steps to `entries` of all users, also of those who are left out.
+        rows: How many entries there are at most; only sizes work by it.
+        text: The bytes of the column of each role, and of extra columns; likewise.
         roles: The roles that have a column.
         lists: Those whose column is a list of texts.
         skipped: Lines that were left out, by reason; for the owner's eyes.
@@ -42,14 +50,25 @@ class Source:
     rows: int
     roles: frozenset[str]
     lists: frozenset[str]
+    everyone: tuple[Step, ...] = ()
+    text: Mapping[str, int] = field(default_factory=dict)
     skipped: Skipped = field(default_factory=Skipped)
 
     def bucket(self, number: int, buckets: int) -> Source:
         """The entries of one bucket of users: all of a user's entries are in the same one."""
-        known, *rest = self.entries
         chosen = f"{self.engine.bucket('user', buckets)} = {number}"
-        part = Step(known.name, f"select * from ({known.sql}) where {chosen}")
-        return replace(self, entries=(part, *rest))
+        parts = (
+            step._replace(sql=f"select * from ({step.sql}) where {chosen}")
+            if step.name in _FIRST
+            else step
+            for step in self.entries
+        )
+        return replace(self, entries=tuple(parts))
+
+    def buckets(self, columns: Iterable[str]) -> int:
+        """In how many buckets it must be worked through, where some columns are worked on."""
+        text = sum(self.text.get(name, 0) for name in {"user", *columns})
+        return self.engine.buckets(self.rows, text)
 
 
 def open_log(
@@ -59,6 +78,7 @@ def open_log(
     *,
     unit: Unit = "user",
     period: Period | None = None,
+    key: int = 0,
 ) -> Source:
     """Make a log's entries available on an engine.
 
@@ -68,6 +88,7 @@ def open_log(
         extra: Columns that play no role but are items or part of items.
         unit: Whose data is protected as a whole: the `user` of the entries.
         period: Only entries of these days, where the log has times.
+        key: The public key, by which some entries are chosen of whoever has too many.
     """
     if log.engine is not None and isinstance(engine, DuckDB):
         raise UsageError(
@@ -80,19 +101,29 @@ def open_log(
     if len({name.lower() for name in wanted}) < len(wanted):
         raise UsageError("two of the columns to use differ only in case: rename one of them")
     lists = [each for each in (log.columns.url, log.columns.keywords) if each]
-    types, rows, skipped = engine.open("source", log.paths, log.layout, wanted, lists)
+    types, skipped, sizes = engine.open(
+        "source", log.paths, log.layout, wanted, lists, log.cleaning.limits
+    )
     if log.cleaning.exclude_users is not None:
         _open_excluded(log.cleaning.exclude_users, engine)
         _check_excluded(engine, types[log.columns.user or ""])
     roles = log.columns.given()
-    return Source(
+    everybody = replace(log, cleaning=Cleaning(limits=log.cleaning.limits))
+    bytes_of = sizes.columns if sizes else {}
+    source = Source(
         engine=engine,
         entries=(*_entries(log, types, extra), *_units(log, unit, period)),
-        rows=rows,
+        everyone=(*_entries(everybody, types, extra), *_units(everybody, unit, period)),
+        rows=sizes.rows if sizes else 0,
+        text={each: bytes_of.get(roles.get(each, each), 0) for each in (*roles, *extra)},
         roles=frozenset(roles),
         lists=frozenset(role for role, name in roles.items() if types[name].startswith("list<")),
         skipped=skipped,
     )
+    most = log.cleaning.limits.entries
+    if sizes is not None and sizes.rows <= most:
+        return source
+    return _limit_entries(source, most, [*roles, *(f"column:{name}" for name in extra)], key)
 
 
 def column(name: str) -> str:
@@ -135,6 +166,62 @@ def _open_excluded(path: Path, engine: Engine) -> None:
     engine.put("excluded", pa.Table.from_batches(ids, pa.schema([("id", pa.string())])))
 
 
+def _limit_entries(source: Source, most: int, columns: Sequence[str], key: int) -> Source:
+    """The same, but of whoever has more entries than `most` the first of them alone.
+
+    They are the first in time where the log has times, then by the public key, and each different
+    one of them is there once. So what is left of somebody depends on her own entries and the key.
+
+    Args:
+        source: All entries.
+        most: How many of a user's entries count.
+        columns: All of an entry.
+        key: The public key.
+    """
+    engine = source.engine
+    each_user = Step("each_user", "select user, count(*) as entries from entries group by user")
+    figures = f"coalesce(sum(least(entries, {most})), 0)::bigint, coalesce(max(entries), 0)"
+    counted = Step("counted", f"select {figures} from each_user")
+    ((rows, largest),) = engine.rows([*source.everyone, each_user, counted])
+    source = replace(source, rows=int(rows))
+    if largest <= most:
+        return source
+    over = Step("over", f"select user from each_user where entries > {most}")
+    heavy = named(engine, _users(engine.rows([*source.everyone, each_user, over])))
+    *before, cleaned = source.entries
+    steps = (*before, cleaned._replace(name="cleaned"))
+    own = listed(map(identifier, columns))
+    order = [engine.rank_key(key, columns), own]
+    if "time" in source.roles:
+        order.insert(0, "time nulls last")
+    times, place = '"entry:times"', '"entry:place"'
+    looked_at = Stored.new(engine).name
+    of_heavy = f"join {heavy} as heavy on cleaned.user = heavy.user"
+    first = [
+        Step("theirs", f"select cleaned.* from cleaned semi {of_heavy}"),
+        Step("different", f"select {own}, count(*) as {times} from theirs group by {own}"),
+        Step(
+            "placed",
+            f"select *, sum({times}) over (partition by user order by {listed(order)}) as {place} "
+            "from different",
+        ),
+        Step("first_ones", f"select {own} from placed where {place} - {times} < {most}"),
+    ]
+    engine.store(looked_at, [*steps, *first])
+    entries = (
+        f"select {own} from (select cleaned.* from cleaned anti {of_heavy}) "
+        f"union all select {own} from looked_at"
+    )
+    limited = (*steps, Step("looked_at", f"select * from {looked_at}"), Step("entries", entries))
+    return replace(source, entries=limited)
+
+
+def _users(rows: list[tuple[Any, ...]]) -> pa.Table:
+    import pyarrow as pa
+
+    return pa.table({"user": pa.array([user for (user,) in rows])})
+
+
 def _entries(log: Log, types: dict[str, str], extra: tuple[str, ...]) -> tuple[Step, ...]:
     user = identifier(log.columns.user or "")
     kind = types[log.columns.user or ""]
@@ -142,8 +229,10 @@ def _entries(log: Log, types: dict[str, str], extra: tuple[str, ...]) -> tuple[S
     for role, name in log.columns.given().items():
         if role != "user":
             columns.append(f"{_ROLE[role](identifier(name), types[name], log)} as {role}")
-    columns += [f"{_text(identifier(name), types[name])} as {column(name)}" for name in extra]
+    columns += [f"{_text(identifier(name), types[name], log)} as {column(name)}" for name in extra]
     where = [_present(user, kind)]
+    if kind not in (*_WHOLE, *_FLOATS):
+        where.append(f"strlen({user}::varchar) <= {log.cleaning.limits.text}")
     if log.cleaning.exclude_users is not None:
         where.append(f"{_comparable(user, kind)} not in ({_excluded(kind)})")
     # (user, query, time, url, ..., "column:X"): one row an entry whose user is known
@@ -244,7 +333,7 @@ def _user(name: str, kind: str) -> str:
         return f"coalesce({whole}, {name}::varchar)"
     if kind in _WHOLE:
         return name
-    return f"{name}::varchar" if kind.startswith(_NESTED) else _text(name, kind)
+    return f"{name}::varchar" if kind.startswith(_NESTED) else _written(name, kind)
 
 
 def _present(name: str, kind: str) -> str:
@@ -258,9 +347,14 @@ def _present(name: str, kind: str) -> str:
     return rf"({text} between '!' and '~' or regexp_matches({text}, '[^\p{{Z}}\p{{Cc}}]'))"
 
 
-def _text(name: str, kind: str, _: Log | None = None) -> str:
+def _text(name: str, kind: str, log: Log) -> str:
     if kind in _TEXT:
-        return name
+        return f"case when strlen({name}) <= {log.cleaning.limits.text} then {name} end"
+    return _written(name, kind)
+
+
+def _written(name: str, kind: str) -> str:
+    """SQL: what is no text, as a text."""
     if kind.startswith(_NESTED):
         raise UsageError(f"column {name} holds {kind.split('<')[0]} values, not text")
     if kind in _FLOATS:  # each engine writes 12345678.0 in its own way
@@ -272,15 +366,28 @@ def _text(name: str, kind: str, _: Log | None = None) -> str:
     return f"{name}::varchar"
 
 
-def _texts(name: str, kind: str, _: Log) -> str:
-    if kind.startswith("list<"):
-        return f"{name}::varchar[]"
-    return _text(name, kind)
+def _query(name: str, kind: str, log: Log) -> str:
+    text, limits = _text(name, kind, log), log.cleaning.limits
+    short = 2 * limits.words  # bytes that cannot hold more words than that
+    if kind not in _TEXT or short >= limits.text:
+        return text
+    words = f"array_length(regexp_extract_all({name}, '{WORD}'))"
+    few = f"strlen({name}) <= {limits.text} and {words} <= {limits.words}"
+    return f"case when strlen({name}) <= {short} then {name} when {few} then {name} end"
 
 
-def _keywords(name: str, kind: str, _: Log) -> str:
+def _list(name: str, log: Log) -> str:
+    size = f"strlen(array_to_string({name}::varchar[], '')) + array_length({name})"
+    return f"case when {size} <= {log.cleaning.limits.text} then {name}::varchar[] end"
+
+
+def _texts(name: str, kind: str, log: Log) -> str:
+    return _list(name, log) if kind.startswith("list<") else _text(name, kind, log)
+
+
+def _keywords(name: str, kind: str, log: Log) -> str:
     if kind.startswith("list<"):
-        return f"{name}::varchar[]"
+        return _list(name, log)
     raise UsageError(
         "the keywords column must hold lists (Parquet or JSON); leave it out and the words are "
         "taken from the query"
@@ -297,13 +404,13 @@ def _time(name: str, kind: str, log: Log) -> str:
     elif log.time_format is None and kind.startswith((*_WHOLE, *_REAL)):
         raise UsageError("the times are numbers: say --time-format epoch or epoch-ms")
     else:
-        found = moment(name, _text(name, kind), log.time_format)
+        found = moment(name, _text(name, kind, log), log.time_format)
     usable = f"{found} between timestamp '0001-01-01' and timestamp '9999-01-01'"
     return f"case when {usable} then {found} end"
 
 
 _ROLE: dict[str, Callable[[str, str, Log], str]] = {
-    "query": _text,
+    "query": _query,
     "time": _time,
     "url": _texts,
     "session": _text,
@@ -312,9 +419,22 @@ _ROLE: dict[str, Callable[[str, str, Log], str]] = {
 
 
 def count_users(source: Source) -> int:
-    """How many user ids the entries hold; checked against the declared bound, never published."""
+    """How many user ids the entries hold; for the owner's eyes."""
+    return _count(source.engine, source.entries)
+
+
+def count_everyone(source: Source) -> int:
+    """How many users the log has, to be checked against the declared bound; never published.
+
+    Also those who are left out by a list or for their many entries: else the check would tell
+    whether an id that somebody puts on a list is in the log.
+    """
+    return _count(source.engine, source.everyone)
+
+
+def _count(engine: Engine, entries: Sequence[Step]) -> int:
     count = Step("counted", "select count(distinct user) from entries")
-    return int(source.engine.rows([*source.entries, count])[0][0])
+    return int(engine.rows([*entries, count])[0][0])
 
 
 def has_users(source: Source) -> bool:

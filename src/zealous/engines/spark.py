@@ -6,7 +6,6 @@ Nothing is kept in memory but what `keep` is given.
 
 from __future__ import annotations
 
-import codecs
 import os
 import re
 import secrets
@@ -23,6 +22,7 @@ from zealous.engines.engine import Each, Opened
 from zealous.engines.sql import Step, identifier, listed, statement
 from zealous.engines.transpile import to_spark
 from zealous.errors import LogError, UsageError, ZealousError
+from zealous.limits import Limits
 from zealous.lines import LINE_LIMIT, Layout, Skipped, named
 
 if TYPE_CHECKING:
@@ -46,6 +46,8 @@ _OWN = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
+# Hadoop passes over longer lines, of which Java would have to hold all at once.
+_LONGEST = ("mapreduce.input.linerecordreader.line.maxlength", str(32 * LINE_LIMIT))
 _TYPES = {
     "string": "string", "bigint": "int64", "int": "int32", "smallint": "int16", "tinyint": "int8",
     "double": "double", "float": "float", "boolean": "bool", "date": "date32[day]",
@@ -195,6 +197,7 @@ class Spark:
         layout: Layout | None = None,
         names: Sequence[str] = (),
         lists: Sequence[str] = (),
+        limits: Limits | None = None,
     ) -> Opened:
         """Let files be selected from under a name; see `Engine`."""
         if layout is None:
@@ -204,7 +207,11 @@ class Spark:
         if layout.delimiter is not None:
             lists = []
         split = executor.Split(
-            layout=layout, fields=tuple(known), names=tuple(names), lists=tuple(lists)
+            layout=layout,
+            fields=tuple(known),
+            names=tuple(names),
+            lists=tuple(lists),
+            limits=limits,
         )
         kinds = {each: "array<string>" if each in lists else "string" for each in names}
         schema = listed(f"{_quoted(each)} {kind}" for each, kind in kinds.items())
@@ -214,7 +221,7 @@ class Spark:
             good = split_lines.where(f"{_quoted(executor.REASON)} is null")
             self._view(name, good.select(*map(_quoted, names)))
         found = {each: _arrow(kind) for each, kind in kinds.items()}
-        return Opened(found, 0, self._skipped(split_lines))
+        return Opened(found, self._skipped(split_lines))
 
     def _open_frame(self, name: str, frame: Any, names: Sequence[str]) -> Opened:
         known = _types(frame)
@@ -228,7 +235,7 @@ class Spark:
             )
         with _wrapping("the log cannot be read"):
             self._view(name, frame.selectExpr(*(_valid(*each) for each in types.items())))
-        return Opened(types, 0, Skipped())
+        return Opened(types, Skipped())
 
     def put(self, name: str, table: pa.Table) -> None:
         """Let a table that Python made be selected from under a name."""
@@ -291,7 +298,7 @@ class Spark:
             self._view(name, drawn.selectExpr(*(_if(first, each) for each in frame.columns)))
         self._kept[name] = drawn  # Connect lets go of rows of which nobody here has the frame
 
-    def buckets(self, rows: int) -> int:
+    def buckets(self, rows: int, text: int) -> int:
         """One: Spark cuts its work into parts by itself."""
         return 1
 
@@ -341,9 +348,7 @@ class Spark:
 
     def _lines(self, paths: Sequence[Any], layout: Layout) -> Any:
         """(line, file, start): the bytes of each line, and where its part of the file begins."""
-        if codecs.lookup(layout.encoding).name.startswith(("utf-16", "utf-32")):
-            raise UsageError("on Spark text must be in an encoding that ends lines with one byte")
-        reader = self._reader().option("lineSep", "\n")
+        reader = self._reader().option("lineSep", "\n").option(*_LONGEST)
         with _wrapping("the log cannot be read"):
             return reader.text(_urls(paths)).selectExpr(
                 f"substring(cast(value as binary), 1, {LINE_LIMIT + 2}) as line",

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from zealous.source import BLANKS, Source
+from zealous.source import BLANKS, WORD, Source
 
-_WORD = r"[\p{L}\p{M}\p{N}]+"
 # Most text is plain and needs no more than this look; normalising all of it costs twice the time.
 _TIDY = "[!-~]+( [!-~]+)*"
 _PLAIN = "[a-z0-9]+( [a-z0-9]+)*"
@@ -30,7 +29,7 @@ def has_word(text: str) -> str:
 
 def words(text: str) -> str:
     """SQL: the words of a text, lower-cased."""
-    found = f"regexp_extract_all(lower({text}), '{_WORD}')"
+    found = f"regexp_extract_all(lower({text}), '{WORD}')"
     plain = f"regexp_full_match({text}, '{_PLAIN}')"
     return f"case when {plain} then string_split({text}, ' ') else {found} end"
 
