@@ -13,12 +13,12 @@ ROOT = Path(zealous.__file__).parent
 ORDER = [
     "errors", "version", "remote", "engines.sql", "guarantee", "period", "limits", "lines",
     "parquet", "staging", "engines.engine", "engines.duckdb", "engines.transpile",
-    "engines.executor", "engines.spark", "log", "times", "source", "items", "listing", "public",
-    "bound", "histogram", "calibrate", "noise", "theory", "mechanism", "plan", "declared",
-    "ledger", "account", "folder", "rates", "associations", "meaning", "wording", "handout", "registry", "statement",
-    "schema", "sheet", "release", "approval", "provenance", "publish", "advice", "advise", "personal",
-    "anonymity", "verify", "review", "audit", "inspection", "generate", "attack", "evaluate",
-    "report", "compare", "cli",
+    "engines.executor", "engines.spark", "log", "times", "source", "items", "listing",
+    "public", "bound", "histogram", "calibrate", "noise", "theory", "mechanism", "plan",
+    "declared", "ledger", "account", "folder", "rates", "associations", "meaning", "wording",
+    "handout", "registry", "statement", "schema", "sheet", "release", "approval", "provenance",
+    "publish", "advice", "advise", "personal", "anonymity", "verify", "review", "audit",
+    "inspection", "generate", "attack", "evaluate", "report", "compare", "cli",
 ]  # fmt: skip
 
 

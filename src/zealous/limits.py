@@ -31,7 +31,7 @@ class Limits:
 
     text: int = 4096
     words: int = 256
-    entries: int = 20_000
+    entries: int = 10_000
 
     def __post_init__(self) -> None:
         """Check before anything is read."""

@@ -191,22 +191,29 @@ def _limit_entries(source: Source, most: int, columns: Sequence[str], key: int) 
     *before, cleaned = source.entries
     steps = (*before, cleaned._replace(name="cleaned"))
     own = listed(map(identifier, columns))
-    order = [engine.rank_key(key, columns), own]
-    if "time" in source.roles:
-        order.insert(0, "time nulls last")
-    times, place = '"entry:times"', '"entry:place"'
-    looked_at = Stored.new(engine).name
+    times, place, rank = '"entry:times"', '"entry:place"', '"entry:rank"'
+    moment = ["time"] if "time" in source.roles else []
+    order = listed([*(f"{each} nulls last" for each in moment), rank])
+    short = listed(["user", *moment, rank])
     of_heavy = f"join {heavy} as heavy on cleaned.user = heavy.user"
+    # Texts are looked at again only once it is known which ones: all of them may not fit.
+    ranked = f"select *, {engine.rank_key(key, columns)} as {rank} from cleaned semi {of_heavy}"
+    same = f"theirs.user = near.user and theirs.{rank} = near.{rank}"
+    alone = f"row_number() over (partition by user, {rank} order by {own}) = 1"
     first = [
-        Step("theirs", f"select cleaned.* from cleaned semi {of_heavy}"),
-        Step("different", f"select {own}, count(*) as {times} from theirs group by {own}"),
+        Step("theirs", ranked),
+        Step("different", f"select {short}, count(*) as {times} from theirs group by {short}"),
         Step(
             "placed",
-            f"select *, sum({times}) over (partition by user order by {listed(order)}) as {place} "
+            f"select *, sum({times}) over (partition by user order by {order}) as {place} "
             "from different",
         ),
-        Step("first_ones", f"select {own} from placed where {place} - {times} < {most}"),
+        Step("near", f"select user, {rank} from placed where {place} - {times} < {most}"),
+        Step("chosen", f"select theirs.* from theirs semi join near on {same}"),
+        Step("once", f"select distinct {own}, {rank} from chosen"),
+        Step("first_ones", f"select {own} from once qualify {alone}"),
     ]
+    looked_at = Stored.new(engine).name
     engine.store(looked_at, [*steps, *first])
     entries = (
         f"select {own} from (select cleaned.* from cleaned anti {of_heavy}) "

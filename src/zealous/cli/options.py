@@ -81,7 +81,7 @@ _READING = (
                  help="Leave out users with more entries than this (robots)."),
     click.option("--limits", metavar="NAME=N,..",
                  help="How much one person can bring: text=4096 (bytes), words=256 (of a query), "
-                      "entries=20000."),
+                      "entries=10000."),
 )  # fmt: skip
 
 LOG = (
