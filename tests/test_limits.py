@@ -14,10 +14,12 @@ import pytest
 from click.testing import CliRunner
 
 import zealous as z
+from zealous.cli import cli
 from zealous.engines import duckdb
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step, identifier, listed
 from zealous.errors import Refused, UsageError
+from zealous.histogram import histogram
 from zealous.source import column, count_everyone, count_users, open_log
 from zealous.verify import verify
 
@@ -110,22 +112,16 @@ def test_a_list_of_nothing_but_nulls_is_limited_too(tmp_path: Path, engine: Duck
     assert dict(entries(engine, log, "user", "url"))["u"] is None
 
 
-@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
-def test_a_query_of_too_many_words_is_no_query(suffix: str, tmp_path: Path, engine: DuckDB) -> None:
-    queries = [
-        "a b c",
-        "a b c d",
-        "größe; schöne-tasse",
-        "é è ê ë",
-        "wide  words here",
-        "..... a",
-    ]
-    rows = [{"user": f"u{n}", "query": each} for n, each in enumerate(queries)]
-    log = limited(write(tmp_path / f"log.{suffix}", rows), words=3)
-    found = dict(entries(engine, log, "user", "query"))
-    assert [found[f"u{n}"] for n in range(6)] == [
-        each if n not in (1, 3) else None for n, each in enumerate(queries)
-    ]
+@pytest.mark.parametrize("word", ["w", "É"])
+def test_the_first_words_of_a_query_count(word: str, tmp_path: Path, engine: DuckDB) -> None:
+    """Lists of words are made for many rows at once."""
+    for number in (255, 256, 257, 400):
+        text = " ".join(f"{word}{n}" for n in range(number))
+        path = write(tmp_path / f"{number}.csv", [{"user": "u", "query": text}])
+        source = open_log(z.read_log(path), engine)
+        found = histogram(z.keywords(500), source, bound=500, at_least=1, select="random", key=1)
+        words = {each for batch in found for each in batch["keyword"].to_pylist()}
+        assert words == {f"{word.lower()}{n}" for n in range(min(number, 256))}
 
 
 def test_the_owner_is_told_how_many_texts_were_left_out(tmp_path: Path, engine: DuckDB) -> None:
@@ -240,7 +236,7 @@ def test_buckets_go_by_bytes(tmp_path: Path, engine: DuckDB, monkeypatch: Any) -
 def test_a_release_tells_its_limits(tmp_path: Path) -> None:
     log = limited(write(tmp_path / "log.csv", OTHERS), entries=7)
     release = z.publish(log, GOAL, [z.queries(items_per_user=1)], account=None)
-    assert release.about["cleaning"]["limits"] == {"text": 4096, "words": 256, "entries": 7}
+    assert release.about["cleaning"]["limits"] == {"text": 4096, "entries": 7}
     release.write(tmp_path / "release")
     assert all(check.ok is not False for check in verify(tmp_path / "release"))
 
@@ -252,17 +248,17 @@ def test_the_command_line(tmp_path: Path) -> None:
     given = ["--limits", "text=99,entries=8", "-o", str(tmp_path / "release")]
     assert CliRunner().invoke(cli, [*asked, *given]).exit_code == 0
     about = json.loads((tmp_path / "release" / "release.json").read_text())
-    assert about["cleaning"]["limits"] == {"text": 99, "words": 256, "entries": 8}
+    assert about["cleaning"]["limits"] == {"text": 99, "entries": 8}
 
 
-@pytest.mark.parametrize(("name", "value"), [("text", 0), ("words", -1), ("entries", 1.5)])
+@pytest.mark.parametrize(("name", "value"), [("text", 0), ("text", -1), ("entries", 1.5)])
 def test_limits_are_whole_numbers(name: str, value: Any) -> None:
     with pytest.raises(UsageError, match=f"limits: {name} must be a whole number"):
         z.Limits(**{name: value})
 
 
 def test_limits_that_there_are_not() -> None:
-    with pytest.raises(UsageError, match="some of text, words, entries"):
+    with pytest.raises(UsageError, match="some of text, entries"):
         z.Limits.of({"lines": 3})
 
 

@@ -23,14 +23,12 @@ class Limits:
         text: Bytes of a text in UTF-8. A longer one is left out as if it were not there; an entry
             whose user's id is longer is nobody's. Of a list it limits the bytes of all its texts
             and the number of its elements, added up.
-        words: Words of a query. One of more words is left out in the same way.
         entries: Entries of a person (or whatever the unit of privacy is). Of a person with more,
             the first of them in time count, or the first by the public key where the log has no
             times or they are the same; and the same entry counts once.
     """
 
     text: int = 4096
-    words: int = 256
     entries: int = 10_000
 
     def __post_init__(self) -> None:
@@ -43,7 +41,7 @@ class Limits:
         """Those that are named, and the usual ones for the rest."""
         known = [field.name for field in fields(cls)]
         if given.keys() - set(known):
-            raise UsageError(f"limits must be some of {', '.join(known)}: text=8192,words=500")
+            raise UsageError(f"limits must be some of {', '.join(known)}: text=8192,entries=50000")
         return cls(**given)
 
     def about(self) -> dict[str, int]:

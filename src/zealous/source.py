@@ -25,7 +25,6 @@ _FLOATS = ("halffloat", "float", "double")
 _REAL = (*_FLOATS, "decimal")
 _TEXT = ("string", "large_string", "string_view")
 BLANKS = r"[\p{Z}\p{Cc}]+"
-WORD = r"[\p{L}\p{M}\p{N}]+"
 _FIRST = ("known", "looked_at")  # the steps with which a log's entries begin
 _NESTED = ("list<", "struct<", "map<", "binary", "large_binary", "fixed_size_binary")
 
@@ -220,7 +219,16 @@ def _limit_entries(source: Source, most: int, columns: Sequence[str], key: int) 
         f"union all select {own} from looked_at"
     )
     limited = (*steps, Step("looked_at", f"select * from {looked_at}"), Step("entries", entries))
-    return replace(source, entries=limited)
+    return replace(source, entries=limited, text=_text_sizes(source, limited))
+
+
+def _text_sizes(source: Source, entries: Sequence[Step]) -> dict[str, int]:
+    """The bytes that are left in each column: what metadata told is mostly of entries that went."""
+    names = {each: each if each in source.roles else f"column:{each}" for each in source.text}
+    texts = [f"{identifier(name)}::varchar" for name in names.values()]
+    size = listed(f"coalesce(sum(strlen({text})), 0)::bigint" for text in texts)
+    ((*sizes,),) = source.engine.rows([*entries, Step("sizes", f"select {size} from entries")])
+    return dict(zip(names, map(int, sizes), strict=True))
 
 
 def _users(rows: list[tuple[Any, ...]]) -> pa.Table:
@@ -373,16 +381,6 @@ def _written(name: str, kind: str) -> str:
     return f"{name}::varchar"
 
 
-def _query(name: str, kind: str, log: Log) -> str:
-    text, limits = _text(name, kind, log), log.cleaning.limits
-    short = 2 * limits.words  # bytes that cannot hold more words than that
-    if kind not in _TEXT or short >= limits.text:
-        return text
-    words = f"array_length(regexp_extract_all({name}, '{WORD}'))"
-    few = f"strlen({name}) <= {limits.text} and {words} <= {limits.words}"
-    return f"case when strlen({name}) <= {short} then {name} when {few} then {name} end"
-
-
 def _list(name: str, log: Log) -> str:
     size = f"strlen(array_to_string({name}::varchar[], '')) + array_length({name})"
     return f"case when {size} <= {log.cleaning.limits.text} then {name}::varchar[] end"
@@ -417,7 +415,7 @@ def _time(name: str, kind: str, log: Log) -> str:
 
 
 _ROLE: dict[str, Callable[[str, str, Log], str]] = {
-    "query": _query,
+    "query": _text,
     "time": _time,
     "url": _texts,
     "session": _text,

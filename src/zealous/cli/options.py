@@ -80,8 +80,7 @@ _READING = (
     click.option("--max-entries-per-user", type=int, metavar="N",
                  help="Leave out users with more entries than this (robots)."),
     click.option("--limits", metavar="NAME=N,..",
-                 help="How much one person can bring: text=4096 (bytes), words=256 (of a query), "
-                      "entries=10000."),
+                 help="How much one person can bring: text=4096 (bytes) and entries=10000."),
 )  # fmt: skip
 
 LOG = (
