@@ -200,7 +200,7 @@ MUTATIONS = [
                 "publish.py",
                 "        _check_users(source, goal, say)\n",
                 "        _check_users(source, goal, say)\n"
-                "        object.__setattr__(goal, 'users', max(1, count_users(source)))\n"
+                "        object.__setattr__(goal, 'users', max(1, count_everyone(source)))\n"
                 "        planned = plan(goal, kinds, split=split, accept_delta=accept_delta)\n"
                 "        about |= provenance(planned, log, select=select, key=key, private=True)\n",
             ),

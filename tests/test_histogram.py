@@ -159,7 +159,7 @@ def test_buckets_of_users_give_the_same(name: str, tmp_path, engine, monkeypatch
     path = write(tmp_path / "log.parquet", rows)
     whole = counted(engine, path, KINDS[name](2), m=2)
     monkeypatch.setattr(duckdb, "_BYTES_PER_ROW", engine.working_memory // 100)
-    assert engine.buckets(600) == 6
+    assert engine.buckets(600, 0) == 6
     assert counted(engine, path, KINDS[name](2), m=2) == whole
     assert sum(whole.values()) == 80
 

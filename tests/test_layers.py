@@ -18,6 +18,7 @@ ORDER = [
     "engines.sql",
     "guarantee",
     "period",
+    "limits",
     "lines",
     "parquet",
     "staging",

@@ -144,11 +144,14 @@ def test_lists_of_keywords_play_no_role(tmp_path: Path, engine: DuckDB) -> None:
     assert counted(engine, path, z.phrase_pairs(1), m=1, columns=columns) == {("hat", "shoe"): 1}
 
 
-def test_a_query_without_end_does_not_stop_the_run(tmp_path: Path, engine: DuckDB) -> None:
-    many = "x " * 200_000
-    rows = [Entry("a", many + "hat " + many, 0), Entry("a", many + "shoe " + many, 1)]
+def test_a_query_of_as_many_words_as_are_looked_at(tmp_path: Path, engine: DuckDB) -> None:
+    many = "x " * 127
+    rows = [Entry("a", f"{many}hat {many}x", 0), Entry("a", f"{many}shoe {many}x", 1)]
     path = write(tmp_path / "log.parquet", rows)
     assert counted(engine, path, z.phrase_pairs(1), m=1) == {("hat", "shoe"): 1}
+    rows.append(Entry("a", f"{many}shoe {many}x y z", 2))  # the rest is not looked at
+    path = write(tmp_path / "more.parquet", rows)
+    assert counted(engine, path, z.phrase_pairs(2), m=2) == {("hat", "shoe"): 1}
 
 
 def test_the_name_and_its_settings() -> None:

@@ -18,7 +18,7 @@ from zealous.engines.engine import Engine
 from zealous.engines.executor import OTHER_COLUMNS, Split
 from zealous.engines.spark import Spark
 from zealous.engines.sql import Step
-from zealous.errors import LogError, UsageError
+from zealous.errors import LogError
 from zealous.lines import Layout
 from zealous.source import open_log
 
@@ -124,12 +124,6 @@ def test_encodings(
     one, other = (entries(engine, path, encoding=encoding) for engine in engines)
     assert one == other
     assert one[0] == [("alice", word), ("bob", f"{word}, {word}")]
-
-
-def test_an_encoding_that_spark_cannot_cut(spark: Spark, tmp_path: Path) -> None:
-    (tmp_path / "log.csv").write_text("user,query\n", encoding="utf-16")
-    with pytest.raises(UsageError, match="ends lines with one byte"):
-        read(spark, tmp_path / "log.csv", encoding="UTF16")
 
 
 @pytest.mark.parametrize("second", [b"user,qzx\n1,2\n", b"\n1,2\n", b'"qzx\n1,2\n', b"\xff\n1,2\n"])

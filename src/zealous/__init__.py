@@ -27,6 +27,7 @@ from zealous.items import (
     sequences,
     tail,
 )
+from zealous.limits import Limits
 from zealous.log import Cleaning, Columns, read_log
 from zealous.plan import plan
 from zealous.publish import publish
@@ -41,6 +42,7 @@ __all__ = [
     "Columns",
     "DuckDB",
     "Indistinguishability",
+    "Limits",
     "ProbabilisticDP",
     "Spark",
     "Study",

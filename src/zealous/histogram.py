@@ -81,7 +81,7 @@ def histogram(
     steps = [*steps, *keep(kind, source, choice)]
     amount = "count(*)" if weights is None else 'sum("order:weight")::bigint'
     count = f"select {item}, {amount} as count from kept group by {item}"
-    number = engine.buckets(source.rows)
+    number = source.buckets([*kind.needs, *kind.extra()])
 
     @contextmanager
     def at_once() -> Iterator[list[Step]]:
@@ -115,7 +115,7 @@ def keepers(
     choice = Choice(most=bound, select=select, key=key)
     steps = [*_of_interest(kind, source, only), *keep(kind, source, choice)]
     found = Stored.new(source.engine)
-    number = source.engine.buckets(source.rows)
+    number = source.buckets([*kind.needs, *kind.extra()])
     for part in range(number):
         entries = source.entries if number == 1 else source.bucket(part, number).entries
         source.engine.store(found.name, [*entries, *steps])

@@ -40,8 +40,6 @@ _NOT_READ = (".lz4", ".snappy", ".deflate", ".lzo", ".lzma", ".xz", ".zip", ".z"
 _BREAKS = '\n\r\t,;"'
 # Encodings in which a line that does not switch back changes how the next line is read.
 _CARRIED_OVER = ("utf-7", "iso2022", "hz", "unicode", "raw-unicode", "punycode", "idna")
-_INVALID = "zealous-invalid"
-codecs.register_error(_INVALID, lambda error: ("\udcff", getattr(error, "end", 0)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +70,11 @@ class Layout:
             raise UsageError("columns must have different names")
         try:
             name = _codec(self.encoding)
+            if name.startswith(("utf-16", "utf-32")):  # one odd byte in a line shifts all others
+                raise UsageError(
+                    f"{name} is no encoding in which each line can be read by itself: convert the "
+                    f"files, such as with iconv -f {name} -t utf-8 LOG > NEW"
+                )
             separate = _BREAKS.encode(name) == _BREAKS.encode("ascii")
             separate &= not name.startswith(_CARRIED_OVER)
         except (LookupError, UnicodeError):
@@ -79,7 +82,7 @@ class Layout:
         if not separate:
             raise UsageError(
                 "encoding is not known, or not one in which each line can be read by itself: try "
-                "utf-8, latin-1, cp1252, gb18030, shift_jis or utf-16, or convert the files"
+                "utf-8, latin-1, cp1252, gb18030 or shift_jis, or convert the files"
             )
 
 
@@ -178,7 +181,7 @@ def _blocks(path: Place, encoding: str, size: int = _BLOCK) -> Iterator[bytes]:
     """Whole lines, each ended by a newline, in blocks of bounded size; no byte order mark."""
     marks = dict.fromkeys([codecs.BOM_UTF8, "\ufeff".encode(_codec(encoding), errors="ignore")])
     rest = b""  # the beginning of a line whose end is still to come
-    for chunk in _decoded(_chunks(path, size), encoding):
+    for chunk in _chunks(path, size):
         head, newline, tail = chunk.rpartition(b"\n")
         if newline:
             yield _without(marks, rest + head + newline)
@@ -241,21 +244,9 @@ def _trouble(path: Place, codec: str | None, error: Exception) -> str:
 
 
 def _codec(encoding: str) -> str:
-    """The encoding of blocks: the files' own, or UTF-8 where their newline is not one byte."""
+    """Python's name of an encoding; that of UTF-8 with a byte order mark is that without."""
     name = codecs.lookup(encoding).name
-    return "utf-8" if name.startswith(("utf-8", "utf-16", "utf-32")) else name
-
-
-def _decoded(chunks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
-    """Turn encodings whose newline is not one byte into UTF-8, invalid where they are invalid."""
-    name = codecs.lookup(encoding).name
-    if not name.startswith(("utf-16", "utf-32")):
-        yield from chunks
-        return
-    decoder = codecs.getincrementaldecoder(name)(errors=_INVALID)
-    for chunk in chunks:
-        yield decoder.decode(chunk).encode("utf-8", errors="surrogatepass")
-    yield decoder.decode(b"", final=True).encode("utf-8", errors="surrogatepass")
+    return "utf-8" if name.startswith("utf-8") else name
 
 
 def _valid(block: bytes, encoding: str, skipped: Skipped) -> Iterator[bytes]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from zealous.engines.engine import Engine
 from zealous.engines.spark import OnCluster, Spark, is_frame
 from zealous.errors import LogError, UsageError
 from zealous.guarantee import whole
+from zealous.limits import Limits
 from zealous.lines import Layout, common_header
 from zealous.remote import Place, Remote, opened, place_of, why
 
@@ -55,15 +56,17 @@ class Columns:
 
 @dataclass(frozen=True, kw_only=True)
 class Cleaning:
-    """Whose entries are left out; each rule looks at that user's own rows alone.
+    """What is left out; each rule looks at one user's own rows alone.
 
     Attributes:
         exclude_users: A file with one user id a line: deletion requests, minors, staff.
         max_entries_per_user: Users with more entries than this (robots) are left out whole.
+        limits: The most that is looked at of a user who is not left out.
     """
 
     exclude_users: Path | None = None
     max_entries_per_user: int | None = None
+    limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
         """Check before anything is read."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zealous.errors import LogError
 from zealous.lines import other_columns
@@ -15,6 +15,49 @@ if TYPE_CHECKING:
 
 _LIST = re.compile(r"(large_|fixed_size_)?list(_view)?<")
 _SAME = {"large_string": "string", "string_view": "string", "null": "int32"}
+_ELEMENT = 16  # bytes that an engine holds of each element of a list, however it is compressed
+
+
+class Sizes(NamedTuple):
+    """What metadata tells of how much files hold; only sizes work by it.
+
+    Attributes:
+        rows: How many rows.
+        columns: Bytes of each of some columns, before they are compressed.
+        largest: Bytes of the largest of these columns in a row group.
+    """
+
+    rows: int
+    columns: dict[str, int]
+    largest: int
+
+
+def sizes(paths: Sequence[Place], names: Sequence[str]) -> Sizes:
+    """How much files hold of the named columns."""
+    import pyarrow.parquet as pq
+
+    rows, columns, largest = 0, dict.fromkeys(names, 0), 0
+    for path in paths:
+        about = pq.read_metadata(path)
+        rows += about.num_rows
+        for group in map(about.row_group, range(about.num_row_groups)):
+            found = _row_group_sizes(group, names)
+            largest = max(largest, *found.values(), 0)
+            columns = {name: size + found[name] for name, size in columns.items()}
+    return Sizes(rows, columns, largest)
+
+
+def _row_group_sizes(group: Any, names: Sequence[str]) -> dict[str, int]:
+    """The bytes of each of the named columns in a row group, before they are compressed."""
+    found = dict.fromkeys(names, 0)
+    for chunk in map(group.column, range(group.num_columns)):
+        name = chunk.path_in_schema
+        if name not in found:  # the elements of a list, or a part of something else
+            name = next((each for each in names if name.startswith(f"{each}.")), None)
+        if name is not None:
+            elements = _ELEMENT * max(0, chunk.num_values - group.num_rows)
+            found[name] += max(chunk.total_uncompressed_size, elements)
+    return found
 
 
 def schema(path: Place) -> dict[str, str]:

@@ -60,6 +60,7 @@ def cleaning(log: Log) -> dict[str, Any]:
     return {
         "users_excluded_by_list": log.cleaning.exclude_users is not None,
         "max_entries_per_user": log.cleaning.max_entries_per_user,
+        "limits": log.cleaning.limits.about(),
     }
 
 

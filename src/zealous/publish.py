@@ -38,7 +38,7 @@ from zealous.release import (
 )
 from zealous.remote import Place
 from zealous.scratch import working_directory
-from zealous.source import Source, count_users, has_users, open_log
+from zealous.source import Source, count_everyone, has_users, open_log
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -152,7 +152,7 @@ def publish(
     with _admitting(paying.charged if paying else lambda: None, say), log.on(engine) as running:
         say("reading the log")
         extra = [name for kind in kinds for name in kind.extra()]
-        source = open_log(log, running, extra, unit=goal.unit, period=days)
+        source = open_log(log, running, extra, unit=goal.unit, period=days, key=key)
         tell_skipped(source.skipped, say)
         _check_users(source, goal, say)
         charged = paying.reserve(say) if paying else UNTRACKED  # from here on it is spent
@@ -333,7 +333,7 @@ def tell_skipped(skipped: Skipped, say: Say) -> None:
 
 
 def _check_users(source: Source, goal: Guarantee, say: Say) -> None:
-    if goal.users is not None and count_users(source) > goal.users:
+    if goal.users is not None and count_everyone(source) > goal.users:
         raise Refused(
             f"the log holds more {goal.units()} than --users declares: the guarantee would not "
             "hold. "

@@ -17,6 +17,7 @@ from typing import Any, get_args
 from zealous.bound import Select
 from zealous.guarantee import UNITS, Neighbors
 from zealous.handout import PARAMETERS_FROM
+from zealous.limits import Limits
 from zealous.log import Columns
 from zealous.mechanism.choose import MECHANISMS
 
@@ -111,7 +112,11 @@ ABOUT = {
     "parameters_from": set(PARAMETERS_FROM),
     "selection_key": str,
     "columns": {f"{field.name}?": str for field in fields(Columns)} | {"user": str},
-    "cleaning": {"users_excluded_by_list": bool, "max_entries_per_user": (None, int)},
+    "cleaning": {
+        "users_excluded_by_list": bool,
+        "max_entries_per_user": (None, int),
+        "limits?": {field.name: int for field in fields(Limits)},
+    },
     "planner?": int,  # absent from what 0.1.0 wrote
     "plan": [_PART],
     "files": {"*": {"parquet": _PARQUET, "csv": _CSV, "columns": [str], "rows": int}},

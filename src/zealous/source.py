@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from zealous.engines.duckdb import DuckDB
-from zealous.engines.engine import Engine
+from zealous.engines.engine import Engine, Stored, named
 from zealous.engines.sql import Step, identifier, listed, literal
 from zealous.errors import LogError, UsageError, ZealousError
 from zealous.guarantee import SESSION_GAP, Unit
 from zealous.lines import Layout, Skipped, records
-from zealous.log import Log
+from zealous.log import Cleaning, Log
 from zealous.period import Period
 from zealous.times import NUMBER, is_pattern, moment
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _WHOLE = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 _FLOATS = ("halffloat", "float", "double")
@@ -22,6 +26,7 @@ _REAL = (*_FLOATS, "decimal")
 _TEXT = ("string", "large_string", "string_view")
 BLANKS = r"[\p{Z}\p{Cc}]+"
 _MOMENTS = ("timestamp", "date")
+_FIRST = ("known", "looked_at")  # the steps with which a log's entries begin
 _NESTED = ("list<", "struct<", "map<", "binary", "large_binary", "fixed_size_binary")
 
 
@@ -32,7 +37,9 @@ class Source:
     Attributes:
         engine: Where the entries are.
         entries: The steps that yield them, one row an entry, with a column for each role.
-        rows: How many rows the files hold, as their metadata says; only sizes work by it.
+        everyone: The steps to `entries` of all users, also of those who are left out.
+        rows: How many entries there are at most; only sizes work by it.
+        text: The bytes of the column of each role, and of extra columns; likewise.
         roles: The roles that have a column.
         lists: Those whose column is a list of texts.
         skipped: Lines that were left out, by reason; for the owner's eyes.
@@ -43,14 +50,25 @@ class Source:
     rows: int
     roles: frozenset[str]
     lists: frozenset[str]
+    everyone: tuple[Step, ...] = ()
+    text: Mapping[str, int] = field(default_factory=dict)
     skipped: Skipped = field(default_factory=Skipped)
 
     def bucket(self, number: int, buckets: int) -> Source:
         """The entries of one bucket of users: all of a user's entries are in the same one."""
-        known, *rest = self.entries
         chosen = f"{self.engine.bucket('user', buckets)} = {number}"
-        part = Step(known.name, f"select * from ({known.sql}) where {chosen}")
-        return replace(self, entries=(part, *rest))
+        parts = (
+            step._replace(sql=f"select * from ({step.sql}) where {chosen}")
+            if step.name in _FIRST
+            else step
+            for step in self.entries
+        )
+        return replace(self, entries=tuple(parts))
+
+    def buckets(self, columns: Iterable[str]) -> int:
+        """In how many buckets it must be worked through, where some columns are worked on."""
+        text = sum(self.text.get(name, 0) for name in {"user", *columns})
+        return self.engine.buckets(self.rows, text)
 
 
 def open_log(
@@ -60,6 +78,7 @@ def open_log(
     *,
     unit: Unit = "user",
     period: Period | None = None,
+    key: int = 0,
 ) -> Source:
     """Make a log's entries available on an engine.
 
@@ -69,6 +88,7 @@ def open_log(
         extra: Columns that play no role but are items or part of items.
         unit: Whose data is protected as a whole: the `user` of the entries.
         period: Only entries of these days, where the log has times.
+        key: The public key, by which some entries are chosen of whoever has too many.
     """
     if log.engine is not None and isinstance(engine, DuckDB):
         raise UsageError(
@@ -81,19 +101,29 @@ def open_log(
     if len({name.lower() for name in wanted}) < len(wanted):
         raise UsageError("two of the columns to use differ only in case: rename one of them")
     lists = [each for each in (log.columns.url, log.columns.keywords) if each]
-    types, rows, skipped = engine.open("source", log.paths, log.layout, wanted, lists)
+    types, skipped, sizes = engine.open(
+        "source", log.paths, log.layout, wanted, lists, log.cleaning.limits
+    )
     if log.cleaning.exclude_users is not None:
         _open_excluded(log.cleaning.exclude_users, engine)
         _check_excluded(engine, types[log.columns.user or ""])
     roles = log.columns.given()
-    return Source(
+    everybody = replace(log, cleaning=Cleaning(limits=log.cleaning.limits))
+    bytes_of = sizes.columns if sizes else {}
+    source = Source(
         engine=engine,
         entries=(*_entries(log, types, extra), *_units(log, unit, period)),
-        rows=rows,
+        everyone=(*_entries(everybody, types, extra), *_units(everybody, unit, period)),
+        rows=sizes.rows if sizes else 0,
+        text={each: bytes_of.get(roles.get(each, each), 0) for each in (*roles, *extra)},
         roles=frozenset(roles),
         lists=frozenset(role for role, name in roles.items() if types[name].startswith("list<")),
         skipped=skipped,
     )
+    most = log.cleaning.limits.entries
+    if sizes is not None and sizes.rows <= most:
+        return source
+    return _limit_entries(source, most, [*roles, *(f"column:{name}" for name in extra)], key)
 
 
 def column(name: str) -> str:
@@ -136,6 +166,78 @@ def _open_excluded(path: Path, engine: Engine) -> None:
     engine.put("excluded", pa.Table.from_batches(ids, pa.schema([("id", pa.string())])))
 
 
+def _limit_entries(source: Source, most: int, columns: Sequence[str], key: int) -> Source:
+    """The same, but of whoever has more entries than `most` the first of them alone.
+
+    They are the first in time where the log has times, then by the public key, and each different
+    one of them is there once. So what is left of somebody depends on her own entries and the key.
+
+    Args:
+        source: All entries.
+        most: How many of a user's entries count.
+        columns: All of an entry.
+        key: The public key.
+    """
+    engine = source.engine
+    each_user = Step("each_user", "select user, count(*) as entries from entries group by user")
+    figures = f"coalesce(sum(least(entries, {most})), 0)::bigint, coalesce(max(entries), 0)"
+    counted = Step("counted", f"select {figures} from each_user")
+    ((rows, largest),) = engine.rows([*source.everyone, each_user, counted])
+    source = replace(source, rows=int(rows))
+    if largest <= most:
+        return source
+    over = Step("over", f"select user from each_user where entries > {most}")
+    heavy = named(engine, _users(engine.rows([*source.everyone, each_user, over])))
+    *before, cleaned = source.entries
+    steps = (*before, cleaned._replace(name="cleaned"))
+    own = listed(map(identifier, columns))
+    times, place, rank = '"entry:times"', '"entry:place"', '"entry:rank"'
+    moment = ["time"] if "time" in source.roles else []
+    order = listed([*(f"{each} nulls last" for each in moment), rank])
+    short = listed(["user", *moment, rank])
+    of_heavy = f"join {heavy} as heavy on cleaned.user = heavy.user"
+    # Texts are looked at again only once it is known which ones: all of them may not fit.
+    ranked = f"select *, {engine.rank_key(key, columns)} as {rank} from cleaned semi {of_heavy}"
+    same = f"theirs.user = near.user and theirs.{rank} = near.{rank}"
+    alone = f"row_number() over (partition by user, {rank} order by {own}) = 1"
+    first = [
+        Step("theirs", ranked),
+        Step("different", f"select {short}, count(*) as {times} from theirs group by {short}"),
+        Step(
+            "placed",
+            f"select *, sum({times}) over (partition by user order by {order}) as {place} "
+            "from different",
+        ),
+        Step("near", f"select user, {rank} from placed where {place} - {times} < {most}"),
+        Step("chosen", f"select theirs.* from theirs semi join near on {same}"),
+        Step("once", f"select distinct {own}, {rank} from chosen"),
+        Step("first_ones", f"select {own} from once qualify {alone}"),
+    ]
+    looked_at = Stored.new(engine).name
+    engine.store(looked_at, [*steps, *first])
+    entries = (
+        f"select {own} from (select cleaned.* from cleaned anti {of_heavy}) "
+        f"union all select {own} from looked_at"
+    )
+    limited = (*steps, Step("looked_at", f"select * from {looked_at}"), Step("entries", entries))
+    return replace(source, entries=limited, text=_text_sizes(source, limited))
+
+
+def _text_sizes(source: Source, entries: Sequence[Step]) -> dict[str, int]:
+    """The bytes that are left in each column: what metadata told is mostly of entries that went."""
+    names = {each: each if each in source.roles else f"column:{each}" for each in source.text}
+    texts = [f"{identifier(name)}::varchar" for name in names.values()]
+    size = listed(f"coalesce(sum(strlen({text})), 0)::bigint" for text in texts)
+    ((*sizes,),) = source.engine.rows([*entries, Step("sizes", f"select {size} from entries")])
+    return dict(zip(names, map(int, sizes), strict=True))
+
+
+def _users(rows: list[tuple[Any, ...]]) -> pa.Table:
+    import pyarrow as pa
+
+    return pa.table({"user": pa.array([user for (user,) in rows])})
+
+
 def _entries(log: Log, types: dict[str, str], extra: tuple[str, ...]) -> tuple[Step, ...]:
     user = identifier(log.columns.user or "")
     kind = types[log.columns.user or ""]
@@ -143,8 +245,10 @@ def _entries(log: Log, types: dict[str, str], extra: tuple[str, ...]) -> tuple[S
     for role, name in log.columns.given().items():
         if role != "user":
             columns.append(f"{_ROLE[role](identifier(name), types[name], log)} as {role}")
-    columns += [f"{_text(identifier(name), types[name])} as {column(name)}" for name in extra]
+    columns += [f"{_text(identifier(name), types[name], log)} as {column(name)}" for name in extra]
     where = [_present(user, kind)]
+    if kind not in (*_WHOLE, *_FLOATS):
+        where.append(f"strlen({user}::varchar) <= {log.cleaning.limits.text}")
     if log.cleaning.exclude_users is not None:
         where.append(f"{_comparable(user, kind)} not in ({_excluded(kind)})")
     # (user, query, time, url, ..., "column:X"): one row an entry whose user is known
@@ -255,7 +359,7 @@ def _id(name: str, kind: str) -> str:
         return name
     if kind.startswith(_MOMENTS):  # of whatever year: an id that became NULL would be pooled
         return _moment_text(name, kind)
-    return _text(name, kind)
+    return _written(name, kind)
 
 
 def _id_of_text(text: str) -> str:
@@ -268,8 +372,10 @@ def _id_of_text(text: str) -> str:
     return f"case when {number} then regexp_replace({bare}, '[.]0+$', '') else {bare} end"
 
 
-def _session(name: str, kind: str, _: Log) -> str:
-    return _id(name, kind) if kind in (*_TEXT, *_FLOATS) else _text(name, kind)
+def _session(name: str, kind: str, log: Log) -> str:
+    if kind in _TEXT:
+        return _within_limit(name, _id(name, kind), log)
+    return _id(name, kind) if kind in _FLOATS else _written(name, kind)
 
 
 def _present(name: str, kind: str) -> str:
@@ -283,9 +389,17 @@ def _present(name: str, kind: str) -> str:
     return rf"({text} between '!' and '~' or regexp_matches({text}, '[^\p{{Z}}\p{{Cc}}]'))"
 
 
-def _text(name: str, kind: str, _: Log | None = None) -> str:
-    if kind in _TEXT:
-        return name
+def _text(name: str, kind: str, log: Log) -> str:
+    return _within_limit(name, name, log) if kind in _TEXT else _written(name, kind)
+
+
+def _within_limit(text: str, value: str, log: Log) -> str:
+    """SQL: a value, where a text is no longer than public limits allow."""
+    return f"case when strlen({text}) <= {log.cleaning.limits.text} then {value} end"
+
+
+def _written(name: str, kind: str) -> str:
+    """SQL: what is no text, as a text."""
     if kind.startswith(_NESTED):
         raise UsageError(f"column {name} holds {kind.split('<')[0]} values, not text: convert it")
     if kind in _FLOATS:
@@ -326,16 +440,21 @@ def _float_text(name: str) -> str:
     return f"case {whens} end"
 
 
-def _texts(name: str, kind: str, _: Log) -> str:
+def _texts(name: str, kind: str, log: Log) -> str:
     if not kind.startswith("list<"):
-        return _text(name, kind)
-    element = kind.removeprefix("list<element: ").removesuffix(">")
-    if element in _TEXT:
-        return name
-    try:
-        return f"list_transform({name}, lambda each: {_text('each', element)})"
-    except UsageError:
-        raise UsageError(f"column {name} holds lists of {element.split('<')[0]} values") from None
+        return _text(name, kind, log)
+    element, texts = kind.removeprefix("list<element: ").removesuffix(">"), name
+    if element not in _TEXT:
+        try:
+            texts = f"list_transform({name}, lambda each: {_written('each', element)})"
+        except UsageError:
+            what = element.split("<")[0]
+            raise UsageError(f"column {name} holds lists of {what} values") from None
+    most = log.cleaning.limits.text
+    number = f"array_length({name})"
+    size = f"coalesce(strlen(array_to_string({texts}, '')), 0) + {number}"
+    # Of too many elements no texts are made.
+    return f"case when {number} > {most} then null when {size} <= {most} then {texts} end"
 
 
 def _keywords(name: str, kind: str, log: Log) -> str:
@@ -357,9 +476,10 @@ def _time(name: str, kind: str, log: Log) -> str:
     elif log.time_format is None and kind.startswith((*_WHOLE, *_REAL)):
         raise UsageError("the times are numbers: say --time-format epoch or epoch-ms")
     else:
-        found = moment(name, _text(name, kind), log.time_format)
+        found = moment(name, name if kind in _TEXT else _written(name, kind), log.time_format)
     usable = f"{found} between timestamp '0001-01-01' and timestamp '9999-01-01'"
-    return f"case when {usable} then {found} end"
+    usable = f"case when {usable} then {found} end"
+    return _within_limit(name, usable, log) if kind in _TEXT else usable
 
 
 _ROLE: dict[str, Callable[[str, str, Log], str]] = {
@@ -372,9 +492,22 @@ _ROLE: dict[str, Callable[[str, str, Log], str]] = {
 
 
 def count_users(source: Source) -> int:
-    """How many user ids the entries hold; checked against the declared bound, never published."""
+    """How many user ids the entries hold; for the owner's eyes."""
+    return _count(source.engine, source.entries)
+
+
+def count_everyone(source: Source) -> int:
+    """How many users the log has, to be checked against the declared bound; never published.
+
+    Also those who are left out by a list or for their many entries: else the check would tell
+    whether an id that somebody puts on a list is in the log.
+    """
+    return _count(source.engine, source.everyone)
+
+
+def _count(engine: Engine, entries: Sequence[Step]) -> int:
     count = Step("counted", "select count(distinct user) from entries")
-    return int(source.engine.rows([*source.entries, count])[0][0])
+    return int(engine.rows([*entries, count])[0][0])
 
 
 def has_users(source: Source) -> bool:

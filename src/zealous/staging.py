@@ -9,13 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from zealous.errors import LogError, reason
+from zealous.limits import Limits, without_long_texts
 from zealous.lines import Layout, Skipped, records
 from zealous.remote import Place, Remote, opened, plain, why
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_ROWS = 1 << 16
+_ROWS = 1 << 8  # at once: each may have a text of a megabyte, until it is seen to be too long
+_ROW_GROUP = 1 << 25  # bytes: an engine may have to hold all of it at once
 _BUFFER = 1 << 23  # of each column at once, however large the row groups are
 
 
@@ -31,6 +33,7 @@ def stage(
     lists: Sequence[str],
     target: Path,
     skipped: Skipped,
+    limits: Limits | None = None,
 ) -> None:
     """Keep the named columns as one local Parquet file.
 
@@ -41,38 +44,40 @@ def stage(
         lists: Those of them that hold lists of text, where lines are JSON.
         target: The file to write.
         skipped: Receives the number of lines left out, by reason.
+        limits: Texts over these are NULL.
     """
     if layout is None:
-        _stage_columns(paths, names, target)
+        schema, batches = _columns(paths, names)
     else:
-        _stage_lines(paths, layout, names, lists, target, skipped)
+        schema, batches = _lines(paths, layout, names, lists, skipped)
+    with _writing(target, schema) as writer:
+        for batch in batches:
+            if limits is not None:
+                batch = without_long_texts(batch, limits, skipped)
+            writer.write(batch.cast(schema))
 
 
-def _stage_lines(
+def _lines(
     paths: Sequence[Place],
     layout: Layout,
     names: Sequence[str],
     lists: Sequence[str],
-    target: Path,
     skipped: Skipped,
-) -> None:
-    """Split the lines once."""
+) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+    """Lines, split."""
     import pyarrow as pa
 
     if layout.delimiter is not None:
         lists = []
     kinds = [(name, pa.list_(pa.string()) if name in lists else pa.string()) for name in names]
-    schema = pa.schema(kinds)
-    with _writing(target, schema) as writer:
-        for path in paths:
-            for batch in records(path, layout, names, lists, skipped):
-                writer.write_batch(batch.cast(schema))
+    batches = (batch for path in paths for batch in records(path, layout, names, lists, skipped))
+    return pa.schema(kinds), batches
 
 
-def _stage_columns(paths: Sequence[Place], names: Sequence[str], target: Path) -> None:
-    """Fetch the wanted columns of Parquet files once, in pieces of bounded size."""
-    import pyarrow as pa
-
+def _columns(
+    paths: Sequence[Place], names: Sequence[str]
+) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+    """The wanted columns of Parquet files, in pieces of bounded size."""
     schema = _schema(paths[0], names)
     for path in paths[1:]:
         if _schema(path, names) != schema:
@@ -80,11 +85,8 @@ def _stage_columns(paths: Sequence[Place], names: Sequence[str], target: Path) -
                 f"the columns of {path.name} and {paths[0].name} have different types: "
                 "convert them to one"
             )
-    with _writing(target, schema) as writer:
-        for path in paths:
-            for batch in _batches(path, names):
-                columns = [batch.column(batch.schema.get_field_index(name)) for name in names]
-                writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=schema))
+    batches = (batch.select(list(names)) for path in paths for batch in _batches(path, schema))
+    return schema, batches
 
 
 def _schema(path: Place, names: Sequence[str]) -> pa.Schema:
@@ -96,9 +98,9 @@ def _schema(path: Place, names: Sequence[str]) -> pa.Schema:
     return pa.schema([(name, found.field(name).type) for name in names])
 
 
-def _batches(path: Place, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+def _batches(path: Place, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     with _reading(path) as file:
-        yield from file.iter_batches(batch_size=_ROWS, columns=list(names))
+        yield from file.iter_batches(batch_size=_ROWS, columns=schema.names)
         if isinstance(path, Remote):
             path.check_same()
 
@@ -119,14 +121,39 @@ def _reading(path: Place) -> Iterator[Any]:
         raise LogError(f"{path.name} is not a readable Parquet file, or damaged") from None
 
 
+class _RowGroups:
+    """Writes batches to a Parquet file, in row groups of bounded size."""
+
+    def __init__(self, writer: Any) -> None:
+        self._writer = writer
+        self._held: list[pa.RecordBatch] = []
+        self._bytes = 0
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        self._held.append(batch)
+        self._bytes += batch.nbytes
+        if self._bytes > _ROW_GROUP:
+            self.flush()
+
+    def flush(self) -> None:
+        import pyarrow as pa
+
+        if self._held:
+            table = pa.Table.from_batches(self._held)
+            self._writer.write_table(table, row_group_size=max(1, len(table)))
+        self._held, self._bytes = [], 0
+
+
 @contextmanager
-def _writing(target: Path, schema: pa.Schema) -> Iterator[Any]:
+def _writing(target: Path, schema: pa.Schema) -> Iterator[_RowGroups]:
     import pyarrow.parquet as pq
 
     try:
         target.touch(mode=0o600)  # whatever the umask: it holds the log
         with pq.ParquetWriter(target, schema, compression="snappy", use_dictionary=False) as writer:
-            yield writer
+            groups = _RowGroups(writer)
+            yield groups
+            groups.flush()
     except OSError as error:
         raise not_staged(error) from None
 

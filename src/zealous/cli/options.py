@@ -36,6 +36,7 @@ from zealous.items import (
     named,
     tail,
 )
+from zealous.limits import Limits
 from zealous.log import PRESETS, Cleaning, Columns, Log, read_log
 from zealous.mechanism.choose import MECHANISMS
 from zealous.plan import plan
@@ -71,13 +72,15 @@ _READING = (
     click.option("--columns", "names", metavar="A,B,..",
                  help="The columns in order, for files without a header."),
     click.option("--delimiter", help="Between fields, where it is not the format's."),
-    click.option("--encoding", help="Where it is not UTF-8: latin-1, gb18030, utf-16, ..."),
+    click.option("--encoding", help="Where it is not UTF-8: latin-1, gb18030, shift_jis, ..."),
     click.option("--time-format", metavar="F",
                  help="epoch, epoch-ms or a pattern such as %d/%m/%Y %H:%M."),
     click.option("--exclude-users", type=click.Path(path_type=Path), metavar="FILE",
                  help="Ids to leave out, one a line: deletion requests, minors, staff."),
     click.option("--max-entries-per-user", type=int, metavar="N",
                  help="Leave out users with more entries than this (robots)."),
+    click.option("--limits", metavar="NAME=N,..",
+                 help="How much one person can bring: text=4096 (bytes) and entries=10000."),
 )  # fmt: skip
 
 LOG = (
@@ -215,6 +218,7 @@ def log_from(given: Given) -> Log:
         cleaning=Cleaning(
             exclude_users=given["exclude_users"],
             max_entries_per_user=given["max_entries_per_user"],
+            limits=_limits(given["limits"]),
         ),
         engine=spark_from(given),
     )
@@ -422,6 +426,11 @@ def _mechanism(text: str | None) -> str | dict[str, str] | None:
 def split_from(given: Given) -> dict[str, str] | None:
     """The weights of --split."""
     return _pairs(given["split"], "--split") if given["split"] else None
+
+
+def _limits(text: str | None) -> Limits:
+    pairs = _pairs(text, "--limits") if text else {}
+    return Limits.of({name: whole_number(n, f"--limits {name}") for name, n in pairs.items()})
 
 
 def whole_number(text: str | None, name: str) -> int:

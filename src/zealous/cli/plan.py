@@ -188,7 +188,7 @@ def _public(given: Given) -> Log | Release:
         return read_release(given["like"])
     unsaid = dict.fromkeys(
         ("keywords", "names", "delimiter", "encoding", "time_format", "exclude_users",
-         "max_entries_per_user")
+         "max_entries_per_user", "limits")
     )  # fmt: skip
     return log_from({**unsaid, **given, "paths": [given["like"]]})
 

@@ -15,6 +15,7 @@ from zealous import parquet
 from zealous.engines.engine import Each, Opened
 from zealous.engines.sql import Step, identifier, listed, literal, statement
 from zealous.errors import LogError, UsageError, ZealousError, reason
+from zealous.limits import Limits
 from zealous.lines import Layout, Skipped
 from zealous.remote import Place
 from zealous.scratch import working_directory
@@ -23,11 +24,13 @@ from zealous.staging import must_stage, stage
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_BATCH_ROWS = 200_000
+_BATCH_ROWS = 1 << 14  # each with texts of a few kilobytes at most
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _OVERHEAD = 600 * 10**6  # what the interpreter, Arrow and DuckDB use outside the counted memory
 _LEAST_MEMORY = 10**9
-_BYTES_PER_ROW = 160  # what distinct, bounding and counting hold of an entry at their peak
+# What distinct, bounding and counting hold of an entry at their peak, and how often its text.
+_BYTES_PER_ROW = 120
+_COPIES = 2
 
 
 class DuckDB:
@@ -102,22 +105,27 @@ class DuckDB:
         layout: Layout | None = None,
         names: Sequence[str] = (),
         lists: Sequence[str] = (),
+        limits: Limits | None = None,
     ) -> Opened:
         """Let files be selected from under a name; see `Engine`."""
-        import pyarrow.parquet as pq
-
         skipped = Skipped()
-        if must_stage(paths, layout):
+        if must_stage(paths, layout) or (limits and self._is_bulky(paths, names)):
             staged = self.directory / f"staged-{name}.parquet"
-            stage(paths, layout, names, lists, staged, skipped)
+            stage(paths, layout, names, lists, staged, skipped, limits)
             paths = [staged]
         types = parquet.types(paths, names)
         # A file's name is no pattern, and a folder called user=x adds no column.
         exact = (re.sub(r"[*?[]", r"[\g<0>]", str(path)) for path in paths)
         files = f"[{listed(literal(path) for path in exact)}], hive_partitioning = false"
         self._run(f"create or replace temp view {name} as select * from read_parquet({files})")
-        rows = sum(pq.read_metadata(path).num_rows for path in paths)
-        return Opened(types, rows, skipped)
+        return Opened(types, skipped, parquet.sizes(paths, names))
+
+    def _is_bulky(self, paths: Sequence[Place], names: Sequence[str]) -> bool:
+        """Whether a few rows of Parquet files could hold more than there is room for.
+
+        A thread reads 2,048 rows at a time, and all of a row group may be in them.
+        """
+        return parquet.sizes(paths, names).largest > self.working_memory // (4 * self.threads)
 
     def put(self, name: str, table: pa.Table) -> None:
         """Let a table that Python made be selected from under a name."""
@@ -179,9 +187,10 @@ class DuckDB:
                     writer.write_batch(each(batch))
         self.open(name, [path])
 
-    def buckets(self, rows: int) -> int:
+    def buckets(self, rows: int, text: int) -> int:
         """In how many parts of its users a log must be worked through to fit in memory."""
-        return max(1, math.ceil(rows * _BYTES_PER_ROW / self.working_memory))
+        needed = rows * _BYTES_PER_ROW + text * _COPIES
+        return max(1, math.ceil(needed / self.working_memory))
 
     def rank_key(self, key: int, columns: Sequence[str]) -> str:
         """An order of a user's items that looks random and is fixed by the key.

@@ -8,7 +8,9 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 from zealous.engines.sql import Step, identifier
+from zealous.limits import Limits
 from zealous.lines import Layout, Skipped
+from zealous.parquet import Sizes
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -88,13 +90,13 @@ class Opened(NamedTuple):
 
     Attributes:
         types: The named columns and their Arrow types.
-        rows: How many rows there are, as far as metadata tells; only sizes work by it.
         skipped: Lines that were left out, by reason.
+        sizes: How much there is; None where metadata does not tell.
     """
 
     types: dict[str, str]
-    rows: int
     skipped: Skipped
+    sizes: Sizes | None = None
 
 
 class Engine(Protocol):
@@ -115,6 +117,7 @@ class Engine(Protocol):
         layout: Layout | None = None,
         names: Sequence[str] = (),
         lists: Sequence[str] = (),
+        limits: Limits | None = None,
     ) -> Opened:
         """Let files be selected from under a name.
 
@@ -124,6 +127,7 @@ class Engine(Protocol):
             layout: How lines are split; None for Parquet.
             names: The columns that are needed.
             lists: Those of them that hold lists of text, where lines are JSON.
+            limits: Texts over these may be NULL; the steps leave out all others.
         """
         ...
 
@@ -159,8 +163,13 @@ class Engine(Protocol):
         """
         ...
 
-    def buckets(self, rows: int) -> int:
-        """In how many parts of its users a log of so many rows must be worked through."""
+    def buckets(self, rows: int, text: int) -> int:
+        """In how many parts of its users a log must be worked through.
+
+        Args:
+            rows: How many rows it has.
+            text: How many bytes there are in the columns that are worked on.
+        """
         ...
 
     def rank_key(self, key: int, columns: Sequence[str]) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from zealous.engines.engine import Each
 from zealous.errors import LogError
+from zealous.limits import Limits, without_long_texts
 from zealous.lines import Layout, Skipped, named, splitter
 from zealous.scratch import working_directory
 
@@ -78,12 +79,14 @@ class Split:
         fields: The names of a line's fields; none for JSON.
         names: The columns to yield.
         lists: Which of them are lists of text (JSON only).
+        limits: Texts over these are NULL.
     """
 
     layout: Layout
     fields: tuple[str, ...]
     names: tuple[str, ...]
     lists: tuple[str, ...]
+    limits: Limits | None = None
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Run on one partition, which holds parts of files one after the other."""
@@ -99,6 +102,8 @@ class Split:
             block = b"\n".join([*(line for line in lines if line is not None), b""])
             if block:
                 for records in split(block, skipped):
+                    if self.limits is not None:
+                        records = without_long_texts(records, self.limits, skipped)
                     yield self._told(records)
         yield from self._left_out(skipped)
 

@@ -6,7 +6,6 @@ Nothing is kept in memory but what `keep` is given.
 
 from __future__ import annotations
 
-import codecs
 import os
 import re
 import secrets
@@ -24,6 +23,7 @@ from zealous.engines.engine import Each, Opened
 from zealous.engines.sql import Step, identifier, listed, statement
 from zealous.engines.transpile import to_spark
 from zealous.errors import LogError, UsageError, ZealousError
+from zealous.limits import Limits
 from zealous.lines import (
     LINE_LIMIT,
     Layout,
@@ -60,6 +60,8 @@ _OWN = {
     # Else Python on the executors would import, and run, a platform.py in its working directory.
     "spark.executorEnv.PYTHONSAFEPATH": "1",
 }
+# Hadoop passes over longer lines, of which Java would have to hold all at once.
+_LONGEST = ("mapreduce.input.linerecordreader.line.maxlength", str(32 * LINE_LIMIT))
 _TYPES = {
     "string": "string", "bigint": "int64", "int": "int32", "smallint": "int16", "tinyint": "int8",
     "double": "double", "float": "float", "boolean": "bool", "date": "date32[day]",
@@ -199,7 +201,6 @@ class Spark:
             return None
         if layout.names:
             return dict.fromkeys(layout.names, "string")
-        _check_encoding(layout)
         if local := _local(paths):  # that files elsewhere begin alike is seen by the executors
             return dict.fromkeys(common_header(local, layout), "string")
         lines = self._lines(paths, layout).where("start = 0").select("line").limit(1)
@@ -214,6 +215,7 @@ class Spark:
         layout: Layout | None = None,
         names: Sequence[str] = (),
         lists: Sequence[str] = (),
+        limits: Limits | None = None,
     ) -> Opened:
         """Let files be selected from under a name; see `Engine`."""
         if layout is None:
@@ -225,7 +227,11 @@ class Spark:
         if layout.delimiter is not None:
             lists = []
         split = executor.Split(
-            layout=layout, fields=tuple(known), names=tuple(names), lists=tuple(lists)
+            layout=layout,
+            fields=tuple(known),
+            names=tuple(names),
+            lists=tuple(lists),
+            limits=limits,
         )
         kinds = {each: "array<string>" if each in lists else "string" for each in names}
         schema = listed(f"{_quoted(each)} {kind}" for each, kind in kinds.items())
@@ -235,7 +241,7 @@ class Spark:
             good = split_lines.where(f"{_quoted(executor.REASON)} is null")
             self._view(name, good.select(*map(_quoted, names)))
         found = {each: _arrow(kind) for each, kind in kinds.items()}
-        return Opened(found, 0, self._skipped(split_lines))
+        return Opened(found, self._skipped(split_lines))
 
     def _open_frame(self, name: str, frame: Any, names: Sequence[str]) -> Opened:
         known = _types(frame)
@@ -249,7 +255,7 @@ class Spark:
             )
         with _wrapping("the log cannot be read"):
             self._view(name, frame.selectExpr(*(_valid(*each) for each in types.items())))
-        return Opened(types, 0, Skipped())
+        return Opened(types, Skipped())
 
     def put(self, name: str, table: pa.Table) -> None:
         """Let a table that Python made be selected from under a name."""
@@ -312,7 +318,7 @@ class Spark:
             self._view(name, drawn.selectExpr(*(_if(first, each) for each in frame.columns)))
         self._kept[name] = drawn  # Connect lets go of rows of which nobody here has the frame
 
-    def buckets(self, rows: int) -> int:
+    def buckets(self, rows: int, text: int) -> int:
         """One: Spark cuts its work into parts by itself."""
         return 1
 
@@ -366,11 +372,11 @@ class Spark:
 
     def _lines(self, paths: Sequence[Any], layout: Layout) -> Any:
         """(line, file, start): the bytes of each line, and where its part of the file begins."""
-        _check_encoding(layout)
         for path in _local(paths):
             check_compression(path.name)
         with _wrapping("the log cannot be read"):
-            text = self._reader(paths).option("lineSep", "\n").text(_urls(paths))
+            reader = self._reader(paths).option("lineSep", "\n").option(*_LONGEST)
+            text = reader.text(_urls(paths))
             if _with_patterns(paths):
                 for file in text.inputFiles():
                     check_compression(unquote(file.rpartition("/")[2]))
@@ -494,11 +500,6 @@ def _wrapped(what: str, error: BaseException) -> ZealousError:
         what = "the cluster ran out of memory: give the executors more (spark.executor.memory)"
     condition = getattr(error, "getCondition", lambda: None)()
     return ZealousError(f"{what} ({condition or type(error).__name__})")
-
-
-def _check_encoding(layout: Layout) -> None:
-    if codecs.lookup(layout.encoding).name.startswith(("utf-16", "utf-32")):
-        raise UsageError("on Spark text must be in an encoding that ends lines with one byte")
 
 
 def _types(frame: Any) -> dict[str, str]:

@@ -343,6 +343,7 @@ _FUNCTIONS: dict[str, Callable[[Any], exp.Expr]] = {
     "try_strptime": _strptime,
     "isfinite": _finite,
     "epoch_us": _microseconds,
+    "strlen": lambda node: _call("octet_length", *node.expressions),
     "list_zip": lambda node: _call("arrays_zip", *node.expressions),
     "list_reverse": lambda node: _call("reverse", *node.expressions),
     "list_position": lambda node: _call("array_position", *node.expressions),

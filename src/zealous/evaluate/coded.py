@@ -109,7 +109,7 @@ def encode(
     assert isinstance(engine, DuckDB)  # noqa: S101
     item = listed(map(identifier, kind.columns()))
     held = Step("distinct_held", f"select distinct user, {item} from items")
-    number = engine.buckets(source.rows)
+    number = source.buckets(source.roles)
     for part in range(number):
         if number > 1:
             say(f"reading {kind.name()}: bucket {part + 1} of {number} of the users")

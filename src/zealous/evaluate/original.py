@@ -79,7 +79,7 @@ def count(
         Step("ranked", f"select {item}, often, {place} from held"),
         Step("histogram", f"select {item}, {figures} from ranked group by {item}"),
     ]
-    number = source.engine.buckets(source.rows)
+    number = source.buckets(source.roles)
     for part in range(number):
         if number > 1:
             say(f"counting {kind.name()}: bucket {part + 1} of {number} of the users")

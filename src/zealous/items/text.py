@@ -5,6 +5,8 @@ from __future__ import annotations
 from zealous.source import BLANKS, Source
 
 _WORD = r"[\p{L}\p{M}\p{N}]+"
+MOST_WORDS = 256  # lists of words are made for 2,048 rows at a time, in every thread
+
 # Most text is plain and needs no more than this look; normalising all of it costs twice the time.
 _TIDY = "[!-~]+( [!-~]+)*"
 _PLAIN = "[a-z0-9]+( [a-z0-9]+)*"
@@ -29,10 +31,14 @@ def has_word(text: str) -> str:
 
 
 def words(text: str) -> str:
-    """SQL: the words of a text, lower-cased."""
+    """SQL: the words of a text, lower-cased; of very many only the first."""
     found = f"regexp_extract_all(lower({text}), '{_WORD}')"
     plain = f"regexp_full_match({text}, '{_PLAIN}')"
-    return f"case when {plain} then string_split({text}, ' ') else {found} end"
+    short = f"strlen({text}) <= {2 * MOST_WORDS}"  # which has no room for more
+    return (
+        f"case when {short} and {plain} then string_split({text}, ' ') when {short} then {found} "
+        f"else {found}[1 : {MOST_WORDS}] end"
+    )
 
 
 def asked(fold: bool) -> str:
