@@ -230,7 +230,8 @@ MUTATIONS = [
         "limits: whose entries are cut hangs on how many others have",
         TESTS,
         "test_limits.py::test_neither_other_people_nor_the_order_of_lines_choose",
-        (Change("source.py", "sum({times}) over (partition by user order", "sum({times}) over (order"),),
+        (Change("source.py", "sum({times}) over (partition by user order",
+                "sum({times}) over (order"),),
     ),
     Mutation(
         "limits: entries of the same moment are chosen by their place in the file",

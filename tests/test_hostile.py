@@ -54,7 +54,8 @@ HOSTILE: list[Callable[[random.Random], str]] = [huge, just_under, many_words, t
 def lines(text: Callable[[random.Random], str], size: int) -> Iterator[str]:
     """Ordinary ones, and so many bytes by one person."""
     for n in range(3_000):
-        yield f"u{n // 3},{('red tea', 'green tea', 'red hat')[n % 3]},2026-01-01 10:00:{n % 3:02}\n"
+        asked = ("red tea", "green tea", "red hat")[n % 3]
+        yield f"u{n // 3},{asked},2026-01-01 10:00:{n % 3:02}\n"
     chance, written, number = random.Random(1), 0, 0
     while written < size:
         line = f"mallory,{text(chance)},2026-01-01 10:{number // 60 % 60:02}:{number % 60:02}\n"
