@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check bench clean
+.PHONY: demo test soak check bench clean
 
 demo: $(VENV)/installed  ## set up, then publish a small synthetic log
 	rm -rf demo
@@ -10,6 +10,9 @@ demo: $(VENV)/installed  ## set up, then publish a small synthetic log
 
 test: $(VENV)/installed-dev check  ## set up, then run everything that must pass
 	$(BIN)/pytest -n 2
+
+soak: $(VENV)/installed-dev  ## what takes too long for every run
+	$(BIN)/pytest -m soak
 
 check: $(VENV)/installed-dev
 	$(BIN)/ruff check .

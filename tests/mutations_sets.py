@@ -500,4 +500,47 @@ MUTATIONS = [
         "test_scratch.py::test_nobody_else_can_look",
         (Change("staging.py", "target.touch(mode=0o600)", "target.touch()"),),
     ),
+    Mutation(
+        "limits: whose entries are cut hangs on how many others have",
+        TESTS,
+        "test_limits.py::test_neither_other_people_nor_the_order_of_lines_choose",
+        (Change("source.py", "sum({times}) over (partition by user order",
+                "sum({times}) over (order"),),
+    ),
+    Mutation(
+        "limits: entries of the same moment are chosen by their place in the file",
+        TESTS,
+        "test_limits.py::test_neither_other_people_nor_the_order_of_lines_choose",
+        (Change("source.py", "ranked = f\"select *, {engine.rank_key(key, columns)} as {rank} ",
+                "ranked = f\"select *, row_number() over () as {rank} "),),
+    ),
+    Mutation(
+        "limits: an extra column has none",
+        TESTS,
+        "test_limits.py::test_a_text_over_the_limit_is_as_if_it_were_not_there",
+        (
+            Change("source.py", "columns += [f\"{_text(identifier(name), types[name], log)} as",
+                   "columns += [f\"{identifier(name)} as"),
+            Change("limits.py", "rows |= long\n            column = _without(column, long)",
+                   "rows |= long"),
+        ),
+    ),
+    Mutation(
+        "limits: ids have none",
+        TESTS,
+        "test_limits.py::test_an_entry_with_an_id_over_the_limit_is_nobodys",
+        (
+            Change("source.py", "if kind not in (*_WHOLE, *_FLOATS):", "if False:"),
+            Change("limits.py", "rows |= long\n            column = _without(column, long)",
+                   "rows |= long"),
+        ),
+    ),
+    Mutation(
+        "users are counted after some are left out",
+        TESTS,
+        "test_limits.py::test_users_are_counted_before_any_is_left_out",
+        (Change("publish.py", "if goal.users is not None and count_everyone(source) >",
+                "from zealous.source import count_users\n"
+                "    if goal.users is not None and count_users(source) >"),),
+    ),
 ]  # fmt: skip
