@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 from zealous.errors import UsageError
 from zealous.mechanism.domain import Domain
+from zealous.mechanism.known_list import ItemTable
 from zealous.mechanism.protocol import Needs
 
 if TYPE_CHECKING:
@@ -35,8 +36,9 @@ class Results(Domain):
 
     def after(self, released: pa.Table) -> Self:
         """The same with the documents of the published queries alone."""
+        import numpy as np
+
         if self.domain is None:
             raise UsageError("the results mechanism needs its list: call using(table) first")
-        shared = [name for name in released.column_names if name != "count"]
-        asked = released.select(shared)
-        return replace(self, domain=self.domain.join(asked, shared, join_type="left semi"))
+        asked = ItemTable.of(released).places(self.domain) >= 0
+        return replace(self, domain=self.domain.take(np.flatnonzero(asked)))
