@@ -293,6 +293,11 @@ def test_a_number_at_the_edge_is_worked_out_further() -> None:
         ([z.query_clicks(2)], {"results": "r.csv"}, "after queries"),
         ([z.query_clicks(2), z.queries(2)], {"results": "r.csv"}, "queries first"),
         ([z.queries(2)], {"results": "r.csv"}, "query-clicks"),
+        (
+            [z.queries(2, by="country"), z.query_clicks(2)],
+            {"results": "r.csv"},
+            "queries without --by",
+        ),
         ([z.queries(2)], {"mechanism": "of-keywords"}, "after keywords"),
         ([z.queries(2), z.keywords(2)], {"mechanism": {"queries": "of-keywords"}}, "first"),
         (

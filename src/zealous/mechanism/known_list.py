@@ -174,7 +174,8 @@ def above_with_noise(
     """As `with_noise_on_each`, for a list that is too long to draw noise for each candidate.
 
     Of those that nobody has it is drawn how many are above, and then which; docs/proofs/clicks.md
-    says why that is the same.
+    says why that is the same. Of such a list only what is published can be looked at here: whoever
+    makes it refuses what would put an item at two places, and proves that nothing else can.
     """
     import numpy as np
 

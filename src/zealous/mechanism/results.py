@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 from zealous.errors import ReleaseError, UsageError
 from zealous.mechanism.domain import Domain
+from zealous.mechanism.known_list import ItemTable
 from zealous.mechanism.protocol import Needs
 from zealous.mechanism.words import INTEGERS, EveryItem, Words
 
@@ -42,17 +43,17 @@ class Results(Domain):
 
     def after(self, released: pa.Table) -> Self:
         """The same with the documents of the published queries alone."""
+        import numpy as np
+
         if self.domain is None:
             raise UsageError("the results mechanism needs its list: call using(table) first")
-        shared = [name for name in released.column_names if name != "count"]
-        asked = released.select(shared)
-        return replace(self, domain=self.domain.join(asked, shared, join_type="left semi"))
+        asked = ItemTable.of(released).places(self.domain) >= 0
+        return replace(self, domain=self.domain.take(np.flatnonzero(asked)))
 
     def check_rows(self, rows: pa.Table, first: pa.Table | None, *, whole: bool) -> None:
         """Clicks are for published queries; the list of documents is not in the release."""
         del whole
         if first is None:
             raise ReleaseError("the queries that it follows are not there")
-        shared = [name for name in first.column_names if name != "count"]
-        if rows.join(first.select(shared), shared, join_type="left anti").num_rows:
+        if (ItemTable.of(first).places(rows) < 0).any():
             raise ReleaseError("there are clicks for queries that are not published")
