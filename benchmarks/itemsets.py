@@ -176,7 +176,7 @@ def _measured(table: Table, arguments: argparse.Namespace, folder: Path) -> dict
 
 def publish(table: Table, setting: Setting, folder: Path) -> Drawn:
     """One release by the command line."""
-    columns, output = "+".join(table.items), folder / "release"
+    columns, output = "/".join(table.items), folder / "release"
     words = [
         Path(sys.executable).with_name("zealous"), "publish", table.path, "-o", output,
         "--user", table.user, "--items", f"itemsets:{columns}", "--max-size", max(SIZES),

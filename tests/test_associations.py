@@ -372,10 +372,10 @@ def test_which_families_have_rules() -> None:
 def test_the_names_of_the_files() -> None:
     sets = ["people", "itemsets-1:The Product", "itemsets-2:The Product"]
     assert association_files(about(*sets)) == {"itemsets:The Product": "associations.csv"}
-    both = [*sets, "sequences-1:a+b", "sequences-2:a+b", "sequences-1:a b", "sequences-2:a b"]
+    both = [*sets, "sequences-1:a/b", "sequences-2:a/b", "sequences-1:a b", "sequences-2:a b"]
     assert association_files(about(*both)) == {
         "itemsets:The Product": "associations-itemsets-The-Product.csv",
-        "sequences:a+b": "associations-sequences-a-b.csv",
+        "sequences:a/b": "associations-sequences-a-b.csv",
         "sequences:a b": "associations-sequences-a-b~1.csv",
     }
     assert association_files(about("people")) == {}

@@ -334,13 +334,13 @@ def test_who_has_more_keeps_what_was_published_most(tmp_path: Path, engine: Duck
 def test_the_kinds_of_a_family() -> None:
     made = itemsets("x", "y", max_size=3, items_per_user=5, basket="b")
     assert [kind.name() for kind in made] == [
-        "people", "things:x+y", "itemsets-1:x+y", "itemsets-2:x+y", "itemsets-3:x+y",
+        "people", "things:x/y", "itemsets-1:x/y", "itemsets-2:x/y", "itemsets-3:x/y",
     ]  # fmt: skip
     assert [kind.items_per_user for kind in made] == [1, 5, 5, 10, 10]
     assert [kind.columns() for kind in made[:4]] == [
         ("who",), ("item_1",), ("item_1",), ("item_1", "item_2"),
     ]  # fmt: skip
-    assert made[3].builds_on() == ("things:x+y", "itemsets-1:x+y")
+    assert made[3].builds_on() == ("things:x/y", "itemsets-1:x/y")
     assert isinstance(made[0], People)
     assert isinstance(made[1], Things)
     assert made[3].settings() == {"by": None, "basket": "b", "things": 5}
@@ -374,5 +374,5 @@ def test_what_cannot_be(given: dict[str, Any], told: str) -> None:
 
 @pytest.mark.parametrize("names", [[], [""], ["x", ""], ["x", "x"]])
 def test_columns_that_cannot_be(names: list[str]) -> None:
-    with pytest.raises(UsageError, match=r"different columns.*itemsets:A\+B"):
+    with pytest.raises(UsageError, match=r"different columns.*itemsets:A/B"):
         itemsets(*names, max_size=2, items_per_user=3)

@@ -196,15 +196,15 @@ def test_what_is_no_thing_and_what_is_one(publish: Publish, tmp_path: Path) -> N
         ]
         rows += [(user, "", "flu", "gout", "gout"), (user, " ", "gout", "flu", "cold")]
     write(tmp_path / "visits.csv", rows, "customer,visit,diag_1,diag_2,diag_3")
-    column = "diag_1+diag_2+diag_3"
+    column = "diag_1/diag_2/diag_3"
     ran = publish("visits.csv", f"itemsets:{column}", "--basket", "visit", "--max-size", 2)
     assert ran.code == 0, ran.stderr
-    single, pairs = tables(tmp_path / "out", "itemsets", 2, column.replace("+", "-"))
+    single, pairs = tables(tmp_path / "out", "itemsets", 2, column.replace("/", "-"))
     assert single == {("flu",): 20, ("cold",): 20}  # gout is in no basket
     assert pairs == {}
     ran = publish("visits.csv", f"itemsets:{column}", "--max-size", 2, out="all")
     assert ran.code == 0, ran.stderr
-    pairs = tables(tmp_path / "all", "itemsets", 2, column.replace("+", "-"))[1]
+    pairs = tables(tmp_path / "all", "itemsets", 2, column.replace("/", "-"))[1]
     assert pairs == {("cold", "flu"): 20, ("cold", "gout"): 20, ("flu", "gout"): 20}
 
 
@@ -299,14 +299,17 @@ WRONG: dict[str, tuple[str, list[object], str]] = {
     "m 0": ("itemsets:product", ["--items-per-user", 0], "items_per_user must be a whole number"),
     "no such basket": ("itemsets:product", ["--basket", "basket"], "no column 'basket'"),
     "no such thing": ("itemsets:products", [], "no column 'products'"),
-    "one of two": ("itemsets:product+x", [], "no column 'x'"),
+    "one of two": ("itemsets:product/x", [], "no column 'x'"),
     "basket alone": ("columns:product", ["--basket", "invoice"], "--basket goes with --items item"),
     "size alone": ("columns:product", ["--max-size", 2], "--max-size goes with --items itemsets"),
     "no order": ("sequences:product", [], "say --time COLUMN or --basket COLUMN"),
-    "no column": ("itemsets:", [], "different columns that hold things: itemsets:A+B"),
-    "nothing at all": ("itemsets", [], "different columns that hold things: itemsets:A+B"),
-    "half a column": ("sequences:product+", [], "different columns that hold things"),
-    "column twice": ("itemsets:product+product", [], "different columns that hold things"),
+    "no column": ("itemsets:", [], "different columns that hold things: itemsets:A/B"),
+    "nothing at all": ("itemsets", [], "different columns that hold things: itemsets:A/B"),
+    "half a column": ("sequences:product/", [], "different columns that hold things"),
+    "column twice": ("itemsets:product/product", [], "different columns that hold things"),
+    "a combination": ("itemsets:product+invoice", [], "several columns say itemsets:A/B"),
+    "of a combination": ("sequences:product+invoice", [], "several columns say itemsets:A/B"),
+    "things of a combination": ("things:product+invoice", [], "no column 'product+invoice'"),
     "by": ("itemsets:product", ["--by", "invoice"], "--by does not go with itemsets"),
     "a size alone": ("itemsets-2:product", [], "say --items itemsets:NAME, and --max-size"),
     "a large size": (f"itemsets-{'9' * 5000}:product", [], "--items takes keywords"),
@@ -370,7 +373,7 @@ def test_diagnoses(family: str, publish: Publish, real: Path, tmp_path: Path) ->
         lines = list(itertools.islice(csv.reader(file), 20_000))
     write(tmp_path / "visits.csv", lines[1:], "customer,visit,diag_1,diag_2,diag_3")
     how = ["--basket", "visit", "--max-size", 2, "--users", 50_000, "--epsilon", 90_000]
-    assert publish("visits.csv", f"{family}:diag_1+diag_2+diag_3", *how).code == 0
+    assert publish("visits.csv", f"{family}:diag_1/diag_2/diag_3", *how).code == 0
     names = [name.format("diag_1-diag_2-diag_3") for name in
              ("things-{}", f"{family}-1-{{}}", f"{family}-2-{{}}")]  # fmt: skip
     things, single, pairs = (published(tmp_path / "out", name) for name in names)

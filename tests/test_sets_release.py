@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from conftest import Run
 
+import zealous as z
 from zealous.approval import Approved, read_plan, write_plan
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import LogError, UsageError
@@ -237,7 +238,7 @@ def test_lists_that_are_none(tmp_path: Path) -> None:
     for text, error, told in (
         ("sku,price\n1,2\n", UsageError, "in one column, called item_1"),
         ("x,y\na,b\n", UsageError, "in one column, called item_1"),
-        ("x,price\n?,2\n-,3\n", LogError, "lists no things:x\\+y"),
+        ("x,price\n?,2\n-,3\n", LogError, "lists no things:x/y"),
     ):
         (tmp_path / "list.csv").write_text(text)
         with pytest.raises(error, match=told):
@@ -294,3 +295,23 @@ def test_a_list_in_parquet_with_another_type(tmp_path: Path) -> None:
     kind = Things(names=("product",), items_per_user=3)
     found = read_public(tmp_path / "list.parquet", kind, engine=DuckDB(threads=1))
     assert found.table["item_1"].to_pylist() == ["7", "12"]
+
+
+def test_a_release_whose_names_have_a_plus_is_verified(run: Run, tmp_path: Path) -> None:
+    """As those of several columns had before 0.2.0; a column of that name gives the same ones."""
+    text = shop(tmp_path).read_text()
+    (tmp_path / "plus.csv").write_text(text.replace("product", "a+b", 1))
+    log = z.read_log(tmp_path / "plus.csv", columns=z.Columns(user="customer"))
+    goal = ProbabilisticDP(epsilon=9000, delta="0.5", users=200)
+    kinds = itemsets("a+b", max_size=2, items_per_user=4)
+    assert kinds[-1].name() == "itemsets-2:a+b"
+    z.publish(log, goal, kinds, account=None).write(tmp_path / "out")
+    checked = run("verify", "out")
+    assert checked.code == 0, checked.stdout
+
+
+def test_things_of_several_columns(run: Run, tmp_path: Path) -> None:
+    lines = [f"c{user},2026-01-01,tea,milk" for user in range(USERS)]
+    (tmp_path / "shop.csv").write_text("\n".join(["customer,when,one,other", *lines]) + "\n")
+    publish(run, "--items", "itemsets:one/other", "--max-size", 2, *EXACT)
+    assert rows(tmp_path / "out", "itemsets-2-one-other").keys() == {("milk", "tea")}

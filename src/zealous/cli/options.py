@@ -33,6 +33,7 @@ from zealous.items import (
     QueryClicks,
     Things,
     Unnamed,
+    columns_of_things,
     named,
     tail,
 )
@@ -313,7 +314,7 @@ def kinds_from(items: str, given: Given) -> list[Kind]:
             raise UsageError(f"--by does not go with {family}: leave one of them out")
         else:
             found = FAMILIES[family](
-                *columns.split("+"),
+                *columns_of_things(columns),
                 max_size=size,
                 items_per_user=most[name],
                 basket=given["basket"],

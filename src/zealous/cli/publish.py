@@ -45,9 +45,10 @@ _HELP = """Publish the frequent items of a log.
 
 Writes a new directory that may be handed to anyone: a table for each kind of items, the guarantee,
 and a README for the recipient. KIND is keywords, queries, clicks, query-pairs, phrase-pairs,
-query-clicks or, for any table, columns:NAME[+NAME]. --epsilon and --delta are the total over all
-kinds. The budget is charged to the ledger of the log (see zealous ledger) before any noise is
-drawn.
+query-clicks or, for any table, columns:NAME[+NAME] (a value, or a combination of values),
+itemsets:NAME[/NAME] and sequences:NAME[/NAME] (things, from one column or several, that are
+together or follow each other). --epsilon and --delta are the total over all kinds. The budget is
+charged to the ledger of the log (see zealous ledger) before any noise is drawn.
 
 \b
 Examples:

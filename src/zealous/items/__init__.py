@@ -19,7 +19,14 @@ from zealous.items.searches import (
     QueryClicks,
     QueryPairs,
 )
-from zealous.items.sets import Combined, Itemsets, Sequences, Things
+from zealous.items.sets import (
+    Combined,
+    Itemsets,
+    Sequences,
+    Things,
+    columns_of_things,
+    recorded_columns,
+)
 from zealous.items.tail import (
     LONGEST,
     Fact,
@@ -37,9 +44,9 @@ from zealous.items.text import asked, has_word, tidy, visible, words
 __all__ = [
     "FAMILIES", "KINDS", "AnyColumns", "Clicks", "Combined", "Itemsets", "Keywords", "Kind",
     "Pairs", "People", "PhrasePairs", "Queries", "QueryClicks", "QueryPairs", "Sequences", "Tail",
-    "Things", "Unnamed", "asked", "clicks", "columns", "has_word", "itemsets", "keywords", "named",
-    "phrase_pairs", "possible", "queries", "query_clicks", "query_pairs", "sequences", "tail",
-    "tidy", "visible", "words",
+    "Things", "Unnamed", "asked", "clicks", "columns", "columns_of_things", "has_word", "itemsets",
+    "keywords", "named", "phrase_pairs", "possible", "queries", "query_clicks", "query_pairs",
+    "sequences", "tail", "tidy", "visible", "words",
 ]  # fmt: skip
 
 
@@ -194,7 +201,7 @@ def named(
     sized = len(size) == 1 and size in "123456789"
     if family in _COMBINED and sized:
         return _COMBINED[family](
-            names=tuple(names.split("+")),
+            names=recorded_columns(names),
             size=int(size),
             things=items_per_user if things is None else things,
             items_per_user=items_per_user,
@@ -203,7 +210,7 @@ def named(
         )
     if name.startswith("things:"):
         return Things(
-            names=tuple(name.removeprefix("things:").split("+")),
+            names=recorded_columns(name.removeprefix("things:")),
             items_per_user=items_per_user,
             basket=basket,
             by=by,
@@ -231,5 +238,6 @@ def named(
             *name.removeprefix("columns:").split("+"), items_per_user=items_per_user, by=by
         )
     raise UsageError(
-        f"--items takes {', '.join(KINDS)}, columns:NAME[+NAME], itemsets:NAME and sequences:NAME"
+        f"--items takes {', '.join(KINDS)}, columns:NAME[+NAME], itemsets:NAME[/NAME] and "
+        "sequences:NAME[/NAME]"
     )

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from zealous.items.grown import Grown
 
+_OR = "/"  # a thing is in one of the columns; `+` says that all of them together are one item
 MOST_SIZE = 5
 MOST_SETS = 10_000  # of one size and person
 _MOST_FOLLOWING = 500  # sequences of subsequent baskets, before a person keeps some of all
@@ -34,6 +35,28 @@ _PARENT, _LAST, _PLACE, _WORTH, _CODE, _NAME, _BASKET, _AT = map(
     (PARENT, LAST, "grown:place", "order:worth", "grown:code", "grown:name", "grown:basket",
      "grown:at"),
 )  # fmt: skip
+
+
+def columns_of_things(text: str) -> tuple[str, ...]:
+    """The columns of things that `itemsets:A/B` asks for.
+
+    >>> columns_of_things("diag_1/diag_2")
+    ('diag_1', 'diag_2')
+
+    Raises:
+        UsageError: It is written as a combination of columns is.
+    """
+    if "+" in text:
+        raise UsageError(
+            "itemsets and sequences are made of single things, and A+B is a combination: where "
+            "things are in several columns say itemsets:A/B"
+        )
+    return recorded_columns(text)
+
+
+def recorded_columns(text: str) -> tuple[str, ...]:
+    """The columns of things in the name of a kind; before 0.2.0 several had `+` between them."""
+    return tuple(text.split(_OR))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,14 +127,14 @@ class Things(Kind):
     def __post_init__(self) -> None:
         """Check before anything is read."""
         if not self.names or not all(self.names) or len(set(self.names)) < len(self.names):
-            raise UsageError("name one or more different columns that hold things: itemsets:A+B")
+            raise UsageError("name one or more different columns that hold things: itemsets:A/B")
         if self.by is not None:
             raise UsageError(f"--by does not go with {self.label}: leave one of them out")
         super().__post_init__()
 
     def name(self) -> str:
         """What the kind is called on the command line and in a release."""
-        return f"{self.label}:{'+'.join(self.names)}"
+        return f"{self.label}:{_OR.join(self.names)}"
 
     def extra(self) -> tuple[str, ...]:
         """Columns of the log that play no role but are needed."""
@@ -176,7 +199,7 @@ class Combined(Coded, Things):
 
     def name(self) -> str:
         """What the kind is called on the command line and in a release."""
-        return f"{self.label}-{self.size}:{'+'.join(self.names)}"
+        return f"{self.label}-{self.size}:{_OR.join(self.names)}"
 
     def item_columns(self) -> tuple[str, ...]:
         """The columns of an item."""
@@ -188,8 +211,8 @@ class Combined(Coded, Things):
 
     def builds_on(self) -> tuple[str, ...]:
         """The kinds that must have been published before, by name: the smaller sizes."""
-        family = (f"{self.label}-{size}:{'+'.join(self.names)}" for size in range(1, self.size))
-        return (f"{Things.label}:{'+'.join(self.names)}", *family)
+        family = (f"{self.label}-{size}:{_OR.join(self.names)}" for size in range(1, self.size))
+        return (f"{Things.label}:{_OR.join(self.names)}", *family)
 
     def check_smaller(self, kinds: Iterable[Kind]) -> None:
         """Refuse smaller sizes that are of other things or baskets of the same people."""

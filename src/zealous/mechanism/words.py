@@ -179,7 +179,7 @@ class Candidates(Words):
 
     def empty(self, part: Part, *, units: str, origin: str | None) -> str:
         """Noise hides everything."""
-        return f"no item made of {self.made_of} stood out from the noise. {_more(units)}"
+        return f"no item made of published ones stood out from the noise. {_more(units)}"
 
 
 @dataclass(frozen=True, kw_only=True)
