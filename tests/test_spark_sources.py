@@ -18,6 +18,7 @@ from zealous.errors import LogError, Refused, UsageError, ZealousError
 from zealous.histogram import histogram
 from zealous.log import PRESETS
 from zealous.source import open_log
+from zealous.verify import verify
 
 pytest_plugins = ("spark",)
 pytestmark = SPARK
@@ -211,3 +212,14 @@ def test_a_long_number_stops_nobody(engines: Engines, tmp_path: Path) -> None:
         source = open_log(read(engine, path, time_format="epoch"), engine, unit="user-day")
         batches = histogram(z.queries(1), source, bound=1, at_least=1, select="first", key=1)
         assert [row["count"] for batch in batches for row in batch.to_pylist()] == [2]
+
+
+def test_odd_names_are_published(spark: Spark, tmp_path: Path) -> None:
+    names = ["a.b", "a`b", "[0]", 'a"b', "*", "{{x}}"]
+    drinks = [("milk", "tea")[n % 2] for n in range(150)]
+    write(tmp_path / "log.parquet", uid=list(range(150)), **dict.fromkeys(names, drinks))
+    log = z.read_log(tmp_path / "log.parquet", columns=z.Columns(user="uid"), engine=spark)
+    goal = z.ProbabilisticDP(epsilon=120, delta="0.01", users=200)
+    kinds = [z.columns(name, items_per_user=1) for name in names]
+    z.publish(log, goal, kinds, account=None).write(tmp_path / "out")
+    assert all(check.ok for check in verify(tmp_path / "out"))
