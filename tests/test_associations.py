@@ -449,7 +449,7 @@ def test_verify_refuses_changed_rules(made: Release, tmp_path: Path, change: str
     (directory / "associations.csv").write_text(changed)
     assert "changed since" in checks(directory)["files"][1]
     rewritten(directory, "associations.csv", changed)
-    assert checks(directory)["tables"] == (
+    assert checks(directory)["rows"] == (
         False, "associations.csv is not what the tables give",
     )  # fmt: skip
 
