@@ -450,3 +450,13 @@ def test_what_a_review_cannot_change_is_judged_in_a_child_too(tmp_path: Path) ->
 def test_what_an_earlier_version_made_can_be_reviewed(of: str, tmp_path: Path) -> None:
     review(FIXTURES / of, flag_pii=True, output=tmp_path / "child")
     assert failed(tmp_path / "child", parent=FIXTURES / of) == {}
+
+
+def test_a_child_keeps_the_forecasts_of_its_parent_s_version(tmp_path: Path) -> None:
+    def another(about: About, _: Tables) -> None:
+        for each in about["plan"]:
+            each["forecast"]["error_95"] += 1
+
+    parent = forged(FIXTURES / "rates", tmp_path / "parent", another)
+    review(parent, flag_pii=True, output=tmp_path / "child")
+    assert failed(tmp_path / "child", parent=parent) == {}

@@ -27,7 +27,7 @@ from zealous.log import read_log
 from zealous.publish import publish
 from zealous.release import Release, sorted_table
 from zealous.review import review
-from zealous.verify import Check, verify
+from zealous.verify import SHOWN, Check, verify
 
 About = dict[str, Any]
 
@@ -769,11 +769,13 @@ def test_the_command(copy: Path) -> None:
     ran = CliRunner().invoke(command, [str(copy)])
     assert ran.exit_code == 0
     assert "All checks passed." in ran.stdout
+    assert "cannot show that noise was drawn" in ran.stdout
     (copy / "more").write_text("x")
     ran = CliRunner().invoke(command, [str(copy), "--json"])
     assert ran.exit_code == 1
     found = json.loads(ran.stdout)
     assert found["ok"] is False
+    assert found["shown"] == SHOWN
     assert [check["name"] for check in found["checks"] if not check["ok"]] == ["files"]
     assert "FAILED" in CliRunner().invoke(command, [str(copy)]).stdout
 
