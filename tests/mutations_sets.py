@@ -20,7 +20,7 @@ SMALL_SETS = "small releases of sets"
 TESTS = "tests"
 
 _MECHANISM, _SETS, _TAIL = "mechanism/of_smaller.py", "items/sets.py", "items/tail.py"
-_INTERVALS = "theory/intervals.py"
+_INTERVALS, _CERTAIN = "theory/intervals.py", "if count >= self.certain_from:"
 _KEPT = "published.append(kept(batch, noisy, noisy > above))"
 _COUNTED = "for batch in count(bound=self.items_per_user, at_least=1):"
 _NOISY = "noisy = counts[some] + noise.sample(len(counts[some]), random_bytes)"
@@ -260,13 +260,13 @@ MUTATIONS = [
         "intervals: as if noise did not decide what is published",
         TESTS,
         "test_intervals.py::test_it_holds_for_every_number_of_users_if_published",
-        (Change(_INTERVALS, "if count >= self.certain_from:", "if True:"),),
+        (Change(_INTERVALS, _CERTAIN, "if True:"),),
     ),
     Mutation(
         "intervals: one count too early",
         TESTS,
         "test_intervals.py::test_it_holds_for_every_number_of_users_if_published",
-        (Change(_INTERVALS, "if count >= self.certain_from:", "if count >= self.certain_from - 1:"),),
+        (Change(_INTERVALS, _CERTAIN, "if count >= self.certain_from - 1:"),),
     ),
     Mutation(
         "intervals: rules as if their parts had nothing to pass",
