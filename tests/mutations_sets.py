@@ -27,6 +27,7 @@ _KEPT = "np.flatnonzero(noisy > above)\n        published"
 _COUNTED = "counted = count(bound=self.items_per_user, at_least=1)\n"
 _NOISY = "noisy = some + noise.sample(len(some), random_bytes)"
 _ABOVE = "above = self.threshold(len(known))"
+_INTERVALS, _CERTAIN = "theory/intervals.py", "if count >= self.certain_from:"
 _AFTER = "kind = kind.after({name: tables[name].arrow for name in kind.builds_on()})"
 _COUNT = "count = partial(histogram, kind, source, select=select, key=key, say=say)\n"
 _ALL = """\
@@ -542,5 +543,23 @@ MUTATIONS = [
         (Change("publish.py", "if goal.users is not None and count_everyone(source) >",
                 "from zealous.source import count_users\n"
                 "    if goal.users is not None and count_users(source) >"),),
+    ),
+    Mutation(
+        "intervals: as if noise did not decide what is published",
+        TESTS,
+        "test_intervals.py::test_it_holds_for_every_number_of_users_if_published",
+        (Change(_INTERVALS, _CERTAIN, "if True:"),),
+    ),
+    Mutation(
+        "intervals: one count too early",
+        TESTS,
+        "test_intervals.py::test_it_holds_for_every_number_of_users_if_published",
+        (Change(_INTERVALS, _CERTAIN, "if count >= self.certain_from - 1:"),),
+    ),
+    Mutation(
+        "intervals: rules as if their parts had nothing to pass",
+        TESTS,
+        "test_associations.py::test_the_interval_holds_for_rules_near_the_threshold",
+        (Change("associations.py", "if self.passed is not None:", "if False:"),),
     ),
 ]  # fmt: skip

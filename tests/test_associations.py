@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from xml.etree import ElementTree
 
 import numpy as np
@@ -21,7 +21,7 @@ import pyarrow as pa
 import pytest
 
 import zealous as z
-from zealous.associations import _rounded, association_files, associations, families
+from zealous.associations import _Count, _rounded, association_files, associations, families
 from zealous.cli.associations import strongest
 from zealous.handout import handout
 from zealous.items import itemsets, sequences
@@ -350,6 +350,58 @@ def test_the_interval_holds_as_often_as_it_says(
     for measure, times in missed.items():
         assert times <= 0.05 * size, measure
     assert max(missed.values()) > 0.002 * size  # else the interval would be needlessly wide
+
+
+@pytest.mark.parametrize("name", ["of-smaller", "of-smaller-gaussian"])
+@pytest.mark.parametrize("short", [6, 0, -6])
+def test_the_interval_holds_for_rules_near_the_threshold(name: str, short: int) -> None:
+    """Of the rules that are there: all counts had to be above what noise alone reaches.
+
+    The draws are always the same, so that nothing is left to chance.
+    """
+    kinds = ("people", "itemsets-1:product", "itemsets-2:product")
+    scales = {"people": Fraction(1), kinds[1]: Fraction(3), kinds[2]: Fraction(3)}
+    plan = [{**part(kind, scales[kind]), "mechanism": name if kind == kinds[2] else "listed"}
+            for kind in kinds]  # fmt: skip
+    single, larger = MECHANISMS["listed"].again(plan[1]), cast(Any, MECHANISMS[name].again(plan[2]))
+    laplace = DiscreteLaplace(scale=Fraction(3))
+    people, per = 3000, 4000  # pairs of things to a release
+    above = larger.threshold(per * (2 * per - 1))
+    one, other, both = above - short, above + 40, above - short - 1
+    truth = {
+        "support": both / people, "confidence": both / one, "lift": both * people / one / other,
+    }  # fmt: skip
+    first, then = ([f"{each}{row:04}" for row in range(per)] for each in "ab")
+    missed, seen, plain, too_high = dict.fromkeys(truth, 0), 0, 0, 0
+    for number in range(6):
+        source = seeded_bytes(number)
+        ones, others = one + laplace.sample(per, source), other + laplace.sample(per, source)
+        pairs = both + larger.source().sample(per, source)
+        looked_at = (ones > above) & (others > above)
+        known = 2 * int(looked_at.sum())
+        shown = np.flatnonzero(looked_at & (pairs > larger.threshold(known * (known - 1) // 2)))
+        everyone = people + laplace.sample(1, source)
+        given = {
+            "people": pa.table({"who": ["everyone"], "count": everyone}),
+            kinds[1]: pa.table({"item_1": first + then, "count": np.concatenate([ones, others])}),
+            kinds[2]: pa.table({"item_1": first, "item_2": then, "count": pairs}).take(shown),
+        }
+        found = associations({"plan": plan}, given, SETS)
+        rows = [rule for rule in found.to_pylist() if rule["then"].startswith("b")]
+        seen += len(rows)
+        plain += sum(abs(rule["count_if"] - one) > single.error(0.975) for rule in rows)
+        counts = _Count(ones[shown].astype(float), single, above)
+        too_high += int((counts.end(-1, 2) > one).sum())
+        for measure, value in truth.items():
+            ends = [(rule[f"{measure}_low"], rule[f"{measure}_high"]) for rule in rows]
+            missed[measure] += sum(
+                low > value * (1 + 1e-9) or (high is not None and high < value * (1 - 1e-9))
+                for low, high in ends
+            )
+    assert seen > 70
+    assert all(times <= 0.05 * seen for times in missed.values()), (missed, seen)
+    assert too_high <= 0.025 * seen
+    assert short <= 0 or plain > 0.05 * seen  # what count - e .. count + e would miss
 
 
 # A release

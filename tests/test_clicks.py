@@ -21,9 +21,9 @@ import zealous as z
 from zealous.errors import UsageError
 from zealous.mechanism.of_keywords import OfKeywords, candidates
 from zealous.mechanism.results import Results
-from zealous.noise import seeded_bytes
+from zealous.noise import DiscreteLaplace, seeded_bytes
 from zealous.noise.rare import rare_events
-from zealous.plan import plan
+from zealous.plan import figures, plan
 from zealous.rates import click_rates
 from zealous.verify import verify
 
@@ -167,14 +167,10 @@ def test_the_interval_holds_as_often_as_it_says() -> None:
         [z.queries(1), z.query_clicks(1, follow=True)],
         public={"query-clicks": ("results", {"name": "r", "sha256": "0" * 64})},
     )
-    from zealous.plan import figures
-
     parts = [
         {"kind": part.name(), "settings": part.kind.settings(), **figures(part)}
         for part in planned.parts
     ]
-    from zealous.noise import DiscreteLaplace
-
     size, asked, clicked = 4000, 200, 50
     noise = [
         DiscreteLaplace(scale=part.mechanism.scale).sample(size, seeded_bytes(n))
@@ -189,6 +185,46 @@ def test_the_interval_holds_as_often_as_it_says() -> None:
     low, high = (found[name].to_numpy() for name in ("low", "high"))
     held = np.mean((low <= clicked / asked) & (clicked / asked <= high))
     assert 0.95 <= held < 0.9999
+
+
+@pytest.mark.parametrize("mechanism", ["zealous", "gaussian", "selection"])
+@pytest.mark.parametrize("below", [4, 0, -2])
+def test_the_interval_holds_for_queries_near_the_threshold(mechanism: str, below: int) -> None:
+    """Of the rows that are published: queries above their threshold alone are there.
+
+    The draws are always the same, so that nothing is left to chance.
+    """
+    goal = z.Indistinguishability(epsilon=2, delta="1e-3", neighbors="add-remove")
+    kinds = [z.queries(1), z.query_clicks(1, follow=True)]
+    public = {"query-clicks": ("results", {"name": "r", "sha256": "0" * 64})}
+    planned = plan(goal, kinds, public=public, mechanism={"queries": mechanism})  # type: ignore[arg-type]
+    parts = [{"kind": part.name(), "settings": part.kind.settings(), **figures(part)}
+             for part in planned.parts]  # fmt: skip
+    queries, clicks = (part.mechanism for part in planned.parts)
+    asked = max(1, (queries.tau_prime or 0) - below * math.ceil(queries.scale))
+    clicked = math.ceil(asked / 2)
+    size = math.ceil(4000 / queries.appears(asked))
+    names = [f"q{i}" for i in range(size)]
+
+    def count(**_: Any) -> list[pa.RecordBatch]:
+        return [pa.record_batch({"query": names, "count": pa.array([asked] * size, pa.int64())})]
+
+    shown = pa.Table.from_batches(queries.release(count, seeded_bytes(1)))
+    noise = DiscreteLaplace(scale=clicks.scale).sample(shown.num_rows, seeded_bytes(2))
+    tables = {
+        "queries": shown,
+        "query-clicks": pa.table({"query": shown["query"], "url": shown["query"],
+                                  "count": clicked + noise}),
+    }  # fmt: skip
+    found = click_rates({"plan": parts}, tables)
+    low, high = (found[name].to_numpy() for name in ("low", "high"))
+    rate = clicked / asked
+    held = np.mean((low <= rate + 1e-9) & (rate - 1e-9 <= high))
+    assert found.num_rows > 3000
+    assert held >= 0.95
+    off = queries.error(0.975)
+    ignoring = np.mean(np.abs(found["asked"].to_numpy() - asked) <= off)
+    assert below <= 0 or ignoring < 0.95  # what would be seen otherwise
 
 
 # Queries of published keywords

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from zealous.mechanism.choose import MECHANISMS
 from zealous.mechanism.protocol import Calibrated
@@ -28,7 +29,8 @@ _FIGURES = tuple(f"{each}{end}" for each in ("support", "confidence", "lift") fo
 _DIGITS = 6
 
 
-class _Count(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class _Count:
     """Noisy counts, one for each rule, and what drew their noise.
 
     Attributes:
@@ -41,6 +43,7 @@ class _Count(NamedTuple):
     noisy: Numbers
     drawn: Calibrated
     passed: int | None
+    known: dict[int, tuple[Numbers, Numbers]] = field(default_factory=dict)
 
     def end(self, sign: int, of: int) -> Numbers:
         """As they are (0), or the fewest (-1) or most (1) that one of so many can stand for."""
@@ -48,11 +51,16 @@ class _Count(NamedTuple):
 
         if sign == 0 or not len(self.noisy):
             return np.maximum(self.noisy, 0)
-        lowest = int(self.noisy.min())
-        interval = self.drawn.interval(1 - _MISSED / of, lowest=lowest)
-        if self.passed is not None:
-            interval = interval.picked(min(self.passed, lowest - 1))
-        return interval.ends(self.noisy)[0 if sign < 0 else 1]
+        return self._ends(of)[0 if sign < 0 else 1]
+
+    def _ends(self, of: int) -> tuple[Numbers, Numbers]:
+        if of not in self.known:
+            lowest = int(self.noisy.min())
+            interval = self.drawn.interval(1 - _MISSED / of, lowest=lowest)
+            if self.passed is not None:
+                interval = interval.picked(min(self.passed, lowest - 1))
+            self.known[of] = interval.ends(self.noisy)
+        return self.known[of]
 
 
 def families(about: Mapping[str, Any]) -> dict[str, int]:

@@ -73,8 +73,8 @@ def interval(part: Part, units: str) -> str:
     if part["tau_prime"] is None:
         where = f"counts at least {_margin(found)} above the smallest in this table"
     return (
-        f"{said} for {where}. For smaller counts the lower end is {found.fewest}: some of these "
-        f"items have far fewer {units}, and are here because their noise was high."
+        f"{said} for {where}. For smaller counts the lower end is {found.fewest}, since an item of "
+        f"few {units} is published only where its noise was high."
     )
 
 
