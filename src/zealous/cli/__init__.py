@@ -5,10 +5,12 @@ Data goes to stdout, progress and notes to stderr. Exit codes: 0 done, 1 failed,
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
 import traceback
+from collections.abc import Sequence
 from importlib import import_module
 from types import FrameType
 
@@ -74,6 +76,7 @@ def main() -> None:
     for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(each, _interrupt)
     try:
+        _check_arguments(sys.argv[1:])
         code = cli.main(standalone_mode=False) or 0
     except click.exceptions.Exit as exit_:
         code = exit_.exit_code
@@ -90,12 +93,22 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 1
     except Exception as error:
+        if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+            sys.exit(_fail("the name of a file or folder is too long", 2))
         # Neither the message nor the values of an unforeseen error may be shown: they can hold
         # data. Where it happened can.
         where = traceback.extract_tb(error.__traceback__)[-1]
         place = f"{os.path.basename(where.filename)}:{where.lineno}"
         code = _fail(f"an unforeseen {type(error).__name__} at {place}; please report it", 1)
     sys.exit(code)
+
+
+def _check_arguments(arguments: Sequence[str]) -> None:
+    """Refuse what could be neither written to a release nor to a ledger nor shown."""
+    try:
+        "".join(arguments).encode()
+    except UnicodeEncodeError:
+        raise UsageError("an argument is not valid UTF-8: rename the file or folder") from None
 
 
 def _fail(message: str, code: int) -> int:
