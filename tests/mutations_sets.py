@@ -226,4 +226,16 @@ MUTATIONS = [
         "test_enumeration_sets.py::test_one_person_moves_as_many_counts_as_she_may",
         (Change(_TAIL, _RARE, _RARE_BY_LOG),),
     ),
+    Mutation(
+        "logs: one person is two, with a blank and without",
+        TESTS,
+        "test_log.py::test_the_same_person_in_a_dictionary_and_as_text",
+        (Change("parquet.py", "if pa.types.is_dictionary(found):", "if False:"),),
+    ),
+    Mutation(
+        "logs: one time that is no number stops the release",
+        TESTS,
+        "test_log.py::test_a_time_that_is_no_number_stops_nobody",
+        (Change("times.py", "isfinite({number}) and {number} between", "{number} between"),),
+    ),
 ]  # fmt: skip
