@@ -27,6 +27,7 @@ import pytest
 from oracle import Entry
 
 JOB = Path(__file__).with_name("cluster_job.py")
+DRAWS = Path(__file__).with_name("cluster_draws.py")
 PATIENCE = 400  # seconds, on a machine that does much else
 SWIFT = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # short-lived processes of Java
 CONF = {
@@ -118,7 +119,7 @@ class Processes:
         with log.open("wb") as said:
             process = subprocess.Popen(
                 [spark_home() / "bin" / program, *rest],
-                env=self.environment,
+                env=without_path(self.environment),
                 cwd=self.folder,
                 stdin=subprocess.DEVNULL,
                 stdout=said,
@@ -145,11 +146,11 @@ class Processes:
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
 
-    def job(self, master: str, **told: Any) -> dict[str, Any]:
-        """What the program of cluster_job.py counts there."""
+    def job(self, master: str, program: Path = JOB, **told: Any) -> dict[str, Any]:
+        """What a program does there, such as that of cluster_job.py, which counts."""
         asked = json.dumps({"master": master, **told}, default=str)
         done = subprocess.run(
-            [sys.executable, JOB, asked],
+            [sys.executable, program, asked],
             env=self.environment,
             cwd=self.folder,
             capture_output=True,
@@ -174,8 +175,8 @@ class Cluster(Processes):
         for _ in range(2):
             self.add_worker()
 
-    def add_worker(self) -> None:
-        where = ["--host", "127.0.0.1", "--port", "0", "--webui-port", "0"]
+    def add_worker(self, host: str = "127.0.0.1") -> None:
+        where = ["--host", host, "--port", "0", "--webui-port", "0"]
         command = ["spark-class", "org.apache.spark.deploy.worker.Worker", *where]
         most = ["--cores", "1", "--memory", "600m", self.master]
         name = f"worker-{len(self.running)}"
@@ -186,6 +187,11 @@ def spark_home() -> Path:
     import pyspark
 
     return Path(pyspark.__file__).parent
+
+
+def without_path(environment: dict[str, str]) -> dict[str, str]:
+    """Where to find this package is for the driver alone."""
+    return {name: value for name, value in environment.items() if name != "PYTHONPATH"}
 
 
 def bare_python(folder: Path) -> Path:
@@ -199,7 +205,8 @@ def bare_python(folder: Path) -> Path:
     # What a .pth file of that folder says, such as where this package is, is not followed.
     (Path(place.stdout.strip()) / "libraries.pth").write_text(sysconfig.get_path("purelib"))
     tried = "import pyarrow, importlib.util as u; assert u.find_spec('zealous') is None"
-    subprocess.run([python, "-c", tried], check=True, capture_output=True)
+    environment = without_path(dict(os.environ))
+    subprocess.run([python, "-c", tried], check=True, capture_output=True, env=environment)
     return python
 
 

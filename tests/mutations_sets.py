@@ -562,4 +562,16 @@ MUTATIONS = [
         "test_associations.py::test_the_interval_holds_for_rules_near_the_threshold",
         (Change("associations.py", "if self.passed is not None:", "if False:"),),
     ),
+    Mutation(
+        "logs: one person is two, with a blank and without",
+        TESTS,
+        "test_log.py::test_the_same_person_in_a_dictionary_and_as_text",
+        (Change("parquet.py", "if pa.types.is_dictionary(found):", "if False:"),),
+    ),
+    Mutation(
+        "logs: one time that is no number stops the release",
+        TESTS,
+        "test_log.py::test_a_time_that_is_no_number_stops_nobody",
+        (Change("times.py", "isfinite({number}) and {number} between", "{number} between"),),
+    ),
 ]  # fmt: skip

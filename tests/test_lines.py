@@ -6,6 +6,7 @@ import bz2
 import codecs
 import gzip
 import json
+import tracemalloc
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -336,6 +337,23 @@ def test_compressed_files(pack: str, tmp_path: Path) -> None:
     path.write_bytes(packed(plain.read_bytes(), pack))
     assert read(path, "csv") == read(plain, "csv")
     assert header(path, PRESETS["csv"].layout or Layout(delimiter=",")) == ("user", "query", "time")
+
+
+@pytest.mark.parametrize("line", [b"{}\n", b"\n", b"x\n", b'{"user":1}\n', b"\xff\n{}\n"])
+def test_a_block_of_tiny_lines_takes_little_memory(line: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(line * 200_000)
+    skipped, sizes = Skipped(), []
+    tracemalloc.start()
+    try:
+        for batch in records(path, Layout(delimiter=None), ["user", "query"], [], skipped):
+            sizes.append(batch.num_rows)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert max(sizes, default=0) <= 1 << 15
+    assert sum(sizes) == (200_000 if b"{" in line else 0)
+    assert most < 24 << 20  # a list of these lines alone is no less than 8 MB
 
 
 @pytest.mark.parametrize("empty", [b"", codecs.BOM_UTF8])

@@ -17,7 +17,7 @@ import pytest
 
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
-from zealous.errors import LogError, UsageError
+from zealous.errors import LogError, UsageError, ZealousError
 from zealous.log import PRESETS, Cleaning, Columns, Log, read_log
 from zealous.source import column, count_users, open_log
 
@@ -475,7 +475,11 @@ def test_a_time_that_is_no_number_stops_nobody(tmp_path: Path, entries: Entries)
     table = pa.table({"user": [*"abcd"], "query": ["tea"] * 4, "time": times})
     for some in (table, table.slice(0, 3)):
         pq.write_table(some, tmp_path / "l.parquet")
-        found = dict(entries(read_log(tmp_path / "l.parquet", time_format="epoch"), "user", "time"))
+        log = read_log(tmp_path / "l.parquet", time_format="epoch")
+        try:
+            found = dict(entries(log, "user", "time"))
+        except ZealousError:
+            found = {}
         assert {user for user, time in found.items() if time is not None} == {"a", "c"}
         assert len(found) == len(some)
 

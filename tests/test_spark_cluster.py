@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 from cluster import (
     CONF,
+    DRAWS,
     PATIENCE,
     Cluster,
     cluster,
@@ -75,6 +76,44 @@ def test_the_cluster_counts_what_the_oracle_counts(told: dict[str, Any]) -> None
 def test_a_worker_killed_in_mid_job_changes_nothing(told: dict[str, Any]) -> None:
     assert 4 <= told["done"] < told["of"], "it was killed when the work was done"
     assert counted(told["histograms"][1]) == expected("queries", "random")
+
+
+SPECULATION = {
+    "spark.speculation": "true",
+    "spark.speculation.interval": "50ms",
+    "spark.speculation.quantile": "0.1",
+    "spark.speculation.multiplier": "1.01",
+    "spark.speculation.minTaskRuntime": "50ms",
+}
+
+
+@pytest.mark.parametrize("trouble", ["fails", "is slow"])
+def test_a_task_that_runs_twice_publishes_one_noise(
+    trouble: str, cluster: Cluster, tmp_path: Path
+) -> None:
+    """It fails once it has drawn, or a second run of it begins and both end at the same time."""
+    slow = trouble == "is slow"
+    if slow:  # the second run is never on the machine of the first
+        cluster.add_worker(host="127.0.0.2")
+    conf = CONF | (SPECULATION if slow else {})
+    told = cluster.job(
+        cluster.master, DRAWS, conf=conf, folder=tmp_path, trouble=trouble, executors=2 + slow
+    )
+    for how in ("through", "stored"):
+        runs = {path.stem: json.loads(path.read_text()) for path in (tmp_path / how).iterdir()}
+        assert {"0-0", "0-1"} <= set(runs), "it did not run twice"
+        assert runs["0-0"].keys() == runs["0-1"].keys()
+        assert runs["0-0"] != runs["0-1"]
+        if how == "stored" and slow and "error" in told[how]:
+            assert "ran a task twice" in told[how]["error"]
+            continue
+        first, *again = told[how]["reads"]
+        published = dict(first)
+        assert len(first) == len(published) == len(set().union(*runs.values()))
+        for part in {name.partition("-")[0] for name in runs}:  # of each task the noise of one run
+            drawn = [found for name, found in runs.items() if name.startswith(f"{part}-")]
+            assert {item: published[item] for item in drawn[0]} in drawn
+        assert all(rows == first for rows in again)
 
 
 def in_parts(log: Path, number: int) -> dict[str, str]:

@@ -11,11 +11,13 @@ from __future__ import annotations
 import codecs
 import csv
 import errno
+import io
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from zealous.errors import LogError, UsageError
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 
 LINE_LIMIT = 1 << 20
 _BLOCK = 1 << 24
+_ROWS = 1 << 15  # of what is read line by line, in a batch
+_SHORT = 8
 _BEGINNING = 1 << 16  # enough for most headers, and little to fetch
 
 Skipped = Counter[str]
@@ -258,14 +262,14 @@ def _valid(block: bytes, encoding: str, skipped: Skipped) -> Iterator[bytes]:
         return
     except UnicodeError:
         pass
-    good = []
-    for line in block.split(b"\n")[:-1]:
+    good = bytearray()
+    for line in io.BytesIO(block):  # one at a time: a list of short lines is many times the block
         try:
-            good.append(line.decode(name).encode())
+            good += line.decode(name).encode()
         except UnicodeError:
             skipped[f"not valid {codecs.lookup(encoding).name}"] += 1
     if good:
-        yield b"\n".join([*good, b""])
+        yield bytes(good)
 
 
 def _split(line: str, layout: Layout) -> list[str]:
@@ -387,26 +391,38 @@ class _JsonLines:
     def __init__(self, names: Sequence[str], lists: Sequence[str]) -> None:
         self.names = list(names)
         self.lists = frozenset(lists)
+        # Numbers stay the text they are: 1e400 and 20-digit ids are somebody's data, not floats.
+        self.decode = json.JSONDecoder(parse_int=str, parse_float=str).decode
+        # There are few short lines, and by the byte they would take longest.
+        self.known_row = lru_cache(maxsize=1 << 12)(self._row)
 
     def __call__(self, block: bytes, skipped: Skipped) -> Iterator[pa.RecordBatch]:
+        """Yields few rows at a time: those of a block of tiny objects are many times the block."""
         rows = []
-        for line in block.split(b"\n")[:-1]:
-            if len(line) > LINE_LIMIT:
+        for line in io.BytesIO(block):
+            if len(line) > LINE_LIMIT + 1:  # with its newline
                 skipped["longer than 1 MiB"] += 1
-            elif line.strip():
-                try:
-                    rows.append(self._row(line))
-                except (ValueError, RecursionError):
+            elif not line.isspace():
+                row = (self.known_row if len(line) <= _SHORT else self._row)(line)
+                if row is None:
                     skipped["not a JSON object"] += 1
+                else:
+                    rows.append(row)
+            if len(rows) == _ROWS:
+                yield from _batch(self.names, self.lists, rows)
+                rows = []
         yield from _batch(self.names, self.lists, rows)
 
-    def _row(self, line: bytes) -> Record:
-        # Numbers stay the text they are: 1e400 and 20-digit ids are somebody's data, not floats.
-        found = json.loads(line.decode(), parse_int=str, parse_float=str)
+    def _row(self, line: bytes) -> Record | None:
+        """The wanted values of an object; None where the line is none."""
+        try:
+            found = self.decode(line.decode())
+            if b"\\u" in line:  # half a surrogate pair is an error, in whatever column it is
+                json.dumps(found, ensure_ascii=False).encode()
+        except (ValueError, RecursionError):
+            return None
         if not isinstance(found, dict):
-            raise ValueError
-        if b"\\u" in line:  # half a surrogate pair raises a ValueError, in whatever column it is
-            json.dumps(found, ensure_ascii=False).encode()
+            return None
         return [
             self._list(found.get(name)) if name in self.lists else self._text(found.get(name))
             for name in self.names

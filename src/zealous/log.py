@@ -72,7 +72,7 @@ class Cleaning:
         """Check before anything is read."""
         if self.max_entries_per_user is not None:
             whole(self.max_entries_per_user, "max_entries_per_user")
-        if self.exclude_users is not None and not self.exclude_users.is_file():
+        if self.exclude_users is not None and not _is_file(self.exclude_users):
             raise UsageError("the file named by --exclude-users cannot be found")
 
 
@@ -269,6 +269,13 @@ def _files(paths: Any, preset: str | None, engine: Spark | None) -> list[Place |
         except OSError as error:
             raise LogError(f"{each} cannot be read: {error.strerror}") from None
     return found
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name that is too long, or holds a NUL
+        return False
 
 
 def _find(path: Path) -> tuple[bool, Sequence[Place]]:

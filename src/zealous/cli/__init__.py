@@ -5,10 +5,12 @@ Data goes to stdout, progress and notes to stderr. Exit codes: 0 done, 1 failed,
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
 import traceback
+from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
 from types import FrameType
@@ -77,6 +79,7 @@ def main() -> None:
         signal.signal(each, _interrupt)
     _open_closed_streams()
     try:
+        _check_arguments(sys.argv[1:])
         code = cli.main(standalone_mode=False) or 0
     except click.exceptions.Exit as exit_:
         code = exit_.exit_code
@@ -94,6 +97,8 @@ def main() -> None:
         show.discard(sys.stdout)
         code = 1
     except Exception as error:
+        if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+            sys.exit(_fail("the name of a file or folder is too long", 2))
         # Neither the message nor the values of an unforeseen error may be shown: they can hold
         # data. Where it happened can.
         where = traceback.extract_tb(error.__traceback__)[-1]
@@ -114,6 +119,14 @@ def _open_closed_streams() -> None:
     sys.stdin = sys.stdin or os.fdopen(0, closefd=False)
     sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False)
     sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)
+
+
+def _check_arguments(arguments: Sequence[str]) -> None:
+    """Refuse what could be neither written to a release nor to a ledger nor shown."""
+    try:
+        "".join(arguments).encode()
+    except UnicodeEncodeError:
+        raise UsageError("an argument is not valid UTF-8: rename the file or folder") from None
 
 
 def _fail(message: str, code: int) -> int:

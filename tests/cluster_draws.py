@@ -1,0 +1,95 @@
+"""Draws noise on a cluster of which a task fails, or is slow and run a second time beside itself.
+
+Run by test_spark_cluster.py as a program. Takes one JSON object and prints one. Each run of a task
+writes what it drew to a file, which shows that it ran, and what it would have published.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+import zealous as z
+from zealous.engines.engine import Counted
+from zealous.engines.sql import Step
+from zealous.errors import ZealousError
+
+ITEMS = 400
+EVERY = -(10**10)  # below every noisy count
+PATIENCE = 120
+
+
+def drawing(folder: Path, trouble: str) -> Callable[[pa.RecordBatch], pa.RecordBatch]:
+    """Adds noise and writes it down; then the first task fails, or waits for its second run."""
+    folder.mkdir()
+
+    def draw(batch: pa.RecordBatch) -> pa.RecordBatch:
+        from pyspark import TaskContext
+
+        task = TaskContext.get()
+        noise = np.frombuffer(os.urandom(4 * batch.num_rows), np.int32) // 2
+        drawn = dict(zip(batch["item"].to_pylist(), noise.tolist(), strict=True))
+        part = f"{task.partitionId()}-{task.attemptNumber()}"
+        (folder / f"{part}.part").write_text(json.dumps(drawn))
+        (folder / f"{part}.part").rename(folder / f"{part}.json")
+        if trouble == "fails" and part == "0-0":
+            raise RuntimeError
+        end = time.monotonic() + PATIENCE
+        other = folder / ("0-1.json" if part == "0-0" else "0-0.json")
+        while trouble == "is slow" and part in ("0-0", "0-1") and time.monotonic() < end:
+            if other.exists():  # both go on at once
+                break
+            time.sleep(0.005)
+        return batch.set_column(1, "count", pa.array(noise, pa.int64()))
+
+    return draw
+
+
+def values(batches: Any) -> list[tuple[str, int]]:
+    return sorted((row["item"], row["count"]) for batch in batches for row in batch.to_pylist())
+
+
+def attempt(work: Callable[[], Sequence[Any]]) -> dict[str, Any]:
+    try:
+        return {"reads": work()}
+    except ZealousError as error:
+        return {"error": str(error)}
+
+
+def main() -> None:
+    asked = json.loads(sys.argv[1])
+    folder = Path(asked["folder"])
+    items = pa.table({"item": [f"item {n}" for n in range(ITEMS)], "count": [0] * ITEMS})
+    with z.Spark(master=asked["master"], conf=asked["conf"]) as engine:
+        known = engine.session.sparkContext._jsc.sc().statusTracker()
+        while len(known.getExecutorInfos()) <= asked["executors"]:  # the driver is one of them
+            time.sleep(0.05)
+        engine.put("counts", items)
+        counted = Counted(
+            engine, lambda: nullcontext([Step("counted", "select item, count from counts")])
+        )
+        through = drawing(folder / "through", asked["trouble"])
+        stored = drawing(folder / "stored", asked["trouble"])
+
+        def read_stored() -> list[Any]:
+            kept = counted.stored(stored)
+            return [values(kept.above(EVERY)) for _ in range(4)]
+
+        told = {
+            "through": attempt(lambda: [values(counted.through(through))]),
+            "stored": attempt(read_stored),
+        }
+    print(json.dumps(told))
+
+
+if __name__ == "__main__":
+    main()
