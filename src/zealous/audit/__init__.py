@@ -18,7 +18,7 @@ import numpy as np
 
 from zealous.audit import claims, small
 from zealous.audit.bundle import Check, check_bundle
-from zealous.audit.measurement import FALSE_ALARMS, Audit, Measurement
+from zealous.audit.measurement import BY_ACCIDENT, FALSE_ALARMS, Audit, Measurement
 from zealous.audit.neighbours import Setting, settings
 from zealous.audit.others import check_others
 from zealous.audit.own import OwnAudit, audit_mechanism
@@ -97,7 +97,7 @@ def per_test(plans: Sequence[Setting]) -> float:
     pairs = [pair for plan in plans for pair in plan.pairs]
     tests = [1 if pair.right is None else 2 if pair.same else 4 for pair in pairs]
     drawn = small.TESTS * len(drawn_small(plans)) + small.SETS_TESTS * len(drawn_sets(plans))
-    return FALSE_ALARMS / (sum(tests) + drawn)
+    return (FALSE_ALARMS - BY_ACCIDENT) / (sum(tests) + drawn)
 
 
 def drawn_small(plans: Sequence[Setting]) -> list[Setting]:
