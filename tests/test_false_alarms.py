@@ -11,6 +11,7 @@ import json
 import math
 import os
 import re
+import secrets
 import subprocess
 import sys
 from collections import Counter
@@ -18,9 +19,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import conftest
 import numpy as np
 import pytest
+import randomness
 from click.testing import CliRunner
+from conftest import Forks
 
 from zealous.audit import FALSE_ALARMS, bundle, drawn_small, others, small
 from zealous.audit.given import Watched
@@ -93,6 +97,52 @@ def test_the_page_lists_them(stated: list[tuple[str, float, str]]) -> None:
 def test_the_page_says_how_often_the_audit_fails_a_sound_program() -> None:
     (said,) = re.findall(r"false alarm is below 1 in ([\d,]+)", PAGE.read_text())
     assert int(said.replace(",", "")) == round(1 / FALSE_ALARMS)
+
+
+# The same bytes in every run
+
+
+def test_bytes_follow_from_the_name_of_a_test() -> None:
+    def drawn(name: str) -> tuple[bytes, str, int | None]:
+        with randomness.fixed(name):
+            return os.urandom(8), secrets.token_hex(8), os.cpu_count()
+
+    assert drawn("a") == drawn("a")
+    assert drawn("a")[0] != drawn("b")[0]
+    assert drawn("a")[2] == 1  # thread of the engine
+    with randomness.fixed(None):
+        assert os.urandom(8) != drawn("a")[0]
+
+
+def test_forks_draw_bytes_of_their_own_and_the_same_in_every_run(
+    forks: Forks, tmp_path: Path
+) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import os\nhere, there = os.pipe()\n"
+        "if not os.fork():\n    os.write(there, os.urandom(8))\n    os._exit(0)\n"
+        "print(os.read(here, 8).hex(), os.urandom(8).hex())\n"
+    )
+
+    def drawn() -> list[str]:
+        with randomness.fixed("a test"):
+            runs = [forks(program, folder=tmp_path) for _ in range(2)]
+        return [word for run in runs for word in run.stdout.split()]
+
+    assert drawn() == drawn()
+    assert len(set(drawn())) == 4
+
+
+def test_what_a_test_leaves_in_the_project_is_seen(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "tests").mkdir()
+    monkeypatch.setattr(conftest, "ROOT", tmp_path)
+    before = conftest._names_in_project()
+    (tmp_path / "tests" / "zealous-ledger.sqlite").touch()
+    (tmp_path / "tests" / "__pycache__").mkdir()
+    left = conftest._names_in_project() - before
+    assert left == {str(tmp_path / "tests" / "zealous-ledger.sqlite")}
 
 
 # What may agree by accident in an audit
