@@ -11,8 +11,11 @@ demo: $(VENV)/installed  ## set up, then publish a small synthetic log
 test: $(VENV)/installed-dev check  ## set up, then run everything that must pass
 	$(BIN)/pytest -n 2
 
-soak: $(VENV)/installed-dev  ## what takes too long for every run
-	$(BIN)/pytest -m soak
+soak: $(VENV)/installed-dev  ## what is too long for every run, new examples, other noise
+	$(BIN)/pytest -n 2 -m soak
+	$(BIN)/pytest -n 2 -m hypothesis --hypothesis-profile=free
+	$(BIN)/pytest -n 2 -m false_alarm --times 20
+	$(BIN)/pytest -n 2 -m "not soak and not spark" --stream "$$(date)"
 
 check: $(VENV)/installed-dev
 	$(BIN)/ruff check .

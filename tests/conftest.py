@@ -1,4 +1,4 @@
-"""What all tests share: the real command, and the real tables where they are."""
+"""What all tests share: the real command, the real tables where they are, and randomness."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+import randomness  # before the package
+from hypothesis import HealthCheck, settings
 
 from zealous.report import style
 
@@ -31,6 +33,14 @@ class Ran(NamedTuple):
 
 Run = Callable[..., Ran]
 
+# A sound program fails neither because a new example was found, which `make soak` looks for, nor
+# because the machine is busy.
+settings.register_profile(
+    "free", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
+settings.register_profile("fixed", settings.get_profile("free"), derandomize=True)
+settings.load_profile("fixed")
+
 # Tests that share what takes long to start run in one process.
 _TOGETHER = {
     "cluster": ("test_spark_cluster", "test_spark_connect"),
@@ -50,6 +60,41 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             return next(names, nodeid)
 
     return Scheduling(config, log)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--stream", default="", help="other fixed randomness than usual, by any name")
+    parser.addoption(
+        "--times", type=int, default=1, help="run each test so often, each with its own"
+    )
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    times = metafunc.config.getoption("--times")
+    if times > 1:
+        metafunc.fixturenames.append("time_")
+        metafunc.parametrize("time_", range(times))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """A test that does not say by which chance it fails gets the same bytes in every run."""
+    stated = item.get_closest_marker("false_alarm")
+    name = f"{item.config.getoption('--stream')}{item.nodeid}"
+    with randomness.fixed(None if stated else name):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(
+    fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
+) -> Iterator[None]:
+    """What tests share must not follow from which of them comes first."""
+    if fixturedef.scope == "function":
+        return (yield)
+    name = f"{fixturedef.baseid}::{fixturedef.argname}[{getattr(request, 'param', '')}]"
+    with randomness.fixed(f"{request.config.getoption('--stream')}{name}"):
+        return (yield)
 
 
 class Forks:
@@ -76,6 +121,7 @@ class Forks:
             "folder": str(folder),
             "env": os.environ | env,
             "timeout": timeout,
+            "stream": randomness.next_name(),
             **self.said,
         }
         self.server.stdin.write(f"{json.dumps(asked)}\n")
@@ -129,7 +175,7 @@ def run(tmp_path: Path, commands: Forks) -> Run:
             cwd=tmp_path,
             env=os.environ | env,
             capture_output=True,
-            timeout=120,
+            timeout=600,
             **options,
         )
         return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
@@ -143,10 +189,32 @@ def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(style, "svg_and_png", lambda _: ("<svg></svg>", b""))
 
 
+ROOT = Path(__file__).parents[1]
+REAL = ROOT.parent / "shared" / "data"
+
+
 @pytest.fixture(scope="session")
 def real() -> Path:
     """The folder of real tables beside the project."""
-    folder = Path(__file__).parents[2] / "shared" / "data"
-    if not folder.is_dir():
+    if not REAL.is_dir():
         pytest.skip("the real tables are not here")
-    return folder
+    return REAL
+
+
+@pytest.fixture(autouse=True)
+def _nothing_left_behind() -> Iterator[None]:
+    """No test writes beside the real tables, nor into the project."""
+    before = _names_in_project()
+    yield
+    left = _names_in_project() - before
+    assert not left, f"left behind by this test, or by one beside it: {sorted(left)}"
+
+
+def _names_in_project() -> set[str]:
+    folders = [folder for folder in (ROOT, ROOT / "tests", ROOT / "docs", REAL) if folder.is_dir()]
+    return {
+        entry.path
+        for folder in folders
+        for entry in os.scandir(folder)
+        if not entry.name.startswith((".", "__"))  # caches
+    }

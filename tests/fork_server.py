@@ -4,7 +4,8 @@ Loading numpy, pandas, pyarrow and DuckDB takes longer than most of what the tes
 command. A fork is a process all the same, with its own folder, environment, signals and exit code.
 
 Run as a program by conftest.py. Arguments: the modules to load. Reads a JSON object a line and
-answers each with the exit code. It must start no threads of its own.
+answers each with the exit code. It must start no threads of its own. A fork's random bytes follow
+from the name of a stream where it is given one.
 """
 
 from __future__ import annotations
@@ -12,11 +13,14 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import resource
 import runpy
 import signal
 import sys
 import tempfile
 from typing import Any
+
+import randomness
 
 
 def run(program: str, arguments: list[str], folder: str, env: dict[str, str], **files: str) -> None:
@@ -36,11 +40,14 @@ def run(program: str, arguments: list[str], folder: str, env: dict[str, str], **
 
 def answer(asked: dict[str, Any]) -> int | None:
     """The exit code; None in the fork, where the program came to its end without one."""
-    seconds = asked.pop("timeout")
+    seconds, stream = asked.pop("timeout"), asked.pop("stream")
     child = os.fork()
     if child:
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    signal.alarm(seconds)
+    # What counts is its own time: a busy machine makes nothing fail.
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    signal.alarm(10 * seconds)
+    randomness.fix(stream)
     run(**asked)
     return None
 

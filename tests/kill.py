@@ -1,7 +1,8 @@
 """Publish again and again in processes of their own, and kill each at a random moment.
 
 Run by test_killed.py as a program, so that it forks from a process that has started no threads.
-Arguments: the log, the folder for ledger and releases, how many runs. Prints one JSON object.
+Arguments: the log, the folder for ledger and releases, the first run's number, how many runs.
+Prints one JSON object.
 """
 
 from __future__ import annotations
@@ -54,7 +55,8 @@ def run(log: Path, folder: Path, name: str, drawing: int) -> NoReturn:
 
 
 def main() -> None:
-    log, folder, runs = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
+    log, folder = Path(sys.argv[1]), Path(sys.argv[2])
+    first, runs = int(sys.argv[3]), int(sys.argv[4])
     template()
     gc.freeze()  # so that forks do not touch what they share
     reader, writer = os.pipe()
@@ -65,7 +67,7 @@ def main() -> None:
         child = os.fork()
         if child == 0:
             try:
-                run(log, folder, f"run-{number}", writer)
+                run(log, folder, f"run-{first + number}", writer)
             except BaseException:
                 traceback.print_exc()
             finally:

@@ -102,7 +102,7 @@ MUTATIONS = [
                 "DiscreteLaplace(scale=self.scale * 9 / 10)",
             ),
         ),
-        trials=32_000,
+        trials=110_000,
     ),
     Mutation(
         "factor 2 forgotten",
@@ -121,6 +121,7 @@ MUTATIONS = [
         TWO,
         "one user with m items, alone",
         (Change("calibrate.py", "    return items_per_user\n", "    return 1\n"),),
+        trials=5_000,
     ),
     Mutation(
         "delta not split over the items at tau",
@@ -155,7 +156,7 @@ MUTATIONS = [
                    '{"query": "query"}, has'),
             Change("histogram.py", _COUNT, _COUNT_NORMAL),
         ),
-        trials=6_000,
+        trials=10_000,
     ),
     Mutation(
         "missing ids pooled",
@@ -178,6 +179,7 @@ MUTATIONS = [
         ANYBODY,
         "items below tau",
         (Change("mechanism/thresholds.py", "at_least=self.tau)", "at_least=1)"),),
+        trials=12_000,
     ),
     Mutation(
         "seed left fixed",
@@ -235,7 +237,7 @@ MUTATIONS = [
         JOINING,
         "rare items beside frequent ones",
         (Change("histogram.py", _STEPS, _WITHOUT_RARE),),
-        trials=8_000,
+        trials=10_000,
     ),
     Mutation(
         "one line's quote swallows others' lines",

@@ -57,14 +57,14 @@ MUTATIONS = [
         LAPLACE,
         "m popular items for m others",
         (Change("theory/sparse.py", "goal.moved_counts(items_per_user)", "items_per_user"),),
-        trials=6_000,
+        trials=24_000,
     ),
     Mutation(
         "gaussian: half of the moved counts accounted",
         GAUSSIAN,
         "m popular items for m others",
         (Change("theory/sparse.py", "goal.moved_counts(items_per_user)", "items_per_user"),),
-        trials=12_000,
+        trials=30_000,
     ),
     Mutation(
         "gaussian: noise 20 % low",
@@ -77,7 +77,7 @@ MUTATIONS = [
                 "DiscreteGaussian(scale=self.scale * 4 / 5)",
             ),
         ),
-        trials=20_000,
+        trials=54_000,
     ),
     Mutation(
         "gaussian: delta not split over m",
@@ -104,7 +104,7 @@ MUTATIONS = [
         SELECTION,
         "one user with m items, alone",
         (Change("noise/capped.py", "return noise[noise <= self.most]", "return noise"),),
-        trials=8_000,
+        trials=14_000,
     ),
     Mutation(
         "rows weighed for users",
@@ -118,7 +118,7 @@ MUTATIONS = [
         SET_UNION,
         "more items than she may give",
         (Change("theory/rounds.py", "return math.isqrt(WEIGHT**2 // given)", "return WEIGHT"),),
-        trials=6_000,
+        trials=10_000,
     ),
     Mutation(
         "rounds: factor 2 forgotten",
@@ -171,7 +171,7 @@ MUTATIONS = [
         TWO_ROUNDS,
         "one user tips what others give",
         (Change("mechanism/rounds.py", "at_least=0 if steers else 1,", "at_least=1,"),),
-        trials=12_000,
+        trials=16_000,
     ),
     Mutation(
         "true weights steer",
@@ -200,7 +200,7 @@ MUTATIONS = [
             Change("mechanism/rounds.py", "bound=self.items_per_user, at_least=1, only=keys",
                    "bound=1000, at_least=1, only=keys"),
         ),
-        trials=12_000,
+        trials=20_000,
     ),
     Mutation(
         "an item counts as often as the prior lists it",
@@ -210,21 +210,21 @@ MUTATIONS = [
             Change("public.py", _BEST, _BEST_TWICE),
             Change("histogram.py", "grouped = listed.group_by(", "return listed\n    grouped = ("),
         ),
-        trials=12_000,
+        trials=28_000,
     ),
     Mutation(
         "no noise on listed items that nobody has",
         LISTED,
         "as many listed items as she may give",
         (Change("mechanism/prior.py", "if not lucky.num_rows:", "if True:"),),
-        trials=24_000,
+        trials=64_000,
     ),
     Mutation(
         "every item passes as if it were listed",
         LISTED,
         "one user with m items, alone",
         (Change("mechanism/prior.py", _ALL_ABOVE, "noisy > 0"),),
-        trials=12_000,
+        trials=40_000,
     ),
     Mutation(
         "zeros of the list dropped",
@@ -237,6 +237,7 @@ MUTATIONS = [
         DOMAIN,
         "half the rows",
         ROWS_COUNTED,
+        trials=10_000,
     ),
     Mutation(
         "every listed item of a user counts",

@@ -85,7 +85,7 @@ MUTATIONS = [
                 "DiscreteLaplace(scale=self.scale * 2 / 3)",
             ),
         ),
-        trials=8_000,
+        trials=18_000,
     ),
     Mutation(
         "sets: the factor 2 forgotten",

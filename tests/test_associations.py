@@ -633,9 +633,9 @@ def test_a_hundred_thousand_sets_take_seconds() -> None:
         }),
         "itemsets-2:product": pairs,
     }  # fmt: skip
-    started = time.monotonic()
+    started = time.process_time()
     assert associations(about(*given), given, SETS).num_rows == 2 * len(pairs) > 200_000
-    assert time.monotonic() - started < 20
+    assert time.process_time() - started < 20
 
 
 def test_noise_of_the_test_is_that_of_the_mechanism() -> None:

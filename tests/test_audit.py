@@ -40,6 +40,7 @@ from zealous.audit import (
     small,
 )
 from zealous.audit.bundle import _files_agree, _refused, _sorted
+from zealous.audit.measurement import BY_ACCIDENT
 from zealous.audit.neighbours import Setting, settings
 from zealous.audit.public import same, steady
 from zealous.audit.ran import Ran
@@ -133,7 +134,7 @@ def measured(trials: int, scale: float, chance: np.random.Generator) -> Measurem
     return measure(setting, pair, popular(trials, scale, chance), per_test(PLANS))
 
 
-@pytest.mark.parametrize(("trials", "excess"), [(20_000, 0.125), (1_000_000, 0.018)])
+@pytest.mark.parametrize(("trials", "excess"), [(20_000, 0.17), (1_000_000, 0.021)])
 def test_the_power_is_what_it_says(trials: int, excess: float) -> None:
     """An epsilon this much too large is seen, the right one is not, and the audit knows it."""
     chance = np.random.default_rng(5)
@@ -149,8 +150,7 @@ def test_the_power_is_what_it_says(trials: int, excess: float) -> None:
 
 def test_noise_of_the_right_size_gives_no_false_alarm_where_the_claim_is_attained() -> None:
     chance = np.random.default_rng(6)
-    alarms = sum(not measured(2_000, 2 / 3, chance).passed for _ in range(400))
-    assert alarms <= 2  # even the whole audit's share would be 0.2
+    assert all(measured(2_000, 2 / 3, chance).passed for _ in range(400))
 
 
 POPULAR = ("m popular items for m others", "m popular items more")
@@ -546,8 +546,8 @@ def test_all_tests_together_stay_below_the_stated_chance_of_a_false_alarm() -> N
     noises = len(drawn_small(PLANS)) * small.TESTS * per_test(PLANS)
     noises += len(drawn_sets(PLANS)) * small.SETS_TESTS * per_test(PLANS)
     noises += len(drawn_queries(PLANS)) * small.QUERIES_TESTS * per_test(PLANS)
-    assert sum(seen.alpha for seen in tests) + noises == pytest.approx(FALSE_ALARMS)
-    assert FALSE_ALARMS <= 1e-3
+    assert sum(seen.alpha for seen in tests) + noises + BY_ACCIDENT == pytest.approx(FALSE_ALARMS)
+    assert FALSE_ALARMS <= 1e-7
 
 
 def test_as_many_bounds_are_looked_at_in_small_releases_as_are_paid_for(
@@ -590,6 +590,7 @@ def test_both_guarantees_test_epsilon_at_m_1_and_2() -> None:
     assert found >= {(kind, m) for kind in ("indistinguishable", "probabilistic") for m in (1, 2)}
 
 
+@pytest.mark.false_alarm(FALSE_ALARMS, "a whole audit, by the real command")
 def test_the_command_prints_claims_beside_what_was_seen(tmp_path: Path) -> None:
     program = tmp_path / "command.py"
     program.write_text("from zealous.cli.audit import audit\n\naudit()\n")
@@ -597,7 +598,7 @@ def test_the_command_prints_claims_beside_what_was_seen(tmp_path: Path) -> None:
         [sys.executable, program, "--trials", "2000"],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=900,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "passed: no violation found" in done.stdout

@@ -480,8 +480,9 @@ def test_a_signal_in_the_middle(
             line = process.stderr.readline()
             assert line, "ended before it was reached"
             said += line
-        time.sleep(0.3)
-        assert any((tmp_path / "spill").iterdir())
+        while not any((tmp_path / "spill").iterdir()):
+            assert process.poll() is None, "ended before it worked on anything"
+            time.sleep(0.01)
         process.send_signal(sent)
         stdout, stderr = process.communicate(timeout=60)
     ran = Ran(process.returncode, stdout, said + stderr)

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import COMMAND
+from conftest import COMMAND, Forks
 
 from zealous.evaluate.study import Study, read_study
 from zealous.generate import generate
@@ -37,24 +37,22 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("stranger")
 
 
-def test_the_readme_runs_from_top_to_bottom(folder: Path) -> None:
+def test_the_readme_runs_from_top_to_bottom(folder: Path, commands: Forks) -> None:
     (folder / "shop.csv").write_text(
         "CustomerID,Description\n" + "".join(f"{n % 900},thing {n % 7}\n" for n in range(6000))
     )
     subprocess.run(["gzip", "shop.csv"], cwd=folder, check=True)
-    commands = [line for block in blocks(ROOT / "README.md", "sh") for line in block.splitlines()]
+    lines = [line for block in blocks(ROOT / "README.md", "sh") for line in block.splitlines()]
     ran = 0
-    for line in commands:
+    for line in lines:
         program, *arguments = shlex.split(line, comments=True)
         assert program in ("make", "zealous")
         if program == "zealous":
             if arguments[0] == "compare":  # the whole grid takes minutes
                 (folder / "small.toml").write_text(SMALL_STUDY)
                 arguments += ["--study", "small.toml"]
-            done = subprocess.run(
-                [COMMAND, *arguments], cwd=folder, capture_output=True, text=True, check=False
-            )
-            assert done.returncode == 0, (line, done.stderr)
+            done = commands(COMMAND, *arguments, folder=folder, timeout=600)
+            assert done.code == 0, (line, done.stderr)
             ran += 1
             if arguments[0] == "plan" and "-o" not in arguments:
                 shown = blocks(ROOT / "README.md", "text")[0]
@@ -72,19 +70,17 @@ def test_the_python_of_a_page_runs(page: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("page", "runs"), [("sets", 3), ("tail", 2)])
-def test_the_commands_of_a_page_run(page: str, runs: int, tmp_path: Path) -> None:
-    commands = "\n".join(blocks(ROOT / "docs" / f"{page}.md", "sh")).splitlines()
-    for line in commands:
+def test_the_commands_of_a_page_run(page: str, runs: int, tmp_path: Path, commands: Forks) -> None:
+    lines = "\n".join(blocks(ROOT / "docs" / f"{page}.md", "sh")).splitlines()
+    for line in lines:
         program, *arguments = shlex.split(line)
         assert program == "zealous"
-        done = subprocess.run(
-            [COMMAND, *arguments], cwd=tmp_path, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, (line, done.stderr)
-    assert len(commands) == runs
+        done = commands(COMMAND, *arguments, folder=tmp_path)
+        assert done.code == 0, (line, done.stderr)
+    assert len(lines) == runs
 
 
-def test_the_page_of_mechanisms_runs(tmp_path: Path) -> None:
+def test_the_page_of_mechanisms_runs(tmp_path: Path, commands: Forks) -> None:
     generate(tmp_path / "log.parquet", users=1000, seed=1)
     things = "".join(f"{n % 900},thing {n % 7}\n" for n in range(6000))
     (tmp_path / "shop.csv").write_text(f"CustomerID,Description\n{things}")
@@ -94,16 +90,14 @@ def test_the_page_of_mechanisms_runs(tmp_path: Path) -> None:
     earlier = ["publish", "log.parquet", "--items", "queries", "--items-per-user", "2",
                "--guarantee", "indistinguishable", "--epsilon", "50", "--delta", "1e-6", "-o",
                "last-month"]  # fmt: skip
-    subprocess.run([COMMAND, *earlier], cwd=tmp_path, check=True, capture_output=True)
+    assert commands(COMMAND, *earlier, folder=tmp_path).code == 0
     page = blocks(ROOT / "docs" / "mechanisms.md", "sh")
-    commands = [line for block in page for line in block.splitlines()]
-    assert len(commands) == 6
-    for line in commands:
+    lines = [line for block in page for line in block.splitlines()]
+    assert len(lines) == 6
+    for line in lines:
         _, *arguments = shlex.split(line)
-        done = subprocess.run(
-            [COMMAND, *arguments], cwd=tmp_path, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, (line, done.stderr)
+        done = commands(COMMAND, *arguments, folder=tmp_path)
+        assert done.code == 0, (line, done.stderr)
 
 
 def test_the_findings_of_the_page_are_those_of_the_run() -> None:

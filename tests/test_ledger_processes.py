@@ -22,7 +22,7 @@ from zealous.ledger import FILE_NAME, Cap, Caps, Ledger
 
 # A child says "ready", waits for a line, and then does what the test says.
 START = """
-import json, sys, resource
+import json, os, resource, signal, sys
 from fractions import Fraction
 from pathlib import Path
 from zealous.errors import LedgerError, Refused
@@ -64,7 +64,24 @@ def go(children: Sequence[subprocess.Popen[str]]) -> None:
 def heard(child: subprocess.Popen[str]) -> list[Any]:
     """What a child said before its end; a line that a kill cut short does not count."""
     output, _ = child.communicate(timeout=100)
+    return whole_lines(output)
+
+
+def whole_lines(output: str) -> list[Any]:
     return [json.loads(line) for line in output.splitlines(keepends=True) if line.endswith("\n")]
+
+
+def spoken(child: subprocess.Popen[str]) -> Any:
+    """The next thing that a child says."""
+    assert child.stdout is not None
+    return json.loads(child.stdout.readline())
+
+
+def last_words(child: subprocess.Popen[str]) -> list[Any]:
+    """What a killed child said after that."""
+    assert child.stdout is not None
+    with child:
+        return whole_lines(child.stdout.read())
 
 
 SPEND = """
@@ -124,11 +141,12 @@ def test_a_killed_process_leaves_no_uncharged_grant(tmp_path: Path) -> None:
     for round_ in range(12):
         children = [start(LIVE, path, f"{round_}-{number}") for number in range(3)]
         go(children)
-        for child in children:
-            time.sleep(chance.uniform(0, 0.12))
+        for child in children:  # at a moment after the first, second, ... thing that it says
+            said += [spoken(child) for _ in range(chance.randrange(10))]
+            time.sleep(chance.uniform(0, 0.01))
             child.send_signal(signal.SIGKILL)
         for child in children:
-            said += heard(child)
+            said += last_words(child)
             kills += child.returncode == -signal.SIGKILL
         if path.exists():  # the first may be killed while it makes the ledger
             assert Ledger.open(path).verify() == []
@@ -142,21 +160,38 @@ def test_a_killed_process_leaves_no_uncharged_grant(tmp_path: Path) -> None:
     assert granted <= len(entries) <= granted + kills  # at most one each that nobody heard of
 
 
+OPEN_UNTIL = """
+last, calls = int(name), 0
+def call(frame, event, argument):
+    global calls
+    if event == "c_call":
+        calls += 1
+        if calls == last:
+            os.kill(os.getpid(), signal.SIGKILL)
+sys.setprofile(call)
+Ledger.open(path, create=True)
+sys.setprofile(None)
+say(calls)
+"""
+
+
 def test_a_kill_while_a_ledger_is_made_leaves_none_or_a_whole_one(tmp_path: Path) -> None:
-    chance = random.Random(8)
+    """Killed at the first of the calls that making one takes, at the last, and between."""
+    whole = start(OPEN_UNTIL, tmp_path / FILE_NAME, 0)
+    go([whole])
+    ((calls,),) = heard(whole)
     made = 0
     for number in range(10):
         folder = tmp_path / str(number)
         folder.mkdir()
-        child = start(OPEN, folder / FILE_NAME, number)
+        child = start(OPEN_UNTIL, folder / FILE_NAME, 1 + number * (calls - 1) // 9)
         go([child])
-        time.sleep(chance.uniform(0, 0.02))
-        child.send_signal(signal.SIGKILL)
-        heard(child)
+        assert heard(child) == []
+        assert child.returncode == -signal.SIGKILL
         made += (folder / FILE_NAME).exists()
         ledger = Ledger.open(folder / FILE_NAME, create=True)
         assert ledger.verify() == []
-    assert made < 10  # some were early enough to matter
+    assert 0 < made < 10
 
 
 def test_a_reader_sees_one_moment_while_others_write(tmp_path: Path) -> None:
@@ -164,9 +199,10 @@ def test_a_reader_sees_one_moment_while_others_write(tmp_path: Path) -> None:
     ledger = Ledger.open(tmp_path / FILE_NAME, create=True)
     children = [start(LIVE, ledger.path, number) for number in range(2)]
     go(children)
-    seen = []
+    seen: list[int] = []
     try:
-        for _ in range(150):
+        while len(seen) < 100 or seen[-1] <= seen[0] + 10:
+            assert [child.poll() for child in children] == [None, None]
             seen.append(len(ledger.history()))
             assert ledger.verify() == []
     finally:
@@ -174,7 +210,6 @@ def test_a_reader_sees_one_moment_while_others_write(tmp_path: Path) -> None:
             child.send_signal(signal.SIGKILL)
             heard(child)
     assert seen == sorted(seen)
-    assert seen[-1] > seen[0] + 10
 
 
 LIMITED = """

@@ -182,7 +182,7 @@ def test_no_line_changes_the_rows_of_others(name: str, nasty: bytes, tmp_path: P
 @settings(
     max_examples=150,
     deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(data=st.data())
 def test_no_bytes_change_the_rows_of_others(name: str, data: st.DataObject, tmp_path: Path) -> None:

@@ -68,6 +68,16 @@ def p_value_alike(one: Ints, other: Ints, reach: int) -> float:
     return float(stats.chi2_contingency(table[:, table.sum(axis=0) > 0]).pvalue)
 
 
+def p_value_exact(found: npt.NDArray[np.int64], right: npt.NDArray[np.float64]) -> float:
+    """That one of these numbers is so far from what its chance says: binomial, and of them all.
+
+    A p-value of chi-square is right where it is not small; this one is never too small.
+    """
+    draws = found.sum()
+    tails = [stats.binom.cdf(found, draws, right), stats.binom.sf(found - 1, draws, right)]
+    return min(1.0, float(2 * right.size * np.min(tails)))
+
+
 # The distribution
 
 
@@ -226,6 +236,7 @@ def test_the_operating_system_is_asked_by_default(monkeypatch: pytest.MonkeyPatc
     assert sum(asked) > 1_000
 
 
+@pytest.mark.false_alarm(1e-99, "a hundred noises, of which two are equal with a chance of 0.05")
 def test_unseeded_runs_differ_and_seeded_runs_repeat() -> None:
     law = DiscreteLaplace(scale=Fraction(5))
     assert (law.sample(100) != law.sample(100)).any()
@@ -235,8 +246,22 @@ def test_unseeded_runs_differ_and_seeded_runs_repeat() -> None:
     assert (law.sample(100, source) != law.sample(100, source)).any()
 
 
+UNSEEDED = 1e-9
+
+
+def p_value_of_levels(sample: Ints) -> float:
+    reach = reach_of(Fraction(5), sample.size)
+    return p_value_exact(counts(sample, reach), probabilities(Fraction(5), reach))
+
+
+@pytest.mark.false_alarm(UNSEEDED, "a binomial test of each level of noise, and of them all")
 def test_unseeded_draws_follow_the_distribution() -> None:
-    assert p_value(DiscreteLaplace(scale=Fraction(5)).sample(DRAWS), Fraction(5)) > REJECT
+    assert p_value_of_levels(DiscreteLaplace(scale=Fraction(5)).sample(DRAWS)) > UNSEEDED
+
+
+@pytest.mark.parametrize("factor", [Fraction(9, 10), Fraction(11, 10)])
+def test_another_scale_does_not_pass_for_unseeded_draws(factor: Fraction) -> None:
+    assert p_value_of_levels(draw(5 * factor)) < UNSEEDED / 1e9
 
 
 @pytest.mark.parametrize("stuck", [lambda size: bytes(size), lambda size: b"\xff" * size])

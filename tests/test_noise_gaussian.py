@@ -8,7 +8,15 @@ import numpy.typing as npt
 import opendp.prelude as dp
 import pytest
 from scipy import stats
-from test_noise import DRAWS, REJECT, Ints, p_value_alike, p_value_independent
+from test_noise import (
+    DRAWS,
+    REJECT,
+    UNSEEDED,
+    Ints,
+    p_value_alike,
+    p_value_exact,
+    p_value_independent,
+)
 
 from zealous.errors import Refused, UsageError
 from zealous.noise import DiscreteGaussian, gaussian, seeded_bytes, uniform
@@ -199,6 +207,7 @@ def test_draws_are_independent_of_their_position_and_neighbour() -> None:
 # Where randomness comes from, and parameters
 
 
+@pytest.mark.false_alarm(1e-30, "a hundred noises, of which two are equal with a chance below 0.5")
 def test_unseeded_runs_differ_and_seeded_runs_repeat() -> None:
     default = inspect.signature(DiscreteGaussian.sample).parameters["random_bytes"].default
     assert default is os.urandom
@@ -208,8 +217,20 @@ def test_unseeded_runs_differ_and_seeded_runs_repeat() -> None:
     assert (draw(WHOLE, 100, seed=1) != draw(WHOLE, 100, seed=2)).any()
 
 
+def p_value_of_levels(sample: Ints) -> float:
+    right = chances(SMALL, SMALL, sample.size)
+    found = np.bincount(bins(sample, SMALL, sample.size), minlength=right.size)
+    return p_value_exact(found, right)
+
+
+@pytest.mark.false_alarm(UNSEEDED, "a binomial test of each level of noise, and of them all")
 def test_unseeded_draws_follow_the_distribution() -> None:
-    assert p_value(DiscreteGaussian(scale=SMALL).sample(DRAWS), SMALL) > REJECT
+    assert p_value_of_levels(DiscreteGaussian(scale=SMALL).sample(DRAWS)) > UNSEEDED
+
+
+@pytest.mark.parametrize("factor", [Fraction(9, 10), Fraction(11, 10)])
+def test_another_scale_does_not_pass_for_unseeded_draws(factor: Fraction) -> None:
+    assert p_value_of_levels(draw(SMALL * factor)) < UNSEEDED / 1e9
 
 
 @pytest.mark.parametrize("stuck", [lambda size: bytes(size), lambda size: b"\xff" * size])

@@ -16,7 +16,7 @@ GOAL = ["--epsilon", 2, "--delta", "0.001"]
 
 
 def rows(run: Run, *arguments: object) -> int:
-    done = run("publish", *arguments, "-o", "out", "--json")
+    done = run("publish", *arguments, "--ledger", "ledger.sqlite", "-o", "out", "--json")
     assert done.code == 0, done.stderr
     (files,) = json.loads(done.stdout)["files"].values()
     return int(files["rows"])

@@ -7,7 +7,6 @@ import gzip
 import itertools
 import os
 import subprocess
-import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -240,18 +239,17 @@ ROBOTS = {
 
 
 def test_a_person_with_100_000_things(publish: Publish, tmp_path: Path) -> None:
-    """Takes seconds, and counts as any other: at most for what five things make."""
+    """Takes seconds, else it is stopped, and counts as any other: at most for five things."""
     usual = [(f"c{u}", u, 0, each) for u in range(50) for each in NAMES[u % 3 : u % 3 + 4]]
     found: dict[str, list[dict[Any, int]]] = {}
     for name, robot in {"without": [], **ROBOTS}.items():
         write(tmp_path / f"{name}.parquet", [*usual, *robot])
-        begun, found[name] = time.monotonic(), []
+        found[name] = []
         for family in ("itemsets", "sequences"):
             how = ["--basket", "invoice", "--memory", "1GB", "--no-ledger"]
             ran = publish(f"{name}.parquet", f"{family}:product", *how, out=f"{name} {family}")
             assert ran.code == 0, ran.stderr
             found[name] += tables(tmp_path / f"{name} {family}", family, 3)
-        assert time.monotonic() - begun < 60
     without = found.pop("without")
     for counted in found.values():
         for number, (one, other) in enumerate(zip(without, counted, strict=True)):

@@ -50,7 +50,7 @@ def told(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> dict[str
     parquet = write_parquet(folder / "log.parquet", entries())
     text = write_csv(folder / "log.csv", entries(), bad=3)
     worker = cluster.running[-1]
-    for parts in (40, 150, 400):  # on a fast machine a stage may be over before it is seen
+    for parts in (40, 150, *[400] * 6):  # a stage may be over before it is seen
         told = cluster.job(
             cluster.master,
             conf=CONF | in_parts(text, parts),
@@ -145,6 +145,7 @@ def publishing(cluster: Cluster, log: Path, conf: dict[str, str]) -> subprocess.
     )
 
 
+@pytest.mark.false_alarm(1e-12, "40 of 200 people, give or take 5, keep a query that needs 3")
 def test_the_command_publishes_from_the_cluster(cluster: Cluster, tmp_path: Path) -> None:
     log = write_parquet(tmp_path / "log.parquet", entries())
     process = publishing(cluster, log, CONF)
@@ -154,28 +155,43 @@ def test_the_command_publishes_from_the_cluster(cluster: Cluster, tmp_path: Path
     (part,) = about["plan"]
     found = pq.read_table(tmp_path / "release" / "queries.parquet").to_pydict()
     true = oracle.histogram("queries", entries(), 10**6, "random", 0)
-    assert found["query"][0] == "query 0 né"
-    assert all(true[(query,)] > part["tau"] for query in found["query"])
+    assert "query 0 né" in found["query"]
+    assert all(true[(query,)] >= part["tau"] for query in found["query"])
     assert all(count > part["tau_prime"] for count in found["count"])
     (entry,) = Ledger.open(tmp_path / "ledger.sqlite").history()
     assert entry.state == "released"
 
 
 def test_the_driver_killed_in_mid_job(cluster: Cluster, tmp_path: Path) -> None:
-    # On a busy machine a job can end between two looks at it: then it is begun again.
-    folders = [tmp_path / str(number) for number in range(4)]
-    process = next(found for found in (in_mid_job(cluster, each) for each in folders) if found)
-    tmp_path = max(each for each in folders if each.exists())
-    ledger = tmp_path / "ledger.sqlite"
-    os.killpg(process.pid, signal.SIGKILL)
-    process.communicate(timeout=PATIENCE)
-    assert process.returncode == -signal.SIGKILL
+    # A job can end between two looks at it, or before the kill: then it is begun again.
+    folders = (tmp_path / str(number) for number in range(10))
+    folder = next(folder for folder in folders if killed_in_mid_job(cluster, folder))
+    ledger = folder / "ledger.sqlite"
 
     # No release, no beginning of one, and the budget is spent.
-    assert {path.name.partition("-")[0] for path in tmp_path.iterdir()} == {"log.csv", ledger.name}
+    assert {path.name.partition("-")[0] for path in folder.iterdir()} == {"log.csv", ledger.name}
     (entry,) = Ledger.open(ledger).history()
     assert (entry.release, entry.state) == ("one", "reserved")
     assert Ledger.open(ledger).book().counted() == [entry]
+
+
+def killed_in_mid_job(cluster: Cluster, folder: Path) -> bool:
+    """Whether the command was killed while its job was under way."""
+    process = in_mid_job(cluster, folder)
+    if process is None:
+        return False
+    os.killpg(process.pid, signal.SIGSTOP)
+    under_way = working(folder)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate(timeout=PATIENCE)
+    return under_way and process.returncode == -signal.SIGKILL
+
+
+def working(folder: Path) -> bool:
+    """Whether a release has been paid for and nothing of it is there yet."""
+    history = Ledger.open(folder / "ledger.sqlite").history()
+    beginnings = [path for path in folder.iterdir() if path.name.startswith((".", "release"))]
+    return [entry.state for entry in history] == ["reserved"] and not beginnings
 
 
 def in_mid_job(cluster: Cluster, folder: Path) -> subprocess.Popen[bytes] | None:

@@ -22,6 +22,7 @@ def counted(rows: list[Any]) -> Counter[tuple[str, ...]]:
     return Counter({tuple(item): count for *item, count in rows})
 
 
+@pytest.mark.false_alarm(1e-12, "40 of 200 people, give or take 5, keep a query that needs 3")
 def test_a_remote_session_counts_what_the_oracle_counts(connect: Connect, tmp_path: Path) -> None:
     parquet = write_parquet(tmp_path / "log.parquet", entries())
     text = write_csv(tmp_path / "log.csv", entries(), bad=2)
@@ -42,9 +43,10 @@ def test_a_remote_session_counts_what_the_oracle_counts(connect: Connect, tmp_pa
     assert told["pid"] not in told["processes"]
     true = oracle.histogram("queries", entries(), 10**6, "random", 0)
     assert {row["query"] for row in told["published"]} <= {query for (query,) in true}
-    assert told["published"][0]["query"] == "query 0 né"
+    assert "query 0 né" in {row["query"] for row in told["published"]}
 
 
+@pytest.mark.false_alarm(1e-12, "40 of 200 people, give or take 5, keep a query that needs 3")
 def test_the_command_publishes_through_connect(connect: Connect, tmp_path: Path) -> None:
     log = write_csv(tmp_path / "log.csv", entries(), bad=2)
     command = [
@@ -65,4 +67,4 @@ def test_the_command_publishes_through_connect(connect: Connect, tmp_path: Path)
     assert "skipped 2 lines" in done.stderr
     assert json.loads(done.stdout)["files"]["queries"]
     rows = (tmp_path / "release" / "queries.csv").read_text().splitlines()
-    assert rows[1].startswith("query 0 né,")
+    assert any(row.startswith("query 0 né,") for row in rows)

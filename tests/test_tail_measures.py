@@ -343,7 +343,9 @@ def test_suggestions_agree(release: Mapping[str, Rows], first: list[str], most: 
 
 
 @settings(
-    max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=10,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(st.lists(st.tuples(st.sampled_from("uv"), _texts(0, 4)), min_size=1, max_size=10))
 def test_the_engine_and_plain_python_read_alike(tmp_path: Path, entries: Entries) -> None:

@@ -42,7 +42,9 @@ from zealous.theory.rounds import WEIGHT, weight
 SELECTS = ("random", "first", "frequent")
 KEY = 2**64 - 5
 quick = settings(
-    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=20,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from zealous.audit import claims, small
 from zealous.audit.bundle import Check, check_bundle
-from zealous.audit.measurement import FALSE_ALARMS, Audit, Measurement
+from zealous.audit.measurement import BY_ACCIDENT, FALSE_ALARMS, Audit, Measurement
 from zealous.audit.neighbours import Setting, settings
 from zealous.audit.others import check_others
 from zealous.audit.own import OwnAudit, audit_mechanism
@@ -100,7 +100,7 @@ def per_test(plans: Sequence[Setting]) -> float:
     tests = [1 if pair.right is None else 2 if pair.same else 4 for pair in pairs]
     drawn = small.TESTS * len(drawn_small(plans)) + small.SETS_TESTS * len(drawn_sets(plans))
     drawn += small.QUERIES_TESTS * len(drawn_queries(plans))
-    return FALSE_ALARMS / (sum(tests) + drawn)
+    return (FALSE_ALARMS - BY_ACCIDENT) / (sum(tests) + drawn)
 
 
 def drawn_small(plans: Sequence[Setting]) -> list[Setting]:

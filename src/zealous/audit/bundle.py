@@ -2,7 +2,8 @@
 
 The real command publishes logs that this module writes and whose histories it therefore knows. Two
 of the three kinds get so much of the budget that their noise is zero for all practical purposes:
-they show what was counted. The third has noise to look at.
+they show what was counted. The third has noise to look at: so much that two runs do not agree in it
+by accident, and so many people that every row appears. tests/test_false_alarms.py computes both.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ from zealous.audit.ran import Ran, start
 from zealous.audit.recompute import follows, selected
 from zealous.errors import ZealousError
 
-_USERS = 2400  # so many that every query appears: how many do is in the papers too
+_USERS = 4800  # so many that every query appears: how many do is in the papers too
 DECLARED = _USERS + 1  # whoever is added is still within it
-_BUDGET = {"queries": "0.4", "clicks": "100", "columns:tag": "100"}
-_EPSILON, _DELTA = "200.4", "0.5"
+_BUDGET = {"queries": "0.2", "clicks": "100", "columns:tag": "100"}
+_EPSILON, _DELTA = "200.2", "0.5"
 _HEADER = "user,query,url,tag\n"
 
 
@@ -145,7 +146,10 @@ def _files_agree(runs: Mapping[str, Ran]) -> bool:
 
 
 def _fresh_noise(runs: Mapping[str, Ran]) -> bool:
-    """Of the same log: not the same noise, nor the same noise in another order."""
+    """Of the same log: not the same noise, nor the same noise in another order.
+
+    As many people ask each query, so that noise in another order is counts in another order.
+    """
     one, other = runs["without"].table("queries"), runs["again"].table("queries")
     return sorted(count for _, count in one) != sorted(count for _, count in other)
 

@@ -10,6 +10,7 @@ items share randomness on purpose says `independent = False`, and each run is a 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -18,7 +19,7 @@ import numpy as np
 from zealous.audit.bundle import Check
 from zealous.audit.events import TESTS, against, impossible_elsewhere
 from zealous.audit.given import Case, Values, Watched, alike, runs
-from zealous.audit.measurement import FALSE_ALARMS, Audit, Measurement
+from zealous.audit.measurement import BY_ACCIDENT, FALSE_ALARMS, Audit, Measurement
 from zealous.audit.statistics import Claim, Seen
 from zealous.errors import UsageError
 from zealous.guarantee import Guarantee, ProbabilisticDP, whole
@@ -33,11 +34,11 @@ _MOST_ROWS = 2_500_000  # of all packed releases together
 _PACKED = 10  # releases, over which the copies are spread
 _SHARED = 4  # so many times fewer are the runs if each is a release
 _ALONE = 20  # so many times fewer are the releases of a single case
-_AGAIN = 20  # releases that must not all be the same
+_AGAIN = (20, 2_000)  # at least and at most so many releases, which must not all be the same
 _MOST_OWN = 1_000_000  # of everybody's own items in all releases
 _CROWDS = (10, 100)  # at least and at most so many releases of everybody's own items
 _COPIES = 20  # of each count, to find where items begin to be published
-_COUNTS = 5_000  # in each of them
+_COUNTS = 2_000  # consecutive ones, whose noise must not be the same
 _LARGEST_EPSILON = 500.0  # beyond which exp overflows, and nothing is claimed anyway
 
 
@@ -107,12 +108,13 @@ def audit_mechanism(
     cases = _cases(goal, m, half)
     small = [case for case in cases if case.users in (1, half, cases[-1].users) and not case.apart]
     trials = min(trials, max(_LEAST_TRIALS, _MOST_ROWS // (4 * m * len(cases))))
-    judge = _Judge(goal, FALSE_ALARMS / (TESTS * (len(cases) + len(small)) + 1))
+    tests = TESTS * (len(cases) + len(small)) + 1
+    judge = _Judge(goal, (FALSE_ALARMS - BY_ACCIDENT) / tests)
     say(f"{mechanism.name}: {len(cases)} pairs of histograms")
     measurements = list(_measured(watched, cases, trials, judge))
     say(f"{mechanism.name}: small releases")
     for case in small:
-        values = _separately(watched, [case], max(trials // _ALONE, _LEAST_TRIALS // 4))
+        values = _separately(watched, [case], max(trials // _ALONE, _LEAST_TRIALS // 2))
         measurements.append(judge.measure(case, values[:, :, 0], ", nothing else"))
     if isinstance(goal, ProbabilisticDP):
         say(f"{mechanism.name}: everybody with items of her own")
@@ -122,7 +124,7 @@ def audit_mechanism(
         goal=goal,
         trials=trials,
         measurements=measurements,
-        checks=_checks(watched, half),
+        checks=_checks(watched, goal, half),
     )
 
 
@@ -231,18 +233,52 @@ def _crowd(watched: Watched, goal: ProbabilisticDP, judge: _Judge) -> Measuremen
     return judge.measurement("everybody with items of her own", [], [seen])
 
 
-def _checks(watched: Watched, half: int | None) -> list[Check]:
+def _checks(watched: Watched, goal: Guarantee, half: int | None) -> list[Check]:
     """What either holds or not."""
-    top = 2 * max(_TOP, half or 0)
-    counts = alike(np.unique(np.linspace(1, top, _COUNTS).astype(np.int64)))
-    first, *others = (watched.release(counts) for _ in range(_AGAIN))
-    same = all(np.array_equal(first, other, equal_nan=True) for other in others)
+    anew = _drawn_anew(watched, goal, half)
     must = {
         "only what was counted is published": not watched.invented,
         "no item is published twice": not watched.repeated,
         "no more than items_per_user items of a user are counted": (
             watched.bound <= watched.mechanism.items_per_user
         ),
-        "noise is drawn anew for each release": not same or bool(np.isnan(first).all()),
+        **({} if anew is None else {"noise is drawn anew for each release": anew}),
     }
     return [Check(name=name, passed=passed) for name, passed in must.items()]
+
+
+def _drawn_anew(watched: Watched, goal: Guarantee, half: int | None) -> bool | None:
+    """Whether releases of the same counts differ; None where a sound mechanism's need not."""
+    start = max(0, (half or 0) - _COUNTS // 2)
+    counts = alike(start + 1 + np.arange(_COUNTS))
+    first = watched.release(counts)
+    if np.isnan(first).all():
+        return True
+    independent = getattr(watched.mechanism, "independent", True)
+    published = len(np.unique(first[~np.isnan(first)]))
+    releases = releases_that_differ(goal, max(1, published // 4) if independent else 1)
+    if releases is None:
+        return None
+    others = (watched.release(counts) for _ in range(releases - 1))
+    return not all(np.array_equal(first, other, equal_nan=True) for other in others)
+
+
+def releases_that_differ(goal: Guarantee, draws: int) -> int | None:
+    """So many releases of a sound mechanism agree by accident with a chance of BY_ACCIDENT at most.
+
+    If one user makes a difference to what most likely comes of an item, then of her item with or
+    without her it is not what comes, with a chance of at least (1 - delta) / (1 + exp(epsilon)).
+
+    Args:
+        goal: What it claims.
+        draws: How many items there are like that, each with noise of its own. Where so many
+            different counts are published, a quarter: of two of them one, but for noise.
+
+    Returns:
+        The number; None where it would take too many.
+    """
+    claimed = min(float(goal.epsilon), _LARGEST_EPSILON)
+    differs = (1 - float(goal.delta)) / (1 + math.exp(claimed))
+    releases = 1 + math.ceil(-math.log(BY_ACCIDENT) / (draws * differs))
+    least, most = _AGAIN
+    return max(least, releases) if releases <= most else None

@@ -1,0 +1,89 @@
+"""Where random bytes come from while tests run.
+
+A test either states the chance that it fails for a sound program, with the marker `false_alarm`,
+and gets the operating system's bytes; or it gets a stream that is the same in every run, and one
+thread of the engine, so that noise meets rows in the same order.
+
+Loaded before the package, by conftest.py and by fork_server.py: functions keep the source that they
+find. Programs that a test starts afresh ask the operating system.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import random
+import threading
+from collections.abc import Iterator
+
+import numpy as np
+
+_system = os.urandom
+_processors = os.cpu_count
+
+
+class _Stream:
+    """Bytes that follow from a name; a fork goes on with bytes of its own."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.forks = 0
+        self.lock = threading.Lock()
+        seed = hashlib.sha256(name.encode()).digest()
+        self.generator = np.random.Generator(np.random.PCG64(int.from_bytes(seed)))
+
+    def read(self, size: int) -> bytes:
+        with self.lock:
+            return self.generator.bytes(size)
+
+
+_stream: _Stream | None = None
+
+
+def _read(size: int, /) -> bytes:
+    return _stream.read(size) if _stream else _system(size)
+
+
+def _count() -> int | None:
+    return 1 if _stream else _processors()
+
+
+def _forking() -> None:
+    if _stream:
+        _stream.forks += 1
+
+
+def _forked() -> None:
+    if _stream:
+        fix(f"{_stream.name}/{_stream.forks}")
+
+
+def fix(name: str | None) -> None:
+    """Take bytes from the stream of that name from now on; from the system where None."""
+    global _stream
+    _stream = _Stream(name) if name is not None else None
+
+
+@contextlib.contextmanager
+def fixed(name: str | None) -> Iterator[None]:
+    """Take bytes from the stream of that name, and then again from where they came before."""
+    global _stream
+    before = _stream
+    fix(name)
+    try:
+        yield
+    finally:
+        _stream = before
+
+
+def next_name() -> str | None:
+    """A name for the stream of one more process; None where the system is asked."""
+    _forking()
+    return f"{_stream.name}/{_stream.forks}" if _stream else None
+
+
+if os.urandom is _system:  # also where a module is loaded under two names
+    os.urandom = random._urandom = _read
+    os.cpu_count = _count
+    os.register_at_fork(before=_forking, after_in_child=_forked)
