@@ -141,8 +141,8 @@ def check_possible(recorded: Plan, about: Record) -> None:
     )
     roles = about["columns"]
     check_unit(recorded.goal.unit, roles)
-    for kind, part in zip(kinds, about["plan"], strict=True):
-        kind.check(roles)
+    for made, part in zip(recorded.parts, about["plan"], strict=True):
+        made.check(roles)
         check_select(part["select"], roles)
     if len({part["select"] for part in about["plan"]}) > 1:
         raise UsageError("select is one for all kinds of items")
