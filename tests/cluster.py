@@ -28,7 +28,7 @@ from oracle import Entry
 
 JOB = Path(__file__).with_name("cluster_job.py")
 DRAWS = Path(__file__).with_name("cluster_draws.py")
-PATIENCE = 400  # seconds, on a machine that does much else
+PATIENCE = 1_200  # seconds: against what hangs, not against what is slow
 SWIFT = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # short-lived processes of Java
 CONF = {
     "spark.sql.shuffle.partitions": "3",
