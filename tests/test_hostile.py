@@ -72,8 +72,9 @@ def published(folder: Path, text: Callable[[random.Random], str], name: str, siz
     with DuckDB(memory="1GB", threads=2, temporary=folder) as engine:
         mechanism = "rounds" if name == "rounds" else None
         kinds = KINDS["queries" if name == "rounds" else name]
-        release = z.publish(z.read_log(path), GOAL, kinds, account=None, engine=engine,
-                            mechanism=mechanism)  # fmt: skip
+        release = z.publish(
+            z.read_log(path), GOAL, kinds, account=None, engine=engine, mechanism=mechanism
+        )
     return all(len(table) >= 1 for table in release.tables.values())
 
 

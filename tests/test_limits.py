@@ -26,8 +26,14 @@ from zealous.verify import verify
 Row = dict[str, Any]
 GOAL = z.Indistinguishability(epsilon=1, delta="1e-6")
 ROLES = z.Columns(user="user", query="query", time="time", url="url", session="session")
-WHOLE = {"user": "ann", "query": "tea", "time": "2026-01-01 10:00:00", "url": "u.example",
-         "session": "s1", "land": "at"}  # fmt: skip
+WHOLE = {
+    "user": "ann",
+    "query": "tea",
+    "time": "2026-01-01 10:00:00",
+    "url": "u.example",
+    "session": "s1",
+    "land": "at",
+}
 LONG = "x" * 31
 
 
@@ -243,8 +249,21 @@ def test_a_release_tells_its_limits(tmp_path: Path) -> None:
 
 def test_the_command_line(tmp_path: Path) -> None:
     path = write(tmp_path / "log.csv", OTHERS)
-    asked = ["publish", str(path), "--items", "queries", "--items-per-user", "1", "--epsilon", "1",
-             "--delta", "1e-6", "--guarantee", "indistinguishable", "--no-ledger"]  # fmt: skip
+    asked = [
+        "publish",
+        str(path),
+        "--items",
+        "queries",
+        "--items-per-user",
+        "1",
+        "--epsilon",
+        "1",
+        "--delta",
+        "1e-6",
+        "--guarantee",
+        "indistinguishable",
+        "--no-ledger",
+    ]
     given = ["--limits", "text=99,entries=8", "-o", str(tmp_path / "release")]
     assert CliRunner().invoke(cli, [*asked, *given]).exit_code == 0
     about = json.loads((tmp_path / "release" / "release.json").read_text())

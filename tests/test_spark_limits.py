@@ -26,7 +26,7 @@ ROWS = [
     {"user": "c" * 25, "query": "x" * 25, "urls": [""] * 26, "time": TIME + " " * 7},
     {"user": "d" * 26, "query": "tea", "urls": ["a", "b" * 24], "time": TIME},
     {"user": "eve", "query": "x" * 26, "urls": [], "time": TIME},
-]  # fmt: skip
+]
 
 
 def entries(engine: Engine, path: Path, **limits: int) -> list[Any]:

@@ -38,6 +38,7 @@ class Source:
         engine: Where the entries are.
         entries: The steps that yield them, one row an entry, with a column for each role.
         everyone: The steps to `entries` of all users, also of those who are left out.
+        users: How many these are, where they were counted; never published.
         rows: How many entries there are at most; only sizes work by it.
         text: The bytes of the column of each role, and of extra columns; likewise.
         roles: The roles that have a column.
@@ -51,6 +52,7 @@ class Source:
     roles: frozenset[str]
     lists: frozenset[str]
     everyone: tuple[Step, ...] = ()
+    users: int | None = None
     text: Mapping[str, int] = field(default_factory=dict)
     skipped: Skipped = field(default_factory=Skipped)
 
@@ -180,10 +182,12 @@ def _limit_entries(source: Source, most: int, columns: Sequence[str], key: int) 
     """
     engine = source.engine
     each_user = Step("each_user", "select user, count(*) as entries from entries group by user")
-    figures = f"coalesce(sum(least(entries, {most})), 0)::bigint, coalesce(max(entries), 0)"
+    figures = (
+        f"count(*), coalesce(sum(least(entries, {most})), 0)::bigint, coalesce(max(entries), 0)"
+    )
     counted = Step("counted", f"select {figures} from each_user")
-    ((rows, largest),) = engine.rows([*source.everyone, each_user, counted])
-    source = replace(source, rows=int(rows))
+    ((users, rows, largest),) = engine.rows([*source.everyone, each_user, counted])
+    source = replace(source, users=int(users), rows=int(rows))
     if largest <= most:
         return source
     over = Step("over", f"select user from each_user where entries > {most}")
@@ -502,6 +506,8 @@ def count_everyone(source: Source) -> int:
     Also those who are left out by a list or for their many entries: else the check would tell
     whether an id that somebody puts on a list is in the log.
     """
+    if source.users is not None:
+        return source.users
     return _count(source.engine, source.everyone)
 
 
