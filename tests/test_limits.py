@@ -242,9 +242,10 @@ def test_buckets_go_by_bytes(tmp_path: Path, engine: DuckDB, monkeypatch: Any) -
 def test_a_release_tells_its_limits(tmp_path: Path) -> None:
     log = limited(write(tmp_path / "log.csv", OTHERS), entries=7)
     release = z.publish(log, GOAL, [z.queries(items_per_user=1)], account=None)
-    assert release.about["cleaning"]["limits"] == {"text": 4096, "entries": 7}
+    assert release.about["cleaning"]["limits"] == {"text": 4096, "entries": 7, "words": 256}
     release.write(tmp_path / "release")
     assert all(check.ok is not False for check in verify(tmp_path / "release"))
+    assert "at most 7 entries of each user" in (tmp_path / "release" / "README.md").read_text()
 
 
 def test_the_command_line(tmp_path: Path) -> None:
@@ -267,7 +268,7 @@ def test_the_command_line(tmp_path: Path) -> None:
     given = ["--limits", "text=99,entries=8", "-o", str(tmp_path / "release")]
     assert CliRunner().invoke(cli, [*asked, *given]).exit_code == 0
     about = json.loads((tmp_path / "release" / "release.json").read_text())
-    assert about["cleaning"]["limits"] == {"text": 99, "entries": 8}
+    assert about["cleaning"]["limits"] == {"text": 99, "entries": 8, "words": 256}
 
 
 @pytest.mark.parametrize(("name", "value"), [("text", 0), ("text", -1), ("entries", 1.5)])

@@ -61,6 +61,7 @@ def handout(about: Mapping[str, Any]) -> str:
         "cases for items that are published. It covers the noise alone: not what people gave up "
         "because they had more items than they may keep, and not that a review or a reader picked "
         "some rows.",
+        *_limits(about["cleaning"].get("limits"), each),
         "## The tables",
         *(_table(part, about, units, each) for part in about["plan"]),
         *(_rules(family, file, about, units) for family, file in association_files(about).items()),
@@ -76,6 +77,17 @@ def handout(about: Mapping[str, Any]) -> str:
         f"Made with zealous {about['software']['version']} on {about['created']}.",
     ]
     return "\n\n".join(sections) + "\n"
+
+
+def _limits(limits: Mapping[str, int] | None, each: str) -> list[str]:
+    """How much one person could bring; nothing of releases that had no such limits."""
+    if limits is None:
+        return []
+    return [
+        f"What one person could bring was limited: texts of more than {limits['text']:,} bytes "
+        f"were left out, at most {limits['entries']:,} entries of {each} were looked at, and the "
+        f"first {limits['words']} words of a query."
+    ]
 
 
 def pure(goal: Mapping[str, Any]) -> bool:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
+MOST_WORDS = 256  # of a query: lists of words are made for 2,048 rows at a time, in every thread
+
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
@@ -45,8 +47,8 @@ class Limits:
         return cls(**given)
 
     def about(self) -> dict[str, int]:
-        """For release.json."""
-        return asdict(self)
+        """For release.json: with the number of words of a query, which cannot be set."""
+        return {**asdict(self), "words": MOST_WORDS}
 
 
 def without_long_texts(

@@ -115,7 +115,7 @@ ABOUT = {
     "cleaning": {
         "users_excluded_by_list": bool,
         "max_entries_per_user": (None, int),
-        "limits?": {field.name: int for field in fields(Limits)},
+        "limits?": dict.fromkeys(Limits().about(), int),
     },
     "planner?": int,  # absent from what 0.1.0 wrote
     "plan": [_PART],

@@ -292,18 +292,22 @@ def _units(log: Log, unit: Unit, period: Period | None) -> list[Step]:
     else:
         by_time = "over (partition by user order by time)"
         pause = f"time > lag(time) {by_time} + interval {SESSION_GAP} minute"
-        cut = [
-            Step(
-                "paused",
-                f'select *, coalesce(({pause})::integer, 1) as "unit:new" from dated '
-                "where time is not null",
-            ),
-            Step("cut", f'select *, sum("unit:new") {by_time} as "unit:number" from paused'),
-        ]
         # Named by its first moment: a number would change when an earlier session goes away.
         first = 'min(time) over (partition by user, "unit:number")'
-        label = f"user::varchar || ' ' || epoch_us({first})::varchar"
-        named = f'select * exclude ("unit:new", "unit:number") replace ({label} as user) from cut'
+        cut = [
+            # Without texts: all that one user wrote may be more than fits into memory at once.
+            Step("moments", "select distinct user, time from dated where time is not null"),
+            Step("paused", f'select *, coalesce(({pause})::integer, 1) as "unit:new" from moments'),
+            Step("numbered", f'select *, sum("unit:new") {by_time} as "unit:number" from paused'),
+            Step("begun", f'select user, time, {first} as "unit:begun" from numbered'),
+            Step(
+                "cut",
+                'select dated.*, begun."unit:begun" from dated join begun '
+                "on dated.user = begun.user and dated.time = begun.time",
+            ),
+        ]
+        label = "user::varchar || ' ' || epoch_us(\"unit:begun\")::varchar"
+        named = f'select * exclude ("unit:begun") replace ({label} as user) from cut'
     most = log.cleaning.max_entries_per_user
     few = f"select user from units group by user having count(*) <= {most}"
     return [

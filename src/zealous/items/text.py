@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from zealous.limits import MOST_WORDS
 from zealous.source import BLANKS, Source
 
 _WORD = r"[\p{L}\p{M}\p{N}]+"
-MOST_WORDS = 256  # lists of words are made for 2,048 rows at a time, in every thread
 
 # Most text is plain and needs no more than this look; normalising all of it costs twice the time.
 _TIDY = "[!-~]+( [!-~]+)*"

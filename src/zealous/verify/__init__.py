@@ -17,7 +17,6 @@ from zealous.account import OTHERS
 from zealous.errors import ZealousError
 from zealous.guarantee import exact, whole
 from zealous.ledger.accounts import Charge, Measure, covers
-from zealous.limits import Limits
 from zealous.period import Period
 from zealous.record import goal_from_record
 from zealous.release import derived, hashes
@@ -136,7 +135,8 @@ def _check_values(about: About) -> None:
             raise Failed("created lies in the future")
         if most is not None:
             whole(most, "cleaning.max_entries_per_user")
-        Limits(**about["cleaning"].get("limits", {}))
+        for name, limit in about["cleaning"].get("limits", {}).items():
+            whole(limit, f"limits: {name}")
     except ZealousError as why:
         raise Failed(str(why)) from None
     except ValueError:
