@@ -36,4 +36,24 @@ MUTATIONS = [
         "test_sheet.py::test_no_formula_follows_a_semicolon",
         (Change("sheet.py", "if semicolons and ", "if False and "),),
     ),
+    Mutation(
+        "verify: what a footer holds is not looked at",
+        TESTS,
+        "test_forgeries.py::test_a_parquet_file_holds_the_table_and_no_log",
+        (Change("verify/tables.py", 'raise Failed("a Parquet', 'str("a Parquet'),),
+    ),
+    Mutation(
+        "limits: a list's texts are counted as a file holds them",
+        TESTS,
+        "test_limits.py::test_a_text_in_a_dictionary_is_not_copied_for_each_list",
+        (Change("parquet.py", "if chunk.has_dictionary_page:", "if False:"),),
+    ),
+    Mutation(
+        "lines: a byte order mark goes from a file's first line alone",
+        TESTS,
+        "test_lines.py::test_a_byte_order_mark_is_no_text",
+        (
+            Change("lines.py", '(?m)^(?:%b)+', r'\A(?:%b)+'),
+        ),
+    ),
 ]  # fmt: skip

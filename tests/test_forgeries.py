@@ -277,6 +277,20 @@ def test_raw_queries_agree_with_all_but_the_plan(tmp_path: Path) -> None:
     assert set(failed(target)) == {"plan"}
 
 
+@pytest.mark.parametrize("where", ["table", "column"])
+def test_a_parquet_file_holds_the_table_and_no_log(where: str, tmp_path: Path) -> None:
+    def hide(about: About, tables: Tables) -> None:
+        del about
+        kept, table = {"log": SECRET}, tables["queries"]
+        schema = table.schema.with_metadata(kept)
+        if where == "column":
+            schema = table.schema.set(0, table.schema.field(0).with_metadata(kept))
+        tables["queries"] = table.cast(schema)
+
+    found = failed(forged(FIXTURES / "searches", tmp_path / "out", hide))
+    assert "holds more than the table" in found.get("tables", "")
+
+
 @pytest.mark.parametrize("of", sorted({forgery.of for forgery in OLD}))
 def test_a_copy_that_is_not_changed_passes(of: str, tmp_path: Path) -> None:
     assert failed(forged(FIXTURES / of, tmp_path / "out", lambda *_: None)) == {}

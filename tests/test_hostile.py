@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,11 +19,16 @@ from zealous.items import Kind
 
 GOAL = z.Indistinguishability(epsilon=10, delta="1e-6", neighbors="add-remove")
 BYTES, SMALL = 10**9, 4 * 10**7
+QUERIES, KEYWORDS = z.queries(items_per_user=2), z.keywords(items_per_user=2)
 KINDS: dict[str, list[Kind]] = {
-    "queries": [z.queries(items_per_user=2)],
+    "queries": [QUERIES],
+    "rounds": [QUERIES],
+    "sessions": [QUERIES],
     "query-pairs": [z.query_pairs(items_per_user=2)],
     "phrase-pairs": [z.phrase_pairs(items_per_user=2)],
-    "keywords": [z.keywords(items_per_user=2)],
+    "keywords": [KEYWORDS],
+    "tail": [QUERIES, KEYWORDS, *z.tail(items_per_user=2)],
+    "sets": z.itemsets("query", max_size=2, items_per_user=2, basket="time"),
 }
 
 
@@ -70,16 +76,26 @@ def published(folder: Path, text: Callable[[random.Random], str], name: str, siz
         file.write("user,query,time\n")
         file.writelines(lines(text, size))
     with DuckDB(memory="1GB", threads=2, temporary=folder) as engine:
-        mechanism = "rounds" if name == "rounds" else None
-        kinds = KINDS["queries" if name == "rounds" else name]
         release = z.publish(
-            z.read_log(path), GOAL, kinds, account=None, engine=engine, mechanism=mechanism
+            z.read_log(path),
+            replace(GOAL, unit="session" if name == "sessions" else "user"),
+            KINDS[name],
+            account=None,
+            engine=engine,
+            mechanism="rounds" if name == "rounds" else None,
         )
-    return all(len(table) >= 1 for table in release.tables.values())
+    return len(next(iter(release.tables.values()))) >= 1
 
 
-@pytest.mark.parametrize("name", ["phrase-pairs", "query-pairs"])
-@pytest.mark.parametrize("text", [huge, just_under, many_words])
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("phrase-pairs", huge),
+        *(("phrase-pairs", text) for text in (just_under, many_words)),
+        *((name, just_under) for name in ("query-pairs", "sessions", "rounds", "sets")),
+        ("tail", many_words),
+    ],
+)
 def test_one_person_does_not_stop_a_run(
     text: Callable[[random.Random], str], name: str, tmp_path: Path
 ) -> None:
@@ -87,7 +103,7 @@ def test_one_person_does_not_stop_a_run(
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("name", [*KINDS, "rounds"])
+@pytest.mark.parametrize("name", KINDS)
 @pytest.mark.parametrize("text", HOSTILE)
 def test_one_person_with_a_gigabyte_does_not_stop_a_run(
     text: Callable[[random.Random], str], name: str, tmp_path: Path

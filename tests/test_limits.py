@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 import zealous as z
+from zealous import parquet
 from zealous.cli import cli
 from zealous.engines import duckdb
 from zealous.engines.duckdb import DuckDB
@@ -300,3 +301,34 @@ def test_users_are_counted_before_any_is_left_out(tmp_path: Path, engine: DuckDB
             assert refused
         else:
             assert not refused
+
+
+# What the engine would hold
+
+
+def test_an_id_beyond_signed_numbers_may_have_many_entries(tmp_path: Path, engine: DuckDB) -> None:
+    users = pa.array([2**63 + 5] * 5 + [1] * 2, pa.uint64())
+    pq.write_table(pa.table({"user": users, "query": [*"abcdeab"]}), tmp_path / "log.parquet")
+    log = limited(tmp_path / "log.parquet", entries=3)
+    source = open_log(log, engine)
+    each = Step("each", "select user, count(*) from entries group by user order by user")
+    assert engine.rows([*source.entries, each]) == [(1, 2), (2**63 + 5, 3)]
+
+
+def test_a_text_in_a_dictionary_is_not_copied_for_each_list(tmp_path: Path) -> None:
+    """A file has it once, and the engine would make a copy of it for every row."""
+    texts = pa.array(["x" * 900_000, "http://a.example/"])
+    places = pa.array([0] * 3_000 + [1] * 60, pa.int32())
+    lists = pa.ListArray.from_arrays(
+        pa.array(range(3_061), pa.int32()), pa.DictionaryArray.from_arrays(places, texts)
+    )
+    users = ["robot"] * 3_000 + [f"u{n}" for n in range(60)]
+    path = tmp_path / "log.parquet"
+    pq.write_table(pa.table({"user": users, "urls": lists}), path, store_schema=False)
+    assert path.stat().st_size < 100_000
+    assert parquet.sizes([path], ["urls"]).largest > 10**9
+    with DuckDB(memory="1GB", threads=2, temporary=tmp_path) as engine:
+        release = z.publish(
+            z.read_log(path), GOAL, [z.clicks(items_per_user=1)], account=None, engine=engine
+        )
+    assert release["clicks"].arrow["url"].to_pylist() == ["http://a.example/"]

@@ -13,8 +13,9 @@ import csv
 import errno
 import io
 import json
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -174,8 +175,11 @@ def splitter(
     else:
         parse = _DelimitedLines(layout, fields, names)
 
+    marks = _marks(layout.encoding)
+
     def split(block: bytes, skipped: Skipped) -> Iterator[pa.RecordBatch]:
-        for valid in _valid(block, layout.encoding, skipped):
+        # In front of every line, since which line is a file's first is up to others.
+        for valid in _valid(_without(marks, block), layout.encoding, skipped):
             yield from parse(valid, skipped)
 
     return split
@@ -183,13 +187,13 @@ def splitter(
 
 def _blocks(path: Place, encoding: str, size: int = _BLOCK) -> Iterator[bytes]:
     """Whole lines, each ended by a newline, in blocks of bounded size; no byte order mark."""
-    marks = dict.fromkeys([codecs.BOM_UTF8, "\ufeff".encode(_codec(encoding), errors="ignore")])
+    marks = _marks(encoding)
     rest = b""  # the beginning of a line whose end is still to come
     for chunk in _chunks(path, size):
         head, newline, tail = chunk.rpartition(b"\n")
         if newline:
             yield _without(marks, rest + head + newline)
-            marks, rest = {}, tail
+            rest = tail
         elif len(rest) <= LINE_LIMIT:
             rest += tail
         else:  # the line is lost already: keep no more than its being too long
@@ -199,11 +203,17 @@ def _blocks(path: Place, encoding: str, size: int = _BLOCK) -> Iterator[bytes]:
         yield rest + b"\n"
 
 
-def _without(marks: Iterable[bytes], block: bytes) -> bytes:
-    """A file's first block without byte order marks; that of UTF-8 is no text in any encoding."""
-    for mark in marks:
-        block = block.removeprefix(mark)
-    return block
+def _marks(encoding: str) -> tuple[bytes, ...]:
+    """Byte order marks: the encoding's own, and that of UTF-8, which is no text in any encoding."""
+    own = "\ufeff".encode(_codec(encoding), errors="ignore")
+    return tuple(filter(None, dict.fromkeys([codecs.BOM_UTF8, own])))
+
+
+def _without(marks: Sequence[bytes], block: bytes) -> bytes:
+    """Lines without byte order marks in front of them."""
+    if not any(mark in block for mark in marks):
+        return block
+    return re.sub(rb"(?m)^(?:%b)+" % b"|".join(map(re.escape, marks)), b"", block)
 
 
 def _chunks(path: Place, size: int) -> Iterator[bytes]:
@@ -344,8 +354,6 @@ class _DelimitedLines:
 
         if not block:
             return
-        if block.startswith(codecs.BOM_UTF8):  # Arrow takes one away, here it is somebody's text
-            block = codecs.BOM_UTF8 + block
         table = pacsv.read_csv(
             pa.BufferReader(block),
             read_options=pacsv.ReadOptions(column_names=self.fields, block_size=len(block)),

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _LIST = re.compile(r"(large_|fixed_size_)?list(_view)?<")
 _SAME = {"large_string": "string", "string_view": "string", "null": "int32"}
 _ELEMENT = 16  # bytes that an engine holds of each element of a list, however it is compressed
+_FEW_ROWS = 1 << 10  # to look at: the first of them come with all of a dictionary
 
 
 class Sizes(NamedTuple):
@@ -38,26 +39,64 @@ def sizes(paths: Sequence[Place], names: Sequence[str]) -> Sizes:
 
     rows, columns, largest = 0, dict.fromkeys(names, 0), 0
     for path in paths:
-        about = pq.read_metadata(path)
-        rows += about.num_rows
-        for group in map(about.row_group, range(about.num_row_groups)):
-            found = _row_group_sizes(group, names)
+        file = pq.ParquetFile(path, read_dictionary=_in_lists(path, names), pre_buffer=False)
+        rows += file.metadata.num_rows
+        for number in range(file.metadata.num_row_groups if names else 0):
+            found = _row_group_sizes(file, number, names)
             largest = max(largest, *found.values(), 0)
             columns = {name: size + found[name] for name, size in columns.items()}
     return Sizes(rows, columns, largest)
 
 
-def _row_group_sizes(group: Any, names: Sequence[str]) -> dict[str, int]:
+def _in_lists(path: Place, names: Sequence[str]) -> list[str]:
+    """What Parquet calls the elements of those of the named columns that are lists."""
+    import pyarrow.parquet as pq
+
+    columns = pq.read_metadata(path).schema
+    paths = [columns.column(number).path for number in range(len(columns))]
+    return [each for each in paths if _column_of(each, names) not in (each, None)]
+
+
+def _column_of(path: str, names: Sequence[str]) -> str | None:
+    """Which of the named columns something is, or is a part of; None for none of them."""
+    if path in names:
+        return path
+    return next((each for each in names if path.startswith(f"{each}.")), None)
+
+
+def _row_group_sizes(file: Any, number: int, names: Sequence[str]) -> dict[str, int]:
     """The bytes of each of the named columns in a row group, before they are compressed."""
-    found = dict.fromkeys(names, 0)
+    group, found = file.metadata.row_group(number), dict.fromkeys(names, 0)
     for chunk in map(group.column, range(group.num_columns)):
-        name = chunk.path_in_schema
-        if name not in found:  # the elements of a list, or a part of something else
-            name = next((each for each in names if name.startswith(f"{each}.")), None)
-        if name is not None:
-            elements = _ELEMENT * max(0, chunk.num_values - group.num_rows)
-            found[name] += max(chunk.total_uncompressed_size, elements)
+        name, size = _column_of(chunk.path_in_schema, names), chunk.total_uncompressed_size
+        if name is None:
+            continue
+        if name != chunk.path_in_schema:  # of what is in lists an engine makes a copy for each row
+            element = _ELEMENT
+            if chunk.has_dictionary_page:
+                element += _longest_in_dictionary(file, number, chunk.path_in_schema)
+            size = max(size, element * chunk.num_values)
+        found[name] += size
     return found
+
+
+def _longest_in_dictionary(file: Any, number: int, column: str) -> int:
+    """The bytes of the longest text in a row group's dictionary of a column.
+
+    A file holds such a text once, however many rows have it.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for batch in file.iter_batches(_FEW_ROWS, row_groups=[number], columns=[column]):
+        values = batch.column(0)
+        while hasattr(values, "values"):
+            values = values.values
+        if not pa.types.is_dictionary(values.type):
+            return 0  # numbers
+        if len(values.dictionary):
+            return int(pc.max(pc.binary_length(values.dictionary)).as_py() or 0)
+    return 0
 
 
 def schema(path: Place) -> dict[str, str]:

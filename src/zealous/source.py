@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from zealous.engines.duckdb import DuckDB
-from zealous.engines.engine import Engine, Stored, named
+from zealous.engines.engine import Engine, Stored
 from zealous.engines.sql import Step, identifier, listed, literal
 from zealous.errors import LogError, UsageError, ZealousError
 from zealous.guarantee import SESSION_GAP, Unit
@@ -18,7 +18,7 @@ from zealous.period import Period
 from zealous.times import NUMBER, is_pattern, moment
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    pass
 
 _WHOLE = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 _FLOATS = ("halffloat", "float", "double")
@@ -191,7 +191,8 @@ def _limit_entries(source: Source, most: int, columns: Sequence[str], key: int) 
     if largest <= most:
         return source
     over = Step("over", f"select user from each_user where entries > {most}")
-    heavy = named(engine, _users(engine.rows([*source.everyone, each_user, over])))
+    heavy = Stored.new(engine).name
+    engine.store(heavy, [*source.everyone, each_user, over])
     *before, cleaned = source.entries
     steps = (*before, cleaned._replace(name="cleaned"))
     own = listed(map(identifier, columns))
@@ -234,12 +235,6 @@ def _text_sizes(source: Source, entries: Sequence[Step]) -> dict[str, int]:
     size = listed(f"coalesce(sum(strlen({text})), 0)::bigint" for text in texts)
     ((*sizes,),) = source.engine.rows([*entries, Step("sizes", f"select {size} from entries")])
     return dict(zip(names, map(int, sizes), strict=True))
-
-
-def _users(rows: list[tuple[Any, ...]]) -> pa.Table:
-    import pyarrow as pa
-
-    return pa.table({"user": pa.array([user for (user,) in rows])})
 
 
 def _entries(log: Log, types: dict[str, str], extra: tuple[str, ...]) -> tuple[Step, ...]:

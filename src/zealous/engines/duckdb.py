@@ -108,24 +108,26 @@ class DuckDB:
         limits: Limits | None = None,
     ) -> Opened:
         """Let files be selected from under a name; see `Engine`."""
-        skipped = Skipped()
-        if must_stage(paths, layout) or (limits and self._is_bulky(paths, names)):
+        skipped, sizes = Skipped(), None
+        if not must_stage(paths, layout):
+            sizes = parquet.sizes(paths, names)
+        if sizes is None or (limits and self._is_bulky(sizes)):
             staged = self.directory / f"staged-{name}.parquet"
             stage(paths, layout, names, lists, staged, skipped, limits)
-            paths = [staged]
+            paths, sizes = [staged], parquet.sizes([staged], names)
         types = parquet.types(paths, names)
         # A file's name is no pattern, and a folder called user=x adds no column.
         exact = (re.sub(r"[*?[]", r"[\g<0>]", str(path)) for path in paths)
         files = f"[{listed(literal(path) for path in exact)}], hive_partitioning = false"
         self._run(f"create or replace temp view {name} as select * from read_parquet({files})")
-        return Opened(types, skipped, parquet.sizes(paths, names))
+        return Opened(types, skipped, sizes)
 
-    def _is_bulky(self, paths: Sequence[Place], names: Sequence[str]) -> bool:
+    def _is_bulky(self, sizes: parquet.Sizes) -> bool:
         """Whether a few rows of Parquet files could hold more than there is room for.
 
         A thread reads 2,048 rows at a time, and all of a row group may be in them.
         """
-        return parquet.sizes(paths, names).largest > self.working_memory // (4 * self.threads)
+        return sizes.largest > self.working_memory // (4 * self.threads)
 
     def put(self, name: str, table: pa.Table) -> None:
         """Let a table that Python made be selected from under a name."""

@@ -52,6 +52,10 @@ def _check_table(path: Path, part: About, about: About) -> int:
     wanted = pa.schema([*((name, pa.string()) for name in columns), ("count", pa.int64())])
     if not columns or not table.schema.equals(wanted):
         raise Failed("the columns are not those that release.json names")
+    if (pq.read_metadata(path / names["parquet"]).metadata or {}).keys() - {b"ARROW:schema"} or (
+        table.schema.metadata or any(field.metadata for field in table.schema)
+    ):
+        raise Failed("a Parquet file holds more than the table")
     if table.num_rows != names["rows"]:
         raise Failed("release.json states another number of rows")
     if any(column.null_count for column in table.columns):
