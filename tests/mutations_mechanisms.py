@@ -7,7 +7,7 @@ moves a chance by less than the rounding of a threshold); a list that is applied
 
 from __future__ import annotations
 
-from mutations import LEAST, OTHERS, ROWS_COUNTED, Change, Mutation
+from mutations import FILES, LEAST, OTHERS, READ_ALL, ROWS_COUNTED, Change, Mutation
 
 LAPLACE, GAUSSIAN = "laplace, m = 2", "gaussian, m = 1"
 SELECTION, DOMAIN = "selection", "domain, m = 1"
@@ -28,7 +28,6 @@ from zealous.mechanism.thresholds import kept, with_noise
         noisy = [(batch, with_noise(batch, noise, random_bytes)) for batch in counted]
         return [kept(batch, each, each == each) for batch, each in noisy]"""
 _HELD = "os.environ['HELD'] = os.environ.get('HELD', '') + f' {sum(map(len, counted))}'"
-_FILES = '"files": described(drawn),'
 _LIST, _OF_KEYWORDS = "mechanism/known_list.py", "mechanism/of_keywords.py"
 _WORDS = "released.sort_by(order).slice(0, MOST_KEYWORDS)"
 _BEST = (
@@ -256,7 +255,8 @@ MUTATIONS = [
         (
             Change("mechanism/domain.py", _EVERY,
                    f"counted = list(counted)\n        {_HELD}\n        {_EVERY}"),
-            Change("publish.py", _FILES, f"{_FILES} 'held': os.environ['HELD'],"),
+            Change("publish.py", FILES, f"{FILES} 'held': os.environ['HELD'],"),
+            READ_ALL,
         ),
     ),
     Mutation(

@@ -327,8 +327,8 @@ MUTATIONS = [
         (
             Change(
                 _MECHANISM,
-                "(known.places(parent, last) < 0).any()",
-                "(known.places(parent, last) < -1).any()",
+                "(known.places(rows) < 0).any()",
+                "(known.places(rows) < -1).any()",
             ),
         ),
     ),
@@ -336,7 +336,13 @@ MUTATIONS = [
         "verify: a count at the threshold of sets passes",
         TESTS,
         "test_forgeries.py::test_the_threshold_of_sequences_follows_from_the_candidates",
-        (Change(_MECHANISM, "(counts <= self.threshold", "(counts < self.threshold"),),
+        (
+            Change(
+                _MECHANISM,
+                'rows["count"].to_numpy() <= self.threshold',
+                'rows["count"].to_numpy() < self.threshold',
+            ),
+        ),
     ),
     Mutation(
         "verify: a count at the threshold of queries passes",

@@ -41,8 +41,14 @@ class _Stream:
 _stream: _Stream | None = None
 
 
-def _read(size: int, /) -> bytes:
-    return _stream.read(size) if _stream else _system(size)
+class _Read:
+    """What stands for os.urandom here; sent to an executor of Spark, it is os.urandom there."""
+
+    def __call__(self, size: int, /) -> bytes:
+        return _stream.read(size) if _stream else _system(size)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return eval, ("__import__('os').urandom",)
 
 
 def _count() -> int | None:
@@ -84,6 +90,6 @@ def next_name() -> str | None:
 
 
 if os.urandom is _system:  # also where a module is loaded under two names
-    os.urandom = random._urandom = _read
+    os.urandom = random._urandom = _Read()
     os.cpu_count = _count
     os.register_at_fork(before=_forking, after_in_child=_forked)

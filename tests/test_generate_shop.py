@@ -243,3 +243,10 @@ def test_the_command_refuses_what_is_for_search_logs(run: Run, tmp_path: Path, f
     assert refused.code == 2
     assert "--figures" in refused.stderr
     assert not path.exists()
+
+
+def test_the_name_of_a_log_tells_what_it_is(run: Run, tmp_path: Path) -> None:
+    refused = run("generate", "-o", tmp_path / "log.tsv", "--users", 10, "--seed", 1)
+    assert refused.code == 2
+    assert "let its name end in .parquet" in refused.stderr
+    assert not (tmp_path / "log.tsv").exists()

@@ -205,7 +205,8 @@ def in_mid_job(cluster: Cluster, folder: Path) -> subprocess.Popen[bytes] | None
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         if process.poll() is not None:
-            assert process.returncode == 0, process.communicate()[1].decode()
+            complaints = process.communicate()[1]  # closes its ends of the pipes too
+            assert process.returncode == 0, complaints.decode()
             return None
         try:
             if ledger.exists() and Ledger.open(ledger).history() and at_work(port):

@@ -285,7 +285,7 @@ def test_hardly_anybody_and_nobody(publish: Publish, tmp_path: Path) -> None:
         for name in FACTS:
             assert len(table(out, name)) > 1
         assert "prefixes-2: it has the items of ngrams-2, which is empty too." in ran.stdout
-        assert "ngrams-2: no item made of published smaller ones stood out" in ran.stdout
+        assert "ngrams-2: no item made of published ones stood out" in ran.stdout
         assert "which is empty too." in (out / "README.md").read_text()
         sound(out)
 
@@ -543,7 +543,7 @@ def test_the_readme_explains_things_and_sets(run: Run, tmp_path: Path) -> None:
     }
     for name, text in said.items():
         assert text in section(readme, name), name
-    assert "The table is empty: no item made of published smaller ones" in section(
+    assert "The table is empty: no item made of published ones" in section(
         readme, "sequences-2:product"
     )
     sound(tmp_path / "o")

@@ -78,7 +78,7 @@ def test_same_as_the_oracle(
         if not ahead:
             patch.setattr(DuckDB, "rank_place", lambda *_: None)
         for number in (1, 3):
-            patch.setattr(engine, "buckets", lambda _, number=number: number)
+            patch.setattr(engine, "buckets", lambda *_, number=number: number)
             assert found(counter(source, kind, select)(**tables(kind, how))) == right
 
 
@@ -87,7 +87,7 @@ def test_same_as_the_oracle(
 def test_many_users(
     name: str, number: int, tmp_path: Path, engine: DuckDB, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engine, "buckets", lambda _: number)
+    monkeypatch.setattr(engine, "buckets", lambda *_: number)
     kind, rows = KINDS[name], many(800)
     source = opened(engine, kind, tmp_path, rows)
     for select, how in cases(name, rows):
@@ -133,7 +133,7 @@ def test_noise_is_drawn_once(
     name: str, number: int, tmp_path: Path, engine: DuckDB, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kind = KINDS[name]
-    monkeypatch.setattr(engine, "buckets", lambda _: number)
+    monkeypatch.setattr(engine, "buckets", lambda *_: number)
     count, seen = counter(opened(engine, kind, tmp_path, ROWS), kind), []
     weighed = count(bound=3, at_least=0, weights=WEIGHTS)
     true = found(weighed)
@@ -170,7 +170,7 @@ def test_noise_is_drawn_once(
 def test_nothing_gives_nothing(
     number: int, tmp_path: Path, engine: DuckDB, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engine, "buckets", lambda _: number)
+    monkeypatch.setattr(engine, "buckets", lambda *_: number)
     kind = KINDS["queries by place"]
     none = [pa.table({name: [] for name in (*kind.columns(), "count")}), table(kind, [])]
     full = counter(opened(engine, kind, tmp_path, ROWS), kind)
@@ -199,7 +199,7 @@ NAMES = [
 def test_a_column_may_have_any_name(
     name: str, number: int, tmp_path: Path, engine: DuckDB, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engine, "buckets", lambda _: number)
+    monkeypatch.setattr(engine, "buckets", lambda *_: number)
     path, kind = tmp_path / "log.parquet", z.columns(name, "other", items_per_user=2)
     users, values = [n % 5 for n in range(40)], [f"v{n % 7}" for n in range(40)]
     log = pa.table({"user": users, name: values, "other": ["o"] * 40})
@@ -216,7 +216,7 @@ def test_a_column_may_have_any_name(
 def test_what_was_broken_off_counts_for_nobody_later(
     tmp_path: Path, engine: DuckDB, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engine, "buckets", lambda _: 3)
+    monkeypatch.setattr(engine, "buckets", lambda *_: 3)
     kind = KINDS["queries"]
     count = counter(opened(engine, kind, tmp_path, ROWS), kind)
     right = expected("queries", ROWS, key=KEY, bound=2, at_least=1)

@@ -41,6 +41,8 @@ def generate(
         raise UsageError(
             "--figures compares a search log with the paper's: leave it out for --shop"
         )
+    if output.suffix.lower() not in (".parquet", ".pq"):
+        raise UsageError("what is made is a Parquet file: let its name end in .parquet")
     from zealous.generate import PAPER, generate_shop
     from zealous.generate import figures as count
     from zealous.generate import generate as generate_log

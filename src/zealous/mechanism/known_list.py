@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
+from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
@@ -241,10 +243,17 @@ def _chosen_by_noise(
 
     chosen: set[int] = set()
     if size:
-        number = rare_events(size, partial(noise.chance_above, above), random_bytes)
+        number = rare_events(size, partial(_chance_above, noise.scale, above), random_bytes)
         while len(chosen) < number:
             chosen.update(uniform(size, number - len(chosen), random_bytes).tolist())
     return np.array(sorted(chosen), np.int64)
+
+
+def _chance_above(scale: Fraction, t: int, digits: int) -> Decimal:
+    """P(noise > t) for t of 0 or more, to so many significant digits."""
+    with localcontext(Context(prec=digits + 10, Emin=MIN_EMIN, Emax=MAX_EMAX)):
+        rate = Decimal(scale.denominator) / Decimal(scale.numerator)
+        return (-(t + 1) * rate).exp() / (1 + (-rate).exp())
 
 
 def _not_negative(noise: Noise, size: int, random_bytes: RandomBytes) -> Whole:

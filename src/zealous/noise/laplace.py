@@ -2,7 +2,6 @@
 
 import os
 from dataclasses import dataclass
-from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from fractions import Fraction
 
 import numpy as np
@@ -63,12 +62,6 @@ class DiscreteLaplace:
             Refused: `random_bytes` is stuck.
         """
         return draws(size, lambda candidates: self.accepted(candidates, random_bytes))
-
-    def chance_above(self, t: int, digits: int) -> Decimal:
-        """P(z > t) for t of 0 or more, to so many significant digits."""
-        with localcontext(Context(prec=digits + 10, Emin=MIN_EMIN, Emax=MAX_EMAX)):
-            rate = Decimal(self.scale.denominator) / Decimal(self.scale.numerator)
-            return (-(t + 1) * rate).exp() / (1 + (-rate).exp())
 
     def accepted(self, candidates: int, random_bytes: RandomBytes) -> Ints:
         """Algorithm 2, once for each candidate; those it would restart are left out."""
