@@ -291,18 +291,24 @@ def _units(log: Log, unit: Unit, period: Period | None) -> list[Step]:
         first = 'min(time) over (partition by user, "unit:number")'
         cut = [
             # Without texts: all that one user wrote may be more than fits into memory at once.
-            Step("moments", "select distinct user, time from dated where time is not null"),
-            Step("paused", f'select *, coalesce(({pause})::integer, 1) as "unit:new" from moments'),
-            Step("numbered", f'select *, sum("unit:new") {by_time} as "unit:number" from paused'),
-            Step("begun", f'select user, time, {first} as "unit:begun" from numbered'),
+            Step("unit_moments", "select distinct user, time from dated where time is not null"),
             Step(
-                "cut",
-                'select dated.*, begun."unit:begun" from dated join begun '
+                "unit_paused",
+                f'select *, coalesce(({pause})::integer, 1) as "unit:new" from unit_moments',
+            ),
+            Step(
+                "unit_numbered",
+                f'select *, sum("unit:new") {by_time} as "unit:number" from unit_paused',
+            ),
+            Step("unit_begun", f'select user, time, {first} as "unit:begun" from unit_numbered'),
+            Step(
+                "unit_cut",
+                'select dated.*, begun."unit:begun" from dated join unit_begun as begun '
                 "on dated.user = begun.user and dated.time = begun.time",
             ),
         ]
         label = "user::varchar || ' ' || epoch_us(\"unit:begun\")::varchar"
-        named = f'select * exclude ("unit:begun") replace ({label} as user) from cut'
+        named = f'select * exclude ("unit:begun") replace ({label} as user) from unit_cut'
     most = log.cleaning.max_entries_per_user
     few = f"select user from units group by user having count(*) <= {most}"
     return [
