@@ -35,16 +35,21 @@ class Sizes(NamedTuple):
 
 def sizes(paths: Sequence[Place], names: Sequence[str]) -> Sizes:
     """How much files hold of the named columns."""
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
     rows, columns, largest = 0, dict.fromkeys(names, 0), 0
     for path in paths:
-        file = pq.ParquetFile(path, read_dictionary=_in_lists(path, names), pre_buffer=False)
-        rows += file.metadata.num_rows
-        for number in range(file.metadata.num_row_groups if names else 0):
-            found = _row_group_sizes(file, number, names)
-            largest = max(largest, *found.values(), 0)
-            columns = {name: size + found[name] for name, size in columns.items()}
+        try:
+            lists = _in_lists(path, names)
+            with pq.ParquetFile(path, read_dictionary=lists, pre_buffer=False) as file:
+                rows += file.metadata.num_rows
+                for number in range(file.metadata.num_row_groups if names else 0):
+                    found = _row_group_sizes(file, number, names)
+                    largest = max(largest, *found.values(), 0)
+                    columns = {name: size + found[name] for name, size in columns.items()}
+        except (OSError, pa.ArrowException):
+            raise LogError(f"{path.name} is not a readable Parquet file, or damaged") from None
     return Sizes(rows, columns, largest)
 
 
