@@ -61,11 +61,12 @@ def need_java() -> None:
 
 
 @pytest.fixture(scope="session")
-def spark() -> Spark:
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Spark:
     """Our own session on two threads; it ends with the process."""
     need_java()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    engine = Spark(master="local[2]", conf=QUICK)
+    warehouse = str(tmp_path_factory.mktemp("warehouse"))  # else one is made in the project
+    engine = Spark(master="local[2]", conf=QUICK | {"spark.sql.warehouse.dir": warehouse})
     assert engine.session is not None  # started here, and not within the first test's time
     return engine
 
