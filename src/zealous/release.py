@@ -21,9 +21,10 @@ from zealous.rates import click_rates, rated
 from zealous.record import kind_from_record
 from zealous.registry import registry
 from zealous.remote import Place, Remote, StoreError, member, opened, place_of, why
-from zealous.schema import ABOUT, FORMAT, parse, problems
+from zealous.schema import ABOUT, FORMAT, problems
 from zealous.sheet import write_rows
 from zealous.statement import statement
+from zealous.strict_json import parse
 
 if TYPE_CHECKING:
     import pandas as pd
