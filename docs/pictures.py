@@ -10,7 +10,7 @@ import json
 import math
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from pathlib import Path
 
@@ -200,7 +200,7 @@ def unit() -> Figure:
     for number, (start, end) in enumerate(days):
         axes.text(1.9 + (start + end) / 2, 5.75, f"day {number + 1}", ha="center")
         axes.plot([1.9 + start, 1.9 + end], [5.45, 5.45], color=GREY, linewidth=1)
-    held = {
+    held: dict[str, Sequence[tuple[float, float]]] = {
         "user": [(0, 10)],
         "user-day": [day for day in days if any(day[0] <= s < day[1] for s, _ in sessions)],
         "session": sessions,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import sys
 from importlib.metadata import distributions
 from pathlib import Path
 from statistics import median
@@ -56,8 +57,8 @@ def _versions(environments: Path) -> dict[str, dict[str, str]]:
     }
     versions = {}
     for name, folder in sorted(places.items()):
-        where = {"path": [str(p) for p in folder.glob("lib/*/site-packages")]} if folder else {}
-        found = {d.metadata["Name"]: d.version for d in distributions(**where)}
+        paths = [str(p) for p in folder.glob("lib/*/site-packages")] if folder else sys.path
+        found = {d.metadata["Name"]: d.version for d in distributions(path=paths)}
         versions[name] = {k: v for k, v in sorted(found.items()) if k.lower() in PACKAGES}
     return versions
 
