@@ -16,9 +16,17 @@ from setting import DELTA, EPSILON, ITEMS_PER_USER
 HERE = Path(__file__).parent
 RESULTS, PLOT = HERE / "results.json", HERE / "speed.svg"
 PACKAGES = (
-    "duckdb", "opendp", "pipeline-dp", "polars", "pyspark", "python-dp", "smartnoise-sql",
-    "tmlt.analytics", "tmlt.core", "zealous",
-)  # fmt: skip
+    "duckdb",
+    "opendp",
+    "pipeline-dp",
+    "polars",
+    "pyspark",
+    "python-dp",
+    "smartnoise-sql",
+    "tmlt.analytics",
+    "tmlt.core",
+    "zealous",
+)
 BOUNDS = {  # what bounds each user's items, as README.md explains
     "zealous": "5 random items",
     "zealous-spark": "5 random items",

@@ -31,11 +31,27 @@ from setting import DELTA, EPSILON, ITEMS_PER_USER
 
 HERE = Path(__file__).resolve().parent
 ZEALOUS = [
-    str(Path(sys.executable).with_name("zealous")), "publish", "INPUT", "-o", "OUTPUT",
-    "--user", "user", "--items", "columns:item", "--items-per-user", str(ITEMS_PER_USER),
-    "--guarantee", "indistinguishable", "--neighbors", "add-remove",
-    "--epsilon", f"{EPSILON:g}", "--delta", f"{DELTA:g}", "--no-ledger",
-]  # fmt: skip
+    str(Path(sys.executable).with_name("zealous")),
+    "publish",
+    "INPUT",
+    "-o",
+    "OUTPUT",
+    "--user",
+    "user",
+    "--items",
+    "columns:item",
+    "--items-per-user",
+    str(ITEMS_PER_USER),
+    "--guarantee",
+    "indistinguishable",
+    "--neighbors",
+    "add-remove",
+    "--epsilon",
+    f"{EPSILON:g}",
+    "--delta",
+    f"{DELTA:g}",
+    "--no-ledger",
+]
 PEERS = {  # entry: environment, script
     "opendp": ("opendp", "opendp_polars.py"),
     "opendp-first": ("opendp", "opendp_first.py"),
