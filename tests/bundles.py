@@ -18,7 +18,7 @@ from zealous.release import Release
 KINDS: tuple[Kind, ...] = (keywords(6), queries(3), clicks(3), query_pairs(2))
 GOAL = ProbabilisticDP(epsilon=400, delta="0.5", users=1_000)
 PERSONAL = ["anna.kern@mail.example", "12 elm street", "+44 20 7946 0958"]
-TRACKED = {
+TRACKED: dict[str, Any] = {
     "tracked": True,
     "ledger": "5f0e2c8a9b1d4e67",
     "dataset": "search log",

@@ -164,7 +164,7 @@ def run(tmp_path: Path, commands: Forks) -> Run:
     What is run with options of `subprocess.run` is a process from scratch.
     """
     temporary = tmp_path / "tmp"
-    env = {"TMPDIR": str(temporary), "XDG_STATE_HOME": str(temporary)}
+    env: dict[str, Any] = {"TMPDIR": str(temporary), "XDG_STATE_HOME": str(temporary)}
 
     def command(*arguments: object, **options: Any) -> Ran:
         temporary.mkdir(exist_ok=True)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from zealous.evaluate.claim import Finding
 from zealous.evaluate.paper import printed
 from zealous.evaluate.results import Results, as_table
 from zealous.evaluate.study import Study
@@ -38,23 +39,18 @@ class Run(NamedTuple):
     m: int | None = None
 
 
-class Finding(NamedTuple):
-    """As evaluate.findings has it."""
-
-    name: str
-    claim: str
-    paper: str | None
-    measured: str
-    holds: bool | None
-    why: str = ""
+def finding(
+    name: str, claim: str, paper: str | None, measured: str, holds: bool | None, why: str = ""
+) -> Finding:
+    return Finding(name=name, claim=claim, paper=paper, measured=measured, holds=holds, why=why)
 
 
 FINDINGS = (
-    Finding("coverage", "Fewer items are released as m grows, most of all of query pairs.",
+    finding("coverage", "Fewer items are released as m grows, most of all of query pairs.",
             "55 % fewer keywords, 96 % fewer query pairs", "52 % and 94 % fewer.", True),
-    Finding("difference", "The average difference falls as epsilon grows.", None,
+    finding("difference", "The average difference falls as epsilon grows.", None,
             "It rises from 2.1 to 2.4.", False, "Noise outweighs what is regained."),
-    Finding("clicks", "Clicks lose more than queries.", None, "No clicks in this log.", None),
+    finding("clicks", "Clicks lose more than queries.", None, "No clicks in this log.", None),
 )  # fmt: skip
 
 
@@ -95,7 +91,7 @@ def drawn(factory: pytest.TempPathFactory) -> Path:
             own=[f"{EVIL} (method)", "my-measure (measure)"], left_out=[f"k-session: {EVIL}"],
             documents=f"Documents of {EVIL}.", documents_fit=False,
         )  # fmt: skip
-        findings = [*FINDINGS, Finding(EVIL, EVIL, EVIL, EVIL, False, EVIL)]
+        findings = [*FINDINGS, finding(EVIL, EVIL, EVIL, EVIL, False, EVIL)]
         _DRAWN.append(write_report(folder, results, findings, about))
     return _DRAWN[0].parent
 

@@ -16,7 +16,7 @@ from zealous.evaluate.study import Study, read_study
 from zealous.generate import generate
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), ROOT / "CONTRIBUTING.md"]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 
 SMALL_STUDY = """
 epsilons = [5]

@@ -577,7 +577,8 @@ def true_delta(
         total = 0.0
         for order, pair in zip(orders, rest, strict=True):
             tables = begun(one, two, order), later(release, world.users, *pair)
-            total += excess(*(np.outer(*each) for each in zip(*tables, strict=True)), epsilon)
+            left, right = (np.outer(*each) for each in zip(*tables, strict=True))
+            total += excess(left, right, epsilon)
         worst = max(worst, total)
     return worst
 

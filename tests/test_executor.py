@@ -52,13 +52,13 @@ FAILURES: dict[str, Callable[[Spark], Any]] = {
 
 
 @pytest.fixture
-def heard() -> Iterator[list[logging.LogRecord]]:
+def heard(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[logging.LogRecord]]:
     """What PySpark logs of an error; its own handlers hold a stderr that is no longer read."""
     from pyspark.logger import PySparkLogger
 
     records: list[logging.LogRecord] = []
     handler = logging.Handler()
-    handler.emit = records.append  # type: ignore[method-assign]
+    monkeypatch.setattr(handler, "emit", records.append)
     loggers = [
         PySparkLogger.getLogger(f"{kind}QueryContextLogger") for kind in ("SQL", "DataFrame")
     ]

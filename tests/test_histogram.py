@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import get_args
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -16,6 +17,7 @@ from oracle import Entry, Item, md5_place, md5_rank
 from oracle import histogram as expected
 
 import zealous as z
+from zealous.bound import Select
 from zealous.engines import duckdb
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
@@ -24,14 +26,14 @@ from zealous.histogram import histogram
 from zealous.items import Kind
 from zealous.source import open_log
 
-KINDS = {
+KINDS: dict[str, Callable[[int], Kind]] = {
     "queries": z.queries,
     "keywords": z.keywords,
     "clicks": z.clicks,
     "query-pairs": z.query_pairs,
     "query-clicks": z.query_clicks,
 }
-SELECTS = ("random", "first", "frequent")
+SELECTS: tuple[Select, ...] = get_args(Select)
 
 # Letters whose case the engine and Python both know, blanks, marks, scripts without blanks.
 ALPHABET = "abA Bé\u0301ñ ß日本ก\u0e33 \t\u00a0\u3000-'\"=\\%_🙂١"
@@ -76,7 +78,7 @@ def counted(
     kind: Kind,
     *,
     m: int,
-    select: str = "random",
+    select: Select = "random",
     key: int = 5,
     columns: z.Columns | None = None,
 ) -> Counter[Item]:
@@ -97,7 +99,7 @@ def counted(
 @settings(max_examples=25, deadline=None)
 @given(rows=entries, m=st.integers(1, 3), key=st.integers(0, 2**64 - 1))
 def test_same_as_the_oracle(
-    name: str, select: str, rows: list[Entry], m: int, key: int, tmp_path_factory, engine
+    name: str, select: Select, rows: list[Entry], m: int, key: int, tmp_path_factory, engine
 ) -> None:
     path = write(tmp_path_factory.mktemp("log") / "log.parquet", rows)
     with pytest.MonkeyPatch.context() as patch:

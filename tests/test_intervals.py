@@ -117,14 +117,14 @@ def cases() -> list[Any]:
         for kind in kinds:
             found.append((kind, kind.calibrated(goal, m)))
     shapes = [
-        (2, 0, 0),
+        (2, 0, Fraction(0)),
         (3, 7, Fraction(1, 2)),
         (3, 7, Fraction(255, 256)),
         (20, 1, Fraction(1, 4)),
     ]
     found += [
         (Selection, Selection(items_per_user=1, scale=Fraction(scale), tau=1, tau_prime=bound,
-                              longer=Fraction(longer)))
+                              longer=longer))
         for scale, bound, longer in shapes
     ]  # fmt: skip
     found += [
@@ -218,7 +218,7 @@ def test_gaussian_noise_leaves_less_in_doubt_than_laplace() -> None:
 # Thresholds that follow from what was published before
 
 
-OF_OTHERS = [
+OF_OTHERS: list[tuple[Any, Any]] = [
     (OfSmaller(items_per_user=1, scale=Fraction(2)), laplace),
     (OfSmaller(items_per_user=1, scale=Fraction(7)), laplace),
     (OfSmallerGaussian(items_per_user=1, scale=Fraction(5)), gaussian),

@@ -79,7 +79,7 @@ ORDER = [
 
 def imported(path: Path) -> set[str]:
     """The modules of this package that a file imports."""
-    found = set()
+    found: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom) and node.module == "zealous.engines":
             found.update(f"engines.{alias.name}" for alias in node.names)

@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -338,12 +339,12 @@ def test_another_attempt_is_another_charge_but_not_again(ledger: Ledger) -> None
 def test_without_a_declared_unit_the_smallest_charged_is_counted(ledger: Ledger) -> None:
     ledger.reserve("one", charge(1))
     ledger.reserve("two", charge(2, unit="user-day"))
-    assert ledger.book().measure().unit == "user-day"
+    assert counted_unit(ledger) == "user-day"
     assert ledger.accounts().all.epsilon == 3
     with pytest.raises(Refused, match="one session"):
         ledger.reserve("three", charge(unit="session"))
     ledger.void(3, by="me", reason="a test")
-    assert ledger.book().measure().unit == "user"
+    assert counted_unit(ledger) == "user"
 
 
 def test_a_release_for_less_than_a_user_needs_its_own_ledger(ledger: Ledger) -> None:
@@ -480,6 +481,16 @@ def test_who_and_when_are_recorded(ledger: Ledger) -> None:
 # The file
 
 
+def counted_unit(ledger: Ledger) -> str:
+    measure = ledger.book().measure()
+    assert measure is not None
+    return measure.unit
+
+
+def execute(sql: str, values: tuple[object, ...], connection: sqlite3.Connection) -> object:
+    return connection.execute(sql, values)
+
+
 def tampered(path: Path, change: Callable[[sqlite3.Connection], object]) -> None:
     """What somebody with a database tool does."""
     connection = sqlite3.connect(path)
@@ -514,10 +525,8 @@ def test_every_changed_byte_is_found(ledger: Ledger, tmp_path: Path) -> None:
     for seq, body in rows:
         for at in range(0, len(body), 29):
             other = body[:at] + chr(ord(body[at]) ^ 1) + body[at + 1 :]
-            tampered(
-                ledger.path,
-                lambda c, o=other, s=seq: c.execute("update events set body=? where seq=?", (o, s)),
-            )
+            values = (other, seq)
+            tampered(ledger.path, partial(execute, "update events set body=? where seq=?", values))
             assert any(f"event {seq} " in problem for problem in ledger.verify()), (seq, at)
             with pytest.raises(LedgerError, match="tampered"):
                 ledger.reserve("april", charge())
@@ -582,7 +591,7 @@ def test_a_release_that_says_something_else_is_found(ledger: Ledger, tmp_path: P
     file = tmp_path / "march" / "release.json"
     true = json.loads(file.read_text())
     exact = true["guarantee"]["exact"]
-    for lie in (
+    lies: list[dict[str, Any]] = [
         {"id": "may"},
         {"guarantee": {"exact": exact | {"epsilon": "1/2"}}},
         {"guarantee": {"exact": exact | {"delta": "1/2000"}}},
@@ -591,7 +600,8 @@ def test_a_release_that_says_something_else_is_found(ledger: Ledger, tmp_path: P
         {"ledger": true["ledger"] | {"hash": "0" * 64}},
         {"ledger": true["ledger"] | {"entry": [2]}},
         {"rows": "one more"},
-    ):
+    ]
+    for lie in lies:
         file.write_text(json.dumps(true | lie))
         assert ledger.verify([tmp_path]), lie
     file.write_text("{")
@@ -629,7 +639,7 @@ def test_caps_fix_whose_loss_they_cap(ledger: Ledger) -> None:
     days = Ledger.open(ledger.path.with_name("d.sqlite"), create=True)
     days.set_caps(Caps(), unit="user-day")
     days.reserve("one", charge(1, unit="user-day"))
-    assert days.book().measure().unit == "user-day"
+    assert counted_unit(days) == "user-day"
 
 
 def test_other_sessions_are_another_unit(ledger: Ledger) -> None:

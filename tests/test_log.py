@@ -477,7 +477,7 @@ def test_a_time_that_is_no_number_stops_nobody(tmp_path: Path, entries: Entries)
         pq.write_table(some, tmp_path / "l.parquet")
         log = read_log(tmp_path / "l.parquet", time_format="epoch")
         try:
-            found = dict(entries(log, "user", "time"))
+            found: dict[Any, Any] = dict(entries(log, "user", "time"))
         except ZealousError:
             found = {}
         assert {user for user, time in found.items() if time is not None} == {"a", "c"}
@@ -571,7 +571,7 @@ def test_numbers_that_are_no_times_stop_nobody(
 ) -> None:
     path = tmp_path / "l.csv"
     path.write_text(f"user,time\nann,0\nmallory,{time}\n")
-    found = dict(entries(read_log(path, time_format=form), "user", "time"))
+    found: dict[Any, Any] = dict(entries(read_log(path, time_format=form), "user", "time"))
     assert found["ann"] == datetime(1970, 1, 1)
     assert found["mallory"] is None or time == "3e11"
 

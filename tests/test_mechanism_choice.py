@@ -37,7 +37,7 @@ def path(tmp_path: Path) -> Path:
     return log
 
 
-def files(name: str, path: Path) -> dict[str, Path]:
+def files(name: str, path: Path) -> dict[str, Any]:
     needs = MECHANISMS[name].needs
     return {needs: path.with_name("list.csv")} if needs else {}
 
@@ -261,8 +261,9 @@ def test_a_ledger_is_charged_only_what_it_knows_to_suffice(delta: str, path: Pat
     twice = z.Indistinguishability(epsilon=2, delta=delta)
     assert covers_replaced(planned) == (part.mechanism.delta(twice) <= goal.delta)
     assert covers_replaced(planned) == (delta == "1e-6")
-    account = z.Account(ledger=path.parent / "ledger.sqlite")
+    ledger = path.parent / "ledger.sqlite"
+    account = z.Account(ledger=ledger)
     z.publish(z.read_log(path), goal, [z.queries(1)], mechanism="laplace", account=None)
     with nullcontext() if delta == "1e-6" else pytest.raises(Refused, match="--delta"):
         z.publish(z.read_log(path), goal, [z.queries(1)], mechanism="laplace", account=account)
-    assert account.ledger.exists() == (delta == "1e-6")
+    assert ledger.exists() == (delta == "1e-6")

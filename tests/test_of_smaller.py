@@ -53,7 +53,7 @@ def grown(things: int) -> Grown:
 def counting(known: Grown, counts: dict[int, int], batches: int = 1) -> Any:
     """Stands for the log: so many people have the candidates at some places."""
 
-    def count(*, bound: int, at_least: int) -> Iterator[pa.RecordBatch]:
+    def count(*, bound: int, at_least: int, **_: object) -> Iterator[pa.RecordBatch]:
         assert (bound, at_least) == (1, 1)
         held = [place for place, number in counts.items() if number >= at_least]
         for part in np.array_split(np.array(held, np.int64), batches):
@@ -367,7 +367,7 @@ def test_what_is_no_candidate_is_left_out(monkeypatch: pytest.MonkeyPatch) -> No
     known = mechanism.candidates
     assert known is not None
 
-    def count(*, bound: int, at_least: int) -> Iterator[pa.RecordBatch]:
+    def count(*, bound: int, at_least: int, **_: object) -> Iterator[pa.RecordBatch]:
         del bound, at_least
         strange = ([0, 0, 2, 2, 7], [0, 1, 0, 2, 1], [40, 1, 40, 40, 40])
         yield pa.record_batch([np.array(each) for each in strange], names=[*known.KEY, "count"])

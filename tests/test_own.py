@@ -187,7 +187,7 @@ def test_a_method_may_be_tried_at_several_settings() -> None:
     for pair in ([Mine(), Mine()], [Mine(goal=goal(1)), Mine(goal=goal(1))],
                  [Among(k=5), Among(k=5)]):  # fmt: skip
         with pytest.raises(UsageError, match="the same epsilon, k and m: give one another name"):
-            check_own(pair, ["zealous"])  # type: ignore[arg-type]
+            check_own(pair, ["zealous"])
 
 
 @pytest.mark.parametrize(

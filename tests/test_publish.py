@@ -136,9 +136,9 @@ def test_the_other_guarantee_is_stated_too(path: Path) -> None:
     assert other["definition"] == "indistinguishable"
     assert other["epsilon"] == 4
     assert 0 < other["delta"] < 1e-7  # per person, far below the chance that anybody is breached
-    goal = z.Indistinguishability(epsilon=4, delta="1e-9", users=500_000)
-    other = z.publish(log, goal, kinds).about["also_guaranteed"]
+    each = z.Indistinguishability(epsilon=4, delta="1e-9", users=500_000)
+    other = z.publish(log, each, kinds).about["also_guaranteed"]
     assert other["definition"] == "probabilistic"
     assert 1e-5 < other["delta"] < 1e-2
-    goal = z.Indistinguishability(epsilon=4, delta="1e-9")
-    assert z.publish(log, goal, kinds).about["also_guaranteed"] is None
+    each = z.Indistinguishability(epsilon=4, delta="1e-9")
+    assert z.publish(log, each, kinds).about["also_guaranteed"] is None

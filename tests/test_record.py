@@ -68,7 +68,7 @@ def recorded(planned: Plan) -> dict[str, Any]:
         ],
         "files": {part.name(): {"columns": list(part.kind.columns())} for part in planned.parts},
     }  # fmt: skip
-    return json.loads(json.dumps(about))  # type: ignore[no-any-return]
+    return json.loads(json.dumps(about))
 
 
 @pytest.mark.parametrize(("goal", "kinds", "options"), ASKED)

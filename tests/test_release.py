@@ -26,7 +26,9 @@ from zealous.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
 from zealous.items import Kind, clicks, columns, keywords, queries, query_clicks, query_pairs
 from zealous.log import read_log
 from zealous.publish import publish
-from zealous.release import FORMAT, Release, Table, file_names, read_release, sorted_table
+from zealous.release import Release, Table, file_names, read_release, sorted_table
+from zealous.remote import Place
+from zealous.schema import FORMAT
 from zealous.version import VERSION
 
 Row = tuple[str, str, str, str]
@@ -325,7 +327,7 @@ def test_a_name_that_no_disk_takes(release: Release, tmp_path: Path) -> None:
 def test_the_ledger_is_told_when_all_of_it_is_there(release: Release, tmp_path: Path) -> None:
     told = []
 
-    def written(directory: Path, digest: str) -> None:
+    def written(directory: Place, digest: str) -> None:
         content = (tmp_path / "out" / "release.json").read_bytes()
         assert hashlib.sha256(content).hexdigest() == digest
         told.append(directory)
@@ -342,7 +344,7 @@ def test_the_ledger_is_told_when_all_of_it_is_there(release: Release, tmp_path: 
 def test_the_ledger_is_not_told_of_what_failed(
     release: Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def never(directory: Path, digest: str) -> None:
+    def never(directory: Place, digest: str) -> None:
         raise AssertionError
 
     def fail(*_: object) -> None:

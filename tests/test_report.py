@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -194,10 +195,13 @@ def test_the_first_table_says_what_is_kept_and_promised(whole: Path) -> None:
 
 @pytest.mark.usefixtures("undrawn")
 def test_curves_hold_the_figures_with_their_spread(tmp_path: Path) -> None:
-    rows = [("zealous", epsilon, None, 1, draw, "queries", "average-difference", None, value)
-            for epsilon, values in ((1.0, (5.0, 7.0)), (2.0, (1.0, 3.0)))
-            for draw, value in enumerate(values)]  # fmt: skip
-    rows.append(("k-query", None, 10, None, 0, "queries", "average-difference", None, 4.0))
+    measure = ("queries", "average-difference", None)
+    rows: list[Any] = [
+        ("zealous", epsilon, None, 1, draw, *measure, value)
+        for epsilon, values in ((1.0, (5.0, 7.0)), (2.0, (1.0, 3.0)))
+        for draw, value in enumerate(values)
+    ]
+    rows.append(("k-query", None, 10, None, 0, *measure, 4.0))
     write_report(tmp_path, Results(table=as_table(rows)), (), context(SMALL))
     with (tmp_path / "figures" / "average-difference.csv").open(newline="") as file:
         found = [(row["curve"], float(row["x"]), float(row["mean"]), float(row["low"]),
@@ -231,7 +235,7 @@ def test_nothing_measured_is_a_page_all_the_same(tmp_path: Path) -> None:
     assert files(tmp_path, "svg") == set()
 
 
-def columns(path: Path, *names: str) -> list[tuple[str, ...]]:
+def columns(path: Path, *names: str) -> list[tuple[Any, ...]]:
     with path.open(newline="") as file:
         return [tuple(row[name] for name in names) for row in csv.DictReader(file)]
 
@@ -242,7 +246,8 @@ def test_an_empty_release_does_not_look_good(tmp_path: Path) -> None:
     results = made(SMALL, ["queries"], own=[Run("flat")], nothing=nothing)
     write_report(tmp_path, results, (), context(SMALL))
     figures = tmp_path / "figures"
-    told = dict(columns(figures / "in-a-hurry.csv", "method", "average difference, queries"))
+    names = ("method", "average difference, queries")
+    told: dict[str, str] = dict(columns(figures / "in-a-hurry.csv", *names))
     assert [told[name] for name in ("zealous, epsilon = 1, m = 1", "flat")] == ["", ""]
     assert told["zealous, epsilon = 5, m = 1"]
     for name in ("average-difference", "rms-difference", "total-variation"):
@@ -362,7 +367,7 @@ def test_a_panel_of_ones_own_measure_is_titled_by_its_kind_alone() -> None:
 @pytest.mark.parametrize("worst", [math.inf, -math.inf, math.nan, 1.7e308, None])
 def test_only_what_is_finite_is_drawn(worst: float | None, along: float | None) -> None:
     values = [worst, -1e149, 3.0, 1e-300, 1e149]
-    rows = [("zealous", float(place), None, 1, 0, "queries", "mine", along, value)
+    rows: list[Any] = [("zealous", float(place), None, 1, 0, "queries", "mine", along, value)
             for place, value in enumerate(values)]  # fmt: skip
     rows.append(("flat", None, None, None, 0, "queries", "mine", along, worst))
     asked = Asked(results=Results(table=as_table(rows)), study=SMALL.as_object())

@@ -203,7 +203,7 @@ def test_no_set_has_more_people_than_its_parts(case: Case, tmp_path: Path, engin
 @pytest.mark.parametrize("family", FAMILIES)
 def test_what_limits_a_set(family: str) -> None:
     """Pairs by single things as they were counted again; larger sets by the smaller ones."""
-    names = {("a",): 9, ("b",): 8, ("c",): 7}
+    names: Published = {("a",): 9, ("b",): 8, ("c",): 7}
     pairs = dict.fromkeys(oracle.possible("itemsets", "abc", 2), 3)
     case = Case(family, basket=True)
     _, two, three = (after(kind, [names, pairs]).grown for kind in kinds(case, 3, 3))

@@ -186,7 +186,7 @@ def test_lines_and_tabs_are_blanks_and_formulas_are_text(publish: Publish, tmp_p
 
 def test_what_is_no_thing_and_what_is_one(publish: Publish, tmp_path: Path) -> None:
     """Of three columns the same thing is one, as is one that comes twice in a basket."""
-    rows = []
+    rows: list[tuple[object, ...]] = []
     for user in range(20):
         rows += [
             (user, 1, "flu", "flu", "?"),
@@ -385,7 +385,7 @@ def test_diagnoses(family: str, publish: Publish, real: Path, tmp_path: Path) ->
     """What is published is what the oracle counts, given the things that were found."""
     with gzip.open(real / "patient_diagnoses.csv.gz", "rt") as file:
         lines = list(itertools.islice(csv.reader(file), 20_000))
-    write(tmp_path / "visits.csv", lines[1:], "customer,visit,diag_1,diag_2,diag_3")
+    write(tmp_path / "visits.csv", map(tuple, lines[1:]), "customer,visit,diag_1,diag_2,diag_3")
     how = ["--basket", "visit", "--max-size", 2, "--users", 50_000, "--epsilon", 90_000]
     assert publish("visits.csv", f"{family}:diag_1/diag_2/diag_3", *how).code == 0
     names = [name.format("diag_1-diag_2-diag_3") for name in

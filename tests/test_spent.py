@@ -52,7 +52,9 @@ def publish(folder: Path, kinds: list[Any], **options: Any) -> Path:
     log = z.read_log(folder / "log.parquet", columns=z.Columns(user="uid"))
     engine = DuckDB(memory="1GB", threads=1)
     goal = options.pop("goal", GOAL)
-    return Path(publish_to(folder / "out", log, goal, kinds, engine=engine, **options)[1])
+    _, place = publish_to(folder / "out", log, goal, kinds, engine=engine, **options)
+    assert isinstance(place, Path)
+    return place
 
 
 def entries(folder: Path) -> list[str]:
@@ -252,14 +254,14 @@ def test_an_error_has_its_exit_code_where_nobody_listens(
 ) -> None:
     (tmp_path / "log.csv").write_text("user,query\n")
     (tmp_path / "out").mkdir()
-    words = [COMMAND, "publish", "log.csv", *OPTIONS, "--epsilon", epsilon, "-o", "out"]
+    words = [str(COMMAND), "publish", "log.csv", *OPTIONS, "--epsilon", epsilon, "-o", "out"]
     with open("/dev/full", "w") as full:
         assert subprocess.run(words, cwd=tmp_path, stderr=full, check=False).returncode == code
 
 
 def test_what_is_printed_is_whole_or_said_to_be_lost(tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text("user,query\n" + "".join(f"{n},tea\n" for n in range(150)))
-    words = [COMMAND, "publish", "log.csv", *OPTIONS, "-o", "out", "--json"]
+    words = [str(COMMAND), "publish", "log.csv", *OPTIONS, "-o", "out", "--json"]
     with open("/dev/full", "w") as full:
         done = subprocess.run(
             words, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True, check=True

@@ -148,12 +148,17 @@ def rounded(found: list[Answer]) -> list[Answer]:
 # The log-likelihood ratio
 
 
+def ratio(both: int, left: int, right: int, total: int) -> float:
+    counts = (np.array([n]) for n in (both, left, right))
+    (found,) = log_likelihood_ratio(next(counts), next(counts), next(counts), total)
+    return float(found)
+
+
 def test_the_ratio_by_hand() -> None:
     # Two pairs that never mix: 2 * (10 log 2 + 10 log 2).
-    found = log_likelihood_ratio(*(np.array([n]) for n in (10, 10, 10)), 20)
-    assert found[0] == pytest.approx(40 * math.log(2))
-    assert log_likelihood_ratio(*(np.array([n]) for n in (5, 10, 10)), 20).tolist() == [0.0]
-    assert log_likelihood_ratio(*(np.array([n]) for n in (1, 10, 10)), 20).tolist() == [0.0]
+    assert ratio(10, 10, 10, 20) == pytest.approx(40 * math.log(2))
+    assert ratio(5, 10, 10, 20) == 0.0
+    assert ratio(1, 10, 10, 20) == 0.0
 
 
 @pytest.mark.parametrize("cells", [(30, 5, 7, 400), (3, 1, 2, 50), (12, 40, 9, 100)])
@@ -166,8 +171,8 @@ def test_the_ratio_as_scipy_has_it(cells: tuple[int, int, int, int]) -> None:
 
 @given(st.tuples(*(st.integers(-5, 50) for _ in range(4))))
 def test_the_ratio_is_a_number_whatever_the_counts(cells: tuple[int, ...]) -> None:
-    *counts, total = cells
-    found = log_likelihood_ratio(*(np.array([n]) for n in counts), total)[0]
+    both, left, right, total = cells
+    found = ratio(both, left, right, total)
     assert np.isfinite(found)
     assert found >= 0
 

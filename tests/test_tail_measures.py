@@ -292,10 +292,10 @@ def completed_slowly(
                 found[name]["often"].append(often)
     shares = {}
     for name in ("", "dropped-"):
-        right, often = found[name]["right"], found[name]["often"]
-        traffic = sum(r * o for r, o in zip(right, often, strict=True))
+        rights, times = found[name]["right"], found[name]["often"]
+        traffic = sum(r * o for r, o in zip(rights, times, strict=True))
         shares[f"{name}after-{given}"] = (
-            Share(traffic / sum(often), sum(right) / len(right)) if right else Share(None, None)
+            Share(traffic / sum(times), sum(rights) / len(rights)) if rights else Share(None, None)
         )
     return shares
 

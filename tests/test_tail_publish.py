@@ -29,6 +29,7 @@ from zealous.cli.plan import plan as plan_command
 from zealous.cli.publish import publish as publish_command
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import UsageError
+from zealous.items import itemsets, sequences, tail
 from zealous.ledger import FILE_NAME, Ledger
 from zealous.verify import verify
 
@@ -104,7 +105,7 @@ def test_a_whole_release_against_the_oracle(
     monkeypatch.setattr(DuckDB, "rank_key", lambda _, key, columns: md5_rank(key, columns))
     monkeypatch.setattr(DuckDB, "rank_place", lambda _, rank: md5_place(rank))
     goal = z.ProbabilisticDP(epsilon=9000, delta="0.9", users=10_000)
-    kinds = [z.queries(3), z.keywords(9), *z.tail(2)]
+    kinds = [z.queries(3), z.keywords(9), *tail(2)]
     release = z.publish(
         z.read_log(write(tmp_path / "log.parquet", entries)),
         goal,
@@ -198,7 +199,7 @@ def test_the_total_is_exactly_what_is_said(
 
 def test_shares_within_the_tail(run: Run) -> None:
     parts = json.loads(run("plan", *ITEMS, *GOAL, "--tail", 3, "--json").stdout)["parts"]
-    kinds = z.tail(5)
+    kinds = tail(5)
     total = sum(kind.share() for kind in kinds)
     found = spent(parts)
     assert all(found[kind.name()] == 3 * kind.share() / total for kind in kinds)
@@ -360,7 +361,7 @@ def test_a_plan_with_hours_needs_times(run: Run, publish: Publish, tmp_path: Pat
 
 def test_a_plan_survives_the_file(tmp_path: Path) -> None:
     goal = z.ProbabilisticDP(epsilon="1/3", delta="1e-9", users=10_000, neighbors="add-remove")
-    planned = z.plan(goal, [z.queries(2), z.keywords(4), *z.tail(3)])
+    planned = z.plan(goal, [z.queries(2), z.keywords(4), *tail(3)])
     write_plan(Approved(planned=planned), tmp_path / "plan.json")
     found = read_plan(tmp_path / "plan.json")
     assert found.planned == planned
@@ -458,11 +459,12 @@ def test_where_it_would_do_nothing_it_is_no_option(refused: Refusal) -> None:
 
 def test_in_python(tmp_path: Path) -> None:
     """An epsilon of their own is a matter of `split`."""
-    for name in ("itemsets", "sequences", "tail"):
-        assert name in z.__all__
-        assert getattr(z, name).__doc__
+    for public in (itemsets, sequences, tail):
+        assert public.__name__ in z.__all__
+        assert getattr(z, public.__name__) is public
+        assert public.__doc__
     path = log(tmp_path / "log.csv", time=False)
-    kinds = [kind for kind in z.tail(5) if kind.name() != "hours"]
+    kinds = [kind for kind in tail(5) if kind.name() != "hours"]
     total = sum(kind.share() for kind in kinds)
     split = {"queries": 1, "keywords": 1} | {
         kind.name(): Fraction(1, 2) * kind.share() / total for kind in kinds
@@ -475,7 +477,7 @@ def test_in_python(tmp_path: Path) -> None:
     assert found["queries"] == found["keywords"] == 1
     assert sum(found.values()) == Fraction(5, 2)
     with pytest.raises(UsageError, match="hours need a column with the time"):
-        z.publish(z.read_log(path), goal, [z.queries(5), z.keywords(5), *z.tail(5)], account=None)
+        z.publish(z.read_log(path), goal, [z.queries(5), z.keywords(5), *tail(5)], account=None)
 
 
 # What the recipient reads

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -102,7 +103,8 @@ def test_other_methods_and_no_knowledge_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="pseudonym"):
         uniqueness(log, tokens, seed=1)
     bundle = anonymize(tmp_path / "p", log, Pseudonym()).bundle
-    for wrong in ({"most": 0}, {"users": 0}):
+    wrongs: list[dict[str, Any]] = [{"most": 0}, {"users": 0}]
+    for wrong in wrongs:
         with pytest.raises(UsageError, match="at least 1"):
             uniqueness(log, bundle, seed=1, **wrong)
 

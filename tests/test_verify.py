@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -454,6 +455,10 @@ def test_an_account_printed_too_small(tmp_path: Path) -> None:
     assert "smaller in print" in failed(target)["budget"]
 
 
+def count_unit(about: About, unit: str) -> None:
+    about["ledger"]["unit"] = unit
+
+
 def account_of(about: About, name: str, **exact: str) -> None:
     account = about["ledger"]["accounts"][name]
     account["exact"].update(exact)
@@ -494,7 +499,7 @@ def test_an_account_must_count_twice_what_counts_twice(tmp_path: Path) -> None:
     assert failed(target, ledger=file) == {}
     for name in ("all", "period"):
         shutil.copytree(target, tmp_path / name)
-        forge(tmp_path / name, lambda about, name=name: account_of(about, name, epsilon="799"))
+        forge(tmp_path / name, partial(account_of, name=name, epsilon="799"))
         assert "this release alone" in failed(tmp_path / name)["budget"]
 
 
@@ -504,7 +509,7 @@ def test_a_ledger_of_days_counts_no_sessions(tmp_path: Path) -> None:
     target = made(tmp_path, goal, account=account).write(tmp_path / "out")
     assert failed(target) == {}
     for unit in ("user", "session"):
-        forge(target, lambda about, unit=unit: about["ledger"].update(unit=unit))
+        forge(target, partial(count_unit, unit=unit))
         assert "another unit" in failed(target)["budget"]
 
 
@@ -549,7 +554,7 @@ def family(tmp_path: Path) -> tuple[Path, Path, Path]:
     file = tmp_path / "a.ledger"
     parent = made(tmp_path, account=Account(ledger=file), period="2026-03").write(tmp_path / "out")
     child = review(parent, flag_pii=True, output=tmp_path / "child").directory
-    assert child is not None
+    assert isinstance(child, Path)
     assert failed(child, ledger=file, parent=parent) == {}
     return file, parent, child
 

@@ -50,9 +50,7 @@ class Job:
 
     def engine(self) -> DuckDB:
         """Where it runs."""
-        return DuckDB(
-            memory=f"{self.memory}B", threads=self.threads, temporary=self.temporary
-        )  # fmt: skip
+        return DuckDB(memory=f"{self.memory}B", threads=self.threads, temporary=self.temporary)
 
 
 def halved(engine: DuckDB) -> DuckDB | None:

@@ -104,9 +104,7 @@ def measure_apart(job: Job, kept: Workspace) -> None:
     grid = Grid(study=job.study, log=job.log, documents=job.documents)
     engine = job.engine()
     kinds = _kinds(grid, ("keywords", "queries"))
-    originals = counted(
-        grid.log, kinds, kept, bounds=(), key=0, engine=engine, say=lambda _: None
-    )  # fmt: skip
+    originals = counted(grid.log, kinds, kept, bounds=(), key=0, engine=engine, say=lambda _: None)
     against = truth_of(grid, originals, documents_of(grid.documents))
     todo = _candidates(grid, originals, engine, [])
     _measure_all([each for each in todo if _is_apart(each, kept)], against, kept, lambda _: None)
