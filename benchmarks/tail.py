@@ -30,12 +30,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from mechanisms_data import generated
+from tail_measures import completion, coverage, distances
+from tail_queries import Asked, read_asked
 
 import zealous as z
 from zealous.engines.duckdb import DuckDB
-from zealous.evaluate.asked import Asked, read_asked
 from zealous.evaluate.phrases import words
-from zealous.evaluate.tail import completion, coverage, distances
 from zealous.items.tail import Hours, Lengths, Questions, Scripts, WithKeywords
 from zealous.log import Log
 from zealous.source import open_log

@@ -20,6 +20,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import FancyBboxPatch, Rectangle
+from pictures_associations import associations_figure
+from pictures_tail import tail_figure
 
 import zealous as z
 from zealous.advise import advise
@@ -32,10 +34,8 @@ from zealous.ledger.accounts import accounts as ledger_accounts
 from zealous.mechanism import Zealous
 from zealous.noise import DiscreteLaplace, seeded_bytes
 from zealous.period import Period
-from zealous.report.associations import associations_figure
 from zealous.report.attacks import attacks_figure
 from zealous.report.style import BLUE, GREY, INK, ORANGE, PALE, RED, STYLE, panels
-from zealous.report.tail import tail_figure
 from zealous.theory.accounts import for_accounts
 from zealous.theory.expected import tau_prime_curve
 

@@ -17,6 +17,8 @@ from hypothesis import HealthCheck, settings
 from zealous.report import style
 
 COMMAND = Path(sys.executable).with_name("zealous")
+# Last, as a benchmark may be called as a file of the tests is.
+sys.path += [str(Path(__file__).parents[1] / name) for name in ("benchmarks", "docs")]
 
 
 class Ran(NamedTuple):

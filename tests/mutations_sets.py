@@ -432,7 +432,13 @@ MUTATIONS = [
         "modules of the working directory in the second process of a study",
         TESTS,
         "test_strange_files.py::test_the_second_process_of_a_study",
-        (Change("evaluate/beside.py", '[sys.executable, "-P", "-m"', '[sys.executable, "-m"'),),
+        (
+            Change(
+                "evaluate/second_process.py",
+                'os.environ["PYTHONSAFEPATH"] = "1"',
+                'os.environ["PYTHONSAFEPATH"] = ""',
+            ),
+        ),
     ),
     Mutation(
         "modules of the log's folder in the runs of an audit",

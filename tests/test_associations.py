@@ -14,7 +14,6 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, cast
-from xml.etree import ElementTree
 
 import numpy as np
 import pyarrow as pa
@@ -28,8 +27,6 @@ from zealous.items import itemsets, sequences
 from zealous.mechanism.choose import MECHANISMS
 from zealous.noise import DiscreteLaplace, seeded_bytes
 from zealous.release import Release, Table, file_names, sorted_table
-from zealous.report.associations import MOST, associations_figure
-from zealous.report.style import svg
 from zealous.review import review
 from zealous.verify import verify
 
@@ -588,30 +585,6 @@ def test_a_rule_without_upper_end_is_printed(
     found = {kind: Table(arrow=each) for kind, each in tables([900], counts, SETS, 3).items()}
     strongest(replace(made, about={**made.about, "plan": plan}, tables=found))
     assert "112 (52.4 or more)" in capsys.readouterr().out
-
-
-def test_the_picture(made: Release) -> None:
-    given = {kind: each.arrow for kind, each in made.tables.items()}
-    shown = associations(made.about, given, SETS).to_pylist()
-    one, two = (svg(lambda: associations_figure(shown, SETS)) for _ in range(2))
-    assert one == two
-    ElementTree.fromstring(one)
-    figure = associations_figure(shown, SETS)
-    labels = [each.get_text() for each in figure.axes[0].get_yticklabels()]
-    assert {"butter → jam", "jam → butter", "bread + butter → jam"} <= set(labels[:6])
-    assert len(labels) == len(shown)
-
-
-def test_the_picture_of_odd_rules() -> None:
-    """No rules, more than fit, names that are formulas or long, values that are not there."""
-    assert "<svg" in svg(lambda: associations_figure([], SETS))
-    counts: dict[tuple[str, ...], int] = {(f"${n}_$\n{'x' * 60}",): 5 + n for n in range(12)}
-    pairs = itertools.combinations(sorted(each for (each,) in counts), 2)
-    counts |= {pair: n - 3 for n, pair in enumerate(pairs)}
-    for people in (0, 400):
-        shown = rules([people], counts, scale=Fraction(1))
-        assert "<svg" in svg(lambda: associations_figure(shown, SEQUENCES))  # noqa: B023
-    assert len(associations_figure(shown, SETS).axes[0].get_yticks()) == MOST
 
 
 # Speed

@@ -13,12 +13,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from anonymity_checks import has_similar_histories
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import zealous as z
 from zealous.anonymity import SimilarHistories, anonymize
-from zealous.anonymity.check import has_similar_histories
 from zealous.anonymity.sets import held, sets_of
 from zealous.anonymity.similar_histories import histories
 from zealous.engines.duckdb import DuckDB

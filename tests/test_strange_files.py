@@ -20,13 +20,14 @@ from zealous.report.style import panels, svg
 
 COMMAND = Path(sys.executable).with_name("zealous")
 STRANGE = [
-    "argparse", "ast", "click", "codecs", "collections", "copyreg", "dataclasses", "datetime",
-    "duckdb", "enum", "faulthandler", "functools", "importlib", "inspect", "io", "ir_measures",
-    "jinja2", "json", "matplotlib", "numbers", "numpy", "operator", "os", "pandas", "pickle",
-    "platform", "py4j", "pyarrow", "pyspark", "queue", "random", "re", "rich", "secrets", "select",
+    "argparse", "array", "ast", "click", "codecs", "collections", "concurrent", "copyreg",
+    "dataclasses", "datetime", "duckdb", "enum", "faulthandler", "functools", "importlib",
+    "inspect", "io", "ir_measures", "jinja2", "json", "logging", "matplotlib",
+    "multiprocessing", "numbers", "numpy", "operator", "os", "pandas", "pickle", "platform",
+    "py4j", "pyarrow", "pyspark", "queue", "random", "re", "rich", "runpy", "secrets", "select",
     "shutil", "signal", "sitecustomize", "socket", "sqlglot", "sqlite3", "struct", "subprocess",
     "tempfile", "threading", "token", "traceback", "types", "typing", "usercustomize", "uuid",
-    "warnings", "zealous", "zipfile",
+    "warnings", "weakref", "zealous", "zipfile",
 ]  # fmt: skip
 GOAL = ["--items", "queries", "--items-per-user", "1", "--users", "200", "--epsilon", "20",
         "--delta", "0.01", "--no-ledger"]  # fmt: skip

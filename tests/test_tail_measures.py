@@ -13,13 +13,13 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tail_completion import Completion
+from tail_measures import Share, completion, coverage, distances, total_variation
+from tail_queries import Asked, keys, read_asked
 
 import zealous as z
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import ReleaseError, UsageError
-from zealous.evaluate.asked import Asked, keys, read_asked
-from zealous.evaluate.completion import Completion
-from zealous.evaluate.tail import Share, completion, coverage, distances, total_variation
 from zealous.items.tail import Lengths, Questions
 from zealous.source import Source, open_log
 
