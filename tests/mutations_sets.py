@@ -528,6 +528,18 @@ MUTATIONS = [
                 "ranked = f\"select *, row_number() over () as {rank} "),),
     ),
     Mutation(
+        "limits: looking ahead misses the last of the first entries",
+        TESTS,
+        "test_limits.py::test_looking_ahead_changes_nothing",
+        (Change("source.py", "{place} <= {end}", "{place} < {end}"),),
+    ),
+    Mutation(
+        "limits: looking ahead, entries without a moment come first",
+        TESTS,
+        "test_limits.py::test_looking_ahead_changes_nothing",
+        (Change("source.py", "{2**63 - 1})::hugeint", "{-2**62})::hugeint"),),
+    ),
+    Mutation(
         "limits: an extra column has none",
         TESTS,
         "test_limits.py::test_a_text_over_the_limit_is_as_if_it_were_not_there",

@@ -618,6 +618,16 @@ def test_the_command_prints_claims_beside_what_was_seen(tmp_path: Path) -> None:
             assert " ".join(pair.name.split()[:3]) in done.stdout
 
 
+@pytest.mark.soak
+@pytest.mark.false_alarm(
+    4 * max(len(plan.pairs) for plan in PLANS) * per_test(PLANS),
+    "four bounds for each pair of logs of a plan",
+)
+@pytest.mark.parametrize("plan", PLANS, ids=lambda plan: plan.name)
+def test_a_million_trials_find_nothing(plan: Setting) -> None:
+    assert audit(1_000_000, parts=["pairs"], plans=[plan]).failures() == []
+
+
 def test_the_command_prints_one_object(monkeypatch: pytest.MonkeyPatch) -> None:
     quick = partial(audit, parts=["pairs"])
     monkeypatch.setattr("zealous.audit.audit", quick)
