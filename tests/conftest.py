@@ -67,6 +67,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--times", type=int, default=1, help="run each test so often, each with its own"
     )
+    parser.addoption(
+        "--write-golden", action="store_true", help="write the files of tests/golden anew"
+    )
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
