@@ -72,6 +72,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     parser.addoption("--begin", default="0", help="a hash, which says with which test to begin")
     parser.addoption("--tell", metavar="FILE", help="append each outcome, as soon as it is known")
+    parser.addoption(
+        "--write-golden", action="store_true", help="write the files of tests/golden anew"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
