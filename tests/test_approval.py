@@ -59,8 +59,13 @@ def test_publish_carries_out_a_plan(run: Run, tmp_path: Path) -> None:
 def test_a_plan_allows_no_other_parameters(run: Run, tmp_path: Path) -> None:
     run(*PLAN)
     (tmp_path / "log.csv").write_text("user,time,query,A,B\n1,2026-01-01 10:00,x,1,2\n")
-    for more in (["--epsilon", "13"], ["--items", "queries"], ["--select", "random"],
-                 ["--unit", "user"], ["--fold-words"]):  # fmt: skip
+    for more in (
+        ["--epsilon", "13"],
+        ["--items", "queries"],
+        ["--select", "random"],
+        ["--unit", "user"],
+        ["--fold-words"],
+    ):
         done = run("publish", "log.csv", "--plan", "plan.json", *more, "-o", "out")
         assert done.code == 2
         assert more[0] in done.stderr

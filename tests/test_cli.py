@@ -31,18 +31,28 @@ def test_the_reference_page_is_what_the_commands_say() -> None:
     # In a process of its own: a command keeps how it was asked for help the first time.
     made = subprocess.run(
         [sys.executable, "-c", "import commands; print(commands.page(), end='')"],
-        cwd=DOCS, capture_output=True, text=True, check=True,
-    )  # fmt: skip
+        cwd=DOCS,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert made.stdout == (DOCS / "commands.md").read_text(), "run python docs/commands.py"
 
 
 def test_plan_prints_the_contract(run: Run) -> None:
     found = json.loads(run(*PLAN, "--json").stdout)
     assert {
-        "guarantee": "probabilistic", "neighbors": "replace", "epsilon": 1, "delta": 0.001,
-        "users": 500000, "items_per_user": 2, "noise": "discrete-laplace", "scale": 4, "tau": 4,
+        "guarantee": "probabilistic",
+        "neighbors": "replace",
+        "epsilon": 1,
+        "delta": 0.001,
+        "users": 500000,
+        "items_per_user": 2,
+        "noise": "discrete-laplace",
+        "scale": 4,
+        "tau": 4,
         "tau_prime": 79,
-    }.items() <= found.items()  # fmt: skip
+    }.items() <= found.items()
     assert 0.0007 < found["delta_achieved"] <= 0.001
 
 
@@ -69,11 +79,22 @@ def test_plan_the_other_way_round(run: Run) -> None:
 def test_plan_for_several_kinds(run: Run) -> None:
     found = json.loads(
         run(
-            "plan", "--items", "queries,keywords", "--items-per-user", "queries=5,keywords=20",
-            "--split", "queries=1,keywords=3", "--users", 500000, "--epsilon", 2, "--delta",
-            "1e-3", "--json",
+            "plan",
+            "--items",
+            "queries,keywords",
+            "--items-per-user",
+            "queries=5,keywords=20",
+            "--split",
+            "queries=1,keywords=3",
+            "--users",
+            500000,
+            "--epsilon",
+            2,
+            "--delta",
+            "1e-3",
+            "--json",
         ).stdout
-    )  # fmt: skip
+    )
     assert found["epsilon"] == 2
     assert [(part["kind"], part["items_per_user"], part["epsilon"]) for part in found["parts"]] == [
         ("queries", 5, 0.5),

@@ -205,8 +205,16 @@ def test_a_plan_names_the_public_file_and_takes_no_other(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(path.parent)
-    asked = ("--items", "queries", "--items-per-user", "2", "--domain", "list.csv", "--epsilon",
-             "2")  # fmt: skip
+    asked = (
+        "--items",
+        "queries",
+        "--items-per-user",
+        "2",
+        "--domain",
+        "list.csv",
+        "--epsilon",
+        "2",
+    )
     assert run("plan", *asked, "-o", "plan.json").exit_code == 0
     (part,) = read_plan(Path("plan.json")).planned.parts
     assert part.public is not None
@@ -236,8 +244,10 @@ def test_what_only_zealous_can_tell_is_refused_for_others() -> None:
     result = run(*asked, "--json")
     told = json.loads(result.stdout)
     assert (told["mechanism"], told["noise"], told["tau_prime"]) == (
-        "gaussian", "discrete-gaussian", 69,
-    )  # fmt: skip
+        "gaussian",
+        "discrete-gaussian",
+        69,
+    )
 
 
 def test_numbers_that_are_none_do_not_stop_a_run(tmp_path: Path) -> None:

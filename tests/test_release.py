@@ -127,8 +127,9 @@ def test_rows_are_sorted_by_count_then_item(release: Release) -> None:
         ("gloves", 12),
         ("hats", 12),
     ]
-    given = pa.table({"a": ["y", "x", "ä", "x", "X"], "b": ["1", "2", "1", "1", "1"],
-                      "count": [5, 5, 5, 5, 9]})  # fmt: skip
+    given = pa.table(
+        {"a": ["y", "x", "ä", "x", "X"], "b": ["1", "2", "1", "1", "1"], "count": [5, 5, 5, 5, 9]}
+    )
     found = sorted_table(given, ("a", "b")).arrow.to_pylist()
     assert [row["a"] + row["b"] for row in found] == ["X1", "x1", "x2", "y1", "ä1"]
 

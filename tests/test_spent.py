@@ -234,10 +234,18 @@ def test_who_does_not_listen_ends_no_run(drinks: Path) -> None:
 @pytest.mark.parametrize(
     "redirected",
     [
-        "2>&1 | head -n 1", "2>&1 | true", "| true", "2> /dev/full", "> /dev/full", ">&- 2>&-",
-        "--json >&-", "--json > /dev/full", "--json 2>&-", "<&- >&- 2>&-",
+        "2>&1 | head -n 1",
+        "2>&1 | true",
+        "| true",
+        "2> /dev/full",
+        "> /dev/full",
+        ">&- 2>&-",
+        "--json >&-",
+        "--json > /dev/full",
+        "--json 2>&-",
+        "<&- >&- 2>&-",
     ],
-)  # fmt: skip
+)
 def test_a_terminal_that_is_gone_or_full_loses_no_release(redirected: str, tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text("user,query\n" + "".join(f"{n},tea\n" for n in range(150)))
     words = [str(COMMAND), "publish", "log.csv", *OPTIONS, "-o", "out"]

@@ -53,9 +53,14 @@ def ran(folder: Path) -> str:
 
 def run(folder: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [COMMAND, *map(str, arguments)], cwd=folder, capture_output=True, text=True, check=False,
-        timeout=300, env=os.environ | {"PYTHONSTARTUP": "sitecustomize.py"},
-    )  # fmt: skip
+        [COMMAND, *map(str, arguments)],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+        env=os.environ | {"PYTHONSTARTUP": "sitecustomize.py"},
+    )
 
 
 def test_publishing(folder: Path) -> None:
@@ -97,7 +102,10 @@ def test_how_pictures_look_is_not_read_from_the_working_directory(tmp_path: Path
     )
     (tmp_path / "matplotlibrc").write_text("axes.facecolor: red\nxtick.major.size: 20\n")
     told = subprocess.run(
-        [sys.executable, "-P", "-c", program], cwd=tmp_path, capture_output=True, text=True,
+        [sys.executable, "-P", "-c", program],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
         check=True,
-    )  # fmt: skip
+    )
     assert told.stdout == drawn()
