@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -13,12 +14,13 @@ import zealous as z
 from zealous.approval import Approved, read_plan, write_plan
 from zealous.errors import Refused, UsageError
 
-PLAN = [
-    "plan", "--items", "queries,keywords,columns:A+B", "--items-per-user",
-    "queries=2,keywords=5,columns:A+B=1", "--split", "queries=1,keywords=2,columns:A+B=1/2",
-    "--users", 500, "--epsilon", 12, "--delta", "0.001", "--unit", "user-day",
-    "--select", "frequent", "--fold-words", "--parameters-from", "public-facts", "-o", "plan.json",
-]  # fmt: skip
+PLAN = shlex.split(
+    "plan --items queries,keywords,columns:A+B "
+    "--items-per-user queries=2,keywords=5,columns:A+B=1 "
+    "--split queries=1,keywords=2,columns:A+B=1/2 --users 500 --epsilon 12 --delta 0.001 "
+    "--unit user-day --select frequent --fold-words --parameters-from public-facts "
+    "-o plan.json"
+)
 
 
 def test_a_plan_survives_the_file(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -117,9 +118,11 @@ def test_a_large_delta_per_person_needs_a_word(run: Run) -> None:
 def test_data_goes_to_stdout_and_notes_to_stderr(run: Run, tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text("user,query\n" + "".join(f"{n},tea\n" for n in range(60)))
     done = run(
-        "publish", "log.csv", "--items", "queries", "--items-per-user", 1, "--users", 100,
-        "--epsilon", 10, "--delta", "0.01", "-o", "out", "--json",
-    )  # fmt: skip
+        *shlex.split(
+            "publish log.csv --items queries --items-per-user 1 --users 100 --epsilon 10 "
+            "--delta 0.01 -o out --json"
+        )
+    )
     assert done.code == 0
     assert json.loads(done.stdout)["files"]["queries"]["rows"] == 1
     assert "counting queries" in done.stderr

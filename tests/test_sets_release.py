@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
@@ -189,8 +190,10 @@ def test_both_families_are_verified(run: Run, tmp_path: Path) -> None:
     }
 
 
-GAUSSIAN = ["--guarantee", "indistinguishable", "--epsilon", 9000, "--delta", "0.001",
-            "--accept-delta", "--items", "itemsets:product", "--max-size", 2]  # fmt: skip
+GAUSSIAN = shlex.split(
+    "--guarantee indistinguishable --epsilon 9000 --delta 0.001 --accept-delta "
+    "--items itemsets:product --max-size 2"
+)
 
 
 @pytest.mark.parametrize("name", ["rounds", "things:product=rounds"])

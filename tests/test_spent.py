@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -27,8 +28,7 @@ from zealous.verify import verify
 
 COMMAND = Path(sys.executable).with_name("zealous")
 GOAL = z.ProbabilisticDP(epsilon=20, delta="0.01", users=200)
-OPTIONS = ["--items", "queries", "--items-per-user", "1", "--users", "200", "--epsilon", "20",
-           "--delta", "0.01"]  # fmt: skip
+OPTIONS = shlex.split("--items queries --items-per-user 1 --users 200 --epsilon 20 --delta 0.01")
 ODD = [
     "a.b", "a.", "[0]", "a[0]", "*", "/", "a/b", "-", "--", "a b", " a", "a`b", "``", 'a"b', '"',
     "'", "\n", "a\rb", "\t", "count ", "cöunt", "e\u0301", "😀", "\u202eabc", "\ufeffx", "<b>",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -28,8 +29,9 @@ STRANGE = [
     "tempfile", "threading", "token", "traceback", "types", "typing", "usercustomize", "uuid",
     "warnings", "zealous", "zipfile",
 ]  # fmt: skip
-GOAL = ["--items", "queries", "--items-per-user", "1", "--users", "200", "--epsilon", "20",
-        "--delta", "0.01", "--no-ledger"]  # fmt: skip
+GOAL = shlex.split(
+    "--items queries --items-per-user 1 --users 200 --epsilon 20 --delta 0.01 --no-ledger"
+)
 STUDY = 'epsilons = [1]\nk = [2]\ndraws = 1\nkinds = ["queries", "query-pairs"]\n'
 
 
@@ -71,8 +73,9 @@ def test_publishing(folder: Path) -> None:
 
 def test_the_second_process_of_a_study(folder: Path) -> None:
     (folder / "study.toml").write_text(STUDY)
-    done = run(folder, "compare", "log.csv", "--study", "study.toml", "--memory", "3GB",
-               "--threads", "2", "-o", "study")  # fmt: skip
+    done = run(
+        folder, *shlex.split("compare log.csv --study study.toml --memory 3GB --threads 2 -o study")
+    )
     assert ran(folder) == ""
     assert done.returncode == 0, done.stderr
 
