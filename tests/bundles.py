@@ -28,18 +28,23 @@ TRACKED: dict[str, Any] = {
     "hash": "ab" * 32,
     "accounts": {
         "period": {
-            "epsilon": 2.0, "delta": 0.001, "exact": {"epsilon": "2", "delta": "1/1000"},
-            "releases": 1, "within": "2026-03",
+            "epsilon": 2.0,
+            "delta": 0.001,
+            "exact": {"epsilon": "2", "delta": "1/1000"},
+            "releases": 1,
+            "within": "2026-03",
         },
         "all": {
-            "epsilon": 14.0, "delta": 0.007, "exact": {"epsilon": "14", "delta": "7/1000"},
+            "epsilon": 14.0,
+            "delta": 0.007,
+            "exact": {"epsilon": "14", "delta": "7/1000"},
             "releases": 7,
         },
         "delta_for_anybody": 0.007,
         "definition": "probabilistic",
     },
     "caps": {"all": {"epsilon": 24.0, "delta": 0.012}, "period": None},
-}  # fmt: skip
+}
 
 
 def made(

@@ -167,9 +167,17 @@ class Forks:
 
 
 LIBRARIES = (
-    "click", "duckdb", "jinja2", "numpy", "pandas", "pyarrow.compute", "pyarrow.csv",
-    "pyarrow.parquet", "rich.console", "sqlite3",
-)  # fmt: skip
+    "click",
+    "duckdb",
+    "jinja2",
+    "numpy",
+    "pandas",
+    "pyarrow.compute",
+    "pyarrow.csv",
+    "pyarrow.parquet",
+    "rich.console",
+    "sqlite3",
+)
 
 
 @pytest.fixture(scope="session")

@@ -183,9 +183,15 @@ def histories(
 
 
 def counts(
-    family: str, people: Mapping[str, Sequence[set[str]]], levels: Sequence[Published],
-    *, size: int, things: int, m: int, key: int,
-) -> Counter[Names]:  # fmt: skip
+    family: str,
+    people: Mapping[str, Sequence[set[str]]],
+    levels: Sequence[Published],
+    *,
+    size: int,
+    things: int,
+    m: int,
+    key: int,
+) -> Counter[Names]:
     """How many people count for each.
 
     Args:

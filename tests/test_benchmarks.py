@@ -66,10 +66,16 @@ COMMANDS: dict[str, tuple[list[str], str]] = {  # arguments, and what the output
 }  # fmt: skip
 # What needs a peer's environment, or makes one.
 ELSEWHERE = {
-    "peers/setup.py", "peers/mlxtend_itemsets.py", "peers/opendp_first.py",
-    "peers/opendp_polars.py", "peers/pipelinedp_gaussian.py", "peers/pipelinedp_local.py",
-    "peers/pipelinedp_spark.py", "peers/smartnoise_sql.py", "peers/tumult_analytics.py",
-}  # fmt: skip
+    "peers/setup.py",
+    "peers/mlxtend_itemsets.py",
+    "peers/opendp_first.py",
+    "peers/opendp_polars.py",
+    "peers/pipelinedp_gaussian.py",
+    "peers/pipelinedp_local.py",
+    "peers/pipelinedp_spark.py",
+    "peers/smartnoise_sql.py",
+    "peers/tumult_analytics.py",
+}
 
 
 @pytest.fixture(scope="module")

@@ -147,9 +147,7 @@ def spread(spark: Spark, frame: Any, key: int, m: int) -> float:
 
 
 @pytest.mark.parametrize("kind", ["bigint", "string"])
-def test_selection_is_unbiased(
-    kind: str, spark: Spark, monkeypatch: pytest.MonkeyPatch
-) -> None:  # fmt: skip
+def test_selection_is_unbiased(kind: str, spark: Spark, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every item of a user is as likely to be kept; the same test finds another hash biased."""
     with spark:
         frame = spark.session.range(0, 1500 * 20, 1, 2).selectExpr(

@@ -143,8 +143,10 @@ def test_the_tables_for_the_engine(family: str, data: Any, most: int) -> None:
     assert [*code.values()] == list(range(len(code)))
     place: dict[tuple[str, ...], Any] = {(name,): number for name, number in code.items()}
     for size, level in enumerate(levels[1:], 2):
-        rows = {(row["grown:parent"], row["grown:last"]): row["grown:place"]
-                for row in grown.smaller(size).to_pylist()}  # fmt: skip
+        rows = {
+            (row["grown:parent"], row["grown:last"]): row["grown:place"]
+            for row in grown.smaller(size).to_pylist()
+        }
         assert len(rows) == len(level)
         place |= {item: rows[place[item[:-1]], code[item[-1]]] for item in level}
     by_name = {(place[item[:-1]], code[item[-1]]): worth for item, worth in found(grown).items()}
@@ -204,9 +206,11 @@ def test_numbers_do_not_run_over() -> None:
     """The largest place and the largest thing are still one number of 63 bits."""
     things, last = 50_000_000, 49_999_999
     level = Level(
-        codes=np.array([[0, 1], [7, last]]), parent=np.array([0, MOST - 1]),
-        counts=np.array([1, 1]), things=things,
-    )  # fmt: skip
+        codes=np.array([[0, 1], [7, last]]),
+        parent=np.array([0, MOST - 1]),
+        counts=np.array([1, 1]),
+        things=things,
+    )
     assert level.find(np.array([MOST - 1, MOST - 1, -1]), np.array([last, 0, last])).tolist() == [
         1,
         -1,

@@ -249,9 +249,13 @@ def test_a_session_column_replaces_the_gap(tmp_path, engine) -> None:
 
 def test_a_blank_session_id_is_no_session(tmp_path, engine) -> None:
     path = tmp_path / "log.csv"
-    rows = [f"{user},2026-01-01 00:0{n},{query},{session}"
-            for user in "ab" for n, (query, session) in enumerate(
-                [("one", ""), ("two", " "), ("three", "s"), ("four", "s")])]  # fmt: skip
+    rows = [
+        f"{user},2026-01-01 00:0{n},{query},{session}"
+        for user in "ab"
+        for n, (query, session) in enumerate(
+            [("one", ""), ("two", " "), ("three", "s"), ("four", "s")]
+        )
+    ]
     path.write_text("\n".join(["user,time,query,session", *rows]) + "\n")
     assert counted(engine, path, z.query_pairs(5), m=5) == {("three", "four"): 2}
 
@@ -329,9 +333,14 @@ def test_no_column_of_the_log_can_take_the_place_of_the_order(tmp_path, engine) 
 
 
 IDS = [
-    pa.int64(), pa.uint64(), pa.float64(), pa.float32(), pa.decimal128(10, 0), pa.decimal128(12, 2),
+    pa.int64(),
+    pa.uint64(),
+    pa.float64(),
+    pa.float32(),
+    pa.decimal128(10, 0),
+    pa.decimal128(12, 2),
     pa.string(),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("kind", IDS, ids=str)

@@ -123,10 +123,14 @@ def cases() -> list[Any]:
         (20, 1, Fraction(1, 4)),
     ]
     found += [
-        (Selection, Selection(items_per_user=1, scale=Fraction(scale), tau=1, tau_prime=bound,
-                              longer=longer))
+        (
+            Selection,
+            Selection(
+                items_per_user=1, scale=Fraction(scale), tau=1, tau_prime=bound, longer=longer
+            ),
+        )
         for scale, bound, longer in shapes
-    ]  # fmt: skip
+    ]
     found += [
         (kind, kind(items_per_user=2, scale=Fraction(scale), tau=tau, tau_prime=tau + t))
         for kind in (Zealous, Gaussian)
@@ -246,8 +250,12 @@ def test_it_holds_whatever_else_is_published(
     for users in range(0, above + 3 * e, max(1, (above + 3 * e) // 25)):
         law = thresholded(noise, mechanism.scale, above, users)
         for other in (above + 1, above + 2, above + e, above + 4 * e):
-            lows = np.array([low(lowest(mechanism, min(int(count), other)), int(count))
-                             for count in law.noisy()])  # fmt: skip
+            lows = np.array(
+                [
+                    low(lowest(mechanism, min(int(count), other)), int(count))
+                    for count in law.noisy()
+                ]
+            )
             assert law.given((lows <= users) & (users <= law.noisy() + e)) >= 0.95 - FLOAT
         assert coverage(interval, users, law) >= 0.95 - FLOAT
     if isinstance(mechanism, OfSmaller):

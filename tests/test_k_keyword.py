@@ -107,10 +107,13 @@ def test_by_hand(tmp_path) -> None:
         *((user, "tea") for user in "abc"),  # frequent, and absorbs what is cut to it
         ("d", "teapot"),
         ("a", "teas"),
-        ("a", "cups"), ("b", "cupboard"), ("c", "cuba"),
-        ("a", "zen"), ("b", "zoo"),
+        ("a", "cups"),
+        ("b", "cupboard"),
+        ("c", "cuba"),
+        ("a", "zen"),
+        ("b", "zoo"),
         ("b", "y"),
-    }  # fmt: skip
+    }
     rows, told = applied(write(tmp_path / "log.parquet", held), 3)
     counts = Counter(keyword for _, keyword in set(rows))
     # "cup" has two users, so all three go to "cu"; "z" has two, and "y" is as short as can be.

@@ -136,11 +136,16 @@ def test_sessions_by_their_ids(rows, k, tmp_path_factory) -> None:
 
 def test_by_hand(tmp_path) -> None:
     rows = [
-        Asked("a", "Green Tea", 0), Asked("a", "my own name", 5), Asked("a", "tea pot", 31),
+        Asked("a", "Green Tea", 0),
+        Asked("a", "my own name", 5),
+        Asked("a", "tea pot", 31),
         Asked("a", "green tea", 62),
-        Asked("b", "green  tea", 0), Asked("b", "green tea", 1),
-        Asked("c", "tea pot", None), Asked("c", "???", 3), Asked("c", "elsewhere", None),
-    ]  # fmt: skip
+        Asked("b", "green  tea", 0),
+        Asked("b", "green tea", 1),
+        Asked("c", "tea pot", None),
+        Asked("c", "???", 3),
+        Asked("c", "elsewhere", None),
+    ]
     found, told = applied(write(tmp_path / "log.parquet", rows), KQuery(k=2))
     at = lambda minute: START + timedelta(minutes=minute)  # noqa: E731
     # Between 31 and 62 there are 31 minutes; "tea pot" has one user whose session is known.

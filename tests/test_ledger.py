@@ -217,8 +217,11 @@ def test_accounts_never_fall_and_never_pass_the_plain_sum(
         assert after.epsilon <= sum(2 * each.epsilon for each in [*some, *more])
         for person in ("a", "b"):  # whoever she is, she pays no more than the account says
             hers = [each for each in [*some, *more] if each.people in (None, person)]
-            touched = [each for each in hers if within is None or not each.period
-                       or each.period.overlaps(within)]  # fmt: skip
+            touched = [
+                each
+                for each in hers
+                if within is None or not each.period or each.period.overlaps(within)
+            ]
             paid = sum(measure.cost(each, within).epsilon for each in touched)
             assert paid <= after.epsilon
 
@@ -227,7 +230,13 @@ def test_numbers_for_people_are_rounded_against_us() -> None:
     assert shown(Fraction(1, 3)) == "0.333334"
     assert shown(Fraction(1, 3), up=False) == "0.333333"
     assert [shown(Fraction(text)) for text in ("10", "0.1", "1e-9", "100000", "0", "1.25e-7")] == [
-        "10", "0.1", "1e-9", "100000", "0", "1.25e-7"]  # fmt: skip
+        "10",
+        "0.1",
+        "1e-9",
+        "100000",
+        "0",
+        "1.25e-7",
+    ]
 
 
 def test_a_bar_is_full_only_when_all_is_spent() -> None:
@@ -670,9 +679,17 @@ def test_unlawful_events_are_found_even_with_a_fitting_chain(ledger: Ledger) -> 
     def mark(connection: sqlite3.Connection) -> None:
         row = connection.execute("select hash from events order by seq desc limit 1").fetchone()
         body = json.dumps(
-            {"by": "x", "directory": "x", "entry": 2, "event": "released", "hash": entry.hash,
-             "sha256": "x", "time": entry.time.isoformat()}, separators=(",", ":")
-        )  # fmt: skip
+            {
+                "by": "x",
+                "directory": "x",
+                "entry": 2,
+                "event": "released",
+                "hash": entry.hash,
+                "sha256": "x",
+                "time": entry.time.isoformat(),
+            },
+            separators=(",", ":"),
+        )
         connection.execute("insert into events values (4, ?, ?)", (body, chained(row[0], body)))
 
     tampered(ledger.path, mark)

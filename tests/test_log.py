@@ -302,8 +302,9 @@ def test_lists_of_urls_and_keywords(tmp_path: Path, entries: Entries) -> None:
         "keywords": ["鞋", "子"],
     }
     for kind in (pa.list_(pa.string()), pa.large_list(pa.string()), pa.list_(pa.string(), 2)):
-        schema = pa.schema([("user", "string"), ("query", "string"), ("urls", kind),
-                            ("keywords", kind)])  # fmt: skip
+        schema = pa.schema(
+            [("user", "string"), ("query", "string"), ("urls", kind), ("keywords", kind)]
+        )
         pq.write_table(pa.Table.from_pylist([row], schema), tmp_path / "l.parquet")
         log = read_log(tmp_path / "l.parquet")
         assert roles(log)["url"] == "urls"

@@ -182,8 +182,9 @@ def test_laplace_noise_needs_no_delta_and_all_of_epsilon(
         scale = float(found.scale)
         assert excess_of_all(scale, moved, float(epsilon), gaussian=False) < 1e-13
         assert excess_of_all(scale, moved, 0.98 * float(epsilon), gaussian=False) > 1e-3
-        less = goal.of(Indistinguishability, epsilon=goal.epsilon * Fraction(99, 100),
-                       delta=Fraction(0))  # fmt: skip
+        less = goal.of(
+            Indistinguishability, epsilon=goal.epsilon * Fraction(99, 100), delta=Fraction(0)
+        )
         assert found.delta(less) == 1
 
 
@@ -378,14 +379,19 @@ def test_what_is_no_candidate_is_left_out(monkeypatch: pytest.MonkeyPatch) -> No
         OfSmaller(items_per_user=1, scale=Fraction(1)).release(count)
 
 
-@pytest.mark.parametrize("goal", [
-    ProbabilisticDP(epsilon=9, delta="0.1", users=100),
-    Indistinguishability(epsilon=9, delta="0.1"),
-], ids=["of-smaller", "of-smaller-gaussian"])  # fmt: skip
+@pytest.mark.parametrize(
+    "goal",
+    [
+        ProbabilisticDP(epsilon=9, delta="0.1", users=100),
+        Indistinguishability(epsilon=9, delta="0.1"),
+    ],
+    ids=["of-smaller", "of-smaller-gaussian"],
+)
 def test_a_seeded_run_repeats_itself(goal: Guarantee, tmp_path: Path) -> None:
     """In whatever order the lines are; and another seed gives another release."""
-    lines = [f"u{user},{thing}" for user in range(40) for thing in "abcde"
-             if user % 5 != ord(thing) % 5]  # fmt: skip
+    lines = [
+        f"u{user},{thing}" for user in range(40) for thing in "abcde" if user % 5 != ord(thing) % 5
+    ]
     kinds = z.itemsets("item", max_size=3, items_per_user=4)
 
     def drawn(order: int, seed: int) -> list[Any]:

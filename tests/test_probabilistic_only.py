@@ -107,8 +107,10 @@ def test_weighted_set_union() -> None:
     # The threshold is the largest that some number of items needs, so there it is exact.
     sigma = 4.0
     numbers = range(1, 200)
-    needed = [1 / math.sqrt(t) - sigma * stats.norm.ppf(-math.expm1(math.log1p(-exposed) / t))
-              for t in numbers]  # fmt: skip
+    needed = [
+        1 / math.sqrt(t) - sigma * stats.norm.ppf(-math.expm1(math.log1p(-exposed) / t))
+        for t in numbers
+    ]
     threshold = max(needed)
     chances = [
         somebody(float(stats.norm.sf((threshold - 1 / math.sqrt(t)) / sigma)), t) for t in numbers

@@ -28,9 +28,13 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_kind_of_a_log(path: Path) -> None:
     kinds = [
-        z.keywords(2), z.queries(2), z.clicks(2), z.query_pairs(1), z.query_clicks(2),
+        z.keywords(2),
+        z.queries(2),
+        z.clicks(2),
+        z.query_pairs(1),
+        z.query_clicks(2),
         z.columns("url", items_per_user=2),
-    ]  # fmt: skip
+    ]
     goal = z.ProbabilisticDP(epsilon=200, delta="0.01", users=200)
     release = z.publish(z.read_log(path), goal, kinds, select="first")
     found = {

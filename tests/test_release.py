@@ -8,6 +8,7 @@ import json
 import os
 import random
 import re
+import shlex
 import stat
 from dataclasses import replace
 from pathlib import Path
@@ -127,8 +128,9 @@ def test_rows_are_sorted_by_count_then_item(release: Release) -> None:
         ("gloves", 12),
         ("hats", 12),
     ]
-    given = pa.table({"a": ["y", "x", "ä", "x", "X"], "b": ["1", "2", "1", "1", "1"],
-                      "count": [5, 5, 5, 5, 9]})  # fmt: skip
+    given = pa.table(
+        {"a": ["y", "x", "ä", "x", "X"], "b": ["1", "2", "1", "1", "1"], "count": [5, 5, 5, 5, 9]}
+    )
     found = sorted_table(given, ("a", "b")).arrow.to_pylist()
     assert [row["a"] + row["b"] for row in found] == ["X1", "x1", "x2", "y1", "ä1"]
 
@@ -472,9 +474,12 @@ def test_counts_stay_numbers(tmp_path: Path, release: Release) -> None:
 
 def test_the_command_prints_one_json_object(run: Run, tmp_path: Path) -> None:
     made(tmp_path, kinds=[queries(2)])
-    ran = run("publish", "log.tsv", "--items", "queries,clicks", "--users", 1000, "--epsilon", 2000,
-              "--delta", "0.5", "--items-per-user", 2, "-o", "out", "--json",
-              "--parameters-from", "public-facts")  # fmt: skip
+    ran = run(
+        *shlex.split(
+            "publish log.tsv --items queries,clicks --users 1000 --epsilon 2000 --delta 0.5 "
+            "--items-per-user 2 -o out --json --parameters-from public-facts"
+        )
+    )
     assert ran.code == 0
     printed = json.loads(ran.stdout)
     assert printed.pop("directory") == "out"

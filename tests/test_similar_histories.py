@@ -73,9 +73,16 @@ def applied(engine: DuckDB, path: Path, k: int, tolerance: Any = "0.2") -> Given
 
 def test_by_hand(engine: DuckDB, tmp_path: Path) -> None:
     rows = log(
-        ann="a,b,c,own one", bob="A,B,C", cat="a,b,bobs", dan="x", eve="x,y", fay="x", gil="odd",
-        hal="very odd,!", ida="odder",
-    )  # fmt: skip
+        ann="a,b,c,own one",
+        bob="A,B,C",
+        cat="a,b,bobs",
+        dan="x",
+        eve="x,y",
+        fay="x",
+        gil="odd",
+        hal="very odd,!",
+        ida="odder",
+    )
     path = write(tmp_path / "log.parquet", rows)
     found = applied(engine, path, 3, "0")
     assert found.histories() == {

@@ -109,7 +109,13 @@ def test_each_partition_drops_what_it_can_before_it_is_sent(spark: z.Spark, tmp_
         elif "Aggregate" in each:
             marks.append("aggregate")
     assert marks == [
-        "aggregate", "send", "aggregate",  # a user's distinct items: a robot's are in all parts
-        "limit partial", "send", "limit final",  # at most m of a user leave each part
-        "aggregate", "send", "aggregate",  # a frequent item is one row of each part
-    ], found  # fmt: skip
+        "aggregate",
+        "send",
+        "aggregate",  # a user's distinct items: a robot's are in all parts
+        "limit partial",
+        "send",
+        "limit final",  # at most m of a user leave each part
+        "aggregate",
+        "send",
+        "aggregate",  # a frequent item is one row of each part
+    ], found

@@ -25,9 +25,7 @@ pytest_plugins = ("spark",)
 pytestmark = SPARK
 
 KINDS = {kind.name(): kind for kind in tail(99)}
-NOBODY: dict[str, dict[str, int]] = {
-    "queries": {}, "keywords": {}, "ngrams-2": {}, "ngrams-3": {}
-}  # fmt: skip
+NOBODY: dict[str, dict[str, int]] = {"queries": {}, "keywords": {}, "ngrams-2": {}, "ngrams-3": {}}
 
 
 @pytest.fixture(scope="module")

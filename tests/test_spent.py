@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -27,8 +28,7 @@ from zealous.verify import verify
 
 COMMAND = Path(sys.executable).with_name("zealous")
 GOAL = z.ProbabilisticDP(epsilon=20, delta="0.01", users=200)
-OPTIONS = ["--items", "queries", "--items-per-user", "1", "--users", "200", "--epsilon", "20",
-           "--delta", "0.01"]  # fmt: skip
+OPTIONS = shlex.split("--items queries --items-per-user 1 --users 200 --epsilon 20 --delta 0.01")
 ODD = [
     "a.b", "a.", "[0]", "a[0]", "*", "/", "a/b", "-", "--", "a b", " a", "a`b", "``", 'a"b', '"',
     "'", "\n", "a\rb", "\t", "count ", "cöunt", "e\u0301", "😀", "\u202eabc", "\ufeffx", "<b>",
@@ -234,10 +234,18 @@ def test_who_does_not_listen_ends_no_run(drinks: Path) -> None:
 @pytest.mark.parametrize(
     "redirected",
     [
-        "2>&1 | head -n 1", "2>&1 | true", "| true", "2> /dev/full", "> /dev/full", ">&- 2>&-",
-        "--json >&-", "--json > /dev/full", "--json 2>&-", "<&- >&- 2>&-",
+        "2>&1 | head -n 1",
+        "2>&1 | true",
+        "| true",
+        "2> /dev/full",
+        "> /dev/full",
+        ">&- 2>&-",
+        "--json >&-",
+        "--json > /dev/full",
+        "--json 2>&-",
+        "<&- >&- 2>&-",
     ],
-)  # fmt: skip
+)
 def test_a_terminal_that_is_gone_or_full_loses_no_release(redirected: str, tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text("user,query\n" + "".join(f"{n},tea\n" for n in range(150)))
     words = [str(COMMAND), "publish", "log.csv", *OPTIONS, "-o", "out"]

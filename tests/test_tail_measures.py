@@ -241,10 +241,16 @@ def covered_slowly(release: Mapping[str, Rows], texts: Sequence[str]) -> dict[st
         own = {tuple(text.split()) for text, n in rows.items() if n > 0}
         for name, known in (("queries", asked), ("ngrams", own), ("either", asked | own)):
             places = {
-                text: len({i + k for i, run in enumerate(_runs(text, size)) if run in known
-                           for k in range(size)})
+                text: len(
+                    {
+                        i + k
+                        for i, run in enumerate(_runs(text, size))
+                        if run in known
+                        for k in range(size)
+                    }
+                )
                 for text in tail
-            }  # fmt: skip
+            }
             lengths = {text: len(text.split()) for text in tail}
             some = {text: int(bool(n)) for text, n in places.items()}
             found[f"{name}-{size}"] = share(some, ones, tail)

@@ -168,10 +168,13 @@ def test_the_tables(publish: Publish, tmp_path: Path) -> None:
         ("1/3", "1/7", ["--split", "queries=2,keywords=5"]),
         ("0.1", "1e-3", ["--split", "keywords=0.3,queries=0.1"]),
         ("3", "2", ["--guarantee", "indistinguishable", "--neighbors", "add-remove"]),
-        ("2", "5", ["--mechanism", "queries=laplace,keywords=laplace", "--guarantee",
-                    "indistinguishable"]),
+        (
+            "2",
+            "5",
+            ["--mechanism", "queries=laplace,keywords=laplace", "--guarantee", "indistinguishable"],
+        ),
     ],
-)  # fmt: skip
+)
 def test_the_total_is_exactly_what_is_said(
     epsilon: str, tail: str, more: list[str], run: Run
 ) -> None:
@@ -233,8 +236,9 @@ def test_the_ledger_keeps_to_its_cap_with_the_tail(
     run: Run, publish: Publish, tmp_path: Path
 ) -> None:
     log(tmp_path / "log.csv")
-    capped = run("ledger", "init", "log.csv", "--dataset", "x", "--cap-epsilon", 2.5,
-                 "--cap-delta", 1)  # fmt: skip
+    capped = run(
+        "ledger", "init", "log.csv", "--dataset", "x", "--cap-epsilon", 2.5, "--cap-delta", 1
+    )
     assert capped.code == 0, capped.said
     ran = publish(*ITEMS, *GOAL, "--tail", "0.6")
     assert ran.code == 1
@@ -309,8 +313,12 @@ def test_with_other_options(more: list[str], publish: Publish, tmp_path: Path) -
 
 
 def test_beside_other_kinds(publish: Publish, tmp_path: Path) -> None:
-    items = ["--items", "queries,query-pairs,keywords", "--items-per-user",
-             "queries=1,query-pairs=2,keywords=7"]  # fmt: skip
+    items = [
+        "--items",
+        "queries,query-pairs,keywords",
+        "--items-per-user",
+        "queries=1,query-pairs=2,keywords=7",
+    ]
     ran = publish(*items, *GOAL, "--tail", 1)
     assert ran.code == 0, ran.said
     most = {part["kind"]: part["items_per_user"] for part in about(tmp_path / "out")["plan"]}
@@ -319,8 +327,12 @@ def test_beside_other_kinds(publish: Publish, tmp_path: Path) -> None:
 
 
 def test_some_of_them_by_their_names(publish: Publish, tmp_path: Path) -> None:
-    items = ["--items", "queries,keywords,ngrams-2,prefixes-2,hours", "--items-per-user",
-             "queries=1,keywords=7,ngrams-2=3,prefixes-2=2,hours=1"]  # fmt: skip
+    items = [
+        "--items",
+        "queries,keywords,ngrams-2,prefixes-2,hours",
+        "--items-per-user",
+        "queries=1,keywords=7,ngrams-2=3,prefixes-2=2,hours=1",
+    ]
     ran = publish(*items, *EXACT)
     assert ran.code == 0, ran.said
     assert sum(spent(about(tmp_path / "out")["plan"]).values()) == 9000
@@ -492,10 +504,14 @@ def section(readme: str, name: str) -> str:
     [
         ([], "users", "Each user", "drawn by a public random key, all different ones alike"),
         (["--select", "first"], "users", "Each user", "the first in time"),
-        (["--select", "frequent", "--unit", "user-day"], "user-days", "Each user on each day",
-         "the one asked most often"),
+        (
+            ["--select", "frequent", "--unit", "user-day"],
+            "user-days",
+            "Each user on each day",
+            "the one asked most often",
+        ),
     ],
-)  # fmt: skip
+)
 def test_the_readme_explains_each_table(
     more: list[str], units: str, each: str, how: str, publish: Publish, tmp_path: Path
 ) -> None:
@@ -528,8 +544,16 @@ def test_the_readme_explains_each_table(
 def test_the_readme_explains_things_and_sets(run: Run, tmp_path: Path) -> None:
     rows = ["customer,invoice,product", *(f"{n},{n},{name}" for n in range(60) for name in "ab")]
     (tmp_path / "shop.csv").write_text("\n".join(rows) + "\n")
-    items = ["--items", "itemsets:product,sequences:product", "--basket", "invoice",
-             "--max-size", 2, "--items-per-user", 4]  # fmt: skip
+    items = [
+        "--items",
+        "itemsets:product,sequences:product",
+        "--basket",
+        "invoice",
+        "--max-size",
+        2,
+        "--items-per-user",
+        4,
+    ]
     ran = run("publish", "shop.csv", "--user", "customer", *items, *EXACT, "--no-ledger", "-o", "o")
     assert ran.code == 0, ran.said
     readme = (tmp_path / "o" / "README.md").read_text()
@@ -573,8 +597,18 @@ def printed(page: Path) -> int:
     """On how many pages it is printed."""
     pdf, profile = page.with_suffix(".pdf"), page.parents[1] / "profile"
     subprocess.run(
-        [str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", "--no-pdf-header-footer",
-         f"--user-data-dir={profile}", f"--print-to-pdf={pdf}", page.as_uri()],
-        check=True, capture_output=True, timeout=120,
-    )  # fmt: skip
+        [
+            str(CHROMIUM),
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--no-pdf-header-footer",
+            f"--user-data-dir={profile}",
+            f"--print-to-pdf={pdf}",
+            page.as_uri(),
+        ],
+        check=True,
+        capture_output=True,
+        timeout=120,
+    )
     return len(re.findall(rb"/Type\s*/Page\b", pdf.read_bytes()))

@@ -172,8 +172,9 @@ def test_the_id_found_is_hers(
     assert output is not None
     owner: dict[str, int] = {}
     held: dict[str, set[str]] = {}
-    for name, stamp, query in zip(*(output[c].to_pylist() for c in ("id", "time", "query")),
-                                  strict=True):  # fmt: skip
+    for name, stamp, query in zip(
+        *(output[c].to_pylist() for c in ("id", "time", "query")), strict=True
+    ):
         if whose[stamp] is not None:
             owner.setdefault(name, whose[stamp] or 0)
         held.setdefault(" ".join(query.lower().split()), set()).add(name)
@@ -184,8 +185,9 @@ def test_the_id_found_is_hers(
     def watched(entries: list[module._Asked], p: int, seed: int) -> list[list[int]]:
         found = known(entries, p, seed)
         if p == 2:
-            looked.extend((users[entries[r[0]].who], [rules(entries[i].typed) for i in r])
-                          for r in found)  # fmt: skip
+            looked.extend(
+                (users[entries[r[0]].who], [rules(entries[i].typed) for i in r]) for r in found
+            )
         return found
 
     monkeypatch.setattr(module, "_known", watched)

@@ -97,9 +97,12 @@ def expected(found: list[Row], unit: Unit, session: bool) -> dict[str, int]:
 @settings(max_examples=30, deadline=None)
 @given(found=rows)
 def test_counts_units(
-    engine: DuckDB, tmp_path_factory: pytest.TempPathFactory, unit: Unit, session: bool,
+    engine: DuckDB,
+    tmp_path_factory: pytest.TempPathFactory,
+    unit: Unit,
+    session: bool,
     found: list[Row],
-) -> None:  # fmt: skip
+) -> None:
     path = write(tmp_path_factory.mktemp("unit") / "log.parquet", found, session=session)
     assert counted(engine, path, unit) == expected(found, unit, session)
 

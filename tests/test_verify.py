@@ -69,9 +69,16 @@ def test_what_publish_writes_passes(goal: Guarantee, tmp_path: Path) -> None:
     target = made(tmp_path, goal).write(tmp_path / "out")
     assert failed(target) == {}
     assert {check.name for check in verify(target)} == {
-        "release.json", "private", "files", "tables", "rows", "plan", "guarantee", "words",
+        "release.json",
+        "private",
+        "files",
+        "tables",
+        "rows",
+        "plan",
+        "guarantee",
+        "words",
         "budget",
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.parametrize(
@@ -241,10 +248,13 @@ def with_count(table: pa.Table, count: int) -> pa.Table:
         (lambda table: pa.concat_tables([table.slice(0, 1)] * 2), True, "twice"),
         (lambda table: table.rename_columns(["user", "count"]), True, "columns"),
         (lambda table: table.append_column("true", table["count"]), True, "columns"),
-        (lambda table: table.set_column(0, "query", pa.nulls(len(table), pa.string())), True,
-         "empty cells"),
+        (
+            lambda table: table.set_column(0, "query", pa.nulls(len(table), pa.string())),
+            True,
+            "empty cells",
+        ),
     ],
-)  # fmt: skip
+)
 def test_changed_tables(
     change: Callable[[pa.Table], pa.Table], both: bool, told: str, copy: Path
 ) -> None:
