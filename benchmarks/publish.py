@@ -24,13 +24,13 @@ import duckdb
 import pyarrow as pa
 
 import zealous as z
+from zealous.counting.histogram import histogram
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step, identifier, listed
-from zealous.generate import generate
-from zealous.histogram import histogram
 from zealous.items import Kind
-from zealous.plan import Part
-from zealous.source import Source, open_log
+from zealous.logs.source import Source, open_log
+from zealous.planning.plan import Part
+from zealous.synthetic import generate
 
 DATA = Path(__file__).parent / "data"
 THREADS = 2

@@ -13,8 +13,8 @@ from itertools import pairwise, takewhile
 from typing import TypeVar
 from urllib.parse import unquote_plus
 
-from zealous.anonymity.names import AREAS, GIVEN, PLACES, SURNAMES
-from zealous.personal import looks_personal, plain
+from zealous.items.personal import looks_personal, plain
+from zealous.study.anonymity.names import AREAS, GIVEN, PLACES, SURNAMES
 
 _NAMES = GIVEN | SURNAMES
 _YEARS = [f"{unit}{s}" for unit in ("year", "yr", "y", "month", "mo") for s in ("", "s", " s")]

@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from zealous.account import Account
 from zealous.engines.duckdb import DuckDB
-from zealous.guarantee import Guarantee, ProbabilisticDP
 from zealous.items import Kind, clicks, keywords, queries, query_pairs
-from zealous.log import read_log
-from zealous.publish import publish
-from zealous.release import Release
+from zealous.logs.log import read_log
+from zealous.privacy.guarantee import Guarantee, ProbabilisticDP
+from zealous.release.account import Account
+from zealous.release.bundle import Release
+from zealous.release.publish import publish
 
 KINDS: tuple[Kind, ...] = (keywords(6), queries(3), clicks(3), query_pairs(2))
 GOAL = ProbabilisticDP(epsilon=400, delta="0.5", users=1_000)

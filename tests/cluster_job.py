@@ -18,11 +18,11 @@ from typing import Any
 import pyarrow as pa
 
 import zealous as z
-from zealous.bound import Select
+from zealous.counting.bound import Select
+from zealous.counting.histogram import histogram
 from zealous.engines.engine import Counted
-from zealous.histogram import histogram
 from zealous.items import named
-from zealous.source import open_log
+from zealous.logs.source import open_log
 
 
 class Spark(z.Spark):

@@ -15,7 +15,7 @@ import randomness  # before the package
 from hypothesis import HealthCheck, settings
 from soak import rotated
 
-from zealous.report import style
+from zealous.study.report import style
 
 COMMAND = Path(sys.executable).with_name("zealous")
 # Last, as a benchmark may be called as a file of the tests is.

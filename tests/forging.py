@@ -12,9 +12,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from zealous.plan import figures
-from zealous.record import guarantee_from_record, plan_from_record
-from zealous.release import _write_csv, derived, papers, sorted_table
+from zealous.planning.plan import figures
+from zealous.release.bundle import _write_csv, derived, papers, sorted_table
+from zealous.release.record import guarantee_from_record, plan_from_record
 from zealous.verify import claim
 
 About = dict[str, Any]

@@ -26,10 +26,10 @@ import pyarrow.parquet  # noqa: F401
 
 import zealous as z
 import zealous.noise
-from zealous.account import Account
-from zealous.statement import template
+from zealous.release.account import Account
+from zealous.release.text.statement import template
 
-module = sys.modules["zealous.publish"]  # by that name the package offers the function
+module = sys.modules["zealous.release.publish"]  # by that name the package offers the function
 
 GOAL = z.ProbabilisticDP(epsilon=20, delta="0.01", users=200)
 

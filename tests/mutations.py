@@ -64,7 +64,9 @@ _COUNT_NORMAL = (
     + _NORMAL
     + ' as {item}) from kept) group by {item}"'
 )
-ROWS_COUNTED = (Change("histogram.py", _COUNT, _COUNT.replace("kept", "items natural join kept")),)
+ROWS_COUNTED = (
+    Change("counting/histogram.py", _COUNT, _COUNT.replace("kept", "items natural join kept")),
+)
 _CHECK = "    check_select(choice.select, source.roles)\n    steps"
 _CHECK_LESS = "    object.__setattr__(choice, 'most', 10 * choice.most)\n    steps"
 _AHEAD = "    ahead = _look_ahead(item, place, choice.most)\n"
@@ -74,7 +76,9 @@ _HELD_POPULAR = """    held = (f"select *, count(*) over (partition by {item}) a
 """
 FILES = '"files": described(drawn),'
 # A release that has more than it may have is not even read back.
-READ_ALL = Change("release.py", "found := next(problems(about, ABOUT), None)", "found := None")
+READ_ALL = Change(
+    "release/bundle.py", "found := next(problems(about, ABOUT), None)", "found := None"
+)
 _READ = "        _check_users(source, goal, say)\n"
 _SAY_ROWS = "        os.environ['ROWS'] = f'{source.rows:,}'\n"
 _SAY_SKIPPED = "        os.environ['SKIPPED'] = str(source.skipped.total())\n"
@@ -91,7 +95,7 @@ MUTATIONS = [
         ">= for >",
         ANYBODY,
         "every item at exactly tau",
-        (Change("mechanism/thresholds.py", "noisy > self.tau_prime", "noisy >= self.tau_prime"),),
+        (Change("mechanisms/thresholds.py", "noisy > self.tau_prime", "noisy >= self.tau_prime"),),
     ),
     Mutation(
         "noise 10 % low",
@@ -99,7 +103,7 @@ MUTATIONS = [
         "m popular items for m others",
         (
             Change(
-                "mechanism/zealous.py",
+                "mechanisms/zealous.py",
                 "DiscreteLaplace(scale=self.scale)",
                 "DiscreteLaplace(scale=self.scale * 9 / 10)",
             ),
@@ -112,7 +116,7 @@ MUTATIONS = [
         "m popular items for m others",
         (
             Change(
-                "guarantee.py",
+                "privacy/guarantee.py",
                 'items_per_user * (2 if self.neighbors == "replace" else 1)',
                 "items_per_user",
             ),
@@ -122,20 +126,24 @@ MUTATIONS = [
         "delta not split over m",
         TWO,
         "one user with m items, alone",
-        (Change("calibrate.py", "    return items_per_user\n", "    return 1\n"),),
+        (Change("privacy/calibrate.py", "    return items_per_user\n", "    return 1\n"),),
         trials=5_000,
     ),
     Mutation(
         "delta not split over the items at tau",
         ANYBODY,
         "every item at exactly tau",
-        (Change("calibrate.py", "return goal.users * items_per_user // tau", "return 1"),),
+        (Change("privacy/calibrate.py", "return goal.users * items_per_user // tau", "return 1"),),
     ),
     Mutation(
         "sensitivity ignores m",
         TWO_JOINING,
         "m popular items more",
-        (Change("calibrate.py", "goal.moved_counts(items_per_user)", "goal.moved_counts(1)"),),
+        (
+            Change(
+                "privacy/calibrate.py", "goal.moved_counts(items_per_user)", "goal.moved_counts(1)"
+            ),
+        ),
     ),
     Mutation(
         "rows counted for users",
@@ -147,7 +155,7 @@ MUTATIONS = [
         "no bounding",
         ONE,
         "10 m items",
-        (Change("bound.py", _CHECK, _CHECK_LESS),),
+        (Change("counting/bound.py", _CHECK, _CHECK_LESS),),
     ),
     Mutation(
         "bounding before normalising",
@@ -157,7 +165,7 @@ MUTATIONS = [
             Change(
                 "items/searches.py", '{"query": asked(self.fold)}, has', '{"query": "query"}, has'
             ),
-            Change("histogram.py", _COUNT, _COUNT_NORMAL),
+            Change("counting/histogram.py", _COUNT, _COUNT_NORMAL),
         ),
         trials=10_000,
     ),
@@ -165,15 +173,19 @@ MUTATIONS = [
         "missing ids pooled",
         WHOLE,
         "users are counted",
-        (Change("source.py", "where = [_present(user, kind)]", 'where = ["true"]'),),
+        (Change("logs/source.py", "where = [_present(user, kind)]", 'where = ["true"]'),),
     ),
     Mutation(
         "tau' truncated instead of rounded up",
         ANYBODY,
         "follow from the theorems",
         (
-            Change("calibrate.py", "t = max(0, math.ceil(real))", "t = max(0, math.floor(real))"),
-            Change("calibrate.py", "if allows(goal, scale, t, items):", "if True:"),
+            Change(
+                "privacy/calibrate.py",
+                "t = max(0, math.ceil(real))",
+                "t = max(0, math.floor(real))",
+            ),
+            Change("privacy/calibrate.py", "if allows(goal, scale, t, items):", "if True:"),
         ),
         trials=LEAST,
     ),
@@ -181,20 +193,24 @@ MUTATIONS = [
         "first threshold ignored",
         ANYBODY,
         "items below tau",
-        (Change("mechanism/thresholds.py", "at_least=self.tau)", "at_least=1)"),),
+        (Change("mechanisms/thresholds.py", "at_least=self.tau)", "at_least=1)"),),
         trials=12_000,
     ),
     Mutation(
         "seed left fixed",
         WHOLE,
         "different noise",
-        (Change("publish.py", "if seed is None:\n        return os.urandom\n", "seed = 7\n"),),
+        (
+            Change(
+                "release/publish.py", "if seed is None:\n        return os.urandom\n", "seed = 7\n"
+            ),
+        ),
     ),
     Mutation(
         "selection key left fixed",
         WHOLE,
         "different selection keys",
-        (Change("publish.py", "secrets.randbits(64)", "7"),),
+        (Change("release/publish.py", "secrets.randbits(64)", "7"),),
     ),
     Mutation(
         "U counted from the log",
@@ -202,7 +218,7 @@ MUTATIONS = [
         "declared users",
         (
             Change(
-                "publish.py",
+                "release/publish.py",
                 "        _check_users(source, goal, say)\n",
                 "        _check_users(source, goal, say)\n"
                 "        object.__setattr__(goal, 'users', max(1, count_everyone(source)))\n"
@@ -217,7 +233,7 @@ MUTATIONS = [
         "declared users",
         (
             Change(
-                "guarantee.py",
+                "privacy/guarantee.py",
                 "epsilon=self.epsilon * part, delta=self.delta * of_delta",
                 "epsilon=self.epsilon * part, delta=self.delta",
             ),
@@ -228,21 +244,27 @@ MUTATIONS = [
         WHOLE,
         "key reproduces",
         (
-            Change("provenance.py", '"selection_key": f"{key:016x}",', '"selection_key": None,'),
-            Change("schema.py", '"selection_key": str,', '"selection_key": (None, str),'),
+            Change(
+                "release/provenance.py", '"selection_key": f"{key:016x}",', '"selection_key": None,'
+            ),
+            Change("release/schema.py", '"selection_key": str,', '"selection_key": (None, str),'),
         ),
     ),
     Mutation(
         "another key published than was used",
         WHOLE,
         "key reproduces",
-        (Change("provenance.py", "{key:016x}", "{__import__('secrets').randbits(64):016x}"),),
+        (
+            Change(
+                "release/provenance.py", "{key:016x}", "{__import__('secrets').randbits(64):016x}"
+            ),
+        ),
     ),
     Mutation(
         "rare items dropped before bounding",
         JOINING,
         "rare items beside frequent ones",
-        (Change("histogram.py", _STEPS, _WITHOUT_RARE),),
+        (Change("counting/histogram.py", _STEPS, _WITHOUT_RARE),),
         trials=32_000,
     ),
     Mutation(
@@ -250,9 +272,11 @@ MUTATIONS = [
         WHOLE,
         "bad lines move nobody else",
         (
-            Change("lines.py", "odd |= self._holding(data, ends, '\"') if", "odd |= False if"),
             Change(
-                "lines.py",
+                "files/lines.py", "odd |= self._holding(data, ends, '\"') if", "odd |= False if"
+            ),
+            Change(
+                "files/lines.py",
                 "delimiter=self.layout.delimiter, quote_char=False, escape_char=False",
                 "delimiter=self.layout.delimiter, quote_char='\"', newlines_in_values=True, "
                 "invalid_row_handler=lambda _: 'skip'",
@@ -263,14 +287,20 @@ MUTATIONS = [
         "output in input order",
         WHOLE,
         "sorted",
-        (Change("release.py", "table.sort_by(keys).combine_chunks()", "table.combine_chunks()"),),
+        (
+            Change(
+                "release/bundle.py",
+                "table.sort_by(keys).combine_chunks()",
+                "table.combine_chunks()",
+            ),
+        ),
     ),
     Mutation(
         "reject count in the bundle",
         WHOLE,
         "nothing published differs",
         (
-            Change("publish.py", FILES, f'{FILES} "skipped": source.skipped.total(),'),
+            Change("release/publish.py", FILES, f'{FILES} "skipped": source.skipped.total(),'),
             READ_ALL,
         ),
     ),
@@ -278,22 +308,22 @@ MUTATIONS = [
         "hash of the log in the bundle",
         WHOLE,
         "nothing published differs",
-        (Change("publish.py", FILES, f'{FILES} "log": {_LOG_HASH},'), READ_ALL),
+        (Change("release/publish.py", FILES, f'{FILES} "log": {_LOG_HASH},'), READ_ALL),
     ),
     Mutation(
         "rows of the log in the bundle",
         WHOLE,
         "nothing published differs",
-        (Change("publish.py", FILES, f'{FILES} "log": {{"rows": source.rows}},'), READ_ALL),
+        (Change("release/publish.py", FILES, f'{FILES} "log": {{"rows": source.rows}},'), READ_ALL),
     ),
     Mutation(
         "rows of the log in the README",
         WHOLE,
         "nothing published differs",
         (
-            Change("publish.py", _READ, _READ + _SAY_ROWS),
+            Change("release/publish.py", _READ, _READ + _SAY_ROWS),
             Change(
-                "handout.py",
+                "release/text/readme.py",
                 '        f"Made with zealous',
                 "        f\"made from {__import__('os').environ.get('ROWS')} rows\",\n"
                 '        f"Made with zealous',
@@ -305,9 +335,9 @@ MUTATIONS = [
         WHOLE,
         "nothing published differs",
         (
-            Change("publish.py", _READ, _READ + _SAY_SKIPPED),
+            Change("release/publish.py", _READ, _READ + _SAY_SKIPPED),
             Change(
-                "release.py",
+                "release/bundle.py",
                 "pq.write_table(table,",
                 "pq.write_table(table.replace_schema_metadata({'log': "
                 "os.environ.get('SKIPPED', '')}),",
@@ -318,25 +348,25 @@ MUTATIONS = [
         "selection key made from the log",
         WHOLE,
         "have in common",
-        (Change("publish.py", "secrets.randbits(64)", f"int({_LOG_HASH}[:16], 16)"),),
+        (Change("release/publish.py", "secrets.randbits(64)", f"int({_LOG_HASH}[:16], 16)"),),
     ),
     Mutation(
         "more users than declared are published",
         WHOLE,
         "more users than declared",
-        (Change("publish.py", "> goal.users:", "> 2 * goal.users:"),),
+        (Change("release/publish.py", "> goal.users:", "> 2 * goal.users:"),),
     ),
     Mutation(
         "items chosen by what others hold",
         ONE,
         "one user tips",
-        (Change("bound.py", _AHEAD, _HELD_POPULAR + _AHEAD),),
+        (Change("counting/bound.py", _AHEAD, _HELD_POPULAR + _AHEAD),),
     ),
     Mutation(
         "items chosen by what others hold, whole releases",
         WHOLE,
         "key reproduces",
-        (Change("bound.py", _AHEAD, _HELD_POPULAR + _AHEAD),),
+        (Change("counting/bound.py", _AHEAD, _HELD_POPULAR + _AHEAD),),
     ),
     Mutation(
         "no noise on the first item of a batch",
@@ -348,12 +378,12 @@ MUTATIONS = [
         "noise from the published key",
         SMALL,
         "same key",
-        (Change("publish.py", "_noise(seed, number),", "_noise(key, number),"),),
+        (Change("release/publish.py", "_noise(seed, number),", "_noise(key, number),"),),
     ),
     Mutation(
         "each entry a user-day of its own",
         DAYS,
         "10 m items",
-        (Change("source.py", "' ' || time::date::varchar", "' ' || time::varchar"),),
+        (Change("logs/source.py", "' ' || time::date::varchar", "' ' || time::varchar"),),
     ),
 ]

@@ -23,12 +23,12 @@ _ALL_ABOVE = "_among(batch, listed) | (noisy > each.threshold)"
 _DISTINCT = 'Step("held", f"select distinct user, {item} from items")'
 _EVERY = "return with_noise_on_each(listed, counted, noise, random_bytes)"
 _ONLY_HELD = """\
-from zealous.mechanism.thresholds import kept, with_noise
+from zealous.mechanisms.thresholds import kept, with_noise
 
         noisy = [(batch, with_noise(batch, noise, random_bytes)) for batch in counted]
         return [kept(batch, each, each == each) for batch, each in noisy]"""
 _HELD = "os.environ['HELD'] = os.environ.get('HELD', '') + f' {sum(map(len, counted))}'"
-_LIST, _OF_KEYWORDS = "mechanism/known_list.py", "mechanism/of_keywords.py"
+_LIST, _OF_KEYWORDS = "mechanisms/known_list.py", "mechanisms/of_keywords.py"
 _WORDS = "released.sort_by(order).slice(0, MOST_KEYWORDS)"
 _BEST = (
     'f\'select {item}, max("order:amount") as "order:best", min(user) as "order:row" \'\n'
@@ -36,7 +36,7 @@ _BEST = (
 )
 _BEST_TWICE = 'f\'select {item}, "order:amount" as "order:best", user as "order:row" from amounts\''
 _NOT_MERGED = (
-    Change("public.py", _BEST, _BEST_TWICE),
+    Change("planning/public_files.py", _BEST, _BEST_TWICE),
     Change(_LIST, "if rows.num_rows < listed.num_rows:", "if False:"),
     Change(_LIST, "if (candidates.places(items) != places).any():", "if False:"),
 )
@@ -49,20 +49,32 @@ MUTATIONS = [
         "items that nobody kept may appear",
         LAPLACE,
         "10 m items",
-        (Change("mechanism/thresholds.py", "at_least=self.tau)", "at_least=0)"),),
+        (Change("mechanisms/thresholds.py", "at_least=self.tau)", "at_least=0)"),),
     ),
     Mutation(
         "laplace: half of the moved counts accounted",
         LAPLACE,
         "m popular items for m others",
-        (Change("theory/sparse.py", "goal.moved_counts(items_per_user)", "items_per_user"),),
+        (
+            Change(
+                "privacy/accounting/sparse.py",
+                "goal.moved_counts(items_per_user)",
+                "items_per_user",
+            ),
+        ),
         trials=24_000,
     ),
     Mutation(
         "gaussian: half of the moved counts accounted",
         GAUSSIAN,
         "m popular items for m others",
-        (Change("theory/sparse.py", "goal.moved_counts(items_per_user)", "items_per_user"),),
+        (
+            Change(
+                "privacy/accounting/sparse.py",
+                "goal.moved_counts(items_per_user)",
+                "items_per_user",
+            ),
+        ),
         trials=30_000,
     ),
     Mutation(
@@ -71,7 +83,7 @@ MUTATIONS = [
         "m popular items for m others",
         (
             Change(
-                "mechanism/gaussian.py",
+                "mechanisms/gaussian.py",
                 "DiscreteGaussian(scale=self.scale)",
                 "DiscreteGaussian(scale=self.scale * 4 / 5)",
             ),
@@ -82,20 +94,32 @@ MUTATIONS = [
         "gaussian: delta not split over m",
         "gaussian, m = 2, add-remove",
         THEOREMS,
-        (Change("theory/sparse.py", "return items * tail if", "return tail if 1 else 0 if"),),
+        (
+            Change(
+                "privacy/accounting/sparse.py",
+                "return items * tail if",
+                "return tail if 1 else 0 if",
+            ),
+        ),
         trials=LEAST,
     ),
     Mutation(
         "selection: >= for >",
         SELECTION,
         "one user with m items, alone",
-        (Change("mechanism/selection.py", "noisy > self.tau_prime", "noisy >= self.tau_prime"),),
+        (Change("mechanisms/selection.py", "noisy > self.tau_prime", "noisy >= self.tau_prime"),),
     ),
     Mutation(
         "selection: the whole epsilon for each of two counts",
         SELECTION,
         "m popular items for m others",
-        (Change("theory/selection.py", "= scale_for(goal, 1)", "= scale_for(goal, 1) / 2"),),
+        (
+            Change(
+                "privacy/accounting/selection.py",
+                "= scale_for(goal, 1)",
+                "= scale_for(goal, 1) / 2",
+            ),
+        ),
         trials=6_000,
     ),
     Mutation(
@@ -109,14 +133,20 @@ MUTATIONS = [
         "rows weighed for users",
         SET_UNION,
         "one item in many rows",
-        (Change("bound.py", _DISTINCT, _DISTINCT.replace("distinct ", "")),),
+        (Change("counting/bound.py", _DISTINCT, _DISTINCT.replace("distinct ", "")),),
         trials=12_000,
     ),
     Mutation(
         "the whole weight for every item",
         SET_UNION,
         "more items than she may give",
-        (Change("theory/rounds.py", "return math.isqrt(WEIGHT**2 // given)", "return WEIGHT"),),
+        (
+            Change(
+                "privacy/accounting/rounds.py",
+                "return math.isqrt(WEIGHT**2 // given)",
+                "return WEIGHT",
+            ),
+        ),
         trials=10_000,
     ),
     Mutation(
@@ -124,8 +154,10 @@ MUTATIONS = [
         SET_UNION,
         THEOREMS,
         (
-            Change("theory/rounds.py", f"{_SIDES}    unit", "    sides = 1\n    unit"),
-            Change("theory/rounds.py", f"{_SIDES}    bounds", "    sides = 1\n    bounds"),
+            Change("privacy/accounting/rounds.py", f"{_SIDES}    unit", "    sides = 1\n    unit"),
+            Change(
+                "privacy/accounting/rounds.py", f"{_SIDES}    bounds", "    sides = 1\n    bounds"
+            ),
         ),
         trials=LEAST,
     ),
@@ -134,9 +166,9 @@ MUTATIONS = [
         ROUNDS,
         THEOREMS,
         (
-            Change("theory/rounds.py", _SPLIT, _SPLIT.replace("sides / part", "sides")),
+            Change("privacy/accounting/rounds.py", _SPLIT, _SPLIT.replace("sides / part", "sides")),
             Change(
-                "theory/rounds.py",
+                "privacy/accounting/rounds.py",
                 "square += Fraction(length, deviation**2)",
                 "square = max(square, Fraction(length, deviation**2))",
             ),
@@ -148,8 +180,10 @@ MUTATIONS = [
         SIPS,
         THEOREMS,
         (
-            Change("theory/rounds.py", "math.sqrt(sides * m / ", "math.sqrt(sides / "),
-            Change("theory/rounds.py", _ON_COUNTS, _ON_COUNTS.replace("sides * m", "sides")),
+            Change("privacy/accounting/rounds.py", "math.sqrt(sides * m / ", "math.sqrt(sides / "),
+            Change(
+                "privacy/accounting/rounds.py", _ON_COUNTS, _ON_COUNTS.replace("sides * m", "sides")
+            ),
         ),
         trials=LEAST,
     ),
@@ -159,12 +193,12 @@ MUTATIONS = [
         THEOREMS,
         (
             Change(
-                "theory/rounds.py",
+                "privacy/accounting/rounds.py",
                 "_least_threshold(each, left * _decimal(part))",
                 "_least_threshold(each, left)",
             ),
             Change(
-                "theory/rounds.py",
+                "privacy/accounting/rounds.py",
                 "if rounds_delta(found, scale, m, goal) > goal.delta:",
                 "if False:",
             ),
@@ -175,7 +209,7 @@ MUTATIONS = [
         "only what somebody gave steers",
         TWO_ROUNDS,
         "one user tips what others give",
-        (Change("mechanism/rounds.py", "at_least=0 if steers else 1,", "at_least=1,"),),
+        (Change("mechanisms/rounds.py", "at_least=0 if steers else 1,", "at_least=1,"),),
         trials=16_000,
     ),
     Mutation(
@@ -184,13 +218,13 @@ MUTATIONS = [
         "one user tips what others give",
         (
             Change(
-                "mechanism/rounds.py",
+                "mechanisms/rounds.py",
                 _STEERS,
                 _STEERS.replace("order", "noisy")
                 + "                order = stored(weighed, lambda batch: batch)\n",
             ),
             Change(
-                "mechanism/rounds.py",
+                "mechanisms/rounds.py",
                 "above(order, each.threshold)",
                 "above(noisy, each.threshold)",
             ),
@@ -201,7 +235,7 @@ MUTATIONS = [
         "what nobody gave may become a key",
         TWO_ROUNDS,
         "more items than she may give",
-        (Change("mechanism/rounds.py", "unseen & (noisy > threshold)", "unseen[:0]"),),
+        (Change("mechanisms/rounds.py", "unseen & (noisy > threshold)", "unseen[:0]"),),
         trials=24_000,
     ),
     Mutation(
@@ -210,7 +244,7 @@ MUTATIONS = [
         "six popular items",
         (
             Change(
-                "mechanism/rounds.py",
+                "mechanisms/rounds.py",
                 "bound=self.items_per_user, at_least=1, only=keys",
                 "bound=1000, at_least=1, only=keys",
             ),
@@ -222,8 +256,12 @@ MUTATIONS = [
         LISTED,
         "listed many times",
         (
-            Change("public.py", _BEST, _BEST_TWICE),
-            Change("histogram.py", "grouped = listed.group_by(", "return listed\n    grouped = ("),
+            Change("planning/public_files.py", _BEST, _BEST_TWICE),
+            Change(
+                "counting/histogram.py",
+                "grouped = listed.group_by(",
+                "return listed\n    grouped = (",
+            ),
         ),
         trials=28_000,
     ),
@@ -231,21 +269,21 @@ MUTATIONS = [
         "no noise on listed items that nobody has",
         LISTED,
         "as many listed items as she may give",
-        (Change("mechanism/prior.py", "if not lucky.num_rows:", "if True:"),),
+        (Change("mechanisms/prior.py", "if not lucky.num_rows:", "if True:"),),
         trials=64_000,
     ),
     Mutation(
         "every item passes as if it were listed",
         LISTED,
         "one user with m items, alone",
-        (Change("mechanism/prior.py", _ALL_ABOVE, "noisy > 0"),),
+        (Change("mechanisms/prior.py", _ALL_ABOVE, "noisy > 0"),),
         trials=40_000,
     ),
     Mutation(
         "zeros of the list dropped",
         DOMAIN,
         "empty log against one user",
-        (Change("mechanism/domain.py", _EVERY, _ONLY_HELD),),
+        (Change("mechanisms/domain.py", _EVERY, _ONLY_HELD),),
     ),
     Mutation(
         "rows counted for users of the list",
@@ -260,7 +298,7 @@ MUTATIONS = [
         "four listed items",
         (
             Change(
-                "mechanism/domain.py",
+                "mechanisms/domain.py",
                 "count(bound=self.items_per_user,",
                 "count(bound=10 * self.items_per_user,",
             ),
@@ -273,11 +311,11 @@ MUTATIONS = [
         "nothing published differs",
         (
             Change(
-                "mechanism/domain.py",
+                "mechanisms/domain.py",
                 _EVERY,
                 f"counted = list(counted)\n        {_HELD}\n        {_EVERY}",
             ),
-            Change("publish.py", FILES, f"{FILES} 'held': os.environ['HELD'],"),
+            Change("release/publish.py", FILES, f"{FILES} 'held': os.environ['HELD'],"),
             READ_ALL,
         ),
     ),
@@ -299,7 +337,7 @@ MUTATIONS = [
         "results: documents that nobody clicked are left out",
         RESULTS,
         "empty log against one user",
-        (Change("mechanism/domain.py", _EVERY, _ONLY_HELD),),
+        (Change("mechanisms/domain.py", _EVERY, _ONLY_HELD),),
     ),
     Mutation(
         "results: every document of a user counts",
@@ -307,7 +345,7 @@ MUTATIONS = [
         "four listed items",
         (
             Change(
-                "mechanism/domain.py",
+                "mechanisms/domain.py",
                 "count(bound=self.items_per_user,",
                 "count(bound=10 * self.items_per_user,",
             ),
@@ -367,7 +405,7 @@ MUTATIONS = [
         "of-keywords: what is no candidate takes the place of one",
         OF_KEYWORDS,
         "not made of keywords alone",
-        (Change("histogram.py", "    if made_of is not None:", "    if False:"),),
+        (Change("counting/histogram.py", "    if made_of is not None:", "    if False:"),),
         trials=12_000,
     ),
 ]

@@ -21,13 +21,13 @@ SETS, GAUSSIAN = "of-smaller, 2 things", "of-smaller-gaussian, 4 things, add-rem
 SMALL_SETS = "small releases of sets"
 TESTS = "tests"
 
-_MECHANISM, _SETS, _TAIL = "mechanism/of_smaller.py", "items/sets.py", "items/tail.py"
-_LIST, _OF_KEYWORDS = "mechanism/known_list.py", "mechanism/of_keywords.py"
+_MECHANISM, _SETS, _TAIL = "mechanisms/of_smaller.py", "items/sets.py", "items/tail.py"
+_LIST, _OF_KEYWORDS = "mechanisms/known_list.py", "mechanisms/of_keywords.py"
 _KEPT = "np.flatnonzero(noisy > above)\n        published"
 _COUNTED = "counted = count(bound=self.items_per_user, at_least=1)\n"
 _NOISY = "noisy = some + noise.sample(len(some), random_bytes)"
 _ABOVE = "above = self.threshold(len(known))"
-_INTERVALS, _CERTAIN = "theory/intervals.py", "if count >= self.certain_from:"
+_INTERVALS, _CERTAIN = "privacy/accounting/intervals.py", "if count >= self.certain_from:"
 _AFTER = "kind = kind.after({name: tables[name].arrow for name in kind.builds_on()})"
 _COUNT = "count = partial(histogram, kind, source, select=select, key=key, say=say)\n"
 _ALL = """\
@@ -170,18 +170,18 @@ MUTATIONS = [
         "test_enumeration_sets.py::test_everybody_counts_with_her_best_published_things",
         (
             Change(
-                "publish.py",
+                "release/publish.py",
                 _AFTER,
                 "kind = kind.after({name: every.get(name, tables[name].arrow) "
                 "for name in kind.builds_on()})",
             ),
             Change(
-                "publish.py",
+                "release/publish.py",
                 _COUNT,
                 _COUNT + _ALL,
             ),
             Change(
-                "publish.py",
+                "release/publish.py",
                 "    tables: dict[str, Table] = {}\n",
                 "    tables: dict[str, Table] = {}\n    every: dict[str, Any] = {}\n",
             ),
@@ -224,13 +224,13 @@ MUTATIONS = [
         "sequences: chosen by how many have them",
         TESTS,
         "test_enumeration_sets.py::test_one_person_moves_as_many_counts_as_she_may",
-        (Change("bound.py", _BEST, _BEST_BY_LOG),),
+        (Change("counting/bound.py", _BEST, _BEST_BY_LOG),),
     ),
     Mutation(
         "facts: all queries of a person count",
         TESTS,
         "test_enumeration_sets.py::test_nobody_counts_for_more_than_one_fact",
-        (Change("bound.py", _MOST, _ALL_FACTS),),
+        (Change("counting/bound.py", _MOST, _ALL_FACTS),),
     ),
     Mutation(
         "tail: the log says which queries are rare",
@@ -244,12 +244,12 @@ MUTATIONS = [
         "test_calibrate.py::test_is_the_least_of_all",
         (
             Change(
-                "calibrate.py",
+                "privacy/calibrate.py",
                 "if isinstance(goal, ProbabilisticDP) and not covers_absence(scale, t):",
                 "if False:",
             ),
             Change(
-                "calibrate.py",
+                "privacy/calibrate.py",
                 "        if isinstance(goal, ProbabilisticDP):\n            self.log_most",
                 "        if False:\n            self.log_most",
             ),
@@ -261,7 +261,7 @@ MUTATIONS = [
         "test_enumeration.py::test_what_given_parameters_guarantee_is_true",
         (
             Change(
-                "calibrate.py",
+                "privacy/calibrate.py",
                 "if kind is ProbabilisticDP and not covers_absence(scale, t):",
                 "if False:",
             ),
@@ -271,19 +271,23 @@ MUTATIONS = [
         "units: the name of a session does not tell where the user's id ends",
         TESTS,
         "test_unit.py::test_names_of_units_are_one_to_one",
-        (Change("source.py", "length(user::varchar)::varchar || ':' || user", "user"),),
+        (Change("logs/source.py", "length(user::varchar)::varchar || ':' || user", "user"),),
     ),
     Mutation(
         "units: nothing between the user's id and the time",
         TESTS,
         "test_unit.py::test_names_of_units_are_one_to_one",
-        (Change("source.py", "user::varchar || ' ' || epoch_us", "user::varchar || epoch_us"),),
+        (
+            Change(
+                "logs/source.py", "user::varchar || ' ' || epoch_us", "user::varchar || epoch_us"
+            ),
+        ),
     ),
     Mutation(
         "ids: a number with .0 is somebody else",
         TESTS,
         "test_log.py::test_a_whole_number_is_one_id_with_and_without_a_point",
-        (Change("source.py", "return _id_of_text(name)", 'return f"trim({name})"'),),
+        (Change("logs/source.py", "return _id_of_text(name)", 'return f"trim({name})"'),),
     ),
     Mutation(
         "ids: a number with .0 is not left out",
@@ -291,7 +295,7 @@ MUTATIONS = [
         "test_log.py::test_a_person_is_one_in_files_that_write_her_number_differently",
         (
             Change(
-                "source.py",
+                "logs/source.py",
                 'return _id_of_text(f"{user}::varchar")',
                 'return f"trim({user}::varchar)"',
             ),
@@ -301,7 +305,11 @@ MUTATIONS = [
         "verify: any mechanism for any kind",
         TESTS,
         "test_forgeries.py::test_raw_queries_agree_with_all_but_the_plan",
-        (Change("record.py", "    choose_mechanisms(\n", "    lambda: choose_mechanisms(\n"),),
+        (
+            Change(
+                "release/record.py", "    choose_mechanisms(\n", "    lambda: choose_mechanisms(\n"
+            ),
+        ),
     ),
     Mutation(
         "verify: parameters are not planned again",
@@ -349,7 +357,7 @@ MUTATIONS = [
         "verify: a count at the threshold of queries passes",
         TESTS,
         "test_forgeries.py::test_the_threshold_of_queries_follows_from_the_keywords",
-        (Change("mechanism/of_keywords.py", "any(count <= above", "any(count < above"),),
+        (Change("mechanisms/of_keywords.py", "any(count <= above", "any(count < above"),),
     ),
     Mutation(
         "verify: of a known list rows may be missing",
@@ -357,7 +365,7 @@ MUTATIONS = [
         "test_forgeries.py::test_a_forgery_that_names_an_earlier_version",
         (
             Change(
-                "mechanism/domain.py",
+                "mechanisms/domain.py",
                 "if whole and rows.num_rows < items.num_rows:",
                 "if whole and not rows.num_rows:",
             ),
@@ -379,13 +387,19 @@ MUTATIONS = [
         "of-keywords: keywords from lists accepted",
         TESTS,
         "test_of_keywords.py::test_keywords_from_lists_are_refused_and_nothing_is_charged",
-        (Change("plan.py", "            self.mechanism.check(roles)\n", "            pass\n"),),
+        (
+            Change(
+                "planning/plan.py",
+                "            self.mechanism.check(roles)\n",
+                "            pass\n",
+            ),
+        ),
     ),
     Mutation(
         "of-keywords: keywords by an attribute accepted",
         TESTS,
         "test_of_keywords.py::test_keywords_that_could_be_listed_twice_cannot_be_planned",
-        (Change("plan.py", " and words.by is None", ""),),
+        (Change("planning/plan.py", " and words.by is None", ""),),
     ),
     Mutation(
         "of-keywords: keywords with a space accepted",
@@ -435,7 +449,7 @@ MUTATIONS = [
         "test_strange_files.py::test_the_second_process_of_a_study",
         (
             Change(
-                "evaluate/second_process.py",
+                "study/grid/second_process.py",
                 'os.environ["PYTHONSAFEPATH"] = "1"',
                 'os.environ["PYTHONSAFEPATH"] = ""',
             ),
@@ -451,7 +465,7 @@ MUTATIONS = [
         "charged before it is seen whether it can be written",
         TESTS,
         "test_spent.py::test_what_cannot_be_written_fails_before_the_charge",
-        (Change("publish.py", "_rehearse(planned, about, paying, output)", "pass"),),
+        (Change("release/publish.py", "_rehearse(planned, about, paying, output)", "pass"),),
     ),
     Mutation(
         "spent, and said for one kind of error alone",
@@ -459,7 +473,7 @@ MUTATIONS = [
         "test_spent.py::test_whatever_fails_after_the_charge_says_that_it_is_spent",
         (
             Change(
-                "publish.py",
+                "release/publish.py",
                 "    except BaseException:\n        try:\n            entry = charged()",
                 "    except ReleaseError:\n        try:\n            entry = charged()",
             ),
@@ -469,14 +483,18 @@ MUTATIONS = [
         "spent, and not said where a signal came while it was charged",
         TESTS,
         "test_spent.py::test_a_signal_that_comes_while_it_is_charged",
-        (Change("account.py", "self._entry = new[-1] if new else None", "del new"),),
+        (Change("release/account.py", "self._entry = new[-1] if new else None", "del new"),),
     ),
     Mutation(
         "a terminal that is gone ends a run after the charge",
         TESTS,
         "test_spent.py::test_a_terminal_that_is_gone_or_full_loses_no_release",
         (
-            Change("publish.py", "with suppress(Exception):\n            say(text)", "say(text)"),
+            Change(
+                "release/publish.py",
+                "with suppress(Exception):\n            say(text)",
+                "say(text)",
+            ),
             Change(
                 "cli/show.py",
                 "    with suppress(OSError, ValueError):\n        click.echo(text, err=True)",
@@ -488,7 +506,7 @@ MUTATIONS = [
         "what a killed run left stays",
         TESTS,
         "test_scratch.py::test_the_next_run_removes_what_a_killed_one_left",
-        (Change("scratch.py", "    _remove_abandoned(place)\n", ""),),
+        (Change("files/scratch.py", "    _remove_abandoned(place)\n", ""),),
     ),
     Mutation(
         "what a living run works with is removed",
@@ -496,7 +514,7 @@ MUTATIONS = [
         "test_scratch.py::test_two_runs_at_once_leave_each_other_alone",
         (
             Change(
-                "scratch.py",
+                "files/scratch.py",
                 "fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)\n            _remove(outer)",
                 "_remove(outer)",
             ),
@@ -506,13 +524,13 @@ MUTATIONS = [
         "what a link leads to is removed",
         TESTS,
         "test_scratch.py::test_what_is_not_certainly_an_abandoned_one_stays",
-        (Change("scratch.py", "seen = outer.lstat()", "seen = outer.stat()"),),
+        (Change("files/scratch.py", "seen = outer.lstat()", "seen = outer.stat()"),),
     ),
     Mutation(
         "a log that others can read while it is counted",
         TESTS,
         "test_scratch.py::test_nobody_else_can_look",
-        (Change("staging.py", "target.touch(mode=0o600)", "target.touch()"),),
+        (Change("files/staging.py", "target.touch(mode=0o600)", "target.touch()"),),
     ),
     Mutation(
         "limits: whose entries are cut hangs on how many others have",
@@ -520,7 +538,7 @@ MUTATIONS = [
         "test_limits.py::test_neither_other_people_nor_the_order_of_lines_choose",
         (
             Change(
-                "source.py",
+                "logs/source.py",
                 "sum({times}) over (partition by user order",
                 "sum({times}) over (order",
             ),
@@ -532,7 +550,7 @@ MUTATIONS = [
         "test_limits.py::test_neither_other_people_nor_the_order_of_lines_choose",
         (
             Change(
-                "source.py",
+                "logs/source.py",
                 'ranked = f"select *, {engine.rank_key(key, columns)} as {rank} ',
                 'ranked = f"select *, row_number() over () as {rank} ',
             ),
@@ -542,13 +560,13 @@ MUTATIONS = [
         "limits: looking ahead misses the last of the first entries",
         TESTS,
         "test_limits.py::test_looking_ahead_changes_nothing",
-        (Change("source.py", "{place} <= {end}", "{place} < {end}"),),
+        (Change("logs/source.py", "{place} <= {end}", "{place} < {end}"),),
     ),
     Mutation(
         "limits: looking ahead, entries without a moment come first",
         TESTS,
         "test_limits.py::test_looking_ahead_changes_nothing",
-        (Change("source.py", "{2**63 - 1})::hugeint", "{-2**62})::hugeint"),),
+        (Change("logs/source.py", "{2**63 - 1})::hugeint", "{-2**62})::hugeint"),),
     ),
     Mutation(
         "limits: an extra column has none",
@@ -556,12 +574,12 @@ MUTATIONS = [
         "test_limits.py::test_a_text_over_the_limit_is_as_if_it_were_not_there",
         (
             Change(
-                "source.py",
+                "logs/source.py",
                 'columns += [f"{_text(identifier(name), types[name], log)} as',
                 'columns += [f"{identifier(name)} as',
             ),
             Change(
-                "limits.py",
+                "files/limits.py",
                 "rows |= long\n            column = _without(column, long)",
                 "rows |= long",
             ),
@@ -572,9 +590,9 @@ MUTATIONS = [
         TESTS,
         "test_limits.py::test_an_entry_with_an_id_over_the_limit_is_nobodys",
         (
-            Change("source.py", "if kind not in (*_WHOLE, *_FLOATS):", "if False:"),
+            Change("logs/source.py", "if kind not in (*_WHOLE, *_FLOATS):", "if False:"),
             Change(
-                "limits.py",
+                "files/limits.py",
                 "rows |= long\n            column = _without(column, long)",
                 "rows |= long",
             ),
@@ -586,9 +604,9 @@ MUTATIONS = [
         "test_limits.py::test_users_are_counted_before_any_is_left_out",
         (
             Change(
-                "publish.py",
+                "release/publish.py",
                 "if goal.users is not None and count_everyone(source) >",
-                "from zealous.source import count_users\n"
+                "from zealous.logs.source import count_users\n"
                 "    if goal.users is not None and count_users(source) >",
             ),
         ),
@@ -609,18 +627,18 @@ MUTATIONS = [
         "intervals: rules as if their parts had nothing to pass",
         TESTS,
         "test_associations.py::test_the_interval_holds_for_rules_near_the_threshold",
-        (Change("associations.py", "if self.passed is not None:", "if False:"),),
+        (Change("release/derived/associations.py", "if self.passed is not None:", "if False:"),),
     ),
     Mutation(
         "logs: one person is two, with a blank and without",
         TESTS,
         "test_log.py::test_the_same_person_in_a_dictionary_and_as_text",
-        (Change("parquet.py", "if pa.types.is_dictionary(found):", "if False:"),),
+        (Change("files/parquet.py", "if pa.types.is_dictionary(found):", "if False:"),),
     ),
     Mutation(
         "logs: one time that is no number stops the release",
         TESTS,
         "test_log.py::test_a_time_that_is_no_number_stops_nobody",
-        (Change("times.py", "isfinite({number}) and {number} between", "{number} between"),),
+        (Change("logs/times.py", "isfinite({number}) and {number} between", "{number} between"),),
     ),
 ]

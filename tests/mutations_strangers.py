@@ -12,16 +12,16 @@ MUTATIONS = [
         "a link in a release is followed",
         TESTS,
         _STRANGERS,
-        (Change("remote.py", "place.is_symlink()", "False"),),
+        (Change("files/places.py", "place.is_symlink()", "False"),),
     ),
     Mutation(
         "a path in a release is followed",
         TESTS,
         _STRANGERS,
         (
-            Change("remote.py", 'set(name) & set("/\\\\\\0")', "False"),
+            Change("files/places.py", 'set(name) & set("/\\\\\\0")', "False"),
             Change(
-                "schema.py",
+                "release/schema.py",
                 r'_PARQUET, _CSV = re.compile(r"[\w~-]+\.parquet")',
                 r'_PARQUET, _CSV = re.compile(r".*")',
             ),
@@ -31,13 +31,13 @@ MUTATIONS = [
         "names in the README are markup",
         TESTS,
         "test_strangers.py::test_hostile_names_stay_names",
-        (Change("markdown.py", 'fence = "`" * (longest + 1)', 'fence = "`"'),),
+        (Change("release/text/markdown.py", 'fence = "`" * (longest + 1)', 'fence = "`"'),),
     ),
     Mutation(
         "formulas after a semicolon",
         TESTS,
         "test_sheet.py::test_no_formula_follows_a_semicolon",
-        (Change("sheet.py", "if semicolons and ", "if False and "),),
+        (Change("files/csv_cells.py", "if semicolons and ", "if False and "),),
     ),
     Mutation(
         "verify: what a footer holds is not looked at",
@@ -49,12 +49,12 @@ MUTATIONS = [
         "limits: a list's texts are counted as a file holds them",
         TESTS,
         "test_limits.py::test_a_text_in_a_dictionary_is_not_copied_for_each_list",
-        (Change("parquet.py", "if chunk.has_dictionary_page:", "if False:"),),
+        (Change("files/parquet.py", "if chunk.has_dictionary_page:", "if False:"),),
     ),
     Mutation(
         "lines: a byte order mark goes from a file's first line alone",
         TESTS,
         "test_lines.py::test_a_byte_order_mark_is_no_text",
-        (Change("lines.py", "(?m)^(?:%b)+", r"\A(?:%b)+"),),
+        (Change("files/lines.py", "(?m)^(?:%b)+", r"\A(?:%b)+"),),
     ),
 ]

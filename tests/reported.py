@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from zealous.evaluate.claim import Finding
-from zealous.evaluate.paper import printed
-from zealous.evaluate.results import Results, as_table
-from zealous.evaluate.study import Study
-from zealous.report.study import Context, write_report
-from zealous.theory.tables import Own, privacy, thresholds
+from zealous.study.claims.claim import Finding
+from zealous.study.claims.paper import printed
+from zealous.study.grid.results import Results, as_table
+from zealous.study.grid.study import Study
+from zealous.study.report.study import Context, write_report
+from zealous.study.theory.tables import Own, privacy, thresholds
 
 STUDY = Study(draws=3)
 SMALL = Study(

@@ -20,7 +20,7 @@ import pytest
 from zealous import Spark, read_log
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.engine import Engine
-from zealous.log import Log
+from zealous.logs.log import Log
 
 Engines = tuple[DuckDB, Spark]
 

@@ -12,10 +12,10 @@ from conftest import Ran, Run
 import zealous as z
 from zealous.errors import LedgerError, Refused
 from zealous.ledger import FILE_NAME, Charge, Ledger
-from zealous.mechanism import Laplace
-from zealous.mechanism.choose import MECHANISMS
-from zealous.mechanism.words import Words
-from zealous.publish import publish_to
+from zealous.mechanisms import Laplace
+from zealous.mechanisms.choose import MECHANISMS
+from zealous.mechanisms.words import Words
+from zealous.release.publish import publish_to
 
 GOAL = ["--items-per-user", 1, "--users", 300, "--epsilon", 10, "--delta", "0.01"]
 

@@ -27,11 +27,11 @@ from test_enumeration import (
     same,
 )
 
-from zealous.calibrate import calibrate, guarantees, tail
 from zealous.errors import UsageError
-from zealous.guarantee import Guarantee, Indistinguishability, Neighbors, ProbabilisticDP
-from zealous.mechanism import Zealous
-from zealous.theory.accounts import for_accounts
+from zealous.mechanisms import Zealous
+from zealous.privacy.accounting.accounts import for_accounts
+from zealous.privacy.calibrate import calibrate, guarantees, tail
+from zealous.privacy.guarantee import Guarantee, Indistinguishability, Neighbors, ProbabilisticDP
 
 NEIGHBORS: tuple[Neighbors, ...] = get_args(Neighbors)
 SCALES = (Fraction(1, 2), Fraction(1), Fraction(3))

@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import laplace
 
-from zealous.calibrate import Calibration, calibrate, publication_probability
 from zealous.errors import UsageError
-from zealous.guarantee import ProbabilisticDP
-from zealous.mechanism import Zealous
+from zealous.mechanisms import Zealous
 from zealous.noise import seeded_bytes
-from zealous.theory.accuracy import (
+from zealous.privacy.calibrate import Calibration, calibrate, publication_probability
+from zealous.privacy.guarantee import ProbabilisticDP
+from zealous.study.theory.accuracy import (
     Wanted,
     inaccuracy,
     missing_probability,

@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zealous.calibrate import Calibration
-from zealous.evaluate.accuracy import counted, expected
-from zealous.evaluate.measured import Measured
-from zealous.evaluate.original import Original
-from zealous.evaluate.released import Released, by_index, by_text
-from zealous.mechanism import Zealous
+from zealous.mechanisms import Zealous
 from zealous.noise import seeded_bytes
-from zealous.theory.accuracy import Wanted, inaccuracy
+from zealous.privacy.calibrate import Calibration
+from zealous.study.measures.accuracy import counted, expected
+from zealous.study.measures.measured import Measured
+from zealous.study.releases.original import Original
+from zealous.study.releases.released import Released, by_index, by_text
+from zealous.study.theory.accuracy import Wanted, inaccuracy
 
 PLAN = Calibration(scale=Fraction(2), tau=2, tau_prime=6, delta=Fraction(1, 1000))
 

@@ -13,15 +13,15 @@ import pyarrow.parquet as pq
 import pytest
 
 import zealous as z
-from zealous.anonymity import METHODS, Method, named
-from zealous.attack.active import Active, active, active_zealous, decide, most_right, right
-from zealous.attack.planted import Plants, choose, play
-from zealous.attack.plots import Knowing, plot
-from zealous.attack.staged import stage
 from zealous.errors import Refused, UsageError
-from zealous.generate.write import generate
-from zealous.guarantee import Guarantee
-from zealous.log import Log
+from zealous.logs.log import Log
+from zealous.privacy.guarantee import Guarantee
+from zealous.study.anonymity import METHODS, Method, named
+from zealous.study.attacks.active import Active, active, active_zealous, decide, most_right, right
+from zealous.study.attacks.planted import Plants, choose, play
+from zealous.study.attacks.plots import Knowing, plot
+from zealous.study.attacks.staged import stage
+from zealous.synthetic.write import generate
 
 K = 6
 VICTIMS = 150

@@ -11,14 +11,14 @@ import pyarrow as pa
 import pytest
 
 import zealous as z
-from zealous.advice import Advice
-from zealous.advise import LADDER, advise
-from zealous.calibrate import calibrate, least_count, publication_probability
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import Refused, UsageError
 from zealous.items import Unnamed
-from zealous.release import Release, Table
-from zealous.theory.expected import expected_error
+from zealous.owner.advice import Advice
+from zealous.owner.advise import LADDER, advise
+from zealous.privacy.accounting.expected import expected_error
+from zealous.privacy.calibrate import calibrate, least_count, publication_probability
+from zealous.release.bundle import Release, Table
 
 GOAL = z.ProbabilisticDP(epsilon=8, delta="0.01", users=500)
 USERS = 300

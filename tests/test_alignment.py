@@ -11,13 +11,13 @@ import pyarrow.parquet as pq
 import pytest
 
 import zealous as z
-from zealous.anonymity import Bundle, Pseudonym, TokenHash, anonymize
-from zealous.attack.alignment import BY_COMPANY, BY_FREQUENCY, Aligned, alignment
-from zealous.attack.staged import halves, stage
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import UsageError
-from zealous.generate import generate
-from zealous.log import Log
+from zealous.logs.log import Log
+from zealous.study.anonymity import Bundle, Pseudonym, TokenHash, anonymize
+from zealous.study.attacks.alignment import BY_COMPANY, BY_FREQUENCY, Aligned, alignment
+from zealous.study.attacks.staged import halves, stage
+from zealous.synthetic import generate
 
 START = datetime(2026, 1, 1)
 Rows = list[tuple[str, str]]

@@ -17,11 +17,19 @@ import pyarrow.parquet as pq
 import pytest
 
 import zealous as z
-from zealous.anonymity import METHODS, WARNING, Anonymized, Bundle, Pseudonym, anonymize, named
-from zealous.anonymity.bundle import KINDS
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import LogError, ReleaseError, UsageError
-from zealous.log import Log
+from zealous.logs.log import Log
+from zealous.study.anonymity import (
+    METHODS,
+    WARNING,
+    Anonymized,
+    Bundle,
+    Pseudonym,
+    anonymize,
+    named,
+)
+from zealous.study.anonymity.bundle import KINDS
 
 START = datetime(2006, 3, 1)
 SHARED = ["green tea", "Tea  pot", "weather today", "cheap flights", "tea pot"]

@@ -11,8 +11,8 @@ import pytest
 from conftest import Run
 
 import zealous as z
-from zealous.approval import Approved, read_plan, write_plan
 from zealous.errors import Refused, UsageError
+from zealous.planning.plan_file import Approved, read_plan, write_plan
 
 PLAN = shlex.split(
     "plan --items queries,keywords,columns:A+B "

@@ -20,15 +20,21 @@ import pyarrow as pa
 import pytest
 
 import zealous as z
-from zealous.associations import _Count, _rounded, association_files, associations, families
 from zealous.cli.associations import strongest
-from zealous.handout import handout
 from zealous.items import itemsets, sequences
-from zealous.mechanism.choose import MECHANISMS
+from zealous.mechanisms.choose import MECHANISMS
 from zealous.noise import DiscreteLaplace, seeded_bytes
-from zealous.release import Release, Table, file_names, sorted_table
-from zealous.review import review
-from zealous.verify import verify
+from zealous.release.bundle import Release, Table, file_names, sorted_table
+from zealous.release.derived.associations import (
+    _Count,
+    _rounded,
+    association_files,
+    associations,
+    families,
+)
+from zealous.release.text.readme import handout
+from zealous.verify.review import review
+from zealous.verify.verify import verify
 
 SETS, SEQUENCES = "itemsets:product", "sequences:product"
 Counts = Mapping[tuple[str, ...], int]

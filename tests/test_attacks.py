@@ -11,13 +11,13 @@ from xml.etree import ElementTree
 import pytest
 from conftest import Run
 
-from zealous.anonymity import METHODS
-from zealous.attack import Settings, as_object, attack
-from zealous.attack.attacks import ZEALOUS
-from zealous.generate import generate
-from zealous.log import read_log
-from zealous.report.attacks import attacks_figure
-from zealous.report.style import percent, svg
+from zealous.logs.log import read_log
+from zealous.study.anonymity import METHODS
+from zealous.study.attacks import Settings, as_object, attack
+from zealous.study.attacks.attacks import ZEALOUS
+from zealous.study.report.attacks import attacks_figure
+from zealous.study.report.style import percent, svg
+from zealous.synthetic import generate
 
 DOCS = Path(__file__).parents[1] / "docs"
 USERS = 1500

@@ -27,7 +27,8 @@ from hypothesis import settings as tried
 from hypothesis import strategies as st
 from scipy import stats
 
-from zealous.audit import (
+from zealous.audit import small
+from zealous.audit.audit import (
     FALSE_ALARMS,
     Audit,
     Measurement,
@@ -37,7 +38,6 @@ from zealous.audit import (
     drawn_small,
     measure,
     per_test,
-    small,
 )
 from zealous.audit.bundle import _files_agree, _refused, _sorted
 from zealous.audit.measurement import BY_ACCIDENT
@@ -49,11 +49,11 @@ from zealous.audit.sets import Shared
 from zealous.audit.statistics import Claim, Seen, at_least, at_most, choose
 from zealous.audit.theorems import Law, noise
 from zealous.audit.trials import Tally, outcomes, run, tally
-from zealous.calibrate import calibrate
 from zealous.cli.audit import audit as command
 from zealous.errors import UsageError
-from zealous.guarantee import Indistinguishability, Neighbors, ProbabilisticDP
-from zealous.plan import figures
+from zealous.planning.plan import figures
+from zealous.privacy.calibrate import calibrate
+from zealous.privacy.guarantee import Indistinguishability, Neighbors, ProbabilisticDP
 
 PLANS = settings()
 
@@ -630,7 +630,7 @@ def test_a_million_trials_find_nothing(plan: Setting) -> None:
 
 def test_the_command_prints_one_object(monkeypatch: pytest.MonkeyPatch) -> None:
     quick = partial(audit, parts=["pairs"])
-    monkeypatch.setattr("zealous.audit.audit", quick)
+    monkeypatch.setattr("zealous.audit.audit.audit", quick)
     done = CliRunner().invoke(command, ["--trials", "2000", "--json"])
     found = json.loads(done.stdout)
     assert found["passed"] is True

@@ -14,15 +14,15 @@ import pyarrow as pa
 import pytest
 
 import zealous as z
-from zealous.audit import OwnAudit, audit_mechanism
+from zealous.audit.audit import OwnAudit, audit_mechanism
 from zealous.audit.events import _levels, against, impossible_elsewhere
 from zealous.audit.given import Case, Watched, alike, runs
 from zealous.audit.own import _cases, _checks, _halfway, releases_that_differ
 from zealous.audit.statistics import Claim
-from zealous.calibrate import calibrate
 from zealous.errors import UsageError
-from zealous.guarantee import Guarantee
-from zealous.mechanism import Calibrated, Count, Gaussian, Laplace, Mechanism, Selection, Zealous
+from zealous.mechanisms import Calibrated, Count, Gaussian, Laplace, Mechanism, Selection, Zealous
+from zealous.privacy.calibrate import calibrate
+from zealous.privacy.guarantee import Guarantee
 
 TRIALS = 4_000
 FEW = 2_000  # show what is badly wrong

@@ -16,11 +16,11 @@ from zealous.audit import theorems
 from zealous.audit.claims import claim
 from zealous.audit.neighbours import settings
 from zealous.audit.recompute import follows
-from zealous.guarantee import Indistinguishability, Neighbors
 from zealous.items import queries
-from zealous.mechanism import Selection
-from zealous.mechanism.choose import MECHANISMS
-from zealous.plan import figures, plan
+from zealous.mechanisms import Selection
+from zealous.mechanisms.choose import MECHANISMS
+from zealous.planning.plan import figures, plan
+from zealous.privacy.guarantee import Indistinguishability, Neighbors
 
 PLANS = settings()
 THRESHOLDS = ("laplace", "gaussian", "selection")

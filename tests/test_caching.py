@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 import zealous as z
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import UsageError
-from zealous.evaluate import original as counted
-from zealous.evaluate.caching import Caching, documents_from
-from zealous.evaluate.original import Ints, Original
-from zealous.evaluate.released import Released, by_index, by_text, itself, nothing
-from zealous.source import count_users, open_log
+from zealous.logs.source import count_users, open_log
+from zealous.study.measures.caching import Caching, documents_from
+from zealous.study.releases import original as counted
+from zealous.study.releases.original import Ints, Original
+from zealous.study.releases.released import Released, by_index, by_text, itself, nothing
 
 
 def histogram(rows: Mapping[str, tuple[int, int]], kind: str = "keywords") -> Original:

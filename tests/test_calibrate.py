@@ -13,7 +13,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.stats import dlaplace
 
-from zealous.calibrate import (
+from zealous.errors import UsageError
+from zealous.mechanisms import Zealous
+from zealous.privacy.calibrate import (
     Calibration,
     as_float,
     breachable,
@@ -26,9 +28,7 @@ from zealous.calibrate import (
     tail,
     union_bound,
 )
-from zealous.errors import UsageError
-from zealous.guarantee import Guarantee, Indistinguishability, Neighbors, ProbabilisticDP
-from zealous.mechanism import Zealous
+from zealous.privacy.guarantee import Guarantee, Indistinguishability, Neighbors, ProbabilisticDP
 
 NEIGHBORS: tuple[Neighbors, ...] = get_args(Neighbors)
 

@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 from conftest import Run
 
-from zealous.anonymity import METHODS, WARNING
-from zealous.verify import verify
+from zealous.study.anonymity import METHODS, WARNING
+from zealous.verify.verify import verify
 
 ROWS = [
     # user, time, query: "tea" of three users, "green tea" of two, "zythum 1" of one

@@ -8,7 +8,7 @@ import pytest
 from conftest import Run
 
 from zealous.errors import UsageError
-from zealous.log import Cleaning
+from zealous.logs.log import Cleaning
 
 LONG = "x" * 300
 NOT_UTF_8 = "a\udcffb"

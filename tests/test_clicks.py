@@ -19,13 +19,13 @@ from scipy import stats
 
 import zealous as z
 from zealous.errors import UsageError
-from zealous.mechanism.of_keywords import OfKeywords, candidates
-from zealous.mechanism.results import Results
+from zealous.mechanisms.of_keywords import OfKeywords, candidates
+from zealous.mechanisms.results import Results
 from zealous.noise import DiscreteLaplace, seeded_bytes
 from zealous.noise.rare import rare_events
-from zealous.plan import figures, plan
-from zealous.rates import click_rates
-from zealous.verify import verify
+from zealous.planning.plan import figures, plan
+from zealous.release.derived.rates import click_rates
+from zealous.verify.verify import verify
 
 GOAL = z.Indistinguishability(epsilon=200, delta="1e-6", neighbors="add-remove")
 

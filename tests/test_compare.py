@@ -16,17 +16,17 @@ from click.testing import CliRunner
 from conftest import Run
 
 import zealous as z
-from zealous.anonymity import KQuery
 from zealous.cli import cli
-from zealous.compare import Compared, _code, _identity
 from zealous.errors import LogError, ReleaseError, UsageError
-from zealous.evaluate.candidates import Setting
-from zealous.evaluate.measured import Measured
-from zealous.evaluate.results import as_table
-from zealous.evaluate.run import Grid
-from zealous.evaluate.study import Study, read_study
-from zealous.evaluate.workspace import Workspace
-from zealous.generate import generate
+from zealous.study.anonymity import KQuery
+from zealous.study.compare import Compared, _code, _identity
+from zealous.study.grid.candidates import Setting
+from zealous.study.grid.results import as_table
+from zealous.study.grid.run import Grid
+from zealous.study.grid.study import Study, read_study
+from zealous.study.grid.workspace import Workspace
+from zealous.study.measures.measured import Measured
+from zealous.synthetic import generate
 
 SMALL = Study(
     epsilons=(1, 8),

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zealous.generate import corpus, document_frequencies, words
-from zealous.generate.chance import Ints
-from zealous.generate.corpus import PAGES
+from zealous.synthetic import corpus, document_frequencies, words
+from zealous.synthetic.chance import Ints
+from zealous.synthetic.corpus import PAGES
 
 GIGABYTE = 10**9
 
@@ -29,7 +29,7 @@ def spelled(first: int, size: int) -> Ints:
 def test_it_is_the_same_in_every_process() -> None:
     keywords = ["the", "weather", "google", "2006", "123456", "weatehr", "é"]
     program = (
-        "import pyarrow as pa; from zealous.generate import document_frequencies as f;"
+        "import pyarrow as pa; from zealous.synthetic import document_frequencies as f;"
         f"print(f(pa.array({keywords})).tolist())"
     )
     said = subprocess.run(

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from conftest import COMMAND, Forks
 
-from zealous.evaluate.study import Study, read_study
-from zealous.generate import generate
+from zealous.study.grid.study import Study, read_study
+from zealous.synthetic import generate
 
 ROOT = Path(__file__).parents[1]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]

@@ -22,18 +22,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from zealous.counting.histogram import histogram
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import UsageError
-from zealous.guarantee import Guarantee, Indistinguishability, Neighbors, ProbabilisticDP
-from zealous.histogram import histogram
 from zealous.items import queries
-from zealous.log import read_log
-from zealous.mechanism import domain as module
-from zealous.mechanism.domain import Domain
-from zealous.mechanism.protocol import Calibrated
+from zealous.logs.log import read_log
+from zealous.logs.source import open_log
+from zealous.mechanisms import domain as module
+from zealous.mechanisms.domain import Domain
+from zealous.mechanisms.protocol import Calibrated
 from zealous.noise import seeded_bytes
-from zealous.public import read_public
-from zealous.source import open_log
+from zealous.planning.public_files import read_public
+from zealous.privacy.guarantee import Guarantee, Indistinguishability, Neighbors, ProbabilisticDP
 
 NEIGHBORS: tuple[Neighbors, ...] = get_args(Neighbors)
 History = frozenset[str]

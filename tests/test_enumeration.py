@@ -26,12 +26,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import dlaplace
 
-from zealous.bound import Choice, Select, keep
-from zealous.calibrate import calibrate, covers_absence, guarantees, union_bound
+from zealous.counting.bound import Choice, Select, keep
+from zealous.counting.histogram import histogram
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
-from zealous.guarantee import Guarantee, Indistinguishability, Neighbors, ProbabilisticDP
-from zealous.histogram import histogram
 from zealous.items import (
     Kind,
     clicks,
@@ -42,10 +40,12 @@ from zealous.items import (
     query_clicks,
     query_pairs,
 )
-from zealous.log import read_log
-from zealous.mechanism import Zealous
+from zealous.logs.log import read_log
+from zealous.logs.source import Source, open_log
+from zealous.mechanisms import Zealous
 from zealous.noise import seeded_bytes
-from zealous.source import Source, open_log
+from zealous.privacy.calibrate import calibrate, covers_absence, guarantees, union_bound
+from zealous.privacy.guarantee import Guarantee, Indistinguishability, Neighbors, ProbabilisticDP
 
 Counts = tuple[int, ...]
 Law = npt.NDArray[np.float64]  # the probability of each output

@@ -22,9 +22,9 @@ import pytest
 from scipy.stats import dlaplace
 from test_enumeration import NEIGHBORS, Counts, World, histories, neighborhoods
 
-from zealous.guarantee import Indistinguishability, Neighbors
-from zealous.mechanism import Gaussian, Laplace, Selection
-from zealous.mechanism.thresholds import Thresholds
+from zealous.mechanisms import Gaussian, Laplace, Selection
+from zealous.mechanisms.thresholds import Thresholds
+from zealous.privacy.guarantee import Indistinguishability, Neighbors
 
 Law = npt.NDArray[np.float64]  # the chances that an item is absent, and of each noisy count
 Step = tuple[tuple[int, int], ...]  # for each item that differs its count in one log and the other

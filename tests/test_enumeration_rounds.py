@@ -22,10 +22,10 @@ import pyarrow as pa
 import pytest
 from counting import Counting, Log, published
 
-import zealous.mechanism.rounds as steering
-from zealous.guarantee import Indistinguishability, Neighbors
-from zealous.mechanism.rounds import Rounds, Sips
-from zealous.theory.rounds import GRAIN, WEIGHT, Round, rounds_delta
+import zealous.mechanisms.rounds as steering
+from zealous.mechanisms.rounds import Rounds, Sips
+from zealous.privacy.accounting.rounds import GRAIN, WEIGHT, Round, rounds_delta
+from zealous.privacy.guarantee import Indistinguishability, Neighbors
 
 Floats = npt.NDArray[np.float64]
 Keys = tuple[str, ...]

@@ -34,18 +34,18 @@ from scipy.stats import dlaplace
 from test_enumeration import NEIGHBORS, bad
 from test_enumeration_mechanisms import merged
 
+from zealous.counting.histogram import histogram
 from zealous.engines.duckdb import DuckDB
-from zealous.guarantee import Guarantee, Indistinguishability, Neighbors, ProbabilisticDP
-from zealous.histogram import histogram
 from zealous.items import Kind, itemsets, sequences, tail
-from zealous.log import Columns, read_log
-from zealous.mechanism.choose import choose
-from zealous.mechanism.listed import Listed
-from zealous.mechanism.of_smaller import OfSmaller, OfSmallerGaussian
+from zealous.logs.log import Columns, read_log
+from zealous.logs.source import open_log
+from zealous.mechanisms.choose import choose
+from zealous.mechanisms.listed import Listed
+from zealous.mechanisms.of_smaller import OfSmaller, OfSmallerGaussian
 from zealous.noise import DiscreteLaplace
-from zealous.plan import Part, Plan, plan
-from zealous.publish import draw
-from zealous.source import open_log
+from zealous.planning.plan import Part, Plan, plan
+from zealous.privacy.guarantee import Guarantee, Indistinguishability, Neighbors, ProbabilisticDP
+from zealous.release.publish import draw
 
 Law = npt.NDArray[np.float64]
 History = tuple[str, ...]  # baskets, and the things in each

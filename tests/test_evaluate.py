@@ -9,10 +9,10 @@ import pytest
 from conftest import Run
 
 import zealous as z
-from zealous.anonymity import KQuery, anonymize
 from zealous.errors import ReleaseError, UsageError
-from zealous.evaluate.results import Results
-from zealous.generate import generate
+from zealous.study.anonymity import KQuery, anonymize
+from zealous.study.grid.results import Results
+from zealous.synthetic import generate
 
 
 @pytest.fixture(scope="module")
@@ -172,7 +172,7 @@ def test_tables_that_are_none(tmp_path: Path, folder: Path) -> None:
 
 
 def test_a_log_cleaned_in_another_way_is_told(folder: Path) -> None:
-    from zealous.log import Cleaning
+    from zealous.logs.log import Cleaning
 
     said: list[str] = []
     log = z.read_log(folder / "log.parquet", cleaning=Cleaning(max_entries_per_user=50))

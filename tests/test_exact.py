@@ -25,12 +25,12 @@ from test_enumeration import (
     same,
 )
 
-from zealous.calibrate import calibrate, covers_absence, guarantees, tail, union_bound
 from zealous.errors import UsageError
-from zealous.guarantee import Guarantee, Indistinguishability, Neighbors, ProbabilisticDP
-from zealous.mechanism import Zealous
-from zealous.theory import exact as module
-from zealous.theory.exact import delta_curve, exact_delta, hockey_stick
+from zealous.mechanisms import Zealous
+from zealous.privacy.accounting import exact as module
+from zealous.privacy.accounting.exact import delta_curve, exact_delta, hockey_stick
+from zealous.privacy.calibrate import calibrate, covers_absence, guarantees, tail, union_bound
+from zealous.privacy.guarantee import Guarantee, Indistinguishability, Neighbors, ProbabilisticDP
 
 NEIGHBORS: tuple[Neighbors, ...] = get_args(Neighbors)
 

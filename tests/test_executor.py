@@ -16,14 +16,14 @@ import pytest
 from spark import SPARK
 
 import zealous as z
+from zealous.counting.histogram import histogram
 from zealous.engines.engine import Counted
 from zealous.engines.executor import Through
 from zealous.engines.spark import Spark
 from zealous.engines.sql import Step
 from zealous.errors import ZealousError
-from zealous.histogram import histogram
-from zealous.mechanism import Zealous
-from zealous.source import open_log
+from zealous.logs.source import open_log
+from zealous.mechanisms import Zealous
 
 pytest_plugins = ("spark",)
 pytestmark = SPARK

@@ -11,17 +11,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from zealous.calibrate import Calibration, calibrate, publication_probability
 from zealous.errors import UsageError
-from zealous.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
-from zealous.mechanism import Zealous
-from zealous.theory.expected import (
+from zealous.mechanisms import Zealous
+from zealous.privacy.accounting.expected import (
     Published,
     expected_coverage,
     expected_error,
     expected_published,
     tau_prime_curve,
 )
+from zealous.privacy.calibrate import Calibration, calibrate, publication_probability
+from zealous.privacy.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
 
 GOALS: list[tuple[Guarantee, int]] = [
     (ProbabilisticDP(epsilon=1, delta="0.001", users=500_000), 2),
@@ -61,7 +61,7 @@ def test_the_curve_touches_the_calibration_and_never_goes_below(goal: Guarantee,
 
 @pytest.mark.parametrize(("goal", "m"), GOALS)
 def test_one_less_than_the_curve_would_break_the_promise(goal: Guarantee, m: int) -> None:
-    from zealous.calibrate import allows, breachable
+    from zealous.privacy.calibrate import allows, breachable
 
     scale = calibrate(goal, m).scale
     for tau, tau_prime, _ in tau_prime_curve(goal, m, (1, 2, 4, 9, 25)):

@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 from test_docs import ROOT, blocks
 
-from zealous.audit import audit_mechanism
-from zealous.generate import generate
-from zealous.guarantee import Indistinguishability
+from zealous.audit.audit import audit_mechanism
+from zealous.privacy.guarantee import Indistinguishability
+from zealous.synthetic import generate
 
 BLOCKS = blocks(ROOT / "docs" / "extend.md", "python")
 PROGRAM = "\n\n".join(BLOCKS)

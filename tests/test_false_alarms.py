@@ -26,17 +26,18 @@ import randomness
 from click.testing import CliRunner
 from conftest import Forks
 
-from zealous.audit import FALSE_ALARMS, bundle, drawn_small, others, small
+from zealous.audit import bundle, others, small
+from zealous.audit.audit import FALSE_ALARMS, drawn_small
 from zealous.audit.given import Watched
 from zealous.audit.measurement import BY_ACCIDENT
 from zealous.audit.neighbours import settings
 from zealous.audit.own import _checks, releases_that_differ
 from zealous.audit.theorems import noise
-from zealous.calibrate import calibrate
 from zealous.cli import cli
-from zealous.guarantee import Indistinguishability
-from zealous.mechanism import Zealous
-from zealous.plan import figures
+from zealous.mechanisms import Zealous
+from zealous.planning.plan import figures
+from zealous.privacy.calibrate import calibrate
+from zealous.privacy.guarantee import Indistinguishability
 
 TESTS = Path(__file__).parent
 PAGE = TESTS.parent / "docs" / "audit.md"

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from zealous.calibrate import calibrate
-from zealous.evaluate import paper
-from zealous.evaluate.claim import NOT_MEASURED
-from zealous.evaluate.findings import Finding, findings
-from zealous.evaluate.results import Results, as_table
-from zealous.evaluate.study import Study
-from zealous.guarantee import ProbabilisticDP
+from zealous.privacy.calibrate import calibrate
+from zealous.privacy.guarantee import ProbabilisticDP
+from zealous.study.claims import paper
+from zealous.study.claims.claim import NOT_MEASURED
+from zealous.study.claims.findings import Finding, findings
+from zealous.study.grid.results import Results, as_table
+from zealous.study.grid.study import Study
 
 Row = tuple[Any, ...]
 

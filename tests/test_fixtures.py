@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from zealous.ledger import Ledger
-from zealous.verify import verify
+from zealous.verify.verify import verify
 
 FIXTURES = Path(__file__).parent / "fixtures"
 RELEASES = sorted(path.parent for path in FIXTURES.glob("*/*/release.json"))

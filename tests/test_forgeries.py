@@ -15,10 +15,10 @@ import pytest
 from bundles import made
 from forging import FIXTURES, About, Tables, add, drop, forged, part, reorder, restate
 
-from zealous.guarantee import Indistinguishability, ProbabilisticDP
 from zealous.items import itemsets, keywords, queries
-from zealous.review import review
-from zealous.verify import verify
+from zealous.privacy.guarantee import Indistinguishability, ProbabilisticDP
+from zealous.verify.review import review
+from zealous.verify.verify import verify
 
 Change = Callable[[About, Tables], object]
 SECRET = "caviar"  # stands in forged rows, and in no message

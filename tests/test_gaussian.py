@@ -15,10 +15,10 @@ import pytest
 from scipy.stats import norm
 
 from zealous.errors import UsageError
-from zealous.guarantee import Indistinguishability, Neighbors, ProbabilisticDP
-from zealous.mechanism import Gaussian
-from zealous.theory import gaussian as module
-from zealous.theory.gaussian import delta, hockey_stick, joint, quantile, tail
+from zealous.mechanisms import Gaussian
+from zealous.privacy.accounting import gaussian as module
+from zealous.privacy.accounting.gaussian import delta, hockey_stick, joint, quantile, tail
+from zealous.privacy.guarantee import Indistinguishability, Neighbors, ProbabilisticDP
 
 NEIGHBORS: tuple[Neighbors, ...] = get_args(Neighbors)
 SMALL = [Fraction(1), Fraction(5, 4), Fraction(2)]

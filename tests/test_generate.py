@@ -10,16 +10,16 @@ import pyarrow.parquet as pq
 import pytest
 
 from zealous.errors import UsageError
-from zealous.generate import PAPER, Figures, figures, generate, is_personal
-from zealous.generate import topics as pool
-from zealous.generate.chance import zipf
-from zealous.generate.clicks import clicks
-from zealous.generate.people import People
-from zealous.generate.sessions import day_entries, follow
-from zealous.generate.text import query_texts
-from zealous.generate.vocabulary import SUBJECTS
-from zealous.generate.words import BRAND, FAMILY, NONE, TAIL, TYPO, numbers, spell
-from zealous.generate.write import START
+from zealous.synthetic import PAPER, Figures, figures, generate, is_personal
+from zealous.synthetic import topics as pool
+from zealous.synthetic.chance import zipf
+from zealous.synthetic.clicks import clicks
+from zealous.synthetic.people import People
+from zealous.synthetic.sessions import day_entries, follow
+from zealous.synthetic.text import query_texts
+from zealous.synthetic.vocabulary import SUBJECTS
+from zealous.synthetic.words import BRAND, FAMILY, NONE, TAIL, TYPO, numbers, spell
+from zealous.synthetic.write import START
 
 USERS, DAYS = 5_000, 30
 

@@ -12,9 +12,9 @@ import pytest
 from conftest import Run
 
 from zealous.errors import UsageError
-from zealous.generate import generate_shop
-from zealous.generate.products import BUNDLES, FOLLOW_UP, NAMES, NONE, PULL
-from zealous.generate.write import START
+from zealous.synthetic import generate_shop
+from zealous.synthetic.products import BUNDLES, FOLLOW_UP, NAMES, NONE, PULL
+from zealous.synthetic.write import START
 
 USERS, DAYS = 10_000, 30
 

@@ -15,16 +15,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import zealous as z
-from zealous.anonymity import gathering
-from zealous.anonymity.groups import group
-from zealous.anonymity.numbered import numbered
-from zealous.anonymity.sessions import sessions
-from zealous.anonymity.sets import Ints, Sets, edits, held, nth, repeated, sets_of
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
-from zealous.generate import generate
 from zealous.items import asked, has_word, words
-from zealous.source import open_log
+from zealous.logs.source import open_log
+from zealous.study.anonymity import gathering
+from zealous.study.anonymity.groups import group
+from zealous.study.anonymity.numbered import numbered
+from zealous.study.anonymity.sessions import sessions
+from zealous.study.anonymity.sets import Ints, Sets, edits, held, nth, repeated, sets_of
+from zealous.synthetic import generate
 
 Lists = list[tuple[int, set[int]]]
 

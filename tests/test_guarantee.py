@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zealous.errors import UsageError
-from zealous.guarantee import (
+from zealous.privacy.guarantee import (
     Guarantee,
     Indistinguishability,
     Neighbors,

@@ -17,14 +17,14 @@ from oracle import Entry, Item, md5_place, md5_rank
 from oracle import histogram as expected
 
 import zealous as z
-from zealous.bound import Select
+from zealous.counting.bound import Select
+from zealous.counting.histogram import histogram
 from zealous.engines import duckdb
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
 from zealous.errors import LogError
-from zealous.histogram import histogram
 from zealous.items import Kind
-from zealous.source import open_log
+from zealous.logs.source import open_log
 
 KINDS: dict[str, Callable[[int], Kind]] = {
     "queries": z.queries,

@@ -17,18 +17,18 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from zealous.guarantee import Indistinguishability, ProbabilisticDP
-from zealous.mechanism.choose import MECHANISMS
-from zealous.mechanism.domain import Domain
-from zealous.mechanism.gaussian import Gaussian
-from zealous.mechanism.laplace import Laplace
-from zealous.mechanism.listed import Listed
-from zealous.mechanism.of_keywords import OfKeywords
-from zealous.mechanism.of_smaller import OfSmaller, OfSmallerGaussian
-from zealous.mechanism.rounds import Rounds
-from zealous.mechanism.selection import Selection
-from zealous.mechanism.zealous import Zealous
-from zealous.theory.intervals import Interval
+from zealous.mechanisms.choose import MECHANISMS
+from zealous.mechanisms.domain import Domain
+from zealous.mechanisms.gaussian import Gaussian
+from zealous.mechanisms.laplace import Laplace
+from zealous.mechanisms.listed import Listed
+from zealous.mechanisms.of_keywords import OfKeywords
+from zealous.mechanisms.of_smaller import OfSmaller, OfSmallerGaussian
+from zealous.mechanisms.rounds import Rounds
+from zealous.mechanisms.selection import Selection
+from zealous.mechanisms.zealous import Zealous
+from zealous.privacy.accounting.intervals import Interval
+from zealous.privacy.guarantee import Indistinguishability, ProbabilisticDP
 
 Chances = npt.NDArray[np.float64]
 CONFIDENCES = (0.5, 0.95, 0.9875)

@@ -16,11 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import zealous as z
-from zealous.anonymity import Changed, KQuery, anonymize
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
 from zealous.errors import LogError, UsageError
-from zealous.source import open_log
+from zealous.logs.source import open_log
+from zealous.study.anonymity import Changed, KQuery, anonymize
 
 START = datetime(2026, 3, 1)
 Row = tuple[Any, ...]

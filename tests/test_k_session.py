@@ -17,11 +17,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import zealous as z
-from zealous.anonymity import KSession, anonymize
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
 from zealous.errors import UsageError
-from zealous.source import open_log
+from zealous.logs.source import open_log
+from zealous.study.anonymity import KSession, anonymize
 
 START = datetime(2026, 3, 1)
 

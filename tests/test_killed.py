@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 import zealous as z
-from zealous.account import Account
 from zealous.ledger import Ledger
-from zealous.publish import publish_to
-from zealous.verify import verify
+from zealous.release.account import Account
+from zealous.release.publish import publish_to
+from zealous.verify.verify import verify
 
 GOAL = z.ProbabilisticDP(epsilon=20, delta="0.01", users=200)
 EACH = 10  # kills at least before the charge, after it, and after the end

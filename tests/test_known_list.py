@@ -19,19 +19,19 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from zealous.errors import UsageError
-from zealous.guarantee import Indistinguishability
 from zealous.items.grown import sets
-from zealous.mechanism import known_list
-from zealous.mechanism.choose import MECHANISMS
-from zealous.mechanism.known_list import (
+from zealous.mechanisms import known_list
+from zealous.mechanisms.choose import MECHANISMS
+from zealous.mechanisms.known_list import (
     ItemTable,
     above_by_noise_alone,
     above_with_noise,
     with_noise_on_each,
 )
-from zealous.mechanism.of_keywords import SpelledQueries, candidates
-from zealous.mechanism.protocol import Calibrated
+from zealous.mechanisms.of_keywords import SpelledQueries, candidates
+from zealous.mechanisms.protocol import Calibrated
 from zealous.noise import DiscreteLaplace, seeded_bytes
+from zealous.privacy.guarantee import Indistinguishability
 
 LITTLE = DiscreteLaplace(scale=Fraction(1, 100))  # next to no noise
 NOISE = DiscreteLaplace(scale=Fraction(2))

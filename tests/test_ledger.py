@@ -17,10 +17,8 @@ from conftest import Run
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zealous.calibrate import guarantees
 from zealous.cli.balance import bar
 from zealous.errors import LedgerError, Refused, UsageError
-from zealous.guarantee import Indistinguishability, ProbabilisticDP, shown
 from zealous.ledger import (
     FILE_NAME,
     AlreadyReleased,
@@ -37,7 +35,9 @@ from zealous.ledger import ledger as module
 from zealous.ledger.accounts import Measure, accounts
 from zealous.ledger.place import remote_kind
 from zealous.ledger.store import chained
-from zealous.period import Period
+from zealous.privacy.calibrate import guarantees
+from zealous.privacy.guarantee import Indistinguishability, ProbabilisticDP, shown
+from zealous.privacy.period import Period
 
 USER = Measure(unit="user", neighbors="replace")
 COMING = Measure(unit="user", neighbors="add-remove")

@@ -14,15 +14,15 @@ import pytest
 from click.testing import CliRunner
 
 import zealous as z
-from zealous import parquet
 from zealous.cli import cli
+from zealous.counting.histogram import histogram
 from zealous.engines import duckdb
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step, identifier, listed
 from zealous.errors import Refused, UsageError
-from zealous.histogram import histogram
-from zealous.source import column, count_everyone, count_users, open_log
-from zealous.verify import verify
+from zealous.files import parquet
+from zealous.logs.source import column, count_everyone, count_users, open_log
+from zealous.verify.verify import verify
 
 Row = dict[str, Any]
 GOAL = z.Indistinguishability(epsilon=1, delta="1e-6")
@@ -228,7 +228,7 @@ def test_it_is_looked_ahead_for_those_with_the_most_entries(
         stored[steps[-1].name] = self.rows([Step("stored", f"select * from {name}")])
 
     monkeypatch.setattr(DuckDB, "store", watched)
-    monkeypatch.setattr("zealous.source._LOOKED_AHEAD", 14)
+    monkeypatch.setattr("zealous.logs.source._LOOKED_AHEAD", 14)
     rows = [at(n, f"q{n}", user) for user in "abcd" for n in range(9 + ord(user) - ord("a"))]
     log = limited(write(tmp_path / "log.csv", rows), entries=5)
     assert len(entries(engine, log, "user")) == 4 * 5

@@ -17,13 +17,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from zealous import lines
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
 from zealous.errors import LogError, UsageError
-from zealous.lines import Layout, Skipped, header, records
-from zealous.log import PRESETS, read_log
-from zealous.source import open_log
+from zealous.files import lines
+from zealous.files.lines import Layout, Skipped, header, records
+from zealous.logs.log import PRESETS, read_log
+from zealous.logs.source import open_log
 
 Rows = list[tuple[Any, ...]]
 

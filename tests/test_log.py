@@ -18,8 +18,8 @@ import pytest
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
 from zealous.errors import LogError, UsageError, ZealousError
-from zealous.log import PRESETS, Cleaning, Columns, Log, read_log
-from zealous.source import column, count_users, open_log
+from zealous.logs.log import PRESETS, Cleaning, Columns, Log, read_log
+from zealous.logs.source import column, count_users, open_log
 
 Entries = Callable[..., list[tuple[Any, ...]]]
 NOON = datetime(2006, 3, 1, 12)

@@ -14,12 +14,12 @@ import pytest
 from click.testing import CliRunner
 
 import zealous as z
-from zealous.approval import read_plan
 from zealous.cli import cli
 from zealous.errors import Refused, UsageError
-from zealous.mechanism.choose import MECHANISMS, choose
-from zealous.plan import covers_replaced
-from zealous.verify import verify
+from zealous.mechanisms.choose import MECHANISMS, choose
+from zealous.planning.plan import covers_replaced
+from zealous.planning.plan_file import read_plan
+from zealous.verify.verify import verify
 
 LOOSE = z.Indistinguishability(epsilon=20, delta="1e-9", neighbors="add-remove")
 MADE_OF_OTHERS = ("results", "of-keywords", "of-smaller", "of-smaller-gaussian", "listed")

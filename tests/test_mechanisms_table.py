@@ -13,14 +13,14 @@ import pytest
 from conftest import Run
 
 import zealous as z
+from zealous.counting.histogram import histogram
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import LogError, UsageError
-from zealous.evaluate.coded import COUNTS, Coded, Counting, encode
-from zealous.evaluate.mechanisms import COMPARED, Compared, Row, compare_mechanisms
-from zealous.histogram import histogram
 from zealous.items import Kind
-from zealous.mechanism import Calibrated
-from zealous.source import open_log
+from zealous.logs.source import open_log
+from zealous.mechanisms import Calibrated
+from zealous.study.mechanism_comparison import COMPARED, Compared, Row, compare_mechanisms
+from zealous.study.releases.encoded_log import COUNTS, Coded, Counting, encode
 
 ITEMS = ("tea", "milk", "Bread ", "salt")
 PEOPLE = 400

@@ -35,7 +35,8 @@ from mutations_sets import SETS, TESTS
 from mutations_strangers import MUTATIONS as OF_STRANGERS
 from scipy import stats
 
-from zealous.audit import FALSE_ALARMS, measure, per_test, small, statistics
+from zealous.audit import small, statistics
+from zealous.audit.audit import FALSE_ALARMS, measure, per_test
 from zealous.audit.neighbours import settings
 from zealous.audit.statistics import Claim, Seen
 from zealous.audit.trials import outcomes, tally
@@ -44,7 +45,7 @@ from zealous.audit.trials import outcomes, tally
 # Of a plan's pairs only the one is tried that must notice, and of small releases one plan's.
 PAIRS = """import json, sys
 from dataclasses import replace
-from zealous.audit import audit
+from zealous.audit.audit import audit
 from zealous.audit.neighbours import settings
 
 trials, where, noticed_by = sys.argv[1:]
@@ -74,7 +75,7 @@ RELEASES = """import json, os, sys
 from pathlib import Path
 import duckdb, jinja2, pyarrow.csv, pyarrow.parquet
 import zealous.cli.publish
-from zealous.audit import bundle, others
+from zealous.audit.audit import bundle, others
 from zealous.audit.ran import Ran
 from zealous.cli import main
 

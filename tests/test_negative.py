@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zealous.calibrate import tail
 from zealous.errors import UsageError
-from zealous.guarantee import Neighbors
-from zealous.theory.accuracy import Wanted
-from zealous.theory.domain import scale_for
-from zealous.theory.negative import (
+from zealous.privacy.calibrate import tail
+from zealous.privacy.guarantee import Neighbors
+from zealous.study.theory.accuracy import Wanted
+from zealous.study.theory.domain import scale_for
+from zealous.study.theory.negative import (
     Setting,
     hopeless_count,
     log_hopeless_domain,

@@ -20,13 +20,13 @@ from hypothesis import strategies as st
 
 import zealous as z
 from zealous.cli import cli
+from zealous.counting.histogram import histogram
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import UsageError
-from zealous.histogram import histogram
-from zealous.log import read_log
-from zealous.mechanism.of_keywords import MOST_WORDS, OfKeywords, SpelledQueries
-from zealous.plan import plan
-from zealous.source import open_log
+from zealous.logs.log import read_log
+from zealous.logs.source import open_log
+from zealous.mechanisms.of_keywords import MOST_WORDS, OfKeywords, SpelledQueries
+from zealous.planning.plan import plan
 
 GOAL = z.Indistinguishability(epsilon=2, delta="1e-6", neighbors="add-remove")
 OF_KEYWORDS = {"keywords": "zealous", "queries": "of-keywords"}

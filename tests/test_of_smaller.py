@@ -20,12 +20,12 @@ from scipy import stats
 
 import zealous as z
 from zealous.errors import UsageError
-from zealous.guarantee import Guarantee, Indistinguishability, Neighbors, ProbabilisticDP
 from zealous.items.grown import Grown, sets
-from zealous.mechanism import known_list, of_smaller
-from zealous.mechanism.listed import Listed
-from zealous.mechanism.of_smaller import OfSmaller, OfSmallerGaussian
-from zealous.theory.gaussian import _scales
+from zealous.mechanisms import known_list, of_smaller
+from zealous.mechanisms.listed import Listed
+from zealous.mechanisms.of_smaller import OfSmaller, OfSmallerGaussian
+from zealous.privacy.accounting.gaussian import _scales
+from zealous.privacy.guarantee import Guarantee, Indistinguishability, Neighbors, ProbabilisticDP
 
 Law = npt.NDArray[np.float64]
 BOTH = (OfSmaller, OfSmallerGaussian)

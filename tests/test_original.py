@@ -10,13 +10,13 @@ import pyarrow as pa
 import pytest
 
 import zealous as z
+from zealous.counting.histogram import histogram
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import ReleaseError
-from zealous.evaluate import original as counting
-from zealous.evaluate.released import by_index, by_text, itself, nothing
-from zealous.histogram import histogram
 from zealous.items import Kind
-from zealous.source import count_users, open_log
+from zealous.logs.source import count_users, open_log
+from zealous.study.releases import original as counting
+from zealous.study.releases.released import by_index, by_text, itself, nothing
 
 BOUNDS = (1, 2, 5)
 KEY = 11
@@ -24,7 +24,7 @@ KEY = 11
 
 @pytest.fixture(scope="module")
 def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from zealous.generate import generate
+    from zealous.synthetic import generate
 
     path = tmp_path_factory.mktemp("original") / "log.parquet"
     generate(path, users=1_000, seed=3)

@@ -21,22 +21,22 @@ import pyarrow as pa
 import pytest
 
 import zealous as z
-from zealous.anonymity import AmongK, Method
-from zealous.calibrate import calibrate
 from zealous.errors import UsageError, ZealousError
-from zealous.evaluate import measured
-from zealous.evaluate.candidates import ByMechanism, ByZealous, check_own, released
-from zealous.evaluate.measured import BUILT_IN, Measured
-from zealous.evaluate.original import Original
-from zealous.evaluate.released import itself
-from zealous.evaluate.run import Grid, measure_apart
-from zealous.evaluate.second_process import second_process
-from zealous.evaluate.statistics import Statistics
-from zealous.evaluate.study import Study, read_study
-from zealous.evaluate.truth import Truth, check_measures
-from zealous.evaluate.workspace import Workspace
-from zealous.guarantee import Guarantee
-from zealous.report.sections import KNOWN
+from zealous.privacy.calibrate import calibrate
+from zealous.privacy.guarantee import Guarantee
+from zealous.study.anonymity import AmongK, Method
+from zealous.study.grid.candidates import ByMechanism, ByZealous, check_own, released
+from zealous.study.grid.run import Grid, measure_apart
+from zealous.study.grid.second_process import second_process
+from zealous.study.grid.study import Study, read_study
+from zealous.study.grid.workspace import Workspace
+from zealous.study.measures import measured
+from zealous.study.measures.measured import BUILT_IN, Measured
+from zealous.study.measures.statistics import Statistics
+from zealous.study.releases.original import Original
+from zealous.study.releases.released import itself
+from zealous.study.releases.truth import Truth, check_measures
+from zealous.study.report.sections import KNOWN
 
 USERS = np.array([50, 40, 30, 20, 1], np.int64)
 TRUTH = Original(
@@ -398,10 +398,10 @@ from pathlib import Path
 
 import zealous as z
 from zealous.engines.duckdb import DuckDB
-from zealous.evaluate.run import Grid, measure_apart
-from zealous.evaluate.second_process import second_process
-from zealous.evaluate.study import Study
-from zealous.evaluate.workspace import Workspace
+from zealous.study.grid.run import Grid, measure_apart
+from zealous.study.grid.second_process import second_process
+from zealous.study.grid.study import Study
+from zealous.study.grid.workspace import Workspace
 
 FOLDER = Path(__file__).parent
 
@@ -494,10 +494,10 @@ UNGUARDED = """
 from pathlib import Path
 
 import zealous as z
-from zealous.evaluate.run import Grid, measure_apart
-from zealous.evaluate.second_process import second_process
-from zealous.evaluate.study import Study
-from zealous.evaluate.workspace import Workspace
+from zealous.study.grid.run import Grid, measure_apart
+from zealous.study.grid.second_process import second_process
+from zealous.study.grid.study import Study
+from zealous.study.grid.workspace import Workspace
 
 FOLDER = Path(__file__).parent
 with (FOLDER / "published").open("a") as file:

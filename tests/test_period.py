@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zealous.errors import UsageError
-from zealous.period import Period
+from zealous.privacy.period import Period
 
 
 @pytest.mark.parametrize(

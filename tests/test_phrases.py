@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
-from zealous.evaluate.phrases import KAPPA, Words, find_phrases, words
 from zealous.items import words as sql_words
+from zealous.study.measures.phrases import KAPPA, Words, find_phrases, words
 
 Histogram = list[tuple[str, int]]
 

@@ -7,9 +7,9 @@ import pytest
 from scipy.stats import dlaplace
 
 from zealous.errors import Refused, UsageError
-from zealous.guarantee import Guarantee, Indistinguishability, Neighbors, ProbabilisticDP
 from zealous.items import Unnamed, columns, keywords, queries
-from zealous.plan import Part, Plan, claim, figures, forecast, plan, twelve
+from zealous.planning.plan import Part, Plan, claim, figures, forecast, plan, twelve
+from zealous.privacy.guarantee import Guarantee, Indistinguishability, Neighbors, ProbabilisticDP
 
 GOAL = ProbabilisticDP(epsilon=1, delta="0.001", users=500_000)
 NEIGHBORS: tuple[Neighbors, ...] = get_args(Neighbors)

@@ -13,14 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import zealous as z
-from zealous.anonymity import KKeyword, KQuery, Pseudonym, TokenHash, anonymize
-from zealous.attack.presence import Presence, presence
-from zealous.attack.rate import Rate
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import UsageError
-from zealous.generate import generate
-from zealous.log import Log
-from zealous.release import Table
+from zealous.logs.log import Log
+from zealous.release.bundle import Table
+from zealous.study.anonymity import KKeyword, KQuery, Pseudonym, TokenHash, anonymize
+from zealous.study.attacks.presence import Presence, presence
+from zealous.study.attacks.rate import Rate
+from zealous.synthetic import generate
 
 START = datetime(2026, 1, 1)
 NONE = Table(

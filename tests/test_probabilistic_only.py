@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from zealous.calibrate import calibrate
-from zealous.guarantee import Indistinguishability, ProbabilisticDP
-from zealous.theory.exact import exact_delta
+from zealous.privacy.accounting.exact import exact_delta
+from zealous.privacy.calibrate import calibrate
+from zealous.privacy.guarantee import Indistinguishability, ProbabilisticDP
 
 PAGE = " ".join((Path(__file__).parents[1] / "docs" / "probabilistic-only.md").read_text().split())
 USERS, EPSILON, DELTA = 500_000, 1, Fraction(1, 10**6)

@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import zealous as z
-from zealous.anonymity import Changed, Method, Pseudonym
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
-from zealous.source import open_log
+from zealous.logs.source import open_log
+from zealous.study.anonymity import Changed, Method, Pseudonym
 
 Row = tuple[Any, ...]
 

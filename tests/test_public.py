@@ -16,7 +16,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from zealous import listing, schema
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
 from zealous.errors import LogError, Refused, UsageError, ZealousError
@@ -30,9 +29,11 @@ from zealous.items import (
     query_clicks,
     query_pairs,
 )
-from zealous.log import ANONYMIZED, INTERNAL, NOT_PRIVATE, read_log
-from zealous.public import MOST_RESULTS, Public, read_public, read_results
-from zealous.source import open_log
+from zealous.items import lists as listing
+from zealous.logs.log import ANONYMIZED, INTERNAL, NOT_PRIVATE, read_log
+from zealous.logs.source import open_log
+from zealous.planning.public_files import MOST_RESULTS, Public, read_public, read_results
+from zealous.release import schema
 
 SECRET = "Zanzibar"
 
@@ -369,7 +370,7 @@ def test_nothing_heavy_is_imported(tmp_path: Path) -> None:
     program = (
         "import sys, zealous.public\n"
         "from zealous.items import queries\n"
-        "from zealous.listing import find\n"
+        "from zealous.items.lists import find\n"
         "assert find(sys.argv[1], queries(1)).name == 'list.txt'\n"
         "assert not {'numpy', 'pyarrow', 'duckdb', 'pandas'} & set(sys.modules)\n"
     )

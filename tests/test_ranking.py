@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zealous.evaluate.ranking import quality
-from zealous.evaluate.substitution import Ranked
+from zealous.study.measures.ranking import quality
+from zealous.study.measures.substitution import Ranked
 
 Lists = list[list[str]]
 PRECISE = ("precision", "recall", "average-precision", "ndcg", "map-printed")

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from zealous.errors import ReleaseError, UsageError
-from zealous.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
 from zealous.items import (
     Kind,
     clicks,
@@ -22,8 +21,9 @@ from zealous.items import (
     sequences,
     tail,
 )
-from zealous.plan import Plan, figures, plan
-from zealous.record import check_possible, plan_again, plan_from_record
+from zealous.planning.plan import Plan, figures, plan
+from zealous.privacy.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
+from zealous.release.record import check_possible, plan_again, plan_from_record
 
 FILE = {"name": "list.txt", "sha256": "ab" * 32}
 ROLES = {"user": "u", "query": "q", "time": "t", "url": "l"}

@@ -9,11 +9,11 @@ import pytest
 import yaml
 from bundles import GOAL, TRACKED, made
 
-from zealous.guarantee import Indistinguishability, ProbabilisticDP
 from zealous.items import columns
-from zealous.registry import registry
-from zealous.release import Release
-from zealous.review import review
+from zealous.privacy.guarantee import Indistinguishability, ProbabilisticDP
+from zealous.release.bundle import Release
+from zealous.release.text.registry import registry
+from zealous.verify.review import review
 
 # The registry's schema allows these and refuses any other.
 FIELDS = {

@@ -19,17 +19,17 @@ import pyarrow.parquet as pq
 import pytest
 from conftest import Run
 
-from zealous import folder
-from zealous import release as module
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import Refused, ReleaseError
-from zealous.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
+from zealous.files import folder
+from zealous.files.places import Place
 from zealous.items import Kind, clicks, columns, keywords, queries, query_clicks, query_pairs
-from zealous.log import read_log
-from zealous.publish import publish
-from zealous.release import Release, Table, file_names, read_release, sorted_table
-from zealous.remote import Place
-from zealous.schema import FORMAT
+from zealous.logs.log import read_log
+from zealous.privacy.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
+from zealous.release import bundle as module
+from zealous.release.bundle import Release, Table, file_names, read_release, sorted_table
+from zealous.release.publish import publish
+from zealous.release.schema import FORMAT
 from zealous.version import VERSION
 
 Row = tuple[str, str, str, str]

@@ -22,19 +22,19 @@ import pytest
 from conftest import Run
 
 import zealous as z
-from zealous import folder
-from zealous import remote as module
-from zealous.account import Account, released
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import LogError, Refused, ReleaseError, UsageError
+from zealous.files import folder
+from zealous.files import places as module
+from zealous.files.lines import Layout, Skipped
+from zealous.files.places import Remote, StoreError, _connected, _matches, is_known, place_of
+from zealous.files.staging import stage
 from zealous.ledger import Ledger
 from zealous.ledger.place import existing, place
-from zealous.lines import Layout, Skipped
-from zealous.log import Log, is_anonymized, read_log
-from zealous.release import Release, check_writable, read_release
-from zealous.remote import Remote, StoreError, _connected, _matches, is_known, place_of
-from zealous.source import open_log
-from zealous.staging import stage
+from zealous.logs.log import Log, is_anonymized, read_log
+from zealous.logs.source import open_log
+from zealous.release.account import Account, released
+from zealous.release.bundle import Release, check_writable, read_release
 
 KEY, SECRET = "AKIAEXAMPLE", "q7Zx4v/Lw9s/Kp3+tY8u"
 SERVER = """

@@ -14,20 +14,20 @@ from xml.etree import ElementTree
 import pytest
 from reported import EVIL, FINDINGS, SMALL, STUDY, UNEVEN, Run, context, drawn, made
 
-from zealous.evaluate.claim import Case
-from zealous.evaluate.claim import finding as finding_of
-from zealous.evaluate.results import Point, Results, Spread, as_table
-from zealous.report import style
-from zealous.report.applications import own as own_chart
-from zealous.report.asked import Asked, Entry
-from zealous.report.draw import figure, plain
-from zealous.report.figures import distributions
-from zealous.report.page import inline, number, shown, told_of
-from zealous.report.parts import Axis, Chart, Line, Panel, Sheet
-from zealous.report.sections import own_measures
-from zealous.report.sheets import promise
-from zealous.report.study import write_report
-from zealous.report.style import BLACK, LADDER, METHODS, OTHERS
+from zealous.study.claims.claim import Case
+from zealous.study.claims.claim import finding as finding_of
+from zealous.study.grid.results import Point, Results, Spread, as_table
+from zealous.study.report import style
+from zealous.study.report.applications import own as own_chart
+from zealous.study.report.asked import Asked, Entry
+from zealous.study.report.draw import figure, plain
+from zealous.study.report.figures import distributions
+from zealous.study.report.page import inline, number, shown, told_of
+from zealous.study.report.parts import Axis, Chart, Line, Panel, Sheet
+from zealous.study.report.sections import own_measures
+from zealous.study.report.sheets import promise
+from zealous.study.report.study import write_report
+from zealous.study.report.style import BLACK, LADDER, METHODS, OTHERS
 
 CHARTS = {
     "top-j-over-m", "top-j-over-j", "distributions", "average-difference", "rms-difference",

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from reported import STUDY, context, drawn, made
 
-from zealous.evaluate.findings import findings
-from zealous.report import style
-from zealous.report.study import write_report
+from zealous.study.claims.findings import findings
+from zealous.study.report import style
+from zealous.study.report.study import write_report
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="NO CHROMIUM: nobody looked at the report")

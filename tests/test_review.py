@@ -13,14 +13,14 @@ from click.testing import CliRunner
 
 from zealous.cli.review import review as command
 from zealous.errors import Refused, ReleaseError, UsageError
-from zealous.guarantee import Indistinguishability
 from zealous.items import clicks, columns, queries
-from zealous.log import read_log
-from zealous.personal import iban, looks_personal, luhn
-from zealous.publish import publish
-from zealous.release import Release, read_release
-from zealous.review import Reviewed, Terms, _rule, review, words
-from zealous.verify import verify
+from zealous.items.personal import iban, looks_personal, luhn
+from zealous.logs.log import read_log
+from zealous.privacy.guarantee import Indistinguishability
+from zealous.release.bundle import Release, read_release
+from zealous.release.publish import publish
+from zealous.verify.review import Reviewed, Terms, _rule, review, words
+from zealous.verify.verify import verify
 
 
 @pytest.fixture(scope="module")

@@ -20,14 +20,14 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import zealous as z
+from zealous.counting.histogram import histogram
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import UsageError
-from zealous.histogram import histogram
-from zealous.mechanism.prior import Prior
-from zealous.mechanism.rounds import Rounds, SetUnion, Sips
+from zealous.logs.source import open_log
+from zealous.mechanisms.prior import Prior
+from zealous.mechanisms.rounds import Rounds, SetUnion, Sips
 from zealous.noise import seeded_bytes
-from zealous.source import open_log
-from zealous.theory.rounds import GRAIN, LARGEST_SCALE, WEIGHT, Round
+from zealous.privacy.accounting.rounds import GRAIN, LARGEST_SCALE, WEIGHT, Round
 
 ALL = [Rounds, SetUnion, Sips]
 REJECT = 1e-4

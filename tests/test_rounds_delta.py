@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 from scipy import signal, stats
 
 from zealous.errors import UsageError
-from zealous.guarantee import Guarantee, Indistinguishability, Neighbors, ProbabilisticDP
-from zealous.mechanism.rounds import Rounds, SetUnion, Sips
-from zealous.theory.rounds import (
+from zealous.mechanisms.rounds import Rounds, SetUnion, Sips
+from zealous.privacy.accounting.rounds import (
     GRAIN,
     LARGEST_SCALE,
     WEIGHT,
@@ -30,6 +29,7 @@ from zealous.theory.rounds import (
     upper_tail,
     weight,
 )
+from zealous.privacy.guarantee import Guarantee, Indistinguishability, Neighbors, ProbabilisticDP
 
 Floats = npt.NDArray[np.float64]
 

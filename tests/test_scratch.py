@@ -15,14 +15,14 @@ from pathlib import Path
 import pytest
 
 from zealous.engines.duckdb import DuckDB
-from zealous.scratch import working_directory
+from zealous.files.scratch import working_directory
 
 # As a run does: stage a log, then work on, until somebody ends it.
 STAGES = """import os, sys, time
 from pathlib import Path
 from zealous.engines.duckdb import DuckDB
-from zealous.log import read_log
-from zealous.source import open_log
+from zealous.logs.log import read_log
+from zealous.logs.source import open_log
 
 log, temporary, umask = sys.argv[1:]
 os.umask(int(umask, 8))

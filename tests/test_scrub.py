@@ -15,8 +15,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from test_pseudonym import applied
 
-from zealous.anonymity import Scrub
-from zealous.anonymity.names import (
+from zealous.engines.duckdb import DuckDB
+from zealous.errors import ZealousError
+from zealous.items.personal import looks_personal
+from zealous.logs.log import read_log
+from zealous.logs.source import open_log
+from zealous.study.anonymity import Scrub
+from zealous.study.anonymity.names import (
     ABBREVIATED,
     FIRST,
     GIVEN,
@@ -26,13 +31,8 @@ from zealous.anonymity.names import (
     SURNAMES,
     TITLES,
 )
-from zealous.anonymity.scrub import scrubbed
-from zealous.engines.duckdb import DuckDB
-from zealous.errors import ZealousError
-from zealous.generate.words import FAMILY_ENDINGS
-from zealous.log import read_log
-from zealous.personal import looks_personal
-from zealous.source import open_log
+from zealous.study.anonymity.scrub import scrubbed
+from zealous.synthetic.words import FAMILY_ENDINGS
 
 
 @pytest.fixture(scope="module")
@@ -200,7 +200,7 @@ def test_what_cannot_be_cut_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
         return "other" if "zzyx" in text else None
 
     assert scrubbed("teapots zzyx") == "teapots zzyx"
-    monkeypatch.setattr("zealous.anonymity.scrub.looks_personal", finds_more)
+    monkeypatch.setattr("zealous.study.anonymity.scrub.looks_personal", finds_more)
     assert scrubbed("teapots zzyx") is None
     assert scrubbed("teapots zz") == "teapots zz"
 

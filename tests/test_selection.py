@@ -17,10 +17,10 @@ from scipy import stats
 from test_noise import REJECT
 
 from zealous.errors import UsageError
-from zealous.guarantee import Indistinguishability, Neighbors, ProbabilisticDP
-from zealous.mechanism import Laplace, Selection, Zealous
+from zealous.mechanisms import Laplace, Selection, Zealous
 from zealous.noise import CappedLaplace, seeded_bytes
-from zealous.theory.selection import PARTS, Bounds, above, edge
+from zealous.privacy.accounting.selection import PARTS, Bounds, above, edge
+from zealous.privacy.guarantee import Indistinguishability, Neighbors, ProbabilisticDP
 
 NEIGHBORS: tuple[Neighbors, ...] = get_args(Neighbors)
 Law = dict[int | None, Decimal]  # the chance of each noisy count; None where nothing is published

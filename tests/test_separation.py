@@ -12,13 +12,13 @@ from typing import get_args
 import pytest
 from scipy.stats import dlaplace
 
-from zealous.calibrate import calibrate, publication_probability, tail
 from zealous.errors import UsageError
-from zealous.guarantee import Neighbors, ProbabilisticDP
 from zealous.noise import seeded_bytes
-from zealous.theory.accuracy import Wanted, inaccuracy, wanted_by
-from zealous.theory.domain import DomainHistogram, scale_for, threshold_for
-from zealous.theory.negative import Setting, hopeless_count, log_hopeless_domain
+from zealous.privacy.calibrate import calibrate, publication_probability, tail
+from zealous.privacy.guarantee import Neighbors, ProbabilisticDP
+from zealous.study.theory.accuracy import Wanted, inaccuracy, wanted_by
+from zealous.study.theory.domain import DomainHistogram, scale_for, threshold_for
+from zealous.study.theory.negative import Setting, hopeless_count, log_hopeless_domain
 
 NEIGHBORS: tuple[Neighbors, ...] = get_args(Neighbors)
 

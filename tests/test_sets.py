@@ -17,12 +17,12 @@ from oracle import md5_place, md5_rank
 from sets_oracle import NAMES, Names, Published, Row, people, write
 
 import zealous as z
+from zealous.counting.histogram import histogram
 from zealous.engines import duckdb
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import UsageError
-from zealous.histogram import histogram
 from zealous.items import FAMILIES, Combined, People, Things, itemsets, sequences
-from zealous.source import open_log
+from zealous.logs.source import open_log
 
 LARGEST = 4
 KEY = 2**64 - 3

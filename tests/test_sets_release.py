@@ -15,13 +15,13 @@ import pytest
 from conftest import Run
 
 import zealous as z
-from zealous.approval import Approved, read_plan, write_plan
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import LogError, UsageError
-from zealous.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
 from zealous.items import FAMILIES, Kind, Things, itemsets, named
-from zealous.plan import plan
-from zealous.public import read_public
+from zealous.planning.plan import plan
+from zealous.planning.plan_file import Approved, read_plan, write_plan
+from zealous.planning.public_files import read_public
+from zealous.privacy.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
 
 USERS = 60
 EXACT = ["--users", 200, "--epsilon", 9000, "--delta", 0.5, "--items-per-user", 4]

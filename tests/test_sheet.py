@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zealous import sheet
-from zealous.sheet import write_rows
+from zealous.files import csv_cells as sheet
+from zealous.files.csv_cells import write_rows
 
 RUNNABLE = re.compile(r"\s*[=+\-@\t\r\n＝＋－＠]")
 AFTER_SEMICOLON = re.compile(r";(?=\s*[=+\-@\t\r\n＝＋－＠])")

@@ -18,13 +18,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import zealous as z
-from zealous.anonymity import SimilarHistories, anonymize
-from zealous.anonymity.sets import held, sets_of
-from zealous.anonymity.similar_histories import histories
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
 from zealous.errors import UsageError
-from zealous.source import open_log
+from zealous.logs.source import open_log
+from zealous.study.anonymity import SimilarHistories, anonymize
+from zealous.study.anonymity.sets import held, sets_of
+from zealous.study.anonymity.similar_histories import histories
 
 Rows = list[tuple[str, str]]
 

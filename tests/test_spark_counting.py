@@ -13,15 +13,15 @@ from conftest import Run
 from oracle import md5_place
 
 from zealous import DuckDB, ProbabilisticDP, Spark, queries, read_log
-from zealous.advise import advise
-from zealous.anonymity import METHODS, Method, anonymize, histograms, named
-from zealous.compare import compare, evaluate
 from zealous.errors import UsageError
-from zealous.evaluate.study import Study
-from zealous.generate import generate
-from zealous.inspection import inspect
 from zealous.items import query_pairs
-from zealous.log import Log
+from zealous.logs.log import Log
+from zealous.owner.advise import advise
+from zealous.owner.inspection import inspect
+from zealous.study.anonymity import METHODS, Method, anonymize, histograms, named
+from zealous.study.compare import compare, evaluate
+from zealous.study.grid.study import Study
+from zealous.synthetic import generate
 
 pytest_plugins = ("spark",)
 on_spark = [
@@ -110,7 +110,7 @@ class TestSame:
             assert _sorted(there[kind]) == _sorted(table)
 
     def test_advise(self, here: Log, spark: Spark, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("zealous.advise.LADDER", (1,))
+        monkeypatch.setattr("zealous.owner.advise.LADDER", (1,))
         goal = ProbabilisticDP(epsilon=5, delta="0.01", users=60)
         there = advise(goal, queries(1), replace(here, engine=spark))
         assert there == advise(goal, queries(1), here)

@@ -13,14 +13,14 @@ import pytest
 from spark import SPARK, Engines, read
 from test_lines import FORMATS, NASTY, USERS, packed
 
-from zealous import lines
 from zealous.engines.engine import Engine
 from zealous.engines.executor import OTHER_COLUMNS, Split
 from zealous.engines.spark import Spark
 from zealous.engines.sql import Step
 from zealous.errors import LogError
-from zealous.lines import Layout
-from zealous.source import open_log
+from zealous.files import lines
+from zealous.files.lines import Layout
+from zealous.logs.source import open_log
 
 pytest_plugins = ("spark",)
 pytestmark = SPARK

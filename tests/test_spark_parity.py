@@ -20,12 +20,12 @@ from wide_oracle import Entry, Item, expected, known, logs
 
 import zealous as z
 from zealous import Spark
+from zealous.counting.histogram import histogram
 from zealous.engines.engine import Engine
 from zealous.engines.sql import Step, identifier
-from zealous.histogram import histogram
 from zealous.items import Kind
-from zealous.period import Period
-from zealous.source import Source, open_log
+from zealous.logs.source import Source, open_log
+from zealous.privacy.period import Period
 
 pytest_plugins = ("spark",)
 pytestmark = SPARK

@@ -15,11 +15,11 @@ from sets_oracle import NAMES, Names, Published, Row, people, write
 from spark import SPARK, Engines, read
 
 import zealous as z
+from zealous.counting.histogram import histogram
 from zealous.engines.engine import Engine
 from zealous.engines.sql import Step, identifier
-from zealous.histogram import histogram
 from zealous.items import FAMILIES, Combined
-from zealous.source import open_log
+from zealous.logs.source import open_log
 
 pytest_plugins = ("spark",)
 pytestmark = SPARK

@@ -18,10 +18,10 @@ import pytest
 from cluster import PATIENCE, need_java
 
 import zealous as z
-from zealous.bound import Choice, keep
+from zealous.counting.bound import Choice, keep
 from zealous.engines.sql import Step, statement
 from zealous.engines.transpile import to_spark
-from zealous.source import open_log
+from zealous.logs.source import open_log
 
 pytest_plugins = ("spark",)
 pytestmark = pytest.mark.spark
@@ -38,8 +38,8 @@ LOG = f"""
 PROGRAM = """
 import json, sys
 import zealous as z
-from zealous.histogram import histogram
-from zealous.source import open_log
+from zealous.counting.histogram import histogram
+from zealous.logs.source import open_log
 
 path, memory, m = sys.argv[1], sys.argv[2], int(sys.argv[3])
 conf = {"spark.driver.memory": memory, "spark.driver.host": "127.0.0.1"}

@@ -13,12 +13,12 @@ import pytest
 from spark import SPARK, Engines, read
 
 import zealous as z
+from zealous.counting.histogram import histogram
 from zealous.engines.spark import OnCluster, Spark
 from zealous.errors import LogError, Refused, UsageError, ZealousError
-from zealous.histogram import histogram
-from zealous.log import PRESETS
-from zealous.source import open_log
-from zealous.verify import verify
+from zealous.logs.log import PRESETS
+from zealous.logs.source import open_log
+from zealous.verify.verify import verify
 
 pytest_plugins = ("spark",)
 pytestmark = SPARK

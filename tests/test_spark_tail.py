@@ -15,11 +15,11 @@ from spark import SPARK, Engines, read
 from tail_oracle import FACTS, NAMES, Entry, as_arrow, expected, many, published, write
 from test_spark_parity import md5_rank
 
+from zealous.counting.histogram import histogram
 from zealous.engines.engine import Engine
 from zealous.engines.sql import Step
-from zealous.histogram import histogram
 from zealous.items import tail
-from zealous.source import Source, open_log
+from zealous.logs.source import Source, open_log
 
 pytest_plugins = ("spark",)
 pytestmark = SPARK

@@ -14,12 +14,12 @@ import pytest
 from spark import SPARK, Engines, read
 
 import zealous as z
+from zealous.counting.histogram import histogram
 from zealous.engines.engine import Engine
 from zealous.engines.sql import Step
 from zealous.errors import UsageError
-from zealous.histogram import histogram
 from zealous.items import has_word, tidy, visible, words
-from zealous.source import open_log
+from zealous.logs.source import open_log
 
 pytest_plugins = ("spark",)
 pytestmark = SPARK

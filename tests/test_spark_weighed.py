@@ -30,16 +30,16 @@ from weighed import (
 )
 
 import zealous as z
-from zealous.bound import Select
 from zealous.cli import cli
+from zealous.counting.bound import Select
+from zealous.counting.histogram import histogram, keepers
 from zealous.engines.engine import Counted, Engine
 from zealous.engines.sql import Step
 from zealous.errors import ZealousError
-from zealous.histogram import histogram, keepers
 from zealous.items import Kind
-from zealous.log import Log
-from zealous.source import Source, open_log
-from zealous.verify import verify
+from zealous.logs.log import Log
+from zealous.logs.source import Source, open_log
+from zealous.verify.verify import verify
 
 pytest_plugins = ("spark",)
 pytestmark = SPARK

@@ -15,14 +15,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import dlaplace
 
-from zealous.calibrate import calibrate, scale_for, union_bound
 from zealous.errors import UsageError
-from zealous.guarantee import Guarantee, Indistinguishability, Neighbors, ProbabilisticDP
-from zealous.mechanism import Laplace, Zealous
-from zealous.theory import sparse
-from zealous.theory.exact import exact_delta, hockey_stick
-from zealous.theory.laplace import delta, joint
-from zealous.theory.sparse import Shifted, Sparse, least, least_threshold, rising
+from zealous.mechanisms import Laplace, Zealous
+from zealous.privacy.accounting import sparse
+from zealous.privacy.accounting.exact import exact_delta, hockey_stick
+from zealous.privacy.accounting.laplace import delta, joint
+from zealous.privacy.accounting.sparse import Shifted, Sparse, least, least_threshold, rising
+from zealous.privacy.calibrate import calibrate, scale_for, union_bound
+from zealous.privacy.guarantee import Guarantee, Indistinguishability, Neighbors, ProbabilisticDP
 
 NEIGHBORS: tuple[Neighbors, ...] = get_args(Neighbors)
 NOISE = Shifted(

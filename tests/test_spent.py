@@ -18,13 +18,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import zealous as z
-from zealous.account import Account, Spending
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import ReleaseError, UsageError, ZealousError
 from zealous.ledger import FILE_NAME, Ledger
-from zealous.publish import publish_to
-from zealous.release import Release
-from zealous.verify import verify
+from zealous.release.account import Account, Spending
+from zealous.release.bundle import Release
+from zealous.release.publish import publish_to
+from zealous.verify.verify import verify
 
 COMMAND = Path(sys.executable).with_name("zealous")
 GOAL = z.ProbabilisticDP(epsilon=20, delta="0.01", users=200)
@@ -130,7 +130,7 @@ def test_what_cannot_be_written_fails_before_the_charge(
     def broken(*_: object) -> str:
         raise RuntimeError
 
-    monkeypatch.setattr(f"zealous.release.{maker}", broken)
+    monkeypatch.setattr(f"zealous.release.bundle.{maker}", broken)
     with pytest.raises(RuntimeError):
         publish(drinks, drink())
     assert entries(drinks) == []
@@ -142,7 +142,7 @@ def test_a_table_that_is_not_read_back_as_it_was_is_not_charged(
 ) -> None:
     other = z.read_release
     monkeypatch.setattr(
-        sys.modules["zealous.publish"],
+        sys.modules["zealous.release.publish"],
         "read_release",
         lambda place: Release(about=other(place).about, tables={}),
     )
@@ -177,7 +177,7 @@ def test_whatever_fails_after_the_charge_says_that_it_is_spent(
     reserve = Spending.reserve
     monkeypatch.setattr(Spending, "reserve", charged)
     if where == "draw":
-        monkeypatch.setattr(sys.modules["zealous.publish"], "draw", broken)
+        monkeypatch.setattr(sys.modules["zealous.release.publish"], "draw", broken)
     if where == "stamp":
         monkeypatch.setattr(Ledger, "at", broken)
     said: list[str] = []

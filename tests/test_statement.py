@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 from bundles import GOAL, TRACKED, made
 
-from zealous.account import Account
-from zealous.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
 from zealous.items import columns
 from zealous.ledger import Ledger
-from zealous.release import Release, read_release
-from zealous.review import review
-from zealous.statement import COMPARATORS, believed, factor, one_in, percent, statement
+from zealous.privacy.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
+from zealous.release.account import Account
+from zealous.release.bundle import Release, read_release
+from zealous.release.text.statement import COMPARATORS, believed, factor, one_in, percent, statement
+from zealous.verify.review import review
 
 PDP = ProbabilisticDP(epsilon=2, delta="0.001", users=500_000)
 DP = Indistinguishability(epsilon="0.5", delta="1e-6", users=20_000, neighbors="add-remove")

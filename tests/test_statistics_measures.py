@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zealous.evaluate.measured import Measured
-from zealous.evaluate.original import Original
-from zealous.evaluate.released import Released, by_index, by_text, itself, nothing
-from zealous.evaluate.statistics import Statistics, bins, distribution
+from zealous.study.measures.measured import Measured
+from zealous.study.measures.statistics import Statistics, bins, distribution
+from zealous.study.releases.original import Original
+from zealous.study.releases.released import Released, by_index, by_text, itself, nothing
 
 
 def original(users: Sequence[int]) -> Original:

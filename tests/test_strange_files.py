@@ -17,7 +17,7 @@ import pytest
 from spark import SPARK, need_java
 
 from zealous.audit.ran import start
-from zealous.report.style import panels, svg
+from zealous.study.report.style import panels, svg
 
 COMMAND = Path(sys.executable).with_name("zealous")
 STRANGE = [
@@ -101,9 +101,7 @@ def test_how_pictures_look_is_not_read_from_the_working_directory(tmp_path: Path
     def drawn() -> str:
         return svg(lambda: panels(1)[0])
 
-    program = (
-        "from zealous.report.style import panels, svg\nprint(svg(lambda: panels(1)[0]), end='')"
-    )
+    program = "from zealous.study.report.style import panels, svg\nprint(svg(lambda: panels(1)[0]), end='')"
     (tmp_path / "matplotlibrc").write_text("axes.facecolor: red\nxtick.major.size: 20\n")
     told = subprocess.run(
         [sys.executable, "-P", "-c", program],

@@ -13,23 +13,23 @@ import pyarrow.parquet as pq
 import pytest
 from bundles import made
 
-from zealous.advise import advise
-from zealous.anonymity import anonymize, named
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import LogError, ReleaseError, ZealousError
-from zealous.evaluate.given import read_given
-from zealous.evaluate.suggestions import suggest
-from zealous.guarantee import Indistinguishability
-from zealous.handout import handout
 from zealous.items import columns, itemsets, queries, query_pairs
-from zealous.listing import find
-from zealous.log import read_log
-from zealous.markdown import code, escaped
-from zealous.registry import registry
-from zealous.release import Release, read_release
-from zealous.review import review
-from zealous.statement import statement
-from zealous.verify import verify
+from zealous.items.lists import find
+from zealous.logs.log import read_log
+from zealous.owner.advise import advise
+from zealous.privacy.guarantee import Indistinguishability
+from zealous.release.bundle import Release, read_release
+from zealous.release.text.markdown import code, escaped
+from zealous.release.text.readme import handout
+from zealous.release.text.registry import registry
+from zealous.release.text.statement import statement
+from zealous.study.anonymity import anonymize, named
+from zealous.study.measures.suggestions import suggest
+from zealous.study.releases.given import read_given
+from zealous.verify.review import review
+from zealous.verify.verify import verify
 
 OTHERS: tuple[Any, ...] = (
     None, True, -1, 10**400, 1e308, "", "../../etc/hostname", "a" * 5_000, "\ud800", [], {},

@@ -18,10 +18,10 @@ from test_phrases import cut_slowly, joined_slowly, words_slowly
 import zealous as z
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import UsageError
-from zealous.evaluate.association import log_likelihood_ratio
-from zealous.evaluate.original import count, read
-from zealous.evaluate.substitution import LEAST_SCORE, learn
-from zealous.source import open_log
+from zealous.logs.source import open_log
+from zealous.study.measures.association import log_likelihood_ratio
+from zealous.study.measures.substitution import LEAST_SCORE, learn
+from zealous.study.releases.original import count, read
 
 Pairs = list[tuple[str, str, int]]
 Histogram = list[tuple[str, int]]
@@ -348,7 +348,7 @@ def test_phrase_pairs_as_the_slow_program(
 @pytest.fixture(scope="module")
 def generated(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pa.Table]:
     """The true histograms of a generated log of 1,000 users."""
-    from zealous.generate import generate
+    from zealous.synthetic import generate
 
     folder = tmp_path_factory.mktemp("log")
     generate(folder / "log.parquet", users=1000, seed=5)

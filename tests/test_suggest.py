@@ -11,13 +11,13 @@ import pytest
 from bundles import made
 from click.testing import CliRunner, Result
 
-from zealous.anonymity import anonymize, named
 from zealous.cli.suggest import suggest as command
 from zealous.errors import ReleaseError, UsageError
-from zealous.evaluate.suggestions import suggest
 from zealous.items import keywords, phrase_pairs, queries, query_pairs
-from zealous.log import read_log
-from zealous.release import Release, Table
+from zealous.logs.log import read_log
+from zealous.release.bundle import Release, Table
+from zealous.study.anonymity import anonymize, named
+from zealous.study.measures.suggestions import suggest
 
 # In `made`, everybody asks for green tea, then for shoes, then for one of three personal things.
 

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from zealous.calibrate import calibrate, guarantees
 from zealous.cli.tables import tables as command
 from zealous.errors import UsageError
-from zealous.guarantee import Indistinguishability, ProbabilisticDP
-from zealous.theory import tables as theory
-from zealous.theory.printed import Continuous
-from zealous.theory.tables import Own, Table, tables, zipf
+from zealous.privacy.calibrate import calibrate, guarantees
+from zealous.privacy.guarantee import Indistinguishability, ProbabilisticDP
+from zealous.study.theory import tables as theory
+from zealous.study.theory.printed import Continuous
+from zealous.study.theory.tables import Own, Table, tables, zipf
 
 NAMES = ["privacy", "thresholds", "best_tau", "indistinguishable", "accuracy", "negative", "domain"]
 

@@ -34,16 +34,16 @@ from tail_oracle import (
 )
 
 import zealous as z
+from zealous.counting.histogram import histogram
 from zealous.engines import duckdb
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import UsageError
-from zealous.histogram import histogram
 from zealous.items import Kind, grown, named, tail
 from zealous.items.grown import Grown
 from zealous.items.tail import Hours, Lengths, Ngrams, Prefixes, Scripts
-from zealous.mechanism.choose import MECHANISMS
+from zealous.logs.source import Source, open_log
+from zealous.mechanisms.choose import MECHANISMS
 from zealous.noise import DiscreteLaplace
-from zealous.source import Source, open_log
 
 SELECTS = ("random", "first", "frequent")
 NOBODY: dict[str, Mapping[str, int]] = {

@@ -21,7 +21,7 @@ import zealous as z
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import ReleaseError, UsageError
 from zealous.items.tail import Lengths, Questions
-from zealous.source import Source, open_log
+from zealous.logs.source import Source, open_log
 
 Rows = Mapping[str, int]
 Entries = Sequence[tuple[str, str]]

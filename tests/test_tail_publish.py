@@ -22,7 +22,6 @@ from oracle import md5_place, md5_rank
 from tail_oracle import FACTS, NAMES, Entry, expected, had, many, write
 
 import zealous as z
-from zealous.approval import Approved, read_plan, write_plan
 from zealous.cli.inspect import inspect as inspect_command
 from zealous.cli.mechanisms import mechanisms as mechanisms_command
 from zealous.cli.plan import plan as plan_command
@@ -31,7 +30,8 @@ from zealous.engines.duckdb import DuckDB
 from zealous.errors import UsageError
 from zealous.items import itemsets, sequences, tail
 from zealous.ledger import FILE_NAME, Ledger
-from zealous.verify import verify
+from zealous.planning.plan_file import Approved, read_plan, write_plan
+from zealous.verify.verify import verify
 
 ITEMS = ["--items", "queries,keywords", "--items-per-user", 5]
 GOAL = ["--users", 500, "--epsilon", 2, "--delta", "0.001"]

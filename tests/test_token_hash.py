@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from test_pseudonym import applied
 
 import zealous as z
-from zealous.anonymity import TokenHash, anonymize
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import UsageError
+from zealous.study.anonymity import TokenHash, anonymize
 
 
 @pytest.fixture(scope="module")

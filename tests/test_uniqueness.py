@@ -14,14 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import zealous as z
-from zealous.anonymity import KQuery, Method, Pseudonym, Scrub, TokenHash, anonymize
-from zealous.attack import uniqueness as module
-from zealous.attack.rate import Rate
-from zealous.attack.uniqueness import uniqueness
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import UsageError
-from zealous.generate import generate
-from zealous.log import Log
+from zealous.logs.log import Log
+from zealous.study.anonymity import KQuery, Method, Pseudonym, Scrub, TokenHash, anonymize
+from zealous.study.attacks import uniqueness as module
+from zealous.study.attacks.rate import Rate
+from zealous.study.attacks.uniqueness import uniqueness
+from zealous.synthetic import generate
 
 START = datetime(2026, 1, 1)
 Histories = dict[str, list[str]]

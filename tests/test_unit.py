@@ -17,15 +17,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import zealous as z
+from zealous.counting.histogram import histogram
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.engine import Engine
 from zealous.engines.sql import Step
 from zealous.errors import UsageError
-from zealous.guarantee import UNITS, Unit
-from zealous.histogram import histogram
-from zealous.log import Cleaning
-from zealous.period import Period
-from zealous.source import count_users, open_log
+from zealous.logs.log import Cleaning
+from zealous.logs.source import count_users, open_log
+from zealous.privacy.guarantee import UNITS, Unit
+from zealous.privacy.period import Period
 
 START = datetime(2026, 3, 1, 23, 0)
 Row = tuple[str, int | None, str, str | None]  # user, minutes from the start, query, session

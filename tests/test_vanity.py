@@ -13,7 +13,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import zealous as z
-from zealous.anonymity import (
+from zealous.engines.duckdb import DuckDB
+from zealous.errors import UsageError
+from zealous.logs.log import Log
+from zealous.logs.source import Source
+from zealous.study.anonymity import (
     Bundle,
     Changed,
     KKeyword,
@@ -25,13 +29,9 @@ from zealous.anonymity import (
     TokenHash,
     anonymize,
 )
-from zealous.anonymity.pseudonym import rename
-from zealous.attack.vanity import Survived, kinds_of, vanity
-from zealous.engines.duckdb import DuckDB
-from zealous.errors import UsageError
-from zealous.generate import generate, is_personal
-from zealous.log import Log
-from zealous.source import Source
+from zealous.study.anonymity.pseudonym import rename
+from zealous.study.attacks.vanity import Survived, kinds_of, vanity
+from zealous.synthetic import generate, is_personal
 
 START = datetime(2026, 1, 1)
 NAME, FACT, ADDRESS, PHONE_NAME, PHONE, ACCOUNT, ASKED, ALL = (

@@ -19,16 +19,16 @@ from bundles import GOAL, made
 from click.testing import CliRunner
 from forging import forge, restate
 
-from zealous.account import OTHERS, SESSIONS_CUT, SESSIONS_OF_COLUMN, UNTIMED, Account
 from zealous.cli.verify import verify as command
-from zealous.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
 from zealous.items import Kind, columns, phrase_pairs, queries, query_pairs
 from zealous.ledger import Ledger
-from zealous.log import read_log
-from zealous.publish import publish
-from zealous.release import Release, sorted_table
-from zealous.review import review
-from zealous.verify import SHOWN, Check, verify
+from zealous.logs.log import read_log
+from zealous.privacy.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
+from zealous.release.account import OTHERS, SESSIONS_CUT, SESSIONS_OF_COLUMN, UNTIMED, Account
+from zealous.release.bundle import Release, sorted_table
+from zealous.release.publish import publish
+from zealous.verify.review import review
+from zealous.verify.verify import SHOWN, Check, verify
 
 About = dict[str, Any]
 
@@ -223,7 +223,7 @@ def test_no_key_stands_twice_and_no_number_is_nan(copy: Path) -> None:
 
 
 def retable(path: Path, kind: str, change: Callable[[pa.Table], pa.Table], *, both: bool) -> None:
-    from zealous.release import _write_csv
+    from zealous.release.bundle import _write_csv
 
     table = change(pq.read_table(path / f"{kind}.parquet"))
     pq.write_table(table, path / f"{kind}.parquet")

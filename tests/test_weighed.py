@@ -31,14 +31,14 @@ from weighed import (
 )
 
 import zealous as z
-from zealous.bound import Select
+from zealous.counting.bound import Select
+from zealous.counting.histogram import histogram
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
 from zealous.errors import UsageError
-from zealous.histogram import histogram
 from zealous.items import Kind
-from zealous.source import Source, open_log
-from zealous.theory.rounds import WEIGHT, weight
+from zealous.logs.source import Source, open_log
+from zealous.privacy.accounting.rounds import WEIGHT, weight
 
 SELECTS = ("random", "first", "frequent")
 KEY = 2**64 - 5

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from hypothesis import strategies as st
 
 import zealous as z
-from zealous.bound import Select
+from zealous.counting.bound import Select
 from zealous.engines.sql import identifier
 from zealous.items import Kind
 

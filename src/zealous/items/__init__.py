@@ -7,8 +7,7 @@ from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 
 from zealous.errors import UsageError
-from zealous.guarantee import SESSION_GAP, whole
-from zealous.items.anything import AnyColumns, People, Unnamed
+from zealous.items.columns import AnyColumns, People, Unnamed
 from zealous.items.kind import Kind
 from zealous.items.searches import (
     Clicks,
@@ -40,6 +39,7 @@ from zealous.items.tail import (
     WithKeywords,
 )
 from zealous.items.text import asked, has_word, tidy, visible, words
+from zealous.privacy.guarantee import SESSION_GAP, whole
 
 __all__ = [
     "FAMILIES", "KINDS", "AnyColumns", "Clicks", "Combined", "Itemsets", "Keywords", "Kind",

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, ClassVar, Self
 from zealous.engines.engine import named
 from zealous.engines.sql import Step, identifier, listed, literal
 from zealous.errors import UsageError
-from zealous.guarantee import whole
 from zealous.items.kind import Kind
 from zealous.items.searches import Keywords, Queries
 from zealous.items.sets import LAST, PARENT, Coded
 from zealous.items.text import asked, has_word, words
-from zealous.source import Source
+from zealous.logs.source import Source
+from zealous.privacy.guarantee import whole
 
 if TYPE_CHECKING:
     import pyarrow as pa

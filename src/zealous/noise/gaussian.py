@@ -9,14 +9,7 @@ import numpy.typing as npt
 
 from zealous.errors import UsageError
 from zealous.noise.laplace import DiscreteLaplace
-from zealous.noise.uniform import (
-    LARGEST_TERM,
-    Ints,
-    RandomBytes,
-    bernoulli_exp,
-    draws,
-    geometric,
-)
+from zealous.noise.uniform import LARGEST_TERM, Ints, RandomBytes, bernoulli_exp, draws, geometric
 
 # No overflow, with sigma = p/r: p is at most 2^23, so 2 p^2 is at most 2^47, a term bernoulli_exp
 # can take; and a distance is cut at 2^8 p, so its square is at most 2^62.
