@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 
 from zealous.errors import UsageError
-from zealous.items.columns import AnyColumns, People, Unnamed
 from zealous.items.kind import Kind
 from zealous.items.searches import (
     Clicks,
@@ -26,6 +25,7 @@ from zealous.items.sets import (
     columns_of_things,
     recorded_columns,
 )
+from zealous.items.table_columns import AnyColumns, People, Unnamed
 from zealous.items.tail import (
     LONGEST,
     Fact,
