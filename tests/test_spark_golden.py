@@ -15,8 +15,8 @@ pytest_plugins = ("spark",)
 pytestmark = SPARK
 
 
-# Most of what Spark does otherwise than DuckDB; the others are for `make soak`.
-ALWAYS = {"searches", "sessions", "rounds", "sequences", "strange-texts", "aol"}
+# Bounding, units, steered rounds and order in time, within 15 seconds; the others are for `make soak`.
+ALWAYS = {"searches", "sessions", "rounds", "sequences"}
 NAMES = [
     pytest.param(name, marks=() if name in ALWAYS else pytest.mark.soak)
     for name, case in releases.CASES.items()
