@@ -15,7 +15,7 @@ pytest_plugins = ("spark",)
 pytestmark = SPARK
 
 
-# Bounding, units, steered rounds and order in time, within 15 seconds; the others are for `make soak`.
+# Bounding, units, steered rounds, order in time, within 15 seconds; `make soak` has the others.
 ALWAYS = {"searches", "sessions", "rounds", "sequences"}
 NAMES = [
     pytest.param(name, marks=() if name in ALWAYS else pytest.mark.soak)
