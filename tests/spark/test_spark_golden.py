@@ -15,9 +15,16 @@ pytest_plugins = ("spark",)
 pytestmark = SPARK
 
 
-@pytest.mark.parametrize(
-    "name", [name for name, case in releases.CASES.items() if not case.only_duckdb]
-)
+# Bounding, units, steered rounds, order in time, within 15 seconds; `make soak` has the others.
+ALWAYS = {"searches", "sessions", "rounds", "sequences"}
+NAMES = [
+    pytest.param(name, marks=() if name in ALWAYS else pytest.mark.soak)
+    for name, case in releases.CASES.items()
+    if not case.only_duckdb
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_releases_on_spark(
     name: str, spark: z.Spark, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
