@@ -15,7 +15,6 @@ from zealous.mechanisms.thresholds import Thresholds, kept, with_noise
 from zealous.mechanisms.words import INTEGERS, AboveThreshold, Words
 from zealous.privacy.accounting.selection import PARTS, Bounds, best
 from zealous.privacy.accounting.sparse import only_indistinguishable
-from zealous.privacy.calibrate import noise_quantile
 from zealous.privacy.guarantee import Guarantee, Indistinguishability, exact, whole
 
 if TYPE_CHECKING:
@@ -36,6 +35,8 @@ class Selection(Thresholds):
         An item appears only where its noisy count is strictly above what it is held to, and its
         noise is not, so an item that nobody has never appears. For `add-remove` no mechanism with
         this guarantee publishes an item of n users more often by delta/epsilon or more.
+
+    What `error` says is that of the noise without its bound, which is no less than with it.
     """
 
     longer: Fraction
@@ -98,10 +99,6 @@ class Selection(Thresholds):
     def shown_above(self, count: int, t: int) -> float:
         """The chance that at least tau users are published with a count above t >= tau_prime."""
         return self._bounds().shown_above(count, t)
-
-    def error(self, confidence: float) -> int:
-        """The noise on a count is at most this with such a probability."""
-        return noise_quantile(self.scale, confidence)  # without the bound: no less than with it
 
     def parameters(self) -> dict[str, Any]:
         """The part that is held longer."""

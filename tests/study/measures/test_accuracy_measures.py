@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from inaccuracy import inaccuracy
 
 from zealous.mechanisms import Zealous
 from zealous.noise import seeded_bytes
@@ -19,7 +20,7 @@ from zealous.study.measures.accuracy import counted, expected
 from zealous.study.measures.measured import Measured
 from zealous.study.releases.original import Original
 from zealous.study.releases.released import Released, by_index, by_text
-from zealous.study.theory.accuracy import Wanted, inaccuracy
+from zealous.study.theory.accuracy import Wanted
 
 PLAN = Calibration(scale=Fraction(2), tau=2, tau_prime=6, delta=Fraction(1, 1000))
 

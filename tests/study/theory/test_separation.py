@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import get_args
 
 import pytest
+from inaccuracy import inaccuracy
 from paths import DOCS
 from scipy.stats import dlaplace
 
@@ -16,7 +17,7 @@ from zealous.errors import UsageError
 from zealous.noise import seeded_bytes
 from zealous.privacy.calibrate import calibrate, publication_probability, tail
 from zealous.privacy.guarantee import Neighbors, ProbabilisticDP
-from zealous.study.theory.accuracy import Wanted, inaccuracy, wanted_by
+from zealous.study.theory.accuracy import Wanted, wanted_by
 from zealous.study.theory.domain import DomainHistogram, scale_for, threshold_for
 from zealous.study.theory.negative import Setting, hopeless_count, log_hopeless_domain
 
