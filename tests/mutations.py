@@ -99,7 +99,7 @@ MUTATIONS = [
         "m popular items for m others",
         (
             Change(
-                "mechanism/zealous.py",
+                "mechanism/thresholds.py",
                 "DiscreteLaplace(scale=self.scale)",
                 "DiscreteLaplace(scale=self.scale * 9 / 10)",
             ),
@@ -341,7 +341,7 @@ MUTATIONS = [
         "no noise on the first item of a batch",
         SMALL,
         "noise of small releases",
-        (Change("noise/uniform.py", "return noise\n", "noise[:1] = 0\n    return noise\n"),),
+        (Change("noise/uniform.py", "return noise\n", "noise[:1] = 0\n        return noise\n"),),
     ),
     Mutation(
         "noise from the published key",

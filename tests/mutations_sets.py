@@ -22,6 +22,7 @@ SMALL_SETS = "small releases of sets"
 TESTS = "tests"
 
 _MECHANISM, _SETS, _TAIL = "mechanism/of_smaller.py", "items/sets.py", "items/tail.py"
+_PURE = "mechanism/pure.py"
 _LIST, _OF_KEYWORDS = "mechanism/known_list.py", "mechanism/of_keywords.py"
 _KEPT = "np.flatnonzero(noisy > above)\n        published"
 _COUNTED = "counted = count(bound=self.items_per_user, at_least=1)\n"
@@ -80,7 +81,7 @@ MUTATIONS = [
         "a popular set for another",
         (
             Change(
-                _MECHANISM,
+                _PURE,
                 "DiscreteLaplace(scale=self.scale)",
                 "DiscreteLaplace(scale=self.scale * 2 / 3)",
             ),
@@ -92,9 +93,9 @@ MUTATIONS = [
         SETS,
         THEOREMS,
         (
-            Change(_MECHANISM, "scale=scale_for(goal, m)", "scale=scale_for(goal, m) / 2"),
+            Change(_PURE, "scale=scale_for(goal, m)", "scale=scale_for(goal, m) / 2"),
             Change(
-                _MECHANISM,
+                _PURE,
                 "covered = goal.moved_counts(self.items_per_user) <=",
                 "covered = self.items_per_user <=",
             ),

@@ -6,16 +6,14 @@ What a privacy reviewer must read.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
-from zealous.calibrate import noise_quantile, scale_for, tail
+from zealous.calibrate import tail
 from zealous.errors import ReleaseError, UsageError
-from zealous.guarantee import Guarantee, exact, whole
 from zealous.mechanism.known_list import ItemTable, with_noise_on_each
 from zealous.mechanism.protocol import Count, Needs
+from zealous.mechanism.pure import Pure
 from zealous.mechanism.words import INTEGERS, EveryItem, Words
 from zealous.theory.intervals import Interval
 
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Domain:
+class Domain(Pure):
     """Every item of a public list with a noisy count, those that nobody has too.
 
     What is not in the list is left aside before each user keeps some of her items, so that none of
@@ -41,68 +39,32 @@ class Domain:
         epsilon-differential privacy with delta = 0, which is both definitions at once, for every
         number of users and whether or not the key is known, if scale >= M/epsilon. The list must
         be public or released: one made from the log voids it.
+
+    >>> from zealous.guarantee import Indistinguishability
+    >>> goal = Indistinguishability(epsilon=1, delta=0, neighbors="add-remove")
+    >>> Domain.calibrated(goal, 5)
+    Domain(items_per_user=5, scale=Fraction(5, 1))
     """
 
-    items_per_user: int
-    scale: Fraction
     domain: pa.Table | None = field(default=None, compare=False, repr=False)
 
     name: ClassVar[str] = "domain"
-    noise: ClassVar[str] = "discrete-laplace"
     theorem: ClassVar[str] = "docs/proofs/domain.md"
-    pure: ClassVar[bool] = True
     needs: ClassVar[Needs | None] = "domain"
     words: ClassVar[Words] = EveryItem(
         how="Public domain: count the units that hold each item of a public list, "
         f"{INTEGERS}publish all of them.",
         looked_at="items of a public list",
     )
-    tau: ClassVar[int] = 0
-    tau_prime: ClassVar[int | None] = None
-
-    def __post_init__(self) -> None:
-        """Refuse what is no noise."""
-        whole(self.items_per_user, "items_per_user")
-        if not isinstance(self.scale, Fraction) or self.scale <= 0:
-            raise UsageError("scale must be a positive fractions.Fraction: floats are not exact")
-
-    @classmethod
-    def calibrated(cls, goal: Guarantee, items_per_user: int) -> Self:
-        """The least noise that epsilon allows; delta is not used.
-
-        >>> from zealous.guarantee import Indistinguishability
-        >>> goal = Indistinguishability(epsilon=1, delta=0, neighbors="add-remove")
-        >>> Domain.calibrated(goal, 5)
-        Domain(items_per_user=5, scale=Fraction(5, 1))
-        """
-        m = whole(items_per_user, "items_per_user")
-        return cls(items_per_user=m, scale=scale_for(goal, m))
-
-    @classmethod
-    def again(cls, part: Mapping[str, Any]) -> Self:
-        """Made anew from what release.json says of it; the list is not in there."""
-        return cls(
-            items_per_user=whole(part["items_per_user"], "items_per_user"),
-            scale=exact(part["exact"]["scale"], "scale"),
-        )
 
     def using(self, known: pa.Table) -> Self:
         """The same with its list."""
         return replace(self, domain=known)
 
-    def delta(self, goal: Guarantee) -> Fraction:
-        """None at M/scale and above; 1 below, where nothing is proven."""
-        covered = goal.moved_counts(self.items_per_user) <= goal.epsilon * self.scale
-        return Fraction(0) if covered else Fraction(1)
-
     def appears(self, count: int) -> float:
         """The chance that an item of the list is published, whoever has it."""
         del count
         return 1.0
-
-    def error(self, confidence: float) -> int:
-        """The noise on a count is at most this with such a probability."""
-        return noise_quantile(self.scale, confidence)
 
     def interval(
         self, confidence: float, *, lowest: int | None = None, candidates: int | None = None
@@ -123,19 +85,13 @@ class Domain:
         """What an item must pass."""
         return "none: every item of the list is published"
 
-    def parameters(self) -> dict[str, Any]:
-        """The scale says all."""
-        return {}
-
     def release(self, count: Count, random_bytes: RandomBytes = os.urandom) -> list[pa.RecordBatch]:
         """Publish: every item of the list once, in its order, with its noisy count."""
-        from zealous.noise import DiscreteLaplace
-
         if self.domain is None:
             raise UsageError(f"the {self.name} mechanism needs its list: call using(table) first")
         listed = ItemTable.of(self.domain)
         counted = count(bound=self.items_per_user, at_least=1, only=listed.table)
-        noise = DiscreteLaplace(scale=self.scale)
+        noise = self.source()
         return with_noise_on_each(listed, counted, noise, random_bytes)
 
     def check_rows(self, rows: pa.Table, first: pa.Table | None, *, whole: bool) -> None:

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from types import ModuleType
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-from zealous.calibrate import noise_quantile, tail
 from zealous.mechanism.joint import Joint
 from zealous.mechanism.words import AboveThreshold, Words
 from zealous.theory import laplace
-
-if TYPE_CHECKING:
-    from zealous.noise import DiscreteLaplace
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,23 +28,8 @@ class Laplace(Joint):
     """
 
     name: ClassVar[str] = "laplace"
-    noise: ClassVar[str] = "discrete-laplace"
     theorem: ClassVar[str] = "docs/proofs/exact.md"
     law: ClassVar[ModuleType] = laplace
     words: ClassVar[Words] = AboveThreshold(
         how="Exact accounting: as ZEALOUS, with the scale and tau' that are least together."
     )
-
-    def source(self) -> DiscreteLaplace:
-        """Where the noise comes from."""
-        from zealous.noise import DiscreteLaplace
-
-        return DiscreteLaplace(scale=self.scale)
-
-    def shown_above(self, count: int, t: int) -> float:
-        """The chance that at least tau users are published with a count above t >= tau_prime."""
-        return tail(self.scale, t - count)
-
-    def error(self, confidence: float) -> int:
-        """The noise on a count is at most this with such a probability."""
-        return noise_quantile(self.scale, confidence)

@@ -10,13 +10,14 @@ import os
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
-from zealous.calibrate import noise_quantile, scale_for, tail
+from zealous.calibrate import tail
 from zealous.errors import ReleaseError, UsageError
-from zealous.guarantee import Guarantee, Indistinguishability, exact, whole
+from zealous.guarantee import Guarantee, Indistinguishability
 from zealous.mechanism.known_list import with_noise_on_each
-from zealous.mechanism.protocol import Count, Needs
+from zealous.mechanism.protocol import Count
+from zealous.mechanism.pure import Pure
 from zealous.mechanism.thresholds import Noise
 from zealous.mechanism.words import INTEGERS, Candidates, Words
 from zealous.theory import gaussian
@@ -24,8 +25,6 @@ from zealous.theory.intervals import Interval
 from zealous.theory.sparse import least
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import pyarrow as pa
 
     from zealous.items.grown import Grown
@@ -36,7 +35,7 @@ USUAL = 1_000_000  # candidates, for a forecast: how many there will be is not k
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfSmaller:
+class OfSmaller(Pure):
     """Noise on every set all of whose smaller sets were published; the largest are published.
 
     Of N such sets each gets noise, those that nobody has too, and what is above the threshold is
@@ -54,15 +53,10 @@ class OfSmaller:
         counts over a list that follows from what was published. So does the threshold.
     """
 
-    items_per_user: int
-    scale: Fraction
     candidates: Grown | None = field(default=None, compare=False, repr=False)
 
     name: ClassVar[str] = "of-smaller"
-    noise: ClassVar[str] = "discrete-laplace"
     theorem: ClassVar[str] = "docs/proofs/sets.md"
-    pure: ClassVar[bool] = True
-    needs: ClassVar[Needs | None] = None
     words: ClassVar[Words] = Candidates(
         how="Made of published smaller items: count the units that hold each item all of whose "
         f"smaller parts were published, {INTEGERS}on every such item, publish those that are above "
@@ -73,43 +67,10 @@ class OfSmaller:
         "before {each} kept some. Every such item got noise, those of no {units} too, and those "
         "that are above what the noise of all of them exceeds once on average are here.",
     )
-    tau: ClassVar[int] = 0
-    tau_prime: ClassVar[int | None] = None
-
-    def __post_init__(self) -> None:
-        """Refuse what is no noise."""
-        whole(self.items_per_user, "items_per_user")
-        if not isinstance(self.scale, Fraction) or self.scale <= 0:
-            raise UsageError("scale must be a positive fractions.Fraction: floats are not exact")
-
-    @classmethod
-    def calibrated(cls, goal: Guarantee, items_per_user: int) -> Self:
-        """The least noise that epsilon allows; delta is not used."""
-        m = whole(items_per_user, "items_per_user")
-        return cls(items_per_user=m, scale=scale_for(goal, m))
-
-    @classmethod
-    def again(cls, part: Mapping[str, Any]) -> Self:
-        """Made anew from what release.json says of it."""
-        return cls(
-            items_per_user=whole(part["items_per_user"], "items_per_user"),
-            scale=exact(part["exact"]["scale"], "scale"),
-        )
 
     def using(self, known: Grown) -> Self:
         """The same with all that there can be."""
         return replace(self, candidates=known)
-
-    def delta(self, goal: Guarantee) -> Fraction:
-        """None at M/scale and above; 1 below, where nothing is proven."""
-        covered = goal.moved_counts(self.items_per_user) <= goal.epsilon * self.scale
-        return Fraction(0) if covered else Fraction(1)
-
-    def source(self) -> Noise:
-        """Where the noise comes from."""
-        from zealous.noise import DiscreteLaplace
-
-        return DiscreteLaplace(scale=self.scale)
 
     def above(self, t: int) -> float:
         """The chance that the noise is above t."""
@@ -133,10 +94,6 @@ class OfSmaller:
     def appears(self, count: int) -> float:
         """The chance that a set of this many users is published, one of a million candidates."""
         return self.above(self.usual - count)
-
-    def error(self, confidence: float) -> int:
-        """The noise on a count is at most this with such a probability."""
-        return noise_quantile(self.scale, confidence)
 
     def interval(
         self, confidence: float, *, lowest: int | None = None, candidates: int | None = None
@@ -169,10 +126,6 @@ class OfSmaller:
             "made of published smaller ones; noisy count above "
             f"{self.usual} for {USUAL:,} candidates, less for fewer"
         )
-
-    def parameters(self) -> dict[str, Any]:
-        """The scale says all."""
-        return {}
 
     def release(self, count: Count, random_bytes: RandomBytes = os.urandom) -> list[pa.RecordBatch]:
         """Publish: the candidates above the threshold with their noisy counts."""

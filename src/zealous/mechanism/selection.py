@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from zealous.calibrate import noise_quantile
 from zealous.errors import UsageError
 from zealous.guarantee import Guarantee, Indistinguishability, exact, whole
 from zealous.mechanism.thresholds import Thresholds, kept, with_noise
@@ -36,6 +35,8 @@ class Selection(Thresholds):
         An item appears only where its noisy count is strictly above what it is held to, and its
         noise is not, so an item that nobody has never appears. For `add-remove` no mechanism with
         this guarantee publishes an item of n users more often by delta/epsilon or more.
+
+    What `error` says is that of the noise without its bound, which is no less than with it.
     """
 
     longer: Fraction
@@ -98,10 +99,6 @@ class Selection(Thresholds):
     def shown_above(self, count: int, t: int) -> float:
         """The chance that at least tau users are published with a count above t >= tau_prime."""
         return self._bounds().shown_above(count, t)
-
-    def error(self, confidence: float) -> int:
-        """The noise on a count is at most this with such a probability."""
-        return noise_quantile(self.scale, confidence)  # without the bound: no less than with it
 
     def parameters(self) -> dict[str, Any]:
         """The part that is held longer."""

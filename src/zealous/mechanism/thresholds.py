@@ -12,6 +12,7 @@ from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
+from zealous.calibrate import noise_quantile, tail
 from zealous.engines.engine import Counted
 from zealous.errors import UsageError
 from zealous.guarantee import exact, whole
@@ -38,6 +39,8 @@ class Noise(Protocol):
 class Thresholds:
     """Counts of at least tau get noise; those strictly above tau_prime are published.
 
+    The noise is discrete Laplace where a mechanism has no other.
+
     Attributes:
         items_per_user: m.
         scale: The scale of the noise.
@@ -50,6 +53,7 @@ class Thresholds:
     tau: int
     tau_prime: int
 
+    noise: ClassVar[str] = "discrete-laplace"
     pure: ClassVar[bool] = False
     needs: ClassVar[Needs | None] = None
 
@@ -71,11 +75,13 @@ class Thresholds:
 
     def source(self) -> Noise:
         """Where the noise comes from."""
-        raise NotImplementedError
+        from zealous.noise import DiscreteLaplace
+
+        return DiscreteLaplace(scale=self.scale)
 
     def shown_above(self, count: int, t: int) -> float:
         """The chance that at least tau users are published with a count above t >= tau_prime."""
-        raise NotImplementedError
+        return tail(self.scale, t - count)
 
     def appears(self, count: int) -> float:
         """The chance that an item of this many users (after bounding) is published."""
@@ -83,7 +89,7 @@ class Thresholds:
 
     def error(self, confidence: float) -> int:
         """The noise on a count is at most this with such a probability."""
-        raise NotImplementedError
+        return noise_quantile(self.scale, confidence)
 
     def interval(
         self, confidence: float, *, lowest: int | None = None, candidates: int | None = None

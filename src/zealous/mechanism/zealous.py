@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import ClassVar, Self
 
-from zealous.calibrate import calibrate, guarantees, noise_quantile, tail
+from zealous.calibrate import calibrate, guarantees
 from zealous.guarantee import Guarantee
 from zealous.mechanism.thresholds import Thresholds
 from zealous.mechanism.words import INTEGERS, AboveThreshold, Words
-
-if TYPE_CHECKING:
-    from zealous.noise import DiscreteLaplace
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +24,6 @@ class Zealous(Thresholds):
     """
 
     name: ClassVar[str] = "zealous"
-    noise: ClassVar[str] = "discrete-laplace"
     theorem: ClassVar[str] = "docs/proofs/probabilistic.md"
     words: ClassVar[Words] = AboveThreshold(
         how="ZEALOUS: count the units that hold an item, drop items below tau, "
@@ -45,12 +41,6 @@ class Zealous(Thresholds):
             tau_prime=best.tau_prime,
         )
 
-    def source(self) -> DiscreteLaplace:
-        """Where the noise comes from."""
-        from zealous.noise import DiscreteLaplace
-
-        return DiscreteLaplace(scale=self.scale)
-
     def delta(self, goal: Guarantee) -> Fraction:
         """The delta that `guarantees` gives; 1 where the goal's epsilon is below what it needs."""
         found = guarantees(
@@ -64,11 +54,3 @@ class Zealous(Thresholds):
             if type(each) is type(goal) and each.neighbors == goal.neighbors:
                 return each.delta if each.epsilon <= goal.epsilon else Fraction(1)
         return Fraction(1)
-
-    def shown_above(self, count: int, t: int) -> float:
-        """The chance that at least tau users are published with a count above t >= tau_prime."""
-        return tail(self.scale, t - count)
-
-    def error(self, confidence: float) -> int:
-        """The noise on a count is at most this with such a probability."""
-        return noise_quantile(self.scale, confidence)
