@@ -1,6 +1,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+MINUTES ?= 40
 
 .PHONY: demo test soak check bench clean
 
@@ -11,11 +12,8 @@ demo: $(VENV)/installed  ## set up, then publish a small synthetic log
 test: $(VENV)/installed-dev check  ## set up, then run everything that must pass
 	$(BIN)/pytest -n 2
 
-soak: $(VENV)/installed-dev  ## what is too long for every run, new examples, other noise
-	$(BIN)/pytest -n 2 -m soak
-	$(BIN)/pytest -n 2 -m hypothesis --hypothesis-profile=free
-	$(BIN)/pytest -n 2 -m false_alarm --times 20
-	$(BIN)/pytest -n 2 -m "not soak and not spark" --stream "$$(date)"
+soak: $(VENV)/installed-dev  ## what is too long for every run; MINUTES=90, PARTS="kills noise"
+	$(BIN)/python tests/soak.py --minutes $(MINUTES) $(PARTS)
 
 check: $(VENV)/installed-dev
 	$(BIN)/ruff check .

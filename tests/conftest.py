@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 import randomness  # before the package
 from hypothesis import HealthCheck, settings
+from soak import rotated
 
 from zealous.report import style
 
@@ -69,6 +70,34 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--times", type=int, default=1, help="run each test so often, each with its own"
     )
+    parser.addoption("--begin", default="0", help="a hash, which says with which test to begin")
+    parser.addoption("--tell", metavar="FILE", help="append each outcome, as soon as it is known")
+    parser.addoption(
+        "--write-golden", action="store_true", help="write the files of tests/golden anew"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    path = config.getoption("--tell")
+    if path and not hasattr(config, "workerinput"):  # what workers do is told by who began them
+        config.pluginmanager.register(_Outcomes(Path(path)))
+
+
+class _Outcomes:
+    """Tells outcomes to a file: they are there also where a run is ended before its end."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when == "call" or not report.passed:
+            with self.path.open("a") as file:
+                file.write(f"{report.outcome} {report.nodeid}\n")
+
+
+@pytest.hookimpl(trylast=True)  # of those that are selected
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    items[:] = rotated(items, config.getoption("--begin"))
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -138,9 +167,17 @@ class Forks:
 
 
 LIBRARIES = (
-    "click", "duckdb", "jinja2", "numpy", "pandas", "pyarrow.compute", "pyarrow.csv",
-    "pyarrow.parquet", "rich.console", "sqlite3",
-)  # fmt: skip
+    "click",
+    "duckdb",
+    "jinja2",
+    "numpy",
+    "pandas",
+    "pyarrow.compute",
+    "pyarrow.csv",
+    "pyarrow.parquet",
+    "rich.console",
+    "sqlite3",
+)
 
 
 @pytest.fixture(scope="session")
@@ -166,7 +203,7 @@ def run(tmp_path: Path, commands: Forks) -> Run:
     What is run with options of `subprocess.run` is a process from scratch.
     """
     temporary = tmp_path / "tmp"
-    env = {"TMPDIR": str(temporary), "XDG_STATE_HOME": str(temporary)}
+    env: dict[str, Any] = {"TMPDIR": str(temporary), "XDG_STATE_HOME": str(temporary)}
 
     def command(*arguments: object, **options: Any) -> Ran:
         temporary.mkdir(exist_ok=True)

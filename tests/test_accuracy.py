@@ -79,7 +79,7 @@ def released(mechanism: Zealous, counts: Sequence[int], seed: int) -> list[int]:
     """Which items a real release shows, by their place."""
     schema = pa.schema([("item", pa.int64()), ("count", pa.int64())])
 
-    def count(*, bound: int, at_least: int) -> Iterable[pa.RecordBatch]:
+    def count(*, bound: int, at_least: int, **_: object) -> Iterable[pa.RecordBatch]:
         kept = [(place, count) for place, count in enumerate(counts) if count >= at_least]
         yield pa.RecordBatch.from_arrays(
             [pa.array(column) for column in zip(*kept, strict=True)], schema=schema

@@ -449,8 +449,12 @@ def test_shares_of_the_sum_are_each_histograms_own() -> None:
 )
 def test_parameters_are_checked(name: str, value: Any) -> None:
     given: dict[str, Any] = {
-        "scale": Fraction(1), "tau": 1, "tau_prime": 9, "items_per_user": 1, "epsilon": 1
-    }  # fmt: skip
+        "scale": Fraction(1),
+        "tau": 1,
+        "tau_prime": 9,
+        "items_per_user": 1,
+        "epsilon": 1,
+    }
     with pytest.raises(UsageError, match=name):
         exact_delta(**given | {name: value})
 

@@ -119,7 +119,7 @@ def test_simulated_through_the_mechanism() -> None:
         items_per_user=1, scale=SMALL.scale, tau=SMALL.tau, tau_prime=SMALL.tau_prime
     )
 
-    def count(*, bound: int, at_least: int) -> list[pa.RecordBatch]:
+    def count(*, bound: int, at_least: int, **_: object) -> list[pa.RecordBatch]:
         assert bound == 1
         return [batch.filter(pc.greater_equal(batch["count"], at_least))]
 

@@ -195,6 +195,47 @@ def test_neither_other_people_nor_the_order_of_lines_choose(
     assert len(chosen) == 2  # one for each key
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_looking_ahead_changes_nothing(
+    seed: int, tmp_path: Path, engine: DuckDB, monkeypatch: Any
+) -> None:
+    """Where few moments, entries and users make many of them the same; some have no moment."""
+    chance = random.Random(seed)
+    rows = [
+        at(chance.randrange(5), f"q{chance.randrange(9)}", f"user{chance.randrange(3)}")
+        | ({"time": ""} if chance.random() < 0.4 else {})
+        for _ in range(150)
+    ]
+    for columns in (None, z.Columns(user="user", query="query", time=None)):
+        log = limited(write(tmp_path / "log.csv", rows), columns, entries=chance.randrange(1, 45))
+        names = ["user", "query", *(["time"] if columns is None else [])]
+        ahead = entries(engine, log, *names, key=seed)
+        with monkeypatch.context() as patch:
+            patch.setattr(DuckDB, "last_of_smallest", lambda *_: None)
+            assert ahead == entries(engine, log, *names, key=seed)
+        assert len(ahead) < len(rows)
+
+
+def test_it_is_looked_ahead_for_those_with_the_most_entries(
+    tmp_path: Path, engine: DuckDB, monkeypatch: Any
+) -> None:
+    """What is held of all users together is bounded; the others' entries are sorted."""
+    stored: dict[str, list[Any]] = {}
+    store = DuckDB.store
+
+    def watched(self: DuckDB, name: str, steps: Any) -> None:
+        store(self, name, steps)
+        stored[steps[-1].name] = self.rows([Step("stored", f"select * from {name}")])
+
+    monkeypatch.setattr(DuckDB, "store", watched)
+    monkeypatch.setattr("zealous.source._LOOKED_AHEAD", 14)
+    rows = [at(n, f"q{n}", user) for user in "abcd" for n in range(9 + ord(user) - ord("a"))]
+    log = limited(write(tmp_path / "log.csv", rows), entries=5)
+    assert len(entries(engine, log, "user")) == 4 * 5
+    assert sorted(user for user, _ in stored["each_end"]) == ["c", "d"]
+    assert len(stored["first_ones"]) == 4 * 5
+
+
 def test_it_is_the_unit_of_privacy_whose_entries_are_counted(
     tmp_path: Path, engine: DuckDB
 ) -> None:

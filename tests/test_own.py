@@ -185,10 +185,13 @@ def goal(epsilon: float) -> Guarantee:
 def test_a_method_may_be_tried_at_several_settings() -> None:
     check_own([Mine(), Mine(items_per_user=2), Mine(goal=goal(1)), Mine(goal=goal(2))], ["zealous"])
     check_own([Among(k=5), Among(k=6)], ["zealous"])
-    for pair in ([Mine(), Mine()], [Mine(goal=goal(1)), Mine(goal=goal(1))],
-                 [Among(k=5), Among(k=5)]):  # fmt: skip
+    for pair in (
+        [Mine(), Mine()],
+        [Mine(goal=goal(1)), Mine(goal=goal(1))],
+        [Among(k=5), Among(k=5)],
+    ):
         with pytest.raises(UsageError, match="the same epsilon, k and m: give one another name"):
-            check_own(pair, ["zealous"])  # type: ignore[arg-type]
+            check_own(pair, ["zealous"])
 
 
 @pytest.mark.parametrize(

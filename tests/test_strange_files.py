@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -29,8 +30,9 @@ STRANGE = [
     "tempfile", "threading", "token", "traceback", "types", "typing", "usercustomize", "uuid",
     "warnings", "weakref", "zealous", "zipfile",
 ]  # fmt: skip
-GOAL = ["--items", "queries", "--items-per-user", "1", "--users", "200", "--epsilon", "20",
-        "--delta", "0.01", "--no-ledger"]  # fmt: skip
+GOAL = shlex.split(
+    "--items queries --items-per-user 1 --users 200 --epsilon 20 --delta 0.01 --no-ledger"
+)
 STUDY = 'epsilons = [1]\nk = [2]\ndraws = 1\nkinds = ["queries", "query-pairs"]\n'
 
 
@@ -54,9 +56,14 @@ def ran(folder: Path) -> str:
 
 def run(folder: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [COMMAND, *map(str, arguments)], cwd=folder, capture_output=True, text=True, check=False,
-        timeout=300, env=os.environ | {"PYTHONSTARTUP": "sitecustomize.py"},
-    )  # fmt: skip
+        [COMMAND, *map(str, arguments)],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+        env=os.environ | {"PYTHONSTARTUP": "sitecustomize.py"},
+    )
 
 
 def test_publishing(folder: Path) -> None:
@@ -67,8 +74,9 @@ def test_publishing(folder: Path) -> None:
 
 def test_the_second_process_of_a_study(folder: Path) -> None:
     (folder / "study.toml").write_text(STUDY)
-    done = run(folder, "compare", "log.csv", "--study", "study.toml", "--memory", "3GB",
-               "--threads", "2", "-o", "study")  # fmt: skip
+    done = run(
+        folder, *shlex.split("compare log.csv --study study.toml --memory 3GB --threads 2 -o study")
+    )
     assert ran(folder) == ""
     assert done.returncode == 0, done.stderr
 
@@ -98,7 +106,10 @@ def test_how_pictures_look_is_not_read_from_the_working_directory(tmp_path: Path
     )
     (tmp_path / "matplotlibrc").write_text("axes.facecolor: red\nxtick.major.size: 20\n")
     told = subprocess.run(
-        [sys.executable, "-P", "-c", program], cwd=tmp_path, capture_output=True, text=True,
+        [sys.executable, "-P", "-c", program],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
         check=True,
-    )  # fmt: skip
+    )
     assert told.stdout == drawn()

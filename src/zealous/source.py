@@ -26,6 +26,7 @@ _REAL = (*_FLOATS, "decimal")
 _TEXT = ("string", "large_string", "string_view")
 BLANKS = r"[\p{Z}\p{Cc}]+"
 _MOMENTS = ("timestamp", "date")
+_LOOKED_AHEAD = 999_999  # entries, of all users together, that are held to see where others end
 _FIRST = ("known", "looked_at")  # the steps with which a log's entries begin
 _NESTED = ("list<", "struct<", "map<", "binary", "large_binary", "fixed_size_binary")
 
@@ -190,7 +191,7 @@ def _limit_entries(source: Source, most: int, columns: Sequence[str], key: int) 
     source = replace(source, users=int(users), rows=int(rows))
     if largest <= most:
         return source
-    over = Step("over", f"select user from each_user where entries > {most}")
+    over = Step("over", f"select user, entries from each_user where entries > {most}")
     heavy = Stored.new(engine).name
     engine.store(heavy, [*source.everyone, each_user, over])
     *before, cleaned = source.entries
@@ -203,10 +204,10 @@ def _limit_entries(source: Source, most: int, columns: Sequence[str], key: int) 
     of_heavy = f"join {heavy} as heavy on cleaned.user = heavy.user"
     # Texts are looked at again only once it is known which ones: all of them may not fit.
     ranked = f"select *, {engine.rank_key(key, columns)} as {rank} from cleaned semi {of_heavy}"
+    theirs = _without_late(engine, [*steps, Step("theirs", ranked)], heavy, most, [*moment, rank])
     same = f"theirs.user = near.user and theirs.{rank} = near.{rank}"
     alone = f"row_number() over (partition by user, {rank} order by {own}) = 1"
     first = [
-        Step("theirs", ranked),
         Step("different", f"select {short}, count(*) as {times} from theirs group by {short}"),
         Step(
             "placed",
@@ -219,13 +220,49 @@ def _limit_entries(source: Source, most: int, columns: Sequence[str], key: int) 
         Step("first_ones", f"select {own} from once qualify {alone}"),
     ]
     looked_at = Stored.new(engine).name
-    engine.store(looked_at, [*steps, *first])
+    engine.store(looked_at, [*theirs, *first])
     entries = (
         f"select {own} from (select cleaned.* from cleaned anti {of_heavy}) "
         f"union all select {own} from looked_at"
     )
     limited = (*steps, Step("looked_at", f"select * from {looked_at}"), Step("entries", entries))
     return replace(source, entries=limited, text=_text_sizes(source, limited))
+
+
+def _without_late(
+    engine: Engine, steps: Sequence[Step], heavy: str, most: int, order: Sequence[str]
+) -> list[Step]:
+    """The steps to `theirs`, of few users without most of what is not among their first entries.
+
+    Sorting all entries of somebody with tens of millions of them would take minutes. Nothing is
+    left out that could be among the first: entries up to the last of so many are all kept.
+
+    Args:
+        engine: Where the entries are.
+        steps: The steps to `theirs`, all entries of whoever has too many.
+        heavy: The table of these users and their numbers of entries.
+        most: How many of a user's entries count.
+        order: By what they are ordered: a moment that may be NULL, if there are moments; a rank.
+    """
+    *moment, rank = order
+    # One number of 128 bits: microseconds, of which there are never as many as stand for NULL.
+    micros = (f"coalesce(epoch_us({each}), {2**63 - 1})::hugeint * {2**64} + " for each in moment)
+    place = f"{''.join(micros)}{rank}"
+    last, users = engine.last_of_smallest(place, most), _LOOKED_AHEAD // most
+    if last is None or not users:
+        return list(steps)
+    heaviest = f"select user from {heavy} order by entries desc limit {users}"
+    of_heaviest = f"select * from theirs where user in ({heaviest})"
+    end = '"entry:end"'
+    ends = Stored.new(engine).name
+    each_end = f"select user, {last} as {end} from of_heaviest group by user"
+    engine.store(ends, [*steps, Step("of_heaviest", of_heaviest), Step("each_end", each_end)])
+    *before, theirs = steps
+    early = (
+        f"select all_of_theirs.* from all_of_theirs left join {ends} as ends "
+        f"on all_of_theirs.user = ends.user where {end} is null or {place} <= {end}"
+    )
+    return [*before, theirs._replace(name="all_of_theirs"), Step("theirs", early)]
 
 
 def _text_sizes(source: Source, entries: Sequence[Step]) -> dict[str, int]:

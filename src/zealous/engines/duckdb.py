@@ -209,6 +209,10 @@ class DuckDB:
         """
         return f"floor(62 * sqrt({rank} / 18446744073709551616.0))::tinyint"
 
+    def last_of_smallest(self, value: str, number: int) -> str:
+        """Of the so many smallest values of a group, the largest; it holds no others."""
+        return f"list_max(min({value}, {number}))"
+
     def bucket(self, column: str, buckets: int) -> str:
         """The bucket of a user: the same for all of her rows."""
         return f"hash({identifier(column)}) % {buckets}"

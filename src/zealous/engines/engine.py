@@ -183,6 +183,13 @@ class Engine(Protocol):
         """
         ...
 
+    def last_of_smallest(self, value: str, number: int) -> str | None:
+        """SQL: of the so many smallest values of a group, the largest.
+
+        None where the engine has no way to tell but sorting them all.
+        """
+        ...
+
     def bucket(self, column: str, buckets: int) -> str:
         """SQL: the bucket of a user, the same for all of her rows."""
         ...

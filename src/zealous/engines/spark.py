@@ -330,6 +330,9 @@ class Spark:
     def rank_place(self, rank: str) -> None:
         """None: the rows would be sent over the network once more."""
 
+    def last_of_smallest(self, value: str, number: int) -> None:
+        """None: what is sorted is spilt to disk, on as many machines as there are."""
+
     def bucket(self, column: str, buckets: int) -> str:
         """The bucket of a user: the same for all of her rows."""
         return f"abs(xxhash64({identifier(column)}) % {buckets})"

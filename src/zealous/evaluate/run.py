@@ -106,9 +106,7 @@ def run(grid: Grid, kept: Workspace, engine: Engine, say: Say) -> tuple[Results,
 def measure_apart(grid: Grid, engine: DuckDB, kept: Workspace) -> None:
     """What the other process measures, and leaves in the workspace; the log was counted before."""
     kinds = _kinds(grid, ("keywords", "queries"))
-    originals = counted(
-        grid.log, kinds, kept, bounds=(), key=0, engine=engine, say=lambda _: None
-    )  # fmt: skip
+    originals = counted(grid.log, kinds, kept, bounds=(), key=0, engine=engine, say=lambda _: None)
     against = truth_of(grid, originals, documents_of(grid.documents))
     todo = _candidates(grid, originals, engine, [])
     _measure_all([each for each in todo if _is_apart(each, kept)], against, kept, lambda _: None)
