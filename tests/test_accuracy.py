@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inaccuracy import inaccuracy
 from scipy.stats import laplace
 
 from zealous.calibrate import Calibration, calibrate, publication_probability
@@ -20,7 +21,6 @@ from zealous.mechanism import Zealous
 from zealous.noise import seeded_bytes
 from zealous.theory.accuracy import (
     Wanted,
-    inaccuracy,
     missing_probability,
     printed_miss_two_xi,
     printed_miss_xi,
@@ -200,12 +200,6 @@ def test_very_infrequent_items_never_appear_at_the_paper_s_thresholds() -> None:
 def test_nonsense_is_refused(tau_star: str, xi: str) -> None:
     with pytest.raises(UsageError):
         Wanted(tau_star, xi)
-
-
-def test_negative_counts_are_refused() -> None:
-    for counts in ([-1], {3: -1}):
-        with pytest.raises(UsageError, match="counts"):
-            inaccuracy(parameters(4, 4, 79), counts, Wanted(5, 1))
 
 
 def test_thresholds_in_the_wrong_order_have_no_middle() -> None:

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from inaccuracy import inaccuracy
 
 from zealous.calibrate import Calibration
 from zealous.evaluate.accuracy import counted, expected
@@ -19,7 +20,7 @@ from zealous.evaluate.original import Original
 from zealous.evaluate.released import Released, by_index, by_text
 from zealous.mechanism import Zealous
 from zealous.noise import seeded_bytes
-from zealous.theory.accuracy import Wanted, inaccuracy
+from zealous.theory.accuracy import Wanted
 
 PLAN = Calibration(scale=Fraction(2), tau=2, tau_prime=6, delta=Fraction(1, 1000))
 

@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
+from inaccuracy import inaccuracy
 from scipy.stats import dlaplace
 
 from zealous.calibrate import calibrate, publication_probability, tail
 from zealous.errors import UsageError
 from zealous.guarantee import Neighbors, ProbabilisticDP
 from zealous.noise import seeded_bytes
-from zealous.theory.accuracy import Wanted, inaccuracy, wanted_by
+from zealous.theory.accuracy import Wanted, wanted_by
 from zealous.theory.domain import DomainHistogram, scale_for, threshold_for
 from zealous.theory.negative import Setting, hopeless_count, log_hopeless_domain
 

@@ -72,23 +72,20 @@ def anonymize(
     return Anonymized(bundle=read_bundle(target), changed=changed)
 
 
-def histograms(
-    log: Log, method: Method, *, engine: Engine | None = None, say: Say = lambda _: None
-) -> dict[str, pa.Table]:
+def histograms(log: Log, method: Method, *, engine: Engine | None = None) -> dict[str, pa.Table]:
     """What a bundle would count, without one: by kind, those alone that the method gives.
 
     Args:
         log: What to anonymise.
         method: How.
         engine: Where to run; where the log is, or an embedded DuckDB, if not given.
-        say: Receives progress, for the owner's eyes.
     """
     method.check(log.columns.given())
     running = log.on(engine)
     check_engine(method, running)
     with running:
         folder = running.directory if isinstance(running, DuckDB) else None
-        return _run(log, method, running, folder, say)[1]
+        return _run(log, method, running, folder, lambda _: None)[1]
 
 
 def _run(

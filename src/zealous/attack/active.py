@@ -126,7 +126,6 @@ def active_zealous(
     seed: int,
     releases: int = 1,
     engine: DuckDB | None = None,
-    say: Say = lambda _: None,
 ) -> Active:
     """Attack a release of queries by ZEALOUS, with true noise and a budget that nobody tracks.
 
@@ -148,7 +147,6 @@ def active_zealous(
         releases: How many releases to attack, one by one: the noise of each is its own, and so is
             what she makes of it.
         engine: Where to run; an embedded DuckDB where not given.
-        say: Receives progress, for the owner's eyes.
     """
     if goal.unit != "user":
         raise UsageError("the attack guesses what a user asked: choose the unit user")
@@ -168,7 +166,6 @@ def active_zealous(
                     accept_delta=True,
                     account=None,
                     engine=engine,
-                    say=say,
                 )
                 seen = counts(release["queries"], guesses["query"].to_pylist())
                 decided.append([count > accounts for count in seen])

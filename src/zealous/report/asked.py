@@ -135,12 +135,12 @@ class Asked:
         other = LADDER[step % len(LADDER)]
         return look._replace(marker=other.marker, stroke=other.stroke, hollow=True)
 
-    def entry(self, method: str, *, epsilon: float | None = None, k: int = 10, m: int = 1) -> Entry:
+    def entry(self, method: str, *, epsilon: float | None = None, m: int = 1) -> Entry:
         """A method at these settings, or those next to them that were tried."""
         return Entry(
             method=method,
             epsilon=self.nearest("epsilon", self.epsilon if epsilon is None else epsilon, method),
-            k=self.nearest("k", k, method),
+            k=self.nearest("k", 10, method),
             m=self.nearest("m", m, method),
         )
 
@@ -226,10 +226,10 @@ class Asked:
                     found.append(self._flat(label, look, measure, kind, flat, at))
         return [line for line in found if line.points or line.gaps]
 
-    def level(self, measure: str, kind: str, at: float | None = None) -> list[Line]:
+    def level(self, measure: str, kind: str) -> list[Line]:
         """The original, across."""
         entry = Entry(method=ORIGINAL)
-        return [self._flat(ORIGINAL, self.look(ORIGINAL), measure, kind, entry, at)]
+        return [self._flat(ORIGINAL, self.look(ORIGINAL), measure, kind, entry, None)]
 
     def _flat(
         self, label: str, look: Look, measure: str, kind: str, entry: Entry, at: float | None

@@ -131,13 +131,13 @@ def distributions(asked: Asked) -> Chart:
 
 
 def by_guarantee(
-    asked: Asked, name: str, title: str, columns: Sequence[tuple[str, str, str, str]], m: int = 1
+    asked: Asked, name: str, title: str, columns: Sequence[tuple[str, str, str, str]]
 ) -> Chart:
     """Each column a (heading, measure, kind, y label): over epsilon above, over k below."""
     axes = (("epsilon", EPSILON), ("k", K))
     rows = [
         [
-            Panel(title=heading, x=axis, y=told, lines=asked.lines(measure, kind, over, m=m))
+            Panel(title=heading, x=axis, y=told, lines=asked.lines(measure, kind, over, m=1))
             for heading, measure, kind, told in columns
         ]
         for over, axis in axes

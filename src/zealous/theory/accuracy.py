@@ -1,4 +1,4 @@
-"""How many items a release gets wrong, exactly.
+"""Which items a release gets wrong.
 
 Somebody wants the items of at least tau* users, and forgives mistakes within a slack xi of it. An
 item is *very frequent* with at least tau* + xi users and *very infrequent* with fewer than
@@ -9,16 +9,12 @@ expected number of very infrequent items that are shown. docs/proofs/accuracy.md
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from zealous.calibrate import Calibration, publication_probability, tail
+from zealous.calibrate import Calibration, tail
 from zealous.errors import UsageError
 from zealous.guarantee import Number, exact
-
-Counts = Mapping[int, int] | Iterable[int]
 
 
 @dataclass(frozen=True, init=False)
@@ -52,24 +48,6 @@ class Wanted:
         return math.ceil(self.tau_star - self.xi)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Inaccuracy:
-    """The expected number of items that are wrong, in its two halves.
-
-    Attributes:
-        retain: Very frequent items that are missing.
-        filter: Very infrequent items that are shown.
-    """
-
-    retain: float
-    filter: float
-
-    @property
-    def total(self) -> float:
-        """The inaccuracy."""
-        return self.retain + self.filter
-
-
 def wanted_by(calibration: Calibration) -> Wanted:
     """The paper's reading of given thresholds: tau = tau* - xi and tau' = tau* + xi.
 
@@ -80,30 +58,6 @@ def wanted_by(calibration: Calibration) -> Wanted:
         raise UsageError("tau_prime must not be below tau for tau* and xi to lie between them")
     middle = Fraction(calibration.tau + calibration.tau_prime, 2)
     return Wanted(middle, middle - calibration.tau)
-
-
-def inaccuracy(calibration: Calibration, counts: Counts, wanted: Wanted) -> Inaccuracy:
-    """The inaccuracy of ZEALOUS on a log, for any thresholds and any slack.
-
-    Args:
-        calibration: The parameters of ZEALOUS.
-        counts: From a number of users, after bounding, to how many items have it; or one number
-            for each item. Items without users need not be listed: they are never shown.
-        wanted: What counts as a mistake.
-    """
-    listed = _tallied(counts)
-    return Inaccuracy(
-        retain=math.fsum(
-            items * missing_probability(calibration, count)
-            for count, items in listed.items()
-            if count >= wanted.frequent
-        ),
-        filter=math.fsum(
-            items * publication_probability(calibration, count)
-            for count, items in listed.items()
-            if count < wanted.infrequent
-        ),
-    )
 
 
 def missing_probability(calibration: Calibration, count: int) -> float:
@@ -128,10 +82,3 @@ def printed_miss_xi(scale: Fraction, wanted: Wanted) -> float:
     Not right for its tau' = tau* + xi either: it belongs to continuous noise and tau' = tau*.
     """
     return math.exp(-wanted.xi / scale) / 2
-
-
-def _tallied(counts: Counts) -> Mapping[int, int]:
-    listed = counts if isinstance(counts, Mapping) else Counter(counts)
-    if any(count < 0 or items < 0 for count, items in listed.items()):
-        raise UsageError("counts must not be negative: they are numbers of users and of items")
-    return listed
