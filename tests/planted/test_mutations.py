@@ -78,7 +78,7 @@ RELEASES = """import json, os, sys
 from pathlib import Path
 import duckdb, jinja2, pyarrow.csv, pyarrow.parquet
 import zealous.cli.publish
-from zealous.audit.audit import bundle, others
+from zealous.audit import bundle, others
 from zealous.audit.ran import Ran
 from zealous.cli import main
 
