@@ -35,7 +35,7 @@ from tail_queries import Asked, read_asked
 
 import zealous as z
 from zealous.engines.duckdb import DuckDB
-from zealous.items.tail import Hours, Lengths, Questions, Scripts, WithKeywords
+from zealous.items.rare_queries import Hours, Lengths, Questions, Scripts, WithKeywords
 from zealous.logs.log import Log
 from zealous.logs.source import open_log
 from zealous.study.measures.phrases import words

@@ -40,7 +40,7 @@ from zealous.engines.duckdb import DuckDB
 from zealous.errors import UsageError
 from zealous.items import Kind, grown, named, tail
 from zealous.items.grown import Grown
-from zealous.items.tail import Hours, Lengths, Ngrams, Prefixes, Scripts
+from zealous.items.rare_queries import Hours, Lengths, Ngrams, Prefixes, Scripts
 from zealous.logs.source import Source, open_log
 from zealous.mechanisms.choose import MECHANISMS
 from zealous.noise import DiscreteLaplace

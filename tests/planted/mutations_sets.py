@@ -21,7 +21,7 @@ SETS, GAUSSIAN = "of-smaller, 2 things", "of-smaller-gaussian, 4 things, add-rem
 SMALL_SETS = "small releases of sets"
 TESTS = "tests"
 
-_MECHANISM, _SETS, _TAIL = "mechanisms/of_smaller.py", "items/sets.py", "items/tail.py"
+_MECHANISM, _SETS, _TAIL = "mechanisms/of_smaller.py", "items/sets.py", "items/rare_queries.py"
 _PURE = "mechanisms/pure.py"
 _LIST, _OF_KEYWORDS = "mechanisms/known_list.py", "mechanisms/of_keywords.py"
 _KEPT = "np.flatnonzero(noisy > above)\n        published"
@@ -554,6 +554,18 @@ MUTATIONS = [
                 "logs/source.py",
                 'ranked = f"select *, {engine.rank_key(key, columns)} as {rank} ',
                 'ranked = f"select *, row_number() over () as {rank} ',
+            ),
+        ),
+    ),
+    Mutation(
+        "units: sessions of 1969 and 1970 run into one another",
+        TESTS,
+        "test_unit.py::test_sessions_are_cut_to_the_microsecond",
+        (
+            Change(
+                "logs/source.py",
+                "({micros} - ({micros} % {length} + {length}) % {length})",
+                "({micros} - {micros} % {length})",
             ),
         ),
     ),

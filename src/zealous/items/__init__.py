@@ -8,6 +8,18 @@ from contextlib import suppress
 
 from zealous.errors import UsageError
 from zealous.items.kind import Kind
+from zealous.items.rare_queries import (
+    LONGEST,
+    Fact,
+    Hours,
+    Lengths,
+    Ngrams,
+    Prefixes,
+    Questions,
+    Scripts,
+    Tail,
+    WithKeywords,
+)
 from zealous.items.searches import (
     Clicks,
     Keywords,
@@ -26,18 +38,6 @@ from zealous.items.sets import (
     recorded_columns,
 )
 from zealous.items.table_columns import AnyColumns, People, Unnamed
-from zealous.items.tail import (
-    LONGEST,
-    Fact,
-    Hours,
-    Lengths,
-    Ngrams,
-    Prefixes,
-    Questions,
-    Scripts,
-    Tail,
-    WithKeywords,
-)
 from zealous.items.text import asked, has_word, tidy, visible, words
 from zealous.privacy.guarantee import SESSION_GAP, whole
 

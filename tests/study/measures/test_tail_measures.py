@@ -20,7 +20,7 @@ from tail_queries import Asked, keys, read_asked
 import zealous as z
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import ReleaseError, UsageError
-from zealous.items.tail import Lengths, Questions
+from zealous.items.rare_queries import Lengths, Questions
 from zealous.logs.source import Source, open_log
 
 Rows = Mapping[str, int]
