@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import random
 import re
 from collections import defaultdict
 from collections.abc import Iterator
@@ -102,6 +103,29 @@ def test_counts_units(
 ) -> None:  # fmt: skip
     path = write(tmp_path_factory.mktemp("unit") / "log.parquet", found, session=session)
     assert counted(engine, path, unit) == expected(found, unit, session)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_sessions_are_cut_to_the_microsecond(engine: DuckDB, tmp_path: Path, seed: int) -> None:
+    """Also before 1970; a pause as long as the gap ends none."""
+    chance, gap = random.Random(seed), timedelta(minutes=30)
+    eve = datetime(1970, 1, 1)
+    times = [eve + timedelta(minutes=each) for each in (-210, -180, -149, -15, 20)]
+    for _ in range(60):
+        near = chance.choice([0, 1, 1, 2, 3]) * gap / chance.choice([1, 1, 2])
+        times.append(times[-1] + near + timedelta(microseconds=chance.choice([0, 0, 1])))
+    begun = times[:1]
+    for before, time in itertools.pairwise(times):
+        begun.append(time if time - before > gap else begun[-1])
+    chance.shuffle(order := list(range(len(times))))
+    table = {"user": ["a"] * len(times), "query": [str(n) for n in order],
+             "time": pa.array([times[n] for n in order], pa.timestamp("us"))}  # fmt: skip
+    pq.write_table(pa.table(table), tmp_path / "log.parquet")
+    source = open_log(z.read_log(tmp_path / "log.parquet"), engine, unit="session")
+    found = engine.rows([*source.entries, Step("named", "select query::int, user from entries")])
+    micros = [(each - eve) // timedelta(microseconds=1) for each in begun]
+    assert sorted(found) == [(n, f"a {each}") for n, each in enumerate(micros)]
+    assert 5 < len(set(begun)) < 50
 
 
 # Ids that look like the names of units, or end where others begin.
