@@ -59,6 +59,8 @@ class Result(NamedTuple):
     tests: Mapping[str, int] = MappingProxyType({})
 
 
+Command = Callable[[Part, Path], Sequence[str]]  # to run a part, its outcomes told to a file
+
 _NAMED = {"kills": "killed", "hostile": "gigabyte", "audit": "million_trials"}
 _OTHER = " and ".join(f"not {word}" for word in (*_NAMED.values(), "planted_bug"))
 _DRAWN = "false_alarm and not soak and not spark"
@@ -87,13 +89,13 @@ def rotated(things: Sequence[T], commit: str) -> list[T]:
     return [*things[first:], *things[:first]]
 
 
-def run(part: Part, command: Sequence[str], seconds: float) -> Result:
-    """Run a part for so many seconds at most; the command is told where to tell its outcomes."""
+def run(part: Part, command: Command, seconds: float) -> Result:
+    """Run a part for so many seconds at most."""
     begun = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         told = Path(folder) / "told"
         told.touch()
-        process = subprocess.Popen([*command, str(told)], cwd=ROOT, start_new_session=True)
+        process = subprocess.Popen(command(part, told), cwd=ROOT, start_new_session=True)
         try:
             code = process.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -126,9 +128,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         os.killpg(process.pid, signal.SIGKILL)
 
 
-def soak(
-    parts: Sequence[Part], minutes: float, command: Callable[[Part], Sequence[str]]
-) -> list[Result]:
+def soak(parts: Sequence[Part], minutes: float, command: Command) -> list[Result]:
     """Run parts in their order until the time is up."""
     deadline = time.monotonic() + 60 * minutes
     results = []
@@ -138,7 +138,7 @@ def soak(
             results.append(Result(part.name, "not reached"))
         else:
             print(f"\n== {part.name}: at most {seconds / 60:.0f} minutes", flush=True)
-            results.append(run(part, command(part), seconds))
+            results.append(run(part, command, seconds))
     return results
 
 
@@ -167,9 +167,11 @@ def main() -> int:
         parser.error(f"no such part: {', '.join(sorted(unknown))}")
     commit = _commit()
 
-    def command(part: Part) -> list[str]:
+    def command(part: Part, told: Path) -> list[str]:
         options = [option.format(commit=commit) for option in part.options]
-        return [sys.executable, "-m", "pytest", "-n", "2", *options, "--begin", commit, "--tell"]
+        # As one argument each: a file that stands alone would be taken for a test.
+        options += [f"--begin={commit}", f"--tell={told}"]
+        return [sys.executable, "-m", "pytest", "-n", "2", *options]
 
     results = soak(rotated(chosen(asked.parts), commit), asked.minutes, command)
     print(f"\ncommit {commit[:12]}\n{table(results)}")

@@ -23,8 +23,9 @@ sys.exit(int(code))
 PART = Part("fake", (), 10)
 
 
-def fake(*outcomes: str, code: int = 0, seconds: float = 0) -> list[str]:
-    return [sys.executable, "-c", FAKE, *outcomes, str(code), str(seconds)]
+def fake(*outcomes: str, code: int = 0, seconds: float = 0) -> soak.Command:
+    told = [*outcomes, str(code), str(seconds)]
+    return lambda _, path: [sys.executable, "-c", FAKE, *told, str(path)]
 
 
 def test_parts_are_chosen_by_name_and_all_where_none_is_named() -> None:
@@ -79,7 +80,7 @@ def test_parts_after_the_deadline_are_not_reached(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(soak, "run", takes_all)
     monkeypatch.setattr(soak.time, "monotonic", lambda: now[0])
     parts = [PART._replace(name=name, minutes=15) for name in "abcd"]
-    found = soak.soak(parts, 40, lambda _: [])
+    found = soak.soak(parts, 40, fake())
     assert [result.verdict for result in found] == ["not finished"] * 3 + ["not reached"]
     assert [result.seconds for result in found] == [900, 900, 40 * 60 - 1800 - soak.TO_END, 0]
     assert now[0] + soak.TO_END <= 40 * 60
@@ -98,7 +99,7 @@ def test_outcomes_are_told_and_the_first_test_follows_from_the_commit(tmp_path: 
     told = tmp_path / "told"
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-pno:cacheprovider", "-pno:xdist", "-k", "by_name or "
-         "each_commit or may_be_empty", "--begin", "4", "--tell", told, __file__],
+         "each_commit or may_be_empty", "--begin=4", f"--tell={told}", __file__],
         capture_output=True,
         text=True,
         cwd=soak.ROOT,
