@@ -82,7 +82,7 @@ def template() -> Template:
     """The page, compiled once."""
     from jinja2 import Environment, StrictUndefined
 
-    text = files("zealous").joinpath("statement.html.j2").read_text(encoding="utf-8")
+    text = files("zealous.release.text").joinpath("statement.html.j2").read_text(encoding="utf-8")
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
