@@ -111,8 +111,8 @@ class _Given:
 
     table: pa.Table
 
-    def using(self, known: Any) -> _Given:
-        del known
+    def with_inputs(self, listed: Any, released: Any) -> _Given:
+        del listed, released
         return self
 
     def release(self, count: Any, random_bytes: Any) -> list[pa.RecordBatch]:
