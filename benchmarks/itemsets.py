@@ -110,16 +110,27 @@ def _tables(arguments: argparse.Namespace) -> Iterator[Table]:
         path.parent.mkdir(exist_ok=True)
         generate_shop(path, users=arguments.users, seed=7)
     whole = [
-        Table(name="generated shop", path=path, user="customer", items=("product",),
-              basket="invoice")
-    ]  # fmt: skip
+        Table(
+            name="generated shop", path=path, user="customer", items=("product",), basket="invoice"
+        )
+    ]
     if arguments.real is not None:
         whole += [
-            Table(name="real shop", path=arguments.real / "online_retail.csv.gz",
-                  user="CustomerID", items=("Description",), basket="InvoiceNo"),
-            Table(name="diagnoses", path=arguments.real / "patient_diagnoses.csv.gz",
-                  user="patient", items=("diag_1", "diag_2", "diag_3"), basket="encounter"),
-        ]  # fmt: skip
+            Table(
+                name="real shop",
+                path=arguments.real / "online_retail.csv.gz",
+                user="CustomerID",
+                items=("Description",),
+                basket="InvoiceNo",
+            ),
+            Table(
+                name="diagnoses",
+                path=arguments.real / "patient_diagnoses.csv.gz",
+                user="patient",
+                items=("diag_1", "diag_2", "diag_3"),
+                basket="encounter",
+            ),
+        ]
     for table in whole:
         yield replace(table, name=f"{table.name}, baskets")
         yield replace(table, name=f"{table.name}, histories", basket=None)
@@ -129,8 +140,11 @@ def _measured(table: Table, arguments: argparse.Namespace, folder: Path) -> dict
     """All figures of one table: first every release, so that it is known how deep to mine."""
     _say(table.name)
     q = arguments.items_per_user
-    wanted = [Setting(neighbors=relation, epsilon=epsilon, items_per_user=q)
-              for relation in NEIGHBORS for epsilon in arguments.epsilons]  # fmt: skip
+    wanted = [
+        Setting(neighbors=relation, epsilon=epsilon, items_per_user=q)
+        for relation in NEIGHBORS
+        for epsilon in arguments.epsilons
+    ]
     tried = [
         Setting(neighbors="add-remove", epsilon=2, items_per_user=each) for each in arguments.bounds
     ]
@@ -178,13 +192,32 @@ def publish(table: Table, setting: Setting, folder: Path) -> Drawn:
     """One release by the command line."""
     columns, output = "/".join(table.items), folder / "release"
     words = [
-        Path(sys.executable).with_name("zealous"), "publish", table.path, "-o", output,
-        "--user", table.user, "--items", f"itemsets:{columns}", "--max-size", max(SIZES),
+        Path(sys.executable).with_name("zealous"),
+        "publish",
+        table.path,
+        "-o",
+        output,
+        "--user",
+        table.user,
+        "--items",
+        f"itemsets:{columns}",
+        "--max-size",
+        max(SIZES),
         *(["--basket", table.basket] if table.basket else []),
-        "--items-per-user", setting.items_per_user, "--guarantee", "indistinguishable",
-        "--neighbors", setting.neighbors, "--epsilon", setting.epsilon, "--delta", DELTA,
-        "--mechanism", "auto", "--no-ledger",
-    ]  # fmt: skip
+        "--items-per-user",
+        setting.items_per_user,
+        "--guarantee",
+        "indistinguishable",
+        "--neighbors",
+        setting.neighbors,
+        "--epsilon",
+        setting.epsilon,
+        "--delta",
+        DELTA,
+        "--mechanism",
+        "auto",
+        "--no-ledger",
+    ]
     started = time.perf_counter()
     processor_seconds = run(words)
     seconds = time.perf_counter() - started

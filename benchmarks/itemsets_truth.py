@@ -198,9 +198,11 @@ def _held(table: Table) -> str:
         f"trim(regexp_replace(\"{name}\"::varchar, '\\s+', ' ', 'g')) as text from log"
         for name in table.items
     )
-    read = "read_parquet($1)" if table.path.suffix == ".parquet" else (
-        "read_csv($1, header = true, all_varchar = true)"
-    )  # fmt: skip
+    read = (
+        "read_parquet($1)"
+        if table.path.suffix == ".parquet"
+        else ("read_csv($1, header = true, all_varchar = true)")
+    )
     return (
         f"create table held as with log as (from {read}) from ({each}) where who <> '' and "
         "basket <> '' and regexp_matches(text, '[\\p{L}\\p{N}]')"

@@ -75,9 +75,10 @@ def visits(folder: Path, _: int) -> Iterator[Table]:
     users, items = zip(*seen, strict=True)
     table = pa.table({"user": users, "item": items})
     half = pa.array([int(user) % 2 == 0 for user in users])
-    whole, now = (_written(folder, name, rows) for name, rows in (
-        ("visits", table), ("visits-now", table.filter(half))
-    ))  # fmt: skip
+    whole, now = (
+        _written(folder, name, rows)
+        for name, rows in (("visits", table), ("visits-now", table.filter(half)))
+    )
     odd = pa.array([int(user) % 2 == 1 for user in users])
     yield Table(name="page visits", log=whole, items="item")
     yield Table(

@@ -11,12 +11,14 @@ and writing are timed apart. Prints a Markdown table.
 from __future__ import annotations
 
 import argparse
+import os
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
+from unittest import mock
 
 import duckdb
 import pyarrow as pa
@@ -103,20 +105,24 @@ def _median(times: list[Seconds]) -> Seconds:
     return Seconds(*map(statistics.median, zip(*times, strict=True)))
 
 
-def _count(part: Part, source: Source) -> object:
+def _count(part: Part, source: Source) -> Iterable[pa.RecordBatch]:
     m, tau = part.mechanism.items_per_user, part.mechanism.tau
     return histogram(part.kind, source, bound=m, at_least=tau, select="random", key=1)
 
 
-def _drain(batches: object) -> list[pa.RecordBatch]:
-    return list(batches)  # type: ignore[call-overload]
+def _drain(batches: Iterable[pa.RecordBatch]) -> list[pa.RecordBatch]:
+    return list(batches)
 
 
 def _rest(part: Part, source: Source) -> tuple[Seconds, Seconds]:
     """Noise on the counted rows, and writing what survives."""
     counted = _drain(_count(part, source))
     published: list[pa.RecordBatch] = []
-    noise = _timed(lambda: published.extend(part.mechanism.release(lambda **_: counted)))
+
+    def count(**_: object) -> list[pa.RecordBatch]:
+        return counted
+
+    noise = _timed(lambda: published.extend(part.mechanism.release(count, os.urandom)))
     columns = part.kind.columns()
     schema = pa.schema([*((name, pa.string()) for name in columns), ("count", pa.int64())])
     table = z.release.sorted_table(pa.Table.from_batches(published, schema), columns)
@@ -124,8 +130,9 @@ def _rest(part: Part, source: Source) -> tuple[Seconds, Seconds]:
         files = {"parquet": "t.parquet", "csv": "t.csv"}
         about = {"files": {"t": files}, "private": True, "plan": []}
         release = z.release.Release(about=about, tables={"t": table})
-        z.release.papers = lambda _: {}  # only the tables are timed
-        writing = _timed(lambda: release.write(Path(folder) / "out"))
+        # Only the tables are timed.
+        with mock.patch.object(z.release, "papers", return_value={}):
+            writing = _timed(lambda: release.write(Path(folder) / "out"))
     return noise, writing
 
 

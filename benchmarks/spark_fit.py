@@ -66,9 +66,7 @@ def _entries(runs: dict[str, Run]) -> list[float]:
 
 def _rows_in(runs: dict[str, Run], name: str) -> list[float]:
     """What a stage works on: entries, or the rows that the stage before it sent."""
-    before = {
-        USERS_COUNT: USERS_SCAN, DISTINCT: ITEMS_SCAN, KEEP: DISTINCT, COUNT: KEEP,
-    }.get(name)  # fmt: skip
+    before = {USERS_COUNT: USERS_SCAN, DISTINCT: ITEMS_SCAN, KEEP: DISTINCT, COUNT: KEEP}.get(name)
     if before is None:
         return _entries(runs)
     return [_stage(run, before)["rows_sent"] for run in runs.values()]

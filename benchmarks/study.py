@@ -32,9 +32,11 @@ def main() -> None:
         command += ["--study", arguments.study] if arguments.study else []
         started = time.monotonic()
         process = subprocess.Popen(
-            [str(each) for each in command], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
+            [str(each) for each in command],
+            stderr=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
             text=True,
-        )  # fmt: skip
+        )
         peak = [0]
         watch = threading.Thread(target=_watch, args=(process, peak), daemon=True)
         watch.start()

@@ -70,8 +70,10 @@ def _rank(folder: Path, number: int) -> None:
     middle = time.perf_counter()
     truth = learned.top(asked, 5)
     ended = time.perf_counter()
-    print(f"| all query pairs | {len(pairs):,} | {middle - started:.1f} s | {ended - middle:.1f} s "
-          f"| | | {_peak():.2f} GB |")  # fmt: skip
+    print(
+        f"| all query pairs | {len(pairs):,} | {middle - started:.1f} s | {ended - middle:.1f} s "
+        f"| | | {_peak():.2f} GB |"
+    )
     del learned, pairs, queries
     left = pq.read_table(folder / "queries-left.parquet")
     for kind in ("query-pairs", "phrase-pairs"):

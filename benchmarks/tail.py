@@ -30,12 +30,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from mechanisms_data import generated
+from tail_measures import completion, coverage, distances
+from tail_queries import Asked, read_asked
 
 import zealous as z
 from zealous.engines.duckdb import DuckDB
-from zealous.evaluate.asked import Asked, read_asked
 from zealous.evaluate.phrases import words
-from zealous.evaluate.tail import completion, coverage, distances
 from zealous.items.tail import Hours, Lengths, Questions, Scripts, WithKeywords
 from zealous.log import Log
 from zealous.source import open_log
@@ -74,17 +74,19 @@ def main() -> None:
             tables = _published(table.log, epsilon, tail)
             seconds = time.perf_counter() - started
             alone = {name: tables[name] for name in ITEMS_PER_USER}
-            found["releases"].append({
-                "epsilon": epsilon,
-                "tail": None if tail is None else float(tail),
-                "draw": draw,
-                "seconds": seconds,
-                "rows": {name: each.num_rows for name, each in tables.items()},
-                "coverage": _plain(coverage(tables, published, log)),
-                "completion": _plain(completion(tables, published, others)),
-                "alone": _plain(completion(alone, published, others)),
-                "distances": _plain(_distances(tables, table.log)),
-            })  # fmt: skip
+            found["releases"].append(
+                {
+                    "epsilon": epsilon,
+                    "tail": None if tail is None else float(tail),
+                    "draw": draw,
+                    "seconds": seconds,
+                    "rows": {name: each.num_rows for name, each in tables.items()},
+                    "coverage": _plain(coverage(tables, published, log)),
+                    "completion": _plain(completion(tables, published, others)),
+                    "alone": _plain(completion(alone, published, others)),
+                    "distances": _plain(_distances(tables, table.log)),
+                }
+            )
             text = json.dumps(found, indent=1)
             arguments.output.write_text(f"{text}\n", encoding="utf-8")
     print("\n".join(_markdown(found)))

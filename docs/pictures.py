@@ -10,7 +10,7 @@ import json
 import math
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from pathlib import Path
 
@@ -20,6 +20,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import FancyBboxPatch, Rectangle
+from pictures_associations import associations_figure
+from pictures_tail import tail_figure
 
 import zealous as z
 from zealous.advise import advise
@@ -32,10 +34,8 @@ from zealous.ledger.accounts import accounts as ledger_accounts
 from zealous.mechanism import Zealous
 from zealous.noise import DiscreteLaplace, seeded_bytes
 from zealous.period import Period
-from zealous.report.associations import associations_figure
 from zealous.report.attacks import attacks_figure
 from zealous.report.style import BLUE, GREY, INK, ORANGE, PALE, RED, STYLE, panels
-from zealous.report.tail import tail_figure
 from zealous.theory.accounts import for_accounts
 from zealous.theory.expected import tau_prime_curve
 
@@ -55,8 +55,15 @@ def box(axes: Axes, x: float, y: float, width: float, height: float, color: str,
     axes.add_patch(
         FancyBboxPatch((x, y), width, height, boxstyle=style, facecolor=color, edgecolor="none")
     )
-    axes.text(x + width / 2, y + height / 2, text, ha="center", va="center", fontsize=8,
-              color="white" if color in (BLUE, ORANGE, RED) else INK)  # fmt: skip
+    axes.text(
+        x + width / 2,
+        y + height / 2,
+        text,
+        ha="center",
+        va="center",
+        fontsize=8,
+        color="white" if color in (BLUE, ORANGE, RED) else INK,
+    )
 
 
 def noise_chance(scale: Fraction, value: int) -> float:
@@ -88,8 +95,9 @@ def thresholds() -> Figure:
     before.text(9, 7, f"at least tau = {best.tau} people stay", color=ORANGE, va="center")
     before.set_title("1  people who kept each item")
     after.axvline(best.tau_prime + 0.5, color=RED)
-    after.text(end + 4, 6, f"only above tau' = {best.tau_prime}\nis published", color=RED,
-               va="center")  # fmt: skip
+    after.text(
+        end + 4, 6, f"only above tau' = {best.tau_prime}\nis published", color=RED, va="center"
+    )
     after.set_title("2  the same with noise")
     return figure
 
@@ -103,15 +111,25 @@ def probabilistic() -> Figure:
     for n in range(number):
         bad = n == 37
         releases.add_patch(
-            Rectangle((n % side + 0.08, n // side + 0.08), 0.84, 0.84,
-                      facecolor=RED if bad else BLUE, edgecolor="none",
-                      alpha=1 if bad else 0.55)
-        )  # fmt: skip
+            Rectangle(
+                (n % side + 0.08, n // side + 0.08),
+                0.84,
+                0.84,
+                facecolor=RED if bad else BLUE,
+                edgecolor="none",
+                alpha=1 if bad else 0.55,
+            )
+        )
     blank(releases, side, side + 2.6)
     releases.set_aspect("equal")
     releases.set_title(f"delta = {float(delta):g}: the release as a whole")
-    releases.text(0, side + 1.3, f"Of {number} releases that the noise could make,\n"
-                  "on average at most one is bad for anybody.", va="center")  # fmt: skip
+    releases.text(
+        0,
+        side + 1.3,
+        f"Of {number} releases that the noise could make,\n"
+        "on average at most one is bad for anybody.",
+        va="center",
+    )
     prior = [n / 200 for n in range(1, 200)]
     for epsilon, color in ((2, ORANGE), (1, BLUE)):
         factor = math.exp(epsilon)
@@ -144,8 +162,13 @@ def indistinguishable() -> Figure:
     common.set(xlabel="published count", ylabel="probability", ylim=(0, 0.66))
     common.set_xticks(values[::2])
     common.set_title("an item of many people")
-    common.text(0.02, 0.98, f"each bar within a factor of\nexp(epsilon) = {factor:.2f} of its twin",
-                transform=common.transAxes, va="top")  # fmt: skip
+    common.text(
+        0.02,
+        0.98,
+        f"each bar within a factor of\nexp(epsilon) = {factor:.2f} of its twin",
+        transform=common.transAxes,
+        va="top",
+    )
     common.legend(loc="upper right")
     shown = list(range(best.tau_prime + 1, best.tau_prime + 7))
     hidden = 1 - publication_probability(best, 1)
@@ -158,10 +181,15 @@ def indistinguishable() -> Figure:
     own.set(xlabel="published count", ylim=(0, 1.12))
     own.set_title("an item of hers alone")
     uncovered = publication_probability(best, 1)
-    own.annotate(f"impossible without her:\n{uncovered:.3f} together, within\n"
-                 f"delta = {float(goal.delta):g}, which is\nfor each single person",
-                 (2, chances[0]), (2.4, 0.36), color=RED, va="bottom",
-                 arrowprops={"arrowstyle": "-", "color": RED})  # fmt: skip
+    own.annotate(
+        f"impossible without her:\n{uncovered:.3f} together, within\n"
+        f"delta = {float(goal.delta):g}, which is\nfor each single person",
+        (2, chances[0]),
+        (2.4, 0.36),
+        color=RED,
+        va="bottom",
+        arrowprops={"arrowstyle": "-", "color": RED},
+    )
     return figure
 
 
@@ -186,8 +214,12 @@ def neighbours() -> Figure:
         axes.text(1.5, 4.75, "one log")
         axes.text(6.3, 4.75, "its neighbour")
         goal = z.ProbabilisticDP(epsilon=1, delta="0.1", users=3, neighbors=name)
-        axes.text(0, 0.1, f"At m = 2 at most {goal.moved_counts(2)} counts move, each by one:\n"
-                  f"noise of scale {float(calibrate(goal, 2).scale):g} at epsilon 1.")  # fmt: skip
+        axes.text(
+            0,
+            0.1,
+            f"At m = 2 at most {goal.moved_counts(2)} counts move, each by one:\n"
+            f"noise of scale {float(calibrate(goal, 2).scale):g} at epsilon 1.",
+        )
     return figure
 
 
@@ -200,7 +232,7 @@ def unit() -> Figure:
     for number, (start, end) in enumerate(days):
         axes.text(1.9 + (start + end) / 2, 5.75, f"day {number + 1}", ha="center")
         axes.plot([1.9 + start, 1.9 + end], [5.45, 5.45], color=GREY, linewidth=1)
-    held = {
+    held: dict[str, Sequence[tuple[float, float]]] = {
         "user": [(0, 10)],
         "user-day": [day for day in days if any(day[0] <= s < day[1] for s, _ in sessions)],
         "session": sessions,
@@ -212,16 +244,28 @@ def unit() -> Figure:
         for start, end in parts:
             pad = 0.13 if name == "session" else 0.05
             axes.add_patch(
-                FancyBboxPatch((1.9 + start - pad, y - 0.05), end - start + 2 * pad, 1.1,
-                               boxstyle="round,pad=0,rounding_size=0.15", facecolor=PALER[BLUE],
-                               edgecolor=BLUE, linewidth=1.4)
-            )  # fmt: skip
+                FancyBboxPatch(
+                    (1.9 + start - pad, y - 0.05),
+                    end - start + 2 * pad,
+                    1.1,
+                    boxstyle="round,pad=0,rounding_size=0.15",
+                    facecolor=PALER[BLUE],
+                    edgecolor=BLUE,
+                    linewidth=1.4,
+                )
+            )
         for start, end in sessions:
-            axes.plot([1.9 + start, 1.9 + end], [y + 0.5] * 2, color=ORANGE, linewidth=6,
-                      solid_capstyle="round")  # fmt: skip
+            axes.plot(
+                [1.9 + start, 1.9 + end],
+                [y + 0.5] * 2,
+                color=ORANGE,
+                linewidth=6,
+                solid_capstyle="round",
+            )
         times = f"{len(parts)} x epsilon" if len(parts) > 1 else "epsilon"
-        axes.text(12.3, y + 0.5, f"{times}\nat 0.5: odds x {math.exp(len(parts) / 2):.1f}",
-                  va="center")  # fmt: skip
+        axes.text(
+            12.3, y + 0.5, f"{times}\nat 0.5: odds x {math.exp(len(parts) / 2):.1f}", va="center"
+        )
     axes.text(1.9, 0.05, "orange: what one user did; a blue box: what the promise covers as one")
     return figure
 
@@ -249,11 +293,21 @@ def composition() -> Figure:
     last = kept[-1]
     axes.set(xlim=(0.4, 15.6), ylim=(0, 13.4), ylabel="epsilon spent", xlabel="month")
     axes.set_xticks(months)
-    axes.text(12.6, 11.5, f"over all releases:\n{float(last.all.epsilon):g}, "
-              f"delta {float(last.all.delta):g}", va="center", color=BLUE)  # fmt: skip
+    axes.text(
+        12.6,
+        11.5,
+        f"over all releases:\n{float(last.all.epsilon):g}, delta {float(last.all.delta):g}",
+        va="center",
+        color=BLUE,
+    )
     axes.axhline(float(last.period.epsilon), color=ORANGE, linewidth=1.4)
-    axes.text(12.6, 2.4, f"about one month:\n{float(last.period.epsilon):g}, "
-              f"delta {float(last.period.delta):g}", va="center", color=ORANGE)  # fmt: skip
+    axes.text(
+        12.6,
+        2.4,
+        f"about one month:\n{float(last.period.epsilon):g}, delta {float(last.period.delta):g}",
+        va="center",
+        color=ORANGE,
+    )
     axes.set_title("a release a month, each of epsilon 1 about its own month")
     return figure
 
@@ -271,8 +325,13 @@ def accounts() -> Figure:
         axes.set_xlabel("ids that one person holds")
     left.bar([g for g, _ in proven], [float(each.epsilon) for _, each in proven], 0.6, color=BLUE)
     for g, each in proven:
-        left.text(g, float(each.epsilon) + 0.12, f"odds x {math.exp(each.epsilon):.3g}",
-                  ha="center", fontsize=8)  # fmt: skip
+        left.text(
+            g,
+            float(each.epsilon) + 0.12,
+            f"odds x {math.exp(each.epsilon):.3g}",
+            ha="center",
+            fontsize=8,
+        )
     left.set(ylabel="epsilon for her", ylim=(0, 6))
     left.set_title("her odds")
     deltas = [1000 * float(each.delta) for _, each in proven]
@@ -292,17 +351,32 @@ def tau_curve() -> Figure:
         goal = z.ProbabilisticDP(epsilon=1, delta="0.001", users=users)
         best = calibrate(goal, m)
         curve = tau_prime_curve(goal, m, range(1, 31))
-        axes.step([each.tau for each in curve], [each.tau_prime for each in curve], where="mid",
-                  color=color, label=f"{users:,} people")  # fmt: skip
+        axes.step(
+            [each.tau for each in curve],
+            [each.tau_prime for each in curve],
+            where="mid",
+            color=color,
+            label=f"{users:,} people",
+        )
         axes.plot([best.tau], [best.tau_prime], "o", color=color)
-        axes.annotate(f"tau {best.tau}, tau' {best.tau_prime}", (best.tau, best.tau_prime),
-                      (0, -14), textcoords="offset points", ha="center")  # fmt: skip
+        axes.annotate(
+            f"tau {best.tau}, tau' {best.tau_prime}",
+            (best.tau, best.tau_prime),
+            (0, -14),
+            textcoords="offset points",
+            ha="center",
+        )
     low, high = axes.get_ylim()
-    axes.set(xlabel="tau, the threshold before noise", ylabel="tau', after noise",
-             ylim=(low - 4, high), xlim=(0, 31))  # fmt: skip
+    axes.set(
+        xlabel="tau, the threshold before noise",
+        ylabel="tau', after noise",
+        ylim=(low - 4, high),
+        xlim=(0, 31),
+    )
     axes.legend(loc="center right", bbox_to_anchor=(1, 0.32))
-    axes.set_title(f"epsilon 1, delta 0.001, m = {m}: the scale of the noise is "
-                   f"{float(best.scale):g}")  # fmt: skip
+    axes.set_title(
+        f"epsilon 1, delta 0.001, m = {m}: the scale of the noise is {float(best.scale):g}"
+    )
     return figure
 
 
@@ -318,14 +392,16 @@ def choosing_m() -> Figure:
     ms = [each.items_per_user for each in rows]
     figure, (left, right) = panels(1, 1)
     counted = [each.published for each in rows if each.published is not None]
-    left.fill_between(ms, [p.low for p in counted], [p.high for p in counted], color=BLUE,
-                      alpha=0.25, linewidth=0)  # fmt: skip
+    left.fill_between(
+        ms, [p.low for p in counted], [p.high for p in counted], color=BLUE, alpha=0.25, linewidth=0
+    )
     left.plot(ms, [p.mean for p in counted], "o-", color=BLUE, markersize=4)
     left.set(ylabel="queries published", ylim=(0, None))
     left.set_title("coverage: a small m")
     j = min(rows[0].top)
-    right.plot(ms, [100 * (each.top[j].error or 0) for each in rows], "o-", color=ORANGE,
-               markersize=4)  # fmt: skip
+    right.plot(
+        ms, [100 * (each.top[j].error or 0) for each in rows], "o-", color=ORANGE, markersize=4
+    )
     right.set(ylabel="error, %", ylim=(0, None))
     right.set_title(f"proportions of the top {j}: a larger m")
     for axes, best in ((left, advice.best_for_coverage()), (right, advice.best_for_top())):
@@ -336,8 +412,13 @@ def choosing_m() -> Figure:
         if best is not None:
             axes.axvline(best.items_per_user, color=GREY, linewidth=1, linestyle=":")
     right.axvline(advice.average or 0, color=RED, linewidth=1, linestyle="--")
-    right.text((advice.average or 1) * 1.05, right.get_ylim()[1],
-               f"an average user\nhas {advice.average:.1f}", color=RED, va="top")  # fmt: skip
+    right.text(
+        (advice.average or 1) * 1.05,
+        right.get_ylim()[1],
+        f"an average user\nhas {advice.average:.1f}",
+        color=RED,
+        va="top",
+    )
     return figure
 
 
@@ -353,12 +434,23 @@ def associations() -> Figure:
         "bread, butter": 1500, "bread, jam": 830, "butter, jam": 700, "bread, coffee": 1230,
         "coffee, filters": 480, "filters, soap": 110, "bread, butter, jam": 560,
     }  # fmt: skip
-    scales = {"people": 1, "itemsets-1:product": 8, "itemsets-2:product": 12,
-              "itemsets-3:product": 12}  # fmt: skip
+    scales = {
+        "people": 1,
+        "itemsets-1:product": 8,
+        "itemsets-2:product": 12,
+        "itemsets-3:product": 12,
+    }
     plan, tables = [], {}
     for size, (kind, scale) in enumerate(scales.items()):
-        plan.append({"kind": kind, "settings": {}, "mechanism": "domain", "items_per_user": 8,
-                     "exact": {"scale": str(scale)}})  # fmt: skip
+        plan.append(
+            {
+                "kind": kind,
+                "settings": {},
+                "mechanism": "domain",
+                "items_per_user": 8,
+                "exact": {"scale": str(scale)},
+            }
+        )
         sets = {each: n for each, n in sold.items() if each.count(",") == size - 1}
         sets = sets if size else {"everyone": 10_000}
         noise = DiscreteLaplace(scale=Fraction(scale)).sample(len(sets), seeded_bytes(size))
@@ -379,9 +471,13 @@ def itemsets() -> Figure:
         for size, color in (("1", GREY), ("2", BLUE), ("3", ORANGE)):
             for relation, stroke in (("add-remove", "o-"), ("replace", "o:")):
                 rows = [row for row in table["rows"] if row["neighbors"] == relation]
-                axes.plot([row["epsilon"] for row in rows],
-                          [row["sizes"][size]["found"] for row in rows], stroke, color=color,
-                          markersize=4)  # fmt: skip
+                axes.plot(
+                    [row["epsilon"] for row in rows],
+                    [row["sizes"][size]["found"] for row in rows],
+                    stroke,
+                    color=color,
+                    markersize=4,
+                )
         epsilons = sorted({row["epsilon"] for row in table["rows"]})
         axes.set_xscale("log")
         axes.set_xticks(epsilons, [f"{epsilon:g}" for epsilon in epsilons])

@@ -18,7 +18,7 @@ from zealous.release import Release
 KINDS: tuple[Kind, ...] = (keywords(6), queries(3), clicks(3), query_pairs(2))
 GOAL = ProbabilisticDP(epsilon=400, delta="0.5", users=1_000)
 PERSONAL = ["anna.kern@mail.example", "12 elm street", "+44 20 7946 0958"]
-TRACKED = {
+TRACKED: dict[str, Any] = {
     "tracked": True,
     "ledger": "5f0e2c8a9b1d4e67",
     "dataset": "search log",
@@ -28,18 +28,23 @@ TRACKED = {
     "hash": "ab" * 32,
     "accounts": {
         "period": {
-            "epsilon": 2.0, "delta": 0.001, "exact": {"epsilon": "2", "delta": "1/1000"},
-            "releases": 1, "within": "2026-03",
+            "epsilon": 2.0,
+            "delta": 0.001,
+            "exact": {"epsilon": "2", "delta": "1/1000"},
+            "releases": 1,
+            "within": "2026-03",
         },
         "all": {
-            "epsilon": 14.0, "delta": 0.007, "exact": {"epsilon": "14", "delta": "7/1000"},
+            "epsilon": 14.0,
+            "delta": 0.007,
+            "exact": {"epsilon": "14", "delta": "7/1000"},
             "releases": 7,
         },
         "delta_for_anybody": 0.007,
         "definition": "probabilistic",
     },
     "caps": {"all": {"epsilon": 24.0, "delta": 0.012}, "period": None},
-}  # fmt: skip
+}
 
 
 def made(

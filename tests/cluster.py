@@ -55,8 +55,13 @@ def entries(users: int = 200) -> list[Entry]:
     return found
 
 
+def seconds(row: Entry) -> int:
+    assert row.time is not None
+    return row.time
+
+
 def write_parquet(path: Path, rows: list[Entry]) -> Path:
-    times = pa.array([row.time * 10**6 for row in rows], pa.timestamp("us"))
+    times = pa.array([seconds(row) * 10**6 for row in rows], pa.timestamp("us"))
     table = pa.table(
         {
             "user": [row.user for row in rows],
@@ -75,7 +80,7 @@ def write_csv(path: Path, rows: list[Entry], bad: int = 0) -> Path:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(COLUMNS)
         for number, row in enumerate(rows):
-            moment = datetime.fromtimestamp(row.time, UTC).strftime("%Y-%m-%d %H:%M:%S")
+            moment = datetime.fromtimestamp(seconds(row), UTC).strftime("%Y-%m-%d %H:%M:%S")
             writer.writerow([row.user, row.query, moment, *(row.urls or ("",))])
             if number < bad:
                 file.write('u1,"a quote that does not end,,\n')

@@ -36,6 +36,7 @@ def drawing(folder: Path, trouble: str) -> Callable[[pa.RecordBatch], pa.RecordB
         from pyspark import TaskContext
 
         task = TaskContext.get()
+        assert task is not None
         noise = np.frombuffer(os.urandom(4 * batch.num_rows), np.int32) // 2
         drawn = dict(zip(batch["item"].to_pylist(), noise.tolist(), strict=True))
         part = f"{task.partitionId()}-{task.attemptNumber()}"

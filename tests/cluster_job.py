@@ -18,6 +18,7 @@ from typing import Any
 import pyarrow as pa
 
 import zealous as z
+from zealous.bound import Select
 from zealous.engines.engine import Counted
 from zealous.histogram import histogram
 from zealous.items import named
@@ -31,7 +32,7 @@ class Spark(z.Spark):
         return f"md5('{key}|' || " + " || '|' || ".join(f'"{each}"' for each in columns) + ")"
 
 
-def count(engine: Spark, log: z.log.Log, kind: str, select: str) -> tuple[Counted, int]:
+def count(engine: Spark, log: z.log.Log, kind: str, select: Select) -> tuple[Counted, int]:
     source = open_log(log, engine)
     counted = histogram(named(kind, 3), source, bound=3, at_least=1, select=select, key=7)
     return counted, source.skipped.total()

@@ -18,6 +18,8 @@ from soak import rotated
 from zealous.report import style
 
 COMMAND = Path(sys.executable).with_name("zealous")
+# Last, as a benchmark may be called as a file of the tests is.
+sys.path += [str(Path(__file__).parents[1] / name) for name in ("benchmarks", "docs")]
 
 
 class Ran(NamedTuple):
@@ -70,6 +72,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     parser.addoption("--begin", default="0", help="a hash, which says with which test to begin")
     parser.addoption("--tell", metavar="FILE", help="append each outcome, as soon as it is known")
+    parser.addoption(
+        "--write-golden", action="store_true", help="write the files of tests/golden anew"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -164,9 +169,17 @@ class Forks:
 
 
 LIBRARIES = (
-    "click", "duckdb", "jinja2", "numpy", "pandas", "pyarrow.compute", "pyarrow.csv",
-    "pyarrow.parquet", "rich.console", "sqlite3",
-)  # fmt: skip
+    "click",
+    "duckdb",
+    "jinja2",
+    "numpy",
+    "pandas",
+    "pyarrow.compute",
+    "pyarrow.csv",
+    "pyarrow.parquet",
+    "rich.console",
+    "sqlite3",
+)
 
 
 @pytest.fixture(scope="session")
@@ -192,7 +205,7 @@ def run(tmp_path: Path, commands: Forks) -> Run:
     What is run with options of `subprocess.run` is a process from scratch.
     """
     temporary = tmp_path / "tmp"
-    env = {"TMPDIR": str(temporary), "XDG_STATE_HOME": str(temporary)}
+    env: dict[str, Any] = {"TMPDIR": str(temporary), "XDG_STATE_HOME": str(temporary)}
 
     def command(*arguments: object, **options: Any) -> Ran:
         temporary.mkdir(exist_ok=True)

@@ -99,7 +99,7 @@ def forged(
 def part(about: About, kind: str) -> About:
     """What release.json says of one table."""
     (found,) = (each for each in about["plan"] if each["kind"] == kind)
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def drop(about: About, *kinds: str) -> None:

@@ -42,7 +42,7 @@ def run(log: Path, folder: Path, name: str, drawing: int) -> NoReturn:
         os.write(drawing, f"{name}\n".encode())
         return draw(*arguments, **options)
 
-    module.draw = watched
+    vars(module)["draw"] = watched
     module.publish_to(
         folder / name,
         z.read_log(log),

@@ -154,8 +154,9 @@ MUTATIONS = [
         TWO,
         "spellings",
         (
-            Change("items/searches.py", '{"query": asked(self.fold)}, has',
-                   '{"query": "query"}, has'),
+            Change(
+                "items/searches.py", '{"query": asked(self.fold)}, has', '{"query": "query"}, has'
+            ),
             Change("histogram.py", _COUNT, _COUNT_NORMAL),
         ),
         trials=10_000,
@@ -293,9 +294,9 @@ MUTATIONS = [
             Change("publish.py", _READ, _READ + _SAY_ROWS),
             Change(
                 "handout.py",
-                "        f\"Made with zealous",
+                '        f"Made with zealous',
                 "        f\"made from {__import__('os').environ.get('ROWS')} rows\",\n"
-                "        f\"Made with zealous",
+                '        f"Made with zealous',
             ),
         ),
     ),
@@ -355,4 +356,4 @@ MUTATIONS = [
         "10 m items",
         (Change("source.py", "' ' || time::date::varchar", "' ' || time::varchar"),),
     ),
-]  # fmt: skip
+]

@@ -158,10 +158,16 @@ MUTATIONS = [
         ROUNDS,
         THEOREMS,
         (
-            Change("theory/rounds.py", "_least_threshold(each, left * _decimal(part))",
-                   "_least_threshold(each, left)"),
-            Change("theory/rounds.py", "if rounds_delta(found, scale, m, goal) > goal.delta:",
-                   "if False:"),
+            Change(
+                "theory/rounds.py",
+                "_least_threshold(each, left * _decimal(part))",
+                "_least_threshold(each, left)",
+            ),
+            Change(
+                "theory/rounds.py",
+                "if rounds_delta(found, scale, m, goal) > goal.delta:",
+                "if False:",
+            ),
         ),
         trials=LEAST,
     ),
@@ -177,10 +183,17 @@ MUTATIONS = [
         TWO_ROUNDS,
         "one user tips what others give",
         (
-            Change("mechanism/rounds.py", _STEERS, _STEERS.replace("order", "noisy")
-                   + "                order = stored(weighed, lambda batch: batch)\n"),
-            Change("mechanism/rounds.py", "above(order, each.threshold)",
-                   "above(noisy, each.threshold)"),
+            Change(
+                "mechanism/rounds.py",
+                _STEERS,
+                _STEERS.replace("order", "noisy")
+                + "                order = stored(weighed, lambda batch: batch)\n",
+            ),
+            Change(
+                "mechanism/rounds.py",
+                "above(order, each.threshold)",
+                "above(noisy, each.threshold)",
+            ),
         ),
         trials=12_000,
     ),
@@ -196,8 +209,11 @@ MUTATIONS = [
         TWO_ROUNDS,
         "six popular items",
         (
-            Change("mechanism/rounds.py", "bound=self.items_per_user, at_least=1, only=keys",
-                   "bound=1000, at_least=1, only=keys"),
+            Change(
+                "mechanism/rounds.py",
+                "bound=self.items_per_user, at_least=1, only=keys",
+                "bound=1000, at_least=1, only=keys",
+            ),
         ),
         trials=20_000,
     ),
@@ -243,8 +259,11 @@ MUTATIONS = [
         DOMAIN,
         "four listed items",
         (
-            Change("mechanism/domain.py", "count(bound=self.items_per_user,",
-                   "count(bound=10 * self.items_per_user,"),
+            Change(
+                "mechanism/domain.py",
+                "count(bound=self.items_per_user,",
+                "count(bound=10 * self.items_per_user,",
+            ),
         ),
         trials=12_000,
     ),
@@ -253,8 +272,11 @@ MUTATIONS = [
         OTHERS,
         "nothing published differs",
         (
-            Change("mechanism/domain.py", _EVERY,
-                   f"counted = list(counted)\n        {_HELD}\n        {_EVERY}"),
+            Change(
+                "mechanism/domain.py",
+                _EVERY,
+                f"counted = list(counted)\n        {_HELD}\n        {_EVERY}",
+            ),
             Change("publish.py", FILES, f"{FILES} 'held': os.environ['HELD'],"),
             READ_ALL,
         ),
@@ -284,8 +306,11 @@ MUTATIONS = [
         RESULTS,
         "four listed items",
         (
-            Change("mechanism/domain.py", "count(bound=self.items_per_user,",
-                   "count(bound=10 * self.items_per_user,"),
+            Change(
+                "mechanism/domain.py",
+                "count(bound=self.items_per_user,",
+                "count(bound=10 * self.items_per_user,",
+            ),
         ),
         trials=12_000,
     ),
@@ -302,8 +327,11 @@ MUTATIONS = [
         "queries that nobody asked",
         (
             Change(_OF_KEYWORDS, _WORDS, f"__import__('pyarrow').concat_tables([{_WORDS}] * 2)"),
-            Change(_OF_KEYWORDS, "above = self.threshold(len(queries.words))",
-                   "above = self.threshold(len(queries.words) // 2)"),
+            Change(
+                _OF_KEYWORDS,
+                "above = self.threshold(len(queries.words))",
+                "above = self.threshold(len(queries.words) // 2)",
+            ),
             Change(_OF_KEYWORDS, "or len(words.unique()) < len(words):", "or False:"),
             Change(_LIST, "if (candidates.places(items) != places).any():", "if False:"),
         ),
@@ -314,8 +342,11 @@ MUTATIONS = [
         OF_KEYWORDS,
         "m popular items for m others",
         (
-            Change(_OF_KEYWORDS, "DiscreteLaplace(scale=self.scale)",
-                   "DiscreteLaplace(scale=self.scale / 2)"),
+            Change(
+                _OF_KEYWORDS,
+                "DiscreteLaplace(scale=self.scale)",
+                "DiscreteLaplace(scale=self.scale / 2)",
+            ),
         ),
         trials=12_000,
     ),
@@ -324,8 +355,11 @@ MUTATIONS = [
         OF_KEYWORDS,
         "four listed items",
         (
-            Change(_OF_KEYWORDS, "count(bound=self.items_per_user,",
-                   "count(bound=10 * self.items_per_user,"),
+            Change(
+                _OF_KEYWORDS,
+                "count(bound=self.items_per_user,",
+                "count(bound=10 * self.items_per_user,",
+            ),
         ),
         trials=24_000,
     ),
@@ -336,4 +370,4 @@ MUTATIONS = [
         (Change("histogram.py", "    if made_of is not None:", "    if False:"),),
         trials=12_000,
     ),
-]  # fmt: skip
+]

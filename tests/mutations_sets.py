@@ -119,7 +119,8 @@ MUTATIONS = [
                 "gaussian.least_scale(goal, 4)",
             ),
             Change(
-                _MECHANISM, "moved = goal.moved_counts(self.items_per_user)",
+                _MECHANISM,
+                "moved = goal.moved_counts(self.items_per_user)",
                 "moved = goal.moved_counts(4)",
             ),
         ),
@@ -193,8 +194,8 @@ MUTATIONS = [
         (
             Change(
                 _SETS,
-                "order by {_WORTH} desc, {_CODE})\"\n        steps",
-                "order by {_WORTH} desc, item_count desc, {_CODE})\"\n        steps",
+                'order by {_WORTH} desc, {_CODE})"\n        steps',
+                'order by {_WORTH} desc, item_count desc, {_CODE})"\n        steps',
             ),
             Change(
                 _SETS,
@@ -432,7 +433,13 @@ MUTATIONS = [
         "modules of the working directory in the second process of a study",
         TESTS,
         "test_strange_files.py::test_the_second_process_of_a_study",
-        (Change("evaluate/beside.py", '[sys.executable, "-P", "-m"', '[sys.executable, "-m"'),),
+        (
+            Change(
+                "evaluate/second_process.py",
+                'os.environ["PYTHONSAFEPATH"] = "1"',
+                'os.environ["PYTHONSAFEPATH"] = ""',
+            ),
+        ),
     ),
     Mutation(
         "modules of the log's folder in the runs of an audit",
@@ -511,22 +518,37 @@ MUTATIONS = [
         "limits: whose entries are cut hangs on how many others have",
         TESTS,
         "test_limits.py::test_neither_other_people_nor_the_order_of_lines_choose",
-        (Change("source.py", "sum({times}) over (partition by user order",
-                "sum({times}) over (order"),),
+        (
+            Change(
+                "source.py",
+                "sum({times}) over (partition by user order",
+                "sum({times}) over (order",
+            ),
+        ),
     ),
     Mutation(
         "limits: entries of the same moment are chosen by their place in the file",
         TESTS,
         "test_limits.py::test_neither_other_people_nor_the_order_of_lines_choose",
-        (Change("source.py", "ranked = f\"select *, {engine.rank_key(key, columns)} as {rank} ",
-                "ranked = f\"select *, row_number() over () as {rank} "),),
+        (
+            Change(
+                "source.py",
+                'ranked = f"select *, {engine.rank_key(key, columns)} as {rank} ',
+                'ranked = f"select *, row_number() over () as {rank} ',
+            ),
+        ),
     ),
     Mutation(
         "units: sessions of 1969 and 1970 run into one another",
         TESTS,
         "test_unit.py::test_sessions_are_cut_to_the_microsecond",
-        (Change("source.py", "({micros} - ({micros} % {length} + {length}) % {length})",
-                "({micros} - {micros} % {length})"),),
+        (
+            Change(
+                "source.py",
+                "({micros} - ({micros} % {length} + {length}) % {length})",
+                "({micros} - {micros} % {length})",
+            ),
+        ),
     ),
     Mutation(
         "limits: looking ahead misses the last of the first entries",
@@ -545,10 +567,16 @@ MUTATIONS = [
         TESTS,
         "test_limits.py::test_a_text_over_the_limit_is_as_if_it_were_not_there",
         (
-            Change("source.py", "columns += [f\"{_text(identifier(name), types[name], log)} as",
-                   "columns += [f\"{identifier(name)} as"),
-            Change("limits.py", "rows |= long\n            column = _without(column, long)",
-                   "rows |= long"),
+            Change(
+                "source.py",
+                'columns += [f"{_text(identifier(name), types[name], log)} as',
+                'columns += [f"{identifier(name)} as',
+            ),
+            Change(
+                "limits.py",
+                "rows |= long\n            column = _without(column, long)",
+                "rows |= long",
+            ),
         ),
     ),
     Mutation(
@@ -557,17 +585,25 @@ MUTATIONS = [
         "test_limits.py::test_an_entry_with_an_id_over_the_limit_is_nobodys",
         (
             Change("source.py", "if kind not in (*_WHOLE, *_FLOATS):", "if False:"),
-            Change("limits.py", "rows |= long\n            column = _without(column, long)",
-                   "rows |= long"),
+            Change(
+                "limits.py",
+                "rows |= long\n            column = _without(column, long)",
+                "rows |= long",
+            ),
         ),
     ),
     Mutation(
         "users are counted after some are left out",
         TESTS,
         "test_limits.py::test_users_are_counted_before_any_is_left_out",
-        (Change("publish.py", "if goal.users is not None and count_everyone(source) >",
+        (
+            Change(
+                "publish.py",
+                "if goal.users is not None and count_everyone(source) >",
                 "from zealous.source import count_users\n"
-                "    if goal.users is not None and count_users(source) >"),),
+                "    if goal.users is not None and count_users(source) >",
+            ),
+        ),
     ),
     Mutation(
         "intervals: as if noise did not decide what is published",
@@ -599,4 +635,4 @@ MUTATIONS = [
         "test_log.py::test_a_time_that_is_no_number_stops_nobody",
         (Change("times.py", "isfinite({number}) and {number} between", "{number} between"),),
     ),
-]  # fmt: skip
+]

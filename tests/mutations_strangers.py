@@ -20,8 +20,11 @@ MUTATIONS = [
         _STRANGERS,
         (
             Change("remote.py", 'set(name) & set("/\\\\\\0")', "False"),
-            Change("schema.py", r'_PARQUET, _CSV = re.compile(r"[\w~-]+\.parquet")',
-                   r'_PARQUET, _CSV = re.compile(r".*")'),
+            Change(
+                "schema.py",
+                r'_PARQUET, _CSV = re.compile(r"[\w~-]+\.parquet")',
+                r'_PARQUET, _CSV = re.compile(r".*")',
+            ),
         ),
     ),
     Mutation(
@@ -52,8 +55,6 @@ MUTATIONS = [
         "lines: a byte order mark goes from a file's first line alone",
         TESTS,
         "test_lines.py::test_a_byte_order_mark_is_no_text",
-        (
-            Change("lines.py", '(?m)^(?:%b)+', r'\A(?:%b)+'),
-        ),
+        (Change("lines.py", "(?m)^(?:%b)+", r"\A(?:%b)+"),),
     ),
-]  # fmt: skip
+]

@@ -11,7 +11,7 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 Item = tuple[str, ...]
 
@@ -70,6 +70,7 @@ def occurrences(
                     found.append((user, (query, following), time))
         return found
     for entry in known:
+        items: list[Item]
         if kind == "queries":
             items = [(asked(entry),)]
         elif kind == "keywords":
@@ -89,7 +90,7 @@ def histogram(kind: str, entries: Iterable[Entry], m: int, select: str, key: int
     counts: Counter[Item] = Counter()
     for user, items in held.items():
 
-        def order(item: Item, user: str = user, items: dict = items) -> tuple[object, ...]:
+        def order(item: Item, user: str = user, items: Any = items) -> tuple[object, ...]:
             rank = hashlib.md5("|".join([str(key), user, *item]).encode()).hexdigest()
             times = [time for time in items[item] if time is not None]
             first = {"first": min(times, default=10**18), "frequent": -len(items[item])}

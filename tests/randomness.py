@@ -90,6 +90,7 @@ def next_name() -> str | None:
 
 
 if os.urandom is _system:  # also where a module is loaded under two names
-    os.urandom = random._urandom = _Read()
+    os.urandom = _Read()
+    vars(random)["_urandom"] = os.urandom
     os.cpu_count = _count
     os.register_at_fork(before=_forking, after_in_child=_forked)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from zealous.evaluate.claim import Finding
 from zealous.evaluate.paper import printed
 from zealous.evaluate.results import Results, as_table
 from zealous.evaluate.study import Study
@@ -38,24 +39,30 @@ class Run(NamedTuple):
     m: int | None = None
 
 
-class Finding(NamedTuple):
-    """As evaluate.findings has it."""
-
-    name: str
-    claim: str
-    paper: str | None
-    measured: str
-    holds: bool | None
-    why: str = ""
+def finding(
+    name: str, claim: str, paper: str | None, measured: str, holds: bool | None, why: str = ""
+) -> Finding:
+    return Finding(name=name, claim=claim, paper=paper, measured=measured, holds=holds, why=why)
 
 
 FINDINGS = (
-    Finding("coverage", "Fewer items are released as m grows, most of all of query pairs.",
-            "55 % fewer keywords, 96 % fewer query pairs", "52 % and 94 % fewer.", True),
-    Finding("difference", "The average difference falls as epsilon grows.", None,
-            "It rises from 2.1 to 2.4.", False, "Noise outweighs what is regained."),
-    Finding("clicks", "Clicks lose more than queries.", None, "No clicks in this log.", None),
-)  # fmt: skip
+    finding(
+        "coverage",
+        "Fewer items are released as m grows, most of all of query pairs.",
+        "55 % fewer keywords, 96 % fewer query pairs",
+        "52 % and 94 % fewer.",
+        True,
+    ),
+    finding(
+        "difference",
+        "The average difference falls as epsilon grows.",
+        None,
+        "It rises from 2.1 to 2.4.",
+        False,
+        "Noise outweighs what is regained.",
+    ),
+    finding("clicks", "Clicks lose more than queries.", None, "No clicks in this log.", None),
+)
 
 
 def made(
@@ -85,17 +92,34 @@ def drawn(factory: pytest.TempPathFactory) -> Path:
     """
     if not _DRAWN:
         folder = factory.mktemp("whole")
-        own = [Run(EVIL, 3.0, m=2), Run("plain-own"), Run("both", 1.0, m=1), Run("both", 5.0, m=1),
-               Run("both", 5.0, m=4)]  # fmt: skip
+        own = [
+            Run(EVIL, 3.0, m=2),
+            Run("plain-own"),
+            Run("both", 1.0, m=1),
+            Run("both", 5.0, m=1),
+            Run("both", 5.0, m=4),
+        ]
         results = made(SMALL, tuple(SIZES), own, ["my-measure", UNEVEN])
-        audits = [{"method": EVIL, "epsilon": 3.0, "delta": 1e-6, "proven": 2.5, "seen_from": None,
-                   "failures": ["it shows"]}]  # fmt: skip
+        audits = [
+            {
+                "method": EVIL,
+                "epsilon": 3.0,
+                "delta": 1e-6,
+                "proven": 2.5,
+                "seen_from": None,
+                "failures": ["it shows"],
+            }
+        ]
         about = context(
-            SMALL, audits=audits, promises={"plain-own": f"nobody is named {EVIL}."},
-            own=[f"{EVIL} (method)", "my-measure (measure)"], left_out=[f"k-session: {EVIL}"],
-            documents=f"Documents of {EVIL}.", documents_fit=False,
-        )  # fmt: skip
-        findings = [*FINDINGS, Finding(EVIL, EVIL, EVIL, EVIL, False, EVIL)]
+            SMALL,
+            audits=audits,
+            promises={"plain-own": f"nobody is named {EVIL}."},
+            own=[f"{EVIL} (method)", "my-measure (measure)"],
+            left_out=[f"k-session: {EVIL}"],
+            documents=f"Documents of {EVIL}.",
+            documents_fit=False,
+        )
+        findings = [*FINDINGS, finding(EVIL, EVIL, EVIL, EVIL, False, EVIL)]
         _DRAWN.append(write_report(folder, results, findings, about))
     return _DRAWN[0].parent
 
@@ -103,9 +127,14 @@ def drawn(factory: pytest.TempPathFactory) -> Path:
 def context(study: Study = STUDY, **more: Any) -> Context:
     """What the report says besides."""
     return Context(
-        study=study.as_object(), users=500_000, synthetic=True, log={"name": "log.parquet"},
-        tables=[privacy(Own()), thresholds(Own())], paper=printed(), **more,
-    )  # fmt: skip
+        study=study.as_object(),
+        users=500_000,
+        synthetic=True,
+        log={"name": "log.parquet"},
+        tables=[privacy(Own()), thresholds(Own())],
+        paper=printed(),
+        **more,
+    )
 
 
 def _rows(
@@ -170,8 +199,9 @@ def _figures(
         yield "lists", None, 90 + 5 * loss
     if kind.endswith("-pairs") and m in (None, 1, 2, 6):
         for j in (2, 5):
-            for place, name in enumerate(("precision", "recall", "map-printed",
-                                          "average-precision", "ndcg")):  # fmt: skip
+            for place, name in enumerate(
+                ("precision", "recall", "map-printed", "average-precision", "ndcg")
+            ):
                 yield name, j, (1 - 0.02 * loss - 0.03 * place - 0.02 * j) * (1 if loss else 1.1)
             yield "coverage", j, (0.02 if kind == "query-pairs" else 0.06) / (0.2 + loss) + 0.01
     for place, name in enumerate(measures):

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import random
+import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from itertools import combinations, product
 from pathlib import Path
 from typing import NamedTuple
@@ -18,7 +19,6 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 from oracle import tidy as tidied
-from oracle import unicodedata
 
 Names = tuple[str, ...]
 Published = dict[Names, int]  # of one size
@@ -83,7 +83,7 @@ def released(
     chance: random.Random, family: str, names: Iterable[str], largest: int, share: float = 0.97
 ) -> list[Published]:
     """Tables of sizes 1, 2, ...: at each size most of what there could be, with any counts."""
-    levels = [{(name,): chance.randint(-3, 9) for name in names}]
+    levels: list[Published] = [{(name,): chance.randint(-3, 9) for name in names}]
     while len(levels) < largest:
         wider = candidates(family, levels)
         levels.append({i: chance.randint(-3, 9) for i in wider if chance.random() < share})
@@ -177,15 +177,21 @@ def histories(
         return (since[user, name] if timed else 0, *number(str(name)), name)
 
     return {
-        user: [of[name] for name in sorted(of, key=lambda name, user=user: order(user, name))]
+        user: [of[name] for name in sorted(of, key=partial(order, user))]
         for user, of in held.items()
     }
 
 
 def counts(
-    family: str, people: Mapping[str, Sequence[set[str]]], levels: Sequence[Published],
-    *, size: int, things: int, m: int, key: int,
-) -> Counter[Names]:  # fmt: skip
+    family: str,
+    people: Mapping[str, Sequence[set[str]]],
+    levels: Sequence[Published],
+    *,
+    size: int,
+    things: int,
+    m: int,
+    key: int,
+) -> Counter[Names]:
     """How many people count for each.
 
     Args:

@@ -23,9 +23,17 @@ from wide_oracle import ODD, anything, asked, seen, words_of
 BEGIN = datetime(2026, 3, 1, 22, 30)
 Tables = Mapping[str, Mapping[str, int]]  # by name of table: item and published count
 NAMES = (
-    "ngrams-2", "ngrams-3", "prefixes-1", "prefixes-2", "prefixes-3", "lengths", "questions",
-    "scripts", "hours", "with-keywords",
-)  # fmt: skip
+    "ngrams-2",
+    "ngrams-3",
+    "prefixes-1",
+    "prefixes-2",
+    "prefixes-3",
+    "lengths",
+    "questions",
+    "scripts",
+    "hours",
+    "with-keywords",
+)
 FACTS = NAMES[5:]
 QUESTIONS = """
     who what when where why which whose whom how is are am was were do does did can could should
@@ -76,11 +84,13 @@ def as_arrow(tables: Tables) -> dict[str, pa.Table]:
     columns = {"queries": "query", "keywords": "keyword"}
     return {
         name: pa.table(
-            {columns.get(name, "phrase"): pa.array(each, pa.string()),
-             "count": pa.array(each.values(), pa.int64())}
+            {
+                columns.get(name, "phrase"): pa.array(each, pa.string()),
+                "count": pa.array(each.values(), pa.int64()),
+            }
         )
         for name, each in tables.items()
-    }  # fmt: skip
+    }
 
 
 def split(text: str) -> list[str]:

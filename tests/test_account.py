@@ -88,13 +88,19 @@ def test_a_repeated_id_returns_what_was_made(publish: Run, log: Path, tmp_path: 
 
 @pytest.mark.parametrize(
     "other",
-    [["--period", "2026-04"], [], ["--period", "2026-03", "--neighbors", "add-remove"],
-     ["--period", "2026-03", "--select", "frequent"], ["--period", "2026-03", "--fold-words"],
-     ["--period", "2026-03", "--unit", "user-day"], ["--period", "2026-03", "--people", "north"],
-     ["--period", "2026-03", "--max-entries-per-user", 9],
-     ["--period", "2026-03", "--query", "row"],
-     ["--period", "2026-03", "--parameters-from", "this-log"]],
-)  # fmt: skip
+    [
+        ["--period", "2026-04"],
+        [],
+        ["--period", "2026-03", "--neighbors", "add-remove"],
+        ["--period", "2026-03", "--select", "frequent"],
+        ["--period", "2026-03", "--fold-words"],
+        ["--period", "2026-03", "--unit", "user-day"],
+        ["--period", "2026-03", "--people", "north"],
+        ["--period", "2026-03", "--max-entries-per-user", 9],
+        ["--period", "2026-03", "--query", "row"],
+        ["--period", "2026-03", "--parameters-from", "this-log"],
+    ],
+)
 def test_a_repeated_id_with_other_parameters_is_refused(publish: Run, other: list[str]) -> None:
     assert publish("--id", "march", "--period", "2026-03", "-o", "one").code == 0
     refused = publish("--id", "march", *other, "-o", "two")
@@ -194,6 +200,7 @@ def test_a_ledger_that_is_gone_when_all_is_written(log: Path, tmp_path: Path) ->
     found, where = publish_to(
         tmp_path / "out", z.read_log(log), goal, [z.queries(1)], account=z.Account(id="mine")
     )
+    assert isinstance(where, Path)
     assert where.resolve() == (tmp_path / "out").resolve()
     assert found["queries"].arrow.equals(release["queries"].arrow)
     assert [entry.state for entry in ledger_of(log).history()] == ["released"]
@@ -228,10 +235,12 @@ def test_what_is_charged_meanwhile_does_not_change_what_a_release_says(log: Path
     z.publish(z.read_log(log), goal, [z.queries(1)])
     ledger = ledger_of(log)
     (entry,) = ledger.history()
-    ledger.reserve("other", Charge.of(z.ProbabilisticDP(epsilon=1, delta="0.01", users=9,
-                                                        unit="user-day")))  # fmt: skip
+    ledger.reserve(
+        "other", Charge.of(z.ProbabilisticDP(epsilon=1, delta="0.01", users=9, unit="user-day"))
+    )
     then, now = ledger.at(entry), ledger.book()
-    assert (then.measure().unit, now.measure().unit) == ("user", "user-day")
+    measures = then.measure(), now.measure()
+    assert [each and each.unit for each in measures] == ["user", "user-day"]
     assert (then.accounts().all.epsilon, now.accounts().all.epsilon) == (10, 11)
 
 

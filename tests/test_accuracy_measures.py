@@ -114,7 +114,7 @@ def test_simulation_agrees() -> None:
     truth = original([count for count in range(1, 40) for _ in range(500)])
     mechanism = Zealous(items_per_user=3, scale=PLAN.scale, tau=2, tau_prime=6)
 
-    def count(*, bound: int, at_least: int) -> list[pa.RecordBatch]:
+    def count(*, bound: int, at_least: int, **_: object) -> list[pa.RecordBatch]:
         index = np.flatnonzero(truth.kept[bound] >= at_least)
         return [pa.record_batch({"item": index, "count": truth.kept[bound][index]})]
 

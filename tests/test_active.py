@@ -50,14 +50,22 @@ def guessed(table: pa.Table) -> dict[str, dict[str, Any]]:
 
 
 def test_who_is_a_victim_and_what_is_guessed(tmp_path: Path) -> None:
-    log = tiny(tmp_path, [
-        ("a", "10:00", "Tea  Anna"), ("a", "10:10", "tea"), ("a", "10:20", "green tea"),
-        ("a", "15:00", "anna again"), ("a", "16:00", "tea"),
-        ("b", "10:00", "tea"), ("b", "11:00", "green again"),
-        ("c", "10:00", "lonely"),  # one word
-        ("d", "10:00", "tea jon"), ("e", "10:00", "jonas"),  # jon begins another word
-        ("f", "10:00", "tea fritz"),
-    ])  # fmt: skip
+    log = tiny(
+        tmp_path,
+        [
+            ("a", "10:00", "Tea  Anna"),
+            ("a", "10:10", "tea"),
+            ("a", "10:20", "green tea"),
+            ("a", "15:00", "anna again"),
+            ("a", "16:00", "tea"),
+            ("b", "10:00", "tea"),
+            ("b", "11:00", "green again"),
+            ("c", "10:00", "lonely"),  # one word
+            ("d", "10:00", "tea jon"),
+            ("e", "10:00", "jonas"),  # jon begins another word
+            ("f", "10:00", "tea fritz"),
+        ],
+    )
     found = guessed(choose(log, victims=10, seed=1))
     assert set(found) == {"a", "f"}
     victim = found["a"]
@@ -66,12 +74,20 @@ def test_who_is_a_victim_and_what_is_guessed(tmp_path: Path) -> None:
 
 
 def test_the_guess_can_be_one_of_the_first(tmp_path: Path) -> None:
-    log = tiny(tmp_path, [
-        ("a", "10:00", "tea"), ("a", "10:10", "tea anna"), ("a", "10:20", "tea"),
-        ("b", "10:00", "tea bert"), ("b", "10:00", "tea"),  # of the same moment: it may come later
-        ("c", "10:00", "tea carl"), ("c", "10:05", "tea"), ("c", "10:10", "tea carl"),
-        ("d", "10:00", "tea dora"),
-    ])  # fmt: skip
+    log = tiny(
+        tmp_path,
+        [
+            ("a", "10:00", "tea"),
+            ("a", "10:10", "tea anna"),
+            ("a", "10:20", "tea"),
+            ("b", "10:00", "tea bert"),
+            ("b", "10:00", "tea"),  # of the same moment: it may come later
+            ("c", "10:00", "tea carl"),
+            ("c", "10:05", "tea"),
+            ("c", "10:10", "tea carl"),
+            ("d", "10:00", "tea dora"),
+        ],
+    )
     assert set(guessed(choose(log, victims=10, seed=1, among_first=1))) == {"c", "d"}
     assert set(guessed(choose(log, victims=10, seed=1, among_first=2))) == set("abcd")
 
@@ -82,14 +98,21 @@ def test_there_may_be_nothing_to_guess(tmp_path: Path) -> None:
 
 
 def test_tails_leaves_out_what_holds_the_word_and_nothing_else(tmp_path: Path) -> None:
-    log = tiny(tmp_path, [
-        ("a", "10:00", "tea anna"), ("a", "11:00", "ANNA!"), ("a", "12:00", "annabel"),
-        ("b", "10:00", "tea bert"), ("b", "11:00", "bert"), ("b", "12:00", "tea"),
-        ("c", "10:00", "tea"),
-    ])  # fmt: skip
-    guesses = pa.table({
-        "number": [0, 1], "user": ["a", "b"], "word": ["anna", "bert"], "heads": [False, True]
-    })  # fmt: skip
+    log = tiny(
+        tmp_path,
+        [
+            ("a", "10:00", "tea anna"),
+            ("a", "11:00", "ANNA!"),
+            ("a", "12:00", "annabel"),
+            ("b", "10:00", "tea bert"),
+            ("b", "11:00", "bert"),
+            ("b", "12:00", "tea"),
+            ("c", "10:00", "tea"),
+        ],
+    )
+    guesses = pa.table(
+        {"number": [0, 1], "user": ["a", "b"], "word": ["anna", "bert"], "heads": [False, True]}
+    )
     asked = "select 7 as account, number, word as query from guesses"
     play(log, guesses, Plants(sql=asked), tmp_path / "played.parquet")
     rows = [
@@ -98,9 +121,12 @@ def test_tails_leaves_out_what_holds_the_word_and_nothing_else(tmp_path: Path) -
     ]
     own = sorted(row for row in rows if row[0] in "abc")
     assert own == [
-        ("a", "12:00", "annabel"), ("b", "10:00", "tea bert"), ("b", "11:00", "bert"),
-        ("b", "12:00", "tea"), ("c", "10:00", "tea"),
-    ]  # fmt: skip
+        ("a", "12:00", "annabel"),
+        ("b", "10:00", "tea bert"),
+        ("b", "11:00", "bert"),
+        ("b", "12:00", "tea"),
+        ("c", "10:00", "tea"),
+    ]
     planted = [row for row in rows if row[0] not in "abc"]
     assert len({user for user, _, _ in planted}) == 1
     assert [row[1:] for row in planted] == [("10:31", "anna"), ("11:02", "bert")]

@@ -85,8 +85,10 @@ def test_expected_is_what_publishing_gives(log: Path, advice: Advice) -> None:
     """The real pipeline at m = 3, whose selection keys are other ones, ends near it."""
     choice = next(each for each in advice.at(GOAL.epsilon) if each.items_per_user == 3)
     runs = 12
-    rows = sum(len(z.publish(z.read_log(log), GOAL, [z.queries(3)], seed=n)["queries"])
-               for n in range(runs))  # fmt: skip
+    rows = sum(
+        len(z.publish(z.read_log(log), GOAL, [z.queries(3)], seed=n)["queries"])
+        for n in range(runs)
+    )
     assert choice.published is not None
     assert rows / runs == pytest.approx(choice.published.mean, abs=0.6)
 
@@ -269,10 +271,13 @@ def test_without_a_source_the_thresholds_speak() -> None:
     assert "Rules of thumb" in str(advice)
 
 
-@pytest.mark.parametrize("goal", [
-    z.Indistinguishability(epsilon=2, delta="1e-5"),
-    z.Indistinguishability(epsilon=2, delta="1e-5", users=500, neighbors="add-remove"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "goal",
+    [
+        z.Indistinguishability(epsilon=2, delta="1e-5"),
+        z.Indistinguishability(epsilon=2, delta="1e-5", users=500, neighbors="add-remove"),
+    ],
+)
 def test_the_other_guarantee(goal: z.Indistinguishability, log: Path, engine: DuckDB) -> None:
     advice = advise(goal, z.queries(1), z.read_log(log), engine=engine)
     assert all(each.parameters.tau == 1 for each in advice.choices)

@@ -5,12 +5,9 @@ from __future__ import annotations
 import doctest
 from fractions import Fraction
 
+import anonymity_checks
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
-from zealous.anonymity import check
-from zealous.anonymity.check import (
+from anonymity_checks import (
     has_similar_histories,
     is_k_keyword_anonymous,
     is_k_query_anonymous,
@@ -19,6 +16,8 @@ from zealous.anonymity.check import (
     is_scrubbed,
     is_token_hashed,
 )
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 # Three users each: with k = 3 nobody may be missing.
 HELD = [(user, text) for text in ("tea", "pot") for user in (1, 2, 3)]
@@ -29,8 +28,8 @@ SESSIONS = [
 
 
 def test_the_examples_run() -> None:
-    assert doctest.testmod(check).failed == 0
-    assert doctest.testmod(check).attempted >= 13
+    assert doctest.testmod(anonymity_checks).failed == 0
+    assert doctest.testmod(anonymity_checks).attempted >= 13
 
 
 @pytest.mark.parametrize("checker", [is_k_query_anonymous, is_k_keyword_anonymous])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -13,12 +14,13 @@ import zealous as z
 from zealous.approval import Approved, read_plan, write_plan
 from zealous.errors import Refused, UsageError
 
-PLAN = [
-    "plan", "--items", "queries,keywords,columns:A+B", "--items-per-user",
-    "queries=2,keywords=5,columns:A+B=1", "--split", "queries=1,keywords=2,columns:A+B=1/2",
-    "--users", 500, "--epsilon", 12, "--delta", "0.001", "--unit", "user-day",
-    "--select", "frequent", "--fold-words", "--parameters-from", "public-facts", "-o", "plan.json",
-]  # fmt: skip
+PLAN = shlex.split(
+    "plan --items queries,keywords,columns:A+B "
+    "--items-per-user queries=2,keywords=5,columns:A+B=1 "
+    "--split queries=1,keywords=2,columns:A+B=1/2 --users 500 --epsilon 12 --delta 0.001 "
+    "--unit user-day --select frequent --fold-words --parameters-from public-facts "
+    "-o plan.json"
+)
 
 
 def test_a_plan_survives_the_file(tmp_path: Path) -> None:
@@ -30,7 +32,7 @@ def test_a_plan_survives_the_file(tmp_path: Path) -> None:
         z.query_pairs(2, session_gap=45),
         z.columns("A", "B", items_per_user=7),
     ]
-    split = {"queries": "1/7", "query-pairs": 3, "columns:A+B": "0.1"}
+    split: dict[str, str | int] = {"queries": "1/7", "query-pairs": 3, "columns:A+B": "0.1"}
     planned = z.plan(goal, kinds, split=split)
     write_plan(Approved(planned=planned, select="first"), tmp_path / "plan.json")
     found = read_plan(tmp_path / "plan.json")
@@ -59,8 +61,13 @@ def test_publish_carries_out_a_plan(run: Run, tmp_path: Path) -> None:
 def test_a_plan_allows_no_other_parameters(run: Run, tmp_path: Path) -> None:
     run(*PLAN)
     (tmp_path / "log.csv").write_text("user,time,query,A,B\n1,2026-01-01 10:00,x,1,2\n")
-    for more in (["--epsilon", 13], ["--items", "queries"], ["--select", "random"],
-                 ["--unit", "user"], ["--fold-words"]):  # fmt: skip
+    for more in (
+        ["--epsilon", "13"],
+        ["--items", "queries"],
+        ["--select", "random"],
+        ["--unit", "user"],
+        ["--fold-words"],
+    ):
         done = run("publish", "log.csv", "--plan", "plan.json", *more, "-o", "out")
         assert done.code == 2
         assert more[0] in done.stderr

@@ -14,7 +14,6 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, cast
-from xml.etree import ElementTree
 
 import numpy as np
 import pyarrow as pa
@@ -28,8 +27,6 @@ from zealous.items import itemsets, sequences
 from zealous.mechanism.choose import MECHANISMS
 from zealous.noise import DiscreteLaplace, seeded_bytes
 from zealous.release import Release, Table, file_names, sorted_table
-from zealous.report.associations import MOST, associations_figure
-from zealous.report.style import svg
 from zealous.review import review
 from zealous.verify import verify
 
@@ -40,9 +37,12 @@ Rule = dict[str, Any]
 
 def part(kind: str, scale: Fraction = Fraction(2), by: str | None = None) -> dict[str, Any]:
     return {
-        "kind": kind, "settings": {"by": by}, "mechanism": "domain", "items_per_user": 1,
+        "kind": kind,
+        "settings": {"by": by},
+        "mechanism": "domain",
+        "items_per_user": 1,
         "exact": {"scale": str(scale)},
-    }  # fmt: skip
+    }
 
 
 def about(*kinds: str, scale: Fraction = Fraction(2)) -> dict[str, Any]:
@@ -108,9 +108,14 @@ def test_by_hand() -> None:
 
 def test_a_set_has_a_rule_for_each_member() -> None:
     counts = {
-        ("a",): 90, ("b",): 80, ("c",): 70, ("a", "b"): 60, ("a", "c"): 50, ("b", "c"): 40,
+        ("a",): 90,
+        ("b",): 80,
+        ("c",): 70,
+        ("a", "b"): 60,
+        ("a", "c"): 50,
+        ("b", "c"): 40,
         ("a", "b", "c"): 30,
-    }  # fmt: skip
+    }
     found = {(r["if_1"], r["if_2"], r["then"]): r for r in rules([500], counts, most=3)}
     pairs = {(x, "", y) for x, y in itertools.permutations("abc", 2)}
     assert found.keys() == {*pairs, ("a", "b", "c"), ("a", "c", "b"), ("b", "c", "a")}
@@ -142,13 +147,16 @@ def oracle(
                 continue
             i, t = counts[given], counts[then,]
             found[given, then] = {
-                "support": share(both, people, 0), "support_low": share(both, people, -two),
+                "support": share(both, people, 0),
+                "support_low": share(both, people, -two),
                 "support_high": share(both, people, two),
-                "confidence": share(both, i, 0), "confidence_low": share(both, i, -two),
+                "confidence": share(both, i, 0),
+                "confidence_low": share(both, i, -two),
                 "confidence_high": share(both, i, two),
-                "lift": lift(both, people, i, t, 0), "lift_low": lift(both, people, i, t, -four),
+                "lift": lift(both, people, i, t, 0),
+                "lift_low": lift(both, people, i, t, -four),
                 "lift_high": lift(both, people, i, t, four),
-            }  # fmt: skip
+            }
     return found
 
 
@@ -200,8 +208,9 @@ def test_against_one_rule_at_a_time(family: str, seed: int) -> None:
                 assert rule[name] == pytest.approx(float(value), rel=1.001e-5, abs=0), name
             for measure in ("support", "confidence", "lift"):
                 check_order(rule, measure)
-    strength = [(-r["lift_low"], -r["confidence_low"], *(r[n] for n in names), r["then"])
-                for r in found]  # fmt: skip
+    strength = [
+        (-r["lift_low"], -r["confidence_low"], *(r[n] for n in names), r["then"]) for r in found
+    ]
     assert strength == sorted(strength)
 
 
@@ -226,8 +235,11 @@ def test_what_cannot_be_divided_has_no_value() -> None:
 
 def test_nobody_at_all() -> None:
     for rule in rules([1000], {("a",): 50, ("b",): 70, ("a", "b"): -40}):
-        ends = [rule[f"{name}{end}"] for name in ("support", "confidence", "lift")
-                for end in ("_low", "", "_high")]  # fmt: skip
+        ends = [
+            rule[f"{name}{end}"]
+            for name in ("support", "confidence", "lift")
+            for end in ("_low", "", "_high")
+        ]
         assert str(ends) == str([0.0] * 9)  # and never -0.0
 
 
@@ -287,9 +299,10 @@ def test_within_the_errors_the_truth_is_within_the_interval(seed: int) -> None:
     one, other = chance.randint(1, people), chance.randint(1, people)
     both = chance.choice([0, min(one, other), chance.randint(0, min(one, other))])
     truth = {
-        "support": (Fraction(both, people), 2), "confidence": (Fraction(both, one), 2),
+        "support": (Fraction(both, people), 2),
+        "confidence": (Fraction(both, one), 2),
         "lift": (Fraction(both * people, one * other), 4),
-    }  # fmt: skip
+    }
     for _ in range(20):
         for measure, (value, of) in truth.items():
             n, i, t, b = (
@@ -314,8 +327,9 @@ def test_the_interval_holds_as_often_as_it_says(
     """Noise on all counts: of 100 intervals at least 95 hold the true measure, and not all do."""
     size, kinds = 6000, ("people", "itemsets-1:product", "itemsets-2:product")
     scales = {"people": Fraction(1), kinds[1]: Fraction(3), kinds[2]: Fraction(4)}
-    plan = [{**part(kind, scales[kind]), "mechanism": name, "tau": 1, "tau_prime": 1}
-            for kind in kinds]  # fmt: skip
+    plan = [
+        {**part(kind, scales[kind]), "mechanism": name, "tau": 1, "tau_prime": 1} for kind in kinds
+    ]
     drawn = {each["kind"]: MECHANISMS[name].again(each).source() for each in plan}  # type: ignore[attr-defined]
     names = [f"{n:05}" for n in range(size)]
     noise = [
@@ -323,8 +337,10 @@ def test_the_interval_holds_as_often_as_it_says(
         for n, kind in enumerate((kinds[1], kinds[1], kinds[2], "people"))
     ]
     truth = {
-        "support": both / people, "confidence": both / one, "lift": both * people / one / other,
-    }  # fmt: skip
+        "support": both / people,
+        "confidence": both / one,
+        "lift": both * people / one / other,
+    }
     first = pa.array([f"a{each}" for each in names])
     then = pa.array([f"b{each}" for each in names])
     missed = dict.fromkeys(truth, 0)
@@ -333,14 +349,16 @@ def test_the_interval_holds_as_often_as_it_says(
         each = slice(start, start + per)
         given = {
             "people": pa.table({"who": ["everyone"], "count": [people + int(noise[3][start])]}),
-            kinds[1]: pa.table({
-                "item_1": pa.concat_arrays([first[each], then[each]]),
-                "count": np.concatenate([one + noise[0][each], other + noise[1][each]]),
-            }),
-            kinds[2]: pa.table({
-                "item_1": first[each], "item_2": then[each], "count": both + noise[2][each],
-            }),
-        }  # fmt: skip
+            kinds[1]: pa.table(
+                {
+                    "item_1": pa.concat_arrays([first[each], then[each]]),
+                    "count": np.concatenate([one + noise[0][each], other + noise[1][each]]),
+                }
+            ),
+            kinds[2]: pa.table(
+                {"item_1": first[each], "item_2": then[each], "count": both + noise[2][each]}
+            ),
+        }
         for rule in associations({"plan": plan}, given, SETS).to_pylist():
             if rule["then"].startswith("b"):
                 for measure, value in truth.items():
@@ -361,16 +379,20 @@ def test_the_interval_holds_for_rules_near_the_threshold(name: str, short: int) 
     """
     kinds = ("people", "itemsets-1:product", "itemsets-2:product")
     scales = {"people": Fraction(1), kinds[1]: Fraction(3), kinds[2]: Fraction(3)}
-    plan = [{**part(kind, scales[kind]), "mechanism": name if kind == kinds[2] else "listed"}
-            for kind in kinds]  # fmt: skip
+    plan = [
+        {**part(kind, scales[kind]), "mechanism": name if kind == kinds[2] else "listed"}
+        for kind in kinds
+    ]
     single, larger = MECHANISMS["listed"].again(plan[1]), cast(Any, MECHANISMS[name].again(plan[2]))
     laplace = DiscreteLaplace(scale=Fraction(3))
     people, per = 3000, 4000  # pairs of things to a release
     above = larger.threshold(per * (2 * per - 1))
     one, other, both = above - short, above + 40, above - short - 1
     truth = {
-        "support": both / people, "confidence": both / one, "lift": both * people / one / other,
-    }  # fmt: skip
+        "support": both / people,
+        "confidence": both / one,
+        "lift": both * people / one / other,
+    }
     first, then = ([f"{each}{row:04}" for row in range(per)] for each in "ab")
     missed, seen, plain, too_high = dict.fromkeys(truth, 0), 0, 0, 0
     for number in range(6):
@@ -501,9 +523,7 @@ def test_verify_refuses_changed_rules(made: Release, tmp_path: Path, change: str
     (directory / "associations.csv").write_text(changed)
     assert "changed since" in checks(directory)["files"][1]
     rewritten(directory, "associations.csv", changed)
-    assert checks(directory)["rows"] == (
-        False, "associations.csv is not what the tables give",
-    )  # fmt: skip
+    assert checks(directory)["rows"] == (False, "associations.csv is not what the tables give")
 
 
 def test_verify_misses_the_rules(made: Release, tmp_path: Path) -> None:
@@ -527,8 +547,10 @@ def test_both_families_in_one_release(log: Any, tmp_path: Path) -> None:
     )
     assert len(of_sets) == 8
     assert {(each["if_1"], each["then"]) for each in of_sequences} == {
-        ("jam", "butter"), ("butter", "bread"), ("'=tea", "bread"),
-    }  # fmt: skip
+        ("jam", "butter"),
+        ("butter", "bread"),
+        ("'=tea", "bread"),
+    }
     assert "had `then` next" in (directory / "README.md").read_text()
 
 
@@ -590,30 +612,6 @@ def test_a_rule_without_upper_end_is_printed(
     assert "112 (52.4 or more)" in capsys.readouterr().out
 
 
-def test_the_picture(made: Release) -> None:
-    given = {kind: each.arrow for kind, each in made.tables.items()}
-    shown = associations(made.about, given, SETS).to_pylist()
-    one, two = (svg(lambda: associations_figure(shown, SETS)) for _ in range(2))
-    assert one == two
-    ElementTree.fromstring(one)
-    figure = associations_figure(shown, SETS)
-    labels = [each.get_text() for each in figure.axes[0].get_yticklabels()]
-    assert {"butter → jam", "jam → butter", "bread + butter → jam"} <= set(labels[:6])
-    assert len(labels) == len(shown)
-
-
-def test_the_picture_of_odd_rules() -> None:
-    """No rules, more than fit, names that are formulas or long, values that are not there."""
-    assert "<svg" in svg(lambda: associations_figure([], SETS))
-    counts: dict[tuple[str, ...], int] = {(f"${n}_$\n{'x' * 60}",): 5 + n for n in range(12)}
-    pairs = itertools.combinations(sorted(each for (each,) in counts), 2)
-    counts |= {pair: n - 3 for n, pair in enumerate(pairs)}
-    for people in (0, 400):
-        shown = rules([people], counts, scale=Fraction(1))
-        assert "<svg" in svg(lambda: associations_figure(shown, SEQUENCES))  # noqa: B023
-    assert len(associations_figure(shown, SETS).axes[0].get_yticks()) == MOST
-
-
 # Speed
 
 
@@ -622,17 +620,20 @@ def test_a_hundred_thousand_sets_take_seconds() -> None:
     names = np.array([f"a thing of some length {n:04}" for n in range(2000)])
     found = np.unique(np.sort(chance.integers(0, 2000, (120_000, 2)), axis=1), axis=0)
     found = found[found[:, 0] < found[:, 1]]
-    pairs = pa.table({
-        "item_1": names[found[:, 0]], "item_2": names[found[:, 1]],
-        "count": chance.integers(20, 90, len(found)),
-    })  # fmt: skip
+    pairs = pa.table(
+        {
+            "item_1": names[found[:, 0]],
+            "item_2": names[found[:, 1]],
+            "count": chance.integers(20, 90, len(found)),
+        }
+    )
     given = {
         "people": pa.table({"who": ["everyone"], "count": [100_000]}),
-        "itemsets-1:product": pa.table({
-            "item_1": names, "count": chance.integers(300, 5000, len(names)),
-        }),
+        "itemsets-1:product": pa.table(
+            {"item_1": names, "count": chance.integers(300, 5000, len(names))}
+        ),
         "itemsets-2:product": pairs,
-    }  # fmt: skip
+    }
     started = time.process_time()
     assert associations(about(*given), given, SETS).num_rows == 2 * len(pairs) > 200_000
     assert time.process_time() - started < 20

@@ -43,9 +43,13 @@ def summary(found: dict[str, Any], method: str) -> dict[str, float | None]:
 def test_methods_down_attacks_across(found: dict[str, Any]) -> None:
     assert [row["method"] for row in found["methods"]] == [*METHODS, ZEALOUS]
     assert summary(found, "pseudonym") | {"active": 1, "picked_out": None} == {
-        "query_seen": 1, "word_seen": 1, "active": 1, "picked_out": None, "personal": 1,
+        "query_seen": 1,
+        "word_seen": 1,
+        "active": 1,
+        "picked_out": None,
+        "personal": 1,
         "read_back": None,
-    }  # fmt: skip
+    }
     assert summary(found, "k-query")["query_seen"] == 0
     assert summary(found, "k-query")["active"] == 1
     assert 0.3 < (summary(found, "scrub")["personal"] or 0) < 1

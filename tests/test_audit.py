@@ -52,7 +52,7 @@ from zealous.audit.trials import Tally, outcomes, run, tally
 from zealous.calibrate import calibrate
 from zealous.cli.audit import audit as command
 from zealous.errors import UsageError
-from zealous.guarantee import Indistinguishability, ProbabilisticDP
+from zealous.guarantee import Indistinguishability, Neighbors, ProbabilisticDP
 from zealous.plan import figures
 
 PLANS = settings()
@@ -188,6 +188,7 @@ def test_the_published_counts_follow_the_known_distribution(setting: Setting) ->
 )
 def test_the_logs_keep_within_what_the_plan_declares(setting: Setting) -> None:
     users = setting.planned.goal.users
+    assert users is not None
     for pair in setting.pairs:
         for log in (pair.left, pair.right or ()):
             assert len({line.partition(",")[0].strip(' "') for line in log}) <= users, pair.name
@@ -210,13 +211,13 @@ def test_neighbouring_logs_differ_in_one_user_alone() -> None:
 def test_every_item_at_tau_stands_at_tau() -> None:
     for setting in PLANS:
         part = setting.part
+        users = part.goal.users
+        assert users is not None
         for pair in setting.pairs:
             if pair.name == "every item at exactly tau":
                 counts = Counter(line.partition(",")[2] for line in set(pair.left))
                 assert set(counts.values()) == {part.mechanism.tau}
-                assert (
-                    len(counts) == part.goal.users * part.kind.items_per_user // part.mechanism.tau
-                )
+                assert len(counts) == users * part.kind.items_per_user // part.mechanism.tau
                 held = Counter(line.partition(",")[0] for line in pair.left)
                 assert max(held.values()) <= part.kind.items_per_user
 
@@ -269,7 +270,12 @@ def test_trials_are_all_there_however_they_are_packed(monkeypatch: pytest.Monkey
     probabilistic=st.booleans(),
 )
 def test_the_second_derivation_agrees(
-    epsilon: Fraction, delta: Fraction, m: int, users: int, neighbors: str, probabilistic: bool
+    epsilon: Fraction,
+    delta: Fraction,
+    m: int,
+    users: int,
+    neighbors: Neighbors,
+    probabilistic: bool,
 ) -> None:
     kind = ProbabilisticDP if probabilistic else Indistinguishability
     best = calibrate(kind(epsilon=epsilon, delta=delta, users=users, neighbors=neighbors), m)

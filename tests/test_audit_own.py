@@ -402,7 +402,7 @@ def test_a_correct_claim_is_not_contradicted_and_a_smaller_one_is() -> None:
 def test_noise_that_two_items_share_is_taken_off() -> None:
     noise = np.random.default_rng(4).integers(0, 1_000, (2, 4_000))
     moved = np.array([[[1, 0]], [[0, 1]]])
-    values = (moved + noise[..., None] + 0.0)[..., None]
+    values = (moved + noise[..., None])[..., None].astype(np.float64)
     by_epsilon, _ = against(values, Claim(epsilon=1.0, delta=0.0), 1e-6)
     assert all(each.epsilon(0.0) > 4 for each in by_epsilon)
 

@@ -86,8 +86,10 @@ def published(tmp_path: Path, kind: str = "queries") -> dict[Any, int]:
     """The published table: item to count."""
     rows = pq.read_table(tmp_path / "out" / "release" / f"{kind}.parquet").to_pylist()
     items = [tuple(row.values())[:-1] for row in rows]
-    return {item[0] if len(item) == 1 else item: row["count"]
-            for item, row in zip(items, rows, strict=True)}  # fmt: skip
+    return {
+        item[0] if len(item) == 1 else item: row["count"]
+        for item, row in zip(items, rows, strict=True)
+    }
 
 
 # Lines
@@ -152,8 +154,11 @@ def test_crlf(publish: Publish, tmp_path: Path) -> None:
 
 
 def test_entries_without_a_user_are_nobodys(publish: Publish, run: Run, tmp_path: Path) -> None:
-    orphans = [f"{blank},qzx orphan {n},2006-03-01 12:00:00,http://qzx.example\n".encode()
-               for blank in ("", " ", "\u00a0", '""', '" "') for n in range(2)]  # fmt: skip
+    orphans = [
+        f"{blank},qzx orphan {n},2006-03-01 12:00:00,http://qzx.example\n".encode()
+        for blank in ("", " ", "\u00a0", '""', '" "')
+        for n in range(2)
+    ]
     (tmp_path / "log.csv").write_bytes(HEADER + b"".join([*orphans * 4, *base()]))
     assert publish("log.csv").code == 0
     assert published(tmp_path) == TABLE
@@ -204,9 +209,11 @@ def test_queries_without_a_word(publish: Publish, tmp_path: Path) -> None:
 
 
 def test_times_out_of_order_or_no_times(publish: Publish, tmp_path: Path) -> None:
-    bad = [f"qzx-{user},qzx odd {time},{time},\n".encode()
-           for user in range(USERS)
-           for time in ("", "qzx", "2006-99-99", "infinity", "294247-01-10 04:00:54")]  # fmt: skip
+    bad = [
+        f"qzx-{user},qzx odd {time},{time},\n".encode()
+        for user in range(USERS)
+        for time in ("", "qzx", "2006-99-99", "infinity", "294247-01-10 04:00:54")
+    ]
     (tmp_path / "log.csv").write_bytes(HEADER + b"".join([*bad, *reversed(base())]))
     ran = publish("log.csv", items="query-pairs")
     assert ran.code == 0
@@ -587,8 +594,14 @@ def test_a_column_called_like_one_of_ours(name: str, publish: Publish, tmp_path:
 
 @pytest.mark.parametrize("missing", ["--items", "-o", "--epsilon", "--delta", "--users", "LOG"])
 def test_what_has_to_be_said(missing: str, run: Run, log: Path) -> None:
-    said = {"--items": "queries", "-o": "release", "--epsilon": 1, "--delta": 0.1, "--users": 50,
-            "--items-per-user": 2}  # fmt: skip
+    said = {
+        "--items": "queries",
+        "-o": "release",
+        "--epsilon": 1,
+        "--delta": 0.1,
+        "--users": 50,
+        "--items-per-user": 2,
+    }
     arguments = [each for pair in said.items() if pair[0] != missing for each in pair]
     ran = run("publish", *([] if missing == "LOG" else [log]), *arguments)
     check_said(ran)

@@ -48,7 +48,7 @@ COMMANDS: dict[str, tuple[list[str], str]] = {  # arguments, and what the output
     ),
     "noise.py": (["--draws", "1000"], "| Laplace up to 24 |"),
     "scale.py": (["--users", "300"], "| 1.00 |"),
-    "spark.py": (["--report"], "| entries |"),
+    "spark_scale.py": (["--report"], "| entries |"),
     "spark_fit.py": ([], "Node-hours"),
     "study.py": (["--users", "300", "--study", "study.toml"], "| 300 |"),
     "substitution.py": (["--users", "300", "--queries", "50"], "| frequent phrase-pairs |"),
@@ -66,10 +66,16 @@ COMMANDS: dict[str, tuple[list[str], str]] = {  # arguments, and what the output
 }  # fmt: skip
 # What needs a peer's environment, or makes one.
 ELSEWHERE = {
-    "peers/setup.py", "peers/mlxtend_itemsets.py", "peers/opendp_first.py",
-    "peers/opendp_polars.py", "peers/pipelinedp_gaussian.py", "peers/pipelinedp_local.py",
-    "peers/pipelinedp_spark.py", "peers/smartnoise_sql.py", "peers/tumult_analytics.py",
-}  # fmt: skip
+    "peers/setup.py",
+    "peers/mlxtend_itemsets.py",
+    "peers/opendp_first.py",
+    "peers/opendp_polars.py",
+    "peers/pipelinedp_gaussian.py",
+    "peers/pipelinedp_local.py",
+    "peers/pipelinedp_spark.py",
+    "peers/smartnoise_sql.py",
+    "peers/tumult_analytics.py",
+}
 
 
 @pytest.fixture(scope="module")
@@ -129,7 +135,7 @@ def test_a_command_runs(script: str, copy: Path) -> None:
 def test_spark_is_measured_and_a_line_is_laid_through_it(copy: Path) -> None:
     need_java()
     (copy / "spark.json").unlink()
-    assert "| 3" in run(copy, "spark.py", "--users", "300", "--driver-memory", "1g")
+    assert "| 3" in run(copy, "spark_scale.py", "--users", "300", "--driver-memory", "1g")
     (measured,) = json.loads((copy / "spark.json").read_text())["runs"].values()
     assert measured["stages"]
     assert "Node-hours" in run(copy, "spark_fit.py")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -293,8 +294,9 @@ def test_nothing_searched() -> None:
 
 @pytest.mark.parametrize("name", ["memory", "posting", "longest"])
 def test_sizes_are_whole_numbers(name: str) -> None:
+    sizes: dict[str, Any] = {name: 0}
     with pytest.raises(UsageError, match=name):
-        Caching(documents=DOCUMENTS, **{name: 0})
+        Caching(documents=DOCUMENTS, **sizes)
 
 
 @pytest.mark.parametrize("given", [[1, 2, 3], [1, 2, 3, 0], [1.5, 2, 3, 4], [[1, 2, 3, 4]]])

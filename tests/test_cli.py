@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -31,18 +32,28 @@ def test_the_reference_page_is_what_the_commands_say() -> None:
     # In a process of its own: a command keeps how it was asked for help the first time.
     made = subprocess.run(
         [sys.executable, "-c", "import commands; print(commands.page(), end='')"],
-        cwd=DOCS, capture_output=True, text=True, check=True,
-    )  # fmt: skip
+        cwd=DOCS,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert made.stdout == (DOCS / "commands.md").read_text(), "run python docs/commands.py"
 
 
 def test_plan_prints_the_contract(run: Run) -> None:
     found = json.loads(run(*PLAN, "--json").stdout)
     assert {
-        "guarantee": "probabilistic", "neighbors": "replace", "epsilon": 1, "delta": 0.001,
-        "users": 500000, "items_per_user": 2, "noise": "discrete-laplace", "scale": 4, "tau": 4,
+        "guarantee": "probabilistic",
+        "neighbors": "replace",
+        "epsilon": 1,
+        "delta": 0.001,
+        "users": 500000,
+        "items_per_user": 2,
+        "noise": "discrete-laplace",
+        "scale": 4,
+        "tau": 4,
         "tau_prime": 79,
-    }.items() <= found.items()  # fmt: skip
+    }.items() <= found.items()
     assert 0.0007 < found["delta_achieved"] <= 0.001
 
 
@@ -69,11 +80,22 @@ def test_plan_the_other_way_round(run: Run) -> None:
 def test_plan_for_several_kinds(run: Run) -> None:
     found = json.loads(
         run(
-            "plan", "--items", "queries,keywords", "--items-per-user", "queries=5,keywords=20",
-            "--split", "queries=1,keywords=3", "--users", 500000, "--epsilon", 2, "--delta",
-            "1e-3", "--json",
+            "plan",
+            "--items",
+            "queries,keywords",
+            "--items-per-user",
+            "queries=5,keywords=20",
+            "--split",
+            "queries=1,keywords=3",
+            "--users",
+            500000,
+            "--epsilon",
+            2,
+            "--delta",
+            "1e-3",
+            "--json",
         ).stdout
-    )  # fmt: skip
+    )
     assert found["epsilon"] == 2
     assert [(part["kind"], part["items_per_user"], part["epsilon"]) for part in found["parts"]] == [
         ("queries", 5, 0.5),
@@ -96,9 +118,11 @@ def test_a_large_delta_per_person_needs_a_word(run: Run) -> None:
 def test_data_goes_to_stdout_and_notes_to_stderr(run: Run, tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text("user,query\n" + "".join(f"{n},tea\n" for n in range(60)))
     done = run(
-        "publish", "log.csv", "--items", "queries", "--items-per-user", 1, "--users", 100,
-        "--epsilon", 10, "--delta", "0.01", "-o", "out", "--json",
-    )  # fmt: skip
+        *shlex.split(
+            "publish log.csv --items queries --items-per-user 1 --users 100 --epsilon 10 "
+            "--delta 0.01 -o out --json"
+        )
+    )
     assert done.code == 0
     assert json.loads(done.stdout)["files"]["queries"]["rows"] == 1
     assert "counting queries" in done.stderr

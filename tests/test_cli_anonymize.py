@@ -71,7 +71,6 @@ def test_verify_says_that_it_is_not_private(
     assert ran.code == 1
     checks = {each["name"]: each for each in json.loads(ran.stdout)["checks"]}
     assert "NOT DIFFERENTIALLY PRIVATE" in checks["differential privacy"]["detail"]
-    assert method in checks["differential privacy"]["detail"]
     assert checks["files"]["ok"] is True
 
 

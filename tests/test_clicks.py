@@ -198,8 +198,10 @@ def test_the_interval_holds_for_queries_near_the_threshold(mechanism: str, below
     kinds = [z.queries(1), z.query_clicks(1, follow=True)]
     public = {"query-clicks": ("results", {"name": "r", "sha256": "0" * 64})}
     planned = plan(goal, kinds, public=public, mechanism={"queries": mechanism})  # type: ignore[arg-type]
-    parts = [{"kind": part.name(), "settings": part.kind.settings(), **figures(part)}
-             for part in planned.parts]  # fmt: skip
+    parts = [
+        {"kind": part.name(), "settings": part.kind.settings(), **figures(part)}
+        for part in planned.parts
+    ]
     queries, clicks = (part.mechanism for part in planned.parts)
     asked = max(1, (queries.tau_prime or 0) - below * math.ceil(queries.scale))
     clicked = math.ceil(asked / 2)
@@ -213,9 +215,10 @@ def test_the_interval_holds_for_queries_near_the_threshold(mechanism: str, below
     noise = DiscreteLaplace(scale=clicks.scale).sample(shown.num_rows, seeded_bytes(2))
     tables = {
         "queries": shown,
-        "query-clicks": pa.table({"query": shown["query"], "url": shown["query"],
-                                  "count": clicked + noise}),
-    }  # fmt: skip
+        "query-clicks": pa.table(
+            {"query": shown["query"], "url": shown["query"], "count": clicked + noise}
+        ),
+    }
     found = click_rates({"plan": parts}, tables)
     low, high = (found[name].to_numpy() for name in ("low", "high"))
     rate = clicked / asked

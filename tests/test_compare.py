@@ -97,9 +97,13 @@ def test_what_is_written(done: Compared) -> None:
     assert folder.stat().st_mode & 0o777 == 0o700
     names = {path.name for path in folder.iterdir()}
     assert names == {
-        "report.html", "internal-results.parquet", "internal-results.csv", "findings.json",
-        "figures", "zealous-internal.json",
-    }  # fmt: skip
+        "report.html",
+        "internal-results.parquet",
+        "internal-results.csv",
+        "findings.json",
+        "figures",
+        "zealous-internal.json",
+    }
     table = pq.read_table(folder / "internal-results.parquet")
     assert table.equals(done.results.table)
     assert b"Not for publication" in table.schema.metadata[b"zealous"]
@@ -251,7 +255,7 @@ def test_methods_and_measures_of_ones_own(log: Path) -> None:
     own = replace(KQuery(k=5), k=7)
     found = z.compare(
         z.read_log(log), tiny, methods=[Everything()], measures=[half, thirds]
-    ).results  # fmt: skip
+    ).results
     for kind in ("keywords", "query-pairs"):
         whole = found.value("distinct", kind, "everything", m=3)
         assert whole is not None

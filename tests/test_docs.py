@@ -16,7 +16,7 @@ from zealous.evaluate.study import Study, read_study
 from zealous.generate import generate
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), ROOT / "CONTRIBUTING.md"]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 
 SMALL_STUDY = """
 epsilons = [5]
@@ -87,9 +87,10 @@ def test_the_page_of_mechanisms_runs(tmp_path: Path, commands: Forks) -> None:
     subprocess.run(["gzip", "shop.csv"], cwd=tmp_path, check=True)
     (tmp_path / "catalogue.csv").write_text("Description\n" + "thing 1\nthing 2\nthing 8\n")
     (tmp_path / "results.csv").write_text("query,url\nweather,http://www.weather.example/\n")
-    earlier = ["publish", "log.parquet", "--items", "queries", "--items-per-user", "2",
-               "--guarantee", "indistinguishable", "--epsilon", "50", "--delta", "1e-6", "-o",
-               "last-month"]  # fmt: skip
+    earlier = shlex.split(
+        "publish log.parquet --items queries --items-per-user 2 --guarantee indistinguishable "
+        "--epsilon 50 --delta 1e-6 -o last-month"
+    )
     assert commands(COMMAND, *earlier, folder=tmp_path).code == 0
     page = blocks(ROOT / "docs" / "mechanisms.md", "sh")
     lines = [line for block in page for line in block.splitlines()]

@@ -157,8 +157,9 @@ def possible(log: Log, domain: str, *, zeros: bool = True) -> History:
 def test_a_list_without_its_zeros_is_caught() -> None:
     logs = list(neighbours("ab", 2, "replace"))
     assert all(possible(one, "ab") == possible(two, "ab") for one, two in logs)
-    assert any(possible(one, "ab", zeros=False) != possible(two, "ab", zeros=False)
-               for one, two in logs)  # fmt: skip
+    assert any(
+        possible(one, "ab", zeros=False) != possible(two, "ab", zeros=False) for one, two in logs
+    )
 
 
 def test_a_list_from_the_log_is_caught() -> None:
@@ -257,8 +258,9 @@ def test_every_item_is_there_and_no_other() -> None:
 )
 def test_what_is_published_does_not_depend_on_who_is_there(domain: list[str], log: Log) -> None:
     mechanism = Domain(items_per_user=2, scale=Fraction(1)).using(listed(*domain))
-    empty, full = (published(mechanism.release(counting(each), seeded_bytes(5)))
-                   for each in ([], log))  # fmt: skip
+    empty, full = (
+        published(mechanism.release(counting(each), seeded_bytes(5))) for each in ([], log)
+    )
     assert [item for item, _ in empty] == [item for item, _ in full] == list(dict.fromkeys(domain))
     counts = Counter(item for each in log for item in kept(each, 2, frozenset(domain)))
     # The same randomness gives each item the same noise, whoever is there.

@@ -94,8 +94,8 @@ def merged(one: Law, other: Law) -> tuple[Law, Law]:
     odds = np.round(one[one + other > 0] / (one + other)[one + other > 0], 12)
     _, place = np.unique(odds, return_inverse=True)
     return (
-        np.bincount(place, one[one + other > 0]),
-        np.bincount(place, other[one + other > 0]),
+        np.bincount(place, one[one + other > 0]).astype(np.float64),
+        np.bincount(place, other[one + other > 0]).astype(np.float64),
     )
 
 

@@ -260,8 +260,10 @@ def test_sets_of_which_a_thing_is_low_are_left_out(
 
     def shown(counts: Sequence[int], noise: int) -> list[tuple[str, str, int]]:
         names = [f"00000{thing}" for thing in "abc"]
-        tables = [pa.table({"item_1": names, "count": pa.array(each, pa.int64())})
-                  for each in ([9, 8, 7], counts)]  # fmt: skip
+        tables = [
+            pa.table({"item_1": names, "count": pa.array(each, pa.int64())})
+            for each in ([9, 8, 7], counts)
+        ]
         drawn_by: list[Any] = [*map(_Given, tables), twos]
         parts = tuple(
             Part(kind=kind, goal=goal, mechanism=each, delta=Fraction(0))
@@ -304,8 +306,15 @@ def _released() -> dict[str, pa.Table]:
     pairs = {f"{one}|{two}": 7_000 for one, two in itertools.combinations("abcde", 2)}
     steps = {f"{one}|{two}": 7_000 for one, two in itertools.product("abcd", repeat=2)}
     words = {"red": 50, "wine": 40, "cheap": 40, "how": 40, "to": 30, "buy": 30, "today": 20}
-    phrases = {"red wine": 9, "cheap red": 9, "wine cheap": 9, "how to": 8, "to buy": 8,
-               "buy red": 8, "wine today": 2}  # fmt: skip
+    phrases = {
+        "red wine": 9,
+        "cheap red": 9,
+        "wine cheap": 9,
+        "how to": 8,
+        "to buy": 8,
+        "buy red": 8,
+        "wine today": 2,
+    }
     return {
         "things:item": table(["item_1"], things),
         "itemsets-1:item": table(["item_1"], things),
@@ -328,16 +337,29 @@ def _people() -> dict[str, list[str]]:
         f"{query},{item},{basket},{day}"
         for day, (query, basket) in enumerate(
             itertools.product(
-                ("how to buy red wine cheap", "buy red wine today", "Cheap red wine today?",
-                 "to buy", "what is cheap red wine cheap red wine", "blue cheese"), "123",
-            ), 1,
+                (
+                    "how to buy red wine cheap",
+                    "buy red wine today",
+                    "Cheap red wine today?",
+                    "to buy",
+                    "what is cheap red wine cheap red wine",
+                    "blue cheese",
+                ),
+                "123",
+            ),
+            1,
         )
         for item in "abcdef"
-    ]  # fmt: skip
+    ]
     some = [
-        "red wine,a,1,1", "cheap red wine,b,1,1", "how to buy wine,c,1,2", "blue cheese,d,2,2",
-        "red wine cheap,b,3,3", "to buy red,c,3,3", "wine today,a,4,4",
-    ]  # fmt: skip
+        "red wine,a,1,1",
+        "cheap red wine,b,1,1",
+        "how to buy wine,c,1,2",
+        "blue cheese,d,2,2",
+        "red wine cheap,b,3,3",
+        "to buy red,c,3,3",
+        "wine today,a,4,4",
+    ]
     undecided = {f"u{number}": some for number in range(UNDECIDED)}
     return {**undecided, "many": many, "tips": ["blue cheese,c,1,1", "cheap red wine,c,2,2"]}
 
@@ -577,7 +599,8 @@ def true_delta(
         total = 0.0
         for order, pair in zip(orders, rest, strict=True):
             tables = begun(one, two, order), later(release, world.users, *pair)
-            total += excess(*(np.outer(*each) for each in zip(*tables, strict=True)), epsilon)
+            left, right = (np.outer(*each) for each in zip(*tables, strict=True))
+            total += excess(left, right, epsilon)
         worst = max(worst, total)
     return worst
 
@@ -647,8 +670,10 @@ def test_sets_alone_need_their_share(mechanism: str, neighbors: Neighbors, folde
     if mechanism == "of-smaller":
         assert truth(epsilon * 0.99) > 1e-4
     faults: list[dict[str, Any]] = [
-        {"factor": Fraction(8, 10)}, {"held_alone": True}, {"on_counts": True},
-    ]  # fmt: skip
+        {"factor": Fraction(8, 10)},
+        {"held_alone": True},
+        {"on_counts": True},
+    ]
     for fault in faults:
         assert truth(epsilon, **fault) > 1.5 * delta + 1e-3, fault
 

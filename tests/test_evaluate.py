@@ -62,8 +62,10 @@ def test_every_release_stands_beside_the_original(folder: Path, found: Results) 
 def test_what_is_written_is_internal(folder: Path, found: Results) -> None:
     out = folder / "out"
     assert {path.name for path in out.iterdir()} == {
-        "internal-results.parquet", "internal-results.csv", "zealous-internal.json",
-    }  # fmt: skip
+        "internal-results.parquet",
+        "internal-results.csv",
+        "zealous-internal.json",
+    }
     assert out.stat().st_mode & 0o777 == 0o700
     log = z.read_log(folder / "log.parquet")
     for inside in ("release", "k-query"):
@@ -76,8 +78,11 @@ def test_what_is_written_is_internal(folder: Path, found: Results) -> None:
 
 def test_a_release_is_counted_as_it_was_made(tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
-    rows = [f"u{i},{q},2026-03-{day:02},{c}" for i in range(40) for q, day, c in (
-        ("b a", 1, "fr"), ("a b", 2, "de"), ("late", 20, "fr"))]  # fmt: skip
+    rows = [
+        f"u{i},{q},2026-03-{day:02},{c}"
+        for i in range(40)
+        for q, day, c in (("b a", 1, "fr"), ("a b", 2, "de"), ("late", 20, "fr"))
+    ]
     path.write_text("user,query,time,country\n" + "\n".join(rows) + "\n")
     log = z.read_log(path)
     goal = z.ProbabilisticDP(epsilon=40, delta="0.01", users=40)
@@ -114,8 +119,9 @@ def test_what_is_no_release_is_refused(tmp_path: Path, folder: Path) -> None:
 
 
 def test_the_command(run: Run, folder: Path) -> None:
-    done = run("evaluate", folder / "release", folder / "k-query", "--against",
-               folder / "log.parquet")  # fmt: skip
+    done = run(
+        "evaluate", folder / "release", folder / "k-query", "--against", folder / "log.parquet"
+    )
     assert done.code == 0, done.said
     for text in ("keywords", "cache hits", "k-query", "original", "of the top 1,000 missing"):
         assert text in done.stdout

@@ -30,7 +30,7 @@ from zealous.errors import UsageError
 from zealous.guarantee import Guarantee, Indistinguishability, Neighbors, ProbabilisticDP
 from zealous.mechanism import Zealous
 from zealous.theory import exact as module
-from zealous.theory.exact import delta_curve, exact_delta, hockey_stick, least_epsilon
+from zealous.theory.exact import delta_curve, exact_delta, hockey_stick
 
 NEIGHBORS: tuple[Neighbors, ...] = get_args(Neighbors)
 
@@ -336,7 +336,6 @@ GOALS: list[Guarantee] = [
     for kind in (ProbabilisticDP, Indistinguishability)
     for neighbors in NEIGHBORS
 ]
-INDISTINGUISHABLE = GOALS[2:]
 
 
 @pytest.mark.parametrize("goal", GOALS, ids=str)
@@ -345,8 +344,6 @@ def test_the_curve_passes_through_the_calibrated_point(goal: Guarantee) -> None:
     each = zealous(found.scale, found.tau, found.tau_prime, 3)
     (at,) = delta_curve(goal, [each], [goal.epsilon])
     assert at == (goal.epsilon, found.delta)
-    assert least_epsilon(goal, [each], found.delta) == goal.epsilon
-    assert least_epsilon(goal, [each], found.delta * Fraction(99, 100)) is None
 
 
 @pytest.mark.parametrize("neighbors", NEIGHBORS)
@@ -371,7 +368,6 @@ def test_where_absence_tells_more_the_step_is_later() -> None:
 def test_a_curve_of_parameters_that_hide_nothing_is_one() -> None:
     goal = ProbabilisticDP(epsilon=1, delta="0.1", users=10**6)
     assert delta_curve(goal, [zealous(1, 1, 2, 2)], [100]) == [(100, 1)]
-    assert least_epsilon(goal, [zealous(1, 1, 2, 2)], "0.999") is None
 
 
 def realised(users: int, m: int, scale: Fraction, count: int) -> float:
@@ -394,24 +390,6 @@ def test_below_the_step_somebody_realises_the_whole_loss() -> None:
         release = Parameters(scale=scale, tau=1, tau_prime=1)
         below = float(2 / scale) - 0.01
         assert 0.3 < realised(6, 1, scale, 2) <= probabilistic_delta(world, release, below)
-
-
-@pytest.mark.parametrize("goal", INDISTINGUISHABLE, ids=str)
-@pytest.mark.parametrize("delta", ["0.3", "0.01", "0.002", "0.00093"])
-def test_least_epsilon_is_the_least_of_few_digits(goal: Guarantee, delta: str) -> None:
-    each = zealous(5, 1, 40, 5)
-    found = least_epsilon(goal, [each], delta)
-    assert found is not None
-    assert delta_of(each, found, goal.neighbors) <= Fraction(delta)
-    assert found == round(found, 6)
-    assert found == 0 or delta_of(each, found - Fraction(1, 10**5), goal.neighbors) > Fraction(
-        delta
-    )
-
-
-def test_a_large_delta_needs_no_epsilon() -> None:
-    goal = Indistinguishability(epsilon=1, delta="0.1")
-    assert least_epsilon(goal, [zealous(1000, 1, 40_000, 1)], "0.01") == 0
 
 
 # Several histograms
@@ -471,8 +449,12 @@ def test_shares_of_the_sum_are_each_histograms_own() -> None:
 )
 def test_parameters_are_checked(name: str, value: Any) -> None:
     given: dict[str, Any] = {
-        "scale": Fraction(1), "tau": 1, "tau_prime": 9, "items_per_user": 1, "epsilon": 1
-    }  # fmt: skip
+        "scale": Fraction(1),
+        "tau": 1,
+        "tau_prime": 9,
+        "items_per_user": 1,
+        "epsilon": 1,
+    }
     with pytest.raises(UsageError, match=name):
         exact_delta(**given | {name: value})
 

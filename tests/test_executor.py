@@ -52,13 +52,13 @@ FAILURES: dict[str, Callable[[Spark], Any]] = {
 
 
 @pytest.fixture
-def heard() -> Iterator[list[logging.LogRecord]]:
+def heard(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[logging.LogRecord]]:
     """What PySpark logs of an error; its own handlers hold a stderr that is no longer read."""
     from pyspark.logger import PySparkLogger
 
     records: list[logging.LogRecord] = []
     handler = logging.Handler()
-    handler.emit = records.append  # type: ignore[method-assign]
+    monkeypatch.setattr(handler, "emit", records.append)
     loggers = [
         PySparkLogger.getLogger(f"{kind}QueryContextLogger") for kind in ("SQL", "DataFrame")
     ]
@@ -147,9 +147,7 @@ def spread(spark: Spark, frame: Any, key: int, m: int) -> float:
 
 
 @pytest.mark.parametrize("kind", ["bigint", "string"])
-def test_selection_is_unbiased(
-    kind: str, spark: Spark, monkeypatch: pytest.MonkeyPatch
-) -> None:  # fmt: skip
+def test_selection_is_unbiased(kind: str, spark: Spark, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every item of a user is as likely to be kept; the same test finds another hash biased."""
     with spark:
         frame = spark.session.range(0, 1500 * 20, 1, 2).selectExpr(

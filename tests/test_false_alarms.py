@@ -188,10 +188,18 @@ def test_no_draws_of_an_audit_agree_by_accident(plans: tuple[list[Any], list[Any
     zealous, other = plans
     orders = math.factorial(QUERIES)
     twice = [of_kind(each, "queries") for each in plans]
-    rows = {"clicks": LISTED, "columns:tag": TAGS, "people": 1, "things:tag": TAGS,
-            "itemsets-1:tag": TAGS}  # fmt: skip
-    exact = [(of_kind(zealous, "clicks"), 30), (of_kind(zealous, "columns:tag"), TAGS),
-             (of_kind(other, "itemsets-2:tag"), SETS)]  # fmt: skip
+    rows = {
+        "clicks": LISTED,
+        "columns:tag": TAGS,
+        "people": 1,
+        "things:tag": TAGS,
+        "itemsets-1:tag": TAGS,
+    }
+    exact = [
+        (of_kind(zealous, "clicks"), 30),
+        (of_kind(zealous, "columns:tag"), TAGS),
+        (of_kind(other, "itemsets-2:tag"), SETS),
+    ]
     accidents = {
         "the same noise of queries, in any order": sum(orders * agree(p, QUERIES) for p in twice),
         "the same table of the others": sum(agree(of_kind(other, k), n) for k, n in rows.items()),

@@ -120,7 +120,7 @@ def test_total_tips() -> None:
 def test_few_top_items() -> None:
     name = "few-top-items-prefer-larger-m"
 
-    def kl(values: Mapping[float, Mapping[float, float]]) -> Iterator[Row]:
+    def kl(values: Mapping[int, Mapping[float, float]]) -> Iterator[Row]:
         for j, curve in values.items():
             yield from over("m", curve, "kl", epsilon=5.0, at=j)
 
@@ -129,7 +129,8 @@ def test_few_top_items() -> None:
             "at", {10: 0, 100: 0.5, 1000: 0.95}, "missing-share", epsilon=5.0, m=1, kind="keywords"
         )
     )
-    near, far = {1: 0.2, 8: 0.1}, {1: 0.3, 8: 0.9}
+    near: dict[float, float] = {1: 0.2, 8: 0.1}
+    far: dict[float, float] = {1: 0.3, 8: 0.9}
     measured, why = both(
         name,
         [lost, kl({10: near, 100: far, 1000: near})],  # 1000: nearly all is absent

@@ -203,8 +203,8 @@ def test_neither_a_lower_threshold_nor_less_noise_would_do(
     found = joint(goal, m)
 
     def holds(scale: Fraction, tau_prime: int) -> bool:
-        given = {"scale": scale, "tau": 1, "tau_prime": tau_prime, "items_per_user": m}
-        return delta(**given, goal=goal) <= goal.delta
+        needed = delta(scale=scale, tau=1, tau_prime=tau_prime, items_per_user=m, goal=goal)
+        return needed <= goal.delta
 
     assert holds(found.scale, found.tau_prime)
     assert not holds(found.scale - Fraction(1, 64), found.tau_prime)
@@ -227,7 +227,7 @@ def test_a_larger_goal_never_raises_the_threshold() -> None:
 
 
 def test_replacing_moves_twice_as_many_counts() -> None:
-    parameters = {"scale": Fraction(12), "tau": 1, "tau_prime": 70}
+    parameters: dict[str, Any] = {"scale": Fraction(12), "tau": 1, "tau_prime": 70}
     one = delta(**parameters, items_per_user=5, goal=goal_of(1, "0.5", "replace"))
     two = delta(**parameters, items_per_user=10, goal=goal_of(1, "0.5", "add-remove"))
     assert one <= two  # as many can shift, and fewer can be shown

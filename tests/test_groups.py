@@ -197,7 +197,8 @@ def test_an_owner_s_second_set_joins_a_group_that_shares_its_items() -> None:
 
 
 def test_nothing_to_group() -> None:
-    for rows in ([], [(0, {1})], [(0, set()), (1, set())]):
+    some: list[Lists] = [[], [(0, {1})], [(0, set()), (1, set())]]
+    for rows in some:
         groups = group(made(rows), 3)
         assert (groups == -1).all()
         assert edits(made(rows), groups) == sum(len(items) for _, items in rows)

@@ -141,10 +141,12 @@ def test_the_tables_for_the_engine(family: str, data: Any, most: int) -> None:
     code = {name: row["grown:code"] for name, row in things.items()}
     assert [*code] == sorted(code)
     assert [*code.values()] == list(range(len(code)))
-    place = {(name,): number for name, number in code.items()}
+    place: dict[tuple[str, ...], Any] = {(name,): number for name, number in code.items()}
     for size, level in enumerate(levels[1:], 2):
-        rows = {(row["grown:parent"], row["grown:last"]): row["grown:place"]
-                for row in grown.smaller(size).to_pylist()}  # fmt: skip
+        rows = {
+            (row["grown:parent"], row["grown:last"]): row["grown:place"]
+            for row in grown.smaller(size).to_pylist()
+        }
         assert len(rows) == len(level)
         place |= {item: rows[place[item[:-1]], code[item[-1]]] for item in level}
     by_name = {(place[item[:-1]], code[item[-1]]): worth for item, worth in found(grown).items()}
@@ -168,9 +170,9 @@ def test_nothing_and_one_thing(family: str) -> None:
         assert len(grow([empty, table({}, 2), table({}, 3)])) == 0
         assert grow([empty]).things().num_rows == 0
         assert grow([empty]).names.type == pa.string()
-    alone = [{("日本",): -7}]
+    alone: list[Published] = [{("日本",): -7}]
     assert found(grow(tables(alone))) == ({} if family == "sets" else {("日本", "日本"): -7})
-    again = [*alone, {("日本", "日本"): 3}]
+    again: list[Published] = [*alone, {("日本", "日本"): 3}]
     if family == "sequences":  # the same thing may come again, however often
         assert found(grow(tables(again))) == {("日本",) * 3: 3}
     assert len(grow([*tables(alone), table({}, 2)])) == 0
@@ -178,11 +180,11 @@ def test_nothing_and_one_thing(family: str) -> None:
 
 def test_a_part_that_was_not_published() -> None:
     """Three things of which two pairs were published are no set; with the third pair they are."""
-    things = {(name,): 9 for name in "abcd"}
-    pairs = {("a", "b"): 5, ("a", "c"): 4, ("a", "d"): 1}
+    things: Published = {(name,): 9 for name in "abcd"}
+    pairs: Published = {("a", "b"): 5, ("a", "c"): 4, ("a", "d"): 1}
     assert found(sets(tables([things, pairs]))) == {}
     assert found(sets(tables([things, {**pairs, ("b", "c"): 3}]))) == {("a", "b", "c"): 3}
-    following = {("a", "b"): 5, ("b", "a"): 4, ("c", "c"): 2}
+    following: Published = {("a", "b"): 5, ("b", "a"): 4, ("c", "c"): 2}
     assert found(sequences(tables([things, following]))) == {
         ("a", "b", "a"): 4,
         ("b", "a", "b"): 4,
@@ -194,7 +196,7 @@ def test_a_part_that_was_not_published() -> None:
 def test_more_than_can_be_looked_at(family: str, number: int) -> None:
     """The most frequent things, as many as it takes; ties in the order of their names."""
     names = [f"thing {n:04}" for n in range(300)]
-    things = {(name,): 100 - n // 7 for n, name in enumerate(names)}
+    things: Published = {(name,): 100 - n // 7 for n, name in enumerate(names)}
     grown = GROW[family](tables([things]), 4225)
     assert {name for item in found(grown) for name in item} == set(names[:number])
     assert len(grown) == (number * (number - 1) // 2 if family == "sets" else number**2)
@@ -204,9 +206,11 @@ def test_numbers_do_not_run_over() -> None:
     """The largest place and the largest thing are still one number of 63 bits."""
     things, last = 50_000_000, 49_999_999
     level = Level(
-        codes=np.array([[0, 1], [7, last]]), parent=np.array([0, MOST - 1]),
-        counts=np.array([1, 1]), things=things,
-    )  # fmt: skip
+        codes=np.array([[0, 1], [7, last]]),
+        parent=np.array([0, MOST - 1]),
+        counts=np.array([1, 1]),
+        things=things,
+    )
     assert level.find(np.array([MOST - 1, MOST - 1, -1]), np.array([last, 0, last])).tolist() == [
         1,
         -1,

@@ -24,7 +24,8 @@ kinds = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.definition)
 
 
 def example(kind: type[Guarantee] = ProbabilisticDP, **changed: Any) -> Guarantee:
-    return kind(**{"epsilon": 1, "delta": "0.001", "users": 1000} | changed)
+    given: dict[str, Any] = {"epsilon": 1, "delta": "0.001", "users": 1000}
+    return kind(**given | changed)
 
 
 # Numbers
@@ -82,7 +83,7 @@ NO_NUMBER = [
 @pytest.mark.parametrize("name", ["epsilon", "delta"])
 def test_what_is_no_number_is_refused(name: str, value: Any) -> None:
     with pytest.raises(UsageError, match=f"{name} must be a number"):
-        example(**{name: value})
+        example(ProbabilisticDP, **{name: value})
 
 
 @pytest.mark.parametrize("epsilon", [0, -1, "-0.5", "0.0", Fraction(-1, 10**9)], ids=repr)
@@ -104,7 +105,7 @@ def test_delta_must_lie_between_zero_and_one(kind: type[Guarantee], delta: Any) 
 def test_a_number_beyond_all_reason_is_refused_before_it_is_computed(name: str, value: str) -> None:
     # As an integer "1e100000000" takes minutes, and beyond 1e308 it cannot be printed as a float.
     with pytest.raises(UsageError, match=name):
-        example(**{name: value})
+        example(ProbabilisticDP, **{name: value})
 
 
 @pytest.mark.parametrize("users", [0, -1, 1.0, "5", True, float("nan")], ids=repr)

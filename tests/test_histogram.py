@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import get_args
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -16,6 +17,7 @@ from oracle import Entry, Item, md5_place, md5_rank
 from oracle import histogram as expected
 
 import zealous as z
+from zealous.bound import Select
 from zealous.engines import duckdb
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
@@ -24,14 +26,14 @@ from zealous.histogram import histogram
 from zealous.items import Kind
 from zealous.source import open_log
 
-KINDS = {
+KINDS: dict[str, Callable[[int], Kind]] = {
     "queries": z.queries,
     "keywords": z.keywords,
     "clicks": z.clicks,
     "query-pairs": z.query_pairs,
     "query-clicks": z.query_clicks,
 }
-SELECTS = ("random", "first", "frequent")
+SELECTS: tuple[Select, ...] = get_args(Select)
 
 # Letters whose case the engine and Python both know, blanks, marks, scripts without blanks.
 ALPHABET = "abA Bé\u0301ñ ß日本ก\u0e33 \t\u00a0\u3000-'\"=\\%_🙂١"
@@ -76,7 +78,7 @@ def counted(
     kind: Kind,
     *,
     m: int,
-    select: str = "random",
+    select: Select = "random",
     key: int = 5,
     columns: z.Columns | None = None,
 ) -> Counter[Item]:
@@ -97,7 +99,7 @@ def counted(
 @settings(max_examples=25, deadline=None)
 @given(rows=entries, m=st.integers(1, 3), key=st.integers(0, 2**64 - 1))
 def test_same_as_the_oracle(
-    name: str, select: str, rows: list[Entry], m: int, key: int, tmp_path_factory, engine
+    name: str, select: Select, rows: list[Entry], m: int, key: int, tmp_path_factory, engine
 ) -> None:
     path = write(tmp_path_factory.mktemp("log") / "log.parquet", rows)
     with pytest.MonkeyPatch.context() as patch:
@@ -247,9 +249,13 @@ def test_a_session_column_replaces_the_gap(tmp_path, engine) -> None:
 
 def test_a_blank_session_id_is_no_session(tmp_path, engine) -> None:
     path = tmp_path / "log.csv"
-    rows = [f"{user},2026-01-01 00:0{n},{query},{session}"
-            for user in "ab" for n, (query, session) in enumerate(
-                [("one", ""), ("two", " "), ("three", "s"), ("four", "s")])]  # fmt: skip
+    rows = [
+        f"{user},2026-01-01 00:0{n},{query},{session}"
+        for user in "ab"
+        for n, (query, session) in enumerate(
+            [("one", ""), ("two", " "), ("three", "s"), ("four", "s")]
+        )
+    ]
     path.write_text("\n".join(["user,time,query,session", *rows]) + "\n")
     assert counted(engine, path, z.query_pairs(5), m=5) == {("three", "four"): 2}
 
@@ -327,9 +333,14 @@ def test_no_column_of_the_log_can_take_the_place_of_the_order(tmp_path, engine) 
 
 
 IDS = [
-    pa.int64(), pa.uint64(), pa.float64(), pa.float32(), pa.decimal128(10, 0), pa.decimal128(12, 2),
+    pa.int64(),
+    pa.uint64(),
+    pa.float64(),
+    pa.float32(),
+    pa.decimal128(10, 0),
+    pa.decimal128(12, 2),
     pa.string(),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("kind", IDS, ids=str)

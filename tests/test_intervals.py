@@ -117,16 +117,20 @@ def cases() -> list[Any]:
         for kind in kinds:
             found.append((kind, kind.calibrated(goal, m)))
     shapes = [
-        (2, 0, 0),
+        (2, 0, Fraction(0)),
         (3, 7, Fraction(1, 2)),
         (3, 7, Fraction(255, 256)),
         (20, 1, Fraction(1, 4)),
     ]
     found += [
-        (Selection, Selection(items_per_user=1, scale=Fraction(scale), tau=1, tau_prime=bound,
-                              longer=Fraction(longer)))
+        (
+            Selection,
+            Selection(
+                items_per_user=1, scale=Fraction(scale), tau=1, tau_prime=bound, longer=longer
+            ),
+        )
         for scale, bound, longer in shapes
-    ]  # fmt: skip
+    ]
     found += [
         (kind, kind(items_per_user=2, scale=Fraction(scale), tau=tau, tau_prime=tau + t))
         for kind in (Zealous, Gaussian)
@@ -218,7 +222,7 @@ def test_gaussian_noise_leaves_less_in_doubt_than_laplace() -> None:
 # Thresholds that follow from what was published before
 
 
-OF_OTHERS = [
+OF_OTHERS: list[tuple[Any, Any]] = [
     (OfSmaller(items_per_user=1, scale=Fraction(2)), laplace),
     (OfSmaller(items_per_user=1, scale=Fraction(7)), laplace),
     (OfSmallerGaussian(items_per_user=1, scale=Fraction(5)), gaussian),
@@ -246,8 +250,12 @@ def test_it_holds_whatever_else_is_published(
     for users in range(0, above + 3 * e, max(1, (above + 3 * e) // 25)):
         law = thresholded(noise, mechanism.scale, above, users)
         for other in (above + 1, above + 2, above + e, above + 4 * e):
-            lows = np.array([low(lowest(mechanism, min(int(count), other)), int(count))
-                             for count in law.noisy()])  # fmt: skip
+            lows = np.array(
+                [
+                    low(lowest(mechanism, min(int(count), other)), int(count))
+                    for count in law.noisy()
+                ]
+            )
             assert law.given((lows <= users) & (users <= law.noisy() + e)) >= 0.95 - FLOAT
         assert coverage(interval, users, law) >= 0.95 - FLOAT
     if isinstance(mechanism, OfSmaller):

@@ -6,16 +6,17 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from anonymity_checks import is_k_keyword_anonymous
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import zealous as z
 from zealous.anonymity import Changed, KKeyword, anonymize
-from zealous.anonymity.check import is_k_keyword_anonymous
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
 from zealous.errors import LogError, UsageError
@@ -50,7 +51,7 @@ def shortened(held: Held, k: int) -> dict[str, str]:
     members = defaultdict(set)
     for _, word in held:
         members[word].add(word)
-    found = {}
+    found: dict[Any, Any] = {}
     for length in range(max((len(word) for word in members), default=0), 0, -1):
         for text in [text for text in members if len(text) == length]:
             words = members.pop(text)
@@ -106,10 +107,13 @@ def test_by_hand(tmp_path) -> None:
         *((user, "tea") for user in "abc"),  # frequent, and absorbs what is cut to it
         ("d", "teapot"),
         ("a", "teas"),
-        ("a", "cups"), ("b", "cupboard"), ("c", "cuba"),
-        ("a", "zen"), ("b", "zoo"),
+        ("a", "cups"),
+        ("b", "cupboard"),
+        ("c", "cuba"),
+        ("a", "zen"),
+        ("b", "zoo"),
         ("b", "y"),
-    }  # fmt: skip
+    }
     rows, told = applied(write(tmp_path / "log.parquet", held), 3)
     counts = Counter(keyword for _, keyword in set(rows))
     # "cup" has two users, so all three go to "cu"; "z" has two, and "y" is as short as can be.

@@ -6,23 +6,24 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from anonymity_checks import is_k_query_anonymous
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import zealous as z
 from zealous.anonymity import Changed, KQuery, anonymize
-from zealous.anonymity.check import is_k_query_anonymous
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
 from zealous.errors import LogError, UsageError
 from zealous.source import open_log
 
 START = datetime(2026, 3, 1)
+Row = tuple[Any, ...]
 
 
 class Asked(NamedTuple):
@@ -48,7 +49,7 @@ def write(path: Path, rows: Iterable[Asked], *, sessions: bool = False) -> Path:
     return path
 
 
-def applied(path: Path, method: KQuery) -> tuple[list[tuple], dict[str, tuple[int, int]]]:
+def applied(path: Path, method: KQuery) -> tuple[list[Row], dict[str, tuple[int, int]]]:
     """The rows (user, id, time, query) and what the owner is told."""
     with DuckDB(threads=1, memory="1GB") as engine:
         changed = method.apply(open_log(z.read_log(path), engine))
@@ -58,7 +59,7 @@ def applied(path: Path, method: KQuery) -> tuple[list[tuple], dict[str, tuple[in
     return rows, {each.what: (each.number, each.of) for each in changed}
 
 
-def sessions_of(rows: Iterable[tuple]) -> Counter[tuple]:
+def sessions_of(rows: Iterable[Row]) -> Counter[Row]:
     """Who had which sessions, the ids forgotten."""
     found = defaultdict(list)
     for user, session, time, query in rows:
@@ -67,7 +68,7 @@ def sessions_of(rows: Iterable[tuple]) -> Counter[tuple]:
     return Counter((user, tuple(sorted(asked, key=str))) for (user, _), asked in found.items())
 
 
-def expected(rows: list[Asked], k: int, gap: int, *, by_id: bool = False) -> Counter[tuple]:
+def expected(rows: list[Asked], k: int, gap: int, *, by_id: bool = False) -> Counter[Row]:
     """Sessions cut and filtered the slow way."""
     known = [
         row for row in rows if (row.session or "").strip() or (row.minute is not None and not by_id)
@@ -76,7 +77,7 @@ def expected(rows: list[Asked], k: int, gap: int, *, by_id: bool = False) -> Cou
     users = defaultdict(set)
     for row in known:
         users[row.query].add(row.user)
-    found: dict[tuple, list] = defaultdict(list)
+    found: dict[Row, list[Any]] = defaultdict(list)
     last: dict[str, tuple[int, int]] = {}
     for row in sorted(known, key=lambda row: -1 if row.minute is None else row.minute):
         label: object = row.session
@@ -135,11 +136,16 @@ def test_sessions_by_their_ids(rows, k, tmp_path_factory) -> None:
 
 def test_by_hand(tmp_path) -> None:
     rows = [
-        Asked("a", "Green Tea", 0), Asked("a", "my own name", 5), Asked("a", "tea pot", 31),
+        Asked("a", "Green Tea", 0),
+        Asked("a", "my own name", 5),
+        Asked("a", "tea pot", 31),
         Asked("a", "green tea", 62),
-        Asked("b", "green  tea", 0), Asked("b", "green tea", 1),
-        Asked("c", "tea pot", None), Asked("c", "???", 3), Asked("c", "elsewhere", None),
-    ]  # fmt: skip
+        Asked("b", "green  tea", 0),
+        Asked("b", "green tea", 1),
+        Asked("c", "tea pot", None),
+        Asked("c", "???", 3),
+        Asked("c", "elsewhere", None),
+    ]
     found, told = applied(write(tmp_path / "log.parquet", rows), KQuery(k=2))
     at = lambda minute: START + timedelta(minutes=minute)  # noqa: E731
     # Between 31 and 62 there are 31 minutes; "tea pot" has one user whose session is known.
@@ -183,6 +189,7 @@ def test_a_log_without_times_has_its_session_ids(tmp_path) -> None:
     path.write_text("user,query,session\na,tea,s\na,tea,t\nb,tea,s\nb,tea,t\n")
     made = anonymize(tmp_path / "out", z.read_log(path), KQuery(k=2))
     log = made.bundle.log()
+    assert log is not None
     assert log.column_names == ["id", "query"]
     assert len(set(log["id"].to_pylist())) == 4
 
@@ -201,6 +208,7 @@ def test_the_output(tmp_path) -> None:
     path = write(tmp_path / "log.parquet", rows)
     made = anonymize(tmp_path / "out", z.read_log(path), KQuery(k=3))
     log = made.bundle.log()
+    assert log is not None
     assert log["query"].to_pylist() == ["green tea"] * 3
     assert log["time"].to_pylist() == [START] * 3
     assert log["id"].to_pylist() == sorted(log["id"].to_pylist())
@@ -232,7 +240,9 @@ def test_a_log_without_times_and_sessions_is_refused(tmp_path) -> None:
 def test_nothing_is_left_of_a_log_where_all_is_rare(tmp_path) -> None:
     path = write(tmp_path / "log.parquet", [Asked("a", "tea", 0), Asked("b", "pot", 0)])
     made = anonymize(tmp_path / "out", z.read_log(path), KQuery(k=2))
-    assert made.bundle.log().num_rows == 0
+    log = made.bundle.log()
+    assert log is not None
+    assert log.num_rows == 0
     assert len(made.bundle["queries"]) == 0
 
 

@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from anonymity_checks import is_k_session_anonymous
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import zealous as z
 from zealous.anonymity import KSession, anonymize
-from zealous.anonymity.check import is_k_session_anonymous
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
 from zealous.errors import UsageError
@@ -75,7 +75,7 @@ def applied(engine: DuckDB, path: Path, k: int, **settings: Any) -> Given:
     left = engine.rows([Step("t", "select table_name from duckdb_tables()")])
     assert left == [("anonymous",)]
     assert all(keywords == sorted(set(keywords)) for _, _, keywords in rows)
-    return Given(rows, {each.what: (each.number, each.of) for each in changed})  # type: ignore[arg-type]
+    return Given(rows, {each.what: (each.number, each.of) for each in changed})
 
 
 BY_HAND = [
@@ -322,5 +322,5 @@ def test_a_real_search_log(engine: DuckDB, real: Path) -> None:
     source = open_log(z.read_log(real / "excite-small.log", preset="excite"), engine)
     KSession(k=5).apply(source)
     rows = engine.rows([Step("all", "select user, id, keywords from anonymous")])
-    assert is_k_session_anonymous(rows, 5)  # type: ignore[arg-type]
+    assert is_k_session_anonymous(rows, 5)
     assert any(keywords for _, _, keywords in rows)

@@ -218,7 +218,8 @@ def test_both_ways_to_draw_are_the_same() -> None:
     )
     source = seeded_bytes(4)
     seen = [Counter[tuple[str, int]](), Counter[tuple[str, int]]()]
-    for found, draw in zip(seen, (with_noise_on_each, above_with_noise), strict=True):
+    draws: tuple[Callable[..., Any], ...] = (with_noise_on_each, above_with_noise)
+    for found, draw in zip(seen, draws, strict=True):
         for _ in range(runs):
             found.update(rows(draw(listed, counted, NOISE, source, above=above)))
     law = stats.dlaplace(1 / 2)

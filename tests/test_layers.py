@@ -15,6 +15,8 @@ ORDER = [
     "version",
     "scratch",
     "remote",
+    "strict_json",
+    "folder",
     "engines.sql",
     "guarantee",
     "period",
@@ -44,7 +46,6 @@ ORDER = [
     "declared",
     "ledger",
     "account",
-    "folder",
     "rates",
     "associations",
     "markdown",
@@ -78,7 +79,7 @@ ORDER = [
 
 def imported(path: Path) -> set[str]:
     """The modules of this package that a file imports."""
-    found = set()
+    found: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom) and node.module == "zealous.engines":
             found.update(f"engines.{alias.name}" for alias in node.names)

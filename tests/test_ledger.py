@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -216,8 +217,11 @@ def test_accounts_never_fall_and_never_pass_the_plain_sum(
         assert after.epsilon <= sum(2 * each.epsilon for each in [*some, *more])
         for person in ("a", "b"):  # whoever she is, she pays no more than the account says
             hers = [each for each in [*some, *more] if each.people in (None, person)]
-            touched = [each for each in hers if within is None or not each.period
-                       or each.period.overlaps(within)]  # fmt: skip
+            touched = [
+                each
+                for each in hers
+                if within is None or not each.period or each.period.overlaps(within)
+            ]
             paid = sum(measure.cost(each, within).epsilon for each in touched)
             assert paid <= after.epsilon
 
@@ -226,7 +230,13 @@ def test_numbers_for_people_are_rounded_against_us() -> None:
     assert shown(Fraction(1, 3)) == "0.333334"
     assert shown(Fraction(1, 3), up=False) == "0.333333"
     assert [shown(Fraction(text)) for text in ("10", "0.1", "1e-9", "100000", "0", "1.25e-7")] == [
-        "10", "0.1", "1e-9", "100000", "0", "1.25e-7"]  # fmt: skip
+        "10",
+        "0.1",
+        "1e-9",
+        "100000",
+        "0",
+        "1.25e-7",
+    ]
 
 
 def test_a_bar_is_full_only_when_all_is_spent() -> None:
@@ -338,12 +348,12 @@ def test_another_attempt_is_another_charge_but_not_again(ledger: Ledger) -> None
 def test_without_a_declared_unit_the_smallest_charged_is_counted(ledger: Ledger) -> None:
     ledger.reserve("one", charge(1))
     ledger.reserve("two", charge(2, unit="user-day"))
-    assert ledger.book().measure().unit == "user-day"
+    assert counted_unit(ledger) == "user-day"
     assert ledger.accounts().all.epsilon == 3
     with pytest.raises(Refused, match="one session"):
         ledger.reserve("three", charge(unit="session"))
     ledger.void(3, by="me", reason="a test")
-    assert ledger.book().measure().unit == "user"
+    assert counted_unit(ledger) == "user"
 
 
 def test_a_release_for_less_than_a_user_needs_its_own_ledger(ledger: Ledger) -> None:
@@ -480,6 +490,16 @@ def test_who_and_when_are_recorded(ledger: Ledger) -> None:
 # The file
 
 
+def counted_unit(ledger: Ledger) -> str:
+    measure = ledger.book().measure()
+    assert measure is not None
+    return measure.unit
+
+
+def execute(sql: str, values: tuple[object, ...], connection: sqlite3.Connection) -> object:
+    return connection.execute(sql, values)
+
+
 def tampered(path: Path, change: Callable[[sqlite3.Connection], object]) -> None:
     """What somebody with a database tool does."""
     connection = sqlite3.connect(path)
@@ -514,10 +534,8 @@ def test_every_changed_byte_is_found(ledger: Ledger, tmp_path: Path) -> None:
     for seq, body in rows:
         for at in range(0, len(body), 29):
             other = body[:at] + chr(ord(body[at]) ^ 1) + body[at + 1 :]
-            tampered(
-                ledger.path,
-                lambda c, o=other, s=seq: c.execute("update events set body=? where seq=?", (o, s)),
-            )
+            values = (other, seq)
+            tampered(ledger.path, partial(execute, "update events set body=? where seq=?", values))
             assert any(f"event {seq} " in problem for problem in ledger.verify()), (seq, at)
             with pytest.raises(LedgerError, match="tampered"):
                 ledger.reserve("april", charge())
@@ -582,7 +600,7 @@ def test_a_release_that_says_something_else_is_found(ledger: Ledger, tmp_path: P
     file = tmp_path / "march" / "release.json"
     true = json.loads(file.read_text())
     exact = true["guarantee"]["exact"]
-    for lie in (
+    lies: list[dict[str, Any]] = [
         {"id": "may"},
         {"guarantee": {"exact": exact | {"epsilon": "1/2"}}},
         {"guarantee": {"exact": exact | {"delta": "1/2000"}}},
@@ -591,7 +609,8 @@ def test_a_release_that_says_something_else_is_found(ledger: Ledger, tmp_path: P
         {"ledger": true["ledger"] | {"hash": "0" * 64}},
         {"ledger": true["ledger"] | {"entry": [2]}},
         {"rows": "one more"},
-    ):
+    ]
+    for lie in lies:
         file.write_text(json.dumps(true | lie))
         assert ledger.verify([tmp_path]), lie
     file.write_text("{")
@@ -629,7 +648,7 @@ def test_caps_fix_whose_loss_they_cap(ledger: Ledger) -> None:
     days = Ledger.open(ledger.path.with_name("d.sqlite"), create=True)
     days.set_caps(Caps(), unit="user-day")
     days.reserve("one", charge(1, unit="user-day"))
-    assert days.book().measure().unit == "user-day"
+    assert counted_unit(days) == "user-day"
 
 
 def test_other_sessions_are_another_unit(ledger: Ledger) -> None:
@@ -660,9 +679,17 @@ def test_unlawful_events_are_found_even_with_a_fitting_chain(ledger: Ledger) -> 
     def mark(connection: sqlite3.Connection) -> None:
         row = connection.execute("select hash from events order by seq desc limit 1").fetchone()
         body = json.dumps(
-            {"by": "x", "directory": "x", "entry": 2, "event": "released", "hash": entry.hash,
-             "sha256": "x", "time": entry.time.isoformat()}, separators=(",", ":")
-        )  # fmt: skip
+            {
+                "by": "x",
+                "directory": "x",
+                "entry": 2,
+                "event": "released",
+                "hash": entry.hash,
+                "sha256": "x",
+                "time": entry.time.isoformat(),
+            },
+            separators=(",", ":"),
+        )
         connection.execute("insert into events values (4, ?, ?)", (body, chained(row[0], body)))
 
     tampered(ledger.path, mark)

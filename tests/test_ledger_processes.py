@@ -46,8 +46,10 @@ sys.stdin.readline()
 def start(program: str, path: Path, name: object) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-c", START + program, path, str(name)],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
 
 
 def go(children: Sequence[subprocess.Popen[str]]) -> None:
@@ -253,9 +255,12 @@ def mounted(script: str, folder: Path, program: str = "") -> list[Any]:
     python = shlex.join([sys.executable, "-c", START + program, str(folder / FILE_NAME), ""])
     done = subprocess.run(
         [*private_mounts(), "sh", "-ec", script.replace("PYTHON", f"{python} < /dev/null")],
-        cwd=folder, capture_output=True, text=True, timeout=100,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=100,
         env=os.environ | {"ZEALOUS": str(conftest.COMMAND)},
-    )  # fmt: skip
+    )
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()][1:]
 
@@ -333,11 +338,14 @@ def test_a_ledger_on_a_network_mount_is_refused_by_the_command(tmp_path: Path) -
     done = {
         where: subprocess.run(
             [*private_mounts(), "sh", "-ec", command, where],
-            cwd=tmp_path, capture_output=True, text=True, timeout=60,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=60,
             env=os.environ | {"ZEALOUS": str(conftest.COMMAND)},
         )
         for where in ("far", "near")
-    }  # fmt: skip
+    }
     assert done["near"].returncode == 0, done["near"].stderr
     assert done["far"].returncode == 1
     assert "nfs4" in done["far"].stderr

@@ -302,8 +302,9 @@ def test_lists_of_urls_and_keywords(tmp_path: Path, entries: Entries) -> None:
         "keywords": ["鞋", "子"],
     }
     for kind in (pa.list_(pa.string()), pa.large_list(pa.string()), pa.list_(pa.string(), 2)):
-        schema = pa.schema([("user", "string"), ("query", "string"), ("urls", kind),
-                            ("keywords", kind)])  # fmt: skip
+        schema = pa.schema(
+            [("user", "string"), ("query", "string"), ("urls", kind), ("keywords", kind)]
+        )
         pq.write_table(pa.Table.from_pylist([row], schema), tmp_path / "l.parquet")
         log = read_log(tmp_path / "l.parquet")
         assert roles(log)["url"] == "urls"
@@ -477,7 +478,7 @@ def test_a_time_that_is_no_number_stops_nobody(tmp_path: Path, entries: Entries)
         pq.write_table(some, tmp_path / "l.parquet")
         log = read_log(tmp_path / "l.parquet", time_format="epoch")
         try:
-            found = dict(entries(log, "user", "time"))
+            found: dict[Any, Any] = dict(entries(log, "user", "time"))
         except ZealousError:
             found = {}
         assert {user for user, time in found.items() if time is not None} == {"a", "c"}
@@ -571,7 +572,7 @@ def test_numbers_that_are_no_times_stop_nobody(
 ) -> None:
     path = tmp_path / "l.csv"
     path.write_text(f"user,time\nann,0\nmallory,{time}\n")
-    found = dict(entries(read_log(path, time_format=form), "user", "time"))
+    found: dict[Any, Any] = dict(entries(read_log(path, time_format=form), "user", "time"))
     assert found["ann"] == datetime(1970, 1, 1)
     assert found["mallory"] is None or time == "3e11"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -37,7 +38,7 @@ def path(tmp_path: Path) -> Path:
     return log
 
 
-def files(name: str, path: Path) -> dict[str, Path]:
+def files(name: str, path: Path) -> dict[str, Any]:
     needs = MECHANISMS[name].needs
     return {needs: path.with_name("list.csv")} if needs else {}
 
@@ -165,8 +166,12 @@ def test_a_domain_needs_neither_delta_nor_users(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(path.parent)
-    result = run("publish", "log.csv", "--items", "queries", "--items-per-user", "2", "--domain",
-                 "list.csv", "--epsilon", "2", "--no-ledger", "-o", "out", "--json")  # fmt: skip
+    result = run(
+        *shlex.split(
+            "publish log.csv --items queries --items-per-user 2 --domain list.csv --epsilon 2 "
+            "--no-ledger -o out --json"
+        )
+    )
     assert result.exit_code == 0, result.output
     about = json.loads((path.parent / "out" / "release.json").read_text())
     assert about["guarantee"]["delta"] == 0
@@ -205,8 +210,16 @@ def test_a_plan_names_the_public_file_and_takes_no_other(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(path.parent)
-    asked = ("--items", "queries", "--items-per-user", "2", "--domain", "list.csv", "--epsilon",
-             "2")  # fmt: skip
+    asked = (
+        "--items",
+        "queries",
+        "--items-per-user",
+        "2",
+        "--domain",
+        "list.csv",
+        "--epsilon",
+        "2",
+    )
     assert run("plan", *asked, "-o", "plan.json").exit_code == 0
     (part,) = read_plan(Path("plan.json")).planned.parts
     assert part.public is not None
@@ -223,21 +236,29 @@ def test_a_plan_names_the_public_file_and_takes_no_other(
 
 def test_rates_without_clicks_are_refused() -> None:
     with pytest.raises(UsageError, match="--rates needs"):
-        run("plan", "--items", "queries", "--items-per-user", "5", "--guarantee",
-            "indistinguishable", "--epsilon", "1", "--delta", "1e-6", "--rates")  # fmt: skip
+        run(
+            *shlex.split(
+                "plan --items queries --items-per-user 5 --guarantee indistinguishable --epsilon 1 "
+                "--delta 1e-6 --rates"
+            )
+        )
 
 
 def test_what_only_zealous_can_tell_is_refused_for_others() -> None:
-    asked = ("plan", "--guarantee", "indistinguishable", "--items-per-user", "5", "--epsilon", "1",
-             "--delta", "1e-6", "--mechanism", "gaussian")  # fmt: skip
+    asked = shlex.split(
+        "plan --guarantee indistinguishable --items-per-user 5 --epsilon 1 --delta 1e-6 "
+        "--mechanism gaussian"
+    )
     for option in (["--curve"], ["--advise"], ["--accounts-per-person", "2"]):
         with pytest.raises(UsageError, match="goes with --mechanism zealous"):
             run(*asked, *option)
     result = run(*asked, "--json")
     told = json.loads(result.stdout)
     assert (told["mechanism"], told["noise"], told["tau_prime"]) == (
-        "gaussian", "discrete-gaussian", 69,
-    )  # fmt: skip
+        "gaussian",
+        "discrete-gaussian",
+        69,
+    )
 
 
 def test_numbers_that_are_none_do_not_stop_a_run(tmp_path: Path) -> None:
@@ -261,8 +282,9 @@ def test_a_ledger_is_charged_only_what_it_knows_to_suffice(delta: str, path: Pat
     twice = z.Indistinguishability(epsilon=2, delta=delta)
     assert covers_replaced(planned) == (part.mechanism.delta(twice) <= goal.delta)
     assert covers_replaced(planned) == (delta == "1e-6")
-    account = z.Account(ledger=path.parent / "ledger.sqlite")
+    ledger = path.parent / "ledger.sqlite"
+    account = z.Account(ledger=ledger)
     z.publish(z.read_log(path), goal, [z.queries(1)], mechanism="laplace", account=None)
     with nullcontext() if delta == "1e-6" else pytest.raises(Refused, match="--delta"):
         z.publish(z.read_log(path), goal, [z.queries(1)], mechanism="laplace", account=account)
-    assert account.ledger.exists() == (delta == "1e-6")
+    assert ledger.exists() == (delta == "1e-6")

@@ -168,9 +168,13 @@ def test_what_cannot_be_calibrated_says_why(folder: Path, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(COMPARED["gaussian"], "calibrated", classmethod(refuse))
     found = compare_mechanisms(
-        z.read_log(folder / "log.csv"), z.queries(3), epsilons=["1"], draws=1,
-        mechanisms=["gaussian", "zealous"], neighbors=["replace"],
-    )  # fmt: skip
+        z.read_log(folder / "log.csv"),
+        z.queries(3),
+        epsilons=["1"],
+        draws=1,
+        mechanisms=["gaussian", "zealous"],
+        neighbors=["replace"],
+    )
     refused, run = found.rows
     assert (refused.figures, refused.note) == (None, "not at this epsilon")
     assert run.figures is not None
@@ -228,8 +232,11 @@ def test_the_object(run: Run, tmp_path: Path) -> None:
     assert found["internal"] is True
     assert (found["kind"], found["items_per_user"], found["users"]) == ("queries", 3, PEOPLE)
     assert [(row["epsilon"], row["mechanism"]) for row in found["rows"]] == [
-        (2, "zealous"), (2, "rounds"), (0.5, "zealous"), (0.5, "rounds"),
-    ]  # fmt: skip
+        (2, "zealous"),
+        (2, "rounds"),
+        (0.5, "zealous"),
+        (0.5, "rounds"),
+    ]
     for row in found["rows"]:
         assert {"neighbors", "delta", "items_per_user", "draws", "note"} <= set(row)
         for name in ("items", "covered", "error", "noise", "seconds"):

@@ -155,8 +155,9 @@ def ran(forks: Forks, tmp_path: Path) -> Callable[..., Ran]:
 @pytest.fixture(scope="session")
 def testing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
     """Forks that have loaded what tests need too."""
-    made = Forks(tmp_path_factory.mktemp("testing"), *LIBRARIES, "hypothesis", "pytest",
-                 "scipy.stats")  # fmt: skip
+    made = Forks(
+        tmp_path_factory.mktemp("testing"), *LIBRARIES, "hypothesis", "pytest", "scipy.stats"
+    )
     yield made
     made.close()
 

@@ -50,7 +50,7 @@ def bins(values: Ints, scale: Fraction, draws: int) -> Ints:
 def chances(scale: Fraction, of: Fraction, draws: int) -> npt.NDArray[np.float64]:
     """The exact probability of each bin made for one scale under another."""
     z, true = support(of)
-    return np.bincount(bins(z, scale, draws), true)
+    return np.bincount(bins(z, scale, draws), true).astype(np.float64)
 
 
 def p_value(sample: Ints, scale: Fraction) -> float:

@@ -8,6 +8,7 @@ once somebody asks it less often: at a claim of epsilon 0.05 a run measured at l
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +30,11 @@ from zealous.source import open_log
 
 GOAL = z.Indistinguishability(epsilon=2, delta="1e-6", neighbors="add-remove")
 OF_KEYWORDS = {"keywords": "zealous", "queries": "of-keywords"}
-COMMAND = [
-    "--items", "keywords,queries", "--items-per-user", "3", "--epsilon", "0.1", "--delta", "1e-6",
-    "--guarantee", "indistinguishable", "--mechanism", "keywords=zealous,queries=of-keywords",
-    "--ledger", "ledger", "-o", "out",
-]  # fmt: skip
+COMMAND = shlex.split(
+    "--items keywords,queries --items-per-user 3 --epsilon 0.1 --delta 1e-6 "
+    "--guarantee indistinguishable --mechanism keywords=zealous,queries=of-keywords "
+    "--ledger ledger -o out"
+)
 
 
 def write_lists(path: Path) -> None:

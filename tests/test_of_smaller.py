@@ -53,7 +53,7 @@ def grown(things: int) -> Grown:
 def counting(known: Grown, counts: dict[int, int], batches: int = 1) -> Any:
     """Stands for the log: so many people have the candidates at some places."""
 
-    def count(*, bound: int, at_least: int) -> Iterator[pa.RecordBatch]:
+    def count(*, bound: int, at_least: int, **_: object) -> Iterator[pa.RecordBatch]:
         assert (bound, at_least) == (1, 1)
         held = [place for place, number in counts.items() if number >= at_least]
         for part in np.array_split(np.array(held, np.int64), batches):
@@ -182,8 +182,9 @@ def test_laplace_noise_needs_no_delta_and_all_of_epsilon(
         scale = float(found.scale)
         assert excess_of_all(scale, moved, float(epsilon), gaussian=False) < 1e-13
         assert excess_of_all(scale, moved, 0.98 * float(epsilon), gaussian=False) > 1e-3
-        less = goal.of(Indistinguishability, epsilon=goal.epsilon * Fraction(99, 100),
-                       delta=Fraction(0))  # fmt: skip
+        less = goal.of(
+            Indistinguishability, epsilon=goal.epsilon * Fraction(99, 100), delta=Fraction(0)
+        )
         assert found.delta(less) == 1
 
 
@@ -367,7 +368,7 @@ def test_what_is_no_candidate_is_left_out(monkeypatch: pytest.MonkeyPatch) -> No
     known = mechanism.candidates
     assert known is not None
 
-    def count(*, bound: int, at_least: int) -> Iterator[pa.RecordBatch]:
+    def count(*, bound: int, at_least: int, **_: object) -> Iterator[pa.RecordBatch]:
         del bound, at_least
         strange = ([0, 0, 2, 2, 7], [0, 1, 0, 2, 1], [40, 1, 40, 40, 40])
         yield pa.record_batch([np.array(each) for each in strange], names=[*known.KEY, "count"])
@@ -378,14 +379,19 @@ def test_what_is_no_candidate_is_left_out(monkeypatch: pytest.MonkeyPatch) -> No
         OfSmaller(items_per_user=1, scale=Fraction(1)).release(count)
 
 
-@pytest.mark.parametrize("goal", [
-    ProbabilisticDP(epsilon=9, delta="0.1", users=100),
-    Indistinguishability(epsilon=9, delta="0.1"),
-], ids=["of-smaller", "of-smaller-gaussian"])  # fmt: skip
+@pytest.mark.parametrize(
+    "goal",
+    [
+        ProbabilisticDP(epsilon=9, delta="0.1", users=100),
+        Indistinguishability(epsilon=9, delta="0.1"),
+    ],
+    ids=["of-smaller", "of-smaller-gaussian"],
+)
 def test_a_seeded_run_repeats_itself(goal: Guarantee, tmp_path: Path) -> None:
     """In whatever order the lines are; and another seed gives another release."""
-    lines = [f"u{user},{thing}" for user in range(40) for thing in "abcde"
-             if user % 5 != ord(thing) % 5]  # fmt: skip
+    lines = [
+        f"u{user},{thing}" for user in range(40) for thing in "abcde" if user % 5 != ord(thing) % 5
+    ]
     kinds = z.itemsets("item", max_size=3, items_per_user=4)
 
     def drawn(order: int, seed: int) -> list[Any]:

@@ -45,9 +45,7 @@ def test_one_pass_counts_what_publishing_counts(make, log: Path, tmp_path: Path)
     with DuckDB() as engine:
         source = open_log(z.read_log(log), engine)
         for m in (*BOUNDS, 10**6):
-            batches = histogram(
-                make(m), source, bound=m, at_least=1, select="random", key=KEY
-            )  # fmt: skip
+            batches = histogram(make(m), source, bound=m, at_least=1, select="random", key=KEY)
             expected: Counter[tuple[str, ...]] = Counter()
             for batch in batches:
                 *columns, counts = (column.to_pylist() for column in batch.columns)
@@ -92,11 +90,9 @@ ORIGINAL = counting.Original(
 
 
 def test_a_table_is_laid_beside_the_original() -> None:
-    table = pa.table({
-        "count": [4, 7, 2, 1],
-        "next_query": ["c", "z", "b", "c"],
-        "query": ["a", "a", "a", "a"],
-    })  # fmt: skip
+    table = pa.table(
+        {"count": [4, 7, 2, 1], "next_query": ["c", "z", "b", "c"], "query": ["a", "a", "a", "a"]}
+    )
     found = by_text(ORIGINAL, table)
     assert found.index.tolist() == [0, 1]
     assert found.counts.tolist() == [2, 5]  # (a, c) twice

@@ -25,11 +25,12 @@ from zealous.anonymity import AmongK, Method
 from zealous.calibrate import calibrate
 from zealous.errors import UsageError, ZealousError
 from zealous.evaluate import measured
-from zealous.evaluate.beside import Job, beside
 from zealous.evaluate.candidates import ByMechanism, ByZealous, check_own, released
 from zealous.evaluate.measured import BUILT_IN, Measured
 from zealous.evaluate.original import Original
 from zealous.evaluate.released import itself
+from zealous.evaluate.run import Grid, measure_apart
+from zealous.evaluate.second_process import second_process
 from zealous.evaluate.statistics import Statistics
 from zealous.evaluate.study import Study, read_study
 from zealous.evaluate.truth import Truth, check_measures
@@ -184,10 +185,13 @@ def goal(epsilon: float) -> Guarantee:
 def test_a_method_may_be_tried_at_several_settings() -> None:
     check_own([Mine(), Mine(items_per_user=2), Mine(goal=goal(1)), Mine(goal=goal(2))], ["zealous"])
     check_own([Among(k=5), Among(k=6)], ["zealous"])
-    for pair in ([Mine(), Mine()], [Mine(goal=goal(1)), Mine(goal=goal(1))],
-                 [Among(k=5), Among(k=5)]):  # fmt: skip
+    for pair in (
+        [Mine(), Mine()],
+        [Mine(goal=goal(1)), Mine(goal=goal(1))],
+        [Among(k=5), Among(k=5)],
+    ):
         with pytest.raises(UsageError, match="the same epsilon, k and m: give one another name"):
-            check_own(pair, ["zealous"])  # type: ignore[arg-type]
+            check_own(pair, ["zealous"])
 
 
 @pytest.mark.parametrize(
@@ -394,7 +398,8 @@ from pathlib import Path
 
 import zealous as z
 from zealous.engines.duckdb import DuckDB
-from zealous.evaluate.beside import Job, beside
+from zealous.evaluate.run import Grid, measure_apart
+from zealous.evaluate.second_process import second_process
 from zealous.evaluate.study import Study
 from zealous.evaluate.workspace import Workspace
 
@@ -411,18 +416,13 @@ class Engine(DuckDB):
                             "range(9000000) b")
 
 
-class Slow(Job):
-    def engine(self):
-        return Engine(memory="1GB", threads=1, temporary=self.temporary)
-
-
 if __name__ == "__main__":
-    from slow import Slow
+    from slow import Engine
 
     kept = Workspace(directory=FOLDER / "study")
-    job = Slow(study=Study(), log=z.read_log(FOLDER / "log.csv"), documents=None, memory=10**9,
-               threads=1, temporary=FOLDER / "temporary")
-    with beside(job, kept) as finish:
+    grid = Grid(study=Study(), log=z.read_log(FOLDER / "log.csv"))
+    engine = Engine(memory="1GB", threads=1, temporary=FOLDER / "temporary")
+    with second_process(measure_apart, grid, engine, kept) as finish:
         finish()
 """
 
@@ -479,16 +479,42 @@ def test_the_second_process_goes_with_the_first(by: signal.Signals, tmp_path: Pa
 def test_what_goes_wrong_in_the_second_process_is_said(tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text("user,query\n")
     (tmp_path / "study" / "unfinished").mkdir(parents=True)
-    job = Job(
-        study=Study(),
-        log=z.read_log(tmp_path / "log.csv"),
-        documents=None,
-        memory=10**9,
-        threads=1,
-        temporary=tmp_path,
-    )
+    grid = Grid(study=Study(), log=z.read_log(tmp_path / "log.csv"))
+    engine = z.DuckDB(memory="1GB", threads=1, temporary=tmp_path)
+    kept = Workspace(directory=tmp_path / "study")
     with (
         pytest.raises(ZealousError, match="no entry with a user id"),
-        beside(job, Workspace(directory=tmp_path / "study")) as finish,
+        second_process(measure_apart, grid, engine, kept) as finish,
     ):
         finish()
+
+
+# No `if __name__ == "__main__"`: what stands before the study is not to be done again.
+UNGUARDED = """
+from pathlib import Path
+
+import zealous as z
+from zealous.evaluate.run import Grid, measure_apart
+from zealous.evaluate.second_process import second_process
+from zealous.evaluate.study import Study
+from zealous.evaluate.workspace import Workspace
+
+FOLDER = Path(__file__).parent
+with (FOLDER / "published").open("a") as file:
+    file.write("once ")
+grid = Grid(study=Study(), log=z.read_log(FOLDER / "log.csv"))
+engine, kept = z.DuckDB(memory="1GB", threads=1), Workspace(directory=FOLDER / "study")
+with second_process(measure_apart, grid, engine, kept) as finish:
+    finish()
+"""
+
+
+def test_the_second_process_does_not_run_the_program_again(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(UNGUARDED)
+    (tmp_path / "log.csv").write_text("user,query\n")
+    (tmp_path / "study" / "unfinished").mkdir(parents=True)
+    done = subprocess.run(
+        [sys.executable, tmp_path / "program.py"], capture_output=True, text=True, check=False
+    )
+    assert (tmp_path / "published").read_text() == "once "
+    assert "no entry with a user id" in done.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import shlex
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -174,10 +175,10 @@ def test_rare_query_pairs_publish_what_they_share(tmp_path: Path, monkeypatch) -
         lines.append(f"u{n},2026-01-01 10:00:00,Flights town{n}")
         lines.append(f"u{n},2026-01-01 10:05:00,hotels town{n}")
     Path("log.csv").write_text("\n".join(lines) + "\n")
-    arguments = [
-        "log.csv", "--items", "query-pairs,phrase-pairs", "--items-per-user", "1",
-        "--users", "200", "--epsilon", "40", "--delta", "0.01", "--no-ledger", "-o", "out",
-    ]  # fmt: skip
+    arguments = shlex.split(
+        "log.csv --items query-pairs,phrase-pairs --items-per-user 1 --users 200 --epsilon 40 "
+        "--delta 0.01 --no-ledger -o out"
+    )
     ran = CliRunner().invoke(publish, arguments)
     assert ran.exit_code == 0, ran.output
     found = {

@@ -102,8 +102,11 @@ def test_what_goes_together_by_hand() -> None:
     # 0.5 / (1 / 1024)^2 = 2^19 and 0.5 / (1022 / 1024)^2, about a half.
     histogram = [("new york", 1), ("the", 1020), ("the the", 1)]
     assert cut(["new york", "the new york the", "york new", "the the"], histogram) == [
-        ["new york"], ["the", "new york", "the"], ["york", "new"], ["the", "the"],
-    ]  # fmt: skip
+        ["new york"],
+        ["the", "new york", "the"],
+        ["york", "new"],
+        ["the", "the"],
+    ]
 
 
 @pytest.mark.parametrize(("others", "together"), [(15, False), (16, True)])

@@ -150,6 +150,7 @@ def test_the_forecast_is_what_scipy_says(m: int) -> None:
     part = only(plan(GOAL, [queries(m)]))
     mechanism, expected = part.mechanism, forecast(part)
     noise = dlaplace(1 / float(mechanism.scale))
+    assert mechanism.tau_prime is not None
     for percent, users in expected.users_to_appear.items():
         assert users >= mechanism.tau
         assert noise.sf(mechanism.tau_prime - users) >= percent / 100

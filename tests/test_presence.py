@@ -29,11 +29,17 @@ NONE = Table(
 # One user alone asked: green kiwi; kiwi green tea (whose tea nobody else used); rare thing (rare);
 # weather thing now (now).
 ROWS = [
-    ("u1", "weather"), ("u1", "green kiwi"), ("u1", "Green  Kiwi"),
-    ("u2", "Weather"), ("u2", "kiwi green tea"),
-    ("u3", "weather"), ("u3", "rare thing"), ("u3", "weather thing"), ("u4", "weather thing now"),
+    ("u1", "weather"),
+    ("u1", "green kiwi"),
+    ("u1", "Green  Kiwi"),
+    ("u2", "Weather"),
+    ("u2", "kiwi green tea"),
+    ("u3", "weather"),
+    ("u3", "rare thing"),
+    ("u3", "weather thing"),
+    ("u4", "weather thing now"),
     ("u4", "weather thing"),
-]  # fmt: skip
+]
 
 
 def engine() -> DuckDB:

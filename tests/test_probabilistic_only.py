@@ -3,6 +3,7 @@
 import math
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -34,7 +35,7 @@ def test_laplace_noise_below_its_loss() -> None:
     m, scale, tau_prime = 20, Fraction("25.75"), 416
     goal = ProbabilisticDP(epsilon=EPSILON, delta="0.001", users=USERS)
     assert calibrate(goal, m).scale == 40
-    kept = {"tau": 1, "items_per_user": m, "epsilon": EPSILON}
+    kept: dict[str, Any] = {"tau": 1, "items_per_user": m, "epsilon": EPSILON}
     assert exact_delta(scale=scale, tau_prime=tau_prime, **kept) <= DELTA
     # Each high item that is left, and each low one that is taken instead, has odds of exp(1/scale).
     moved = math.floor(EPSILON * scale / 2) + 1
@@ -106,8 +107,10 @@ def test_weighted_set_union() -> None:
     # The threshold is the largest that some number of items needs, so there it is exact.
     sigma = 4.0
     numbers = range(1, 200)
-    needed = [1 / math.sqrt(t) - sigma * stats.norm.ppf(-math.expm1(math.log1p(-exposed) / t))
-              for t in numbers]  # fmt: skip
+    needed = [
+        1 / math.sqrt(t) - sigma * stats.norm.ppf(-math.expm1(math.log1p(-exposed) / t))
+        for t in numbers
+    ]
     threshold = max(needed)
     chances = [
         somebody(float(stats.norm.sf((threshold - 1 / math.sqrt(t)) / sigma)), t) for t in numbers

@@ -9,12 +9,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from anonymity_checks import is_pseudonymous
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import zealous as z
 from zealous.anonymity import Changed, Method, Pseudonym
-from zealous.anonymity.check import is_pseudonymous
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
 from zealous.source import open_log

@@ -28,9 +28,13 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_kind_of_a_log(path: Path) -> None:
     kinds = [
-        z.keywords(2), z.queries(2), z.clicks(2), z.query_pairs(1), z.query_clicks(2),
+        z.keywords(2),
+        z.queries(2),
+        z.clicks(2),
+        z.query_pairs(1),
+        z.query_clicks(2),
         z.columns("url", items_per_user=2),
-    ]  # fmt: skip
+    ]
     goal = z.ProbabilisticDP(epsilon=200, delta="0.01", users=200)
     release = z.publish(z.read_log(path), goal, kinds, select="first")
     found = {
@@ -136,9 +140,9 @@ def test_the_other_guarantee_is_stated_too(path: Path) -> None:
     assert other["definition"] == "indistinguishable"
     assert other["epsilon"] == 4
     assert 0 < other["delta"] < 1e-7  # per person, far below the chance that anybody is breached
-    goal = z.Indistinguishability(epsilon=4, delta="1e-9", users=500_000)
-    other = z.publish(log, goal, kinds).about["also_guaranteed"]
+    each = z.Indistinguishability(epsilon=4, delta="1e-9", users=500_000)
+    other = z.publish(log, each, kinds).about["also_guaranteed"]
     assert other["definition"] == "probabilistic"
     assert 1e-5 < other["delta"] < 1e-2
-    goal = z.Indistinguishability(epsilon=4, delta="1e-9")
-    assert z.publish(log, goal, kinds).about["also_guaranteed"] is None
+    each = z.Indistinguishability(epsilon=4, delta="1e-9")
+    assert z.publish(log, each, kinds).about["also_guaranteed"] is None

@@ -82,19 +82,30 @@ def slowly(truth: Lists, found: Lists, j: int) -> dict[str, float]:
 def test_equal_lists() -> None:
     lists = [["a", "b"], ["c"], ["d", "e", "f"]]
     assert measured(lists, lists, 2) == pytest.approx(
-        {"coverage": 1, "precision": 1, "recall": 1, "average-precision": 1, "ndcg": 1,
-         "map-printed": 5 / 3}
-    )  # fmt: skip
+        {
+            "coverage": 1,
+            "precision": 1,
+            "recall": 1,
+            "average-precision": 1,
+            "ndcg": 1,
+            "map-printed": 5 / 3,
+        }
+    )
 
 
 def test_a_short_list_is_not_punished_in_precision() -> None:
     found = measured([["a", "b", "c", "d", "e"]], [["b"]], 5)
     assert found == pytest.approx(
-        {"coverage": 1, "precision": 1, "recall": 1 / 5, "average-precision": 1 / 5,
-         # gain 4 at once, of 5 + 4/log2(3) + 3/2 + 2/log2(5) + 1/log2(6)
-         "ndcg": 4 / (5 + 4 / math.log2(3) + 3 / 2 + 2 / math.log2(5) + 1 / math.log2(6)),
-         "map-printed": 1 + 2 + 3 + 4 + 5}
-    )  # fmt: skip
+        {
+            "coverage": 1,
+            "precision": 1,
+            "recall": 1 / 5,
+            "average-precision": 1 / 5,
+            # gain 4 at once, of 5 + 4/log2(3) + 3/2 + 2/log2(5) + 1/log2(6)
+            "ndcg": 4 / (5 + 4 / math.log2(3) + 3 / 2 + 2 / math.log2(5) + 1 / math.log2(6)),
+            "map-printed": 1 + 2 + 3 + 4 + 5,
+        }
+    )
 
 
 def test_both_lists_are_cut_at_j() -> None:
@@ -121,9 +132,15 @@ def test_coverage_is_over_the_original_s_queries_and_the_rest_over_the_release_s
     found: Lists = [["a"], ["x"], [], [], ["a"]]
     assert measured(truth, found, 2) == pytest.approx(
         # The last query counts 0: the original yields nothing.
-        {"coverage": 1 / 2, "precision": 1 / 3, "recall": 1 / 3, "average-precision": 1 / 3,
-         "ndcg": 1 / 3, "map-printed": 2 / 3}
-    )  # fmt: skip
+        {
+            "coverage": 1 / 2,
+            "precision": 1 / 3,
+            "recall": 1 / 3,
+            "average-precision": 1 / 3,
+            "ndcg": 1 / 3,
+            "map-printed": 2 / 3,
+        }
+    )
 
 
 def test_the_same_candidate_of_another_query_is_no_hit() -> None:
@@ -139,8 +156,9 @@ def test_nothing_found_or_nothing_to_find() -> None:
 def test_each_j_in_turn() -> None:
     rows = list(quality(ranked([["a", "b"]]), ranked([["a", "x"]])))
     assert [(row.at, row.value) for row in rows if row.measure == "precision"] == [
-        (2, 0.5), (5, 0.5),
-    ]  # fmt: skip
+        (2, 0.5),
+        (5, 0.5),
+    ]
     assert {row.measure for row in rows} == {"coverage", *PRECISE}
 
 

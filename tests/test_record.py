@@ -56,19 +56,26 @@ def recorded(planned: Plan) -> dict[str, Any]:
     goal = planned.goal
     about = {
         "guarantee": {
-            "epsilon": float(goal.epsilon), "delta": float(goal.delta), "users": goal.users,
-            "neighbors": goal.neighbors, "unit": goal.unit,
+            "epsilon": float(goal.epsilon),
+            "delta": float(goal.delta),
+            "users": goal.users,
+            "neighbors": goal.neighbors,
+            "unit": goal.unit,
             "exact": {"epsilon": str(goal.epsilon), "delta": str(goal.delta)},
         },
         "columns": ROLES,
         "plan": [
-            {"kind": part.name(), "settings": part.kind.settings(), "select": "random",
-             **figures(part)}
+            {
+                "kind": part.name(),
+                "settings": part.kind.settings(),
+                "select": "random",
+                **figures(part),
+            }
             for part in planned.parts
         ],
         "files": {part.name(): {"columns": list(part.kind.columns())} for part in planned.parts},
-    }  # fmt: skip
-    return json.loads(json.dumps(about))  # type: ignore[no-any-return]
+    }
+    return json.loads(json.dumps(about))
 
 
 @pytest.mark.parametrize(("goal", "kinds", "options"), ASKED)

@@ -8,6 +8,7 @@ import json
 import os
 import random
 import re
+import shlex
 import stat
 from dataclasses import replace
 from pathlib import Path
@@ -26,7 +27,9 @@ from zealous.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
 from zealous.items import Kind, clicks, columns, keywords, queries, query_clicks, query_pairs
 from zealous.log import read_log
 from zealous.publish import publish
-from zealous.release import FORMAT, Release, Table, file_names, read_release, sorted_table
+from zealous.release import Release, Table, file_names, read_release, sorted_table
+from zealous.remote import Place
+from zealous.schema import FORMAT
 from zealous.version import VERSION
 
 Row = tuple[str, str, str, str]
@@ -125,8 +128,9 @@ def test_rows_are_sorted_by_count_then_item(release: Release) -> None:
         ("gloves", 12),
         ("hats", 12),
     ]
-    given = pa.table({"a": ["y", "x", "ä", "x", "X"], "b": ["1", "2", "1", "1", "1"],
-                      "count": [5, 5, 5, 5, 9]})  # fmt: skip
+    given = pa.table(
+        {"a": ["y", "x", "ä", "x", "X"], "b": ["1", "2", "1", "1", "1"], "count": [5, 5, 5, 5, 9]}
+    )
     found = sorted_table(given, ("a", "b")).arrow.to_pylist()
     assert [row["a"] + row["b"] for row in found] == ["X1", "x1", "x2", "y1", "ä1"]
 
@@ -325,7 +329,7 @@ def test_a_name_that_no_disk_takes(release: Release, tmp_path: Path) -> None:
 def test_the_ledger_is_told_when_all_of_it_is_there(release: Release, tmp_path: Path) -> None:
     told = []
 
-    def written(directory: Path, digest: str) -> None:
+    def written(directory: Place, digest: str) -> None:
         content = (tmp_path / "out" / "release.json").read_bytes()
         assert hashlib.sha256(content).hexdigest() == digest
         told.append(directory)
@@ -342,7 +346,7 @@ def test_the_ledger_is_told_when_all_of_it_is_there(release: Release, tmp_path: 
 def test_the_ledger_is_not_told_of_what_failed(
     release: Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def never(directory: Path, digest: str) -> None:
+    def never(directory: Place, digest: str) -> None:
         raise AssertionError
 
     def fail(*_: object) -> None:
@@ -470,9 +474,12 @@ def test_counts_stay_numbers(tmp_path: Path, release: Release) -> None:
 
 def test_the_command_prints_one_json_object(run: Run, tmp_path: Path) -> None:
     made(tmp_path, kinds=[queries(2)])
-    ran = run("publish", "log.tsv", "--items", "queries,clicks", "--users", 1000, "--epsilon", 2000,
-              "--delta", "0.5", "--items-per-user", 2, "-o", "out", "--json",
-              "--parameters-from", "public-facts")  # fmt: skip
+    ran = run(
+        *shlex.split(
+            "publish log.tsv --items queries,clicks --users 1000 --epsilon 2000 --delta 0.5 "
+            "--items-per-user 2 -o out --json --parameters-from public-facts"
+        )
+    )
     assert ran.code == 0
     printed = json.loads(ran.stdout)
     assert printed.pop("directory") == "out"

@@ -30,7 +30,7 @@ from zealous.errors import LogError, Refused, ReleaseError, UsageError
 from zealous.ledger import Ledger
 from zealous.ledger.place import existing, place
 from zealous.lines import Layout, Skipped
-from zealous.log import is_anonymized, read_log
+from zealous.log import Log, is_anonymized, read_log
 from zealous.release import Release, check_writable, read_release
 from zealous.remote import Remote, StoreError, _connected, _matches, is_known, place_of
 from zealous.source import open_log
@@ -108,7 +108,7 @@ def bucket(server: int, monkeypatch: pytest.MonkeyPatch, request: pytest.Fixture
     return Bucket(server, f"bucket-{abs(hash(request.node.name)):x}"[:40])
 
 
-def made(log: z.Log, **options: Any) -> Release:
+def made(log: Log, **options: Any) -> Release:
     return z.publish(log, GOAL, [z.queries(items_per_user=2)], account=None, **options)
 
 
@@ -547,9 +547,9 @@ def test_a_log_elsewhere_has_one_ledger_by_whatever_name(
     assert existing(["s3://bucket/logs"]) is None
     with pytest.raises(Refused, match="the rest has none"):
         place(["s3://bucket/logs/2026/a.tsv", "s3://bucket/logs/2025/a.tsv"])
-    for apart in (["s3://a/x.tsv", "s3://b/x.tsv"], ["s3://a/x.tsv", tmp_path / "x.tsv"]):
+    for other in ("s3://b/x.tsv", tmp_path / "x.tsv"):
         with pytest.raises(Refused, match="no folder in common"):
-            place(apart)
+            place(["s3://a/x.tsv", other])
     assert place(["s3://a/x/1.tsv", "s3://a/y/2.tsv"]) == place(["s3://a/3.tsv"])
 
 

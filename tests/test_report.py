@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -33,9 +34,15 @@ CHARTS = {
     "total-variation", "caching", "substitution", "coverage", "phrase-pairs", "accuracy",
 }  # fmt: skip
 TABLES = {
-    "in-a-hurry", "privacy", "thresholds", "distinct-over-m", "total-over-m", "average-items",
-    "phrase-pairs-coverage", "accuracy-without-slack",
-}  # fmt: skip
+    "in-a-hurry",
+    "privacy",
+    "thresholds",
+    "distinct-over-m",
+    "total-over-m",
+    "average-items",
+    "phrase-pairs-coverage",
+    "accuracy-without-slack",
+}
 
 
 class Text(HTMLParser):
@@ -146,8 +153,9 @@ def test_it_is_marked_internal(whole: Path) -> None:
 
 def test_findings_are_a_checklist(whole: Path) -> None:
     page = said((whole / "report.html").read_text())
-    for mark, finding in zip(("✓ holds", "✗ does not hold", "? cannot tell"), FINDINGS,
-                             strict=True):  # fmt: skip
+    for mark, finding in zip(
+        ("✓ holds", "✗ does not hold", "? cannot tell"), FINDINGS, strict=True
+    ):
         assert page.count(f"{mark} {finding.claim}") == 2
         assert f"{mark} {finding.claim} Here: {finding.measured}" in page
     assert "The paper: 55 % fewer keywords" in page
@@ -161,8 +169,10 @@ def test_the_paper_stands_beside_ours(tmp_path: Path) -> None:
     with (tmp_path / "figures" / "distinct-over-m.csv").open(newline="") as file:
         rows = {row[""]: row for row in csv.DictReader(file)}
     assert [rows["queries, the paper"][f"m = {m}"] for m in (1, 4, 40)] == [
-        "3334.0", "2087.0", "408.0",
-    ]  # fmt: skip
+        "3334.0",
+        "2087.0",
+        "408.0",
+    ]
     assert float(rows["queries"]["m = 1"]) == pytest.approx(3e3 / 1.2, rel=0.05)
     page = said((tmp_path / "report.html").read_text())
     assert "The paper's figures carry no data" in page
@@ -175,11 +185,17 @@ def test_the_first_table_says_what_is_kept_and_promised(whole: Path) -> None:
     with (whole / "figures" / "in-a-hurry.csv").open(newline="") as file:
         rows = {row["method"]: row for row in csv.DictReader(file)}
     assert list(rows) == [
-        "original", "zealous, epsilon = 5, m = 1", "zealous, epsilon = 5, m = 6",
-        "zealous, epsilon = 1, m = 1", "k-query, k = 10", f"{EVIL}, epsilon = 3, m = 2",
-        "plain-own", "both, epsilon = 1, m = 1", "both, epsilon = 5, m = 1",
+        "original",
+        "zealous, epsilon = 5, m = 1",
+        "zealous, epsilon = 5, m = 6",
+        "zealous, epsilon = 1, m = 1",
+        "k-query, k = 10",
+        f"{EVIL}, epsilon = 3, m = 2",
+        "plain-own",
+        "both, epsilon = 1, m = 1",
+        "both, epsilon = 5, m = 1",
         "both, epsilon = 5, m = 4",
-    ]  # fmt: skip
+    ]
     assert rows["plain-own"]["what it promises"] == (
         f"its own claim, not audited: nobody is named {EVIL}"
     )
@@ -194,16 +210,31 @@ def test_the_first_table_says_what_is_kept_and_promised(whole: Path) -> None:
 
 @pytest.mark.usefixtures("undrawn")
 def test_curves_hold_the_figures_with_their_spread(tmp_path: Path) -> None:
-    rows = [("zealous", epsilon, None, 1, draw, "queries", "average-difference", None, value)
-            for epsilon, values in ((1.0, (5.0, 7.0)), (2.0, (1.0, 3.0)))
-            for draw, value in enumerate(values)]  # fmt: skip
-    rows.append(("k-query", None, 10, None, 0, "queries", "average-difference", None, 4.0))
+    measure = ("queries", "average-difference", None)
+    rows: list[Any] = [
+        ("zealous", epsilon, None, 1, draw, *measure, value)
+        for epsilon, values in ((1.0, (5.0, 7.0)), (2.0, (1.0, 3.0)))
+        for draw, value in enumerate(values)
+    ]
+    rows.append(("k-query", None, 10, None, 0, *measure, 4.0))
     write_report(tmp_path, Results(table=as_table(rows)), (), context(SMALL))
     with (tmp_path / "figures" / "average-difference.csv").open(newline="") as file:
-        found = [(row["curve"], float(row["x"]), float(row["mean"]), float(row["low"]),
-                  float(row["high"]), row["draws"]) for row in csv.DictReader(file)]  # fmt: skip
-    assert found == [("zealous, m = 1", 1, 6, 5, 7, "2"), ("zealous, m = 1", 2, 2, 1, 3, "2"),
-                     ("k-query", 10, 4, 4, 4, "1")]  # fmt: skip
+        found = [
+            (
+                row["curve"],
+                float(row["x"]),
+                float(row["mean"]),
+                float(row["low"]),
+                float(row["high"]),
+                row["draws"],
+            )
+            for row in csv.DictReader(file)
+        ]
+    assert found == [
+        ("zealous, m = 1", 1, 6, 5, 7, "2"),
+        ("zealous, m = 1", 2, 2, 1, 3, "2"),
+        ("k-query", 10, 4, 4, 4, "1"),
+    ]
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -215,9 +246,12 @@ def test_a_log_without_clicks_and_times(tmp_path: Path) -> None:
     assert "What the paper found, with numbers" in page
     with (tmp_path / "figures" / "in-a-hurry.csv").open(newline="") as file:
         assert next(csv.reader(file))[2:] == [
-            "keywords kept", "queries kept", "share of top 100 queries kept",
-            "average difference, queries", "hit probability",
-        ]  # fmt: skip
+            "keywords kept",
+            "queries kept",
+            "share of top 100 queries kept",
+            "average difference, queries",
+            "hit probability",
+        ]
     assert page.count("Not measured on this log.") == 3  # quality, coverage, phrase pairs
     assert not files(tmp_path, "svg") & {"substitution", "coverage", "phrase-pairs"}
     assert "caching" in files(tmp_path, "svg")
@@ -231,7 +265,7 @@ def test_nothing_measured_is_a_page_all_the_same(tmp_path: Path) -> None:
     assert files(tmp_path, "svg") == set()
 
 
-def columns(path: Path, *names: str) -> list[tuple[str, ...]]:
+def columns(path: Path, *names: str) -> list[tuple[Any, ...]]:
     with path.open(newline="") as file:
         return [tuple(row[name] for name in names) for row in csv.DictReader(file)]
 
@@ -242,16 +276,19 @@ def test_an_empty_release_does_not_look_good(tmp_path: Path) -> None:
     results = made(SMALL, ["queries"], own=[Run("flat")], nothing=nothing)
     write_report(tmp_path, results, (), context(SMALL))
     figures = tmp_path / "figures"
-    told = dict(columns(figures / "in-a-hurry.csv", "method", "average difference, queries"))
+    names = ("method", "average difference, queries")
+    told: dict[str, str] = dict(columns(figures / "in-a-hurry.csv", *names))
     assert [told[name] for name in ("zealous, epsilon = 1, m = 1", "flat")] == ["", ""]
     assert told["zealous, epsilon = 5, m = 1"]
     for name in ("average-difference", "rms-difference", "total-variation"):
         found = columns(figures / f"{name}.csv", "curve", "x")
         assert found == [("zealous, m = 1", "5.0"), ("k-query", "5.0"), ("k-query", "10.0")]
     over_m = set(columns(figures / "top-j-over-m.csv", "y", "x"))
-    assert over_m == {("average L1 distance", "1.0"), ("KL divergence, nats", "1.0"),
-                      *((y, x) for y in ("top-j items missing", "share missing")
-                        for x in ("1.0", "6.0"))}  # fmt: skip
+    assert over_m == {
+        ("average L1 distance", "1.0"),
+        ("KL divergence, nats", "1.0"),
+        *((y, x) for y in ("top-j items missing", "share missing") for x in ("1.0", "6.0")),
+    }
     over_j = set(columns(figures / "top-j-over-j.csv", "y", "curve"))
     assert ("KL divergence, nats", "m = 1") in over_j
     assert ("KL divergence, nats", "m = 6") not in over_j
@@ -261,16 +298,22 @@ def test_an_empty_release_does_not_look_good(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("undrawn")
 def test_one_empty_draw_is_enough_to_leave_a_setting_out(tmp_path: Path) -> None:
-    rows = [("zealous", 1.0, None, 1, draw, "queries", measure, None, value)
-            for measure in ("distinct", "average-difference")
-            for draw, value in enumerate((0.0, 3.0))]  # fmt: skip
+    rows = [
+        ("zealous", 1.0, None, 1, draw, "queries", measure, None, value)
+        for measure in ("distinct", "average-difference")
+        for draw, value in enumerate((0.0, 3.0))
+    ]
     write_report(tmp_path, Results(table=as_table(rows)), (), context(SMALL))
     assert "average-difference" not in files(tmp_path, "csv")
     assert "Nothing was published to compare." in said((tmp_path / "report.html").read_text())
     with (tmp_path / "figures" / "in-a-hurry.csv").open(newline="") as file:
         assert next(csv.reader(file)) == [
-            "method", "what it promises", "queries kept", "queries kept, low", "queries kept, high",
-        ]  # fmt: skip
+            "method",
+            "what it promises",
+            "queries kept",
+            "queries kept, low",
+            "queries kept, high",
+        ]
 
 
 def test_a_panel_without_points_says_why() -> None:
@@ -332,16 +375,25 @@ def test_a_claim_in_a_line_is_without_how_it_is_judged(claim: str, short: str) -
 
 
 def test_a_method_of_ones_own_is_shown_at_each_setting() -> None:
-    own = [Run("mine", 1.0, m=2), Run("mine", 3.0, m=2), Run("mine", 3.0, m=7), Run("mine", m=9),
-           Run("other", k=3), Run("other", k=4)]  # fmt: skip
+    own = [
+        Run("mine", 1.0, m=2),
+        Run("mine", 3.0, m=2),
+        Run("mine", 3.0, m=7),
+        Run("mine", m=9),
+        Run("other", k=3),
+        Run("other", k=4),
+    ]
     asked = Asked(results=made(SMALL, ["queries"], own), study=SMALL.as_object())
     assert [each for each in asked.entries() if each.method in ("mine", "other")] == [
         Entry(method=name, epsilon=epsilon, k=k, m=m) for name, epsilon, k, m in own
     ]
     lines = asked.lines("distinct", "queries", "epsilon")
     assert {line.label: [point.x for point in line.points] for line in lines} == {
-        "zealous, m = 1": [1, 5], "mine, m = 2": [1, 3], "mine, m = 7": [3], "mine, m = 9": [0],
-    }  # fmt: skip
+        "zealous, m = 1": [1, 5],
+        "mine, m = 2": [1, 3],
+        "mine, m = 7": [3],
+        "mine, m = 9": [0],
+    }
     looks = [line.look for line in lines]
     assert len({(look.marker, str(look.stroke), look.hollow) for look in looks}) == len(looks)
     over_k = {line.label: len(line.points) for line in asked.lines("distinct", "queries", "k")}
@@ -362,15 +414,22 @@ def test_a_panel_of_ones_own_measure_is_titled_by_its_kind_alone() -> None:
 @pytest.mark.parametrize("worst", [math.inf, -math.inf, math.nan, 1.7e308, None])
 def test_only_what_is_finite_is_drawn(worst: float | None, along: float | None) -> None:
     values = [worst, -1e149, 3.0, 1e-300, 1e149]
-    rows = [("zealous", float(place), None, 1, 0, "queries", "mine", along, value)
-            for place, value in enumerate(values)]  # fmt: skip
+    rows: list[Any] = [
+        ("zealous", float(place), None, 1, 0, "queries", "mine", along, value)
+        for place, value in enumerate(values)
+    ]
     rows.append(("flat", None, None, None, 0, "queries", "mine", along, worst))
     asked = Asked(results=Results(table=as_table(rows)), study=SMALL.as_object())
     chart = own_chart(asked, "mine", "own-measure-1")
     svg, _ = style.svg_and_png(lambda: figure(chart, "internal"))
     assert svg
-    means = {point.y.mean for row in chart.rows for panel in row for line in panel.lines
-             for point in line.points}  # fmt: skip
+    means = {
+        point.y.mean
+        for row in chart.rows
+        for panel in row
+        for line in panel.lines
+        for point in line.points
+    }
     assert means == ({-1e149, 3, 1e-300, 1e149} if along is None else {1e149})
 
 
@@ -456,8 +515,13 @@ def test_numbers_in_print() -> None:
     assert shown(spread._replace(draws=1)) == ("1,234", "")
     assert shown("text") == ("text", "")
     assert [number(value) for value in (None, True, 0.0, 7, 99.95, float("inf"))] == [
-        "–", "yes", "0", "7", "100", "inf",
-    ]  # fmt: skip
+        "–",
+        "yes",
+        "0",
+        "7",
+        "100",
+        "inf",
+    ]
     assert [plain(value) for value in (0.3, 1e-6, 2.5e-5, 1500)] == [
         "0.3",
         "10⁻⁶",
@@ -467,9 +531,11 @@ def test_numbers_in_print() -> None:
 
 
 def test_inlined_pictures_keep_only_ids_that_are_used() -> None:
-    svg = ('<?xml version="1.0"?><!DOCTYPE svg><svg xmlns="http://www.w3.org/2000/svg" width="9pt">'
-           '<g id="axes_1"><path id="m1"/><use xlink:href="#m1" clip-path="url(#c)"/></g>'
-           '<clipPath id="c"/></svg>')  # fmt: skip
+    svg = (
+        '<?xml version="1.0"?><!DOCTYPE svg><svg xmlns="http://www.w3.org/2000/svg" width="9pt">'
+        '<g id="axes_1"><path id="m1"/><use xlink:href="#m1" clip-path="url(#c)"/></g>'
+        '<clipPath id="c"/></svg>'
+    )
     assert inline(svg, "one", 'a "b"') == (
         '<svg role="img" aria-label="a &#34;b&#34;"><g><path id="one-m1"/>'
         '<use href="#one-m1" clip-path="url(#one-c)"/></g><clipPath id="one-c"/></svg>'
@@ -477,12 +543,18 @@ def test_inlined_pictures_keep_only_ids_that_are_used() -> None:
 
 
 def test_a_sheet_has_a_spread_in_three_columns() -> None:
-    sheet = Sheet(name="s", title="s", headings=["who", "n"],
-                  rows=[["a", Spread(2, 1, 3, 2)], ["b", None], ["c", 4]])  # fmt: skip
+    sheet = Sheet(
+        name="s",
+        title="s",
+        headings=["who", "n"],
+        rows=[["a", Spread(2, 1, 3, 2)], ["b", None], ["c", 4]],
+    )
     assert sheet.table().to_pydict() == {
-        "who": ["a", "b", "c"], "n": [2, None, 4], "n, low": [1, None, None],
+        "who": ["a", "b", "c"],
+        "n": [2, None, 4],
+        "n, low": [1, None, None],
         "n, high": [3, None, None],
-    }  # fmt: skip
+    }
 
 
 def test_a_chart_without_points_is_empty() -> None:
@@ -491,5 +563,6 @@ def test_a_chart_without_points_is_empty() -> None:
     assert Chart(name="c", title="c", rows=[[panel]]).empty()
     assert Chart(name="c", title="c", rows=[]).empty()
     full = Line(label="l", points=[Point(1, Spread(1, 1, 1, 1))], look=BLACK)
-    assert not Chart(name="c", title="c", rows=[[panel], [Panel(
-        title="t", x=Axis("x"), y="y", lines=[full])]]).empty()  # fmt: skip
+    assert not Chart(
+        name="c", title="c", rows=[[panel], [Panel(title="t", x=Axis("x"), y="y", lines=[full])]]
+    ).empty()

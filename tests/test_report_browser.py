@@ -36,10 +36,18 @@ _MEASURE = """<script>addEventListener("load", () => {
 
 def chromium(tmp_path: Path, *arguments: str) -> str:
     done = subprocess.run(
-        [str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu",
-         f"--user-data-dir={tmp_path / 'profile'}", *arguments],
-        check=True, capture_output=True, timeout=120,
-    )  # fmt: skip
+        [
+            str(CHROMIUM),
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            f"--user-data-dir={tmp_path / 'profile'}",
+            *arguments,
+        ],
+        check=True,
+        capture_output=True,
+        timeout=120,
+    )
     return done.stdout.decode()
 
 

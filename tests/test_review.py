@@ -62,9 +62,16 @@ def test_a_blocked_term_goes_from_every_table(parent: Path, tmp_path: Path) -> N
 
 @pytest.mark.parametrize(
     ("term", "goes"),
-    [("green tea", True), ("Green-TEA!", True), ("tea green", False), ("gree", False),
-     ("green t", False), ("een", False), ("tea", True)],
-)  # fmt: skip
+    [
+        ("green tea", True),
+        ("Green-TEA!", True),
+        ("tea green", False),
+        ("gree", False),
+        ("green t", False),
+        ("een", False),
+        ("tea", True),
+    ],
+)
 def test_terms_are_whole_words_in_order(
     term: str, goes: bool, parent: Path, tmp_path: Path
 ) -> None:
@@ -91,15 +98,18 @@ def test_personal_data_goes_unless_allowed(parent: Path, tmp_path: Path) -> None
     found = review(parent, flag_pii=True)
     assert items(found.release, "queries") == {"green tea", "shoes"}
     assert {flag.why for flag in found.flagged} == {
-        "e-mail address", "street address", "telephone number",
-    }  # fmt: skip
+        "e-mail address",
+        "street address",
+        "telephone number",
+    }
     allow = listed(tmp_path, "12 ELM Street", "shoes\t12 elm street")
     kept = review(parent, flag_pii=True, allow=allow)
     assert items(kept.release, "queries") == {"green tea", "shoes", "12 elm street"}
     assert ("shoes", "12 elm street") in items(kept.release, "query-pairs")
     assert {flag.item for flag in kept.flagged if flag.kept} == {
-        ("12 elm street",), ("shoes", "12 elm street"),
-    }  # fmt: skip
+        ("12 elm street",),
+        ("shoes", "12 elm street"),
+    }
 
 
 def test_allowed_stays_though_blocked(parent: Path, tmp_path: Path) -> None:
@@ -188,8 +198,12 @@ def test_check_digits() -> None:
 
 def test_words_are_those_of_keywords() -> None:
     assert words("Straße नमस्ते 東京-2020, e\u0301t\u00e9") == [
-        "strasse", "नमस्ते", "東京", "2020", "été",
-    ]  # fmt: skip
+        "strasse",
+        "नमस्ते",
+        "東京",
+        "2020",
+        "été",
+    ]
 
 
 # The child
@@ -213,8 +227,15 @@ def test_the_child_is_a_release_of_its_own(parent: Path, tmp_path: Path) -> None
     assert old["also_guaranteed"]["definition"] == "indistinguishable"
     assert about["also_guaranteed"] == {**old["also_guaranteed"], **composed}
     assert about["id"] != old["id"]
-    for kept in ("plan", "ledger", "selection_key", "period", "parameters_from", "cleaning",
-                 "columns"):  # fmt: skip
+    for kept in (
+        "plan",
+        "ledger",
+        "selection_key",
+        "period",
+        "parameters_from",
+        "cleaning",
+        "columns",
+    ):
         assert about[kept] == old[kept]
     assert old["guarantee"]["definition"] == "probabilistic"
     for kind, before in found.before.items():
@@ -334,9 +355,13 @@ def test_an_unsound_parent_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("content", "told"),
-    [(b"", "holds no term"), (b"# only\n\n", "holds no term"), (b"\xff\xfe", "UTF-8"),
-     (b"tea\n---\n", "line 2 of list.txt")],
-)  # fmt: skip
+    [
+        (b"", "holds no term"),
+        (b"# only\n\n", "holds no term"),
+        (b"\xff\xfe", "UTF-8"),
+        (b"tea\n---\n", "line 2 of list.txt"),
+    ],
+)
 def test_bad_lists(content: bytes, told: str, parent: Path, tmp_path: Path) -> None:
     (tmp_path / "list.txt").write_bytes(content)
     with pytest.raises(UsageError, match=told):
@@ -362,7 +387,12 @@ def test_the_command_writes_and_tells(parent: Path, tmp_path: Path) -> None:
     assert ran.exit_code == 0
     found = json.loads(ran.stdout)
     assert found["review"] == read_release(tmp_path / "child").about["review"]
-    assert {"kind": "queries", "item": ["12 elm street"], "count": 20, "why": "street address",
-            "kept": False} in found["flagged"]  # fmt: skip
+    assert {
+        "kind": "queries",
+        "item": ["12 elm street"],
+        "count": 20,
+        "why": "street address",
+        "kept": False,
+    } in found["flagged"]
     ran = CliRunner().invoke(command, [*arguments[:-1], str(tmp_path / "second")])
     assert "not probabilistic" in " ".join(ran.stdout.split())

@@ -157,14 +157,16 @@ def test_a_key_that_is_found_twice_has_one_noise() -> None:
         def __call__(self, **asked: Any) -> list[pa.RecordBatch]:
             return super().__call__(**{**asked, "without": None})
 
-    for mechanism in (*ALL, partial(Prior, prior=table({"aa": 1}))):
+    prior: Any = partial(Prior, prior=table({"aa": 1}))
+    for mechanism in (*ALL, prior):
         found = tiny(mechanism, bounds=(3, 3)).release(Forgetful(SURE), seeded_bytes(1))
         keys = listed(pa.Table.from_batches(found))
         assert len(keys) == len(set(keys)) == 3
 
 
 def test_a_log_without_items_publishes_nothing() -> None:
-    for log in ({}, {"p": []}, {"p": ["aa"]}):
+    logs: list[dict[str, list[str]]] = [{}, {"p": []}, {"p": ["aa"]}]
+    for log in logs:
         for mechanism in ALL:
             calm = Round(bound=2, scale=100, threshold=10 * WEIGHT)
             rounds = Rounds.release(
@@ -207,7 +209,7 @@ def test_a_list_steers_every_round_and_is_published_by_noise_too() -> None:
     ],
 )
 def test_what_cannot_be_drawn_is_refused(wrong: dict[str, Any]) -> None:
-    right = {
+    right: dict[str, Any] = {
         "items_per_user": 1,
         "scale": Fraction(5),
         "rounds": (Round(bound=1, scale=500, threshold=4000),),
@@ -215,6 +217,7 @@ def test_what_cannot_be_drawn_is_refused(wrong: dict[str, Any]) -> None:
     Prior(**right)
     with pytest.raises(UsageError):
         Prior(**{**right, **wrong})
+    given: dict[str, Any] = {"bound": 1, "scale": 500, "threshold": 4000}
     for name, value in (
         ("bound", 1001),
         ("bound", 0),
@@ -222,7 +225,7 @@ def test_what_cannot_be_drawn_is_refused(wrong: dict[str, Any]) -> None:
         ("scale", 1.5),
     ):
         with pytest.raises(UsageError, match="round"):
-            Round(**{"bound": 1, "scale": 500, "threshold": 4000, name: value})
+            Round(**{**given, name: value})
 
 
 # The noise

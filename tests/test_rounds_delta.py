@@ -187,7 +187,7 @@ def test_under_replace_what_is_hidden_costs_little() -> None:
     free = told(each, scale, 1, replaced, NO)
     for exposed in ("1e-9", "1e-4", "0.1", "0.5"):
         found = told(each, scale, 1, replaced, Decimal(exposed))
-        assert free < found <= min(free + Decimal(exposed), 1)
+        assert free < found <= min(free + Decimal(exposed), Decimal(1))
     assert told(each, scale, 1, replaced, Decimal("1e-6")) < free * Decimal("1.001")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -76,9 +77,9 @@ def test_the_next_run_removes_what_a_killed_one_left(tmp_path: Path) -> None:
 def test_a_killed_command_leaves_nothing_to_the_next(tmp_path: Path) -> None:
     log, place = tmp_path / "log.csv", temporary(tmp_path)
     log.write_text("user,query\n" + "".join(f"u{n},query {n % 999}\n" for n in range(200_000)))
-    command = [sys.executable, "-c", "from zealous.cli import main; main()", "publish", log,
-               "--items", "queries", "--items-per-user", "1", "--users", "200000", "--epsilon", "1",
-               "--delta", "1e-6", "--temporary", place, "--no-ledger", "-o"]  # fmt: skip
+    program = [sys.executable, "-c", "from zealous.cli import main; main()", "publish", str(log)]
+    goal = "--items queries --items-per-user 1 --users 200000 --epsilon 1 --delta 1e-6"
+    command = [*program, *shlex.split(goal), "--temporary", str(place), "--no-ledger", "-o"]
     process = subprocess.Popen([*command, tmp_path / "a"], stderr=subprocess.DEVNULL)
     try:
         while not list(place.glob("*/*/staged-*")) and process.poll() is None:

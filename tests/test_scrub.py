@@ -10,12 +10,12 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from anonymity_checks import is_pseudonymous, is_scrubbed
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from test_pseudonym import applied
 
 from zealous.anonymity import Scrub
-from zealous.anonymity.check import is_pseudonymous, is_scrubbed
 from zealous.anonymity.names import (
     ABBREVIATED,
     FIRST,

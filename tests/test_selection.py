@@ -72,7 +72,7 @@ def law(each: Selection, count: int) -> Law:
         for noisy in range(most + 1, count + most + 1):
             chances = decimal(part) * chance(each.scale, most, noisy - count)
             found[noisy] = found.get(noisy, Decimal(0)) + chances
-    found[None] = 1 - sum(found.values())
+    found[None] = 1 - sum(found.values(), Decimal(0))
     return found
 
 

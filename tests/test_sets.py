@@ -203,7 +203,7 @@ def test_no_set_has_more_people_than_its_parts(case: Case, tmp_path: Path, engin
 @pytest.mark.parametrize("family", FAMILIES)
 def test_what_limits_a_set(family: str) -> None:
     """Pairs by single things as they were counted again; larger sets by the smaller ones."""
-    names = {("a",): 9, ("b",): 8, ("c",): 7}
+    names: Published = {("a",): 9, ("b",): 8, ("c",): 7}
     pairs = dict.fromkeys(oracle.possible("itemsets", "abc", 2), 3)
     case = Case(family, basket=True)
     _, two, three = (after(kind, [names, pairs]).grown for kind in kinds(case, 3, 3))
@@ -223,8 +223,9 @@ def test_a_sequence_may_have_more_people_than_its_parts(tmp_path: Path, engine: 
     case = Case("sequences", basket=True)
     things: Published = {("a",): 9, ("b",): 8, ("c",): 1}
     pairs: Published = {("a", "b"): 9, ("b", "c"): 1}
-    _, two, three = (counted(engine, path, case, after(kind, [things, pairs]))
-                     for kind in kinds(case, 3, 3))  # fmt: skip
+    _, two, three = (
+        counted(engine, path, case, after(kind, [things, pairs])) for kind in kinds(case, 3, 3)
+    )
     assert two == {("a", "a"): 9, ("a", "b"): 9, ("b", "b"): 9}
     assert three == {("a", "b", "c"): 9}
 
@@ -248,8 +249,13 @@ def sequences_of(
 
 def test_all_of_one_moment_is_together(tmp_path: Path, engine: DuckDB) -> None:
     """Nobody can tell which of two things of one moment came first, whatever their names are."""
-    lines = ["user,thing,when", "1,a,2026-01-01 10:00", "1,b,2026-01-01 10:00",
-             "1,c,2026-01-01 10:01", "1,d,"]  # fmt: skip
+    lines = [
+        "user,thing,when",
+        "1,a,2026-01-01 10:00",
+        "1,b,2026-01-01 10:00",
+        "1,c,2026-01-01 10:01",
+        "1,d,",
+    ]
     found = sequences_of(engine, tmp_path / "log.csv", lines)
     assert found == {("a", "c"): 1, ("b", "c"): 1}
 
@@ -334,12 +340,19 @@ def test_who_has_more_keeps_what_was_published_most(tmp_path: Path, engine: Duck
 def test_the_kinds_of_a_family() -> None:
     made = itemsets("x", "y", max_size=3, items_per_user=5, basket="b")
     assert [kind.name() for kind in made] == [
-        "people", "things:x/y", "itemsets-1:x/y", "itemsets-2:x/y", "itemsets-3:x/y",
-    ]  # fmt: skip
+        "people",
+        "things:x/y",
+        "itemsets-1:x/y",
+        "itemsets-2:x/y",
+        "itemsets-3:x/y",
+    ]
     assert [kind.items_per_user for kind in made] == [1, 5, 5, 10, 10]
     assert [kind.columns() for kind in made[:4]] == [
-        ("who",), ("item_1",), ("item_1",), ("item_1", "item_2"),
-    ]  # fmt: skip
+        ("who",),
+        ("item_1",),
+        ("item_1",),
+        ("item_1", "item_2"),
+    ]
     assert made[3].builds_on() == ("things:x/y", "itemsets-1:x/y")
     assert isinstance(made[0], People)
     assert isinstance(made[1], Things)

@@ -35,8 +35,9 @@ def publish(run: Run, tmp_path: Path) -> Publish:
 
     def command(table: str, items: str, *arguments: object, out: str = "out") -> Ran:
         before = {*tmp_path.iterdir(), tmp_path / "tmp"}
-        ran = run("publish", table, "--user", "customer", "--items", items, *GOAL, *arguments,
-                  "-o", out)  # fmt: skip
+        ran = run(
+            "publish", table, "--user", "customer", "--items", items, *GOAL, *arguments, "-o", out
+        )
         assert "unforeseen" not in ran.said
         assert "Traceback" not in ran.said
         if ran.code:
@@ -117,8 +118,10 @@ def test_sets_of_baskets(publish: Publish, tmp_path: Path) -> None:
     assert tables(tmp_path / "out", "itemsets", 3) == [SETS[0], {("milk", "tea"): 40}, {}]
 
 
-@pytest.mark.parametrize("order", [["--time", "when"], ["--basket", "invoice"],
-                                   ["--time", "when", "--basket", "invoice"]])  # fmt: skip
+@pytest.mark.parametrize(
+    "order",
+    [["--time", "when"], ["--basket", "invoice"], ["--time", "when", "--basket", "invoice"]],
+)
 def test_sequences(order: list[str], publish: Publish, tmp_path: Path) -> None:
     write(tmp_path / "shop.csv", shop())
     assert publish("shop.csv", "sequences:product", *order, "--select", "frequent").code == 0
@@ -172,21 +175,30 @@ def test_no_character_parts_things(publish: Publish, tmp_path: Path) -> None:
 
 
 def test_lines_and_tabs_are_blanks_and_formulas_are_text(publish: Publish, tmp_path: Path) -> None:
-    rows = [(f"c{user}", None, None, name) for user in range(9) for name in
-            ("a\nb", "a \t b", "a\r\nb", "=1+1", "+x", " tidy ")]  # fmt: skip
+    rows = [
+        (f"c{user}", None, None, name)
+        for user in range(9)
+        for name in ("a\nb", "a \t b", "a\r\nb", "=1+1", "+x", " tidy ")
+    ]
     write(tmp_path / "shop.parquet", rows)
     assert publish("shop.parquet", "itemsets:product", "--max-size", 2).code == 0
     found = pq.read_table(tmp_path / "out" / "itemsets-2-product.parquet").to_pylist()
     pairs = {(row["item_1"], row["item_2"]) for row in found}
-    assert pairs == {("+x", "=1+1"), ("+x", "a b"), ("+x", "tidy"), ("=1+1", "a b"),
-                     ("=1+1", "tidy"), ("a b", "tidy")}  # fmt: skip
+    assert pairs == {
+        ("+x", "=1+1"),
+        ("+x", "a b"),
+        ("+x", "tidy"),
+        ("=1+1", "a b"),
+        ("=1+1", "tidy"),
+        ("a b", "tidy"),
+    }
     text = (tmp_path / "out" / "itemsets-2-product.csv").read_text()
     assert "'+x,'=1+1,9\n" in text
 
 
 def test_what_is_no_thing_and_what_is_one(publish: Publish, tmp_path: Path) -> None:
     """Of three columns the same thing is one, as is one that comes twice in a basket."""
-    rows = []
+    rows: list[tuple[object, ...]] = []
     for user in range(20):
         rows += [
             (user, 1, "flu", "flu", "?"),
@@ -385,11 +397,13 @@ def test_diagnoses(family: str, publish: Publish, real: Path, tmp_path: Path) ->
     """What is published is what the oracle counts, given the things that were found."""
     with gzip.open(real / "patient_diagnoses.csv.gz", "rt") as file:
         lines = list(itertools.islice(csv.reader(file), 20_000))
-    write(tmp_path / "visits.csv", lines[1:], "customer,visit,diag_1,diag_2,diag_3")
+    write(tmp_path / "visits.csv", map(tuple, lines[1:]), "customer,visit,diag_1,diag_2,diag_3")
     how = ["--basket", "visit", "--max-size", 2, "--users", 50_000, "--epsilon", 90_000]
     assert publish("visits.csv", f"{family}:diag_1/diag_2/diag_3", *how).code == 0
-    names = [name.format("diag_1-diag_2-diag_3") for name in
-             ("things-{}", f"{family}-1-{{}}", f"{family}-2-{{}}")]  # fmt: skip
+    names = [
+        name.format("diag_1-diag_2-diag_3")
+        for name in ("things-{}", f"{family}-1-{{}}", f"{family}-2-{{}}")
+    ]
     things, single, pairs = (published(tmp_path / "out", name) for name in names)
     rows = [oracle.Row(user, tuple(values), visit) for user, visit, *values in lines[1:]]
     people = oracle.histories(family, rows, basket=True, timed=False)

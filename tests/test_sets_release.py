@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
@@ -73,8 +74,11 @@ def test_shares_add_up_and_only_what_needs_it_has_a_delta(family: str, goal: Gua
     assert all(part.delta <= part.goal.delta for part in planned.parts)
     noise = "of-smaller-gaussian" if goal is PEOPLES else "of-smaller"
     assert [part.mechanism.name for part in planned.parts] == [
-        "listed", "zealous", "listed", *[noise] * 4,
-    ]  # fmt: skip
+        "listed",
+        "zealous",
+        "listed",
+        *[noise] * 4,
+    ]
     exposed = {name for name, part in parts.items() if part.goal.delta}
     assert exposed == (
         {"things:product", *(f"{family}-{size}:product" for size in range(2, 6))}
@@ -137,8 +141,9 @@ def test_publish_carries_out_a_plan(family: str, run: Run, tmp_path: Path) -> No
     assert rows(tmp_path / "out", f"{family}-2-product") == pairs
     more: tuple[list[object], ...] = (["--max-size", 3], ["--basket", "invoice"])
     for each in more:
-        done = run("publish", "shop.csv", "--user", "customer", "--plan", "plan.json", *each,
-                   "-o", "other")  # fmt: skip
+        done = run(
+            "publish", "shop.csv", "--user", "customer", "--plan", "plan.json", *each, "-o", "other"
+        )
         assert done.code == 2
         assert str(each[0]) in done.stderr
         assert not (tmp_path / "other").exists()
@@ -173,9 +178,11 @@ def test_both_families_are_verified(run: Run, tmp_path: Path) -> None:
     goal = ["--users", 100, "--epsilon", 60, "--delta", "0.001"]
     about = publish(run, *items, "--max-size", 3, *goal)
     assert [part["kind"] for part in about["plan"]] == [
-        "people", "things:product", *(f"itemsets-{n}:product" for n in (1, 2, 3)),
+        "people",
+        "things:product",
+        *(f"itemsets-{n}:product" for n in (1, 2, 3)),
         *(f"sequences-{n}:product" for n in (1, 2, 3)),
-    ]  # fmt: skip
+    ]
     assert sum(shares(about, "epsilon").values()) == 60
     delta = shares(about, "delta")
     assert {name: share for name, share in delta.items() if share} == {
@@ -183,8 +190,10 @@ def test_both_families_are_verified(run: Run, tmp_path: Path) -> None:
     }
 
 
-GAUSSIAN = ["--guarantee", "indistinguishable", "--epsilon", 9000, "--delta", "0.001",
-            "--accept-delta", "--items", "itemsets:product", "--max-size", 2]  # fmt: skip
+GAUSSIAN = shlex.split(
+    "--guarantee indistinguishable --epsilon 9000 --delta 0.001 --accept-delta "
+    "--items itemsets:product --max-size 2"
+)
 
 
 @pytest.mark.parametrize("name", ["rounds", "things:product=rounds"])
@@ -206,8 +215,11 @@ def test_one_name_is_for_the_things_alone(name: str) -> None:
     planned = plan(PEOPLES, kinds, mechanism=name)
     things = "rounds" if name == "auto" else name
     assert [part.mechanism.name for part in planned.parts] == [
-        "listed", things, "listed", "of-smaller-gaussian",
-    ]  # fmt: skip
+        "listed",
+        things,
+        "listed",
+        "of-smaller-gaussian",
+    ]
     assert planned == plan(PEOPLES, kinds, mechanism={"things:product": name})
 
 

@@ -13,12 +13,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from anonymity_checks import has_similar_histories
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import zealous as z
 from zealous.anonymity import SimilarHistories, anonymize
-from zealous.anonymity.check import has_similar_histories
 from zealous.anonymity.sets import held, sets_of
 from zealous.anonymity.similar_histories import histories
 from zealous.engines.duckdb import DuckDB
@@ -68,14 +68,21 @@ def applied(engine: DuckDB, path: Path, k: int, tolerance: Any = "0.2") -> Given
     rows = engine.rows([Step("all", "select user, id, query from anonymous")])
     left = engine.rows([Step("t", "select table_name from duckdb_tables()")])
     assert left == [("anonymous",)]
-    return Given(rows, {each.what: (each.number, each.of) for each in changed})  # type: ignore[arg-type]
+    return Given(rows, {each.what: (each.number, each.of) for each in changed})
 
 
 def test_by_hand(engine: DuckDB, tmp_path: Path) -> None:
     rows = log(
-        ann="a,b,c,own one", bob="A,B,C", cat="a,b,bobs", dan="x", eve="x,y", fay="x", gil="odd",
-        hal="very odd,!", ida="odder",
-    )  # fmt: skip
+        ann="a,b,c,own one",
+        bob="A,B,C",
+        cat="a,b,bobs",
+        dan="x",
+        eve="x,y",
+        fay="x",
+        gil="odd",
+        hal="very odd,!",
+        ida="odder",
+    )
     path = write(tmp_path / "log.parquet", rows)
     found = applied(engine, path, 3, "0")
     assert found.histories() == {
@@ -126,8 +133,8 @@ def distance(one: set[int], other: set[int]) -> Fraction:
 )
 def test_the_fewest_edits_within_half_the_tolerance(sets: list[set[int]], t: Fraction) -> None:
     pairs = [(number, item) for number, items in enumerate(sets) for item in sorted(items)]
-    numbers, items = (np.array([pair[n] for pair in pairs], np.int64) for n in (0, 1))
-    made = sets_of(numbers, items, np.arange(len(sets)))
+    columns = (np.array([pair[n] for pair in pairs], np.int64) for n in (0, 1))
+    made = sets_of(next(columns), next(columns), np.arange(len(sets)))
     groups = np.zeros(len(sets), np.int64)
     found = held(made, groups)
     shared = set(found.item[found.majority].tolist())
@@ -250,4 +257,4 @@ def test_a_real_shop(engine: DuckDB, real: Path) -> None:
     SimilarHistories(k=5, tolerance="0.2").apply(source)
     rows = engine.rows([Step("all", "select user, query from anonymous")])
     assert rows
-    assert has_similar_histories(rows, 5, "0.2")  # type: ignore[arg-type]
+    assert has_similar_histories(rows, 5, "0.2")

@@ -78,7 +78,7 @@ def test_parts_after_the_deadline_are_not_reached(monkeypatch: pytest.MonkeyPatc
         return Result(part.name, "not finished", seconds)
 
     monkeypatch.setattr(soak, "run", takes_all)
-    monkeypatch.setattr(soak.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr("soak.time.monotonic", lambda: now[0])
     parts = [PART._replace(name=name, minutes=15) for name in "abcd"]
     found = soak.soak(parts, 40, fake())
     assert [result.verdict for result in found] == ["not finished"] * 3 + ["not reached"]

@@ -84,9 +84,14 @@ class TestSame:
 
     def test_compare(self, here: Log, spark: Spark) -> None:
         study = Study(
-            epsilons=(1,), epsilon=1, k=(2,), items_per_user=(2,), kinds=("queries",), draws=1,
+            epsilons=(1,),
+            epsilon=1,
+            k=(2,),
+            items_per_user=(2,),
+            kinds=("queries",),
+            draws=1,
             methods=("k-query",),
-        )  # fmt: skip
+        )
         said: list[str] = []
         wider = replace(study, methods=("k-query", "k-session"))
         there = compare(replace(here, engine=spark), wider, say=said.append)

@@ -115,9 +115,7 @@ def test_a_packed_file_that_is_cut_short(spark: Spark, tmp_path: Path) -> None:
     ("encoding", "word", "mark"),
     [("latin-1", "größe", ""), ("gb18030", "鞋子 ĉ 🥿", "\ufeff"), ("shift_jis", "靴ソ表", "")],
 )
-def test_encodings(
-    encoding: str, word: str, mark: str, engines: Engines, tmp_path: Path
-) -> None:  # fmt: skip
+def test_encodings(encoding: str, word: str, mark: str, engines: Engines, tmp_path: Path) -> None:
     text = f'{mark}user,query\nalice,{word}\nbob,"{word}, {word}"\n'.encode(encoding)
     path = tmp_path / "log.csv"
     path.write_bytes(text + b"mallory\t\x81\n")
@@ -154,9 +152,14 @@ def test_headers_wherever_parts_begin() -> None:
     """One partition may hold the end of a file, whole files, and a file over several batches."""
     split = Split(layout=Layout(delimiter=","), fields=("a", "b"), names=("b",), lists=())
     rows = [
-        (b"1,2", "one", 64), (b"a,b", "two", 0), (b"3,4", "two", 0), (b"a,b", "three", 0),
-        (b"5,6", "three", 0), (b"a,b", "four", 0), (b"a,b", "four", 0),
-    ]  # fmt: skip
+        (b"1,2", "one", 64),
+        (b"a,b", "two", 0),
+        (b"3,4", "two", 0),
+        (b"a,b", "three", 0),
+        (b"5,6", "three", 0),
+        (b"a,b", "four", 0),
+        (b"a,b", "four", 0),
+    ]
     for size in range(1, len(rows) + 1):
         pieces = [rows[at : at + size] for at in range(0, len(rows), size)]
         batches = [

@@ -143,9 +143,14 @@ UNITS: list[dict[str, Any]] = [
 
 
 def units(
-    entries: list[Entry], *, unit: str, session: str | None = None, most: int = 10**9,
-    excluded: Sequence[str] = (), period: str | None = None,
-) -> Counter[Any]:  # fmt: skip
+    entries: list[Entry],
+    *,
+    unit: str,
+    session: str | None = None,
+    most: int = 10**9,
+    excluded: Sequence[str] = (),
+    period: str | None = None,
+) -> Counter[Any]:
     """How many entries each unit of privacy has, its name being what makes it one."""
     found: Counter[Any] = Counter()
     last: dict[str, tuple[int, int]] = {}

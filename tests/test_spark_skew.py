@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -59,10 +60,16 @@ print(json.dumps(told))
 """
 
 
+def write(query: str, path: Path, **how: Any) -> None:
+    found = duckdb.sql(query)
+    assert found is not None
+    found.write_parquet(str(path), **how)
+
+
 def test_neither_a_robot_nor_a_frequent_item_needs_more_memory(tmp_path: Path) -> None:
     need_java()
     log = tmp_path / "log.parquet"
-    duckdb.sql(LOG).write_parquet(str(log), row_group_size=100_000)
+    write(LOG, log, row_group_size=100_000)
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, log, MEMORY, str(M)],
         env=os.environ | {"SPARK_LOCAL_DIRS": str(tmp_path), "TMPDIR": str(tmp_path)},
@@ -91,7 +98,7 @@ def plan(spark: z.Spark, path: Path) -> list[str]:
 
 def test_each_partition_drops_what_it_can_before_it_is_sent(spark: z.Spark, tmp_path: Path) -> None:
     log = tmp_path / "log.parquet"
-    duckdb.sql("select 'u' as user, 'tea' as query").write_parquet(str(log))
+    write("select 'u' as user, 'tea' as query", log)
     found = plan(spark, log)
     marks = []
     for each in reversed(found):
@@ -102,7 +109,13 @@ def test_each_partition_drops_what_it_can_before_it_is_sent(spark: z.Spark, tmp_
         elif "Aggregate" in each:
             marks.append("aggregate")
     assert marks == [
-        "aggregate", "send", "aggregate",  # a user's distinct items: a robot's are in all parts
-        "limit partial", "send", "limit final",  # at most m of a user leave each part
-        "aggregate", "send", "aggregate",  # a frequent item is one row of each part
-    ], found  # fmt: skip
+        "aggregate",
+        "send",
+        "aggregate",  # a user's distinct items: a robot's are in all parts
+        "limit partial",
+        "send",
+        "limit final",  # at most m of a user leave each part
+        "aggregate",
+        "send",
+        "aggregate",  # a frequent item is one row of each part
+    ], found

@@ -15,19 +15,17 @@ from spark import SPARK, Engines, read
 from tail_oracle import FACTS, NAMES, Entry, as_arrow, expected, many, published, write
 from test_spark_parity import md5_rank
 
-import zealous as z
 from zealous.engines.engine import Engine
 from zealous.engines.sql import Step
 from zealous.histogram import histogram
+from zealous.items import tail
 from zealous.source import Source, open_log
 
 pytest_plugins = ("spark",)
 pytestmark = SPARK
 
-KINDS = {kind.name(): kind for kind in z.tail(99)}
-NOBODY: dict[str, dict[str, int]] = {
-    "queries": {}, "keywords": {}, "ngrams-2": {}, "ngrams-3": {}
-}  # fmt: skip
+KINDS = {kind.name(): kind for kind in tail(99)}
+NOBODY: dict[str, dict[str, int]] = {"queries": {}, "keywords": {}, "ngrams-2": {}, "ngrams-3": {}}
 
 
 @pytest.fixture(scope="module")

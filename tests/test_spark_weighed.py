@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
@@ -30,12 +30,14 @@ from weighed import (
 )
 
 import zealous as z
+from zealous.bound import Select
 from zealous.cli import cli
 from zealous.engines.engine import Counted, Engine
 from zealous.engines.sql import Step
 from zealous.errors import ZealousError
 from zealous.histogram import histogram, keepers
 from zealous.items import Kind
+from zealous.log import Log
 from zealous.source import Source, open_log
 from zealous.verify import verify
 
@@ -67,7 +69,7 @@ def opened(engine: Engine, path: Path, kind: Kind) -> Source:
     return open_log(read(engine, path), engine, kind.extra())
 
 
-def counter(source: Source, kind: Kind, select: str = "random") -> Any:
+def counter(source: Source, kind: Kind, select: Select = "random") -> Any:
     return partial(histogram, kind, source, select=select, key=KEY)
 
 
@@ -220,7 +222,7 @@ QUERIES = 60
 
 
 @pytest.fixture
-def log(spark: z.Spark) -> Iterator[Any]:
+def log(spark: z.Spark) -> Log:
     """Everybody asks for something frequent, and for much that nobody else does."""
     chance = random.Random(3)
     rows = []
@@ -239,7 +241,7 @@ MECHANISMS = ["rounds", "gaussian", "domain", "prior"]
 def test_published(mechanism: str, log: Any, fetched: list[int], tmp_path: Path) -> None:
     listed = tmp_path / "listed.csv"
     listed.write_text("query,count\n" + "".join(f"q{n},{99 - n}\n" for n in range(QUERIES + 9)))
-    files = {mechanism: listed} if mechanism in ("domain", "prior") else {}
+    files: dict[str, Any] = {mechanism: listed} if mechanism in ("domain", "prior") else {}
     goal = z.Indistinguishability(epsilon=12, delta="1e-3", neighbors="add-remove")
     release = z.publish(log, goal, [z.queries(4)], mechanism=mechanism, account=None, **files)
     rows = release["queries"].arrow

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import operator
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from typing import Any, get_args
 
 import numpy as np
@@ -191,8 +193,8 @@ def test_neither_a_lower_threshold_nor_less_noise_would_do(
     tried = [top * Fraction(n, 400) for n in range(10, 420)]
 
     def holds(scale: Fraction, tau_prime: int) -> bool:
-        given = {"scale": scale, "tau": 1, "tau_prime": tau_prime, "items_per_user": m}
-        return delta(**given, goal=goal) <= goal.delta
+        needed = delta(scale=scale, tau=1, tau_prime=tau_prime, items_per_user=m, goal=goal)
+        return needed <= goal.delta
 
     assert holds(found.scale, found.tau_prime)
     # Between the scales of the grid at most one more could be had.
@@ -237,8 +239,8 @@ def test_the_places_rise_and_are_dense() -> None:
 
 def test_least_is_the_first_that_holds() -> None:
     for bound in (0, 1, 2, 3, 17, 1000):
-        assert least(lambda place, bound=bound: place >= bound, 0) == bound
-        assert least(lambda place, bound=bound: place >= bound, 5) == max(bound, 5)
+        assert least(partial(operator.le, bound), 0) == bound
+        assert least(partial(operator.le, bound), 5) == max(bound, 5)
     assert least(lambda place: False, 0) is None
 
 

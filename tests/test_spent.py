@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -27,8 +28,7 @@ from zealous.verify import verify
 
 COMMAND = Path(sys.executable).with_name("zealous")
 GOAL = z.ProbabilisticDP(epsilon=20, delta="0.01", users=200)
-OPTIONS = ["--items", "queries", "--items-per-user", "1", "--users", "200", "--epsilon", "20",
-           "--delta", "0.01"]  # fmt: skip
+OPTIONS = shlex.split("--items queries --items-per-user 1 --users 200 --epsilon 20 --delta 0.01")
 ODD = [
     "a.b", "a.", "[0]", "a[0]", "*", "/", "a/b", "-", "--", "a b", " a", "a`b", "``", 'a"b', '"',
     "'", "\n", "a\rb", "\t", "count ", "cöunt", "e\u0301", "😀", "\u202eabc", "\ufeffx", "<b>",
@@ -52,7 +52,9 @@ def publish(folder: Path, kinds: list[Any], **options: Any) -> Path:
     log = z.read_log(folder / "log.parquet", columns=z.Columns(user="uid"))
     engine = DuckDB(memory="1GB", threads=1)
     goal = options.pop("goal", GOAL)
-    return Path(publish_to(folder / "out", log, goal, kinds, engine=engine, **options)[1])
+    _, place = publish_to(folder / "out", log, goal, kinds, engine=engine, **options)
+    assert isinstance(place, Path)
+    return place
 
 
 def entries(folder: Path) -> list[str]:
@@ -232,10 +234,18 @@ def test_who_does_not_listen_ends_no_run(drinks: Path) -> None:
 @pytest.mark.parametrize(
     "redirected",
     [
-        "2>&1 | head -n 1", "2>&1 | true", "| true", "2> /dev/full", "> /dev/full", ">&- 2>&-",
-        "--json >&-", "--json > /dev/full", "--json 2>&-", "<&- >&- 2>&-",
+        "2>&1 | head -n 1",
+        "2>&1 | true",
+        "| true",
+        "2> /dev/full",
+        "> /dev/full",
+        ">&- 2>&-",
+        "--json >&-",
+        "--json > /dev/full",
+        "--json 2>&-",
+        "<&- >&- 2>&-",
     ],
-)  # fmt: skip
+)
 def test_a_terminal_that_is_gone_or_full_loses_no_release(redirected: str, tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text("user,query\n" + "".join(f"{n},tea\n" for n in range(150)))
     words = [str(COMMAND), "publish", "log.csv", *OPTIONS, "-o", "out"]
@@ -252,14 +262,14 @@ def test_an_error_has_its_exit_code_where_nobody_listens(
 ) -> None:
     (tmp_path / "log.csv").write_text("user,query\n")
     (tmp_path / "out").mkdir()
-    words = [COMMAND, "publish", "log.csv", *OPTIONS, "--epsilon", epsilon, "-o", "out"]
+    words = [str(COMMAND), "publish", "log.csv", *OPTIONS, "--epsilon", epsilon, "-o", "out"]
     with open("/dev/full", "w") as full:
         assert subprocess.run(words, cwd=tmp_path, stderr=full, check=False).returncode == code
 
 
 def test_what_is_printed_is_whole_or_said_to_be_lost(tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text("user,query\n" + "".join(f"{n},tea\n" for n in range(150)))
-    words = [COMMAND, "publish", "log.csv", *OPTIONS, "-o", "out", "--json"]
+    words = [str(COMMAND), "publish", "log.csv", *OPTIONS, "-o", "out", "--json"]
     with open("/dev/full", "w") as full:
         done = subprocess.run(
             words, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True, check=True

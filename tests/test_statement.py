@@ -242,8 +242,12 @@ def test_nothing_runs_and_nothing_is_fetched(tmp_path: Path) -> None:
     kind = columns("query", items_per_user=3)
     release = made(tmp_path, PDP, [kind])
     evil = "<script>alert(1)</script>\"'&"
-    about = {**release.about, "id": evil, "period": evil,
-             "ledger": {**TRACKED, "dataset": evil, "ledger": evil}}  # fmt: skip
+    about = {
+        **release.about,
+        "id": evil,
+        "period": evil,
+        "ledger": {**TRACKED, "dataset": evil, "ledger": evil},
+    }
     page = statement(about)
     assert "<script" not in page
     assert evil in Text(page).text
@@ -278,9 +282,18 @@ def test_it_is_one_printed_page(tmp_path: Path) -> None:
     for name in ("parent", "child", "plain"):
         pdf = tmp_path / f"{name}.pdf"
         subprocess.run(
-            [str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", "--no-pdf-header-footer",
-             f"--user-data-dir={tmp_path / 'profile'}", f"--print-to-pdf={pdf}",
-             (tmp_path / name / "statement.html").as_uri()],
-            check=True, capture_output=True, timeout=120,
-        )  # fmt: skip
+            [
+                str(CHROMIUM),
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--no-pdf-header-footer",
+                f"--user-data-dir={tmp_path / 'profile'}",
+                f"--print-to-pdf={pdf}",
+                (tmp_path / name / "statement.html").as_uri(),
+            ],
+            check=True,
+            capture_output=True,
+            timeout=120,
+        )
         assert len(re.findall(rb"/Type\s*/Page\b", pdf.read_bytes())) == 1, name

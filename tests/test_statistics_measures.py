@@ -186,6 +186,7 @@ def test_every_count_is_in_a_bin(counts: list[int]) -> None:
     edges = bins()
     items = 0.0
     for _, density, at in distribution(np.array(counts, np.int64)):
+        assert at is not None
         place = int(np.searchsorted(edges, at, "right"))
         items += density * float(edges[place] - edges[place - 1])
     assert items == pytest.approx(len(counts))

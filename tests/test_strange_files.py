@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -20,16 +21,18 @@ from zealous.report.style import panels, svg
 
 COMMAND = Path(sys.executable).with_name("zealous")
 STRANGE = [
-    "argparse", "ast", "click", "codecs", "collections", "copyreg", "dataclasses", "datetime",
-    "duckdb", "enum", "faulthandler", "functools", "importlib", "inspect", "io", "ir_measures",
-    "jinja2", "json", "matplotlib", "numbers", "numpy", "operator", "os", "pandas", "pickle",
-    "platform", "py4j", "pyarrow", "pyspark", "queue", "random", "re", "rich", "secrets", "select",
+    "argparse", "array", "ast", "click", "codecs", "collections", "concurrent", "copyreg",
+    "dataclasses", "datetime", "duckdb", "enum", "faulthandler", "functools", "importlib",
+    "inspect", "io", "ir_measures", "jinja2", "json", "logging", "matplotlib",
+    "multiprocessing", "numbers", "numpy", "operator", "os", "pandas", "pickle", "platform",
+    "py4j", "pyarrow", "pyspark", "queue", "random", "re", "rich", "runpy", "secrets", "select",
     "shutil", "signal", "sitecustomize", "socket", "sqlglot", "sqlite3", "struct", "subprocess",
     "tempfile", "threading", "token", "traceback", "types", "typing", "usercustomize", "uuid",
-    "warnings", "zealous", "zipfile",
+    "warnings", "weakref", "zealous", "zipfile",
 ]  # fmt: skip
-GOAL = ["--items", "queries", "--items-per-user", "1", "--users", "200", "--epsilon", "20",
-        "--delta", "0.01", "--no-ledger"]  # fmt: skip
+GOAL = shlex.split(
+    "--items queries --items-per-user 1 --users 200 --epsilon 20 --delta 0.01 --no-ledger"
+)
 STUDY = 'epsilons = [1]\nk = [2]\ndraws = 1\nkinds = ["queries", "query-pairs"]\n'
 
 
@@ -53,9 +56,14 @@ def ran(folder: Path) -> str:
 
 def run(folder: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [COMMAND, *map(str, arguments)], cwd=folder, capture_output=True, text=True, check=False,
-        timeout=300, env=os.environ | {"PYTHONSTARTUP": "sitecustomize.py"},
-    )  # fmt: skip
+        [COMMAND, *map(str, arguments)],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+        env=os.environ | {"PYTHONSTARTUP": "sitecustomize.py"},
+    )
 
 
 def test_publishing(folder: Path) -> None:
@@ -66,8 +74,9 @@ def test_publishing(folder: Path) -> None:
 
 def test_the_second_process_of_a_study(folder: Path) -> None:
     (folder / "study.toml").write_text(STUDY)
-    done = run(folder, "compare", "log.csv", "--study", "study.toml", "--memory", "3GB",
-               "--threads", "2", "-o", "study")  # fmt: skip
+    done = run(
+        folder, *shlex.split("compare log.csv --study study.toml --memory 3GB --threads 2 -o study")
+    )
     assert ran(folder) == ""
     assert done.returncode == 0, done.stderr
 
@@ -97,7 +106,10 @@ def test_how_pictures_look_is_not_read_from_the_working_directory(tmp_path: Path
     )
     (tmp_path / "matplotlibrc").write_text("axes.facecolor: red\nxtick.major.size: 20\n")
     told = subprocess.run(
-        [sys.executable, "-P", "-c", program], cwd=tmp_path, capture_output=True, text=True,
+        [sys.executable, "-P", "-c", program],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
         check=True,
-    )  # fmt: skip
+    )
     assert told.stdout == drawn()

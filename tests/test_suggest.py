@@ -92,8 +92,9 @@ def test_phrase_pairs_come_first(tmp_path: Path) -> None:
     found = suggest(folder, ["hotels paris", "green tea"])
     assert found.kind == "phrase-pairs"
     assert [[each.instead for each in one] for one in found.found] == [
-        ["hotels rome"], ["green shoes"],
-    ]  # fmt: skip
+        ["hotels rome"],
+        ["green shoes"],
+    ]
 
 
 @pytest.mark.parametrize(("others", "expected"), [(5000, ["flights rome"]), (5, [])])

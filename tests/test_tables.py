@@ -17,9 +17,7 @@ from zealous.theory import tables as theory
 from zealous.theory.printed import Continuous
 from zealous.theory.tables import Own, Table, tables, zipf
 
-NAMES = [
-    "privacy", "thresholds", "best_tau", "indistinguishable", "accuracy", "negative", "domain",
-]  # fmt: skip
+NAMES = ["privacy", "thresholds", "best_tau", "indistinguishable", "accuracy", "negative", "domain"]
 
 
 def rows(name: str, **own: Any) -> list[dict[str, Any]]:
@@ -82,8 +80,10 @@ def test_thresholds() -> None:
     assert [round(row["tau_prime_continuous_0.001"], 4) for row in found] == [
         81.1205, 79.3479, 78.7260, 78.5753, 78.6827, 78.9534, 79.3368, 79.8027, 80.3316, 80.9101,
     ]  # fmt: skip
-    least = {delta: min(row[f"tau_prime_discrete_{delta}"] for row in found) for delta in
-             ("0.001", "0.01")}  # fmt: skip
+    least = {
+        delta: min(row[f"tau_prime_discrete_{delta}"] for row in found)
+        for delta in ("0.001", "0.01")
+    }
     assert least == {"0.001": 79, "0.01": 69}
     ten_times = 4 * math.log(10)
     for row in found:
@@ -264,9 +264,14 @@ def test_the_command_gives_one_object() -> None:
 
 @pytest.mark.parametrize(
     "vast",
-    [["--epsilon", "1e300"], ["--epsilon", "1e400"], ["--epsilon", "1e20"],
-     ["--users", str(10**400)], ["--items-per-user", str(10**400)]],
-)  # fmt: skip
+    [
+        ["--epsilon", "1e300"],
+        ["--epsilon", "1e400"],
+        ["--epsilon", "1e20"],
+        ["--users", str(10**400)],
+        ["--items-per-user", str(10**400)],
+    ],
+)
 def test_the_command_refuses_what_no_table_can_hold(vast: list[str]) -> None:
     done = CliRunner().invoke(command, vast)
     assert isinstance(done.exception, UsageError)

@@ -38,7 +38,7 @@ from zealous.engines import duckdb
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import UsageError
 from zealous.histogram import histogram
-from zealous.items import Kind, grown, named
+from zealous.items import Kind, grown, named, tail
 from zealous.items.grown import Grown
 from zealous.items.tail import Hours, Lengths, Ngrams, Prefixes, Scripts
 from zealous.mechanism.choose import MECHANISMS
@@ -46,8 +46,10 @@ from zealous.noise import DiscreteLaplace
 from zealous.source import Source, open_log
 
 SELECTS = ("random", "first", "frequent")
-NOBODY: Tables = {"queries": {}, "keywords": {}, "ngrams-2": {}, "ngrams-3": {}}
-KINDS = {kind.name(): kind for kind in z.tail(99)}
+NOBODY: dict[str, Mapping[str, int]] = {
+    name: {} for name in ("queries", "keywords", "ngrams-2", "ngrams-3")
+}
+KINDS = {kind.name(): kind for kind in tail(99)}
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +72,7 @@ def counted(
 ) -> Counter[str]:
     kind = after(name, tables)
     bound = bound or kind.items_per_user
-    how = {"select": "random", "key": 5, "at_least": 1} | how
+    how = {"select": "random", "key": 5, "at_least": 1, **how}
     known = kind.known()
     if listed and isinstance(known, pa.Table):
         how["only"] = known
@@ -300,12 +302,15 @@ def test_phrases(engine: DuckDB, tmp_path: Path) -> None:
     }
     query = "Cheap,  hotels: in-New York new"
     assert one(engine, tmp_path, "ngrams-2", query, tables) == [
-        "cheap hotels", "new york", "york new",
-    ]  # fmt: skip
+        "cheap hotels",
+        "new york",
+        "york new",
+    ]
     assert one(engine, tmp_path, "ngrams-3", query, tables) == []
     assert one(engine, tmp_path, "ngrams-3", "cheap hotels new york", tables) == [
-        "cheap hotels new", "hotels new york",
-    ]  # fmt: skip
+        "cheap hotels new",
+        "hotels new york",
+    ]
     assert one(engine, tmp_path, "ngrams-3", "new york cheap hotels", tables) == []
     assert one(engine, tmp_path, "prefixes-1", query, tables) == ["cheap"]
     assert one(engine, tmp_path, "prefixes-2", query, tables) == ["cheap hotels"]
@@ -401,7 +406,8 @@ def test_noise_goes_on_all_that_there_can_be(
     known = kind.known()
     assert known is not None
     size = len(known)
-    made = MECHANISMS[kind.usual()](items_per_user=kind.items_per_user, scale=Fraction(1, 4))
+    mechanism: Any = MECHANISMS[kind.usual()]
+    made = mechanism(items_per_user=kind.items_per_user, scale=Fraction(1, 4))
     made = made.using(known)
     somebody = [Entry("u", "q", 0)]
     for each, rows in ((source, entries), (opened(engine, tmp_path, somebody), somebody)):
@@ -565,7 +571,7 @@ def test_the_first_and_the_most_frequent(engine: DuckDB, tmp_path: Path) -> None
     rows += [Entry("u", "p q r s", 70 + second) for second in range(3)]
     source = opened(engine, tmp_path, rows)
     for key in range(3):
-        how = {"bound": 1, "key": key}
+        how: dict[str, Any] = {"bound": 1, "key": key}
         assert counted(source, "lengths", NOBODY, select="first", **how) == {"2": 1}
         assert counted(source, "lengths", NOBODY, select="frequent", **how) == {"4": 1}
         assert counted(source, "prefixes-1", NOBODY, select="first", **how) == {"a": 1}

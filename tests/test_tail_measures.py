@@ -13,13 +13,13 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tail_completion import Completion
+from tail_measures import Share, completion, coverage, distances, total_variation
+from tail_queries import Asked, keys, read_asked
 
 import zealous as z
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import ReleaseError, UsageError
-from zealous.evaluate.asked import Asked, keys, read_asked
-from zealous.evaluate.completion import Completion
-from zealous.evaluate.tail import Share, completion, coverage, distances, total_variation
 from zealous.items.tail import Lengths, Questions
 from zealous.source import Source, open_log
 
@@ -241,10 +241,16 @@ def covered_slowly(release: Mapping[str, Rows], texts: Sequence[str]) -> dict[st
         own = {tuple(text.split()) for text, n in rows.items() if n > 0}
         for name, known in (("queries", asked), ("ngrams", own), ("either", asked | own)):
             places = {
-                text: len({i + k for i, run in enumerate(_runs(text, size)) if run in known
-                           for k in range(size)})
+                text: len(
+                    {
+                        i + k
+                        for i, run in enumerate(_runs(text, size))
+                        if run in known
+                        for k in range(size)
+                    }
+                )
                 for text in tail
-            }  # fmt: skip
+            }
             lengths = {text: len(text.split()) for text in tail}
             some = {text: int(bool(n)) for text, n in places.items()}
             found[f"{name}-{size}"] = share(some, ones, tail)
@@ -292,10 +298,10 @@ def completed_slowly(
                 found[name]["often"].append(often)
     shares = {}
     for name in ("", "dropped-"):
-        right, often = found[name]["right"], found[name]["often"]
-        traffic = sum(r * o for r, o in zip(right, often, strict=True))
+        rights, times = found[name]["right"], found[name]["often"]
+        traffic = sum(r * o for r, o in zip(rights, times, strict=True))
         shares[f"{name}after-{given}"] = (
-            Share(traffic / sum(often), sum(right) / len(right)) if right else Share(None, None)
+            Share(traffic / sum(times), sum(rights) / len(rights)) if rights else Share(None, None)
         )
     return shares
 

@@ -29,6 +29,7 @@ from zealous.cli.plan import plan as plan_command
 from zealous.cli.publish import publish as publish_command
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import UsageError
+from zealous.items import itemsets, sequences, tail
 from zealous.ledger import FILE_NAME, Ledger
 from zealous.verify import verify
 
@@ -104,7 +105,7 @@ def test_a_whole_release_against_the_oracle(
     monkeypatch.setattr(DuckDB, "rank_key", lambda _, key, columns: md5_rank(key, columns))
     monkeypatch.setattr(DuckDB, "rank_place", lambda _, rank: md5_place(rank))
     goal = z.ProbabilisticDP(epsilon=9000, delta="0.9", users=10_000)
-    kinds = [z.queries(3), z.keywords(9), *z.tail(2)]
+    kinds = [z.queries(3), z.keywords(9), *tail(2)]
     release = z.publish(
         z.read_log(write(tmp_path / "log.parquet", entries)),
         goal,
@@ -167,10 +168,13 @@ def test_the_tables(publish: Publish, tmp_path: Path) -> None:
         ("1/3", "1/7", ["--split", "queries=2,keywords=5"]),
         ("0.1", "1e-3", ["--split", "keywords=0.3,queries=0.1"]),
         ("3", "2", ["--guarantee", "indistinguishable", "--neighbors", "add-remove"]),
-        ("2", "5", ["--mechanism", "queries=laplace,keywords=laplace", "--guarantee",
-                    "indistinguishable"]),
+        (
+            "2",
+            "5",
+            ["--mechanism", "queries=laplace,keywords=laplace", "--guarantee", "indistinguishable"],
+        ),
     ],
-)  # fmt: skip
+)
 def test_the_total_is_exactly_what_is_said(
     epsilon: str, tail: str, more: list[str], run: Run
 ) -> None:
@@ -198,7 +202,7 @@ def test_the_total_is_exactly_what_is_said(
 
 def test_shares_within_the_tail(run: Run) -> None:
     parts = json.loads(run("plan", *ITEMS, *GOAL, "--tail", 3, "--json").stdout)["parts"]
-    kinds = z.tail(5)
+    kinds = tail(5)
     total = sum(kind.share() for kind in kinds)
     found = spent(parts)
     assert all(found[kind.name()] == 3 * kind.share() / total for kind in kinds)
@@ -232,8 +236,9 @@ def test_the_ledger_keeps_to_its_cap_with_the_tail(
     run: Run, publish: Publish, tmp_path: Path
 ) -> None:
     log(tmp_path / "log.csv")
-    capped = run("ledger", "init", "log.csv", "--dataset", "x", "--cap-epsilon", 2.5,
-                 "--cap-delta", 1)  # fmt: skip
+    capped = run(
+        "ledger", "init", "log.csv", "--dataset", "x", "--cap-epsilon", 2.5, "--cap-delta", 1
+    )
     assert capped.code == 0, capped.said
     ran = publish(*ITEMS, *GOAL, "--tail", "0.6")
     assert ran.code == 1
@@ -308,8 +313,12 @@ def test_with_other_options(more: list[str], publish: Publish, tmp_path: Path) -
 
 
 def test_beside_other_kinds(publish: Publish, tmp_path: Path) -> None:
-    items = ["--items", "queries,query-pairs,keywords", "--items-per-user",
-             "queries=1,query-pairs=2,keywords=7"]  # fmt: skip
+    items = [
+        "--items",
+        "queries,query-pairs,keywords",
+        "--items-per-user",
+        "queries=1,query-pairs=2,keywords=7",
+    ]
     ran = publish(*items, *GOAL, "--tail", 1)
     assert ran.code == 0, ran.said
     most = {part["kind"]: part["items_per_user"] for part in about(tmp_path / "out")["plan"]}
@@ -318,8 +327,12 @@ def test_beside_other_kinds(publish: Publish, tmp_path: Path) -> None:
 
 
 def test_some_of_them_by_their_names(publish: Publish, tmp_path: Path) -> None:
-    items = ["--items", "queries,keywords,ngrams-2,prefixes-2,hours", "--items-per-user",
-             "queries=1,keywords=7,ngrams-2=3,prefixes-2=2,hours=1"]  # fmt: skip
+    items = [
+        "--items",
+        "queries,keywords,ngrams-2,prefixes-2,hours",
+        "--items-per-user",
+        "queries=1,keywords=7,ngrams-2=3,prefixes-2=2,hours=1",
+    ]
     ran = publish(*items, *EXACT)
     assert ran.code == 0, ran.said
     assert sum(spent(about(tmp_path / "out")["plan"]).values()) == 9000
@@ -360,7 +373,7 @@ def test_a_plan_with_hours_needs_times(run: Run, publish: Publish, tmp_path: Pat
 
 def test_a_plan_survives_the_file(tmp_path: Path) -> None:
     goal = z.ProbabilisticDP(epsilon="1/3", delta="1e-9", users=10_000, neighbors="add-remove")
-    planned = z.plan(goal, [z.queries(2), z.keywords(4), *z.tail(3)])
+    planned = z.plan(goal, [z.queries(2), z.keywords(4), *tail(3)])
     write_plan(Approved(planned=planned), tmp_path / "plan.json")
     found = read_plan(tmp_path / "plan.json")
     assert found.planned == planned
@@ -458,11 +471,12 @@ def test_where_it_would_do_nothing_it_is_no_option(refused: Refusal) -> None:
 
 def test_in_python(tmp_path: Path) -> None:
     """An epsilon of their own is a matter of `split`."""
-    for name in ("itemsets", "sequences", "tail"):
-        assert name in z.__all__
-        assert getattr(z, name).__doc__
+    for public in (itemsets, sequences, tail):
+        assert public.__name__ in z.__all__
+        assert getattr(z, public.__name__) is public
+        assert public.__doc__
     path = log(tmp_path / "log.csv", time=False)
-    kinds = [kind for kind in z.tail(5) if kind.name() != "hours"]
+    kinds = [kind for kind in tail(5) if kind.name() != "hours"]
     total = sum(kind.share() for kind in kinds)
     split = {"queries": 1, "keywords": 1} | {
         kind.name(): Fraction(1, 2) * kind.share() / total for kind in kinds
@@ -475,7 +489,7 @@ def test_in_python(tmp_path: Path) -> None:
     assert found["queries"] == found["keywords"] == 1
     assert sum(found.values()) == Fraction(5, 2)
     with pytest.raises(UsageError, match="hours need a column with the time"):
-        z.publish(z.read_log(path), goal, [z.queries(5), z.keywords(5), *z.tail(5)], account=None)
+        z.publish(z.read_log(path), goal, [z.queries(5), z.keywords(5), *tail(5)], account=None)
 
 
 # What the recipient reads
@@ -490,10 +504,14 @@ def section(readme: str, name: str) -> str:
     [
         ([], "users", "Each user", "drawn by a public random key, all different ones alike"),
         (["--select", "first"], "users", "Each user", "the first in time"),
-        (["--select", "frequent", "--unit", "user-day"], "user-days", "Each user on each day",
-         "the one asked most often"),
+        (
+            ["--select", "frequent", "--unit", "user-day"],
+            "user-days",
+            "Each user on each day",
+            "the one asked most often",
+        ),
     ],
-)  # fmt: skip
+)
 def test_the_readme_explains_each_table(
     more: list[str], units: str, each: str, how: str, publish: Publish, tmp_path: Path
 ) -> None:
@@ -526,8 +544,16 @@ def test_the_readme_explains_each_table(
 def test_the_readme_explains_things_and_sets(run: Run, tmp_path: Path) -> None:
     rows = ["customer,invoice,product", *(f"{n},{n},{name}" for n in range(60) for name in "ab")]
     (tmp_path / "shop.csv").write_text("\n".join(rows) + "\n")
-    items = ["--items", "itemsets:product,sequences:product", "--basket", "invoice",
-             "--max-size", 2, "--items-per-user", 4]  # fmt: skip
+    items = [
+        "--items",
+        "itemsets:product,sequences:product",
+        "--basket",
+        "invoice",
+        "--max-size",
+        2,
+        "--items-per-user",
+        4,
+    ]
     ran = run("publish", "shop.csv", "--user", "customer", *items, *EXACT, "--no-ledger", "-o", "o")
     assert ran.code == 0, ran.said
     readme = (tmp_path / "o" / "README.md").read_text()
@@ -571,8 +597,18 @@ def printed(page: Path) -> int:
     """On how many pages it is printed."""
     pdf, profile = page.with_suffix(".pdf"), page.parents[1] / "profile"
     subprocess.run(
-        [str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", "--no-pdf-header-footer",
-         f"--user-data-dir={profile}", f"--print-to-pdf={pdf}", page.as_uri()],
-        check=True, capture_output=True, timeout=120,
-    )  # fmt: skip
+        [
+            str(CHROMIUM),
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--no-pdf-header-footer",
+            f"--user-data-dir={profile}",
+            f"--print-to-pdf={pdf}",
+            page.as_uri(),
+        ],
+        check=True,
+        capture_output=True,
+        timeout=120,
+    )
     return len(re.findall(rb"/Type\s*/Page\b", pdf.read_bytes()))

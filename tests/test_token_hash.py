@@ -9,13 +9,13 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from anonymity_checks import is_pseudonymous, is_token_hashed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_pseudonym import applied
 
 import zealous as z
 from zealous.anonymity import TokenHash, anonymize
-from zealous.anonymity.check import is_pseudonymous, is_token_hashed
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import UsageError
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -102,7 +103,8 @@ def test_other_methods_and_no_knowledge_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="pseudonym"):
         uniqueness(log, tokens, seed=1)
     bundle = anonymize(tmp_path / "p", log, Pseudonym()).bundle
-    for wrong in ({"most": 0}, {"users": 0}):
+    wrongs: list[dict[str, Any]] = [{"most": 0}, {"users": 0}]
+    for wrong in wrongs:
         with pytest.raises(UsageError, match="at least 1"):
             uniqueness(log, bundle, seed=1, **wrong)
 
@@ -170,8 +172,9 @@ def test_the_id_found_is_hers(
     assert output is not None
     owner: dict[str, int] = {}
     held: dict[str, set[str]] = {}
-    for name, stamp, query in zip(*(output[c].to_pylist() for c in ("id", "time", "query")),
-                                  strict=True):  # fmt: skip
+    for name, stamp, query in zip(
+        *(output[c].to_pylist() for c in ("id", "time", "query")), strict=True
+    ):
         if whose[stamp] is not None:
             owner.setdefault(name, whose[stamp] or 0)
         held.setdefault(" ".join(query.lower().split()), set()).add(name)
@@ -182,8 +185,9 @@ def test_the_id_found_is_hers(
     def watched(entries: list[module._Asked], p: int, seed: int) -> list[list[int]]:
         found = known(entries, p, seed)
         if p == 2:
-            looked.extend((users[entries[r[0]].who], [rules(entries[i].typed) for i in r])
-                          for r in found)  # fmt: skip
+            looked.extend(
+                (users[entries[r[0]].who], [rules(entries[i].typed) for i in r]) for r in found
+            )
         return found
 
     monkeypatch.setattr(module, "_known", watched)

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from datetime import date, datetime, timedelta
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -61,8 +61,8 @@ def write(path: Path, found: list[Row], *, session: bool) -> Path:
     return path
 
 
-def counted(engine: DuckDB, path: Path, unit: Unit, bound: int = 99, **cleaning: int) -> dict:
-    log = z.read_log(path, cleaning=Cleaning(**cleaning))
+def counted(engine: DuckDB, path: Path, unit: Unit, bound: int = 99, **how: Any) -> dict[str, int]:
+    log = z.read_log(path, cleaning=Cleaning(**how))
     source = open_log(log, engine, unit=unit)
     batches = histogram(z.queries(1), source, bound=bound, at_least=1, select="random", key=5)
     return {row["query"]: row["count"] for batch in batches for row in batch.to_pylist()}
@@ -98,9 +98,12 @@ def expected(found: list[Row], unit: Unit, session: bool) -> dict[str, int]:
 @settings(max_examples=30, deadline=None)
 @given(found=rows)
 def test_counts_units(
-    engine: DuckDB, tmp_path_factory: pytest.TempPathFactory, unit: Unit, session: bool,
+    engine: DuckDB,
+    tmp_path_factory: pytest.TempPathFactory,
+    unit: Unit,
+    session: bool,
     found: list[Row],
-) -> None:  # fmt: skip
+) -> None:
     path = write(tmp_path_factory.mktemp("unit") / "log.parquet", found, session=session)
     assert counted(engine, path, unit) == expected(found, unit, session)
 
@@ -215,7 +218,8 @@ def test_one_unit_moves_only_its_own_items(
 
 
 def test_a_robot_day_leaves_the_users_other_days(engine: DuckDB, tmp_path: Path) -> None:
-    history: list[Row] = [("a", n, "many", None) for n in range(30)] + [("a", 2000, "one", None)]
+    history: list[Row] = [("a", n, "many", None) for n in range(30)]
+    history.append(("a", 2000, "one", None))
     path = write(tmp_path / "log.parquet", history, session=False)
     assert counted(engine, path, "user-day", max_entries_per_user=5) == {"one": 1}
     assert counted(engine, path, "user", max_entries_per_user=5) == {}
@@ -246,7 +250,7 @@ def test_every_claim_names_its_unit() -> None:
             assert f"unit: {UNITS[unit]}" in text
             assert goal.share(goal.epsilon / 2).unit == unit
     with pytest.raises(UsageError, match="unit"):
-        z.ProbabilisticDP(epsilon=1, delta="1e-9", users=5, unit="week")
+        z.ProbabilisticDP(epsilon=1, delta="1e-9", users=5, unit=cast("Unit", "week"))
 
 
 def test_a_period_keeps_its_days(engine: DuckDB, tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from zealous.anonymity import (
     SimilarHistories,
     TokenHash,
     anonymize,
-)  # fmt: skip
+)
 from zealous.anonymity.pseudonym import rename
 from zealous.attack.vanity import Survived, kinds_of, vanity
 from zealous.engines.duckdb import DuckDB
@@ -35,9 +35,15 @@ from zealous.source import Source
 
 START = datetime(2026, 1, 1)
 NAME, FACT, ADDRESS, PHONE_NAME, PHONE, ACCOUNT, ASKED, ALL = (
-    "name", "name and a fact", "address", "telephone number, its name",
-    "telephone number, its digits", "account number", "users who asked for a person", "all users",
-)  # fmt: skip
+    "name",
+    "name and a fact",
+    "address",
+    "telephone number, its name",
+    "telephone number, its digits",
+    "account number",
+    "users who asked for a person",
+    "all users",
+)
 ROWS = [
     ("u1", "Percy  Hudiquist"),
     ("u1", "percy hudiquist"),
@@ -91,17 +97,24 @@ def test_kinds() -> None:
     assert kinds_of("percy hudiquist arrest record") == [(FACT, "hudiquist")]
     assert kinds_of("12 hudiquist lane.") == [(ADDRESS, "hudiquist")]
     assert kinds_of("percy hudiquist 249 555-0165?") == [
-        (PHONE_NAME, "hudiquist"), (PHONE, "249 555-0165"),
-    ]  # fmt: skip
+        (PHONE_NAME, "hudiquist"),
+        (PHONE, "249 555-0165"),
+    ]
     assert kinds_of("acct 236351408") == [(ACCOUNT, "236351408")]
     assert kinds_of("cheap flights") == []
 
 
 def test_all_is_left_of_what_is_only_renamed(log: Log, tmp_path: Path) -> None:
     assert counts(vanity(log, made(tmp_path / "o", log, Pseudonym()))) == {
-        NAME: (1, 1), FACT: (1, 1), ADDRESS: (1, 1), PHONE_NAME: (1, 1), PHONE: (1, 1),
-        ACCOUNT: (1, 1), ASKED: (3, 3), ALL: (3, 5),
-    }  # fmt: skip
+        NAME: (1, 1),
+        FACT: (1, 1),
+        ADDRESS: (1, 1),
+        PHONE_NAME: (1, 1),
+        PHONE: (1, 1),
+        ACCOUNT: (1, 1),
+        ASKED: (3, 3),
+        ALL: (3, 5),
+    }
 
 
 def test_nothing_is_left_of_tokens_and_of_frequent_queries(log: Log, tmp_path: Path) -> None:

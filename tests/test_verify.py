@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -68,9 +69,16 @@ def test_what_publish_writes_passes(goal: Guarantee, tmp_path: Path) -> None:
     target = made(tmp_path, goal).write(tmp_path / "out")
     assert failed(target) == {}
     assert {check.name for check in verify(target)} == {
-        "release.json", "private", "files", "tables", "rows", "plan", "guarantee", "words",
+        "release.json",
+        "private",
+        "files",
+        "tables",
+        "rows",
+        "plan",
+        "guarantee",
+        "words",
         "budget",
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.parametrize(
@@ -240,10 +248,13 @@ def with_count(table: pa.Table, count: int) -> pa.Table:
         (lambda table: pa.concat_tables([table.slice(0, 1)] * 2), True, "twice"),
         (lambda table: table.rename_columns(["user", "count"]), True, "columns"),
         (lambda table: table.append_column("true", table["count"]), True, "columns"),
-        (lambda table: table.set_column(0, "query", pa.nulls(len(table), pa.string())), True,
-         "empty cells"),
+        (
+            lambda table: table.set_column(0, "query", pa.nulls(len(table), pa.string())),
+            True,
+            "empty cells",
+        ),
     ],
-)  # fmt: skip
+)
 def test_changed_tables(
     change: Callable[[pa.Table], pa.Table], both: bool, told: str, copy: Path
 ) -> None:
@@ -454,6 +465,10 @@ def test_an_account_printed_too_small(tmp_path: Path) -> None:
     assert "smaller in print" in failed(target)["budget"]
 
 
+def count_unit(about: About, unit: str) -> None:
+    about["ledger"]["unit"] = unit
+
+
 def account_of(about: About, name: str, **exact: str) -> None:
     account = about["ledger"]["accounts"][name]
     account["exact"].update(exact)
@@ -494,7 +509,7 @@ def test_an_account_must_count_twice_what_counts_twice(tmp_path: Path) -> None:
     assert failed(target, ledger=file) == {}
     for name in ("all", "period"):
         shutil.copytree(target, tmp_path / name)
-        forge(tmp_path / name, lambda about, name=name: account_of(about, name, epsilon="799"))
+        forge(tmp_path / name, partial(account_of, name=name, epsilon="799"))
         assert "this release alone" in failed(tmp_path / name)["budget"]
 
 
@@ -504,7 +519,7 @@ def test_a_ledger_of_days_counts_no_sessions(tmp_path: Path) -> None:
     target = made(tmp_path, goal, account=account).write(tmp_path / "out")
     assert failed(target) == {}
     for unit in ("user", "session"):
-        forge(target, lambda about, unit=unit: about["ledger"].update(unit=unit))
+        forge(target, partial(count_unit, unit=unit))
         assert "another unit" in failed(target)["budget"]
 
 
@@ -549,7 +564,7 @@ def family(tmp_path: Path) -> tuple[Path, Path, Path]:
     file = tmp_path / "a.ledger"
     parent = made(tmp_path, account=Account(ledger=file), period="2026-03").write(tmp_path / "out")
     child = review(parent, flag_pii=True, output=tmp_path / "child").directory
-    assert child is not None
+    assert isinstance(child, Path)
     assert failed(child, ledger=file, parent=parent) == {}
     return file, parent, child
 

@@ -31,6 +31,7 @@ from weighed import (
 )
 
 import zealous as z
+from zealous.bound import Select
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
 from zealous.errors import UsageError
@@ -60,7 +61,7 @@ def opened(engine: DuckDB, kind: Kind, folder: Path, rows: Sequence[Row]) -> Sou
     return open_log(z.read_log(write(folder / "log.parquet", rows)), engine, kind.extra())
 
 
-def counter(source: Source, kind: Kind, select: str = "random") -> Any:
+def counter(source: Source, kind: Kind, select: Select = "random") -> Any:
     return partial(histogram, kind, source, select=select, key=KEY)
 
 
@@ -68,7 +69,13 @@ def counter(source: Source, kind: Kind, select: str = "random") -> Any:
 @quick
 @given(data=st.data(), rows=logs, select=st.sampled_from(SELECTS), ahead=st.booleans())
 def test_same_as_the_oracle(
-    name: str, data: Any, rows: list[Row], select: str, ahead: bool, tmp_path: Path, engine: DuckDB
+    name: str,
+    data: Any,
+    rows: list[Row],
+    select: Select,
+    ahead: bool,
+    tmp_path: Path,
+    engine: DuckDB,
 ) -> None:
     """At once and in buckets of users, with and without looking ahead."""
     kind, how = KINDS[name], data.draw(asked(name))
@@ -99,7 +106,13 @@ def test_many_users(
 @quick
 @given(data=st.data(), rows=logs, bound=st.integers(1, 4), select=st.sampled_from(SELECTS))
 def test_nobody_gives_more_than_she_may(
-    name: str, data: Any, rows: list[Row], bound: int, select: str, tmp_path: Path, engine: DuckDB
+    name: str,
+    data: Any,
+    rows: list[Row],
+    bound: int,
+    select: Select,
+    tmp_path: Path,
+    engine: DuckDB,
 ) -> None:
     """Take one user away: what changes is a vector of `bound` entries that is no longer than 1000.
 

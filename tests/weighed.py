@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from hypothesis import strategies as st
 
 import zealous as z
+from zealous.bound import Select
 from zealous.engines.sql import identifier
 from zealous.items import Kind
 
@@ -117,7 +118,7 @@ def many(number: int) -> list[Row]:
     ]
 
 
-def cases(name: str, rows: Iterable[Row]) -> list[tuple[str, dict[str, Any]]]:
+def cases(name: str, rows: Iterable[Row]) -> list[tuple[Select, dict[str, Any]]]:
     """How items are selected, and what is asked for.
 
     With ties, with NULLs, with what is listed twice or not at all, and with nothing.
@@ -129,7 +130,7 @@ def cases(name: str, rows: Iterable[Row]) -> list[tuple[str, dict[str, Any]]]:
     other = [(*item, len(item[0])) for item in known[::2]]
     weights = [1000, 707, 577]
     base: dict[str, Any] = {"only": None, "without": None, "order": [], "weights": None}
-    asked: list[tuple[str, dict[str, Any]]] = [
+    asked: list[tuple[Select, dict[str, Any]]] = [
         ("random", {"bound": 2, "at_least": 0, "weights": weights}),
         ("first", {"bound": 3, "at_least": 1, "weights": weights, "order": [order[3:]]}),
         ("frequent", {"bound": 2, "at_least": 0, "only": known[::2] * 2, "without": known[:3]}),
@@ -164,7 +165,7 @@ def given(
     *,
     key: int,
     bound: int,
-    select: str = "random",
+    select: Select = "random",
     weights: Sequence[int] | None = None,
     only: Collection[Item] | None = None,
     without: Collection[Item] | None = None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import sys
 from importlib.metadata import distributions
 from pathlib import Path
 from statistics import median
@@ -15,9 +16,17 @@ from setting import DELTA, EPSILON, ITEMS_PER_USER
 HERE = Path(__file__).parent
 RESULTS, PLOT = HERE / "results.json", HERE / "speed.svg"
 PACKAGES = (
-    "duckdb", "opendp", "pipeline-dp", "polars", "pyspark", "python-dp", "smartnoise-sql",
-    "tmlt.analytics", "tmlt.core", "zealous",
-)  # fmt: skip
+    "duckdb",
+    "opendp",
+    "pipeline-dp",
+    "polars",
+    "pyspark",
+    "python-dp",
+    "smartnoise-sql",
+    "tmlt.analytics",
+    "tmlt.core",
+    "zealous",
+)
 BOUNDS = {  # what bounds each user's items, as README.md explains
     "zealous": "5 random items",
     "zealous-spark": "5 random items",
@@ -56,8 +65,8 @@ def _versions(environments: Path) -> dict[str, dict[str, str]]:
     }
     versions = {}
     for name, folder in sorted(places.items()):
-        where = {"path": [str(p) for p in folder.glob("lib/*/site-packages")]} if folder else {}
-        found = {d.metadata["Name"]: d.version for d in distributions(**where)}
+        paths = [str(p) for p in folder.glob("lib/*/site-packages")] if folder else sys.path
+        found = {d.metadata["Name"]: d.version for d in distributions(path=paths)}
         versions[name] = {k: v for k, v in sorted(found.items()) if k.lower() in PACKAGES}
     return versions
 

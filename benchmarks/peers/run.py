@@ -22,6 +22,7 @@ import tempfile
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 from data import FOLDER, ROWS, table
 from measure import Measured, measure
@@ -30,11 +31,27 @@ from setting import DELTA, EPSILON, ITEMS_PER_USER
 
 HERE = Path(__file__).resolve().parent
 ZEALOUS = [
-    str(Path(sys.executable).with_name("zealous")), "publish", "INPUT", "-o", "OUTPUT",
-    "--user", "user", "--items", "columns:item", "--items-per-user", str(ITEMS_PER_USER),
-    "--guarantee", "indistinguishable", "--neighbors", "add-remove",
-    "--epsilon", f"{EPSILON:g}", "--delta", f"{DELTA:g}", "--no-ledger",
-]  # fmt: skip
+    str(Path(sys.executable).with_name("zealous")),
+    "publish",
+    "INPUT",
+    "-o",
+    "OUTPUT",
+    "--user",
+    "user",
+    "--items",
+    "columns:item",
+    "--items-per-user",
+    str(ITEMS_PER_USER),
+    "--guarantee",
+    "indistinguishable",
+    "--neighbors",
+    "add-remove",
+    "--epsilon",
+    f"{EPSILON:g}",
+    "--delta",
+    f"{DELTA:g}",
+    "--no-ledger",
+]
 PEERS = {  # entry: environment, script
     "opendp": ("opendp", "opendp_polars.py"),
     "opendp-first": ("opendp", "opendp_first.py"),
@@ -90,10 +107,10 @@ def _present(entry: str) -> bool:
     return found
 
 
-def _turns(arguments: argparse.Namespace, results: dict, rows: int) -> Iterator[str]:
+def _turns(arguments: argparse.Namespace, results: dict[str, Any], rows: int) -> Iterator[str]:
     """Entries in turn, round after round; forgets their older runs unless these are resumed."""
 
-    def done(entry: str) -> list[dict]:
+    def done(entry: str) -> list[dict[str, Any]]:
         return [r for r in results["runs"] if r["entry"] == entry and r["rows"] == rows]
 
     if not arguments.resume:
@@ -107,7 +124,7 @@ def _turns(arguments: argparse.Namespace, results: dict, rows: int) -> Iterator[
                 yield entry
 
 
-def _race(entry: str, rows: int, limit: float) -> dict:
+def _race(entry: str, rows: int, limit: float) -> dict[str, Any]:
     """One run of an entry right after one of the yardstick."""
     plain, _ = _run(YARDSTICK, table(rows), limit)
     print(f"{entry}, {rows:,} rows ...", file=sys.stderr, flush=True)
@@ -165,7 +182,7 @@ def _items(output: Path, measured: Measured) -> int:
     return len(written.read_text().splitlines()) - 1
 
 
-def _line(run: dict) -> str:
+def _line(run: dict[str, Any]) -> str:
     ratio = run["seconds"] / run["count_seconds"]
     return (
         f"{run['entry']}, {run['rows']:,} rows: {run['ended']}, {run['seconds']:.1f} s, "

@@ -45,8 +45,8 @@ def _install(name: str, rebuild: bool) -> bool:
         return True
     print(f"{name}: installing", flush=True)
     venv.create(folder, clear=True, with_pip=True)
-    command = [folder / "bin" / "python", "-m", "pip", "install", "--quiet", "-r"]
-    done = subprocess.run([*command, REQUIREMENTS / f"{name}.txt"], check=False)
+    command = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", "-r"]
+    done = subprocess.run([*command, str(REQUIREMENTS / f"{name}.txt")], check=False)
     if done.returncode == 0:
         stamp.write_text(wanted)
     return done.returncode == 0

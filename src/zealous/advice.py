@@ -181,9 +181,12 @@ def _expected(title: str, choices: Sequence[Choice]) -> Grid:
     for each in choices:
         expected = each.published or Published(mean=0, deviation=0, most=0)
         row: list[object] = [
-            each.items_per_user if one else float(each.epsilon), each.parameters.tau_prime,
-            round(expected.mean, 1), expected.low, expected.high,
-        ]  # fmt: skip
+            each.items_per_user if one else float(each.epsilon),
+            each.parameters.tau_prime,
+            round(expected.mean, 1),
+            expected.low,
+            expected.high,
+        ]
         row += [round(100 * each.top[j].coverage, 1) for j in tops]
         row += [round(100 * (each.top[j].error or 0), 1) for j in errors]
         rows.append(row)

@@ -14,11 +14,10 @@ from zealous.bound import Select
 from zealous.declared import PublicFile
 from zealous.errors import Refused, UsageError, reason
 from zealous.guarantee import DEFINITIONS
-from zealous.handout import PARAMETERS_FROM
 from zealous.items import Kind, named
 from zealous.mechanism.choose import MECHANISMS
-from zealous.plan import PLANNER, Declared, Plan, figures, plan
-from zealous.schema import parse
+from zealous.plan import PARAMETERS_FROM, PLANNER, Declared, Plan, figures, plan
+from zealous.strict_json import parse
 from zealous.version import VERSION
 
 FORMAT = "zealous plan 1"

@@ -140,6 +140,18 @@ def associations(about: Mapping[str, Any], tables: Mapping[str, pa.Table], famil
     return pa.concat_tables(found).sort_by(order).combine_chunks()
 
 
+def rule_text(rule: Mapping[str, Any], family: str) -> str:
+    """A rule in one line.
+
+    >>> rule = {"if_1": "bread", "if_2": "butter", "if_3": "", "then": "jam"}
+    >>> rule_text(rule, "itemsets:product"), rule_text(rule, "sequences:product")
+    ('bread + butter → jam', 'bread → butter → jam')
+    """
+    given = [rule[name] for name in rule if name.startswith("if_") and rule[name]]
+    between = " + " if family.startswith(f"{_SETS}:") else " → "
+    return f"{between.join(given)} → {rule['then']}"
+
+
 def _rules(tables: Mapping[str, pa.Table], family: str, size: int) -> pa.Table:
     """Rows of (if_1, ..., then, count_both, count_if, count_then, people) of sets of one size."""
     import pyarrow as pa

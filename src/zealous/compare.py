@@ -213,11 +213,11 @@ def _identity(grid: Any) -> dict[str, Any]:
         "excluded": _file(excluded) if excluded else None,
         "methods": [_code(each) for each in grid.methods],
         "measures": [_code(each) for each in grid.measures],
-        "documents": _file(documents) if isinstance(documents, Path) else (
-            documents and _code(documents)
-        ),
+        "documents": _file(documents)
+        if isinstance(documents, Path)
+        else (documents and _code(documents)),
         "software": VERSION,
-    }  # fmt: skip
+    }
 
 
 def _file(path: Place | OnCluster) -> list[Any]:

@@ -10,7 +10,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from zealous.errors import ReleaseError, reason
-from zealous.ledger.store import sync
 from zealous.remote import Place, Remote, StoreError, why
 from zealous.scratch import working_directory
 
@@ -156,3 +155,12 @@ def discard(target: Place, names: Iterable[str] = ()) -> None:
 
 def _unwritable(target: Remote, error: StoreError) -> ReleaseError:
     return ReleaseError(f"nothing can be written to {target}: {why(error)}")
+
+
+def sync(path: Path) -> None:
+    """Have a file or a directory's list of files on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

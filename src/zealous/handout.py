@@ -18,7 +18,6 @@ _CHOSEN = {
     "this-log": "by looking at this log, which the guarantee does not cover",
     "unstated": "in a way that the publisher did not state",
 }
-PARAMETERS_FROM = tuple(_CHOSEN)
 NOT_TRACKED = "budget not tracked"
 NOT_PRIVATE = "NOT PRIVATE: made with a fixed noise seed, for tests."
 FILTERED = (

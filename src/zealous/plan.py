@@ -22,6 +22,14 @@ from zealous.mechanism.results import Results
 # Which planner chose the parameters: one more whenever the same wish gives other parameters.
 # Releases of 0.1.0 do not say it; theirs was 1.
 PLANNER = 2
+# How somebody came to the parameters.
+PARAMETERS_FROM = (
+    "public-facts",
+    "earlier-release",
+    "synthetic-log",
+    "this-log",
+    "unstated",
+)
 COMPOSITION = "docs/proofs/composition.md"
 Declared = tuple[Needs, Mapping[str, Any]]  # what it is for, and its name and SHA-256
 

@@ -17,7 +17,6 @@ from zealous.declared import Files, PublicFile, public_files
 from zealous.engines.engine import Engine, Stored
 from zealous.errors import LogError, Refused, ReleaseError, UsageError, reason
 from zealous.guarantee import Guarantee, Number
-from zealous.handout import PARAMETERS_FROM
 from zealous.histogram import histogram, keepers
 from zealous.items import Kind, Queries, QueryClicks
 from zealous.lines import Skipped
@@ -27,7 +26,7 @@ from zealous.mechanism.choose import FOLLOWS
 from zealous.mechanism.of_keywords import OfKeywords
 from zealous.mechanism.results import Results
 from zealous.period import Period
-from zealous.plan import Plan, covers_replaced, plan
+from zealous.plan import PARAMETERS_FROM, Plan, covers_replaced, plan
 from zealous.provenance import assumptions, described, provenance
 from zealous.public import read_public, read_results
 from zealous.release import (

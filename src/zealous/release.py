@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from zealous.associations import association_files, associations
 from zealous.errors import Refused, ReleaseError, reason
@@ -21,9 +21,10 @@ from zealous.rates import click_rates, rated
 from zealous.record import kind_from_record
 from zealous.registry import registry
 from zealous.remote import Place, Remote, StoreError, member, opened, place_of, why
-from zealous.schema import ABOUT, FORMAT, parse, problems
+from zealous.schema import ABOUT, FORMAT, problems
 from zealous.sheet import write_rows
 from zealous.statement import statement
+from zealous.strict_json import parse
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,6 +77,12 @@ class Release:
 
     def __getitem__(self, kind: str) -> Table:
         return self.tables[kind]
+
+    @overload
+    def write(self, directory: Path, *, not_private: bool = False) -> Path: ...
+
+    @overload
+    def write(self, directory: str | Place, *, not_private: bool = False) -> Place: ...
 
     def write(self, directory: str | Place, *, not_private: bool = False) -> Place:
         """Write the bundle into a new directory, all of it or nothing.

@@ -7,7 +7,6 @@ absent; the key `*` stands for any.
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from collections.abc import Iterator
@@ -16,10 +15,10 @@ from typing import Any, get_args
 
 from zealous.bound import Select
 from zealous.guarantee import UNITS, Neighbors
-from zealous.handout import PARAMETERS_FROM
 from zealous.limits import Limits
 from zealous.log import Columns
 from zealous.mechanism.choose import MECHANISMS
+from zealous.plan import PARAMETERS_FROM
 
 FORMAT = "zealous release 1"
 
@@ -125,18 +124,6 @@ ABOUT = {
 }
 
 
-def parse(text: str) -> Any:
-    """JSON in which no key stands twice, where readers would differ in which one they see.
-
-    Raises:
-        ValueError: It is no such JSON, or holds half of a character.
-    """
-    found = json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
-    if "\\u" in text:
-        json.dumps(found, ensure_ascii=False).encode()
-    return found
-
-
 def problems(value: object, shape: Any, where: str = "") -> Iterator[str]:
     """Where a value is not of a shape; quotes keys of ours and no values."""
     if isinstance(shape, tuple):
@@ -185,14 +172,3 @@ def _leaf(value: object, shape: Any) -> bool:
         number = isinstance(value, int | float) and not isinstance(value, bool)
         return number and abs(value) <= sys.float_info.max  # type: ignore[arg-type]
     return isinstance(value, shape) and (shape is bool or not isinstance(value, bool))
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a key stands twice")
-    return found
-
-
-def _no_constant(_: str) -> Any:
-    raise ValueError("not a number")

@@ -47,17 +47,34 @@ class Comparator(NamedTuple):
 
 
 COMPARATORS = (
-    Comparator("Google, COVID-19 symptom searches, 2020", "1.68", "0",
-               "one user's day", "arXiv 2009.01265"),
-    Comparator("Google, vaccination searches, 2021", "2.19", "1e-5",
-               "one user's day", "arXiv 2107.01179"),
-    Comparator("Wikimedia, page views by country, 2023", "about 1", "1e-7",
-               "one device's day, 10 pages", "arXiv 2308.16298"),
-    Comparator("LinkedIn, top employers, 2020", "4.8", "4e-10",
-               "one hiring, each month", "arXiv 2010.13981"),
-    Comparator("US Census, redistricting (persons), 2021", "17.14", "1e-10",
-               "one person", "arXiv 2204.08986"),
-)  # fmt: skip
+    Comparator(
+        "Google, COVID-19 symptom searches, 2020", "1.68", "0", "one user's day", "arXiv 2009.01265"
+    ),
+    Comparator(
+        "Google, vaccination searches, 2021", "2.19", "1e-5", "one user's day", "arXiv 2107.01179"
+    ),
+    Comparator(
+        "Wikimedia, page views by country, 2023",
+        "about 1",
+        "1e-7",
+        "one device's day, 10 pages",
+        "arXiv 2308.16298",
+    ),
+    Comparator(
+        "LinkedIn, top employers, 2020",
+        "4.8",
+        "4e-10",
+        "one hiring, each month",
+        "arXiv 2010.13981",
+    ),
+    Comparator(
+        "US Census, redistricting (persons), 2021",
+        "17.14",
+        "1e-10",
+        "one person",
+        "arXiv 2204.08986",
+    ),
+)
 
 
 @cache
@@ -79,31 +96,34 @@ def statement(about: Mapping[str, Any]) -> str:
     Of `sha256` it uses the hashes of the tables alone, so that it can be hashed itself.
     """
     goal, entry, review = about["guarantee"], tracked(about), about.get("review")
-    return template().render(
-        whoever=WHOEVER[(entry or goal)["unit"]],
-        about=about,
-        goal=goal,
-        id=about.get("id"),
-        period=about.get("period"),
-        approved=about.get("approved_plan"),
-        stamps=stamps(about),
-        unit=UNITS[goal["unit"]],
-        units=COUNTED[goal["unit"]],
-        rows=_rows(about),
-        odds=_odds(goal),
-        delta=_delta(goal),
-        pure=pure(goal),
-        noise=_noise(about),
-        ledger=entry,
-        accounts=_accounts(about, entry) if entry else [],
-        otherwise=counted_otherwise(about, entry) if entry else [],
-        counted=UNITS[(entry or goal)["unit"]],
-        unprotected=_unprotected(about),
-        chosen=chosen(about),
-        reviews=reviews(review),
-        filtered=filtered(about) if review else None,
-        comparators=COMPARATORS,
-    ) + "\n"  # fmt: skip
+    return (
+        template().render(
+            whoever=WHOEVER[(entry or goal)["unit"]],
+            about=about,
+            goal=goal,
+            id=about.get("id"),
+            period=about.get("period"),
+            approved=about.get("approved_plan"),
+            stamps=stamps(about),
+            unit=UNITS[goal["unit"]],
+            units=COUNTED[goal["unit"]],
+            rows=_rows(about),
+            odds=_odds(goal),
+            delta=_delta(goal),
+            pure=pure(goal),
+            noise=_noise(about),
+            ledger=entry,
+            accounts=_accounts(about, entry) if entry else [],
+            otherwise=counted_otherwise(about, entry) if entry else [],
+            counted=UNITS[(entry or goal)["unit"]],
+            unprotected=_unprotected(about),
+            chosen=chosen(about),
+            reviews=reviews(review),
+            filtered=filtered(about) if review else None,
+            comparators=COMPARATORS,
+        )
+        + "\n"
+    )
 
 
 def factor(epsilon: float) -> str:
@@ -117,9 +137,13 @@ def factor(epsilon: float) -> str:
     value = math.exp(epsilon)
     step = 10.0 ** (math.floor(math.log10(value)) - 2)
     rounded = math.ceil(value / step - 1e-9) * step
-    return f"{rounded:,.2f}" if rounded < 10 else f"{rounded:,.1f}" if rounded < 100 else (
-        f"{rounded:,.0f}"
-    )  # fmt: skip
+    return (
+        f"{rounded:,.2f}"
+        if rounded < 10
+        else f"{rounded:,.1f}"
+        if rounded < 100
+        else (f"{rounded:,.0f}")
+    )
 
 
 def believed(prior: float, epsilon: float) -> float:

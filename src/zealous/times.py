@@ -21,9 +21,15 @@ _PLAIN = r"\d{4}-\d{2}-\d{2}[ T]([01]\d|2[0-3]):[0-5]\d:[0-5]\d"
 # No digit can belong to two parts of it: a long text would be tried in all ways by some engines.
 NUMBER = r"[+-]?(\d+([.]\d*)?|[.]\d+)([eE][+-]?\d+)?"
 _DIRECTIVES = {
-    "%Y": r"\d{4}", "%y": r"\d{2}", "%f": r"\d{1,6}", "%z": r"[+-]\d{2}(:?\d{2})?", "%%": "%",
-    "%p": "[AaPp][Mm]", "%b": "[A-Za-z]+", "%B": "[A-Za-z]+",
-}  # fmt: skip
+    "%Y": r"\d{4}",
+    "%y": r"\d{2}",
+    "%f": r"\d{1,6}",
+    "%z": r"[+-]\d{2}(:?\d{2})?",
+    "%%": "%",
+    "%p": "[AaPp][Mm]",
+    "%b": "[A-Za-z]+",
+    "%B": "[A-Za-z]+",
+}
 _TWO_DIGITS = ("%m", "%d", "%H", "%I", "%M", "%S")
 
 

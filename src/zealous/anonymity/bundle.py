@@ -14,8 +14,9 @@ from zealous.errors import ReleaseError
 from zealous.log import ANONYMIZED, NOT_PRIVATE
 from zealous.release import Table, file_names, hashes, sorted_table
 from zealous.remote import member
-from zealous.schema import parse, problems
+from zealous.schema import problems
 from zealous.sheet import write_rows
+from zealous.strict_json import parse
 from zealous.version import VERSION
 
 if TYPE_CHECKING:

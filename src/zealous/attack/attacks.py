@@ -257,8 +257,12 @@ def as_object(found: Attacks) -> dict[str, Any]:
                 "summary": _summary(row),
                 "seen": {"query": _rate(row.seen.query), "word": _rate(row.seen.word)},
                 "active": [
-                    {"accounts": each.accounts, "knows": each.knows, **_rate(each.rate),
-                     "bound": each.bound}
+                    {
+                        "accounts": each.accounts,
+                        "knows": each.knows,
+                        **_rate(each.rate),
+                        "bound": each.bound,
+                    }
                     for each in row.active
                 ],
                 "picked_out": row.picked_out and [_rate(each) for each in row.picked_out],
@@ -267,15 +271,20 @@ def as_object(found: Attacks) -> dict[str, Any]:
                 "aligned": row.aligned
                 and [
                     # No interval: tokens are matched together, so one error makes another.
-                    {"how": each.how, "top": each.top, "successes": each.recovered.successes,
-                     "trials": each.recovered.trials, "share": each.recovered.share,
-                     "weighted": each.weighted}
+                    {
+                        "how": each.how,
+                        "top": each.top,
+                        "successes": each.recovered.successes,
+                        "trials": each.recovered.trials,
+                        "share": each.recovered.share,
+                        "weighted": each.weighted,
+                    }
                     for each in row.aligned
                 ],
             }
             for row in found.rows
         ],
-    }  # fmt: skip
+    }
 
 
 def _summary(row: Attacked) -> dict[str, float | None]:

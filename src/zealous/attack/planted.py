@@ -70,9 +70,14 @@ def choose(
     from zealous.generate.chance import mix
 
     schema = pa.schema(
-        [("number", pa.int64()), ("user", pa.string()), ("query", pa.string()),
-         ("word", pa.string()), ("others", pa.list_(pa.string()))]
-    )  # fmt: skip
+        [
+            ("number", pa.int64()),
+            ("user", pa.string()),
+            ("query", pa.string()),
+            ("word", pa.string()),
+            ("others", pa.list_(pa.string())),
+        ]
+    )
     with engine or DuckDB() as running:
         source = open_log(log, running)
         with_words = f"select *, list_distinct({words('query')}) as words from sessions"

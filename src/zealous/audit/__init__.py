@@ -31,9 +31,12 @@ from zealous.scratch import working_directory
 Part: TypeAlias = Literal["pairs", "small", "whole"]
 _LEAST_TRIALS = 100
 _IN_SMALL_RELEASES = (
-    "indistinguishable, m = 1", "probabilistic, m = 1", "gaussian, m = 1", "selection",
+    "indistinguishable, m = 1",
+    "probabilistic, m = 1",
+    "gaussian, m = 1",
+    "selection",
     "rounds, m = 1, add-remove",
-)  # fmt: skip
+)
 
 
 def audit(

@@ -119,10 +119,26 @@ def written(directory: Path, name: str, lines: list[str]) -> Path:
 def _options(users: int) -> list[str]:
     split = ",".join(f"{kind}={weight}" for kind, weight in _BUDGET.items())
     return [
-        "--items", ",".join(_BUDGET), "--items-per-user", "1", "--users", str(users),
-        "--epsilon", _EPSILON, "--delta", _DELTA, "--split", split,
-        "--ledger", "ledger", "--id", "audit", "--signed-by", "audit", "--json",
-    ]  # fmt: skip
+        "--items",
+        ",".join(_BUDGET),
+        "--items-per-user",
+        "1",
+        "--users",
+        str(users),
+        "--epsilon",
+        _EPSILON,
+        "--delta",
+        _DELTA,
+        "--split",
+        split,
+        "--ledger",
+        "ledger",
+        "--id",
+        "audit",
+        "--signed-by",
+        "audit",
+        "--json",
+    ]
 
 
 def _steady(runs: Mapping[str, Ran]) -> bool:

@@ -55,9 +55,14 @@ def several_popular(shape: Shape) -> Pair:
     items = tuple(range(_POPULAR))
     rest = tuple(line for item in items for line in others([item], shape.popular))
     return Pair(
-        "one user with six popular items more", rest, rest + holds(items), (items,),
-        pure=True, every=8, at=0.25,
-    )  # fmt: skip
+        "one user with six popular items more",
+        rest,
+        rest + holds(items),
+        (items,),
+        pure=True,
+        every=8,
+        at=0.25,
+    )
 
 
 def several_listed(shape: Shape) -> Pair:

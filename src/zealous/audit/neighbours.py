@@ -110,8 +110,18 @@ def _zealous() -> list[Setting]:
             "indistinguishable, m = 1",
             Indistinguishability(epsilon=3, delta="0.05"),
             1,
-            [pairs.arrives, pairs.replaced, pairs.unique, pairs.alone, pairs.repeats, pairs.ids,
-             pairs.quotes, pairs.permuted, pairs.many, pairs.swayed],
+            [
+                pairs.arrives,
+                pairs.replaced,
+                pairs.unique,
+                pairs.alone,
+                pairs.repeats,
+                pairs.ids,
+                pairs.quotes,
+                pairs.permuted,
+                pairs.many,
+                pairs.swayed,
+            ],
         ),
         _setting(
             "indistinguishable, m = 1, user-day",
@@ -150,7 +160,7 @@ def _zealous() -> list[Setting]:
             [pairs.rare_beside_frequent, pairs.joins, pairs.every_at_tau],
             select="frequent",
         ),
-    ]  # fmt: skip
+    ]
 
 
 def _thresholds() -> list[Setting]:

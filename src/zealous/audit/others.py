@@ -15,9 +15,14 @@ from zealous.audit.ran import start
 # A table has so much noise that two runs never agree in it, or so little that all of them do;
 # tests/test_false_alarms.py computes how nearly never and all.
 _SPLIT = {
-    "queries": "1", "clicks": "1", "columns:tag": "30", "people": "1e-8", "things:tag": "6",
-    "itemsets-1:tag": "1.99999999", "itemsets-2:tag": "210",
-}  # fmt: skip
+    "queries": "1",
+    "clicks": "1",
+    "columns:tag": "30",
+    "people": "1e-8",
+    "things:tag": "6",
+    "itemsets-1:tag": "1.99999999",
+    "itemsets-2:tag": "210",
+}
 _EPSILON, _DELTA = "250", "1e-9"
 _WHERE = " (rounds, domain, prior, of-smaller)"
 

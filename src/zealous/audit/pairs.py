@@ -141,8 +141,9 @@ def reaches_tau(shape: Shape) -> Pair:
 def repeats(shape: Shape) -> Pair:
     """Who holds an item in many rows counts once."""
     rest = others([0], max(1, shape.popular - 1))
-    return Pair("half the rows", rest + holds([0], rows=4), rest + holds([0], rows=2), ((0,),),
-                same=True)  # fmt: skip
+    return Pair(
+        "half the rows", rest + holds([0], rows=4), rest + holds([0], rows=2), ((0,),), same=True
+    )
 
 
 def ids(shape: Shape) -> Pair:
@@ -150,8 +151,13 @@ def ids(shape: Shape) -> Pair:
     rest = others([0], shape.popular - 1) + others([1], shape.popular)
     ways = ("v@,q00@", " v@,q00@", '"v@",q00@', 'v@ ,"q00@"')
     nobody = (",q01@", "  ,q01@", '"",q01@', "\u00a0,q01@")
-    return Pair("missing, empty, duplicate ids", rest + ways + nobody, rest + ways[:1],
-                each_of([0, 1]), same=True)  # fmt: skip
+    return Pair(
+        "missing, empty, duplicate ids",
+        rest + ways + nobody,
+        rest + ways[:1],
+        each_of([0, 1]),
+        same=True,
+    )
 
 
 def quotes(shape: Shape) -> Pair:

@@ -57,7 +57,8 @@ def start(log: Path, options: Sequence[str]) -> Callable[[], Ran]:
 
     def finish() -> Ran:
         stdout, _ = process.communicate()
-        return Ran(log=log, code=process.returncode, stdout=stdout,
-                   directory=log.with_name("release"))  # fmt: skip
+        return Ran(
+            log=log, code=process.returncode, stdout=stdout, directory=log.with_name("release")
+        )
 
     return finish

@@ -84,16 +84,23 @@ def many_baskets(shape: Shape) -> Pair:
     """Who has a set in many baskets counts once."""
     rest = others([0, 1], shape.popular - 1)
     often = tuple(line for basket in range(_BASKETS) for line in together([0, 1], basket=basket))
-    return Pair("a set in many baskets", rest + often, rest + together([0, 1]), ((item([0, 1]),),),
-                same=True, every=4)  # fmt: skip
+    return Pair(
+        "a set in many baskets",
+        rest + often,
+        rest + together([0, 1]),
+        ((item([0, 1]),),),
+        same=True,
+        every=4,
+    )
 
 
 def apart(shape: Shape) -> Pair:
     """Who has two things and never together does not have the set."""
     rest = others([0, 1], shape.popular)
     alone = together([0]) + together([1], basket=1)
-    return Pair("two things in two baskets", rest + alone, rest, ((item([0, 1]),),),
-                same=True, every=4)  # fmt: skip
+    return Pair(
+        "two things in two baskets", rest + alone, rest, ((item([0, 1]),),), same=True, every=4
+    )
 
 
 class Found(NamedTuple):

@@ -176,8 +176,13 @@ def _drawn(
     planned: Plan, *counted: pa.RecordBatch, public: Mapping[str, pa.Table] | None = None
 ) -> list[pa.Table]:
     """The tables of one release of what was counted."""
-    source = Source(engine=_Given(*counted), entries=(), rows=0, lists=frozenset(),
-                    roles=frozenset({"user", "query"}))  # fmt: skip
+    source = Source(
+        engine=_Given(*counted),
+        entries=(),
+        rows=0,
+        lists=frozenset(),
+        roles=frozenset({"user", "query"}),
+    )
     tables = draw(planned, source, select="random", key=_KEY, public=public)
     return [each.arrow for each in tables.values()]
 

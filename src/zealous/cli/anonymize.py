@@ -44,10 +44,19 @@ Examples:
 @click.command(help=_HELP)
 @click.option("--method", type=click.Choice(list(METHODS)), required=True, help="How.")
 @click.option("-k", type=int, metavar="K", help="How many users each is hidden among; k >= 2.")
-@click.option("--tolerance", metavar="T",
-              help="similar-histories: how far histories may differ. [default: 0.2]")  # fmt: skip
-@click.option("--session-gap", type=int, default=SESSION_GAP, show_default=True, metavar="MIN",
-              help="k-query, k-session: minutes without a query that end a session.")  # fmt: skip
+@click.option(
+    "--tolerance",
+    metavar="T",
+    help="similar-histories: how far histories may differ. [default: 0.2]",
+)
+@click.option(
+    "--session-gap",
+    type=int,
+    default=SESSION_GAP,
+    show_default=True,
+    metavar="MIN",
+    help="k-query, k-session: minutes without a query that end a session.",
+)
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="DIR")
 @options(LOG, ENGINE, ONE_MACHINE)
 @JSON

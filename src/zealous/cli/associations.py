@@ -7,10 +7,9 @@ from typing import Any
 
 import click
 
-from zealous.associations import association_files, associations
+from zealous.associations import association_files, associations, rule_text
 from zealous.cli import show
 from zealous.release import Release
-from zealous.report.associations import told
 
 _MOST = 5
 
@@ -22,7 +21,7 @@ def strongest(release: Release) -> None:
         rules = associations(release.about, tables, family).slice(0, _MOST).to_pylist()
         rows = [
             (
-                told(rule, family),
+                rule_text(rule, family),
                 rule["count_both"],
                 _told(rule, "confidence", 100),
                 _told(rule, "lift"),

@@ -48,28 +48,62 @@ Examples:
 
 
 @click.command(help=_HELP)
-@click.option("-k", type=int, default=10, show_default=True, metavar="K",
-              help="Among how many users the k-methods hide each.")  # fmt: skip
-@click.option("--methods", default=",".join(METHODS), metavar="NAME,..",
-              help="Which methods; ZEALOUS is always there. [default: all]")  # fmt: skip
+@click.option(
+    "-k",
+    type=int,
+    default=10,
+    show_default=True,
+    metavar="K",
+    help="Among how many users the k-methods hide each.",
+)
+@click.option(
+    "--methods",
+    default=",".join(METHODS),
+    metavar="NAME,..",
+    help="Which methods; ZEALOUS is always there. [default: all]",
+)
 @click.option("--epsilon", default="1", show_default=True, metavar="E", help="Of ZEALOUS.")
 @click.option("--delta", default="0.001", show_default=True, metavar="D", help="Of ZEALOUS.")
-@click.option("--items-per-user", type=int, default=1, show_default=True, metavar="M",
-              help="Of ZEALOUS.")  # fmt: skip
-@click.option("--victims", type=click.IntRange(min=10), default=300, show_default=True, metavar="N",
-              help="How many people the active attack is tried on.")  # fmt: skip
-@click.option("--users", type=click.IntRange(min=1000), default=20_000, show_default=True,
-              metavar="U", help="Of the synthetic log.")  # fmt: skip
-@click.option("--seed", type=int, default=7, show_default=True, metavar="S",
-              help="Of the synthetic log and of who is attacked; noise is new.")  # fmt: skip
+@click.option(
+    "--items-per-user", type=int, default=1, show_default=True, metavar="M", help="Of ZEALOUS."
+)
+@click.option(
+    "--victims",
+    type=click.IntRange(min=10),
+    default=300,
+    show_default=True,
+    metavar="N",
+    help="How many people the active attack is tried on.",
+)
+@click.option(
+    "--users",
+    type=click.IntRange(min=1000),
+    default=20_000,
+    show_default=True,
+    metavar="U",
+    help="Of the synthetic log.",
+)
+@click.option(
+    "--seed",
+    type=int,
+    default=7,
+    show_default=True,
+    metavar="S",
+    help="Of the synthetic log and of who is attacked; noise is new.",
+)
 @click.option(
     "--reference",
     type=click.Path(path_type=Path),
     metavar="FILE",
     help="A log of the same format to read tokens back by. [default: half the users]",
 )
-@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="DIR",
-              help="Where to write attacks.json and the picture attacks.svg.")  # fmt: skip
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Where to write attacks.json and the picture attacks.svg.",
+)
 @options(SEARCHES, ENGINE, ONE_MACHINE)
 @JSON
 @click.pass_context
@@ -151,18 +185,24 @@ def _print(found: Mapping[str, Any]) -> None:
         "What an attacker gets: methods down, attacks across (--help tells what each is)",
         ["method", "seen: query", "seen: word", "active", "picked out", "personal", "read back"],
         [(row["method"], *map(percent, row["summary"].values())) for row in rows],
-    )  # fmt: skip
+    )
     show.table(
         "Active: did she ask it? Right decisions, and accounts a guess; a coin is right in 50 %",
         ["method", "accounts", "right", "of", "95 % interval", "epsilon allows", "she knows"],
         [
-            (row["method"], each["accounts"], percent(each["share"]), each["trials"],
-             f"{percent(each['low'])} to {percent(each['high'])}", percent(each["bound"]),
-             each["knows"])
+            (
+                row["method"],
+                each["accounts"],
+                percent(each["share"]),
+                each["trials"],
+                f"{percent(each['low'])} to {percent(each['high'])}",
+                percent(each["bound"]),
+                each["knows"],
+            )
             for row in rows
             for each in row["active"]
         ],
-    )  # fmt: skip
+    )
     picked = [row for row in rows if row["picked_out"]]
     if picked:
         most = len(picked[0]["picked_out"])
@@ -186,13 +226,23 @@ def _print_more(row: Mapping[str, Any]) -> None:
         show.table(
             "Personal queries after scrubbing: what identifies is still readable",
             ["kind", "readable", "of", "share"],
-            [(p["kind"], p["successes"], p["trials"], percent(p["share"]))
-             for p in row["personal"]],
-        )  # fmt: skip
+            [
+                (p["kind"], p["successes"], p["trials"], percent(p["share"]))
+                for p in row["personal"]
+            ],
+        )
     if row["aligned"]:
         show.table(
             "Tokens read back with another log",
             ["how", "of the most frequent", "tokens", "share", "of their occurrences"],
-            [(a["how"], a["top"] or "all", a["trials"], percent(a["share"]),
-              percent(a["weighted"])) for a in row["aligned"]],
-        )  # fmt: skip
+            [
+                (
+                    a["how"],
+                    a["top"] or "all",
+                    a["trials"],
+                    percent(a["share"]),
+                    percent(a["weighted"]),
+                )
+                for a in row["aligned"]
+            ],
+        )

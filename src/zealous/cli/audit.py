@@ -30,8 +30,14 @@ Examples:
 
 
 @click.command(help=_HELP)
-@click.option("--trials", type=click.IntRange(min=100), default=20_000, show_default=True,
-              metavar="N", help="How often each log is published.")  # fmt: skip
+@click.option(
+    "--trials",
+    type=click.IntRange(min=100),
+    default=20_000,
+    show_default=True,
+    metavar="N",
+    help="How often each log is published.",
+)
 @JSON
 def audit(trials: int, as_json: bool) -> None:
     """Try to break the program, on logs made for it."""
@@ -51,10 +57,18 @@ def _print(found: Audit) -> None:
     for setting, each in groupby(found.measurements, key=lambda each: each.setting):
         show.table(
             setting,
-            ["neighbouring logs", "epsilon", "proven", "seen from", "delta", "proven", "seen from",
-             ""],
+            [
+                "neighbouring logs",
+                "epsilon",
+                "proven",
+                "seen from",
+                "delta",
+                "proven",
+                "seen from",
+                "",
+            ],
             [_row(measurement) for measurement in each],
-        )  # fmt: skip
+        )
     show.table(
         "Whole releases and plans",
         ["must hold", ""],

@@ -41,11 +41,19 @@ def draw(path: Path, book: Book, within: Period | None = None) -> None:
     """A ledger for people."""
     title = f"{book.dataset or 'unnamed people'}: {path}"
     rows = [
-        (f"#{entry.seq}", f"{entry.time:%Y-%m-%d}", entry.release,
-         str(entry.charge.period or "any"), entry.charge.people or "", shown(entry.charge.epsilon),
-         shown(entry.charge.delta), entry.state, entry.by)
+        (
+            f"#{entry.seq}",
+            f"{entry.time:%Y-%m-%d}",
+            entry.release,
+            str(entry.charge.period or "any"),
+            entry.charge.people or "",
+            shown(entry.charge.epsilon),
+            shown(entry.charge.delta),
+            entry.state,
+            entry.by,
+        )
         for entry in book.entries.values()
-    ]  # fmt: skip
+    ]
     names = ["entry", "charged", "release", "period", "people", "epsilon", "delta", "state", "by"]
     if rows:
         show.table(title, names, rows)

@@ -40,8 +40,13 @@ Examples:
 
 @click.command(help=_HELP)
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="DIR")
-@click.option("--study", "study_file", type=click.Path(path_type=Path), metavar="FILE",
-              help="The grid, as TOML (docs/study.md). [default: the paper's]")  # fmt: skip
+@click.option(
+    "--study",
+    "study_file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The grid, as TOML (docs/study.md). [default: the paper's]",
+)
 @DOCUMENTS
 @options(LOG, ENGINE, SPARK)
 @JSON

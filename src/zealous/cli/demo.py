@@ -38,8 +38,14 @@ _STUDY = Study(epsilons=(1, 2, 5, 10), k=(10, 50), draws=3)  # a part of the who
 
 
 @click.command(help=_HELP)
-@click.option("-o", "--output", type=click.Path(path_type=Path), default=Path("demo"),
-              show_default=True, metavar="DIR")  # fmt: skip
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    default=Path("demo"),
+    show_default=True,
+    metavar="DIR",
+)
 @click.option("--users", type=int, default=80_000, show_default=True)
 def demo(output: Path, users: int) -> None:
     """Try everything on a small synthetic log."""

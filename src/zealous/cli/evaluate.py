@@ -45,12 +45,24 @@ _TOP = 1_000
 
 
 @click.command(help=_HELP)
-@click.argument("releases", nargs=-1, required=True, type=click.Path(path_type=Path),
-                metavar="RELEASE...")  # fmt: skip
-@click.option("--against", "paths", multiple=True, required=True, metavar="LOG",
-              help="The log that they were made from; may be given several times.")  # fmt: skip
-@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="DIR",
-              help="Where to write internal-results.parquet and .csv.")  # fmt: skip
+@click.argument(
+    "releases", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RELEASE..."
+)
+@click.option(
+    "--against",
+    "paths",
+    multiple=True,
+    required=True,
+    metavar="LOG",
+    help="The log that they were made from; may be given several times.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Where to write internal-results.parquet and .csv.",
+)
 @DOCUMENTS
 @options(READING, ENGINE, SPARK)
 @JSON

@@ -99,10 +99,16 @@ def ledger() -> None:
 @click.option("--cap-delta", metavar="D")
 @click.option("--period-cap-epsilon", metavar="E", help="The most one person may lose in a period.")
 @click.option("--period-cap-delta", metavar="D")
-@click.option("--unit", type=click.Choice(["user", "user-day", "session"]),
-              help="Whose loss is counted.  [default: user, once there is a cap]")  # fmt: skip
-@click.option("--neighbors", type=click.Choice(["replace", "add-remove"]),
-              help="Which neighbours; those of the first release if left out.")  # fmt: skip
+@click.option(
+    "--unit",
+    type=click.Choice(["user", "user-day", "session"]),
+    help="Whose loss is counted.  [default: user, once there is a cap]",
+)
+@click.option(
+    "--neighbors",
+    type=click.Choice(["replace", "add-remove"]),
+    help="Which neighbours; those of the first release if left out.",
+)
 @click.option(
     "--signed-by", "by", metavar="WHO", help="Who decides this.  [default: the login's name]"
 )
@@ -152,8 +158,13 @@ def report(where: Place, as_of: str, period: str | None, as_json: bool) -> None:
 
 @ledger.command("verify", help=_VERIFY)
 @_PLACE
-@click.option("--releases", multiple=True, type=PLACE, metavar="DIR...",
-              help="Releases, or folders of releases, that were charged to it.")  # fmt: skip
+@click.option(
+    "--releases",
+    multiple=True,
+    type=PLACE,
+    metavar="DIR...",
+    help="Releases, or folders of releases, that were charged to it.",
+)
 @click.argument("more", nargs=-1, type=PLACE, metavar="")
 @JSON
 def verify_(

@@ -66,23 +66,54 @@ _HEADINGS = ("mechanism", "items", "of all counts", "count error", "of it noise"
 
 @click.command(help=_HELP)
 @click.option("--items", metavar="KIND", required=True, help="What to publish: one kind of items.")
-@click.option("--items-per-user", metavar="M", required=True,
-              help="The most items of a user that count.")  # fmt: skip
+@click.option(
+    "--items-per-user", metavar="M", required=True, help="The most items of a user that count."
+)
 @click.option("--epsilon", default="0.5,1,2,5", show_default=True, metavar="E,..")
-@click.option("--delta", default="1e-6", show_default=True, metavar="D",
-              help="What epsilon does not cover, per person.")  # fmt: skip
-@click.option("--neighbors", default="add-remove,replace", show_default=True, metavar="N,..",
-              help="Which two logs must be hard to tell apart.")  # fmt: skip
-@click.option("--mechanisms", "compared", metavar="NAME,..",
-              help="[default: all that the given files allow]")  # fmt: skip
-@click.option("--draws", type=click.IntRange(min=1), default=5, show_default=True, metavar="N",
-              help="How often each is released.")  # fmt: skip
-@click.option("--prior", type=click.Path(path_type=Path), metavar="FILE",
-              help="A public list with frequencies, or an earlier release, for prior.")  # fmt: skip
-@click.option("--domain", type=click.Path(path_type=Path), metavar="FILE",
-              help="A public list of the items, for domain.")  # fmt: skip
-@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="DIR",
-              help="Where to write the table and a plot; marked internal.")  # fmt: skip
+@click.option(
+    "--delta",
+    default="1e-6",
+    show_default=True,
+    metavar="D",
+    help="What epsilon does not cover, per person.",
+)
+@click.option(
+    "--neighbors",
+    default="add-remove,replace",
+    show_default=True,
+    metavar="N,..",
+    help="Which two logs must be hard to tell apart.",
+)
+@click.option(
+    "--mechanisms", "compared", metavar="NAME,..", help="[default: all that the given files allow]"
+)
+@click.option(
+    "--draws",
+    type=click.IntRange(min=1),
+    default=5,
+    show_default=True,
+    metavar="N",
+    help="How often each is released.",
+)
+@click.option(
+    "--prior",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="A public list with frequencies, or an earlier release, for prior.",
+)
+@click.option(
+    "--domain",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="A public list of the items, for domain.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Where to write the table and a plot; marked internal.",
+)
 @options(ONE_MACHINE, ITEMS, LOG, ENGINE)
 @JSON
 def mechanisms(items: str, output: Path | None, as_json: bool, **given: Any) -> None:
@@ -198,9 +229,9 @@ def _write(output: Path, about: Mapping[str, Any], rows: Sequence[Row]) -> None:
 
 def _print(rows: Sequence[Row]) -> None:
     click.echo("INTERNAL: true figures of the log, not for publication.\n")
-    for (relation, epsilon, delta), block in groupby(rows, lambda row: (
-        row.goal.neighbors, row.goal.epsilon, row.goal.delta
-    )):  # fmt: skip
+    for (relation, epsilon, delta), block in groupby(
+        rows, lambda row: (row.goal.neighbors, row.goal.epsilon, row.goal.delta)
+    ):
         title = f"{relation}, epsilon = {shown(epsilon)}, delta = {shown(delta)}"
         show.table(title, _HEADINGS, [_cells(row) for row in block])
     click.echo("In brackets the least and the most of the draws, before them the mean.")

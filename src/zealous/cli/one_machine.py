@@ -18,6 +18,14 @@ def _refuse(context: click.Context, _: click.Parameter, given: tuple[str, ...]) 
 
 # Hidden, since it offers nothing; eager, so that this is told before anything else is asked for.
 ONE_MACHINE = (
-    click.option("--engine", "--spark-master", "--spark-conf", hidden=True, multiple=True,
-                 expose_value=False, is_eager=True, callback=_refuse),
-)  # fmt: skip
+    click.option(
+        "--engine",
+        "--spark-master",
+        "--spark-conf",
+        hidden=True,
+        multiple=True,
+        expose_value=False,
+        is_eager=True,
+        callback=_refuse,
+    ),
+)

@@ -23,7 +23,6 @@ from zealous.guarantee import (
     Number,
     exact,
 )
-from zealous.handout import PARAMETERS_FROM
 from zealous.items import (
     FAMILIES,
     Keywords,
@@ -40,7 +39,7 @@ from zealous.items import (
 from zealous.limits import Limits
 from zealous.log import PRESETS, Cleaning, Columns, Log, read_log
 from zealous.mechanism.choose import MECHANISMS
-from zealous.plan import plan
+from zealous.plan import PARAMETERS_FROM, plan
 from zealous.remote import Place, place_of
 
 

@@ -64,14 +64,24 @@ The other way round, which guarantees do given parameters satisfy?
 @click.command(help=_HELP)
 @click.option("--items", metavar="KIND,..", help="The kinds of items; one of any kind if left out.")
 @options(GOAL, ITEMS, TAIL, CHOICE, MECHANISM)
-@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE",
-              help="Write the plan to a file for approval; see publish --plan.")  # fmt: skip
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write the plan to a file for approval; see publish --plan.",
+)
 @click.option("--curve", is_flag=True, help="The least delta that is proven at other epsilons.")
-@click.option("--accounts-per-person", type=int, metavar="G",
-              help="Say what holds for a person with up to G ids of the log.")  # fmt: skip
+@click.option(
+    "--accounts-per-person",
+    type=int,
+    metavar="G",
+    help="Say what holds for a person with up to G ids of the log.",
+)
 @click.option("--advise", is_flag=True, help="Lay out choices of epsilon and --items-per-user.")
-@click.option("--like", metavar="PATH",
-              help="With --advise: a release or log that you declare to be public.")  # fmt: skip
+@click.option(
+    "--like", metavar="PATH", help="With --advise: a release or log that you declare to be public."
+)
 @options(LOG[1:7])
 @click.option("--scale", metavar="L", help="With --tau and --tau-prime: which guarantees hold?")
 @click.option("--tau", type=int)
@@ -187,9 +197,17 @@ def _public(given: Given) -> Log | Release:
     if (Path(given["like"]) / "release.json").is_file():
         return read_release(given["like"])
     unsaid = dict.fromkeys(
-        ("keywords", "names", "delimiter", "encoding", "time_format", "exclude_users",
-         "max_entries_per_user", "limits")
-    )  # fmt: skip
+        (
+            "keywords",
+            "names",
+            "delimiter",
+            "encoding",
+            "time_format",
+            "exclude_users",
+            "max_entries_per_user",
+            "limits",
+        )
+    )
     return log_from({**unsaid, **given, "paths": [given["like"]]})
 
 

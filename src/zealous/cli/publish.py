@@ -82,8 +82,13 @@ _SAID_BY_A_PLAN = (
     help="A new directory, or a new folder of an object store: s3://bucket/release.",
 )
 @options(GOAL, ITEMS, TAIL, CHOICE, MECHANISM)
-@click.option("--plan", "approved", type=click.Path(path_type=Path), metavar="FILE",
-              help="An approved plan, instead of all the options above.")  # fmt: skip
+@click.option(
+    "--plan",
+    "approved",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="An approved plan, instead of all the options above.",
+)
 @options(ACCOUNT, LOG)
 @options(ENGINE, SPARK)
 @JSON
@@ -149,10 +154,15 @@ def summary(release: Release, output: Place) -> None:
     """What was published, in a few lines."""
     goal = release.about["guarantee"]
     rows = [
-        (part["kind"], len(release[part["kind"]]), part["items_per_user"],
-         "" if part["tau_prime"] is None else part["tau_prime"], off_by(part))
+        (
+            part["kind"],
+            len(release[part["kind"]]),
+            part["items_per_user"],
+            "" if part["tau_prime"] is None else part["tau_prime"],
+            off_by(part),
+        )
         for part in release.about["plan"]
-    ]  # fmt: skip
+    ]
     show.table(
         f"Published in {output}",
         ["kind", "items", f"items a {goal['unit']}", "count above", "off by at most (95 %)"],

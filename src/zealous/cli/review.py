@@ -31,13 +31,26 @@ Examples:
 
 @click.command(help=_HELP)
 @click.argument("release", type=click.Path(path_type=Path))
-@click.option("--block", type=click.Path(path_type=Path), metavar="FILE",
-              help="Terms, one a line: a row that holds one as whole words goes.")  # fmt: skip
-@click.option("--allow", type=click.Path(path_type=Path), metavar="FILE",
-              help="Items, one a line, columns separated by tabs: these stay.")  # fmt: skip
+@click.option(
+    "--block",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Terms, one a line: a row that holds one as whole words goes.",
+)
+@click.option(
+    "--allow",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Items, one a line, columns separated by tabs: these stay.",
+)
 @click.option("--flag-pii", is_flag=True, help="Rows that look like personal data go.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="DIR",
-              help="Where to write the child; nothing is written if left out.")  # fmt: skip
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Where to write the child; nothing is written if left out.",
+)
 @JSON
 def review(
     release: Path,
@@ -51,9 +64,7 @@ def review(
     from zealous.review import review as run
 
     with show.telling() as say:
-        found = run(
-            release, block=block, allow=allow, flag_pii=flag_pii, output=output, say=say
-        )  # fmt: skip
+        found = run(release, block=block, allow=allow, flag_pii=flag_pii, output=output, say=say)
     if as_json:
         show.as_json(
             {
@@ -72,11 +83,16 @@ def _print(found: Reviewed, output: Path | None) -> None:
             "Caught by a rule",
             ["kind", "item", "count", "why", ""],
             [
-                (each.kind, " | ".join(each.item), each.count, each.why,
-                 "stays" if each.kept else "goes")
+                (
+                    each.kind,
+                    " | ".join(each.item),
+                    each.count,
+                    each.why,
+                    "stays" if each.kept else "goes",
+                )
                 for each in found.flagged
             ],
-        )  # fmt: skip
+        )
     allowed = Counter(each.kind for each in found.flagged if each.kept)
     rows = [
         (kind, before, len(found.release[kind]), before - len(found.release[kind]), allowed[kind])

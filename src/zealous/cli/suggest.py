@@ -26,8 +26,15 @@ Examples:
 @click.command(help=_HELP)
 @click.argument("release", type=click.Path(path_type=Path))
 @click.argument("queries", nargs=-1, required=True, metavar="QUERY...")
-@click.option("-n", "most", type=click.IntRange(min=1), default=5, show_default=True, metavar="N",
-              help="How many for each query at most.")  # fmt: skip
+@click.option(
+    "-n",
+    "most",
+    type=click.IntRange(min=1),
+    default=5,
+    show_default=True,
+    metavar="N",
+    help="How many for each query at most.",
+)
 @JSON
 def suggest(release: Path, queries: tuple[str, ...], most: int, as_json: bool) -> None:
     """Suggest what to ask instead of a query."""

@@ -52,8 +52,10 @@ def tables(
         return
     for table in made:
         show.table(table.title, list(table.columns.values()), _shown(table))
-        click.echo(click.wrap_text(table.note, width=78, initial_indent="  ",
-                                   subsequent_indent="  ") + "\n")  # fmt: skip
+        click.echo(
+            click.wrap_text(table.note, width=78, initial_indent="  ", subsequent_indent="  ")
+            + "\n"
+        )
 
 
 def _shown(table: Table) -> list[list[str]]:

@@ -37,10 +37,18 @@ _STATES = {True: "passed", False: "FAILED", None: "not checked"}
 
 @click.command(help=_HELP)
 @click.argument("release", type=click.Path(path_type=Path))
-@click.option("--ledger", type=click.Path(path_type=Path), metavar="FILE",
-              help="The ledger that was charged for it.")  # fmt: skip
-@click.option("--parent", type=click.Path(path_type=Path), metavar="DIR",
-              help="The release that a filtered child was made from.")  # fmt: skip
+@click.option(
+    "--ledger",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The ledger that was charged for it.",
+)
+@click.option(
+    "--parent",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="The release that a filtered child was made from.",
+)
 @JSON
 @click.pass_context
 def verify(

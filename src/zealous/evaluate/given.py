@@ -176,8 +176,10 @@ def _tables(path: Path, name: str) -> Given:
 
 
 def _read_csv(path: Path) -> pa.Table:
-    texts = {name: pa.string() for name in ("keyword", "query", "next_query", "url", "phrase",
-                                            "next_phrase")}  # fmt: skip
+    texts = {
+        name: pa.string()
+        for name in ("keyword", "query", "next_query", "url", "phrase", "next_phrase")
+    }
     return pyarrow.csv.read_csv(
         path,
         convert_options=pyarrow.csv.ConvertOptions(

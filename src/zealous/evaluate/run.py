@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,6 @@ from zealous.errors import LogError, UsageError
 from zealous.evaluate import original as counting
 from zealous.evaluate.accuracy import counted as mistakes
 from zealous.evaluate.accuracy import expected
-from zealous.evaluate.beside import Job, beside, halved
 from zealous.evaluate.caching import Caching, Documents, documents_from
 from zealous.evaluate.candidates import (
     ORIGINAL,
@@ -31,6 +31,7 @@ from zealous.evaluate.candidates import (
 from zealous.evaluate.measured import Measured
 from zealous.evaluate.original import Original
 from zealous.evaluate.results import Results, as_table
+from zealous.evaluate.second_process import second_process
 from zealous.evaluate.statistics import Statistics
 from zealous.evaluate.study import Study
 from zealous.evaluate.truth import OwnMeasure, Truth
@@ -48,6 +49,7 @@ from zealous.source import count_users, open_log
 Say = Callable[[str], None]
 SUBSTITUTED_M = (1, 6)  # substitution is measured at these m, where the study has them
 _ANY = 1
+_LEAST_MEMORY = 2 * 10**9  # for two processes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +91,9 @@ def run(grid: Grid, kept: Workspace, engine: Engine, say: Say) -> tuple[Results,
         finish = None
         if apart and shared:
             say(f"measuring {len(apart)} settings in another process: {_told(apart)}")
-            finish = stack.enter_context(beside(_job(grid, shared), kept))
+            finish = stack.enter_context(
+                second_process(measure_apart, replace(grid, methods=()), copy(shared), kept)
+            )
         here = [each for each in todo if each not in apart]
         _measure_all(here, against, kept, say)
         if finish is not None:
@@ -99,14 +103,10 @@ def run(grid: Grid, kept: Workspace, engine: Engine, say: Say) -> tuple[Results,
     return Results(table=pa.concat_tables(tables).combine_chunks()), left_out
 
 
-def measure_apart(job: Job, kept: Workspace) -> None:
-    """What the other process measures; the log was counted before."""
-    grid = Grid(study=job.study, log=job.log, documents=job.documents)
-    engine = job.engine()
+def measure_apart(grid: Grid, engine: DuckDB, kept: Workspace) -> None:
+    """What the other process measures, and leaves in the workspace; the log was counted before."""
     kinds = _kinds(grid, ("keywords", "queries"))
-    originals = counted(
-        grid.log, kinds, kept, bounds=(), key=0, engine=engine, say=lambda _: None
-    )  # fmt: skip
+    originals = counted(grid.log, kinds, kept, bounds=(), key=0, engine=engine, say=lambda _: None)
     against = truth_of(grid, originals, documents_of(grid.documents))
     todo = _candidates(grid, originals, engine, [])
     _measure_all([each for each in todo if _is_apart(each, kept)], against, kept, lambda _: None)
@@ -128,20 +128,15 @@ def _allowed(candidate: ByMethod, people: int, left_out: list[str]) -> bool:
 
 
 def _shared(grid: Grid, engine: Engine) -> DuckDB | None:
-    """The engine where a second process is used: it cannot be told somebody's own code."""
+    """An engine that leaves half of the memory to a second process; None where there is none.
+
+    Such a process cannot be told somebody's own code.
+    """
     own = grid.measures or not (grid.documents is None or isinstance(grid.documents, Path))
-    return halved(engine) if isinstance(engine, DuckDB) and not own else None
-
-
-def _job(grid: Grid, engine: DuckDB) -> Job:
-    documents = grid.documents if isinstance(grid.documents, Path) else None
-    return Job(
-        study=grid.study,
-        log=grid.log,
-        documents=documents,
-        memory=engine.memory,
-        threads=engine.threads,
-        temporary=engine.temporary,
+    if own or not isinstance(engine, DuckDB) or engine.threads < 2 or engine.memory < _LEAST_MEMORY:
+        return None
+    return DuckDB(
+        memory=f"{engine.memory // 2}B", threads=engine.threads, temporary=engine.temporary
     )
 
 

@@ -76,9 +76,12 @@ class Substitutions:
         rows = ranges(self.start[:-1][slots.unit], taken)
         each = pa.array(slot)
         texts = pc.binary_join_element_wise(
-            slots.before.take(each), self.instead.take(pa.array(rows)), slots.after.take(each),
-            " ", null_handling="skip",
-        )  # fmt: skip
+            slots.before.take(each),
+            self.instead.take(pa.array(rows)),
+            slots.after.take(each),
+            " ",
+            null_handling="skip",
+        )
         table = _ranked(asked, slots.place[slot], texts, self.scores[rows], most)
         return Ranked(table=table, asked=len(asked))
 

@@ -24,9 +24,17 @@ if TYPE_CHECKING:
 
 # How the columns are called that steps add on the way.
 _OWN = (
-    "order:", "role:", "before:", "words:", "same:", "unit:", "column:", "zealous:", "made:",
+    "order:",
+    "role:",
+    "before:",
+    "words:",
+    "same:",
+    "unit:",
+    "column:",
+    "zealous:",
+    "made:",
     "grown:",
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True, kw_only=True)

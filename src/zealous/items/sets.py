@@ -32,9 +32,17 @@ _MOST_FOLLOWING = 500  # sequences of subsequent baskets, before a person keeps 
 PARENT, LAST = "grown:parent", "grown:last"
 _PARENT, _LAST, _PLACE, _WORTH, _CODE, _NAME, _BASKET, _AT = map(
     identifier,
-    (PARENT, LAST, "grown:place", "order:worth", "grown:code", "grown:name", "grown:basket",
-     "grown:at"),
-)  # fmt: skip
+    (
+        PARENT,
+        LAST,
+        "grown:place",
+        "order:worth",
+        "grown:code",
+        "grown:name",
+        "grown:basket",
+        "grown:at",
+    ),
+)
 
 
 def columns_of_things(text: str) -> tuple[str, ...]:

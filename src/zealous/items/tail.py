@@ -455,8 +455,10 @@ def _time(source: Source) -> list[str]:
 
 def _letters(script: str) -> str:
     """The letters of a script, as a class of characters has them."""
-    ends = ([chr(int(end, 16)) if len(end) > 1 else end for end in each.split("-")]
-            for each in _SCRIPTS[script].split())  # fmt: skip
+    ends = (
+        [chr(int(end, 16)) if len(end) > 1 else end for end in each.split("-")]
+        for each in _SCRIPTS[script].split()
+    )
     return "".join("-".join(each) for each in ends)
 
 

@@ -22,10 +22,18 @@ _REMOTE = frozenset({
 # Some virtual machines have these for their own disk.
 _OWN_WHEN_ROOT = frozenset({"9p", "virtiofs"})
 # A file system in user space may be anything; these are known to end in a local one.
-_LOCAL_FUSE = frozenset({
-    "fuse.bindfs", "fuse.encfs", "fuse.exfat", "fuse.fuse-overlayfs", "fuse.gocryptfs",
-    "fuse.mergerfs", "fuse.ntfs", "fuse.ntfs-3g",
-})  # fmt: skip
+_LOCAL_FUSE = frozenset(
+    {
+        "fuse.bindfs",
+        "fuse.encfs",
+        "fuse.exfat",
+        "fuse.fuse-overlayfs",
+        "fuse.gocryptfs",
+        "fuse.mergerfs",
+        "fuse.ntfs",
+        "fuse.ntfs-3g",
+    }
+)
 _MOUNTS = Path("/proc/self/mountinfo")
 
 

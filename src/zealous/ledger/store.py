@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from zealous.errors import LedgerError, reason
+from zealous.folder import sync
 
 APPLICATION = 0x5A4C4447  # "ZLDG", in the header of the file
 FORMAT = 1
@@ -148,15 +149,6 @@ def append(connection: sqlite3.Connection, body: Mapping[str, Any], *, after: Ro
     row = following(body, after)
     _insert(connection, row)
     return row
-
-
-def sync(path: Path) -> None:
-    """Have a file or a directory's list of files on the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _insert(connection: sqlite3.Connection, row: Row) -> None:

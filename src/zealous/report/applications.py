@@ -31,7 +31,6 @@ _PAIRS = Look("#E69F00", "X", "-")
 def caching(asked: Asked) -> Chart:
     """Index caching over epsilon, k and m."""
     rows = []
-    # fmt: off
     for measure, told in CACHING.items():
         level = asked.level(measure, "keywords")
         by_one = [
@@ -39,23 +38,38 @@ def caching(asked: Asked) -> Chart:
             for line in asked.lines(measure, "keywords", "epsilon", m=1)
             if line.label == f"{ZEALOUS}, m = 1"
         ]
-        over_m = asked.line(f"{ZEALOUS}, epsilon = {asked.epsilon:g}", LADDER[0], measure,
-                            "keywords", Entry(method=ZEALOUS, epsilon=asked.epsilon), over="m")
-        rows.append([
-            Panel(title="over epsilon", x=EPSILON, y=told,
-                  lines=[*asked.lines(measure, "keywords", "epsilon", m=6), *by_one, *level]),
-            Panel(title="over k", x=K, y=told,
-                  lines=[*asked.lines(measure, "keywords", "k"), *level]),
-            Panel(title="over m", x=M, y=told, lines=[over_m, *level]),
-        ])
-    # fmt: on
+        over_m = asked.line(
+            f"{ZEALOUS}, epsilon = {asked.epsilon:g}",
+            LADDER[0],
+            measure,
+            "keywords",
+            Entry(method=ZEALOUS, epsilon=asked.epsilon),
+            over="m",
+        )
+        rows.append(
+            [
+                Panel(
+                    title="over epsilon",
+                    x=EPSILON,
+                    y=told,
+                    lines=[*asked.lines(measure, "keywords", "epsilon", m=6), *by_one, *level],
+                ),
+                Panel(
+                    title="over k",
+                    x=K,
+                    y=told,
+                    lines=[*asked.lines(measure, "keywords", "k"), *level],
+                ),
+                Panel(title="over m", x=M, y=told, lines=[over_m, *level]),
+            ]
+        )
     return Chart(
         name="caching",
         title="Index caching over epsilon, k and m",
         rows=rows,
         share="row",
         y=("linear", "linear", "auto"),
-    )  # fmt: skip
+    )
 
 
 def substitution(asked: Asked) -> Chart:
@@ -72,8 +86,13 @@ def substitution(asked: Asked) -> Chart:
         ]
         for over, axis in (("epsilon", EPSILON), ("k", K))
     ]
-    return Chart(name="substitution", title="Quality of query substitutions", rows=rows,
-                 share="col", y=("linear", "linear"))  # fmt: skip
+    return Chart(
+        name="substitution",
+        title="Quality of query substitutions",
+        rows=rows,
+        share="col",
+        y=("linear", "linear"),
+    )
 
 
 def coverage(asked: Asked) -> Chart:
@@ -96,12 +115,14 @@ def coverage(asked: Asked) -> Chart:
     return Chart(
         name="coverage",
         title="Coverage of query substitutions",
-        rows=[[
-            Panel(title="over epsilon", x=EPSILON, y=told, lines=over_epsilon),
-            Panel(title="over k", x=K, y=told, lines=over_k),
-        ]],
+        rows=[
+            [
+                Panel(title="over epsilon", x=EPSILON, y=told, lines=over_epsilon),
+                Panel(title="over k", x=K, y=told, lines=over_k),
+            ]
+        ],
         share="row",
-    )  # fmt: skip
+    )
 
 
 def regained(asked: Asked) -> Chart:
@@ -111,18 +132,28 @@ def regained(asked: Asked) -> Chart:
     return Chart(
         name="phrase-pairs",
         title="Substitutions from phrase pairs beside query pairs",
-        rows=[[
-            Panel(title=measure, x=EPSILON, y=told, lines=[
-                replace(line, label=f"{words(kind)}, {line.label.rpartition(', ')[2]}",
-                        look=look._replace(stroke=line.look.stroke, hollow=line.look.hollow))
-                for kind, look in looks.items()
-                for line in _tops(asked, measure, kind, "epsilon")
-                if line.label.startswith(f"{ZEALOUS}, m = ")
-            ])
-            for measure, told in measures.items()
-        ]],
+        rows=[
+            [
+                Panel(
+                    title=measure,
+                    x=EPSILON,
+                    y=told,
+                    lines=[
+                        replace(
+                            line,
+                            label=f"{words(kind)}, {line.label.rpartition(', ')[2]}",
+                            look=look._replace(stroke=line.look.stroke, hollow=line.look.hollow),
+                        )
+                        for kind, look in looks.items()
+                        for line in _tops(asked, measure, kind, "epsilon")
+                        if line.label.startswith(f"{ZEALOUS}, m = ")
+                    ],
+                )
+                for measure, told in measures.items()
+            ]
+        ],
         y=("linear",),
-    )  # fmt: skip
+    )
 
 
 def _tops(asked: Asked, measure: str, kind: str, over: str, *, m: int = 1) -> list[Line]:
@@ -141,15 +172,27 @@ def accuracy(asked: Asked) -> Chart:
     axis = Axis("xi, slack in users", log=True, zero=True)
     rows = []
     for half, told in halves.items():
-        rows.append([
-            Panel(title=words(kind), x=axis, y=told, lines=[
-                line for place, m in enumerate(asked.some_m())
-                for line in _exact_and_simulated(asked, half, kind, m, LADDER[2 * place])
-            ])
-            for kind in asked.kinds
-        ])  # fmt: skip
-    return Chart(name="accuracy", title="Inaccuracy: exact beside simulated", rows=rows,
-                 y=("symlog", "symlog"))  # fmt: skip
+        rows.append(
+            [
+                Panel(
+                    title=words(kind),
+                    x=axis,
+                    y=told,
+                    lines=[
+                        line
+                        for place, m in enumerate(asked.some_m())
+                        for line in _exact_and_simulated(asked, half, kind, m, LADDER[2 * place])
+                    ],
+                )
+                for kind in asked.kinds
+            ]
+        )
+    return Chart(
+        name="accuracy",
+        title="Inaccuracy: exact beside simulated",
+        rows=rows,
+        y=("symlog", "symlog"),
+    )
 
 
 def _exact_and_simulated(
@@ -166,15 +209,24 @@ def _exact_and_simulated(
 
 def own(asked: Asked, measure: str, name: str) -> Chart:
     """A measure of one's own: over its own axis where it has one, else over epsilon and k."""
-    kinds = [kind for kind in asked.kinds if any(
-        asked.results.value(measure, kind, method) for method in asked.methods)]  # fmt: skip
+    kinds = [
+        kind
+        for kind in asked.kinds
+        if any(asked.results.value(measure, kind, method) for method in asked.methods)
+    ]
     beside = [
-        Panel(title=words(kind), x=Axis("at"), y=measure, lines=[
-            asked.line(str(each), asked.look(method, step), measure, kind, each, over="at")
-            for method in asked.methods for step, each in enumerate(asked.shown(method))
-        ])
+        Panel(
+            title=words(kind),
+            x=Axis("at"),
+            y=measure,
+            lines=[
+                asked.line(str(each), asked.look(method, step), measure, kind, each, over="at")
+                for method in asked.methods
+                for step, each in enumerate(asked.shown(method))
+            ],
+        )
         for kind in kinds
-    ]  # fmt: skip
+    ]
     found = Chart(name=name, title=measure, rows=[beside] if beside else [], share="row")
     if not found.empty():
         return found

@@ -98,9 +98,9 @@ class Asked:
 
     def tried(self, axis: str, method: str) -> list[float]:
         """All values of epsilon, k or m that the method was run with, ascending."""
-        return sorted({
-            value for each in self.settings(method) if (value := getattr(each, axis)) is not None
-        })  # fmt: skip
+        return sorted(
+            {value for each in self.settings(method) if (value := getattr(each, axis)) is not None}
+        )
 
     def settings(self, method: str) -> list[Entry]:
         """Everything that the method was run with, as in the table."""
@@ -178,9 +178,16 @@ class Asked:
         return self.results.curve(measure, kind, ZEALOUS, over="m", epsilon=self.epsilon, at=at)
 
     def line(
-        self, label: str, look: Look, measure: str, kind: str, entry: Entry, *, over: str,
+        self,
+        label: str,
+        look: Look,
+        measure: str,
+        kind: str,
+        entry: Entry,
+        *,
+        over: str,
         at: float | None = None,
-    ) -> Line:  # fmt: skip
+    ) -> Line:
         """A curve, the entry's settings fixed but that one; what cannot be drawn is left out."""
         fixed = {"epsilon": entry.epsilon, "k": entry.k, "m": entry.m, "at": at}
         del fixed[over]
@@ -234,8 +241,13 @@ class Asked:
         left_out = measure in _OF_ITEMS and not self.published(kind, entry)
         drawn = spread is not None and not left_out and _drawable(*spread)
         points = [Point(0, spread)] if spread is not None and drawn else []
-        return Line(label=label, points=points, look=look, across=True,
-                    gaps=[0] if spread is not None and left_out else [])  # fmt: skip
+        return Line(
+            label=label,
+            points=points,
+            look=look,
+            across=True,
+            gaps=[0] if spread is not None and left_out else [],
+        )
 
 
 def is_own(method: str) -> bool:

@@ -53,8 +53,14 @@ def _active(axes: Axes, rows: Rows) -> None:
             bound = 100 * best["bound"]
             axes.plot([bound, bound], [place - 0.35, place + 0.35], color=INK, linewidth=1.2)
             left = bound > 85
-            axes.text(bound + (-1 if left else 1), place + 0.3, "what epsilon allows",
-                      ha="right" if left else "left", va="center", fontsize=8)  # fmt: skip
+            axes.text(
+                bound + (-1 if left else 1),
+                place + 0.3,
+                "what epsilon allows",
+                ha="right" if left else "left",
+                va="center",
+                fontsize=8,
+            )
     axes.set_yticks(range(len(rows)), [row["method"] for row in rows])
     least = min((100 * each["low"] for row in rows for each in row["active"]), default=40)
     axes.set(

@@ -49,11 +49,18 @@ def figure(chart: Chart, stamp: str) -> Figure:
         _few_decades(axes)  # only now do those that share an axis know its ends
     if legend:
         found.legend(
-            list(legend.values()), list(legend), loc="lower center", fontsize=8,
-            ncols=_across(legend, width), handlelength=3.2, columnspacing=1.4, borderaxespad=0.2,
-        )  # fmt: skip
-    found.text(1 - 0.05 / width, 1 - 0.05 / height, stamp, fontsize=6.5, color=GREY, ha="right",
-               va="top")  # fmt: skip
+            list(legend.values()),
+            list(legend),
+            loc="lower center",
+            fontsize=8,
+            ncols=_across(legend, width),
+            handlelength=3.2,
+            columnspacing=1.4,
+            borderaxespad=0.2,
+        )
+    found.text(
+        1 - 0.05 / width, 1 - 0.05 / height, stamp, fontsize=6.5, color=GREY, ha="right", va="top"
+    )
     return found
 
 
@@ -151,8 +158,14 @@ def _panel(axes: Axes, panel: Panel, *, scale: str) -> None:
     drawn = [line for line in panel.lines if line.points]
     if not drawn:
         nothing = any(line.gaps for line in panel.lines)
-        axes.text(0.5, 0.5, "nothing published" if nothing else "not measured",
-                  transform=axes.transAxes, ha="center", color=GREY)  # fmt: skip
+        axes.text(
+            0.5,
+            0.5,
+            "nothing published" if nothing else "not measured",
+            transform=axes.transAxes,
+            ha="center",
+            color=GREY,
+        )
         axes.set(xticks=[])
         return
     _x_scale(axes, panel)

@@ -28,18 +28,30 @@ def top_over_m(asked: Asked) -> Chart:
         title="The most frequent items over m, a curve for each top-j",
         rows=[
             [
-                Panel(title=words(kind), x=M, y=told, lines=[
-                    asked.line(f"top {j:,}", _step(number, len(tops)), measure, kind,
-                               Entry(method=ZEALOUS, epsilon=asked.epsilon), over="m", at=j)
-                    for number, j in enumerate(tops)
-                ])
+                Panel(
+                    title=words(kind),
+                    x=M,
+                    y=told,
+                    lines=[
+                        asked.line(
+                            f"top {j:,}",
+                            _step(number, len(tops)),
+                            measure,
+                            kind,
+                            Entry(method=ZEALOUS, epsilon=asked.epsilon),
+                            over="m",
+                            at=j,
+                        )
+                        for number, j in enumerate(tops)
+                    ],
+                )
                 for kind in asked.four
             ]
             for measure, told in FRACTION.items()
         ],
         share="row",
         y=_SCALES,
-    )  # fmt: skip
+    )
 
 
 def top_over_j(asked: Asked) -> Chart:
@@ -51,18 +63,29 @@ def top_over_j(asked: Asked) -> Chart:
         title="The most frequent items over j, a curve for each m",
         rows=[
             [
-                Panel(title=words(kind), x=TOP, y=told, lines=[
-                    asked.line(f"m = {m}", _step(number, len(many)), measure, kind,
-                               Entry(method=ZEALOUS, epsilon=asked.epsilon, m=m), over="at")
-                    for number, m in enumerate(many)
-                ])
+                Panel(
+                    title=words(kind),
+                    x=TOP,
+                    y=told,
+                    lines=[
+                        asked.line(
+                            f"m = {m}",
+                            _step(number, len(many)),
+                            measure,
+                            kind,
+                            Entry(method=ZEALOUS, epsilon=asked.epsilon, m=m),
+                            over="at",
+                        )
+                        for number, m in enumerate(many)
+                    ],
+                )
                 for kind in asked.four
             ]
             for measure, told in FRACTION.items()
         ],
         share="row",
         y=_SCALES,
-    )  # fmt: skip
+    )
 
 
 def _step(number: int, of: int) -> Look:
@@ -81,18 +104,30 @@ def distributions(asked: Asked) -> Chart:
     return Chart(
         name="distributions",
         title="Distribution of counts",
-        rows=[[
-            Panel(title=words(kind), x=Axis("count of an item", log=True),
-                  y="items with this count", lines=[
-                asked.line(str(each), asked.look(name, step)._replace(marker=mark),
-                           "items-with-count", kind, each, over="at")
-                for (name, step, each), mark in zip(shown, cycle(".os^DvPX*"), strict=False)
-            ])
-            for kind in asked.four
-        ]],
+        rows=[
+            [
+                Panel(
+                    title=words(kind),
+                    x=Axis("count of an item", log=True),
+                    y="items with this count",
+                    lines=[
+                        asked.line(
+                            str(each),
+                            asked.look(name, step)._replace(marker=mark),
+                            "items-with-count",
+                            kind,
+                            each,
+                            over="at",
+                        )
+                        for (name, step, each), mark in zip(shown, cycle(".os^DvPX*"), strict=False)
+                    ],
+                )
+                for kind in asked.four
+            ]
+        ],
         share="row",
         y=("log",),
-    )  # fmt: skip
+    )
 
 
 def by_guarantee(
@@ -102,12 +137,11 @@ def by_guarantee(
     axes = (("epsilon", EPSILON), ("k", K))
     rows = [
         [
-            Panel(title=heading, x=axis, y=told,
-                  lines=asked.lines(measure, kind, over, m=m))
+            Panel(title=heading, x=axis, y=told, lines=asked.lines(measure, kind, over, m=m))
             for heading, measure, kind, told in columns
         ]
         for over, axis in axes
-    ]  # fmt: skip
+    ]
     measured = [row for row in rows if any(not line.across for p in row for line in p.lines)]
     return Chart(name=name, title=title, rows=measured or rows[:1], share="col")
 

@@ -62,12 +62,17 @@ def released(rows: Sequence[Row]) -> Chart:
     relations = list(dict.fromkeys(row.goal.neighbors for row in rows))
     looks = dict(zip(dict.fromkeys(row.mechanism for row in rows), cycle(_LOOKS), strict=False))
     panels = [
-        Panel(title=relation, x=EPSILON, y="items released", lines=[
-            _line(name, look, [row for row in rows if row.goal.neighbors == relation])
-            for name, look in looks.items()
-        ])
+        Panel(
+            title=relation,
+            x=EPSILON,
+            y="items released",
+            lines=[
+                _line(name, look, [row for row in rows if row.goal.neighbors == relation])
+                for name, look in looks.items()
+            ],
+        )
         for relation in relations
-    ]  # fmt: skip
+    ]
     return Chart(
         name=NAME,
         title="Items released over epsilon, by each mechanism",

@@ -135,8 +135,9 @@ def inline(svg: str, name: str, title: str) -> str:
     body = re.sub(r"<!--.*?-->", "", body, flags=re.DOTALL)
     body = re.sub(r' xmlns(:\w+)?="[^"]*"', "", body)
     used = set(re.findall(r'(?:url\(#|href="#)([\w.-]+)', body))
-    body = re.sub(r' id="([^"]*)"', lambda found: f' id="{name}-{found[1]}"'
-                  if found[1] in used else "", body)  # fmt: skip
+    body = re.sub(
+        r' id="([^"]*)"', lambda found: f' id="{name}-{found[1]}"' if found[1] in used else "", body
+    )
     body = re.sub(r"url\(#", f"url(#{name}-", body)
     body = re.sub(r'xlink:href="#', f'href="#{name}-', body)
     body = re.sub(r"\n\s*", "\n", body)

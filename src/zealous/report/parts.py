@@ -90,10 +90,12 @@ class Chart:
         names = ("panel", "y", "curve", "axis", "x", "mean", "low", "high", "draws")
         columns = zip(*rows, strict=True) if rows else [() for _ in names]
         texts = dict.fromkeys(names[:4], pa.string()) | {"draws": pa.int64()}
-        return pa.table({
-            name: pa.array(column, texts.get(name, pa.float64()))
-            for name, column in zip(names, columns, strict=True)
-        })  # fmt: skip
+        return pa.table(
+            {
+                name: pa.array(column, texts.get(name, pa.float64()))
+                for name, column in zip(names, columns, strict=True)
+            }
+        )
 
 
 Cell = Any  # text, a number, a Spread, or None where nothing was measured

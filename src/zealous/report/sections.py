@@ -127,13 +127,21 @@ def _released(told: Told) -> Section:
         "whether the total of the counts rises and then falls.",
         paper="Beneath each row of ours is the paper's. It was another log: compare the shape.",
         parts=[
-            sheets.over_m(asked, "distinct", f"Distinct items released by zealous, {at}",
-                          told.printed("distinct")),
-            sheets.over_m(asked, "total", f"Total of the counts released by zealous, {at}",
-                          told.printed("total")),
+            sheets.over_m(
+                asked,
+                "distinct",
+                f"Distinct items released by zealous, {at}",
+                told.printed("distinct"),
+            ),
+            sheets.over_m(
+                asked,
+                "total",
+                f"Total of the counts released by zealous, {at}",
+                told.printed("total"),
+            ),
         ],
         notes=told.note("distinct"),
-    )  # fmt: skip
+    )
 
 
 def _average(told: Told) -> Section:
@@ -155,10 +163,12 @@ def _top_over_m(told: Told) -> Section:
         "(the upper two, lower is better) whether a small top-j is best at m > 1 and a large one "
         "at m = 1.",
         parts=[figures.top_over_m(told.asked)],
-        notes=[f"zealous at epsilon = {told.asked.epsilon:g}. An item that is missing enters the KL"
-               " divergence as if its count were 1: where most are missing it tells little else.",
-               f"In the upper two rows {_UNPUBLISHED}"],
-    )  # fmt: skip
+        notes=[
+            f"zealous at epsilon = {told.asked.epsilon:g}. An item that is missing enters the KL"
+            " divergence as if its count were 1: where most are missing it tells little else.",
+            f"In the upper two rows {_UNPUBLISHED}",
+        ],
+    )
 
 
 def _top_over_j(told: Told) -> Section:
@@ -169,11 +179,14 @@ def _top_over_j(told: Told) -> Section:
         see="The same figures, a curve for each m: which m is lowest depends on how far down the "
         "list one looks.",
         paper=f"The lowest KL divergence is at m = {best['keywords']} for keywords and at "
-        f"m = {best['queries']} for queries." if best else "",
+        f"m = {best['queries']} for queries."
+        if best
+        else "",
         parts=[figures.top_over_j(told.asked)],
-        notes=[f"zealous at epsilon = {told.asked.epsilon:g}. In the upper two rows "
-               f"{_UNPUBLISHED}"],
-    )  # fmt: skip
+        notes=[
+            f"zealous at epsilon = {told.asked.epsilon:g}. In the upper two rows {_UNPUBLISHED}"
+        ],
+    )
 
 
 def _distributions(told: Told) -> Section:
@@ -235,12 +248,14 @@ def _caching(told: Told) -> Section:
         "than at m = 1. The black line is what the original itself would reach.",
         paper=printed,
         parts=[applications.caching(told.asked)],
-        notes=[f"{memory / 1e9:g} GB of memory, 8 bytes a posting, lists cut at 200,000. The share "
-               "of the original's keyword occurrences that find their list in memory; for whole "
-               "queries, all keywords of a query must.",
-               *([told.documents] if told.documents and told.documents_fit else [])],
+        notes=[
+            f"{memory / 1e9:g} GB of memory, 8 bytes a posting, lists cut at 200,000. The share "
+            "of the original's keyword occurrences that find their list in memory; for whole "
+            "queries, all keywords of a query must.",
+            *([told.documents] if told.documents and told.documents_fit else []),
+        ],
         warnings=[] if told.documents_fit else [f"{told.documents} {INVENTED}".strip()],
-    )  # fmt: skip
+    )
 
 
 def _substitution(told: Told) -> Section:
@@ -283,9 +298,13 @@ def _phrases(told: Told) -> Section:
         paper="It names the loss: a phrase pair can be frequent though all query pairs that "
         "contain it are rare. The cure is ours.",
         parts=[applications.regained(told.asked), sheets.regained(told.asked)] if both else [],
-        notes=["zealous at m = 1. Coverage is of the queries for which the original's query pairs "
-               "have a substitution."] if both else [],
-    )  # fmt: skip
+        notes=[
+            "zealous at m = 1. Coverage is of the queries for which the original's query pairs "
+            "have a substitution."
+        ]
+        if both
+        else [],
+    )
 
 
 def _accuracy(told: Told) -> Section:

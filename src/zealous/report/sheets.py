@@ -20,29 +20,39 @@ def hurry(asked: Asked, promises: Mapping[Entry, str]) -> Sheet:
     pairs = "query-pairs"
     top = _nearest_top(asked)
     headings = [
-        "method", "what it promises",
+        "method",
+        "what it promises",
         *(f"{words(kind)} kept" for kind in asked.kinds),
-        f"share of top {top:,.0f} queries kept", "average difference, queries",
-        "hit probability", f"substitution: coverage, top {_SUGGESTED}",
+        f"share of top {top:,.0f} queries kept",
+        "average difference, queries",
+        "hit probability",
+        f"substitution: coverage, top {_SUGGESTED}",
         f"its precision, top {_SUGGESTED}",
-    ]  # fmt: skip
+    ]
     rows = []
     for entry in promises:
         lost = asked.value("missing-share", "queries", entry, at=top)
         differs = asked.value("average-difference", "queries", entry)
-        rows.append([
-            str(entry), promises[entry],
-            *(asked.value("distinct", kind, entry) for kind in asked.kinds),
-            None if lost is None else _rest(lost),
-            differs if asked.published("queries", entry) else None,
-            asked.value("hit-probability", "keywords", entry),
-            asked.value("coverage", pairs, entry, at=_SUGGESTED),
-            asked.value("precision", pairs, entry, at=_SUGGESTED),
-        ])  # fmt: skip
+        rows.append(
+            [
+                str(entry),
+                promises[entry],
+                *(asked.value("distinct", kind, entry) for kind in asked.kinds),
+                None if lost is None else _rest(lost),
+                differs if asked.published("queries", entry) else None,
+                asked.value("hit-probability", "keywords", entry),
+                asked.value("coverage", pairs, entry, at=_SUGGESTED),
+                asked.value("precision", pairs, entry, at=_SUGGESTED),
+            ]
+        )
     kept = [place for place in range(len(headings)) if any(row[place] is not None for row in rows)]
-    return Sheet(name="in-a-hurry", title="Which method keeps what, at which guarantee",
-                 headings=[headings[place] for place in kept],
-                 rows=[[row[place] for place in kept] for row in rows], texts=2)  # fmt: skip
+    return Sheet(
+        name="in-a-hurry",
+        title="Which method keeps what, at which guarantee",
+        headings=[headings[place] for place in kept],
+        rows=[[row[place] for place in kept] for row in rows],
+        texts=2,
+    )
 
 
 def _nearest_top(asked: Asked) -> float:
@@ -108,8 +118,13 @@ def _audit(entry: Entry, audits: Sequence[Mapping[str, Any]]) -> Mapping[str, An
 def analytic(table: Table) -> Sheet:
     """A table of the theory."""
     headings = list(table.columns.values())
-    return Sheet(name=table.name, title=table.title, headings=headings,
-                 rows=[list(row) for row in table.rows], texts=0)  # fmt: skip
+    return Sheet(
+        name=table.name,
+        title=table.title,
+        headings=headings,
+        rows=[list(row) for row in table.rows],
+        texts=0,
+    )
 
 
 def thresholds(table: Table, paper: Mapping[Any, float]) -> Sheet:
@@ -140,26 +155,33 @@ def over_m(
             printed = [paper[kind].get(m) for m in tried]
             rows.append([f"{words(kind)}, the paper", *printed, None])
     headings = ["", *(f"m = {m}" for m in tried), "original"]
-    return Sheet(name=f"{measure}-over-m", title=title, headings=headings, rows=rows,
-                 quiet=frozenset(quiet))  # fmt: skip
+    return Sheet(
+        name=f"{measure}-over-m", title=title, headings=headings, rows=rows, quiet=frozenset(quiet)
+    )
 
 
 def average_items(asked: Asked, paper: Mapping[str, float]) -> Sheet:
     """How many items a user has."""
     rows = [
-        [words(kind), *(asked.results.value(measure, kind, ORIGINAL)
-                        for measure in ("average-items", "average-distinct-items")),
-         paper.get(kind)]
+        [
+            words(kind),
+            *(
+                asked.results.value(measure, kind, ORIGINAL)
+                for measure in ("average-items", "average-distinct-items")
+            ),
+            paper.get(kind),
+        ]
         for kind in asked.kinds
-    ]  # fmt: skip
+    ]
     headings = ["", "items a user", "distinct items a user", "the paper"]
     return Sheet(name="average-items", title="Average items a user", headings=headings, rows=rows)
 
 
 def accuracy(asked: Asked) -> Sheet:
     """Exact beside simulated, at xi = 0 where each item counts."""
-    measures = [f"inaccuracy-{half}{suffix}" for half in ("retain", "filter")
-                for suffix in ("-exact", "")]  # fmt: skip
+    measures = [
+        f"inaccuracy-{half}{suffix}" for half in ("retain", "filter") for suffix in ("-exact", "")
+    ]
     rows = []
     for kind in asked.kinds:
         for m in asked.some_m():
@@ -167,8 +189,14 @@ def accuracy(asked: Asked) -> Sheet:
             found = [asked.value(measure, kind, entry, at=0) for measure in measures]
             if any(found):
                 rows.append([words(kind), m, *found])
-    headings = ["", "m", "frequent items missing, exact", "simulated",
-                "infrequent items shown, exact", "simulated"]  # fmt: skip
+    headings = [
+        "",
+        "m",
+        "frequent items missing, exact",
+        "simulated",
+        "infrequent items shown, exact",
+        "simulated",
+    ]
     title = f"Without slack (xi = 0), at epsilon = {asked.epsilon:g}"
     return Sheet(name="accuracy-without-slack", title=title, headings=headings, rows=rows)
 
@@ -179,16 +207,25 @@ def regained(asked: Asked) -> Sheet:
     rows = []
     for epsilon in asked.tried("epsilon", ZEALOUS):
         entry = Entry(method=ZEALOUS, epsilon=epsilon, m=asked.nearest("m", 1, ZEALOUS))
-        rows.append([
-            f"{epsilon:g}",
-            *(asked.value("distinct", kind, entry) for kind in kinds),
-            *(asked.value("coverage", kind, entry, at=_SUGGESTED) for kind in kinds),
-        ])  # fmt: skip
+        rows.append(
+            [
+                f"{epsilon:g}",
+                *(asked.value("distinct", kind, entry) for kind in kinds),
+                *(asked.value("coverage", kind, entry, at=_SUGGESTED) for kind in kinds),
+            ]
+        )
     names = [words(kind) for kind in kinds]
-    headings = ["epsilon", *(f"{name} released" for name in names),
-                *(f"coverage by {name}, top {_SUGGESTED}" for name in names)]  # fmt: skip
-    return Sheet(name="phrase-pairs-coverage", title="Coverage regained at the same guarantee",
-                 headings=headings, rows=rows)  # fmt: skip
+    headings = [
+        "epsilon",
+        *(f"{name} released" for name in names),
+        *(f"coverage by {name}, top {_SUGGESTED}" for name in names),
+    ]
+    return Sheet(
+        name="phrase-pairs-coverage",
+        title="Coverage regained at the same guarantee",
+        headings=headings,
+        rows=rows,
+    )
 
 
 def own(asked: Asked, measures: Sequence[str]) -> Sheet:
@@ -204,19 +241,35 @@ def own(asked: Asked, measures: Sequence[str]) -> Sheet:
         for entry in asked.entries()
     ]
     headings = ["method", *(f"{measure}, {words(kind)}" for measure, kind in columns)]
-    return Sheet(name="own-measures", title="Your own measures", headings=headings,
-                 rows=rows if columns else [])  # fmt: skip
+    return Sheet(
+        name="own-measures",
+        title="Your own measures",
+        headings=headings,
+        rows=rows if columns else [],
+    )
 
 
 def audits(found: Sequence[Mapping[str, Any]]) -> Sheet:
     """What was claimed of methods of one's own, and what was proven against it."""
     rows = [
-        [str(Entry(method=each["method"], m=each.get("m"))), each["epsilon"], each["delta"],
-         each["proven"], each["seen_from"],
-         "; ".join(["REFUTED", *each["failures"]]) if each["failures"] else
-         "nothing found against it"]
+        [
+            str(Entry(method=each["method"], m=each.get("m"))),
+            each["epsilon"],
+            each["delta"],
+            each["proven"],
+            each["seen_from"],
+            "; ".join(["REFUTED", *each["failures"]])
+            if each["failures"]
+            else "nothing found against it",
+        ]
         for each in found
-    ]  # fmt: skip
-    headings = ["method", "epsilon claimed", "delta claimed", "epsilon is at least",
-                "seen from epsilon", "outcome"]  # fmt: skip
+    ]
+    headings = [
+        "method",
+        "epsilon claimed",
+        "delta claimed",
+        "epsilon is at least",
+        "seen from epsilon",
+        "outcome",
+    ]
     return Sheet(name="audit", title="The audit of your own methods", headings=headings, rows=rows)

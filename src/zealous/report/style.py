@@ -13,8 +13,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 BLUE, ORANGE, RED, GREY, PALE, INK = (
-    "#2b6ca3", "#d9822b", "#c0392b", "#9aa3ab", "#e4e8ec", "#22292f",
-)  # fmt: skip
+    "#2b6ca3",
+    "#d9822b",
+    "#c0392b",
+    "#9aa3ab",
+    "#e4e8ec",
+    "#22292f",
+)
 STYLE: Any = {
     "svg.hashsalt": "zealous",  # names of clips and glyphs: the same in every run
     "svg.fonttype": "path",  # no font is needed to read a picture

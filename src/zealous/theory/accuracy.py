@@ -106,24 +106,6 @@ def inaccuracy(calibration: Calibration, counts: Counts, wanted: Wanted) -> Inac
     )
 
 
-def inaccuracy_of_nothing(counts: Counts, wanted: Wanted) -> Inaccuracy:
-    """The inaccuracy of the baseline, the algorithm that never publishes anything."""
-    missed = sum(items for count, items in _tallied(counts).items() if count >= wanted.frequent)
-    return Inaccuracy(retain=float(missed), filter=0.0)
-
-
-def accuracy(calibration: Calibration, wanted: Wanted) -> float:
-    """c-accuracy: the c with which any very frequent item of any log is published, at least.
-
-    More users make an item more likely to be published, so the least such count decides.
-
-    >>> plan = Calibration(scale=Fraction(4), tau=4, tau_prime=79, delta=Fraction(1, 1000))
-    >>> round(accuracy(plan, wanted_by(plan)), 3), round(accuracy(plan, Wanted(90, 10)), 3)
-    (0.438, 0.997)
-    """
-    return publication_probability(calibration, wanted.frequent)
-
-
 def missing_probability(calibration: Calibration, count: int) -> float:
     """The chance that an item of this many users is not published, also where it is tiny."""
     if count < calibration.tau:

@@ -22,7 +22,6 @@ from zealous.guarantee import Guarantee, Indistinguishability, Neighbors, Number
 
 _DIGITS = 100  # beyond those that the smallest number of interest takes
 _ROUND_UP = 1 + Fraction(1, 10**30)
-_SIGNIFICANT = 6  # digits of an epsilon that is searched for
 _MOST_EXACT = 200  # items per user; beyond, a bound that takes no square of them
 
 
@@ -116,27 +115,6 @@ def delta_curve(
     """
     curve = _Sum(goal, parts)
     return [(epsilon, curve.delta(epsilon)) for epsilon in map(_checked, epsilons)]
-
-
-def least_epsilon(goal: Guarantee, parts: Sequence[Thresholded], delta: Number) -> Fraction | None:
-    """The least epsilon of `delta_curve` at a delta, rounded up to few digits.
-
-    None where no epsilon is proven for so small a delta: an item at tau that is published could not
-    have been published without one of its users, whatever epsilon is.
-    """
-    most, curve = exact(delta, "delta"), _Sum(goal, parts)
-    if curve.delta(curve.loss) > most:
-        return None
-    with localcontext(_context(_DIGITS)):
-        unit = Fraction(10) ** (_decimal(curve.loss).adjusted() - _SIGNIFICANT + 1)
-    low, high = -1, math.ceil(curve.loss / unit)  # delta falls as epsilon rises
-    while high - low > 1:
-        middle = (low + high) // 2
-        if curve.delta(middle * unit) <= most:
-            high = middle
-        else:
-            low = middle
-    return min(high * unit, curve.loss)
 
 
 def proven(goal: Guarantee, part: Thresholded) -> Guarantee | None:

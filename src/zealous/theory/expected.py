@@ -97,18 +97,6 @@ def expected_published(calibration: Calibration, counts: Mapping[int, int]) -> P
     return Published(mean=mean, deviation=math.sqrt(variance), most=most)
 
 
-def expected_total(calibration: Calibration, counts: Mapping[int, int]) -> float:
-    """The expected sum of the published counts, noise included.
-
-    Args:
-        calibration: The parameters.
-        counts: From a number of users, after bounding, to the number of items that have it.
-    """
-    return math.fsum(
-        items * _published_count(calibration, count) for count, items in counts.items()
-    )
-
-
 def expected_coverage(calibration: Calibration, top: Iterable[int]) -> float:
     """The expected share of some items, such as the true top j, that is published.
 

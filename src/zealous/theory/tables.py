@@ -110,16 +110,20 @@ def privacy(own: Own) -> Table:
         for tau_prime in (50, 100, 150, 200):
             t = tau_prime - 1
             continuous = paper.probabilistic_delta(tau=1, tau_prime=tau_prime, users=users)
-            rows.append((
-                float(scale),
-                float(2 * m / scale),
-                tau_prime,
-                min(1.0, continuous),
-                as_float(union_bound(scale, t, users * m)) if covers_absence(scale, t) else None,
-                min(1.0, paper.indistinguishable_delta_of_its_table(tau_prime)),
-                min(1.0, paper.indistinguishable_delta(tau_prime)),
-                as_float(union_bound(scale, t, m)),
-            ))  # fmt: skip
+            rows.append(
+                (
+                    float(scale),
+                    float(2 * m / scale),
+                    tau_prime,
+                    min(1.0, continuous),
+                    as_float(union_bound(scale, t, users * m))
+                    if covers_absence(scale, t)
+                    else None,
+                    min(1.0, paper.indistinguishable_delta_of_its_table(tau_prime)),
+                    min(1.0, paper.indistinguishable_delta(tau_prime)),
+                    as_float(union_bound(scale, t, m)),
+                )
+            )
     return Table(
         name="privacy",
         title=f"What noise and threshold guarantee: U = {users:,}, m = {m}, tau = 1",
@@ -158,9 +162,9 @@ def thresholds(own: Own) -> Table:
         delta = f"{float(goal.delta):g}"
         columns[f"tau_prime_continuous_{delta}"] = f"tau' at delta {delta}, continuous"
         columns[f"tau_prime_discrete_{delta}"] = "discrete"
-        values.append([
-            paper.probabilistic_tau_prime(tau=tau, delta=goal.delta, users=users) for tau in taus
-        ])  # fmt: skip
+        values.append(
+            [paper.probabilistic_tau_prime(tau=tau, delta=goal.delta, users=users) for tau in taus]
+        )
         values.append([each.tau_prime for each in tau_prime_curve(goal, m, taus)])
     return Table(
         name="thresholds",
@@ -192,8 +196,9 @@ def best_tau(own: Own) -> Table:
             for tau in (rule, best)
         )
         discrete = tau_prime_curve(goal, m, [rule])[0].tau_prime
-        rows.append((float(scale), rule, at_rule, discrete, best, at_best, found.tau,
-                     found.tau_prime))  # fmt: skip
+        rows.append(
+            (float(scale), rule, at_rule, discrete, best, at_best, found.tau, found.tau_prime)
+        )
     return Table(
         name="best_tau",
         title="The best tau: the rule against a scan",
@@ -217,8 +222,11 @@ def best_tau(own: Own) -> Table:
 def indistinguishable(own: Own) -> Table:
     """The threshold of indistinguishability, as printed and right."""
     cases: list[tuple[int, Number, Number]] = [
-        (5, 10, "7.6e-83"), (2, 1, "0.001"), (5, 2, "0.001"), (5, 1, "1e-6"),
-    ]  # fmt: skip
+        (5, 10, "7.6e-83"),
+        (2, 1, "0.001"),
+        (5, 2, "0.001"),
+        (5, 1, "1e-6"),
+    ]
     if own != Own(users=own.users):
         goal = own.goal()
         cases = [(own.most(5), goal.epsilon, goal.delta)]
@@ -227,16 +235,18 @@ def indistinguishable(own: Own) -> Table:
         goal_, scale = Indistinguishability(epsilon=epsilon, delta=delta), scale_for(epsilon, m)
         paper = Continuous(scale=scale, items_per_user=m)
         low = paper.indistinguishable_tau_prime_too_low(goal_.delta)
-        rows.append((
-            m,
-            float(goal_.epsilon),
-            float(goal_.delta),
-            low,
-            min(1.0, paper.indistinguishable_delta(low)),
-            as_float(union_bound(scale, math.ceil(low) - 1, m)),
-            paper.indistinguishable_tau_prime(goal_.delta),
-            calibrate(goal_, m).tau_prime,
-        ))  # fmt: skip
+        rows.append(
+            (
+                m,
+                float(goal_.epsilon),
+                float(goal_.delta),
+                low,
+                min(1.0, paper.indistinguishable_delta(low)),
+                as_float(union_bound(scale, math.ceil(low) - 1, m)),
+                paper.indistinguishable_tau_prime(goal_.delta),
+                calibrate(goal_, m).tau_prime,
+            )
+        )
     return Table(
         name="indistinguishable",
         title="The threshold of indistinguishability at lambda = 2m/epsilon', tau = 1",
@@ -310,8 +320,15 @@ def negative(own: Own) -> Table:
         setting = Setting(epsilon=epsilon, users=users, items_per_user=m, accuracy=share)
         needed = log_hopeless_domain(setting, wanted)
         applies = needed <= math.log(PAIRS_OF_QUERIES)
-        row = (m, frequent, float(setting.accuracy), _vast(printed_log_domain(setting, wanted)),
-               _vast(needed), Decimal(PAIRS_OF_QUERIES), applies)  # fmt: skip
+        row = (
+            m,
+            frequent,
+            float(setting.accuracy),
+            _vast(printed_log_domain(setting, wanted)),
+            _vast(needed),
+            Decimal(PAIRS_OF_QUERIES),
+            applies,
+        )
         if row not in rows:
             rows.append(row)
     return Table(
@@ -354,8 +371,18 @@ def domain(own: Own) -> Table:
         threshold = threshold_for(same.scale, size)
         raised = DomainHistogram(scale=same.scale, threshold=threshold).expected(counts, size)
         at_ours = same.expected(counts, size)
-        rows.append((Decimal(size), threshold, raised.held, raised.empty, at_ours.held,
-                     at_ours.empty, ours, 0))  # fmt: skip
+        rows.append(
+            (
+                Decimal(size),
+                threshold,
+                raised.held,
+                raised.empty,
+                at_ours.held,
+                at_ours.empty,
+                ours,
+                0,
+            )
+        )
     return Table(
         name="domain",
         title=f"Items shown, expected: U = {goal.users:,}, m = {m}, epsilon = "

@@ -12,7 +12,6 @@ from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
 
-from zealous import schema
 from zealous.account import OTHERS
 from zealous.errors import ZealousError
 from zealous.guarantee import exact, whole
@@ -20,6 +19,8 @@ from zealous.ledger.accounts import Charge, Measure, covers
 from zealous.period import Period
 from zealous.record import goal_from_record
 from zealous.release import derived, hashes
+from zealous.schema import ABOUT, FORMAT, problems
+from zealous.strict_json import parse
 from zealous.verify.anonymous import check_files, check_private, holds_anonymized
 from zealous.verify.child import check_parent, check_review
 from zealous.verify.claim import (
@@ -69,7 +70,7 @@ def verify(
     path = Path(directory)
     if holds_anonymized(path):
         return [
-            _checked("differential privacy", lambda: check_private(path)),
+            _checked("differential privacy", check_private),
             _checked("files", lambda: check_files(path)),
         ]
     try:
@@ -107,13 +108,13 @@ def _checked(name: str, look: Callable[[], str]) -> Check:
 
 def _about(path: Path) -> About:
     try:
-        about = schema.parse((path / "release.json").read_text(encoding="utf-8"))
+        about = parse((path / "release.json").read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         raise Failed("there is no readable release.json") from None
-    if isinstance(about, dict) and about.get("format") != schema.FORMAT:
+    if isinstance(about, dict) and about.get("format") != FORMAT:
         raise Failed("not written by a version of zealous that this one can read")
     try:
-        found = list(schema.problems(about, schema.ABOUT))
+        found = list(problems(about, ABOUT))
     except RecursionError:
         raise Failed("there is no readable release.json") from None
     if found:

@@ -2,45 +2,38 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from pathlib import Path
 
-from zealous import schema
-from zealous.anonymity import METHODS
-from zealous.anonymity.bundle import ABOUT
-from zealous.log import NOT_PRIVATE
+from zealous.log import ANONYMIZED, NOT_PRIVATE
 from zealous.release import hashes
+from zealous.strict_json import parse
 from zealous.verify.claim import Failed
 
 
 def holds_anonymized(path: Path) -> bool:
     """Whether a directory says that it is the output of an anonymity method, and no release."""
-    return (path / ABOUT).is_file() and not (path / "release.json").exists()
+    return (path / ANONYMIZED).is_file() and not (path / "release.json").exists()
 
 
-def check_private(path: Path) -> str:
+def check_private() -> str:
     """There is no guarantee to check."""
-    method = None
-    with suppress(OSError, ValueError, LookupError, TypeError, RecursionError):
-        method = schema.parse((path / ABOUT).read_text(encoding="utf-8"))["method"]
-    known = method if isinstance(method, str) and method in METHODS else "an anonymity method"
     raise Failed(
-        f"{NOT_PRIVATE}: the output of {known}, which promises nothing against an attacker who "
-        "knows something of a person or has accounts of her own"
+        f"{NOT_PRIVATE}: the output of an anonymity method, which promises nothing against an "
+        "attacker who knows something of a person or has accounts of her own"
     )
 
 
 def check_files(path: Path) -> str:
     """Each file is as it was written, and there is no other."""
     try:
-        listed = dict(schema.parse((path / ABOUT).read_text(encoding="utf-8"))["sha256"])
+        listed = dict(parse((path / ANONYMIZED).read_text(encoding="utf-8"))["sha256"])
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
-        raise Failed(f"there is no readable {ABOUT}") from None
+        raise Failed(f"there is no readable {ANONYMIZED}") from None
     if any(each.is_symlink() or not each.is_file() for each in path.iterdir()):
         raise Failed("not everything there is a file of its own")
-    found = {name: value for name, value in hashes(path).items() if name != ABOUT}
+    found = {name: value for name, value in hashes(path).items() if name != ANONYMIZED}
     if found.keys() != listed.keys():
-        raise Failed(f"the files are not those that {ABOUT} lists")
+        raise Failed(f"the files are not those that {ANONYMIZED} lists")
     changed = [name for name, value in found.items() if listed[name] != value]
     if changed:
         raise Failed(f"changed since they were written: {', '.join(changed)}")

@@ -9,9 +9,17 @@ from zealous.release import read_release, sha256
 from zealous.verify.claim import About, Failed
 
 _INHERITED = (
-    "private", "period", "approved_plan", "ledger", "parameters_from", "selection_key", "columns",
-    "cleaning", "planner", "plan",
-)  # fmt: skip
+    "private",
+    "period",
+    "approved_plan",
+    "ledger",
+    "parameters_from",
+    "selection_key",
+    "columns",
+    "cleaning",
+    "planner",
+    "plan",
+)
 _NUMBERS = ("epsilon", "delta", "exact", "users", "neighbors", "unit")
 
 

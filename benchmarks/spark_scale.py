@@ -1,6 +1,6 @@
 """Whole publishing processes on Spark, `local[2]`, on logs of growing size: what each stage costs.
 
-    python benchmarks/spark.py [--users 50000 500000 5000000] [--driver-memory 6g] [--report]
+    python benchmarks/spark_scale.py [--users 50000 500000 5000000] [--driver-memory 6g] [--report]
 
 Queries, m = 5, probabilistic. What stages read, send and spill comes from Spark's event log; time
 and peak memory are those of all processes together; DuckDB publishes from the same file beside it.

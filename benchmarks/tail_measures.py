@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
+from tail_completion import Completion, phrases, runs, split
+from tail_queries import Asked, Bools, keys, one_piece, places
 
 from zealous.engines.sql import Step
-from zealous.evaluate.asked import Asked, Bools, keys, one_piece, places
-from zealous.evaluate.completion import Completion, phrases, runs, split
 from zealous.evaluate.original import Ints
 from zealous.items import Kind
 from zealous.source import Source

@@ -32,8 +32,14 @@ def tail_figure(found: Mapping[str, Any]) -> Figure:
     _over_epsilon(completed, found, "completion", given)
     completed.set_title("Next word of a rare query\namong five suggestions")
     best = (f"{said}: {percent(found['itself'][name]['traffic'])}" for name, said in given.items())
-    completed.text(0.02, 0.04, "\n".join(["from the log itself", *best]), color=GREY, fontsize=8,
-                   transform=completed.transAxes)  # fmt: skip
+    completed.text(
+        0.02,
+        0.04,
+        "\n".join(["from the log itself", *best]),
+        color=GREY,
+        fontsize=8,
+        transform=completed.transAxes,
+    )
     for axes in (known, completed):
         axes.set_ylim(bottom=0)
     _facts(facts, found["releases"])
@@ -60,8 +66,9 @@ def _over_epsilon(
             points = sorted((more, sum(each) / len(each)) for more, each in shares.items())
             axes.plot(*zip(*points, strict=True), stroke, color=color, markersize=4.5, label=label)
         above = said == next(iter(names.values()))
-        axes.annotate(said, points[0], (0, 14 if above else -14), textcoords="offset points",
-                      fontsize=8)  # fmt: skip
+        axes.annotate(
+            said, points[0], (0, 14 if above else -14), textcoords="offset points", fontsize=8
+        )
     axes.set_xticks(sorted({each["tail"] or 0 for each in found["releases"]}))
     axes.set(xlabel="epsilon more", ylabel="of the traffic of rare queries, %")
 

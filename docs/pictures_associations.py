@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from zealous.associations import rule_text
 from zealous.report.style import BLUE, GREY, PALE, panels
 
 if TYPE_CHECKING:
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
 
 Rule = Mapping[str, Any]
 MOST = 20
-_LONGEST = 48  # letters of a rule
 
 
 def associations_figure(rules: Sequence[Rule], family: str) -> Figure:
@@ -33,26 +33,12 @@ def associations_figure(rules: Sequence[Rule], family: str) -> Figure:
         axes.tick_params(axis="y", length=0)
         axes.grid(axis="x", color=PALE, linewidth=0.6)
         axes.set_axisbelow(True)
-    names = [_short(told(rule, family)) for rule in shown]
+    names = [rule_text(rule, family) for rule in shown]
     confidence.set_yticks(range(len(shown)), names, parse_math=False)
     confidence.set(xlim=(0, 103), xlabel="of those with the first have the other, %")
     confidence.set_title("confidence")
     _lift_scale(lift, shown)
-    if not shown:
-        confidence.text(50, 0, "no rules", ha="center", va="center", color=GREY)
     return figure
-
-
-def told(rule: Rule, family: str) -> str:
-    """A rule in one line.
-
-    >>> rule = {"if_1": "bread", "if_2": "butter", "if_3": "", "then": "jam"}
-    >>> told(rule, "itemsets:product"), told(rule, "sequences:product")
-    ('bread + butter → jam', 'bread → butter → jam')
-    """
-    given = [rule[name] for name in rule if name.startswith("if_") and rule[name]]
-    between = " + " if family.startswith("itemsets:") else " → "
-    return f"{between.join(given)} → {rule['then']}"
 
 
 def _interval(axes: Axes, place: int, ends: list[float | None], factor: float) -> None:
@@ -87,10 +73,3 @@ def _lift_scale(axes: Axes, rules: Sequence[Rule]) -> None:
     axes.set_yticks([])
     axes.set(xlabel="times as many as of all people")
     axes.set_title("lift")
-
-
-def _short(text: str) -> str:
-    """What fits beside a panel; both ends stay."""
-    shown = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-    half = _LONGEST // 2
-    return shown if len(shown) <= _LONGEST else f"{shown[: half - 1]}…{shown[-half:]}"

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from tail_queries import Asked, Bools, keys, one_piece, places
 
 from zealous.errors import ReleaseError
-from zealous.evaluate.asked import Asked, Bools, keys, one_piece, places
 from zealous.evaluate.original import Ints
 from zealous.evaluate.phrases import words
 
