@@ -13,7 +13,7 @@ test: $(VENV)/installed-dev check  ## set up, then run everything that must pass
 	$(BIN)/pytest -n 2
 
 soak: $(VENV)/installed-dev  ## what is too long for every run; MINUTES=90, PARTS="kills noise"
-	$(BIN)/python tests/soak.py --minutes $(MINUTES) $(PARTS)
+	$(BIN)/python tests/support/soak.py --minutes $(MINUTES) $(PARTS)
 
 check: $(VENV)/installed-dev
 	$(BIN)/ruff check .

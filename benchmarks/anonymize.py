@@ -19,11 +19,11 @@ import duckdb
 from publish import _log, _timed
 
 import zealous as z
-from zealous.anonymity import KKeyword, KQuery, Method, anonymize
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step, identifier, listed
 from zealous.items import Kind
-from zealous.source import open_log
+from zealous.logs.source import open_log
+from zealous.study.anonymity import KKeyword, KQuery, Method, anonymize
 
 THREADS = 2
 

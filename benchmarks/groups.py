@@ -24,14 +24,14 @@ import numpy as np
 from publish import _log
 
 import zealous as z
-from zealous.anonymity.groups import group
-from zealous.anonymity.numbered import forget, numbered
-from zealous.anonymity.sessions import sessions
-from zealous.anonymity.sets import Ints, Sets, edits, joined
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
 from zealous.items import asked, has_word, words
-from zealous.source import Source, open_log
+from zealous.logs.source import Source, open_log
+from zealous.study.anonymity.groups import group
+from zealous.study.anonymity.numbered import forget, numbered
+from zealous.study.anonymity.sessions import sessions
+from zealous.study.anonymity.sets import Ints, Sets, edits, joined
 
 RUNS = 5
 

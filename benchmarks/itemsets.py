@@ -32,8 +32,8 @@ from typing import Any
 
 from itemsets_truth import HERE, MINER, Set, Table, Top, Truth, run
 
-from zealous.generate import generate_shop
-from zealous.release import read_release
+from zealous.release.bundle import read_release
+from zealous.synthetic import generate_shop
 
 SIZES = (1, 2, 3)
 EPSILONS, DELTA = (1, 2, 5), "1e-6"

@@ -36,10 +36,10 @@ import zealous as z
 from zealous.cli.mechanisms import as_object
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import LogError
-from zealous.evaluate.coded import encode
-from zealous.evaluate.mechanisms import COMPARED, EPSILONS, NEIGHBORS, compare_mechanisms
 from zealous.items import Kind
-from zealous.source import open_log
+from zealous.logs.source import open_log
+from zealous.study.mechanism_comparison import COMPARED, EPSILONS, NEIGHBORS, compare_mechanisms
+from zealous.study.releases.encoded_log import encode
 
 HERE = Path(__file__).resolve().parent
 PEER = HERE / "data" / "peers" / "pipelinedp" / "bin" / "python"

@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import zealous as z
-from zealous.generate import generate
 from zealous.items import Kind
-from zealous.log import Log
+from zealous.logs.log import Log
+from zealous.synthetic import generate
 
 DATA = Path(__file__).resolve().parent / "data"
 REAL = Path(__file__).resolve().parents[2] / "shared" / "data"

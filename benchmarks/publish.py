@@ -24,13 +24,14 @@ import duckdb
 import pyarrow as pa
 
 import zealous as z
+from zealous.counting.histogram import histogram
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step, identifier, listed
-from zealous.generate import generate
-from zealous.histogram import histogram
 from zealous.items import Kind
-from zealous.plan import Part
-from zealous.source import Source, open_log
+from zealous.logs.source import Source, open_log
+from zealous.planning.plan import Part
+from zealous.release import bundle
+from zealous.synthetic import generate
 
 DATA = Path(__file__).parent / "data"
 THREADS = 2
@@ -125,13 +126,13 @@ def _rest(part: Part, source: Source) -> tuple[Seconds, Seconds]:
     noise = _timed(lambda: published.extend(part.mechanism.release(count, os.urandom)))
     columns = part.kind.columns()
     schema = pa.schema([*((name, pa.string()) for name in columns), ("count", pa.int64())])
-    table = z.release.sorted_table(pa.Table.from_batches(published, schema), columns)
+    table = bundle.sorted_table(pa.Table.from_batches(published, schema), columns)
     with tempfile.TemporaryDirectory() as folder:
         files = {"parquet": "t.parquet", "csv": "t.csv"}
         about = {"files": {"t": files}, "private": True, "plan": []}
-        release = z.release.Release(about=about, tables={"t": table})
+        release = bundle.Release(about=about, tables={"t": table})
         # Only the tables are timed.
-        with mock.patch.object(z.release, "papers", return_value={}):
+        with mock.patch.object(bundle, "papers", return_value={}):
             writing = _timed(lambda: release.write(Path(folder) / "out"))
     return noise, writing
 

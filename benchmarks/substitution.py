@@ -23,10 +23,10 @@ from publish import _log
 
 import zealous as z
 from zealous.engines.duckdb import DuckDB
-from zealous.evaluate.original import count, read
-from zealous.evaluate.ranking import quality
-from zealous.evaluate.substitution import learn
-from zealous.source import open_log
+from zealous.logs.source import open_log
+from zealous.study.measures.ranking import quality
+from zealous.study.measures.substitution import learn
+from zealous.study.releases.original import count, read
 
 KINDS = (z.queries(1), z.query_pairs(1), z.phrase_pairs(1))
 THRESHOLD = 10

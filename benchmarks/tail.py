@@ -35,10 +35,10 @@ from tail_queries import Asked, read_asked
 
 import zealous as z
 from zealous.engines.duckdb import DuckDB
-from zealous.evaluate.phrases import words
-from zealous.items.tail import Hours, Lengths, Questions, Scripts, WithKeywords
-from zealous.log import Log
-from zealous.source import open_log
+from zealous.items.rare_queries import Hours, Lengths, Questions, Scripts, WithKeywords
+from zealous.logs.log import Log
+from zealous.logs.source import open_log
+from zealous.study.measures.phrases import words
 
 HERE = Path(__file__).resolve().parent
 JSON, PICTURES = HERE / "tail.json", HERE.parent / "docs" / "pictures.py"

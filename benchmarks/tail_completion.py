@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 from tail_queries import Asked, Bools, keys, one_piece, places
 
 from zealous.errors import ReleaseError
-from zealous.evaluate.original import Ints
-from zealous.evaluate.phrases import words
+from zealous.study.measures.phrases import words
+from zealous.study.releases.original import Ints
 
 MOST = 5  # suggestions
 LONGEST = 2  # so many words of a query are looked at

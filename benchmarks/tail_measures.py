@@ -14,9 +14,9 @@ from tail_completion import Completion, phrases, runs, split
 from tail_queries import Asked, Bools, keys, one_piece, places
 
 from zealous.engines.sql import Step
-from zealous.evaluate.original import Ints
 from zealous.items import Kind
-from zealous.source import Source
+from zealous.logs.source import Source
+from zealous.study.releases.original import Ints
 
 Tables = Mapping[str, pa.Table]
 Counts = Mapping[str, float]

@@ -13,9 +13,9 @@ import pyarrow.compute as pc
 
 from zealous.engines.sql import Step
 from zealous.errors import UsageError
-from zealous.evaluate.original import Ints
 from zealous.items import asked, has_word, words
-from zealous.source import Source
+from zealous.logs.source import Source
+from zealous.study.releases.original import Ints
 
 Bools = npt.NDArray[np.bool_]
 _SCHEMA = pa.schema(

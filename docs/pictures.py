@@ -24,20 +24,20 @@ from pictures_associations import associations_figure
 from pictures_tail import tail_figure
 
 import zealous as z
-from zealous.advise import advise
-from zealous.associations import associations as rules_of
-from zealous.calibrate import calibrate, publication_probability, tail
-from zealous.generate import generate
-from zealous.guarantee import Neighbors
 from zealous.ledger.accounts import Charge, Measure
 from zealous.ledger.accounts import accounts as ledger_accounts
-from zealous.mechanism import Zealous
+from zealous.mechanisms import Zealous
 from zealous.noise import DiscreteLaplace, seeded_bytes
-from zealous.period import Period
-from zealous.report.attacks import attacks_figure
-from zealous.report.style import BLUE, GREY, INK, ORANGE, PALE, RED, STYLE, panels
-from zealous.theory.accounts import for_accounts
-from zealous.theory.expected import tau_prime_curve
+from zealous.owner.advise import advise
+from zealous.privacy.accounting.accounts import for_accounts
+from zealous.privacy.accounting.expected import tau_prime_curve
+from zealous.privacy.calibrate import calibrate, publication_probability, tail
+from zealous.privacy.guarantee import Neighbors
+from zealous.privacy.period import Period
+from zealous.release.derived.associations import associations as rules_of
+from zealous.study.report.attacks import attacks_figure
+from zealous.study.report.style import BLUE, GREY, INK, ORANGE, PALE, RED, STYLE, panels
+from zealous.synthetic import generate
 
 FOLDER = Path(__file__).parent / "pictures"
 PALER = {BLUE: "#cfe0ee", ORANGE: "#f7e3cf"}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from zealous.associations import rule_text
-from zealous.report.style import BLUE, GREY, PALE, panels
+from zealous.release.derived.associations import rule_text
+from zealous.study.report.style import BLUE, GREY, PALE, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,7 +58,7 @@ def _lift_scale(axes: Axes, rules: Sequence[Rule]) -> None:
     """Lift is told in factors; 1 is what chance alone would give."""
     from matplotlib.ticker import LogLocator, NullLocator
 
-    from zealous.report.draw import plain
+    from zealous.study.report.draw import plain
 
     ends = [rule[name] for rule in rules for name in ("lift_low", "lift", "lift_high")]
     known = [end for end in ends if end]

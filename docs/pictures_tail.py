@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from zealous.report.style import BLUE, GREY, ORANGE, panels, percent
+from zealous.study.report.style import BLUE, GREY, ORANGE, panels, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

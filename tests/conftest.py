@@ -15,7 +15,7 @@ import randomness  # before the package
 from hypothesis import HealthCheck, settings
 from soak import rotated
 
-from zealous.report import style
+from zealous.study.report import style
 
 COMMAND = Path(sys.executable).with_name("zealous")
 # Last, as a benchmark may be called as a file of the tests is.
@@ -109,11 +109,17 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("time_", range(times))
 
 
+def _wherever(name: str) -> str:
+    """The name of a test whose file can be moved to another folder and keep its bytes."""
+    file, colons, test = name.partition("::")
+    return f"tests/{Path(file).name}{colons}{test}" if file.endswith(".py") else name
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     """A test that does not say by which chance it fails gets the same bytes in every run."""
     stated = item.get_closest_marker("false_alarm")
-    name = f"{item.config.getoption('--stream')}{item.nodeid}"
+    name = f"{item.config.getoption('--stream')}{_wherever(item.nodeid)}"
     with randomness.fixed(None if stated else name):
         return (yield)
 
@@ -125,7 +131,8 @@ def pytest_fixture_setup(
     """What tests share must not follow from which of them comes first."""
     if fixturedef.scope == "function":
         return (yield)
-    name = f"{fixturedef.baseid}::{fixturedef.argname}[{getattr(request, 'param', '')}]"
+    base = _wherever(fixturedef.baseid)
+    name = f"{base}::{fixturedef.argname}[{getattr(request, 'param', '')}]"
     with randomness.fixed(f"{request.config.getoption('--stream')}{name}"):
         return (yield)
 
@@ -136,7 +143,7 @@ class Forks:
     def __init__(self, folder: Path, *modules: str) -> None:
         self.said = {name: str(folder / name) for name in ("stdout", "stderr")}
         self.server = subprocess.Popen(
-            [sys.executable, Path(__file__).with_name("fork_server.py"), *modules],
+            [sys.executable, Path(randomness.__file__).with_name("fork_server.py"), *modules],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

@@ -8,13 +8,10 @@ release = z.publish(log, goal, [z.queries(items_per_user=5)])
 release.write("release/")
 """
 
-from zealous.account import Account
-from zealous.compare import compare, evaluate
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.spark import Spark
 from zealous.errors import ZealousError
-from zealous.evaluate.study import Study
-from zealous.guarantee import Indistinguishability, ProbabilisticDP
+from zealous.files.limits import Limits
 from zealous.items import (
     clicks,
     columns,
@@ -27,11 +24,14 @@ from zealous.items import (
     sequences,
     tail,
 )
-from zealous.limits import Limits
-from zealous.log import Cleaning, Columns, read_log
-from zealous.plan import plan
-from zealous.publish import publish
-from zealous.release import read_release
+from zealous.logs.log import Cleaning, Columns, read_log
+from zealous.planning.plan import plan
+from zealous.privacy.guarantee import Indistinguishability, ProbabilisticDP
+from zealous.release.account import Account
+from zealous.release.bundle import read_release
+from zealous.release.publish import publish
+from zealous.study.compare import compare, evaluate
+from zealous.study.grid.study import Study
 from zealous.version import VERSION
 
 __version__ = VERSION

@@ -15,9 +15,12 @@ Entry = tuple[str, str, str, str, str, str]
 
 
 def searches() -> Iterator[Entry]:
-    """User, query, time, URL, land and visit; each user has four queries in two visits."""
+    """User, query, time, URL, land and visit; four queries of each user, in two visits.
+
+    Nobody asks for the weather or red tea, and each user asks one thing that few others ask.
+    """
     for user in range(USERS):
-        asked = [ASKED[(user + step * step) % (2 + user % 6)] for step in range(3)]
+        asked = [ASKED[(user + step * step) % (3 + user % 3)] for step in range(3)]
         asked.append(f"how to mend {ASKED[user % 3]} {user % 9}")
         for step, query in enumerate(asked):
             when = f"2001-03-{1 + user % 20:02d} {user % 23:02d}:{20 * step:02d}:{step:02d}"

@@ -12,8 +12,8 @@ from typing import Any
 
 from golden.kept import command, without_version
 from golden.releases import published, readable
+from paths import FIXTURES
 
-FIXTURES = Path(__file__).parents[1] / "fixtures"
 About = dict[str, Any]
 
 

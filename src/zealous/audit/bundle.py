@@ -3,7 +3,8 @@
 The real command publishes logs that this module writes and whose histories it therefore knows. Two
 of the three kinds get so much of the budget that their noise is zero for all practical purposes:
 they show what was counted. The third has noise to look at: so much that two runs do not agree in it
-by accident, and so many people that every row appears. tests/test_false_alarms.py computes both.
+by accident, and so many people that every row appears. Both are computed in
+tests/project/test_false_alarms.py.
 """
 
 from __future__ import annotations

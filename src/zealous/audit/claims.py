@@ -6,9 +6,9 @@ from zealous.audit.neighbours import Setting
 from zealous.audit.pairs import Pair
 from zealous.audit.statistics import Claim
 from zealous.audit.theorems import alone, told
-from zealous.guarantee import ProbabilisticDP
-from zealous.mechanism import Zealous
-from zealous.plan import also, figures
+from zealous.mechanisms import Zealous
+from zealous.planning.plan import also, figures
+from zealous.privacy.guarantee import ProbabilisticDP
 
 
 def claim(setting: Setting, pair: Pair) -> Claim:

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from zealous.audit.pairs import VICTIM, Lines, Pair, Shape, named, others
 from zealous.audit.sets import Found
 from zealous.audit.statistics import Counts
-from zealous.mechanism.of_keywords import MOST_KEYWORDS, MOST_WORDS
+from zealous.mechanisms.of_keywords import MOST_KEYWORDS, MOST_WORDS
 
 ASKED = "a@"  # the query of a copy whose clicks are looked at
 _DIGITS = 3  # of a keyword

@@ -13,8 +13,8 @@ import pyarrow as pa
 
 from zealous.audit.statistics import Counts
 from zealous.errors import UsageError
-from zealous.mechanism import Mechanism
-from zealous.mechanism.protocol import once_bounded
+from zealous.mechanisms import Mechanism
+from zealous.mechanisms.protocol import once_bounded
 
 Values: TypeAlias = npt.NDArray[np.float64]  # published counts; NaN where an item is absent
 

@@ -13,18 +13,18 @@ from functools import cache, partial
 
 from zealous.audit import follows, keys, pairs, sets
 from zealous.audit.pairs import VICTIM, Builder, Lines, Pair, Shape, named
-from zealous.bound import Select
-from zealous.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
+from zealous.counting.bound import Select
 from zealous.items import Itemsets, Kind, QueryClicks, itemsets, keywords, queries, query_clicks
-from zealous.mechanism import Calibrated
-from zealous.mechanism.choose import MECHANISMS
-from zealous.mechanism.of_keywords import MOST_KEYWORDS, OfKeywords
-from zealous.mechanism.of_smaller import USUAL, OfSmaller
-from zealous.mechanism.prior import Prior
-from zealous.mechanism.results import Results
-from zealous.mechanism.rounds import Rounds
-from zealous.plan import Declared, Part, Plan, plan
-from zealous.theory.rounds import Round
+from zealous.mechanisms import Calibrated
+from zealous.mechanisms.choose import MECHANISMS
+from zealous.mechanisms.of_keywords import MOST_KEYWORDS, OfKeywords
+from zealous.mechanisms.of_smaller import USUAL, OfSmaller
+from zealous.mechanisms.prior import Prior
+from zealous.mechanisms.results import Results
+from zealous.mechanisms.rounds import Rounds
+from zealous.planning.plan import Declared, Part, Plan, plan
+from zealous.privacy.accounting.rounds import Round
+from zealous.privacy.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
 
 _SURE = 4  # deviations of the noise on weights: what is so far above a threshold is a key
 _WEIGHT = 1000  # of a user who gives one item

@@ -13,7 +13,7 @@ from zealous.audit.bundle import ALWAYS, DECLARED, Check, background, checked, p
 from zealous.audit.ran import start
 
 # A table has so much noise that two runs never agree in it, or so little that all of them do;
-# tests/test_false_alarms.py computes how nearly never and all.
+# tests/project/test_false_alarms.py computes how nearly never and all.
 _SPLIT = {
     "queries": "1",
     "clicks": "1",

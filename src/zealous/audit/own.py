@@ -22,8 +22,8 @@ from zealous.audit.given import Case, Values, Watched, alike, runs
 from zealous.audit.measurement import BY_ACCIDENT, FALSE_ALARMS, Audit, Measurement
 from zealous.audit.statistics import Claim, Seen
 from zealous.errors import UsageError
-from zealous.guarantee import Guarantee, ProbabilisticDP, whole
-from zealous.mechanism import Mechanism
+from zealous.mechanisms import Mechanism
+from zealous.privacy.guarantee import Guarantee, ProbabilisticDP, whole
 
 Say = Callable[[str], None]
 

@@ -23,9 +23,9 @@ from zealous.engines.duckdb import DuckDB
 from zealous.engines.engine import Each
 from zealous.engines.sql import Step
 from zealous.items.sets import LAST, PARENT
-from zealous.plan import Plan, figures
-from zealous.publish import draw
-from zealous.source import Source
+from zealous.logs.source import Source
+from zealous.planning.plan import Plan, figures
+from zealous.release.publish import draw
 
 RUNS = 500
 _SIZES = (1, 3)

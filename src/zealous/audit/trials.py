@@ -24,12 +24,12 @@ from zealous.audit.pairs import Pair, named
 from zealous.audit.sets import Found, Shared
 from zealous.audit.statistics import Counts
 from zealous.engines.duckdb import DuckDB
+from zealous.files.scratch import working_directory
 from zealous.items import QueryClicks
-from zealous.log import read_log
-from zealous.public import read_public, read_results
-from zealous.publish import draw
-from zealous.scratch import working_directory
-from zealous.source import open_log
+from zealous.logs.log import read_log
+from zealous.logs.source import open_log
+from zealous.planning.public_files import read_public, read_results
+from zealous.release.publish import draw
 
 _DIGITS = 7  # of a copy's number
 _MOST_LINES = 3_000_000  # in one packed log

@@ -8,14 +8,14 @@ from typing import Any
 
 import click
 
-from zealous.anonymity import METHODS, WARNING, Anonymized, named
-from zealous.anonymity import anonymize as run
-from zealous.anonymity.method import AmongK
 from zealous.cli import show
 from zealous.cli.one_machine import ONE_MACHINE
 from zealous.cli.options import ENGINE, JSON, LOG, engine_from, log_from, options
-from zealous.guarantee import SESSION_GAP
-from zealous.report.style import percent
+from zealous.privacy.guarantee import SESSION_GAP
+from zealous.study.anonymity import METHODS, WARNING, Anonymized, named
+from zealous.study.anonymity import anonymize as run
+from zealous.study.anonymity.method import AmongK
+from zealous.study.report.style import percent
 
 _HELP = """Anonymise a log by a method that is NOT differentially private, to compare it.
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from zealous.associations import association_files, associations, rule_text
 from zealous.cli import show
-from zealous.release import Release
+from zealous.release.bundle import Release
+from zealous.release.derived.associations import association_files, associations, rule_text
 
 _MOST = 5
 

@@ -11,7 +11,7 @@ from zealous.cli import show
 from zealous.cli.options import JSON
 
 if TYPE_CHECKING:
-    from zealous.audit import Audit, Measurement
+    from zealous.audit.audit import Audit, Measurement
 
 _HELP = """Try to break the program, on logs made for it.
 
@@ -41,7 +41,7 @@ Examples:
 @JSON
 def audit(trials: int, as_json: bool) -> None:
     """Try to break the program, on logs made for it."""
-    from zealous.audit import audit as run
+    from zealous.audit.audit import audit as run
 
     with show.telling() as say:
         found = run(trials, say=say)

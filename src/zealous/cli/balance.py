@@ -9,10 +9,10 @@ from typing import Any
 import click
 
 from zealous.cli import show
-from zealous.guarantee import WHOEVER, shown
 from zealous.ledger import Budget, Cap
 from zealous.ledger.book import Book, Entry
-from zealous.period import Period
+from zealous.privacy.guarantee import WHOEVER, shown
+from zealous.privacy.period import Period
 
 _WIDTH = 24
 

@@ -9,19 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from zealous.cli import show
-from zealous.cli.options import (
-    DOCUMENTS,
-    ENGINE,
-    JSON,
-    LOG,
-    SPARK,
-    engine_from,
-    log_from,
-    options,
-)
+from zealous.cli.options import DOCUMENTS, ENGINE, JSON, LOG, SPARK, engine_from, log_from, options
 
 if TYPE_CHECKING:
-    from zealous.compare import Compared
+    from zealous.study.compare import Compared
 
 _HELP = """Compare how useful ZEALOUS and the anonymity methods leave a log.
 
@@ -54,8 +45,8 @@ def compare(
     output: Path, study_file: Path | None, documents: Path | None, as_json: bool, **given: Any
 ) -> None:
     """Compare how useful ZEALOUS and the anonymity methods leave a log."""
-    from zealous.compare import compare as run
-    from zealous.evaluate.study import read_study
+    from zealous.study.compare import compare as run
+    from zealous.study.grid.study import read_study
 
     study = read_study(study_file) if study_file else None
     log = log_from(given)

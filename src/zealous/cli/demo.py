@@ -6,21 +6,21 @@ from pathlib import Path
 
 import click
 
-from zealous.account import Account
 from zealous.cli import balance, show
 from zealous.cli.compare import findings
 from zealous.cli.publish import summary
 from zealous.cli.verify import report
-from zealous.compare import compare
 from zealous.errors import ReleaseError
-from zealous.evaluate.study import Study
-from zealous.guarantee import ProbabilisticDP
 from zealous.items import clicks, keywords, queries, query_pairs
 from zealous.ledger import Ledger
-from zealous.log import read_log
-from zealous.plan import plan
-from zealous.publish import publish_to
-from zealous.verify import verify
+from zealous.logs.log import read_log
+from zealous.planning.plan import plan
+from zealous.privacy.guarantee import ProbabilisticDP
+from zealous.release.account import Account
+from zealous.release.publish import publish_to
+from zealous.study.compare import compare
+from zealous.study.grid.study import Study
+from zealous.verify.verify import verify
 
 _HELP = """Try everything on a small synthetic log.
 
@@ -49,7 +49,7 @@ _STUDY = Study(epsilons=(1, 2, 5, 10), k=(10, 50), draws=3)  # a part of the who
 @click.option("--users", type=int, default=80_000, show_default=True)
 def demo(output: Path, users: int) -> None:
     """Try everything on a small synthetic log."""
-    from zealous.generate import generate, is_personal
+    from zealous.synthetic import generate, is_personal
 
     try:
         output.mkdir(parents=True)

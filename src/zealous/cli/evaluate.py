@@ -18,10 +18,10 @@ from zealous.cli.options import (
     log_from,
     options,
 )
-from zealous.report.style import percent
+from zealous.study.report.style import percent
 
 if TYPE_CHECKING:
-    from zealous.evaluate.results import Results
+    from zealous.study.grid.results import Results
 
 _HELP = """Measure how much of a log given releases keep.
 
@@ -74,7 +74,7 @@ def evaluate(
     **given: Any,
 ) -> None:
     """Measure how much of a log given releases keep."""
-    from zealous.compare import evaluate as run
+    from zealous.study.compare import evaluate as run
 
     log = log_from(given)
     with show.telling() as say:

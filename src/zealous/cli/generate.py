@@ -43,9 +43,9 @@ def generate(
         )
     if output.suffix.lower() not in (".parquet", ".pq"):
         raise UsageError("what is made is a Parquet file: let its name end in .parquet")
-    from zealous.generate import PAPER, generate_shop
-    from zealous.generate import figures as count
-    from zealous.generate import generate as generate_log
+    from zealous.synthetic import PAPER, generate_shop
+    from zealous.synthetic import figures as count
+    from zealous.synthetic import generate as generate_log
 
     make = generate_shop if shop else generate_log
     with show.measuring("generating") as progress:

@@ -19,8 +19,8 @@ from zealous.cli.options import (
     log_from,
     options,
 )
-from zealous.inspection import Inspection
-from zealous.inspection import inspect as run
+from zealous.owner.inspection import Inspection
+from zealous.owner.inspection import inspect as run
 
 _HELP = """Tell the owner what was understood of a log.
 

@@ -13,11 +13,11 @@ from zealous.cli import balance
 from zealous.cli import show as say
 from zealous.cli.options import JSON, PLACE
 from zealous.errors import LedgerError, UsageError
-from zealous.guarantee import exact
+from zealous.files.places import Place
 from zealous.ledger import Cap, Caps, Ledger, existing, place, verify
 from zealous.ledger.place import made
-from zealous.period import Period
-from zealous.remote import Place
+from zealous.privacy.guarantee import exact
+from zealous.privacy.period import Period
 
 _HELP = """Keep account of what has been spent on the same people.
 

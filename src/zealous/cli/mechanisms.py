@@ -11,26 +11,17 @@ import click
 
 from zealous.cli import show
 from zealous.cli.one_machine import ONE_MACHINE
-from zealous.cli.options import (
-    ENGINE,
-    ITEMS,
-    JSON,
-    LOG,
-    engine_from,
-    kinds_from,
-    log_from,
-    options,
-)
+from zealous.cli.options import ENGINE, ITEMS, JSON, LOG, engine_from, kinds_from, log_from, options
 from zealous.errors import UsageError
-from zealous.folder import check_new, new_folder
-from zealous.guarantee import Neighbors, exact, shown
-from zealous.report.style import percent
+from zealous.files.folder import check_new, new_folder
+from zealous.privacy.guarantee import Neighbors, exact, shown
+from zealous.study.report.style import percent
 from zealous.version import VERSION
 
 if TYPE_CHECKING:
-    from zealous.evaluate.mechanisms import Compared, Row
-    from zealous.evaluate.results import Spread
     from zealous.items import Kind
+    from zealous.study.grid.results import Spread
+    from zealous.study.mechanism_comparison import Compared, Row
 
 _HELP = """Compare what each mechanism publishes of a log, at equal epsilon and delta.
 
@@ -118,8 +109,8 @@ _HEADINGS = ("mechanism", "items", "of all counts", "count error", "of it noise"
 @JSON
 def mechanisms(items: str, output: Path | None, as_json: bool, **given: Any) -> None:
     """Compare what each mechanism publishes of a log, at equal epsilon and delta."""
-    from zealous.evaluate.mechanisms import compare_mechanisms
-    from zealous.evaluate.workspace import check_apart
+    from zealous.study.grid.workspace import check_apart
+    from zealous.study.mechanism_comparison import compare_mechanisms
 
     if output is not None:
         check_apart(output)
@@ -196,7 +187,7 @@ def as_object(kind: Kind, found: Compared) -> dict[str, Any]:
 
 
 def _row(row: Row) -> dict[str, Any]:
-    from zealous.evaluate.mechanisms import FIGURES
+    from zealous.study.mechanism_comparison import FIGURES
 
     figures: Mapping[str, Spread | None] = row.figures or {}
     spreads = {name: figures.get(name) for name in FIGURES}
@@ -219,8 +210,8 @@ def _numbers(spread: Spread | None) -> dict[str, float | None]:
 
 
 def _write(output: Path, about: Mapping[str, Any], rows: Sequence[Row]) -> None:
-    from zealous.evaluate.workspace import mark
-    from zealous.report.mechanisms import write_mechanisms
+    from zealous.study.grid.workspace import mark
+    from zealous.study.report.mechanisms import write_mechanisms
 
     with new_folder(output, "comparison", mode=0o700) as folder:
         mark(folder, {"mechanisms": about["kind"], "software": VERSION})

@@ -9,20 +9,11 @@ from typing import Any, TypeVar
 
 import click
 
-from zealous.account import Account
-from zealous.approval import Approved
-from zealous.declared import public_files
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.spark import Spark
 from zealous.errors import UsageError
-from zealous.guarantee import (
-    DEFINITIONS,
-    SESSION_GAP,
-    Guarantee,
-    Indistinguishability,
-    Number,
-    exact,
-)
+from zealous.files.limits import Limits
+from zealous.files.places import Place, place_of
 from zealous.items import (
     FAMILIES,
     Keywords,
@@ -36,11 +27,20 @@ from zealous.items import (
     named,
     tail,
 )
-from zealous.limits import Limits
-from zealous.log import PRESETS, Cleaning, Columns, Log, read_log
-from zealous.mechanism.choose import MECHANISMS
-from zealous.plan import PARAMETERS_FROM, plan
-from zealous.remote import Place, place_of
+from zealous.logs.log import PRESETS, Cleaning, Columns, Log, read_log
+from zealous.mechanisms.choose import MECHANISMS
+from zealous.planning.declared import public_files
+from zealous.planning.plan import PARAMETERS_FROM, plan
+from zealous.planning.plan_file import Approved
+from zealous.privacy.guarantee import (
+    DEFINITIONS,
+    SESSION_GAP,
+    Guarantee,
+    Indistinguishability,
+    Number,
+    exact,
+)
+from zealous.release.account import Account
 
 
 class _Place(click.ParamType[Place]):

@@ -8,10 +8,6 @@ from typing import Any
 
 import click
 
-from zealous.advice import Advice
-from zealous.advise import advise
-from zealous.approval import Approved, write_plan
-from zealous.calibrate import as_float, guarantees
 from zealous.cli import show
 from zealous.cli.options import (
     CHOICE,
@@ -28,13 +24,17 @@ from zealous.cli.options import (
     whole_number,
 )
 from zealous.errors import UsageError
-from zealous.guarantee import UNITS, exact, shown
-from zealous.log import Log
-from zealous.mechanism import Zealous
-from zealous.plan import Plan, claimed, figures, twelve
-from zealous.release import Release, read_release
-from zealous.theory.accounts import for_accounts
-from zealous.theory.exact import delta_curve
+from zealous.logs.log import Log
+from zealous.mechanisms import Zealous
+from zealous.owner.advice import Advice
+from zealous.owner.advise import advise
+from zealous.planning.plan import Plan, claimed, figures, twelve
+from zealous.planning.plan_file import Approved, write_plan
+from zealous.privacy.accounting.accounts import for_accounts
+from zealous.privacy.accounting.exact import delta_curve
+from zealous.privacy.calibrate import as_float, guarantees
+from zealous.privacy.guarantee import UNITS, exact, shown
+from zealous.release.bundle import Release, read_release
 
 _HELP = """Choose the parameters of a release, without any data.
 

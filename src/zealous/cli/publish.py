@@ -9,7 +9,6 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from zealous.approval import Approved, read_plan
 from zealous.cli import show
 from zealous.cli.associations import strongest
 from zealous.cli.options import (
@@ -32,14 +31,15 @@ from zealous.cli.options import (
     log_from,
     options,
 )
-from zealous.declared import public_files
 from zealous.errors import UsageError
-from zealous.guarantee import UNITS
-from zealous.handout import budget, empty
-from zealous.publish import publish_to
-from zealous.release import Release, read_release
-from zealous.remote import Place
-from zealous.wording import off_by
+from zealous.files.places import Place
+from zealous.planning.declared import public_files
+from zealous.planning.plan_file import Approved, read_plan
+from zealous.privacy.guarantee import UNITS
+from zealous.release.bundle import Release, read_release
+from zealous.release.publish import publish_to
+from zealous.release.text.readme import budget, empty
+from zealous.release.text.wording import off_by
 
 _HELP = """Publish the frequent items of a log.
 

@@ -13,7 +13,7 @@ from zealous.cli import show
 from zealous.cli.options import JSON
 
 if TYPE_CHECKING:
-    from zealous.review import Reviewed
+    from zealous.verify.review import Reviewed
 
 _HELP = """Remove rows from a release before it leaves: frequent is not harmless.
 
@@ -61,7 +61,7 @@ def review(
     as_json: bool,
 ) -> None:
     """Remove rows from a release before it leaves."""
-    from zealous.review import review as run
+    from zealous.verify.review import review as run
 
     with show.telling() as say:
         found = run(release, block=block, allow=allow, flag_pii=flag_pii, output=output, say=say)

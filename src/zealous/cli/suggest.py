@@ -38,7 +38,7 @@ Examples:
 @JSON
 def suggest(release: Path, queries: tuple[str, ...], most: int, as_json: bool) -> None:
     """Suggest what to ask instead of a query."""
-    from zealous.evaluate.suggestions import suggest as run
+    from zealous.study.measures.suggestions import suggest as run
 
     made = run(release, queries, most)
     answers = list(zip(queries, made.found, strict=True))

@@ -10,8 +10,8 @@ import click
 
 from zealous.cli import show
 from zealous.cli.options import JSON
-from zealous.theory.tables import Cell, Own, Table
-from zealous.theory.tables import tables as all_tables
+from zealous.study.theory.tables import Cell, Own, Table
+from zealous.study.theory.tables import tables as all_tables
 
 _HUGE, _TINY = 1e6, 1e-3
 

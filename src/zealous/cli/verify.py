@@ -10,8 +10,8 @@ import click
 
 from zealous.cli import show
 from zealous.cli.options import JSON
-from zealous.verify import SHOWN, Check
-from zealous.verify import verify as run
+from zealous.verify.verify import SHOWN, Check
+from zealous.verify.verify import verify as run
 
 _HELP = """Check a release that you made or were given.
 

@@ -11,15 +11,15 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from zealous import parquet
 from zealous.engines.engine import Each, Opened
 from zealous.engines.sql import Step, identifier, listed, literal, statement
 from zealous.errors import LogError, UsageError, ZealousError, reason
-from zealous.limits import Limits
-from zealous.lines import Layout, Skipped
-from zealous.remote import Place
-from zealous.scratch import working_directory
-from zealous.staging import must_stage, stage
+from zealous.files import parquet
+from zealous.files.limits import Limits
+from zealous.files.lines import Layout, Skipped
+from zealous.files.places import Place
+from zealous.files.scratch import working_directory
+from zealous.files.staging import must_stage, stage
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -8,9 +8,9 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 from zealous.engines.sql import Step, identifier
-from zealous.limits import Limits
-from zealous.lines import Layout, Skipped
-from zealous.parquet import Sizes
+from zealous.files.limits import Limits
+from zealous.files.lines import Layout, Skipped
+from zealous.files.parquet import Sizes
 
 if TYPE_CHECKING:
     import pyarrow as pa

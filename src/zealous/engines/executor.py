@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from zealous.engines.engine import Each
 from zealous.errors import LogError
-from zealous.limits import Limits, without_long_texts
-from zealous.lines import Layout, Skipped, named, splitter
-from zealous.scratch import working_directory
+from zealous.files.limits import Limits, without_long_texts
+from zealous.files.lines import Layout, Skipped, named, splitter
+from zealous.files.scratch import working_directory
 
 if TYPE_CHECKING:
     import pyarrow as pa

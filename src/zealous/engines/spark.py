@@ -17,21 +17,14 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import unquote
 
-from zealous import parquet
 from zealous.engines import executor
 from zealous.engines.engine import Each, Opened
 from zealous.engines.sql import Step, identifier, listed, statement
 from zealous.engines.transpile import to_spark
 from zealous.errors import LogError, UsageError, ZealousError
-from zealous.limits import Limits
-from zealous.lines import (
-    LINE_LIMIT,
-    Layout,
-    Skipped,
-    check_compression,
-    common_header,
-    named,
-)
+from zealous.files import parquet
+from zealous.files.limits import Limits
+from zealous.files.lines import LINE_LIMIT, Layout, Skipped, check_compression, common_header, named
 
 if TYPE_CHECKING:
     import pyarrow as pa

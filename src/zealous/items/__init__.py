@@ -7,9 +7,19 @@ from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 
 from zealous.errors import UsageError
-from zealous.guarantee import SESSION_GAP, whole
-from zealous.items.anything import AnyColumns, People, Unnamed
 from zealous.items.kind import Kind
+from zealous.items.rare_queries import (
+    LONGEST,
+    Fact,
+    Hours,
+    Lengths,
+    Ngrams,
+    Prefixes,
+    Questions,
+    Scripts,
+    Tail,
+    WithKeywords,
+)
 from zealous.items.searches import (
     Clicks,
     Keywords,
@@ -27,19 +37,9 @@ from zealous.items.sets import (
     columns_of_things,
     recorded_columns,
 )
-from zealous.items.tail import (
-    LONGEST,
-    Fact,
-    Hours,
-    Lengths,
-    Ngrams,
-    Prefixes,
-    Questions,
-    Scripts,
-    Tail,
-    WithKeywords,
-)
+from zealous.items.table_columns import AnyColumns, People, Unnamed
 from zealous.items.text import asked, has_word, tidy, visible, words
+from zealous.privacy.guarantee import SESSION_GAP, whole
 
 __all__ = [
     "FAMILIES", "KINDS", "AnyColumns", "Clicks", "Combined", "Itemsets", "Keywords", "Kind",

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from zealous.engines.sql import Step, identifier, listed
 from zealous.errors import UsageError
-from zealous.guarantee import whole
 from zealous.items.text import tidy, visible
-from zealous.source import Source, column
+from zealous.logs.source import Source, column
+from zealous.privacy.guarantee import whole
 
 if TYPE_CHECKING:
     import pyarrow as pa

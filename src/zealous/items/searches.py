@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from zealous.engines.sql import Step, identifier, listed
 from zealous.errors import UsageError
-from zealous.guarantee import SESSION_GAP, whole
 from zealous.items.kind import Kind
 from zealous.items.text import asked, clicked, has_word, visible, words
-from zealous.source import Source
+from zealous.logs.source import Source
+from zealous.privacy.guarantee import SESSION_GAP, whole
 
 _YEAR = 525_600
 

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, ClassVar, Self
 from zealous.engines.engine import named
 from zealous.engines.sql import Step, identifier, listed
 from zealous.errors import UsageError
-from zealous.guarantee import whole
 from zealous.items.kind import Kind
 from zealous.items.text import has_word, tidy, visible
-from zealous.source import Source, column
+from zealous.logs.source import Source, column
+from zealous.privacy.guarantee import whole
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from zealous.limits import MOST_WORDS
-from zealous.source import BLANKS, Source
+from zealous.files.limits import MOST_WORDS
+from zealous.logs.source import BLANKS, Source
 
 _WORD = r"[\p{L}\p{M}\p{N}]+"
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, get_args
 
-from zealous.calibrate import as_float
 from zealous.errors import UsageError
-from zealous.guarantee import DEFINITIONS, Guarantee, Neighbors, Unit
-from zealous.period import Period
+from zealous.privacy.calibrate import as_float
+from zealous.privacy.guarantee import DEFINITIONS, Guarantee, Neighbors, Unit
+from zealous.privacy.period import Period
 
 
 def label(value: object, name: str) -> str:

@@ -10,19 +10,10 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from zealous.errors import Refused, ZealousError
-from zealous.guarantee import Neighbors, Unit, shown
-from zealous.ledger.accounts import (
-    Accounts,
-    Budget,
-    Cap,
-    Caps,
-    Charge,
-    Measure,
-    accounts,
-    covers,
-)
+from zealous.ledger.accounts import Accounts, Budget, Cap, Caps, Charge, Measure, accounts, covers
 from zealous.ledger.store import Row, canonical, chained
-from zealous.period import Period
+from zealous.privacy.guarantee import Neighbors, Unit, shown
+from zealous.privacy.period import Period
 
 State = Literal["reserved", "released", "voided"]
 _MOST_NAMED = 12

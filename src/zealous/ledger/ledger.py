@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from zealous.errors import LedgerError, Refused
-from zealous.guarantee import Neighbors, Unit
+from zealous.files.places import Place, StoreError, place_of, why
 from zealous.ledger import store
 from zealous.ledger.accounts import Accounts, Caps, Charge, check_neighbors, check_unit, label
 from zealous.ledger.book import Book, Entry, caps_as_json, charge_as_json, read
 from zealous.ledger.place import check_local
 from zealous.ledger.verify import about_of, fingerprint, verify
-from zealous.period import Period
-from zealous.remote import Place, StoreError, place_of, why
+from zealous.privacy.guarantee import Neighbors, Unit
+from zealous.privacy.period import Period
 
 
 class AlreadyReleased(Refused):

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from zealous.errors import LedgerError, Refused
-from zealous.remote import Place, Remote, place_of
+from zealous.files.places import Place, Remote, place_of
 
 FILE_NAME = "zealous-ledger.sqlite"
 

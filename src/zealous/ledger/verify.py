@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from zealous.errors import LedgerError
+from zealous.files.places import Place, Remote, StoreError, place_of, why
 from zealous.ledger import store
 from zealous.ledger.book import Book, read
-from zealous.remote import Place, Remote, StoreError, place_of, why
 
 _ABOUT = "release.json"
 

@@ -1,15 +1,14 @@
 """Discrete Laplace noise that never exceeds a bound."""
 
-import os
 from dataclasses import dataclass
 from fractions import Fraction
 
 from zealous.noise.laplace import DiscreteLaplace
-from zealous.noise.uniform import Ints, RandomBytes, draws
+from zealous.noise.uniform import Ints, RandomBytes, Rejection
 
 
 @dataclass(frozen=True, kw_only=True)
-class CappedLaplace:
+class CappedLaplace(Rejection):
     """Discrete Laplace noise on condition that it is at most `most`: P(z) ~ exp(-|z|/scale).
 
     Attributes:
@@ -26,12 +25,7 @@ class CappedLaplace:
     scale: Fraction
     most: int
 
-    def sample(self, size: int, random_bytes: RandomBytes = os.urandom) -> Ints:
-        """Independent draws."""
-        law = DiscreteLaplace(scale=self.scale)
-
-        def accepted(candidates: int) -> Ints:
-            noise = law.accepted(candidates, random_bytes)
-            return noise[noise <= self.most]
-
-        return draws(size, accepted)
+    def accepted(self, candidates: int, random_bytes: RandomBytes) -> Ints:
+        """Candidates of the noise without the bound; those beyond it are left out."""
+        noise = DiscreteLaplace(scale=self.scale).accepted(candidates, random_bytes)
+        return noise[noise <= self.most]

@@ -1,6 +1,5 @@
 """Discrete Gaussian noise."""
 
-import os
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -13,8 +12,9 @@ from zealous.noise.uniform import (
     LARGEST_TERM,
     Ints,
     RandomBytes,
+    Rejection,
     bernoulli_exp,
-    draws,
+    check_scale,
     geometric,
 )
 
@@ -25,7 +25,7 @@ _FARTHEST = 1 << 8
 
 
 @dataclass(frozen=True, kw_only=True)
-class DiscreteGaussian:
+class DiscreteGaussian(Rejection):
     """Discrete Gaussian noise: P(z) ~ exp(-z^2 / (2 scale^2)) for every integer z.
 
     Attributes:
@@ -45,8 +45,7 @@ class DiscreteGaussian:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be sampled exactly."""
-        if not isinstance(self.scale, Fraction) or self.scale <= 0:
-            raise UsageError("scale must be a positive fractions.Fraction: floats are not exact")
+        check_scale(self.scale)
         numerator, denominator = self.scale.as_integer_ratio()
         if numerator > _LARGEST_NUMERATOR or denominator > LARGEST_TERM:
             raise UsageError(
@@ -54,27 +53,10 @@ class DiscreteGaussian:
                 "exceed 2^23, nor its denominator 2^48; round sigma up to a coarser fraction"
             )
 
-    def sample(self, size: int, random_bytes: RandomBytes = os.urandom) -> Ints:
-        """Draw independent noise.
-
-        Args:
-            size: How many draws.
-            random_bytes: Where randomness comes from. Anything but the default is for tests.
-
-        Returns:
-            An array of `size` integers.
-
-        Raises:
-            UsageError: The size is negative.
-            Refused: `random_bytes` is stuck.
-        """
-        proposed = DiscreteLaplace(scale=self.scale)
-
-        def accepted(candidates: int) -> Ints:
-            y = proposed.accepted(candidates, random_bytes)
-            return y[_accept(y, self.scale, random_bytes)]
-
-        return draws(size, accepted)
+    def accepted(self, candidates: int, random_bytes: RandomBytes) -> Ints:
+        """Algorithm 3, once for each proposal of Laplace noise of the same scale."""
+        y = DiscreteLaplace(scale=self.scale).accepted(candidates, random_bytes)
+        return y[_accept(y, self.scale, random_bytes)]
 
 
 def _accept(y: Ints, scale: Fraction, random_bytes: RandomBytes) -> npt.NDArray[np.bool_]:

@@ -1,6 +1,5 @@
 """Discrete Laplace noise."""
 
-import os
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -11,15 +10,16 @@ from zealous.noise.uniform import (
     LARGEST_TERM,
     Ints,
     RandomBytes,
+    Rejection,
     bernoulli_exp,
-    draws,
+    check_scale,
     geometric,
     uniform,
 )
 
 
 @dataclass(frozen=True, kw_only=True)
-class DiscreteLaplace:
+class DiscreteLaplace(Rejection):
     """Discrete Laplace (two-sided geometric) noise: P(z) = (1-a)/(1+a) a^|z|, a = exp(-1/scale).
 
     Attributes:
@@ -39,29 +39,12 @@ class DiscreteLaplace:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be sampled exactly."""
-        if not isinstance(self.scale, Fraction) or self.scale <= 0:
-            raise UsageError("scale must be a positive fractions.Fraction: floats are not exact")
+        check_scale(self.scale)
         if max(self.scale.numerator, self.scale.denominator) > LARGEST_TERM:
             raise UsageError(
                 "scale has too many digits for exact 64-bit arithmetic: its numerator and "
                 "denominator may not exceed 2^48; give epsilon with fewer digits"
             )
-
-    def sample(self, size: int, random_bytes: RandomBytes = os.urandom) -> Ints:
-        """Draw independent noise.
-
-        Args:
-            size: How many draws.
-            random_bytes: Where randomness comes from. Anything but the default is for tests.
-
-        Returns:
-            An array of `size` integers.
-
-        Raises:
-            UsageError: The size is negative.
-            Refused: `random_bytes` is stuck.
-        """
-        return draws(size, lambda candidates: self.accepted(candidates, random_bytes))
 
     def accepted(self, candidates: int, random_bytes: RandomBytes) -> Ints:
         """Algorithm 2, once for each candidate; those it would restart are left out."""

@@ -2,7 +2,9 @@
 
 import hashlib
 import itertools
+import os
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -44,33 +46,49 @@ def seeded_bytes(seed: int) -> RandomBytes:
     return random_bytes
 
 
-def draws(size: int, accepted: Callable[[int], Ints]) -> Ints:
-    """The first `size` accepted candidates.
+class Rejection:
+    """Noise that is drawn by rejection, from independent candidates."""
 
-    Args:
-        size: How many draws.
-        accepted: Of so many fresh candidates, those that are accepted, in order.
+    def accepted(self, candidates: int, random_bytes: RandomBytes) -> Ints:
+        """Of so many fresh candidates, those that are accepted, in order."""
+        raise NotImplementedError
 
-    Raises:
-        UsageError: The size is negative.
-        Refused: The source of randomness is stuck.
-    """
-    if size < 0:
-        raise UsageError("size must not be negative: ask for 0 draws or more")
-    noise = np.empty(size, np.int64)
-    filled = 0
-    fruitless = rounds()
-    # The rounds read one endless sequence of independent candidates, and the result is the
-    # first `size` of it that are accepted, in order. How much is read in a round depends on
-    # the past alone, so neither that nor the surplus thrown away at the end favours any value.
-    while filled < size:
-        missing = size - filled
-        found = accepted(min(2 * missing + 16, _CANDIDATES))[:missing]
-        noise[filled : filled + found.size] = found
-        filled += found.size
-        if not found.size:
-            next(fruitless)
-    return noise
+    def sample(self, size: int, random_bytes: RandomBytes = os.urandom) -> Ints:
+        """Draw independent noise: the first `size` accepted candidates.
+
+        Args:
+            size: How many draws.
+            random_bytes: Where randomness comes from. Anything but the default is for tests.
+
+        Returns:
+            An array of `size` integers.
+
+        Raises:
+            UsageError: The size is negative.
+            Refused: `random_bytes` is stuck.
+        """
+        if size < 0:
+            raise UsageError("size must not be negative: ask for 0 draws or more")
+        noise = np.empty(size, np.int64)
+        filled = 0
+        fruitless = rounds()
+        # The rounds read one endless sequence of independent candidates, and the result is the
+        # first `size` of it that are accepted, in order. How much is read in a round depends on
+        # the past alone, so neither that nor the surplus thrown away at the end favours any value.
+        while filled < size:
+            missing = size - filled
+            found = self.accepted(min(2 * missing + 16, _CANDIDATES), random_bytes)[:missing]
+            noise[filled : filled + found.size] = found
+            filled += found.size
+            if not found.size:
+                next(fruitless)
+        return noise
+
+
+def check_scale(scale: Fraction) -> None:
+    """Refuse a scale of which no noise can be drawn exactly."""
+    if not isinstance(scale, Fraction) or scale <= 0:
+        raise UsageError("scale must be a positive fractions.Fraction: floats are not exact")
 
 
 def bernoulli_exp(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from zealous.log import ANONYMIZED, NOT_PRIVATE
-from zealous.release import hashes
-from zealous.strict_json import parse
+from zealous.files.strict_json import parse
+from zealous.logs.log import ANONYMIZED, NOT_PRIVATE
+from zealous.release.bundle import hashes
 from zealous.verify.claim import Failed
 
 

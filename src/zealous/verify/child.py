@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from zealous.handout import FILTERED, reviews
-from zealous.release import read_release, sha256
+from zealous.release.bundle import read_release, sha256
+from zealous.release.text.readme import FILTERED, reviews
 from zealous.verify.claim import About, Failed
 
 _INHERITED = (

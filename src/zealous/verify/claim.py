@@ -7,24 +7,24 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from zealous.account import OTHERS
-from zealous.calibrate import as_float
 from zealous.errors import UsageError
-from zealous.guarantee import Guarantee, Indistinguishability
-from zealous.handout import FILTERED
-from zealous.log import Columns
-from zealous.period import Period
-from zealous.plan import COMPOSITION, PLANNER, Part, Plan, also, figures, theorem
-from zealous.provenance import assumptions as assumed
-from zealous.provenance import claim as as_stated
-from zealous.record import (
+from zealous.logs.log import Columns
+from zealous.planning.plan import COMPOSITION, PLANNER, Part, Plan, also, figures, theorem
+from zealous.privacy.calibrate import as_float
+from zealous.privacy.guarantee import Guarantee, Indistinguishability
+from zealous.privacy.period import Period
+from zealous.release.account import OTHERS
+from zealous.release.bundle import file_names, papers
+from zealous.release.provenance import assumptions as assumed
+from zealous.release.provenance import claim as as_stated
+from zealous.release.record import (
     check_possible,
     goal_from_record,
     guarantee_from_record,
     plan_again,
     plan_from_record,
 )
-from zealous.release import file_names, papers
+from zealous.release.text.readme import FILTERED
 from zealous.version import VERSION
 
 About = Mapping[str, Any]

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from zealous.errors import ReleaseError
-from zealous.handout import reviews
-from zealous.mechanism.choose import FOLLOWS
-from zealous.plan import PLANNER, Part
-from zealous.record import plan_from_record
-from zealous.release import derived, sorted_table
-from zealous.sheet import write_rows
+from zealous.files.csv_cells import write_rows
+from zealous.mechanisms.choose import FOLLOWS
+from zealous.planning.plan import PLANNER, Part
+from zealous.release.bundle import derived, sorted_table
+from zealous.release.record import plan_from_record
+from zealous.release.text.readme import reviews
 from zealous.verify.claim import About, Failed, Unchecked
 
 if TYPE_CHECKING:

@@ -1,5 +1,0 @@
-"""What an attacker learns, against each method."""
-
-from zealous.attack.attacks import Attacked, Attacks, Settings, as_object, attack
-
-__all__ = ["Attacked", "Attacks", "Settings", "as_object", "attack"]

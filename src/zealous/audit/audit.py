@@ -1,0 +1,182 @@
+"""An honest attempt to break the program through its real pipeline.
+
+neighbours says which plans and, from pairs, keys, sets and follows, which logs; trials runs the
+pipeline on them, claims says what must hold, statistics turns what came out into bounds, small
+draws many small releases, recompute and theorems derive parameters, deltas and selection a second
+time, bundle and others look at all the rest of a release. own does to a mechanism of one's own what
+can be done without knowing it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+
+from zealous.audit import claims, small
+from zealous.audit.bundle import Check, check_bundle
+from zealous.audit.measurement import BY_ACCIDENT, FALSE_ALARMS, Audit, Measurement
+from zealous.audit.neighbours import Setting, settings
+from zealous.audit.others import check_others
+from zealous.audit.own import OwnAudit, audit_mechanism
+from zealous.audit.pairs import Pair
+from zealous.audit.recompute import follows
+from zealous.audit.statistics import Seen, choose
+from zealous.audit.trials import Tally, run
+from zealous.errors import UsageError
+from zealous.files.scratch import working_directory
+from zealous.planning.plan import figures
+
+Part: TypeAlias = Literal["pairs", "small", "whole"]
+_LEAST_TRIALS = 100
+_IN_SMALL_RELEASES = (
+    "indistinguishable, m = 1",
+    "probabilistic, m = 1",
+    "gaussian, m = 1",
+    "selection",
+    "rounds, m = 1, add-remove",
+)
+
+
+def audit(
+    trials: int = 20_000,
+    *,
+    parts: Collection[Part] = get_args(Part),
+    plans: Sequence[Setting] | None = None,
+    say: Callable[[str], None] = lambda _: None,
+) -> Audit:
+    """Try to break the program.
+
+    Guarantee:
+        A program that keeps its promises fails with a chance of at most `FALSE_ALARMS`.
+
+    Args:
+        trials: How often each log is published; half of the runs choose what to look at, the
+            other half test it.
+        parts: What to try: `pairs` of neighbouring logs, many `small` releases, `whole` releases
+            of which everything is compared.
+        plans: Which plans to try; all where not given.
+        say: Receives progress.
+    """
+    if trials < _LEAST_TRIALS:
+        raise UsageError(f"trials must be at least {_LEAST_TRIALS}")
+    trials += trials % 2
+    alpha = per_test(settings())
+    plans = settings() if plans is None else plans
+    measurements: list[Measurement] = []
+    checks: list[Check] = []
+    for number, setting in enumerate(plans if "pairs" in parts else ()):
+        say(f"{setting.name}: {len(setting.pairs)} pairs of logs ({number + 1} of {len(plans)})")
+        checks.append(_parameters(setting))
+        try:
+            tallies = run(setting, trials)
+        except Exception as error:  # these logs are ours: what stops the program may be told
+            say(f"the program stopped: {type(error).__name__}: {error}")
+            tallies = []
+        name = f"every log is published, each item once ({setting.name})"
+        checks.append(Check(name=name, passed=bool(tallies)))
+        measurements += [
+            measure(setting, pair, tally, alpha)
+            for pair, tally in zip(setting.pairs, tallies, strict=False)
+        ]
+    if "small" in parts:
+        say("many small releases")
+        checks += [check for plan in drawn_small(plans) for check in _small(plan, alpha)]
+        for plan in drawn_sets(plans):
+            name = f"sets that nobody has appear as the noise says ({plan.name})"
+            checks.append(Check(name=name, passed=small.sets_appear(plan, alpha)))
+        for plan in drawn_queries(plans):
+            name = f"queries that nobody asked appear as the noise says ({plan.name})"
+            checks.append(Check(name=name, passed=small.queries_appear(plan, alpha)))
+    if "whole" in parts:
+        say("whole releases of neighbouring logs")
+        for check in (check_bundle, check_others):
+            with working_directory() as directory:
+                checks += check(directory)
+    return Audit(trials=trials, measurements=measurements, checks=checks)
+
+
+def per_test(plans: Sequence[Setting]) -> float:
+    """The chance of error of one test, so that all of them together stay below FALSE_ALARMS."""
+    pairs = [pair for plan in plans for pair in plan.pairs]
+    tests = [1 if pair.right is None else 2 if pair.same else 4 for pair in pairs]
+    drawn = small.TESTS * len(drawn_small(plans)) + small.SETS_TESTS * len(drawn_sets(plans))
+    drawn += small.QUERIES_TESTS * len(drawn_queries(plans))
+    return (FALSE_ALARMS - BY_ACCIDENT) / (sum(tests) + drawn)
+
+
+def drawn_small(plans: Sequence[Setting]) -> list[Setting]:
+    """The plans with which small releases are drawn: one of each guarantee and of each noise."""
+    return [plan for plan in plans if plan.name in _IN_SMALL_RELEASES]
+
+
+def drawn_sets(plans: Sequence[Setting]) -> list[Setting]:
+    """The plans with which small releases of sets are drawn."""
+    return [plan for plan in plans if plan.of_sets and plan.part.mechanism.pure]
+
+
+def drawn_queries(plans: Sequence[Setting]) -> list[Setting]:
+    """The plans with which small releases of queries of keywords are drawn."""
+    return [plan for plan in plans if plan.of_keywords]
+
+
+def _small(plan: Setting, alpha: float) -> list[Check]:
+    """The noise of releases as small as no packed log is."""
+    checks = {
+        "the noise of small releases is exact": small.noise_is_exact(plan, alpha),
+        "the same key does not give the same noise": small.noise_ignores_the_key(plan),
+    }
+    return [Check(name=f"{name} ({plan.name})", passed=ok) for name, ok in checks.items()]
+
+
+def _parameters(setting: Setting) -> Check:
+    """A plan's numbers against the theorems, derived a second time."""
+    return Check(
+        name=f"tau, tau' and scale follow from the theorems ({setting.name})",
+        passed=all(follows(figures(part), part.goal.users) for part in setting.planned.parts),
+    )
+
+
+def measure(setting: Setting, pair: Pair, tally: Tally, alpha: float) -> Measurement:
+    """Choose events on one half of the runs and measure them on the other."""
+    claim = claims.claim(setting, pair)
+    by_epsilon: list[Seen] = []
+    by_delta: list[Seen] = []
+    trials = int(tally.testing[0].sum())
+    if pair.right is None:  # outcome 0 is that no item appears
+        seen = Seen(here=trials - int(tally.testing[0][0]), there=None, trials=trials, alpha=alpha)
+        by_delta.append(seen)
+    for here in (0, 1) if pair.right is not None else ():
+        events = choose(tally.choosing[here], tally.choosing[1 - here], claim, alpha)
+        for event, chosen in zip(events, (by_epsilon, by_delta), strict=True):
+            if pair.same and chosen is by_epsilon:
+                continue  # at epsilon 0 and delta 0 both ask for the same
+            counts = np.asarray(tally.testing[:, event].sum(axis=1))
+            chosen.append(
+                Seen(
+                    here=int(counts[here]),
+                    there=int(counts[1 - here]),
+                    trials=trials,
+                    alpha=alpha,
+                )
+            )
+    return Measurement(
+        guarantee=setting.planned.goal.definition,
+        setting=setting.name,
+        pair=pair.name,
+        claim=claim,
+        by_epsilon=by_epsilon,
+        by_delta=by_delta,
+    )
+
+
+__all__ = [
+    "FALSE_ALARMS",
+    "Audit",
+    "Check",
+    "Measurement",
+    "OwnAudit",
+    "audit",
+    "audit_mechanism",
+]

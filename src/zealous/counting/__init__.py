@@ -1,0 +1,1 @@
+"""How many users have each item, after each user's items were bounded."""

@@ -1,0 +1,144 @@
+"""At most m distinct items a user: the step that makes one person's influence finite."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from zealous.engines.sql import Step, identifier, listed
+from zealous.errors import UsageError
+from zealous.items import Kind
+from zealous.logs.source import Source
+
+Select = Literal["random", "first", "frequent"]
+_LOOK_AHEAD = 20  # with a larger m most of what a user has is near enough to be looked at
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """Which of her items each user keeps.
+
+    Attributes:
+        most: How many.
+        select: `random` by the key; `first` in time; `frequent`, the user's own most frequent.
+        key: The public key of the random order.
+        steered_by: Tables of (item..., count) on the engine, public, released, or with noise: those
+            of the largest count in the first come first, then those that it does not list by the
+            next.
+        weights: A table of (order:given, order:weight) on the engine: what each item of a user
+            counts for, by how many she keeps; None where each counts for 1.
+        all: Whether also those are listed, at 0, that somebody has and nobody keeps.
+    """
+
+    most: int
+    select: Select
+    key: int
+    steered_by: tuple[str, ...] = ()
+    weights: str | None = None
+    all: bool = False
+
+
+def keep(kind: Kind, source: Source, choice: Choice) -> list[Step]:
+    """The steps from `items` (user, item..., time) to `kept` (user, item..., order:weight).
+
+    The last column is there only where weights are given.
+
+    Guarantee:
+        Each user keeps at most `most` distinct items, chosen by her own history, public rules, what
+        steers her and the key alone, and the key is drawn before the log is read. Ties are broken
+        by the item itself, so `kept` does not depend on the order of the log's lines.
+    """
+    check_select(choice.select, source.roles)
+    steps, order = _held(kind, source, choice)
+    item = listed(identifier(name) for name in kind.counted())
+    rows = "held"
+    for number, table in reversed([*enumerate(choice.steered_by)]):
+        steps.append(_steered(kind, rows, table, number))
+        rows, order = f"steered_{number}", f'"order:steered {number}" desc nulls last, {order}'
+    place = f"row_number() over (partition by user order by {order})"
+    if choice.weights is None:
+        kept = f"select user, {item} from {rows} qualify {place} <= {choice.most}"
+        return [*steps, Step("kept", kept)]
+    held = "count(*) over (partition by user)"
+    ranked = f'select user, {item}, {place} as "order:place", {held} as "order:held" from {rows}'
+    inside = f'"order:place" <= {choice.most}'
+    weight = f'case when {inside} then "order:weight" else 0 end as "order:weight"'
+    weighed = (
+        f"select user, {item}, {weight} from ranked "
+        f'join {choice.weights} on "order:given" = least("order:held", {choice.most})'
+    )
+    if not choice.all:
+        weighed += f" where {inside}"
+    return [*steps, Step("ranked", ranked), Step("kept", weighed)]
+
+
+def _held(kind: Kind, source: Source, choice: Choice) -> tuple[list[Step], str]:
+    """The steps from `items` to `held`, each user's distinct items; and their order."""
+    names = [identifier(name) for name in kind.chosen()]
+    item = listed(names)
+    rank = source.engine.rank_key(choice.key, ["user", *kind.chosen()])
+    order = listed([rank, *names])
+    worth = kind.worth()
+    if worth is not None:  # whatever else is asked for: larger sets are steered by smaller ones
+        best = f"max({identifier(worth)}) as {identifier(worth)}"
+        held = f"select user, {item}, {best} from items group by user, {item}"
+        return [Step("held", held)], f"{identifier(worth)} desc, {order}"
+    since, often = identifier("order:since"), identifier("order:often")  # no item's column
+    if choice.select == "first":
+        held = f"select user, {item}, min(time) as {since} from items group by user, {item}"
+        return [Step("held", held)], f"{since} nulls last, {order}"
+    if choice.select == "frequent":
+        held = f"select user, {item}, count(*) as {often} from items group by user, {item}"
+        return [Step("held", held)], f"{often} desc, {order}"
+    place = source.engine.rank_place(rank)
+    by_chance = not choice.steered_by and choice.weights is None
+    if place is None or not by_chance or choice.most > _LOOK_AHEAD:
+        return [Step("held", f"select distinct user, {item} from items")], order
+    ahead = _look_ahead(item, place, choice.most)
+    return [*ahead, Step("held", f"select distinct user, {item} from near")], order
+
+
+def _steered(kind: Kind, rows: str, table: str, number: int) -> Step:
+    """With what each item stands at in a table that users are steered by."""
+    return Step(
+        f"steered_{number}",
+        f'select {rows}.*, known.count as "order:steered {number}" from {rows} '
+        f"left join {table} as known on {same(kind.counted(), rows, 'known')}",
+    )
+
+
+def same(columns: Sequence[str], one: str, other: str) -> str:
+    """SQL: rows of two tables have the same in some columns."""
+    names = map(identifier, columns)
+    return " and ".join(f"{one}.{name} = {other}.{name}" for name in names)
+
+
+def _look_ahead(item: str, place: str, most: int) -> list[Step]:
+    """The steps from `items` to `near` (user, item...), with all that will be kept among them.
+
+    Distinct and rank are then worked out for far fewer rows. An item's place is its rank, coarsely:
+    items in different places are different, so up to the m-th lowest of a user's places she has m
+    items, and none beyond it is among her first m. A user with fewer places keeps all her items
+    here. It takes one integer a user, whose bits are her places.
+    """
+    at, taken, last = (identifier(f"order:{name}") for name in ("place", "taken", "last"))
+    bits = f"select user, bit_or(1::bigint << {at}) as {taken} from placed group by user"
+    for _ in range(most - 1):  # takes away the lowest bit
+        bits = f"select user, {taken} & ({taken} - 1) as {taken} from ({bits})"
+    lowest = f"bit_count(({taken} & -{taken}) - 1)"
+    limits = f"select user, case when {taken} = 0 then 63 else {lowest} end as {last} from ({bits})"
+    near = f"placed semi join limits on placed.user = limits.user and {at} <= {last}"
+    return [
+        Step("placed", f"select user, {item}, {place} as {at} from items", shared=True),
+        Step("limits", limits),
+        Step("near", f"select user, {item} from {near}"),
+    ]
+
+
+def check_select(select: Select, roles: Collection[str]) -> None:
+    """Refuse a way to choose that a log's columns do not allow."""
+    if select not in get_args(Select):
+        raise UsageError("select must be random, first or frequent")
+    if select == "first" and "time" not in roles:
+        raise UsageError("--select first needs a column with the time: say --time COLUMN")

@@ -1,0 +1,212 @@
+"""Users per item, down to the first threshold."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from zealous.counting.bound import Choice, Select, keep, same
+from zealous.engines.engine import Counted, Stored, named
+from zealous.engines.sql import Step, identifier, listed
+from zealous.errors import UsageError
+from zealous.items import Kind, Queries, words
+from zealous.logs.source import Source
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_numbers = itertools.count()  # of tables: what a count that was broken off left is in no other
+
+
+def histogram(
+    kind: Kind,
+    source: Source,
+    *,
+    bound: int,
+    at_least: int,
+    select: Select,
+    key: int,
+    weights: Sequence[int] | None = None,
+    only: pa.Table | None = None,
+    without: pa.Table | None = None,
+    made_of: pa.Table | None = None,
+    order: Sequence[Stored | pa.Table] = (),
+    following: Stored | None = None,
+    say: Callable[[str], None] = lambda _: None,
+) -> Counted:
+    """Rows of (item..., count): users per item after bounding, where at least `at_least`.
+
+    Bounding looks at one user at a time, so a log too large for memory is worked through in
+    buckets of users whose histograms are added before the threshold is applied. Nothing is dropped
+    before it is bounded because of others' data: that would let one user's rare items make room
+    for her frequent ones. What is public or released (`only`, `without`) may be.
+
+    Args:
+        kind: What is counted.
+        source: Where it comes from.
+        bound: The most items that each user keeps.
+        at_least: The first threshold; with 0 even those are listed that somebody has and nobody
+            kept.
+        select: How each user's items are chosen.
+        key: The public key of the random order.
+        weights: What a kept item counts for, by how many its user keeps; 1 where not given.
+        only: Items: nobody has any other.
+        without: Items that nobody has any longer.
+        made_of: Keywords: nobody has a query that is not one to three of them.
+        order: Tables of (item..., count): each user keeps those of the largest count in the first
+            of them, then in the next.
+        following: (user, item...) from `keepers` of another kind: nobody has items whose columns of
+            that kind are not hers there.
+        say: Receives progress.
+    """
+    engine = source.engine
+    if weights is None and at_least < 1:
+        weights = [1] * bound
+    if weights is not None and len(weights) < bound:
+        raise UsageError("weights must say what an item counts for up to bound items of a user")
+    choice = Choice(
+        most=bound,
+        select=select,
+        key=key,
+        steered_by=tuple(named(engine, _once(kind, each)) for each in order),
+        weights=None if weights is None else named(engine, _weights(weights)),
+        all=at_least < 1,
+    )
+    item = listed(identifier(name) for name in kind.counted())
+    steps = _of_interest(kind, source, only, without, following)
+    if made_of is not None:
+        steps = _made_of(steps, named(engine, made_of))
+    steps = [*steps, *keep(kind, source, choice)]
+    amount = "count(*)" if weights is None else 'sum("order:weight")::bigint'
+    count = f"select {item}, {amount} as count from kept group by {item}"
+    number = source.buckets([*kind.needs, *kind.extra()])
+
+    @contextmanager
+    def at_once() -> Iterator[list[Step]]:
+        thresholded = Step("histogram", f"{count} having {amount} >= {at_least}")
+        yield [*source.entries, *steps, thresholded]
+
+    @contextmanager
+    def in_buckets() -> Iterator[list[Step]]:
+        partial = f"partial_{next(_numbers)}"
+        for part in range(number):
+            say(f"counting {kind.name()}: bucket {part + 1} of {number} of the users")
+            entries = source.bucket(part, number).entries
+            engine.store(partial, [*entries, *steps, Step("histogram", count)])
+        added = f"select {item}, sum(count)::bigint as count from {partial} group by {item}"
+        yield [Step("histogram", f"{added} having sum(count) >= {at_least}")]
+        engine.drop(partial)
+
+    return Counted(engine, at_once if number == 1 else in_buckets)
+
+
+def keepers(
+    kind: Kind,
+    source: Source,
+    *,
+    bound: int,
+    select: Select,
+    key: int,
+    only: pa.Table | None = None,
+) -> Stored:
+    """Who keeps which items when each keeps at most `bound`: as `histogram` counts them."""
+    choice = Choice(most=bound, select=select, key=key)
+    steps = [*_of_interest(kind, source, only), *keep(kind, source, choice)]
+    found = Stored.new(source.engine)
+    number = source.buckets([*kind.needs, *kind.extra()])
+    for part in range(number):
+        entries = source.entries if number == 1 else source.bucket(part, number).entries
+        source.engine.store(found.name, [*entries, *steps])
+    return found
+
+
+def _of_interest(
+    kind: Kind,
+    source: Source,
+    only: pa.Table | None = None,
+    without: pa.Table | None = None,
+    following: Stored | None = None,
+) -> list[Step]:
+    """The steps that yield a kind's items, the last one named `items`, without those left aside."""
+    steps = kind.steps(source)
+    columns = kind.counted()
+    if following is not None:
+        own = [name for name in Queries.item if name in columns] + ([kind.by] if kind.by else [])
+        steps = _joined(steps, "semi", following.name, ["user", *own])
+    if only is not None:
+        steps = _joined(steps, "semi", named(source.engine, _items(kind, only)), columns)
+    if without is not None:
+        steps = _joined(steps, "anti", named(source.engine, _items(kind, without)), columns)
+    return steps
+
+
+def _made_of(steps: list[Step], keywords: str) -> list[Step]:
+    """Of `items` those whose query is one to three keywords, with single spaces between."""
+    *before, last = steps
+    split = f'select distinct query, {words("query")} as "made:words" from all_made'
+    few = (
+        'select query, "made:words" from split where array_length("made:words") between 1 and 3 '
+        "and array_to_string(\"made:words\", ' ') = query"
+    )
+    each = (
+        'select query, array_length("made:words") as "made:size", '
+        'unnest("made:words") as "made:word" from few'
+    )
+    known = (
+        f"select each_word.* from each_word semi join {keywords} as known "
+        'on each_word."made:word" = known.keyword'
+    )
+    made = 'select query from known_words group by query, "made:size" having count(*) = "made:size"'
+    filtered = "select all_made.* from all_made semi join made on all_made.query = made.query"
+    return [
+        *before,
+        Step("all_made", last.sql),
+        Step("split", split),
+        Step("few", few),
+        Step("each_word", each),
+        Step("known_words", known),
+        Step("made", made),
+        Step(last.name, filtered),
+    ]
+
+
+def _joined(steps: list[Step], join: str, table: str, columns: Sequence[str]) -> list[Step]:
+    """The last step under another name, and one that reads from it in its place."""
+    *before, last = steps
+    whole = f"{last.name}_{len(steps)}"
+    filtered = (
+        f"select {whole}.* from {whole} {join} join {table} as known on "
+        f"{same(columns, whole, 'known')}"
+    )
+    return [*before, Step(whole, last.sql), Step(last.name, filtered)]
+
+
+def _weights(weights: Sequence[int]) -> pa.Table:
+    import pyarrow as pa
+
+    given = pa.array(range(1, len(weights) + 1), pa.int64())
+    return pa.table({"order:given": given, "order:weight": pa.array(weights, pa.int64())})
+
+
+def _items(kind: Kind, table: pa.Table) -> pa.Table:
+    """The columns of an item, as texts: beside a number an engine takes "07" for 7."""
+    import pyarrow as pa
+
+    names = kind.counted()
+    return table.select(list(names)).cast(pa.schema([(name, pa.string()) for name in names]))
+
+
+def _once(kind: Kind, order: Stored | pa.Table) -> Stored | pa.Table:
+    """Each item once: one that were there twice would count twice for whoever has it."""
+    import pyarrow as pa
+
+    if isinstance(order, Stored):  # a histogram has each item once
+        return order
+    counts = order["count"]
+    if pa.types.is_null(counts.type):
+        counts = counts.cast(pa.int64())
+    listed = _items(kind, order).append_column("count", counts)
+    grouped = listed.group_by(list(kind.counted())).aggregate([("count", "max")])
+    return grouped.rename_columns([*kind.counted(), "count"])

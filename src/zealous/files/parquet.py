@@ -1,0 +1,159 @@
+"""The columns of Parquet files and their types."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from zealous.errors import LogError
+from zealous.files.lines import other_columns
+from zealous.files.places import Place, StoreError, opened, why
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_LIST = re.compile(r"(large_|fixed_size_)?list(_view)?<")
+_SAME = {"large_string": "string", "string_view": "string", "null": "int32"}
+_ELEMENT = 16  # bytes that an engine holds of each element of a list, however it is compressed
+_FEW_ROWS = 1 << 10  # to look at: the first of them come with all of a dictionary
+
+
+class Sizes(NamedTuple):
+    """What metadata tells of how much files hold; only sizes work by it.
+
+    Attributes:
+        rows: How many rows.
+        columns: Bytes of each of some columns, before they are compressed.
+        largest: Bytes of the largest of these columns in a row group.
+    """
+
+    rows: int
+    columns: dict[str, int]
+    largest: int
+
+
+def sizes(paths: Sequence[Place], names: Sequence[str]) -> Sizes:
+    """How much files hold of the named columns."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rows, columns, largest = 0, dict.fromkeys(names, 0), 0
+    for path in paths:
+        try:
+            lists = _in_lists(path, names)
+            with pq.ParquetFile(path, read_dictionary=lists, pre_buffer=False) as file:
+                rows += file.metadata.num_rows
+                for number in range(file.metadata.num_row_groups if names else 0):
+                    found = _row_group_sizes(file, number, names)
+                    largest = max(largest, *found.values(), 0)
+                    columns = {name: size + found[name] for name, size in columns.items()}
+        except (OSError, pa.ArrowException):
+            raise LogError(f"{path.name} is not a readable Parquet file, or damaged") from None
+    return Sizes(rows, columns, largest)
+
+
+def _in_lists(path: Place, names: Sequence[str]) -> list[str]:
+    """What Parquet calls the elements of those of the named columns that are lists."""
+    import pyarrow.parquet as pq
+
+    columns = pq.read_metadata(path).schema
+    paths = [columns.column(number).path for number in range(len(columns))]
+    return [each for each in paths if _column_of(each, names) not in (each, None)]
+
+
+def _column_of(path: str, names: Sequence[str]) -> str | None:
+    """Which of the named columns something is, or is a part of; None for none of them."""
+    if path in names:
+        return path
+    return next((each for each in names if path.startswith(f"{each}.")), None)
+
+
+def _row_group_sizes(file: Any, number: int, names: Sequence[str]) -> dict[str, int]:
+    """The bytes of each of the named columns in a row group, before they are compressed."""
+    group, found = file.metadata.row_group(number), dict.fromkeys(names, 0)
+    for chunk in map(group.column, range(group.num_columns)):
+        name, size = _column_of(chunk.path_in_schema, names), chunk.total_uncompressed_size
+        if name is None:
+            continue
+        if name != chunk.path_in_schema:  # of what is in lists an engine makes a copy for each row
+            element = _ELEMENT
+            if chunk.has_dictionary_page:
+                element += _longest_in_dictionary(file, number, chunk.path_in_schema)
+            size = max(size, element * chunk.num_values)
+        found[name] += size
+    return found
+
+
+def _longest_in_dictionary(file: Any, number: int, column: str) -> int:
+    """The bytes of the longest text in a row group's dictionary of a column.
+
+    A file holds such a text once, however many rows have it.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for batch in file.iter_batches(_FEW_ROWS, row_groups=[number], columns=[column]):
+        values = batch.column(0)
+        while hasattr(values, "values"):
+            values = values.values
+        if not pa.types.is_dictionary(values.type):
+            return 0  # numbers
+        if len(values.dictionary):
+            return int(pc.max(pc.binary_length(values.dictionary)).as_py() or 0)
+    return 0
+
+
+def schema(path: Place) -> dict[str, str]:
+    """The columns of a Parquet file and their Arrow types."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with opened(path) as file:
+            found = pq.read_schema(file)
+    except StoreError as error:
+        raise LogError(f"{path.name} cannot be read: {why(error)}") from None
+    except (OSError, pa.ArrowException):
+        raise LogError(f"{path.name} is not a readable Parquet file") from None
+    # The engine cannot tell such names apart: it would take one column for the other.
+    if len({name.lower() for name in found.names}) < len(found.names):
+        raise LogError(f"{path.name} has columns whose names differ in case at most: rename them")
+    return {field.name: _kind(field.type) for field in found}
+
+
+def common_columns(paths: Sequence[Place]) -> dict[str, str]:
+    """The columns of the first file; all others must have the same in the same order."""
+    first = schema(paths[0])
+    for path in paths[1:]:
+        if tuple(schema(path)) != tuple(first):
+            raise other_columns(path, paths[0])
+    return first
+
+
+def types(paths: Sequence[Place], wanted: Sequence[str]) -> dict[str, str]:
+    """The types of the wanted columns, which must be the same in all files."""
+    known = schema(paths[0])
+    first = {name: known[name] for name in wanted}
+    for path in paths[1:]:
+        other = schema(path)
+        if {name: other.get(name) for name in wanted} != first:
+            raise LogError(
+                f"the columns of {path.name} and {paths[0].name} have different types: "
+                "convert them to one"
+            )
+    return first
+
+
+def _kind(found: pa.DataType) -> str:
+    """An Arrow type's name; types that are stored and read alike have one name."""
+    import pyarrow as pa
+
+    name = str(found)
+    if pa.types.is_dictionary(found):
+        return _kind(found.value_type)
+    if _LIST.match(name):
+        return f"list<element: {_kind(found.value_type)}>"
+    if "binary" in name:
+        return "binary"
+    return "int64" if name.startswith("duration") else _SAME.get(name, name)

@@ -1,0 +1,229 @@
+"""Files that list things: the columns that are needed, and each row's place.
+
+They are public, so that messages may count; still none of them quotes what a file holds.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from zealous.errors import LogError, Refused, UsageError
+from zealous.files import parquet
+from zealous.files.lines import Layout, Skipped, header, records, splitter
+from zealous.files.places import Place, member, opened, place_of, why
+from zealous.items import Kind, Things
+from zealous.logs.log import ANONYMIZED, COMPRESSED, INTERNAL, is_anonymized
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+MOST_ROWS = 50_000_000
+FORMAT = "zealous release 1"
+ROW, NUMBER = "zealous:row", "zealous:number"  # no item's column is called so
+
+_LINE = Layout(delimiter="\x1f", names=("item",))
+_LAYOUTS = {
+    ".txt": _LINE,
+    ".csv": Layout(delimiter=",", quoted=True),
+    ".tsv": Layout(delimiter="\t"),
+}
+_PARQUET = (".parquet", ".pq")
+_BLOCK = 1 << 20
+
+
+class Given(NamedTuple):
+    """What a file holds, not looked at yet.
+
+    Attributes:
+        name: What to call it.
+        sha256: Of its bytes.
+        skipped: Lines that cannot be read.
+        table: The item's columns, each row's place in the file, and perhaps a number.
+    """
+
+    name: str
+    sha256: str
+    skipped: int
+    table: pa.Table
+
+
+class Found(NamedTuple):
+    """A file that is there.
+
+    Attributes:
+        name: What to call it: its name, or the release's id.
+        file: Where it is; for a release, the table of the kind.
+        sha256: Of its bytes.
+    """
+
+    name: str
+    file: Place
+    sha256: str
+
+
+def find(path: str | Path, kind: Kind) -> Found:
+    """The file that lists items of a kind, or the table of a release; reads no row of it.
+
+    Raises:
+        LogError: There is no such file.
+        UsageError: It is a release without this kind.
+        Refused: It was made from people's data without a guarantee.
+    """
+    place = place_of(path)
+    try:
+        _check_public(place)
+        name, file = place.name, place
+        if _there(place / "release.json"):
+            name, file = _of_release(place, kind)
+        elif not _there(place):
+            raise LogError(f"{place} is neither a file nor the directory of a release")
+        return Found(name, file, _sha256(file))
+    except OSError as error:
+        raise LogError(f"{place} cannot be read: {why(error)}") from None
+
+
+def read_listing(path: str | Path, kind: Kind, numbers: Sequence[str]) -> Given:
+    """The columns of a file that are needed, under the names of the kind's.
+
+    Args:
+        path: Where it is.
+        kind: Whose columns are needed.
+        numbers: What a column is called that may be read as a number besides; the first one that
+            the file has.
+    """
+    name, file, digest = find(path, kind)
+    skipped = Skipped()
+    packed = file.suffix.lower() in COMPRESSED
+    suffix = (Path(file.stem).suffix if packed else file.suffix).lower()
+    if suffix in _PARQUET and not packed:
+        columns = _chosen(tuple(parquet.schema(file)), kind, numbers, file.name)
+        table = _parquet(file, list(columns.values()))
+    elif suffix in _LAYOUTS:
+        columns = _chosen(header(file, _LAYOUTS[suffix]), kind, numbers, file.name)
+        table = _lines(file, _LAYOUTS[suffix], list(columns.values()), skipped)
+    else:
+        raise UsageError(
+            f"the ending of {file.name} does not tell its format: give .txt, .csv, .tsv or "
+            ".parquet, or the directory of a release"
+        )
+    named = table.select([ROW, *columns.values()]).rename_columns([ROW, *columns])
+    return Given(name, digest, skipped.total(), named)
+
+
+def _check_public(place: Place) -> None:
+    """Refuse what zealous itself wrote without a guarantee."""
+    beside = (place, place.parent)
+    labelled = place.suffix.lower() in _PARQUET and is_anonymized(place)
+    if labelled or any(_there(each / ANONYMIZED) for each in beside):
+        raise Refused(
+            f"{place.name} is the output of an anonymity method: what it lists depends on people "
+            "without any guarantee, so it is not public. Give a list made elsewhere, or a release"
+        )
+    if any(_there(each / INTERNAL) for each in beside):
+        raise Refused(
+            f"{place.name} holds true figures of a log and is not public: give a list made "
+            "elsewhere, or a release"
+        )
+
+
+def _there(place: Place) -> bool:
+    try:
+        return place.is_file()
+    except PermissionError:  # what a store says of an object that is not there, to some
+        return False
+
+
+def _of_release(directory: Place, kind: Kind) -> tuple[str, Place]:
+    """A release's id, and its table of a kind."""
+    try:
+        about = json.loads((directory / "release.json").read_bytes().decode())
+        known = about["format"] == FORMAT
+        private, name, files = about["private"], str(about["id"]), about["files"]
+        listed = kind.name() in files
+        file = member(directory, files[kind.name()]["parquet"]) if listed else None
+    except (ValueError, LookupError, TypeError, RecursionError):
+        known = False
+    if not known:
+        raise LogError(f"{directory} holds no release that this version of zealous can read")
+    if not private:
+        raise Refused(f"the release in {directory} was made with a fixed seed and is not private")
+    if file is None:
+        raise UsageError(f"the release in {directory} holds no {kind.name()}: give another")
+    return name, file
+
+
+def _sha256(place: Place) -> str:
+    digest = hashlib.sha256()
+    with place.open("rb") if isinstance(place, Path) else place.opened() as file:
+        while chunk := file.read(_BLOCK):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def _chosen(
+    present: Sequence[str], kind: Kind, numbers: Sequence[str], name: str
+) -> dict[str, str]:
+    """Which columns of a file are the item's, by the kind's names, and which is the number."""
+    wanted = kind.columns()
+    number = next((each for each in numbers if each in present and each not in wanted), None)
+    others = [each for each in present if each not in numbers]
+    found = {each: each for each in wanted if each in present}
+    if len(wanted) == len(others) == 1:
+        found = {wanted[0]: others[0]}
+    elif isinstance(kind, Things) and not found:
+        own = [each for each in kind.names if each in present]
+        if len(own) != 1:  # of several columns each would have things that the others have not
+            raise UsageError(f"{name} must have its {kind.name()} in one column, called item_1")
+        found = {wanted[0]: own[0]}
+    if missing := [each for each in wanted if each not in found]:
+        raise UsageError(
+            f"{name} has no column {missing[0]!r}: {kind.name()} need the columns "
+            f"{', '.join(wanted)}"
+        )
+    return found | ({NUMBER: number} if number else {})
+
+
+def _parquet(file: Place, names: Sequence[str]) -> pa.Table:
+    """Columns of a Parquet file, and each row's place."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with opened(file) as source, pq.ParquetFile(source) as content:
+            _check_rows(content.metadata.num_rows, file.name)
+            table = content.read(columns=list(names))
+    except (OSError, pa.ArrowException):
+        raise LogError(f"{file.name} is not a readable Parquet file, or damaged") from None
+    return table.append_column(ROW, pa.array(range(table.num_rows), pa.int64()))
+
+
+def _lines(file: Place, layout: Layout, names: Sequence[str], skipped: Skipped) -> pa.Table:
+    """Columns of a text file, and each row's place.
+
+    Lines are numbered before they are split, as those that need a closer look come later.
+    """
+    import pyarrow as pa
+
+    schema = pa.schema([(name, pa.string()) for name in (ROW, *names)])
+    split = splitter(layout, (ROW, *header(file, layout)), schema.names, [])
+    batches: list[pa.RecordBatch] = []
+    number, first = 0, not layout.names
+    for batch in records(file, _LINE, ["item"], [], skipped):
+        lines = batch["item"].to_pylist()[first:]
+        first = False
+        numbered = (f"{n}{layout.delimiter}{line}\n" for n, line in enumerate(lines, number))
+        number += len(lines)
+        _check_rows(number, file.name)
+        if lines:
+            batches += split("".join(numbered).encode(), skipped)
+    table = pa.Table.from_batches(batches, schema)
+    return table.set_column(0, ROW, table[ROW].cast(pa.int64()))
+
+
+def _check_rows(rows: int, name: str) -> None:
+    if rows > MOST_ROWS:
+        raise LogError(f"{name} has more than {MOST_ROWS:,} rows: give a shorter list")

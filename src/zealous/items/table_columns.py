@@ -1,0 +1,93 @@
+"""What any table of people holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from zealous.engines.sql import Step
+from zealous.errors import UsageError
+from zealous.items.kind import Kind
+from zealous.items.text import tidy, visible
+from zealous.logs.source import Source, column
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnyColumns(Kind):
+    """Any column of any table, or several together: a product bought, a diagnosis given."""
+
+    names: tuple[str, ...]
+    label = "columns"
+    item = ()
+    needs = ()
+
+    def __post_init__(self) -> None:
+        """Check before anything is read."""
+        if not self.names or len(set(self.names)) < len(self.names):
+            raise UsageError("columns needs one or more different column names: columns:A+B")
+        if {name.lower() for name in self.names} & {"count", "user", "time"}:
+            raise UsageError("a column called count, user or time cannot be an item: rename it")
+        super().__post_init__()
+
+    def name(self) -> str:
+        """What the kind is called on the command line and in a release."""
+        return "columns:" + "+".join(self.names)
+
+    def item_columns(self) -> tuple[str, ...]:
+        """The columns of an item, without the attribute."""
+        return self.names
+
+    def extra(self) -> tuple[str, ...]:
+        """Columns of the log that play no role but are needed."""
+        return (*self.names, *super().extra())
+
+    def _steps(self, source: Source) -> list[Step]:
+        item = {name: tidy(column(name)) for name in self.names}
+        present = [visible(column(name)) for name in self.names]
+        return [Step("items", self._select(source, item, *present))]
+
+
+@dataclass(frozen=True, kw_only=True)
+class People(Kind):
+    """How many users there are: those of whom there is an entry."""
+
+    label = "people"
+    item = ("who",)
+    needs = ()
+
+    def __post_init__(self) -> None:
+        """Check before anything is read."""
+        super().__post_init__()
+        if self.items_per_user != 1 or self.by is not None:
+            raise UsageError(
+                "people are counted once each: items_per_user is 1, and there is no by"
+            )
+
+    def usual(self) -> str:
+        """The mechanism where none is asked for."""
+        return "listed"
+
+    def share(self) -> Fraction:
+        """Its weight in the budget: little, since everybody counts and there is one number."""
+        return Fraction(1, 10)
+
+    def known(self) -> pa.Table:
+        """Everyone."""
+        import pyarrow as pa
+
+        return pa.table({"who": pa.array(["everyone"])})
+
+    def _steps(self, source: Source) -> list[Step]:
+        return [Step("items", self._select(source, {"who": "'everyone'"}))]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unnamed(Kind):
+    """Items of some kind, for a plan that is made before the log is known."""
+
+    label = "items"
+    item = ("item",)

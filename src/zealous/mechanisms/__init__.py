@@ -1,0 +1,9 @@
+"""Mechanisms, one a file: each turns counts of a log into what may be published."""
+
+from zealous.mechanisms.gaussian import Gaussian
+from zealous.mechanisms.laplace import Laplace
+from zealous.mechanisms.protocol import Calibrated, Count, Mechanism
+from zealous.mechanisms.selection import Selection
+from zealous.mechanisms.zealous import Zealous
+
+__all__ = ["Calibrated", "Count", "Gaussian", "Laplace", "Mechanism", "Selection", "Zealous"]

@@ -1,0 +1,107 @@
+"""Counts of everything in a public list: no threshold, and no delta.
+
+What a privacy reviewer must read.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, ClassVar, Self
+
+from zealous.errors import ReleaseError, UsageError
+from zealous.mechanisms.known_list import ItemTable, with_noise_on_each
+from zealous.mechanisms.protocol import Count, Needs
+from zealous.mechanisms.pure import Pure
+from zealous.mechanisms.words import INTEGERS, EveryItem, Words
+from zealous.privacy.accounting.intervals import Interval
+from zealous.privacy.calibrate import tail
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from zealous.noise import RandomBytes
+
+
+@dataclass(frozen=True, kw_only=True)
+class Domain(Pure):
+    """Every item of a public list with a noisy count, those that nobody has too.
+
+    What is not in the list is left aside before each user keeps some of her items, so that none of
+    them takes the place of one that counts. Counts may come out negative.
+
+    Attributes:
+        items_per_user: m.
+        scale: The scale of the noise.
+        domain: The list; a column `count` is left aside. None until `using` gives it.
+
+    Guarantee:
+        epsilon-differential privacy with delta = 0, which is both definitions at once, for every
+        number of users and whether or not the key is known, if scale >= M/epsilon. The list must
+        be public or released: one made from the log voids it.
+
+    >>> from zealous.privacy.guarantee import Indistinguishability
+    >>> goal = Indistinguishability(epsilon=1, delta=0, neighbors="add-remove")
+    >>> Domain.calibrated(goal, 5)
+    Domain(items_per_user=5, scale=Fraction(5, 1))
+    """
+
+    domain: pa.Table | None = field(default=None, compare=False, repr=False)
+
+    name: ClassVar[str] = "domain"
+    theorem: ClassVar[str] = "docs/proofs/domain.md"
+    needs: ClassVar[Needs | None] = "domain"
+    words: ClassVar[Words] = EveryItem(
+        how="Public domain: count the units that hold each item of a public list, "
+        f"{INTEGERS}publish all of them.",
+        looked_at="items of a public list",
+    )
+
+    def using(self, known: pa.Table) -> Self:
+        """The same with its list."""
+        return replace(self, domain=known)
+
+    def appears(self, count: int) -> float:
+        """The chance that an item of the list is published, whoever has it."""
+        del count
+        return 1.0
+
+    def interval(
+        self, confidence: float, *, lowest: int | None = None, candidates: int | None = None
+    ) -> Interval:
+        """Which numbers of users a published count can stand for, with such a probability."""
+        del lowest, candidates  # nothing is left out for its count
+        return Interval(
+            error=self.error(confidence),
+            missed=1 - confidence,
+            chance=lambda count, t: tail(self.scale, t - count),
+        )
+
+    def alone(self) -> float:
+        """No item is published because somebody has it: all that is shown was public before."""
+        return 0.0
+
+    def thresholds(self) -> str:
+        """What an item must pass."""
+        return "none: every item of the list is published"
+
+    def release(self, count: Count, random_bytes: RandomBytes = os.urandom) -> list[pa.RecordBatch]:
+        """Publish: every item of the list once, in its order, with its noisy count."""
+        if self.domain is None:
+            raise UsageError(f"the {self.name} mechanism needs its list: call using(table) first")
+        listed = ItemTable.of(self.domain)
+        counted = count(bound=self.items_per_user, at_least=1, only=listed.table)
+        noise = self.source()
+        return with_noise_on_each(listed, counted, noise, random_bytes)
+
+    def check_rows(self, rows: pa.Table, first: pa.Table | None, *, whole: bool) -> None:
+        """Every item of the list is there, and no other. A public list is not in the release."""
+        del first
+        if self.domain is None:
+            return
+        names = [name for name in self.domain.column_names if name != "count"]
+        items = self.domain.group_by(names).aggregate([])
+        if rows.join(items, names, join_type="left anti").num_rows:
+            raise ReleaseError("there are rows that are none of all that there can be")
+        if whole and rows.num_rows < items.num_rows:
+            raise ReleaseError("rows are missing: all that there can be is published")

@@ -1,0 +1,44 @@
+"""Noise between two thresholds, its scale chosen together with the second."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from types import ModuleType
+from typing import ClassVar, Self
+
+from zealous.mechanisms.thresholds import Thresholds
+from zealous.privacy.accounting.sparse import only_indistinguishable
+from zealous.privacy.guarantee import Guarantee, Indistinguishability
+
+
+@dataclass(frozen=True, kw_only=True)
+class Joint(Thresholds):
+    """What the mechanisms with a scale and a threshold for indistinguishability share.
+
+    Attributes:
+        law: What is proved of the noise: `joint`, which chooses, and `delta`, which accounts.
+    """
+
+    name: ClassVar[str]
+    law: ClassVar[ModuleType]
+
+    @classmethod
+    def calibrated(cls, goal: Guarantee, items_per_user: int) -> Self:
+        """The least tau_prime at any scale, and the least scale for it."""
+        only_indistinguishable(goal, cls.name)
+        best = cls.law.joint(goal, items_per_user)
+        return cls(items_per_user=items_per_user, scale=best.scale, tau=1, tau_prime=best.tau_prime)
+
+    def delta(self, goal: Guarantee) -> Fraction:
+        """The delta of the theorem; 1 for the probabilistic guarantee, which this cannot give."""
+        if not isinstance(goal, Indistinguishability):
+            return Fraction(1)
+        found: Fraction = self.law.delta(
+            scale=self.scale,
+            tau=self.tau,
+            tau_prime=self.tau_prime,
+            items_per_user=self.items_per_user,
+            goal=goal,
+        )
+        return found

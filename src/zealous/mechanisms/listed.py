@@ -1,0 +1,36 @@
+"""Counts of everything that there can be: no threshold, and no delta.
+
+What a privacy reviewer must read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from zealous.mechanisms.domain import Domain
+from zealous.mechanisms.protocol import Needs
+from zealous.mechanisms.words import INTEGERS, EveryPossibleItem, Words
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listed(Domain):
+    """Every item that there can be with a noisy count, those that nobody has too.
+
+    As `Domain`, over a list that nobody has to give: it follows from a public rule (the hours of a
+    day), or from what was published of the same log before.
+
+    Guarantee:
+        epsilon-differential privacy given what was published before, if scale >= M/epsilon.
+    """
+
+    name: ClassVar[str] = "listed"
+    theorem: ClassVar[str] = "docs/proofs/sets.md"
+    needs: ClassVar[Needs | None] = None
+    words: ClassVar[Words] = EveryPossibleItem(
+        how="Known list: count the units that hold each item of a list that follows from a public "
+        f"rule or from what was published before, {INTEGERS}publish all of them.",
+        looked_at="items of {origin}",
+        of="a known list",
+        nothing="it has the items of {origin}, which is empty too.",
+    )

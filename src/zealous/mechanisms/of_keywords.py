@@ -1,0 +1,227 @@
+"""Queries made of keywords that were published before: a known list, too long to write down.
+
+What a privacy reviewer must read.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar, Self
+
+from zealous.errors import ReleaseError, UsageError
+from zealous.mechanisms.domain import Domain
+from zealous.mechanisms.known_list import above_with_noise
+from zealous.mechanisms.protocol import Count, Needs
+from zealous.mechanisms.words import INTEGERS, Candidates, Words
+from zealous.privacy.accounting.intervals import Interval
+from zealous.privacy.calibrate import tail
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from zealous.mechanisms.known_list import Whole
+    from zealous.noise import RandomBytes
+
+MOST_WORDS = 3  # of a query
+MOST_KEYWORDS = 1000  # that are used, from the most frequent on
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfKeywords(Domain):
+    """Queries of up to three published keywords, with noise on every one that there could be.
+
+    Of K keywords there are N = K + K^2 + K^3 such queries. Each gets noise, those that nobody asked
+    too, and what is above lambda ln N is published: of those that nobody asked, one on average. How
+    many these are is drawn as a number, and then which: drawing each of a billion would be the
+    same.
+
+    Attributes:
+        items_per_user: m.
+        scale: The scale of the noise, lambda.
+        domain: (keyword, count) as they were published. None until `after` gives them.
+
+    Guarantee:
+        epsilon-differential privacy given the published keywords, if scale >= M/epsilon: counts
+        over a list that follows from what was published. The threshold follows from it too.
+    """
+
+    name: ClassVar[str] = "of-keywords"
+    theorem: ClassVar[str] = "docs/proofs/clicks.md"
+    needs: ClassVar[Needs | None] = None
+    words: ClassVar[Words] = Candidates(
+        how="Queries of published keywords: count the units that asked each query of up to three "
+        f"published keywords, {INTEGERS}on every such query, publish those above the scale times "
+        "the logarithm of their number.",
+        made_of="published keywords",
+        such="such queries",
+        points_of=f"Only queries of one to three of the {MOST_KEYWORDS:,} most frequent published "
+        "keywords were looked at, before {each} kept some. Every such query got noise, and those "
+        "above the scale of the noise times the logarithm of their number are here: of all that "
+        "nobody asked, one on average.",
+    )
+
+    def using(self, known: pa.Table) -> Self:
+        """No public file is needed."""
+        raise UsageError("the of-keywords mechanism uses no public file")
+
+    def check(self, roles: Collection[str]) -> None:
+        """Refuse a log whose keywords are not the words of its queries.
+
+        Those of a column of lists may have spaces, and then queries can be read in several ways.
+        """
+        if "keywords" in roles:
+            raise UsageError(
+                "of-keywords takes the words of the queries themselves, not a column of keywords: "
+                "leave out --keywords, or rename a column of that name"
+            )
+
+    def after(self, released: pa.Table) -> Self:
+        """The same with the most frequent of the published keywords."""
+        order = [("count", "descending"), ("keyword", "ascending")]
+        return replace(self, domain=released.sort_by(order).slice(0, MOST_KEYWORDS))
+
+    def threshold(self, keywords: int) -> int:
+        """What a noisy count must be above with so many keywords: at most 1/N pass by noise alone.
+
+        >>> from fractions import Fraction
+        >>> OfKeywords(items_per_user=1, scale=Fraction(2)).threshold(1000)
+        42
+        """
+        return math.ceil(self.scale * math.log(max(1, candidates(keywords))))
+
+    def appears(self, count: int) -> float:
+        """The chance that a query of this many users is published if it is made of keywords."""
+        return tail(self.scale, self.threshold(MOST_KEYWORDS) - count)
+
+    def interval(
+        self, confidence: float, *, lowest: int | None = None, candidates: int | None = None
+    ) -> Interval:
+        """Which numbers of users a published count can stand for, with such a probability."""
+        del candidates  # of a billion or so: how many exactly hardly matters
+        most = self.threshold(MOST_KEYWORDS)
+        passed = most if lowest is None else min(lowest - 1, most)
+        return replace(super().interval(confidence), threshold=passed)
+
+    def alone(self) -> float:
+        """Of one user's own queries so many are published, made of what was public, at most."""
+        return self.items_per_user * self.appears(1)
+
+    def thresholds(self) -> str:
+        """What an item must pass."""
+        return (
+            f"made of up to {MOST_WORDS} published keywords; noisy count above "
+            f"{self.threshold(MOST_KEYWORDS)} for {MOST_KEYWORDS} of them, less for fewer"
+        )
+
+    def release(self, count: Count, random_bytes: RandomBytes = os.urandom) -> list[pa.RecordBatch]:
+        """Publish: the queries above the threshold with their noisy counts."""
+        from zealous.noise import DiscreteLaplace
+
+        if self.domain is None:
+            raise UsageError("the of-keywords mechanism needs keywords: call after(table) first")
+        queries = SpelledQueries.of(self.domain["keyword"])
+        counted = count(bound=self.items_per_user, at_least=1, made_of=self.domain)
+        above = self.threshold(len(queries.words))
+        noise = DiscreteLaplace(scale=self.scale)
+        return above_with_noise(queries, counted, noise, random_bytes, above=above)
+
+    def check_rows(self, rows: pa.Table, first: pa.Table | None, *, whole: bool) -> None:
+        """Queries are made of the published keywords, and above the threshold for so many."""
+        del whole
+        used = self.after(first).domain if first is not None else None
+        if used is None:
+            raise ReleaseError("the keywords that it follows are not there")
+        try:
+            queries = SpelledQueries.of(used["keyword"])
+        except UsageError:
+            raise ReleaseError(
+                "the keywords that it follows are not single words, each there once"
+            ) from None
+        if (queries.places(rows) < 0).any():
+            raise ReleaseError(f"there are queries not made of up to {MOST_WORDS} keywords of it")
+        above = self.threshold(used.num_rows)
+        if any(count <= above for count in rows["count"].to_pylist()):
+            raise ReleaseError("there are counts at or below the threshold for so many keywords")
+
+
+@dataclass(frozen=True, eq=False)
+class SpelledQueries:
+    """All queries of one to three keywords, with single spaces between: candidates.
+
+    Attributes:
+        words: The keywords: different, and without a space in any. So a query can be read in one
+            way alone, and stands at one place.
+    """
+
+    words: pa.Array
+
+    @classmethod
+    def of(cls, keywords: pa.ChunkedArray) -> SpelledQueries:
+        """The queries that can be made of some keywords.
+
+        Raises:
+            UsageError: Two ways to put keywords together would spell the same query.
+        """
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        words = keywords.cast(pa.string()).combine_chunks()
+        blank = pc.or_(pc.equal(words, ""), pc.match_substring(words, " "))
+        if words.null_count or pc.any(blank).as_py() or len(words.unique()) < len(words):
+            raise UsageError(
+                "of-keywords needs different keywords of one word each: two ways to put others "
+                "together could spell one query"
+            )
+        return cls(words)
+
+    def __len__(self) -> int:
+        return candidates(len(self.words))
+
+    def items(self, places: Whole) -> pa.RecordBatch:
+        """The queries at some places."""
+        import pyarrow as pa
+
+        spelled = [" ".join(self._spelled(place)) for place in places.tolist()]
+        return pa.record_batch({"query": pa.array(spelled, pa.string())})
+
+    def places(self, items: pa.Table) -> Whole:
+        """The places of some queries; -1 for what is not made of one to three keywords."""
+        import numpy as np
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        split = pc.split_pattern(items["query"].cast(pa.string()), " ")
+        lengths = pc.list_value_length(split).to_numpy()
+        found, before = np.full(len(lengths), -1, np.int64), 0
+        for length in range(1, MOST_WORDS + 1):
+            mine = np.flatnonzero(lengths == length)
+            rows, place, known = split.take(mine), np.full(len(mine), before), True
+            for number in range(length):
+                word = pc.index_in(pc.list_element(rows, number), value_set=self.words)
+                code = pc.fill_null(word, -1).to_numpy().astype(np.int64)
+                place, known = place + code * len(self.words) ** number, known & (code >= 0)
+            found[mine] = np.where(known, place, -1)
+            before += len(self.words) ** length
+        return found
+
+    def _spelled(self, place: int) -> Iterator[str]:
+        """The words of the query at a place."""
+        length = 1
+        while place >= len(self.words) ** length:
+            place -= len(self.words) ** length
+            length += 1
+        for _ in range(length):
+            place, word = divmod(place, len(self.words))
+            yield self.words[word].as_py()
+
+
+def candidates(keywords: int) -> int:
+    """N: how many queries of one to three words can be made of so many.
+
+    >>> candidates(10)
+    1110
+    """
+    return sum(keywords**words for words in range(1, MOST_WORDS + 1))

@@ -1,0 +1,202 @@
+"""Sets made of smaller ones that were published before: a known list, with noise on all of it.
+
+What a privacy reviewer must read.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar, Self
+
+from zealous.errors import ReleaseError, UsageError
+from zealous.mechanisms.known_list import with_noise_on_each
+from zealous.mechanisms.protocol import Count
+from zealous.mechanisms.pure import Pure
+from zealous.mechanisms.thresholds import Noise
+from zealous.mechanisms.words import INTEGERS, Candidates, Words
+from zealous.privacy.accounting import gaussian
+from zealous.privacy.accounting.intervals import Interval
+from zealous.privacy.accounting.sparse import least
+from zealous.privacy.calibrate import tail
+from zealous.privacy.guarantee import Guarantee, Indistinguishability
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from zealous.items.grown import Grown
+    from zealous.noise import RandomBytes
+
+MOST = 1 << 23  # candidates
+USUAL = 1_000_000  # candidates, for a forecast: how many there will be is not known before
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfSmaller(Pure):
+    """Noise on every set all of whose smaller sets were published; the largest are published.
+
+    Of N such sets each gets noise, those that nobody has too, and what is above the threshold is
+    published: of those that nobody has, one on average at most. Sets are left out of the list that
+    by the published counts of their parts cannot be above its threshold. What each user holds is
+    cut down to such sets before she keeps m of them.
+
+    Attributes:
+        items_per_user: m.
+        scale: The scale of the noise.
+        candidates: All there can be. None until `using` gives them.
+
+    Guarantee:
+        epsilon-differential privacy given the published smaller sets, if scale >= M/epsilon:
+        counts over a list that follows from what was published. So does the threshold.
+    """
+
+    candidates: Grown | None = field(default=None, compare=False, repr=False)
+
+    name: ClassVar[str] = "of-smaller"
+    theorem: ClassVar[str] = "docs/proofs/sets.md"
+    words: ClassVar[Words] = Candidates(
+        how="Made of published smaller items: count the units that hold each item all of whose "
+        f"smaller parts were published, {INTEGERS}on every such item, publish those that are above "
+        "what noise alone reaches once.",
+        made_of="published smaller ones",
+        such="such",
+        points_of="Only items all of whose smaller parts are in the tables before were looked at, "
+        "before {each} kept some. Every such item got noise, those of no {units} too, and those "
+        "that are above what the noise of all of them exceeds once on average are here.",
+    )
+
+    def using(self, known: Grown) -> Self:
+        """The same with all that there can be."""
+        return replace(self, candidates=known)
+
+    def above(self, t: int) -> float:
+        """The chance that the noise is above t."""
+        return tail(self.scale, t)
+
+    def threshold(self, candidates: int) -> int:
+        """The least t above which the noise of so many is once or less on average.
+
+        >>> OfSmaller(items_per_user=1, scale=Fraction(2)).threshold(1000)
+        12
+        """
+        found = least(lambda t: candidates * self.above(t) <= 1, 0)
+        assert found is not None  # noqa: S101 - the noise falls for ever
+        return found
+
+    @cached_property
+    def usual(self) -> int:
+        """The threshold for a million candidates."""
+        return self.threshold(USUAL)
+
+    def appears(self, count: int) -> float:
+        """The chance that a set of this many users is published, one of a million candidates."""
+        return self.above(self.usual - count)
+
+    def interval(
+        self, confidence: float, *, lowest: int | None = None, candidates: int | None = None
+    ) -> Interval:
+        """Which numbers of users a published count can stand for, with such a probability."""
+        most = self.threshold(MOST if candidates is None else min(candidates, MOST))
+        return Interval(
+            error=self.error(confidence),
+            missed=1 - confidence,
+            chance=lambda count, t: self.above(t - count),
+            threshold=most if lowest is None else min(lowest - 1, most),
+        )
+
+    def alone(self) -> float:
+        """Of one user's own sets at most all are published; of all users' together see below."""
+        return float(self.items_per_user)
+
+    def together(self) -> float:
+        """Of the sets that one user alone has, whoever that is, so many are published on average.
+
+        With N candidates there are at most N of them, and N P(noise > t) <= 1.
+        """
+        t = self.threshold(MOST)
+        rest = self.above(t)
+        return self.above(t - 1) / rest if rest else math.inf
+
+    def thresholds(self) -> str:
+        """What an item must pass."""
+        return (
+            "made of published smaller ones; noisy count above "
+            f"{self.usual} for {USUAL:,} candidates, less for fewer"
+        )
+
+    def release(self, count: Count, random_bytes: RandomBytes = os.urandom) -> list[pa.RecordBatch]:
+        """Publish: the candidates above the threshold with their noisy counts."""
+        if self.candidates is None:
+            raise UsageError("the of-smaller mechanism needs candidates: call using(known) first")
+        known = self._worth_counting(self.candidates)
+        counted = count(bound=self.items_per_user, at_least=1)
+        above = self.threshold(len(known))
+        return with_noise_on_each(known, counted, self.source(), random_bytes, above=above)
+
+    def check_rows(self, rows: pa.Table, first: pa.Table | None, *, whole: bool) -> None:
+        """Sets are candidates, and above the threshold for so many candidates."""
+        del first, whole
+        if self.candidates is None:
+            raise ReleaseError("the smaller ones that it is made of are not there")
+        known = self._worth_counting(self.candidates)
+        if (known.places(rows) < 0).any():
+            raise ReleaseError("there are rows that cannot be made of the published smaller ones")
+        if (rows["count"].to_numpy() <= self.threshold(len(known))).any():
+            raise ReleaseError("there are counts at or below the threshold for so many candidates")
+
+    def _worth_counting(self, candidates: Grown) -> Grown:
+        """Without what by its published parts cannot be above the threshold but for noise."""
+        return candidates.above(self.threshold(len(candidates)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfSmallerGaussian(OfSmaller):
+    """The same with discrete Gaussian noise: far less of it where m is more than a few.
+
+    Guarantee:
+        (epsilon, delta)-indistinguishability given the published smaller sets: the noise of all M
+        counts that one user moves, each by one, is accounted for exactly.
+
+    >>> goal = Indistinguishability(epsilon=1, delta="1e-6")
+    >>> found = OfSmallerGaussian.calibrated(goal, 20)
+    >>> float(found.scale), found.threshold(1_000_000), found.delta(goal) <= goal.delta
+    (26.75, 127, True)
+    """
+
+    name: ClassVar[str] = "of-smaller-gaussian"
+    noise: ClassVar[str] = "discrete-gaussian"
+    pure: ClassVar[bool] = False
+
+    @classmethod
+    def calibrated(cls, goal: Guarantee, items_per_user: int) -> Self:
+        """The least noise that epsilon and delta allow."""
+        if goal.pure or not isinstance(goal, Indistinguishability):
+            raise UsageError(
+                f"the {cls.name} mechanism needs the indistinguishable guarantee with a delta: use "
+                f"{OfSmaller.name}, which needs none"
+            )
+        return cls(items_per_user=items_per_user, scale=gaussian.least_scale(goal, items_per_user))
+
+    def delta(self, goal: Guarantee) -> Fraction:
+        """What the noise of M counts does not cover; 1 for the probabilistic guarantee."""
+        if not isinstance(goal, Indistinguishability):
+            return Fraction(1)
+        moved = goal.moved_counts(self.items_per_user)
+        return gaussian.hockey_stick(self.scale, moved, goal.epsilon)
+
+    def source(self) -> Noise:
+        """Where the noise comes from."""
+        from zealous.noise import DiscreteGaussian
+
+        return DiscreteGaussian(scale=self.scale)
+
+    def above(self, t: int) -> float:
+        """The chance that the noise is above t."""
+        return float(gaussian.tail(self.scale, t))
+
+    def error(self, confidence: float) -> int:
+        """The noise on a count is at most this with such a probability."""
+        return gaussian.quantile(self.scale, confidence)

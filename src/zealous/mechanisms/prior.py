@@ -1,0 +1,145 @@
+"""Keys in rounds, helped by what is publicly known to be frequent.
+
+What a privacy reviewer must read.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar, Self
+
+from zealous.engines.engine import Stored
+from zealous.errors import UsageError
+from zealous.mechanisms.known_list import ItemTable, above_by_noise_alone
+from zealous.mechanisms.protocol import Count, Needs
+from zealous.mechanisms.rounds import Rounds, above, how, joined, redrawn, stored
+from zealous.mechanisms.thresholds import kept, with_noise
+from zealous.mechanisms.words import Keys, Words
+from zealous.privacy.accounting.rounds import Round
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    import pyarrow as pa
+
+    from zealous.noise import RandomBytes
+
+DEVIATIONS = 3  # of its noise that the weight of a listed item must be above
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prior(Rounds):
+    """Rounds in which a public list says what is worth giving, and what needs no hiding.
+
+    In each round a user gives first those of her items that stand highest in the list, then those
+    whose noisy weight was largest. That an item is on the list is known, so it becomes a key where
+    its noisy weight is above three standard deviations of the noise, at no delta: noise goes on the
+    weight of *every* item of the list, also where nobody has it. About one listed item in 740 that
+    nobody gives becomes a key in a round, with a count of about zero.
+
+    The list favours what is listed, so the counts are bought afterwards, over all keys alike.
+
+    Attributes:
+        prior: The list: (item..., count). None until `using` gives it.
+
+    Guarantee:
+        That of `Rounds`: of what passes by noise alone, only unlisted items need delta.
+    """
+
+    prior: pa.Table | None = field(default=None, compare=False, repr=False)
+
+    name: ClassVar[str] = "prior"
+    needs: ClassVar[Needs | None] = "prior"
+    words: ClassVar[Words] = Keys(how=how("Rounds steered by a public prior"))
+
+    def using(self, known: pa.Table) -> Self:
+        """The same with its list."""
+        return replace(self, prior=known)
+
+    def release(self, count: Count, random_bytes: RandomBytes = os.urandom) -> list[pa.RecordBatch]:
+        """Publish: every key with its noisy count, in no particular order."""
+        if self.prior is None:
+            raise UsageError("the prior mechanism needs its list: call using(table) first")
+        left = ItemTable.of(self.prior)  # of the list: those that are no keys yet
+        keys: pa.Table | None = None
+        weights: Stored | pa.Table | None = None
+        for each in self.rounds:
+            weighed = count(
+                bound=each.bound,
+                at_least=0,  # also those that nobody gave may steer
+                weights=each.weights(),
+                without=keys,
+                order=[self.prior, *([] if weights is None else [weights])],
+            )
+            weights = stored(weighed, partial(_draw, each, left, random_bytes))
+            found = _passed(each, weights, left) + _unheld(each, weights, left, random_bytes)
+            keys = joined(keys, found)
+            left = left.without(keys)
+        return [] if keys is None else self._count_keys(keys, count, random_bytes)
+
+
+def _draw(
+    each: Round, listed: ItemTable, random_bytes: RandomBytes, batch: pa.RecordBatch
+) -> pa.RecordBatch:
+    """Weights with their noise. Only what is neither listed nor given may not pass."""
+    import numpy as np
+
+    from zealous.noise import DiscreteGaussian
+
+    noise = DiscreteGaussian(scale=Fraction(each.scale))
+    noisy = with_noise(batch, noise, random_bytes)
+    unseen = (np.from_dlpack(batch["count"]) == 0) & ~_among(batch, listed)
+    noisy = redrawn(noisy, unseen, each.threshold, noise, random_bytes)
+    return kept(batch, noisy, np.ones(batch.num_rows, np.bool_))
+
+
+def _enough(each: Round) -> int:
+    """What the noisy weight of a listed item must be above: never more than that of others."""
+    return min(DEVIATIONS * each.scale, each.threshold)
+
+
+def _passed(
+    each: Round, weights: Stored | pa.Table | None, listed: ItemTable
+) -> list[pa.RecordBatch]:
+    """Of what the log holds, the keys: for what is listed less is enough."""
+    import numpy as np
+
+    found = []
+    for batch in above(weights, _enough(each)):
+        noisy = np.asarray(np.from_dlpack(batch["count"]), np.int64)
+        found.append(kept(batch, noisy, _among(batch, listed) | (noisy > each.threshold)))
+    return found
+
+
+def _unheld(
+    each: Round, weights: Stored | pa.Table | None, listed: ItemTable, random_bytes: RandomBytes
+) -> list[pa.RecordBatch]:
+    """Of the listed items that nobody in the log has, those whose noise alone is enough.
+
+    Noise is drawn for all of the list, and forgotten for what the log holds, which has its own.
+    """
+    import pyarrow as pa
+
+    from zealous.noise import DiscreteGaussian
+
+    noise = DiscreteGaussian(scale=Fraction(each.scale))
+    lucky = above_by_noise_alone(listed, noise, _enough(each), random_bytes)
+    if not lucky.num_rows:
+        return []
+    found = ItemTable(pa.Table.from_batches([lucky]))
+    rows = list(weights.of(found.table)) if isinstance(weights, Stored) else []
+    if isinstance(weights, pa.Table):
+        rows = weights.to_batches()
+    unheld = found.without(pa.Table.from_batches(rows) if rows else None).table
+    zeros = pa.array([0] * unheld.num_rows, pa.int64())
+    return list(unheld.append_column("count", zeros).to_batches())
+
+
+def _among(batch: pa.RecordBatch, listed: ItemTable) -> npt.NDArray[np.bool_]:
+    """Which rows of a batch are on a list."""
+    import pyarrow as pa
+
+    return listed.places(pa.Table.from_batches([batch])) >= 0

@@ -1,0 +1,79 @@
+"""Laplace noise on the counts of a known list: epsilon covers all of it, and no delta is needed.
+
+What a privacy reviewer must read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, Self
+
+from zealous.errors import UsageError
+from zealous.mechanisms.protocol import Needs
+from zealous.mechanisms.thresholds import Noise
+from zealous.privacy.calibrate import noise_quantile, scale_for
+from zealous.privacy.guarantee import Guarantee, exact, whole
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pure:
+    """What the mechanisms that count over a known list share.
+
+    Attributes:
+        items_per_user: m.
+        scale: The scale of the noise.
+
+    Guarantee:
+        epsilon-differential privacy if scale >= M/epsilon, where each candidate of the list gets
+        noise of its own and the list follows from what is public or was published.
+    """
+
+    items_per_user: int
+    scale: Fraction
+
+    noise: ClassVar[str] = "discrete-laplace"
+    pure: ClassVar[bool] = True
+    needs: ClassVar[Needs | None] = None
+    tau: ClassVar[int] = 0
+    tau_prime: ClassVar[int | None] = None
+
+    def __post_init__(self) -> None:
+        """Refuse what is no noise."""
+        whole(self.items_per_user, "items_per_user")
+        if not isinstance(self.scale, Fraction) or self.scale <= 0:
+            raise UsageError("scale must be a positive fractions.Fraction: floats are not exact")
+
+    @classmethod
+    def calibrated(cls, goal: Guarantee, items_per_user: int) -> Self:
+        """The least noise that epsilon allows; delta is not used."""
+        m = whole(items_per_user, "items_per_user")
+        return cls(items_per_user=m, scale=scale_for(goal, m))
+
+    @classmethod
+    def again(cls, part: Mapping[str, Any]) -> Self:
+        """Made anew from what release.json says of it; the list is not in there."""
+        return cls(
+            items_per_user=whole(part["items_per_user"], "items_per_user"),
+            scale=exact(part["exact"]["scale"], "scale"),
+        )
+
+    def delta(self, goal: Guarantee) -> Fraction:
+        """None at M/scale and above; 1 below, where nothing is proven."""
+        covered = goal.moved_counts(self.items_per_user) <= goal.epsilon * self.scale
+        return Fraction(0) if covered else Fraction(1)
+
+    def source(self) -> Noise:
+        """Where the noise comes from."""
+        from zealous.noise import DiscreteLaplace
+
+        return DiscreteLaplace(scale=self.scale)
+
+    def error(self, confidence: float) -> int:
+        """The noise on a count is at most this with such a probability."""
+        return noise_quantile(self.scale, confidence)
+
+    def parameters(self) -> dict[str, Any]:
+        """The scale says all."""
+        return {}

@@ -1,0 +1,59 @@
+"""Clicks on the documents that a search is publicly known to show.
+
+What a privacy reviewer must read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar, Self
+
+from zealous.errors import ReleaseError, UsageError
+from zealous.mechanisms.domain import Domain
+from zealous.mechanisms.known_list import ItemTable
+from zealous.mechanisms.protocol import Needs
+from zealous.mechanisms.words import INTEGERS, EveryItem, Words
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True, kw_only=True)
+class Results(Domain):
+    """Every listed document of every published query, with a noisy count of those who clicked it.
+
+    The list must be public, and which of its queries matter is known from what was published of
+    the same log before. So these are counts over a known list: no threshold, and no delta.
+
+    Guarantee:
+        epsilon-differential privacy given the published queries, if scale >= M/epsilon with at
+        most m (query, document) pairs of each user. With queries at (epsilon', delta') both
+        together are (epsilon' + epsilon, delta')-indistinguishable.
+    """
+
+    name: ClassVar[str] = "results"
+    theorem: ClassVar[str] = "docs/proofs/clicks.md"
+    needs: ClassVar[Needs | None] = "results"
+    words: ClassVar[Words] = EveryItem(
+        how="Public results: count the units that clicked each document of a public list, for "
+        f"published queries, {INTEGERS}publish all of them.",
+        looked_at="clicks on the documents that a public list has for published queries",
+        nothing="the public list has no document for a published query.",
+    )
+
+    def after(self, released: pa.Table) -> Self:
+        """The same with the documents of the published queries alone."""
+        import numpy as np
+
+        if self.domain is None:
+            raise UsageError("the results mechanism needs its list: call using(table) first")
+        asked = ItemTable.of(released).places(self.domain) >= 0
+        return replace(self, domain=self.domain.take(np.flatnonzero(asked)))
+
+    def check_rows(self, rows: pa.Table, first: pa.Table | None, *, whole: bool) -> None:
+        """Clicks are for published queries; the list of documents is not in the release."""
+        del whole
+        if first is None:
+            raise ReleaseError("the queries that it follows are not there")
+        if (ItemTable.of(first).places(rows) < 0).any():
+            raise ReleaseError("there are clicks for queries that are not published")

@@ -1,0 +1,355 @@
+"""Keys first, in rounds of weights; then honest counts of the keys, out of the same budget.
+
+What a privacy reviewer must read.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from zealous.engines.engine import Counted, Each, Stored
+from zealous.errors import UsageError
+from zealous.mechanisms.known_list import ItemTable, with_noise_on_each
+from zealous.mechanisms.protocol import Count, Needs
+from zealous.mechanisms.thresholds import Noise, kept, with_noise
+from zealous.mechanisms.words import INTEGERS, Keys, Words
+from zealous.privacy.accounting import gaussian
+from zealous.privacy.accounting.intervals import Interval
+from zealous.privacy.accounting.rounds import (
+    LARGEST_SCALE,
+    Round,
+    Shape,
+    calibrate_rounds,
+    exposure,
+    rounds_delta,
+    weight,
+)
+from zealous.privacy.guarantee import Guarantee, Indistinguishability, exact, whole
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    import pyarrow as pa
+
+    from zealous.noise import RandomBytes
+
+
+def how(title: str) -> str:
+    """How keys are found in rounds, for a registry."""
+    return (
+        f"{title}: each unit spreads a weight of length 1000 over the items it gives, {INTEGERS}"
+        "items whose noisy weight passes are keys; then count the units that hold each key, add "
+        "noise, publish all keys."
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rounds:
+    """Rounds that find keys, each steered by the last, and counts of the keys.
+
+    In a round every user gives at most so many of her items that are no keys yet, each at a weight
+    of 1000/sqrt(d) where she gives d. Items whose noisy weight passes a threshold become keys. In
+    the next round she gives those of her other items whose noisy weight was largest.
+
+    Attributes:
+        items_per_user: m: the most keys of one user that count in the end.
+        scale: The standard deviation of the noise on counts, drawn in parts of its denominator.
+        rounds: The rounds.
+
+    Guarantee:
+        With parameters from `calibrated` the keys and their counts together are
+        (epsilon, delta)-indistinguishable. An item that nobody gives is never published. Noisy
+        weights are not published either, but those of *all* items get noise before they steer
+        anything, also those that nobody gave.
+
+    Raises:
+        UsageError: The noise cannot be drawn.
+    """
+
+    items_per_user: int
+    scale: Fraction
+    rounds: tuple[Round, ...]
+
+    name: ClassVar[str] = "rounds"
+    noise: ClassVar[str] = "discrete-gaussian"
+    theorem: ClassVar[str] = "docs/proofs/rounds.md"
+    words: ClassVar[Words] = Keys(how=how("Steered rounds"))
+    pure: ClassVar[bool] = False
+    needs: ClassVar[Needs | None] = None
+    tau: ClassVar[int] = 1
+    tau_prime: ClassVar[int | None] = None
+    steered: ClassVar[bool] = True
+    shape: ClassVar[Shape] = Shape(
+        bounds=(100, 6, 2),
+        shares=(Fraction(20, 100), Fraction(25, 100), Fraction(35, 100)),
+        exposed=(Fraction(1, 3), Fraction(1, 3), Fraction(1, 3)),
+        told=Fraction(1, 2),
+    )
+
+    def __post_init__(self) -> None:
+        """Refuse noise that cannot be drawn."""
+        whole(self.items_per_user, "items_per_user")
+        grains, unit = self.scale.as_integer_ratio()
+        if not self.rounds or grains <= 0 or max(grains, unit) > LARGEST_SCALE or unit % 2 == 0:
+            raise UsageError(
+                f"{self.name} needs a round, and a scale above 0 whose denominator is odd and "
+                f"whose terms are at most {LARGEST_SCALE}"
+            )
+
+    @classmethod
+    def calibrated(cls, goal: Guarantee, items_per_user: int) -> Self:
+        """The parameters that a guarantee leaves room for, by shares that are always the same.
+
+        >>> goal = Indistinguishability(epsilon=1, delta="1e-6", neighbors="add-remove")
+        >>> found = Rounds.calibrated(goal, 5)
+        >>> [(each.bound, each.scale, each.threshold) for each in found.rounds]
+        [(100, 9761, 57829), (6, 8731, 47840), (2, 7379, 39322)]
+        >>> round(float(found.scale), 2), found.delta(goal) <= goal.delta
+        (21.83, True)
+        """
+        rounds, scale = calibrate_rounds(goal, items_per_user, cls.shape)
+        return cls(items_per_user=items_per_user, scale=scale, rounds=rounds)
+
+    @classmethod
+    def again(cls, part: Mapping[str, Any]) -> Self:
+        """Made anew from what release.json says of it."""
+        rounds = tuple(
+            Round(bound=each["items_per_user"], scale=each["scale"], threshold=each["threshold"])
+            for each in part["rounds"]
+        )
+        return cls(
+            items_per_user=part["items_per_user"],
+            scale=exact(part["exact"]["scale"], "scale"),
+            rounds=rounds,
+        )
+
+    def delta(self, goal: Guarantee) -> Fraction:
+        """The delta of the theorem; 1 for the probabilistic guarantee, which this cannot give."""
+        if not isinstance(goal, Indistinguishability):
+            return Fraction(1)
+        return rounds_delta(self.rounds, self.scale, self.items_per_user, goal)
+
+    def appears(self, count: int) -> float:
+        """About the chance that an item of this many users is published.
+
+        Taken for the last round alone, with users who all give it among as many items as they may:
+        then each counts for 1000/sqrt(d). Users with fewer items count for more, users who give
+        others instead for nothing, and an earlier round may have found it.
+        """
+        last = self.rounds[-1]
+        if count < self.tau:
+            return 0.0
+        short = last.threshold + 0.5 - count * weight(last.bound)
+        return math.erfc(short / (last.scale * math.sqrt(2))) / 2
+
+    def error(self, confidence: float) -> int:
+        """The noise on a count is at most this with such a probability."""
+        # Outside lies at most exp(1/(24 grains^2)) times what a rounded Gaussian has there.
+        raised = math.exp(1 / (24 * self.scale.numerator**2))
+        deviation, low, high = float(self.scale) * math.sqrt(2), -1, math.ceil(40 * self.scale)
+        while high - low > 1:
+            middle = (low + high) // 2
+            outside = raised * math.erfc((middle + 0.5) / deviation)
+            low, high = (low, middle) if outside <= 1 - confidence else (middle, high)
+        return high
+
+    def interval(
+        self, confidence: float, *, lowest: int | None = None, candidates: int | None = None
+    ) -> Interval:
+        """Which numbers of users a published count can stand for, with such a probability."""
+        del lowest, candidates  # which items are keys was decided by other noise
+        grains, unit = self.scale.as_integer_ratio()
+
+        def chance(count: int, t: int) -> float:
+            return float(gaussian.tail(Fraction(grains), (t - count) * unit + unit // 2))
+
+        return Interval(error=self.error(confidence), missed=1 - confidence, chance=chance)
+
+    def alone(self) -> float:
+        """Of one user's items that nobody else has, at most so many are published on average."""
+        return float(sum(map(exposure, self.rounds)))
+
+    def thresholds(self) -> str:
+        """What an item must pass: its weight in one of the rounds, where a user gives 1000."""
+        passed = ", ".join(str(each.threshold) for each in self.rounds)
+        return f"a noisy weight above {passed}"
+
+    def parameters(self) -> dict[str, Any]:
+        """The rounds."""
+        return {
+            "rounds": [
+                {
+                    "items_per_user": each.bound,
+                    "scale": each.scale,
+                    "threshold": each.threshold,
+                }
+                for each in self.rounds
+            ]
+        }
+
+    def using(self, known: pa.Table) -> Self:
+        """No public file is needed."""
+        raise UsageError(f"the {self.name} mechanism uses no public file")
+
+    def check_rows(self, rows: pa.Table, first: pa.Table | None, *, whole: bool) -> None:
+        """Whatever people have can be published: there is no list to compare with."""
+
+    def release(self, count: Count, random_bytes: RandomBytes = os.urandom) -> list[pa.RecordBatch]:
+        """Publish: every key with its noisy count, in no particular order."""
+        keys: pa.Table | None = None
+        order: Stored | pa.Table | None = None
+        for number, each in enumerate(self.rounds, 1):
+            steers = self.steered and number < len(self.rounds)
+            weighed = count(
+                bound=each.bound,
+                at_least=0 if steers else 1,  # also those that nobody gave may steer
+                weights=each.weights(),
+                without=keys,
+                order=[] if order is None else [order],
+            )
+            draw = partial(_draw, each, steers, random_bytes)
+            if steers:
+                order = stored(weighed, draw)
+                keys = joined(keys, above(order, each.threshold))
+            else:
+                keys = joined(keys, _through(weighed, draw))
+        if keys is None:
+            return []
+        return self._count_keys(keys, count, random_bytes)
+
+    def _count_keys(
+        self, found: pa.Table, count: Count, random_bytes: RandomBytes
+    ) -> list[pa.RecordBatch]:
+        """Every key with its noisy count; the keys are known by now, and few enough to hold."""
+        keys = ItemTable.of(found)
+        counted = count(bound=self.items_per_user, at_least=1, only=keys.table)
+        return with_noise_on_each(keys, counted, PartsOfOne(scale=self.scale), random_bytes)
+
+
+class SetUnion(Rounds):
+    """One round, by chance: the weighted Gaussian set union; and counts of its keys."""
+
+    name: ClassVar[str] = "set-union"
+    words: ClassVar[Words] = Keys(how=how("Weighted set union"))
+    steered: ClassVar[bool] = False
+    shape: ClassVar[Shape] = Shape(
+        bounds=(None,),
+        shares=(Fraction(7, 10),),
+        exposed=(Fraction(1),),
+        told=Fraction(6, 10),
+    )
+
+
+class Sips(Rounds):
+    """Three rounds by chance, in the shares of DP-SIPS; and counts of their keys."""
+
+    name: ClassVar[str] = "sips"
+    words: ClassVar[Words] = Keys(how=how("Iterated set union (DP-SIPS)"))
+    steered: ClassVar[bool] = False
+    shape: ClassVar[Shape] = Shape(
+        bounds=(None, None, None),
+        shares=tuple(Fraction(7, 10) * Fraction(part, 1000) for part in (65, 216, 719)),
+        exposed=tuple(Fraction(part, 1000) for part in (65, 216, 719)),
+        told=Fraction(6, 10),
+    )
+
+
+def _draw(
+    each: Round, steers: bool, random_bytes: RandomBytes, batch: pa.RecordBatch
+) -> pa.RecordBatch:
+    """Of some weighed items the keys; or all of them with their noise, where it is to steer.
+
+    An item that nobody gave may steer as any other, but never passes: that it is in the log at all
+    is a secret of those who have it. Its noise is drawn again until it does not.
+    """
+    import numpy as np
+
+    from zealous.noise import DiscreteGaussian
+
+    noise = DiscreteGaussian(scale=Fraction(each.scale))
+    noisy = with_noise(batch, noise, random_bytes)
+    if not steers:
+        return kept(batch, noisy, noisy > each.threshold)
+    unseen = np.from_dlpack(batch["count"]) == 0
+    noisy = redrawn(noisy, unseen, each.threshold, noise, random_bytes)
+    return kept(batch, noisy, np.ones(batch.num_rows, np.bool_))
+
+
+def redrawn(
+    noisy: npt.NDArray[np.int64],
+    unseen: npt.NDArray[np.bool_],
+    threshold: int,
+    noise: Noise,
+    random_bytes: RandomBytes,
+) -> npt.NDArray[np.int64]:
+    """Noisy weights; the noise on what nobody gave is drawn again until it is not above."""
+    import numpy as np
+
+    while (over := np.flatnonzero(unseen & (noisy > threshold))).size:
+        noisy[over] = noise.sample(over.size, random_bytes)
+    return noisy
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartsOfOne:
+    """Gaussian noise in parts of one, rounded to whole ones: the parts are odd, so no halves.
+
+    Attributes:
+        scale: The standard deviation; it is drawn in parts of its denominator.
+    """
+
+    scale: Fraction
+
+    def sample(self, size: int, random_bytes: RandomBytes) -> npt.NDArray[np.int64]:
+        """Independent draws."""
+        import numpy as np
+
+        from zealous.noise import DiscreteGaussian
+
+        grains, unit = self.scale.as_integer_ratio()
+        noise = DiscreteGaussian(scale=Fraction(grains)).sample(size, random_bytes)
+        return np.asarray((noise + unit // 2) // unit, np.int64)
+
+
+def _through(counted: Iterable[pa.RecordBatch], draw: Each) -> Iterable[pa.RecordBatch]:
+    """What is counted as `draw` leaves it, which runs where it is counted if that can be."""
+    return counted.through(draw) if isinstance(counted, Counted) else map(draw, counted)
+
+
+def stored(weighed: Iterable[pa.RecordBatch], draw: Each) -> Stored | pa.Table | None:
+    """Noisy weights, drawn once, where they were weighed if that can be."""
+    import pyarrow as pa
+
+    if isinstance(weighed, Counted):
+        return weighed.stored(draw)
+    batches = [draw(batch) for batch in weighed]
+    return pa.Table.from_batches(batches) if batches else None
+
+
+def above(order: Stored | pa.Table | None, threshold: int) -> Iterable[pa.RecordBatch]:
+    """The rows of noisy weights that pass."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if order is None:
+        return []
+    if isinstance(order, pa.Table):
+        return list(order.filter(pc.greater(order["count"], threshold)).to_batches())
+    return order.above(threshold)
+
+
+def joined(keys: pa.Table | None, found: Iterable[pa.RecordBatch]) -> pa.Table | None:
+    """The keys so far and those of one more round, without their weights; None for none."""
+    import pyarrow as pa
+
+    batches = [batch for batch in found if batch.num_rows]
+    if not batches:
+        return keys
+    more = pa.Table.from_batches(batches).drop_columns(["count"])
+    return more if keys is None else pa.concat_tables([keys, more])

@@ -1,0 +1,122 @@
+"""Optimal key selection where one item of each user counts, with counts of what is published.
+
+What a privacy reviewer must read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from zealous.errors import UsageError
+from zealous.mechanisms.thresholds import Thresholds, kept, with_noise
+from zealous.mechanisms.words import INTEGERS, AboveThreshold, Words
+from zealous.privacy.accounting.selection import PARTS, Bounds, best
+from zealous.privacy.accounting.sparse import only_indistinguishable
+from zealous.privacy.guarantee import Guarantee, Indistinguishability, exact, whole
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from zealous.noise import RandomBytes
+
+
+@dataclass(frozen=True, kw_only=True)
+class Selection(Thresholds):
+    """A threshold that noise alone cannot pass: it is discrete Laplace, but never exceeds it.
+
+    Attributes:
+        longer: The chance that an item is held to tau_prime + 1 instead of tau_prime.
+
+    Guarantee:
+        With parameters from `calibrated` the published rows are (epsilon, delta)-indistinguishable.
+        An item appears only where its noisy count is strictly above what it is held to, and its
+        noise is not, so an item that nobody has never appears. For `add-remove` no mechanism with
+        this guarantee publishes an item of n users more often by delta/epsilon or more.
+
+    What `error` says is that of the noise without its bound, which is no less than with it.
+    """
+
+    longer: Fraction
+
+    name: ClassVar[str] = "selection"
+    noise: ClassVar[str] = "capped-discrete-laplace"
+    theorem: ClassVar[str] = "docs/proofs/selection.md"
+    words: ClassVar[Words] = AboveThreshold(
+        how="Optimal key selection with counts: count the units that hold an item, one item a "
+        f"unit, {INTEGERS}publish items whose noisy count is above tau'."
+    )
+
+    def __post_init__(self) -> None:
+        """Refuse what the theorem does not cover."""
+        if whole(self.items_per_user, "items_per_user") != 1:
+            raise UsageError(
+                "the selection mechanism counts one item of each user: set items_per_user to 1, "
+                "or use another mechanism"
+            )
+        if self.tau != 1:
+            raise UsageError("tau must be 1 for the selection mechanism")
+        self._bounds()
+
+    @classmethod
+    def calibrated(cls, goal: Guarantee, items_per_user: int) -> Self:
+        """The parameters that publish the most under a guarantee.
+
+        >>> goal = Indistinguishability(epsilon=1, delta="1e-6")
+        >>> found = Selection.calibrated(goal, 1)
+        >>> found.scale, found.tau_prime, round(float(found.longer), 3)
+        (Fraction(2, 1), 24, 0.853)
+        """
+        only_indistinguishable(goal, cls.name)
+        found = best(goal)
+        return cls(
+            items_per_user=items_per_user,
+            scale=found.scale,
+            tau=1,
+            tau_prime=found.bound,
+            longer=found.longer,
+        )
+
+    @classmethod
+    def again(cls, part: Mapping[str, Any]) -> Self:
+        """Made anew from what release.json says of it."""
+        return cls(
+            items_per_user=whole(part["items_per_user"], "items_per_user"),
+            scale=exact(part["exact"]["scale"], "scale"),
+            tau=whole(part["tau"], "tau"),
+            tau_prime=part["tau_prime"],
+            longer=exact(part["longer"], "longer"),
+        )
+
+    def delta(self, goal: Guarantee) -> Fraction:
+        """The delta of the theorem; 1 for the probabilistic guarantee, which this cannot give."""
+        if not isinstance(goal, Indistinguishability):
+            return Fraction(1)
+        return self._bounds().delta(goal)
+
+    def shown_above(self, count: int, t: int) -> float:
+        """The chance that at least tau users are published with a count above t >= tau_prime."""
+        return self._bounds().shown_above(count, t)
+
+    def parameters(self) -> dict[str, Any]:
+        """The part that is held longer."""
+        return {"longer": str(self.longer)}
+
+    def _bounds(self) -> Bounds:
+        return Bounds(scale=self.scale, bound=self.tau_prime, longer=self.longer)
+
+    def _draw(self, random_bytes: RandomBytes, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Of some counted items, those that are published."""
+        import numpy as np
+
+        from zealous.noise import CappedLaplace
+        from zealous.noise.uniform import uniform
+
+        # Whom it holds longer is decided before the noise, which must not decide it.
+        more = uniform(PARTS, batch.num_rows, random_bytes) < int(self.longer * PARTS)
+        capped = [CappedLaplace(scale=self.scale, most=self.tau_prime + step) for step in (0, 1)]
+        short, long = (with_noise(batch, each, random_bytes) for each in capped)
+        noisy = np.where(more, long, short)
+        return kept(batch, noisy, noisy > self.tau_prime + more)

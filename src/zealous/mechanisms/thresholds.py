@@ -1,0 +1,160 @@
+"""Noise between two thresholds: what ZEALOUS and its descendants do to a histogram.
+
+What a privacy reviewer must read.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+
+from zealous.engines.engine import Counted
+from zealous.errors import UsageError
+from zealous.mechanisms.protocol import Count, Needs
+from zealous.privacy.accounting.intervals import Interval
+from zealous.privacy.calibrate import noise_quantile, tail
+from zealous.privacy.guarantee import exact, whole
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    import pyarrow as pa
+
+    from zealous.noise import RandomBytes
+
+
+class Noise(Protocol):
+    """Draws exact integer noise."""
+
+    def sample(self, size: int, random_bytes: RandomBytes) -> npt.NDArray[np.int64]:
+        """Independent draws."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Thresholds:
+    """Counts of at least tau get noise; those strictly above tau_prime are published.
+
+    The noise is discrete Laplace where a mechanism has no other.
+
+    Attributes:
+        items_per_user: m.
+        scale: The scale of the noise.
+        tau: The first threshold, on true counts: kept where count >= tau.
+        tau_prime: The second threshold, on noisy counts: kept where count > tau_prime.
+    """
+
+    items_per_user: int
+    scale: Fraction
+    tau: int
+    tau_prime: int
+
+    noise: ClassVar[str] = "discrete-laplace"
+    pure: ClassVar[bool] = False
+    needs: ClassVar[Needs | None] = None
+
+    @classmethod
+    def again(cls, part: Mapping[str, Any]) -> Self:
+        """Made anew from what release.json says of it."""
+        return cls(
+            items_per_user=whole(part["items_per_user"], "items_per_user"),
+            scale=exact(part["exact"]["scale"], "scale"),
+            tau=whole(part["tau"], "tau"),
+            tau_prime=whole(part["tau_prime"], "tau_prime"),
+        )
+
+    def release(self, count: Count, random_bytes: RandomBytes = os.urandom) -> list[pa.RecordBatch]:
+        """Publish: the kept items with their noisy counts, in no particular order."""
+        counted = count(bound=self.items_per_user, at_least=self.tau)
+        draw = partial(self._draw, random_bytes)
+        return list(counted.through(draw) if isinstance(counted, Counted) else map(draw, counted))
+
+    def source(self) -> Noise:
+        """Where the noise comes from."""
+        from zealous.noise import DiscreteLaplace
+
+        return DiscreteLaplace(scale=self.scale)
+
+    def shown_above(self, count: int, t: int) -> float:
+        """The chance that at least tau users are published with a count above t >= tau_prime."""
+        return tail(self.scale, t - count)
+
+    def appears(self, count: int) -> float:
+        """The chance that an item of this many users (after bounding) is published."""
+        return self.shown_above(count, self.tau_prime) if count >= self.tau else 0.0
+
+    def error(self, confidence: float) -> int:
+        """The noise on a count is at most this with such a probability."""
+        return noise_quantile(self.scale, confidence)
+
+    def interval(
+        self, confidence: float, *, lowest: int | None = None, candidates: int | None = None
+    ) -> Interval:
+        """Which numbers of users a published count can stand for, with such a probability."""
+        del lowest, candidates  # the threshold is known
+        return Interval(
+            error=self.error(confidence),
+            missed=1 - confidence,
+            chance=self.shown_above,
+            fewest=self.tau,
+            threshold=self.tau_prime,
+        )
+
+    def alone(self) -> float:
+        """Of one user's items that nobody else has, so many are published on average."""
+        return self.items_per_user * self.appears(1)
+
+    def thresholds(self) -> str:
+        """What an item must pass."""
+        return f"tau {self.tau}, tau' {self.tau_prime}"
+
+    def parameters(self) -> dict[str, Any]:
+        """Scale and thresholds say all."""
+        return {}
+
+    def using(self, known: pa.Table) -> Self:
+        """No public file is needed."""
+        raise UsageError(f"the {type(self).__name__} mechanism uses no public file")
+
+    def check_rows(self, rows: pa.Table, first: pa.Table | None, *, whole: bool) -> None:
+        """Whatever people have can be published: there is no list to compare with."""
+
+    def _draw(self, random_bytes: RandomBytes, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Of some counted items, those that are published."""
+        noisy = with_noise(batch, self.source(), random_bytes)
+        return kept(batch, noisy, noisy > self.tau_prime)
+
+
+def with_noise(
+    batch: pa.RecordBatch, noise: Noise, random_bytes: RandomBytes
+) -> npt.NDArray[np.int64]:
+    """The counts of a batch, each with noise of its own."""
+    import numpy as np
+
+    counts = np.from_dlpack(batch["count"])
+    return np.asarray(counts + noise.sample(batch.num_rows, random_bytes), np.int64)
+
+
+def kept(
+    batch: pa.RecordBatch, counts: npt.NDArray[np.int64], chosen: npt.NDArray[np.bool_]
+) -> pa.RecordBatch:
+    """Those rows of a batch that are chosen, with other counts."""
+    import numpy as np
+    import pyarrow as pa
+
+    place = batch.schema.get_field_index("count")
+    replaced = batch.set_column(place, "count", _array(pa.int64(), counts))
+    bits = np.packbits(chosen, bitorder="little")
+    return replaced.filter(_array(pa.bool_(), bits, batch.num_rows))
+
+
+def _array(kind: pa.DataType, values: np.ndarray[Any, Any], size: int | None = None) -> pa.Array:
+    """What `pa.array` gives, which would import pandas, and take longer than the noise."""
+    import pyarrow as pa
+
+    length = len(values) if size is None else size
+    return pa.Array.from_buffers(kind, length, [None, pa.py_buffer(values)])

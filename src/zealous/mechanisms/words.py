@@ -1,0 +1,213 @@
+"""What a release says of the tables that a mechanism made: each mechanism has words of its own.
+
+They are made from the table's part of release.json, and from nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from zealous.privacy.guarantee import shown
+
+Part = Mapping[str, Any]
+
+INTEGERS = (
+    "add integer ({noise}) noise from the operating system's randomness by exact arithmetic "
+    "without floating point, "
+)
+
+
+def noise_name(part: Part) -> str:
+    """What the noise of a table is called.
+
+    >>> noise_name({"noise": "capped-discrete-laplace"})
+    'capped discrete Laplace'
+    """
+    words = str(part["noise"]).split("-")
+    return " ".join(word.title() if word in ("laplace", "gaussian") else word for word in words)
+
+
+def spent(part: Part) -> str:
+    """What a table costs, and its noise."""
+    delta = f", delta {shown(part['delta'])}" if part["delta"] else ", and no delta"
+    return (
+        f"epsilon {shown(part['epsilon'])}{delta}: {noise_name(part)} noise of scale "
+        f"{shown(part['scale'])}"
+    )
+
+
+def _too_rare(part: Part, units: str) -> str:
+    reached = part["forecast"]["users_to_appear"]["50%"]
+    return f"no item reached about {reached} {units}. {_more(units)}"
+
+
+def _more(units: str) -> str:
+    return (
+        f"More {units}, a larger epsilon, fewer items per user or fewer kinds in one release would "
+        "fill it."
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Words:
+    """What is said of a table. A mechanism has one of the kinds below, or its own.
+
+    Attributes:
+        how: How the mechanism works, for a registry; `{noise}` becomes the name of its noise.
+    """
+
+    how: str
+    every_item: ClassVar[bool] = False
+    """Whether a table has every item of a known list, and no other."""
+
+    def method(self, part: Part) -> str:
+        """How the table was made, for a registry."""
+        return self.how.format(noise=noise_name(part))
+
+    def threshold(self, part: Part) -> str:
+        """What an item had to pass, in a few words."""
+        raise NotImplementedError
+
+    def points(self, part: Part, *, units: str, each: str, origin: str | None) -> list[str]:
+        """How the table was made, point by point.
+
+        Args:
+            part: What release.json says of the table.
+            units: What is counted, such as users.
+            each: One of these, such as each user.
+            origin: The published table whose rows are all that there can be, if it is one.
+        """
+        raise NotImplementedError
+
+    def empty(self, part: Part, *, units: str, origin: str | None) -> str:
+        """Why the table may be empty."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, kw_only=True)
+class AboveThreshold(Words):
+    """Of a table of what passed two thresholds."""
+
+    def threshold(self, part: Part) -> str:
+        """The second of them."""
+        return str(part["tau_prime"])
+
+    def points(self, part: Part, *, units: str, each: str, origin: str | None) -> list[str]:
+        """Who appears, and both thresholds."""
+        appear = part["forecast"]["users_to_appear"]
+        return [
+            f"- An item of {appear['5%']} / {appear['50%']} / {appear['95%']} {units} appears with "
+            "probability 5 / 50 / 95 %.",
+            f"- {spent(part)}; at least {part['tau']} {units} before noise, "
+            f"more than {part['tau_prime']} after.",
+        ]
+
+    def empty(self, part: Part, *, units: str, origin: str | None) -> str:
+        """Nothing was frequent enough."""
+        return _too_rare(part, units)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EveryItem(Words):
+    """Of a table of everything in a list.
+
+    Attributes:
+        looked_at: What the list has.
+        of: What the list is.
+        nothing: Why there may be nothing in it.
+    """
+
+    looked_at: str
+    of: str = "a public list"
+    nothing: str = "the public list is empty."
+    every_item: ClassVar[bool] = True
+
+    def threshold(self, part: Part) -> str:
+        """None."""
+        return f"all of {self.of}"
+
+    def points(self, part: Part, *, units: str, each: str, origin: str | None) -> list[str]:
+        """What was looked at."""
+        return [
+            f"- Only {self.looked_at.format(origin=origin)} were looked at, before {each} kept "
+            f"some. Everything of the list is here, those of no {units} too: nothing was dropped.",
+            f"- {spent(part)}, and no threshold.",
+        ]
+
+    def empty(self, part: Part, *, units: str, origin: str | None) -> str:
+        """The list is."""
+        return self.nothing.format(origin=origin)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EveryPossibleItem(EveryItem):
+    """Of a table of all that there can be, by a public rule or by another table."""
+
+    def points(self, part: Part, *, units: str, each: str, origin: str | None) -> list[str]:
+        """What was looked at."""
+        if origin is not None:
+            return super().points(part, units=units, each=each, origin=origin)
+        return [
+            f"- All that there can be is here, those of no {units} too: nothing was dropped.",
+            f"- {spent(part)}, and no threshold.",
+        ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidates(Words):
+    """Of a table of what stands out among all that can be made of published items.
+
+    Attributes:
+        made_of: Which published items.
+        such: What is made of them.
+        points_of: What was looked at; `{each}` and `{units}` are filled in.
+    """
+
+    made_of: str
+    such: str
+    points_of: str
+
+    def threshold(self, part: Part) -> str:
+        """The noise of all of them."""
+        return f"made of {self.made_of}, above the noise of all {self.such}"
+
+    def points(self, part: Part, *, units: str, each: str, origin: str | None) -> list[str]:
+        """What was looked at."""
+        return [f"- {self.points_of.format(units=units, each=each)}", f"- {spent(part)}."]
+
+    def empty(self, part: Part, *, units: str, origin: str | None) -> str:
+        """Noise hides everything."""
+        return f"no item made of published ones stood out from the noise. {_more(units)}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Keys(Words):
+    """Of a table of keys that were found first, and counted then."""
+
+    def threshold(self, part: Part) -> str:
+        """The weights."""
+        return "weight " + " / ".join(f"{each['threshold']:,}" for each in part["rounds"])
+
+    def points(self, part: Part, *, units: str, each: str, origin: str | None) -> list[str]:
+        """The rounds, and who appears."""
+        appear, rounds = part["forecast"]["users_to_appear"], part["rounds"]
+        given = ", ".join(str(one["items_per_user"]) for one in rounds)
+        number = "one round" if len(rounds) == 1 else f"{len(rounds)} rounds"
+        return [
+            f"- Which items are here was decided first, in {number} in which {each} gave at most "
+            f"{given} items; then they were counted, with noise of their own. So a count does not "
+            "tell whether an item was nearly left out, and can be below zero.",
+            f"- An item of {appear['5%']} / {appear['50%']} / {appear['95%']} {units} appears with "
+            f"probability 5 / 50 / 95 %, if {units} that hold it give as many items as they may in "
+            "the last round, this one among them.",
+            f"- epsilon {shown(part['epsilon'])}, delta {shown(part['delta'])}: "
+            f"{noise_name(part)} noise, on counts of scale {shown(part['scale'])}, on weights of "
+            f"scale {', '.join(format(one['scale'], ',') for one in rounds)}; weights above "
+            f"{', '.join(format(one['threshold'], ',') for one in rounds)}.",
+        ]
+
+    def empty(self, part: Part, *, units: str, origin: str | None) -> str:
+        """Nothing was frequent enough."""
+        return _too_rare(part, units)

@@ -1,0 +1,56 @@
+"""ZEALOUS, the paper's algorithm: the one mechanism that gives the probabilistic guarantee."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar, Self
+
+from zealous.mechanisms.thresholds import Thresholds
+from zealous.mechanisms.words import INTEGERS, AboveThreshold, Words
+from zealous.privacy.calibrate import calibrate, guarantees
+from zealous.privacy.guarantee import Guarantee
+
+
+@dataclass(frozen=True, kw_only=True)
+class Zealous(Thresholds):
+    """Two thresholds with discrete Laplace noise between them.
+
+    Guarantee:
+        With scale, tau and tau_prime from `calibrate` the published rows satisfy the guarantee
+        they were calibrated for: an item with fewer than tau users never appears, every other
+        count gets its own exact discrete Laplace noise, and an item appears only where its noisy
+        count is strictly above tau_prime. Nothing else of the counts leaves.
+    """
+
+    name: ClassVar[str] = "zealous"
+    theorem: ClassVar[str] = "docs/proofs/probabilistic.md"
+    words: ClassVar[Words] = AboveThreshold(
+        how="ZEALOUS: count the units that hold an item, drop items below tau, "
+        f"{INTEGERS}publish items whose noisy count is above tau'."
+    )
+
+    @classmethod
+    def calibrated(cls, goal: Guarantee, items_per_user: int) -> Self:
+        """The parameters that publish the most under a guarantee; see `calibrate`."""
+        best = calibrate(goal, items_per_user)
+        return cls(
+            items_per_user=items_per_user,
+            scale=best.scale,
+            tau=best.tau,
+            tau_prime=best.tau_prime,
+        )
+
+    def delta(self, goal: Guarantee) -> Fraction:
+        """The delta that `guarantees` gives; 1 where the goal's epsilon is below what it needs."""
+        found = guarantees(
+            scale=self.scale,
+            tau=self.tau,
+            tau_prime=self.tau_prime,
+            items_per_user=self.items_per_user,
+            users=goal.users,
+        )
+        for each in found:
+            if type(each) is type(goal) and each.neighbors == goal.neighbors:
+                return each.delta if each.epsilon <= goal.epsilon else Fraction(1)
+        return Fraction(1)

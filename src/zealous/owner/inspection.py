@@ -1,0 +1,194 @@
+"""What was understood of a log, for its owner's eyes: internal figures that quote no query."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import accumulate
+from typing import Any
+
+from zealous.engines.engine import Engine
+from zealous.engines.sql import Step, identifier, listed, literal
+from zealous.items import (
+    Kind,
+    clicks,
+    keywords,
+    phrase_pairs,
+    possible,
+    queries,
+    query_clicks,
+    query_pairs,
+)
+from zealous.logs.log import Log
+from zealous.logs.source import Source, open_log
+
+_ANY = 1  # how many items a user would keep plays no role here
+_LARGE_SHARE = 0.02
+_TYPED_SHARE = 0.10
+_LOST_SHARE = 0.05
+_MISSING = ("null", "none", "nan", "na", "n/a", "\\n", "-", "undefined", "unknown", "anonymous")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PerUser:
+    """How many items of one kind users have: occurrences and distinct ones."""
+
+    kind: str
+    occurrences: float
+    distinct: float
+    median: float
+    most: int
+    items: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inspection:
+    """Internal: true figures of the log. Not for publication."""
+
+    columns: dict[str, str]
+    overall: dict[str, Any]
+    kinds: list[PerUser]
+    skipped: dict[str, int]
+    warnings: list[str] = field(default_factory=list)
+
+
+def inspect(log: Log, kinds: Sequence[Kind] = (), engine: Engine | None = None) -> Inspection:
+    """Read a log and say what was understood, and what would spoil a release of it."""
+    with log.on(engine) as running:
+        source = open_log(log, running, [name for kind in kinds for name in kind.extra()])
+        overall = _overall(source)
+        kinds = kinds or _possible(source)
+        return Inspection(
+            columns=dict(log.columns.given()),
+            overall=overall,
+            kinds=[_per_user(kind, source, overall["users"]) for kind in kinds]
+            if overall["users"]
+            else [],
+            skipped=dict(+source.skipped),
+            warnings=_warnings(source, overall, kinds),
+        )
+
+
+def _possible(source: Source) -> list[Kind]:
+    """The kinds that the log's columns allow."""
+    makers = (keywords, queries, clicks, query_pairs, phrase_pairs, query_clicks)
+    return possible([make(_ANY) for make in makers], source.roles)
+
+
+def _overall(source: Source) -> dict[str, Any]:
+    time = "time" in source.roles
+    figures = ["count(*)", "count(distinct user)"]
+    figures += ["min(time)", "max(time)", "count(*) - count(time)"] if time else []
+    sql = f"select {listed(figures)} from entries"
+    entries, users, *times = source.engine.rows([*source.entries, Step("overall", sql)])[0]
+    rows = source.engine.rows([Step("rows", "select count(*) from source")])[0][0]
+    largest = "select max(n) from (select count(*) as n from entries group by user)"
+    overall: dict[str, Any] = {
+        "rows": rows,
+        "entries": entries,
+        "rows_left_out": rows - entries,
+        "users": users,
+        "largest_user_entries": source.engine.rows([*source.entries, Step("most", largest)])[0][0],
+    }
+    if time:
+        first, last, unread = times
+        overall |= {"first": _moment(first), "last": _moment(last), "without_time": unread}
+    return overall
+
+
+def _moment(time: datetime | None) -> str | None:
+    return time.isoformat(sep=" ", timespec="seconds") if time else None
+
+
+def _per_user(kind: Kind, source: Source, users: int) -> PerUser:
+    item = listed(identifier(name) for name in kind.columns())
+    steps = [
+        *kind.steps(source),
+        Step("held", f"select user, {item}, count(*) as often from items group by user, {item}"),
+        Step("each", "select sum(often) as often, count(*) as held from held group by user"),
+        Step(
+            "figures",
+            "select held, count(*) as users, sum(often) as often, "
+            f"(select count(*) from (select distinct {item} from held)) as items "
+            "from each group by held",
+        ),
+    ]
+    found = source.engine.rows([*source.entries, *steps])
+    holders = {held: number for held, number, _, _ in found}
+    return PerUser(
+        kind=kind.name(),
+        occurrences=sum(int(often) for _, _, often, _ in found) / users,
+        distinct=sum(held * number for held, number in holders.items()) / users,
+        median=_median(holders),
+        most=max(holders, default=0),
+        items=found[0][3] if found else 0,
+    )
+
+
+def _median(holders: dict[int, int]) -> float:
+    """The median of numbers, given how many users have each; no function of both engines.
+
+    >>> _median({1: 2, 4: 2})
+    2.5
+    """
+    numbers = sorted(holders)
+    ends = list(accumulate(holders[number] for number in numbers))
+    if not ends:
+        return 0.0
+    middle = ((ends[-1] - 1) // 2, ends[-1] // 2)
+    low, high = (numbers[bisect_right(ends, place)] for place in middle)
+    return (low + high) / 2
+
+
+def _warnings(source: Source, overall: dict[str, Any], kinds: Sequence[Kind]) -> list[str]:
+    found = []
+    entries, users = overall["entries"], overall["users"]
+    if not entries:
+        return ["No entry was understood: check --format, --user and the encoding."]
+    share = overall["largest_user_entries"] / entries
+    if share > min(0.5, max(_LARGE_SHARE, 20 / users)):
+        found.append(
+            f"One user id holds {share:.0%} of all entries: a robot, a shared account or a missing "
+            "id written as a value? Leave it out with --max-entries-per-user or --exclude-users."
+        )
+    if (unknown := _placeholders(source) / entries) > 0.001:
+        found.append(
+            f"{unknown:.1%} of the entries have an id such as NULL, nan or - that looks like a "
+            "missing one, and count as one user: leave such ids out with --exclude-users."
+        )
+    lost = overall["rows_left_out"]
+    if lost > _LOST_SHARE * overall["rows"]:
+        found.append(f"{lost / overall['rows']:.0%} of the rows have no user id and are left out.")
+    skipped = source.skipped.total()
+    if skipped > _LOST_SHARE * (skipped + overall["rows"]):
+        found.append(f"{skipped:,} lines were skipped: check --format and --encoding.")
+    if overall.get("without_time", 0) > _LOST_SHARE * entries:
+        found.append(
+            f"{overall['without_time'] / entries:.0%} of the times were not understood: say "
+            "--time-format."
+        )
+    pairs = [kind for kind in kinds if kind.label == "query-pairs"]
+    if pairs and (typed := _typed(pairs[0], source)) > _TYPED_SHARE:
+        found.append(
+            f"{typed:.0%} of the query pairs only add a letter or two to the query before: "
+            "search-as-you-type would be counted as reformulation. Log whole queries only."
+        )
+    return found
+
+
+def _placeholders(source: Source) -> int:
+    """Entries whose id is what programs write for a missing value."""
+    ids = listed(literal(each) for each in _MISSING)
+    sql = f"select count(*) from entries where lower(trim(user::varchar)) in ({ids})"
+    return int(source.engine.rows([*source.entries, Step("unknown", sql)])[0][0])
+
+
+def _typed(pairs: Kind, source: Source) -> float:
+    """The share of query pairs whose second query is the first plus one or two characters."""
+    # Queries are normalised: no line ends within them, which a dot would not match.
+    shorter = listed(f"regexp_replace(next_query, '{end}$', '')" for end in (".", ".."))
+    sql = f"select avg((query in ({shorter}))::int) from items"
+    steps = [*source.entries, *pairs.steps(source), Step("typed", sql)]
+    return float(source.engine.rows(steps)[0][0] or 0)

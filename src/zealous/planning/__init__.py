@@ -1,0 +1,1 @@
+"""What will be published, with every parameter, before anything is read."""

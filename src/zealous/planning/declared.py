@@ -1,0 +1,86 @@
+"""The public files that a release uses, as whoever publishes declares them.
+
+A file is known by its SHA-256: a plan names it before it is read, and a release for good.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from zealous.errors import UsageError
+from zealous.items import Kind, QueryClicks
+from zealous.items.lists import find
+from zealous.mechanisms.protocol import Needs
+
+Files: TypeAlias = str | Path | Mapping[str, str | Path]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublicFile:
+    """A public file.
+
+    Attributes:
+        use: What it is for.
+        path: Where it is, or the directory of a release.
+        name: What it is called in a release.
+        sha256: Of what will be read of it.
+    """
+
+    use: Needs
+    path: str | Path
+    name: str
+    sha256: str
+
+    def about(self) -> dict[str, str]:
+        """What a release says of it."""
+        return {"name": self.name, "sha256": self.sha256}
+
+
+def public_files(
+    kinds: Sequence[Kind],
+    *,
+    domain: Files | None = None,
+    prior: Files | None = None,
+    results: Files | None = None,
+) -> dict[str, PublicFile]:
+    """The public file of each kind that has one.
+
+    Args:
+        kinds: What is published.
+        domain: The items that may be published: a file for the only kind, or by name of kind.
+        prior: What is known to be frequent, likewise.
+        results: The documents that a search shows, for query-clicks.
+    """
+    by_name = {kind.name(): kind for kind in kinds}
+    found: dict[str, PublicFile] = {}
+    given: tuple[tuple[Needs, Files | None], ...] = (
+        ("domain", domain),
+        ("prior", prior),
+        ("results", results),
+    )
+    for use, files in given:
+        for name, path in _by_kind(files, list(by_name), use).items():
+            if name in found:
+                raise UsageError(f"{name} can have one public file: a domain, a prior or results")
+            named, _, sha256 = find(path, by_name[name])
+            found[name] = PublicFile(use=use, path=path, name=named, sha256=sha256)
+    return found
+
+
+def _by_kind(files: Files | None, names: Sequence[str], use: Needs) -> Mapping[str, str | Path]:
+    if not files:
+        return {}
+    if use == "results":
+        if QueryClicks.label not in names:
+            raise UsageError("results are for query-clicks: publish queries and query-clicks")
+        names = [QueryClicks.label]
+    if not isinstance(files, Mapping):
+        if len(names) != 1:
+            raise UsageError(f"with several kinds say which one the {use} is for, by its name")
+        return {names[0]: files}
+    if set(files) - set(names):
+        raise UsageError(f"the {use} is for a kind of items that is not published")
+    return files

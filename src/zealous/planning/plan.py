@@ -1,0 +1,434 @@
+"""What will be published at which guarantee, decided without the data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import ROUND_FLOOR, Decimal
+from fractions import Fraction
+from typing import Any
+
+from zealous.errors import Refused, UsageError
+from zealous.items import Kind, Queries, QueryClicks
+from zealous.mechanisms import Calibrated, Zealous
+from zealous.mechanisms.choose import ASKED, FOLLOWS, choose
+from zealous.mechanisms.of_keywords import OfKeywords
+from zealous.mechanisms.of_smaller import OfSmaller
+from zealous.mechanisms.protocol import Needs
+from zealous.mechanisms.results import Results
+from zealous.privacy.calibrate import as_float, guarantees
+from zealous.privacy.guarantee import UNITS, Guarantee, Indistinguishability, Number, exact, shown
+
+# Which planner chose the parameters: one more whenever the same wish gives other parameters.
+# Releases of 0.1.0 do not say it; theirs was 1.
+PLANNER = 2
+# How somebody came to the parameters.
+PARAMETERS_FROM = (
+    "public-facts",
+    "earlier-release",
+    "synthetic-log",
+    "this-log",
+    "unstated",
+)
+COMPOSITION = "docs/proofs/composition.md"
+Declared = tuple[Needs, Mapping[str, Any]]  # what it is for, and its name and SHA-256
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """One histogram of a release.
+
+    Attributes:
+        kind: What is counted.
+        goal: This histogram's share of the budget.
+        mechanism: How it is published.
+        delta: The delta that the mechanism achieves, at most the goal's.
+        public: Name and SHA-256 of the public file that the mechanism uses.
+        why: Why it is this mechanism.
+    """
+
+    kind: Kind
+    goal: Guarantee
+    mechanism: Calibrated
+    delta: Fraction
+    public: Mapping[str, Any] | None = None
+    why: str = field(default=ASKED, compare=False)
+
+    def name(self) -> str:
+        """What the histogram is called."""
+        return self.kind.name()
+
+    def check(self, roles: Collection[str]) -> None:
+        """Refuse a log whose columns do not give what the histogram is made of."""
+        self.kind.check(roles)
+        if isinstance(self.mechanism, OfKeywords):
+            self.mechanism.check(roles)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """A goal for the whole release, and the histograms that share it."""
+
+    goal: Guarantee
+    parts: tuple[Part, ...]
+
+    def __str__(self) -> str:
+        """A table in words, for a terminal or a notebook."""
+        return "\n\n".join([claim(self.goal), *(_describe(part) for part in self.parts)])
+
+
+def plan(
+    goal: Guarantee,
+    kinds: Sequence[Kind],
+    *,
+    split: Mapping[str, Number] | None = None,
+    accept_delta: bool = False,
+    mechanism: str | Mapping[str, str] | None = None,
+    public: Mapping[str, Declared] | None = None,
+) -> Plan:
+    """Split a goal over kinds of items and find the best parameters for each.
+
+    Where no histogram needs a delta the plan's goal has none, whatever was asked for.
+
+    Args:
+        goal: The guarantee of the whole release.
+        kinds: What to publish.
+        split: Weights by name of kind; those of the kinds, mostly even, where not given. Delta is
+            split over those histograms alone that need one.
+        accept_delta: Confirms a delta per person so large that single persons' items are expected
+            to be published (indistinguishability only).
+        mechanism: Its name, or a name for each kind: `zealous`, `laplace`, `gaussian`, ..., or
+            `auto` for the one that publishes most, judged without the log. ZEALOUS where not
+            given, or the one that a public file is for. One name for all leaves aside what is made
+            of other items, which has mechanisms of its own.
+        public: By name of kind a public file that the mechanism uses, and what for.
+    """
+    chosen = choose_mechanisms(goal, kinds, mechanism=mechanism, public=public)
+    weights = _weights({kind.name(): kind.share() for kind in kinds}, split)
+    files = public or {}
+    exposed = sum(
+        (weights[name] for name, (each, _) in chosen.items() if not each.pure), Fraction(0)
+    )
+    if not exposed:
+        goal = goal.of(type(goal), epsilon=goal.epsilon, delta=Fraction(0))
+    _check_delta(goal, accept_delta)
+    parts = []
+    for kind in kinds:
+        name = kind.name()
+        found, why = chosen[name]
+        share = goal.share(weights[name], Fraction(0) if found.pure else weights[name] / exposed)
+        made = found.calibrated(share, kind.items_per_user)
+        about = files[name][1] if name in files else None
+        delta = made.delta(share)
+        parts.append(
+            Part(kind=kind, goal=share, mechanism=made, delta=delta, public=about, why=why)
+        )
+    return Plan(goal=goal, parts=tuple(parts))
+
+
+def choose_mechanisms(
+    goal: Guarantee,
+    kinds: Sequence[Kind],
+    *,
+    mechanism: str | Mapping[str, str] | None = None,
+    public: Mapping[str, Declared] | None = None,
+) -> dict[str, tuple[type[Calibrated], str]]:
+    """The mechanism of each kind, by its name, and why it is that one; arguments as for `plan`.
+
+    Raises:
+        UsageError: These kinds cannot be published, or not so, or not in this order.
+    """
+    names = [kind.name() for kind in kinds]
+    if not kinds:
+        raise UsageError("nothing to publish: name at least one kind of items")
+    if len(set(names)) < len(names):
+        raise UsageError("each kind of items can be named once")
+    for option, given in (("--mechanism", mechanism), ("a public file", public)):
+        if isinstance(given, Mapping) and set(given) - set(names):
+            raise UsageError(f"{option} is given for a kind of items that is not published")
+    _check_rates(kinds)
+    files = public or {}
+    chosen = {}
+    for kind in kinds:
+        if isinstance(mechanism, Mapping):
+            asked = mechanism.get(kind.name())
+        else:  # one name for all is not meant for what is made of others
+            asked = mechanism if kind.usual() == Zealous.name else None
+        use = files[kind.name()][0] if kind.name() in files else None
+        chosen[kind.name()] = choose(asked, goal, kind.items_per_user, use, kind.usual())
+        _check_order(kind, kinds, chosen[kind.name()][0])
+    return chosen
+
+
+def _check_rates(kinds: Sequence[Kind]) -> None:
+    """Refuse clicks that follow queries which are not published before, or are not the same."""
+    asked: Queries | None = None
+    for kind in kinds:
+        if isinstance(kind, Queries):
+            asked = kind
+        if isinstance(kind, QueryClicks) and kind.follow:
+            if asked is None:
+                raise UsageError("click rates need queries and query-clicks, in this order")
+            if (asked.by, asked.fold) != (kind.by, kind.fold):
+                raise UsageError(
+                    "click rates need queries and query-clicks that are alike: the same --by, and "
+                    "--fold-words for both or neither"
+                )
+
+
+def _check_order(kind: Kind, kinds: Sequence[Kind], mechanism: type[Calibrated]) -> None:
+    """Refuse what makes use of another kind that is not published before, or not as it must be."""
+    before = {each.name(): each for each in kinds[: kinds.index(kind)]}
+    for first in [*kind.builds_on(), *([FOLLOWS[mechanism]] if mechanism in FOLLOWS else [])]:
+        if first not in before:
+            raise UsageError(
+                f"{kind.name()} are to be published after {first}: name both in --items, {first} "
+                "first"
+            )
+    kind.check_smaller([before[name] for name in kind.builds_on()])
+    if mechanism is OfKeywords:
+        words = before[FOLLOWS[mechanism]]
+        if not (isinstance(kind, Queries) and kind.plain() and words.by is None):
+            raise UsageError(
+                "of-keywords is for queries alone, after keywords, both without --by and "
+                "--fold-words"
+            )
+    if mechanism is Results:
+        if not isinstance(kind, QueryClicks):
+            raise UsageError("results are for query-clicks")
+        if set(before[FOLLOWS[mechanism]].columns()) - set(kind.columns()):
+            raise UsageError("results need queries without --by, or by what query-clicks are by")
+
+
+def _weights(
+    usual: Mapping[str, Fraction], split: Mapping[str, Number] | None
+) -> dict[str, Fraction]:
+    """The share of each kind in the budget."""
+    weights = {name: exact(weight, "split") for name, weight in (split or {}).items()}
+    if weights and set(weights) != set(usual):
+        raise UsageError("--split must name the published kinds, each once: keywords=2,queries=1")
+    if any(weight <= 0 for weight in weights.values()):
+        raise UsageError("the weights of --split must be above 0")
+    weights = weights or dict(usual)
+    total = sum(weights.values(), Fraction(0))
+    return {name: weights[name] / total for name in usual}
+
+
+def _check_delta(goal: Guarantee, accept_delta: bool) -> None:
+    """Refuse a per-person delta that a whole population would notice."""
+    if not isinstance(goal, Indistinguishability) or goal.users is None or accept_delta:
+        return
+    if goal.delta > Fraction(1, 10 * goal.users):
+        advised = Decimal(1) / Decimal(10 * goal.users)
+        advised = advised.quantize(Decimal((0, (1,), advised.adjusted())), ROUND_FLOOR)
+        raise Refused(
+            f"delta is per person under this guarantee: {shown(goal.delta)} is above "
+            f"1/(10 x {goal.users:,} users). Lower it to {float(advised):g} or less, use the "
+            "probabilistic guarantee, or confirm with --accept-delta"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Forecast:
+    """What to expect of a histogram before it is made.
+
+    Attributes:
+        users_to_appear: How many users an item needs to appear with 5, 50 and 95 % probability.
+        error_95: The noise on a count is at most this in 95 of 100 cases.
+        single_person_items: At most this many items of a single person are published on average;
+            None where the number of users is not declared, or where the unit is not the user.
+    """
+
+    users_to_appear: dict[int, int]
+    error_95: int
+    single_person_items: float | None
+
+
+def forecast(part: Part) -> Forecast:
+    """Say what to expect of a histogram, from public facts alone."""
+    mechanism, users = part.mechanism, part.goal.users
+    single = None
+    if users is not None and part.goal.unit == "user":
+        single = users * mechanism.alone()
+        if isinstance(mechanism, OfSmaller):
+            single = min(single, mechanism.together())
+    return Forecast(
+        users_to_appear={p: _least_count(mechanism, p / 100) for p in (5, 50, 95)},
+        error_95=mechanism.error(0.95),
+        single_person_items=single,
+    )
+
+
+def _least_count(mechanism: Calibrated, probability: float) -> int:
+    """How many users an item needs so that it is published with such a probability."""
+    low, high = -1, 1
+    while mechanism.appears(high) < probability:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        enough = mechanism.appears(middle) >= probability
+        low, high = (low, middle) if enough else (middle, high)
+    return high
+
+
+def figures(part: Part) -> dict[str, Any]:
+    """The numbers of one histogram, as the command line and a release print them."""
+    goal, mechanism, expected = part.goal, part.mechanism, forecast(part)
+    return {
+        **claimed(goal, float),
+        "items_per_user": mechanism.items_per_user,
+        "mechanism": mechanism.name,
+        "noise": mechanism.noise,
+        "scale": float(mechanism.scale),
+        "tau": mechanism.tau,
+        "tau_prime": mechanism.tau_prime,
+        "delta_achieved": as_float(part.delta),
+        "exact": {
+            "epsilon": str(goal.epsilon),
+            "delta": str(goal.delta),
+            "scale": str(mechanism.scale),
+        },
+        **mechanism.parameters(),
+        **({"public": dict(part.public)} if part.public else {}),
+        "forecast": {
+            "users_to_appear": {f"{p}%": n for p, n in expected.users_to_appear.items()},
+            "error_95": expected.error_95,
+            "single_person_items": expected.single_person_items,
+        },
+    }
+
+
+def claimed(goal: Guarantee, number: Callable[[Fraction], float]) -> dict[str, Any]:
+    """The numbers of a guarantee: `float` for what was asked, `as_float` for what was computed."""
+    return {
+        "guarantee": goal.definition,
+        "neighbors": goal.neighbors,
+        "epsilon": number(goal.epsilon),
+        "delta": number(goal.delta),
+        "users": goal.users,
+        "unit": goal.unit,
+    }
+
+
+def also(planned: Plan) -> Guarantee | None:
+    """The other guarantee that the planned parameters give, over all histograms together.
+
+    None where it would promise nothing: its delta reaches 1, or needs a number of users that is
+    not declared; and where a mechanism other than ZEALOUS takes part, which gives one of them.
+    """
+    epsilon = delta = Fraction(0)
+    for part in planned.parts:
+        if not isinstance(part.mechanism, Zealous):
+            return None
+        hold = guarantees(
+            scale=part.mechanism.scale,
+            tau=part.mechanism.tau,
+            tau_prime=part.mechanism.tau_prime,
+            items_per_user=part.mechanism.items_per_user,
+            users=planned.goal.users,
+            unit=planned.goal.unit,
+        )
+        others = [
+            each
+            for each in hold
+            if each.definition != planned.goal.definition
+            and each.neighbors == planned.goal.neighbors
+        ]
+        if not others:
+            return None
+        other = others[0]
+        epsilon, delta = epsilon + other.epsilon, delta + other.delta
+    if delta >= 1:
+        return None
+    return planned.goal.of(type(other), epsilon=epsilon, delta=delta)
+
+
+def theorem(planned: Plan) -> str:
+    """Where it is proved that the parameters give the goal."""
+    proofs = {
+        planned.goal.theorem if isinstance(part.mechanism, Zealous) else part.mechanism.theorem
+        for part in planned.parts
+    }
+    return proofs.pop() if len(proofs) == 1 else COMPOSITION
+
+
+def twelve(goal: Guarantee) -> tuple[Fraction, Fraction]:
+    """What twelve such releases of the same people cost together: epsilons and deltas add."""
+    return 12 * goal.epsilon, min(Fraction(1), 12 * goal.delta)
+
+
+def covers_replaced(planned: Plan) -> bool:
+    """Whether an `add-remove` plan holds for `replace` too, at twice the epsilon and its own delta.
+
+    A ledger charges it so (docs/proofs/ledger.md). ZEALOUS does by its theorem; others are looked
+    at: where delta is large, two moved counts can tell more than twice what one tells.
+    """
+    goal = planned.goal
+    if goal.neighbors != "add-remove" or goal.pure:
+        return True
+    total = Fraction(0)
+    for part in planned.parts:
+        share = replace(part.goal, neighbors="replace", epsilon=2 * part.goal.epsilon)
+        total += part.delta if isinstance(part.mechanism, Zealous) else part.mechanism.delta(share)
+    return total <= goal.delta
+
+
+def claim(goal: Guarantee) -> str:
+    """The guarantee of a whole release, in words."""
+    epsilon, delta = twelve(goal)
+    spent, twelvefold = f"epsilon = {shown(goal.epsilon)}", f"epsilon = {shown(epsilon)}"
+    if not goal.pure:
+        spent, twelvefold = (
+            f"{spent}, delta = {shown(goal.delta)}",
+            f"{twelvefold}, delta = {shown(delta)}",
+        )
+    return "\n".join(
+        [
+            f"{goal.title}, {spent}, neighbours: {goal.neighbors}, unit: {UNITS[goal.unit]}",
+            goal.in_words(),
+            f"Twelve such releases of the same people: {twelvefold}.",
+        ]
+    )
+
+
+def _describe(part: Part) -> str:
+    mechanism, expected = part.mechanism, forecast(part)
+    low, half, high = expected.users_to_appear.values()
+    share = f"epsilon {shown(part.goal.epsilon)}"
+    if not part.goal.pure:
+        share += f", delta {shown(part.goal.delta)} (achieved {shown(part.delta)})"
+    lines = [
+        f"{part.name()}: at most {mechanism.items_per_user} a {part.goal.unit}",
+        f"  share of the budget   {share}",
+        *_chosen(part),
+        f"  noise                 {mechanism.noise}, scale {float(mechanism.scale):g}",
+        f"  thresholds            {mechanism.thresholds()}",
+    ]
+    if high:
+        lines.append(
+            f"  an item appears       with 5 / 50 / 95 % at {low} / {half} / "
+            f"{high} {part.goal.units()}"
+        )
+    known = mechanism.interval(0.95)
+    lines.append(
+        f"  a count is off        by at most {known.error} in 95 of 100 cases"
+        + ("" if known.threshold is None else f", for counts of {known.certain_from:,} or more")
+    )
+    if expected.single_person_items and isinstance(part.goal, Indistinguishability):
+        lines.append(
+            f"  single persons        up to {expected.single_person_items:.3g} items held by one "
+            "person only are published on average, if everybody's items were their own"
+        )
+    users = part.goal.users
+    if users is not None and high > users:
+        lines.append(
+            "  nothing will appear   an item would need more users than there are: raise epsilon, "
+            "lower items_per_user, or publish fewer kinds"
+        )
+    return "\n".join(lines)
+
+
+def _chosen(part: Part) -> list[str]:
+    if isinstance(part.mechanism, Zealous) and part.why == ASKED:
+        return []
+    return [f"  mechanism             {part.mechanism.name}: {part.why}"]

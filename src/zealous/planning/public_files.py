@@ -1,0 +1,210 @@
+"""Public tables: items that somebody declares not to come from the log that is published.
+
+A product catalogue, a dictionary with frequencies, an earlier release. Whether that is true nobody
+can see here, so a release names the file by its SHA-256. The items are made by the same steps as
+those of a log: "iPhone  15" in a catalogue is the query "iphone 15".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from zealous.engines.duckdb import DuckDB
+from zealous.engines.sql import Step, identifier, listed
+from zealous.errors import LogError, UsageError
+from zealous.files.staging import not_staged
+from zealous.items import Keywords, Kind, Pairs, QueryClicks, Things
+from zealous.items.lists import NUMBER, ROW, Given, read_listing
+from zealous.logs.log import Cleaning, Columns, Log
+from zealous.logs.source import Source, open_log
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+MOST_RESULTS = 100  # documents of one query
+_QUERY, _TIME = "zealous:query", "zealous:time"  # no item's column is called so
+_FIRST, _SECOND = datetime(2000, 1, 1, 0, 0, 0), datetime(2000, 1, 1, 0, 0, 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Public:
+    """A public table of items of one kind.
+
+    Attributes:
+        name: The file's name, or the release's id.
+        sha256: Of the file that was read.
+        rows: How many rows it has; blank lines are none.
+        skipped: How many of them are no item of the kind: blank, of several words where a word
+            is asked for, or a line that cannot be read.
+        table: The distinct items. Those of `read_public` have a `count`, which says no more than
+            their order: the larger, the more frequent.
+    """
+
+    name: str
+    sha256: str
+    rows: int
+    skipped: int
+    table: pa.Table = field(repr=False, compare=False)
+
+
+def read_public(
+    path: str | Path, kind: Kind, *, roles: Collection[str] = (), engine: DuckDB | None = None
+) -> Public:
+    """Read the items of a kind from a public file.
+
+    A row is taken for one item, and made what the log's would be: lower-cased, tidied, folded. One
+    that would give several, such as two words where keywords are counted, is none and is left out:
+    nothing is published that the file does not list. A column `count` or `frequency` orders the
+    items, those without a number last; where there is none the order of the file does, the most
+    frequent first. An item that is listed several times has the best of its places.
+
+    Args:
+        path: `.txt` with one item a line; `.csv` or `.tsv` whose first line names the columns (all
+            three also compressed); `.parquet`; or the directory of a release, whose table of the
+            kind is read. Columns are called as the kind's are; for a kind of one column any single
+            one will do. Things may be in a column that is called as one of theirs in the log.
+        kind: What the items are.
+        roles: The roles that have a column in the log: a log with its own lists of keywords has
+            other keywords than one without.
+        engine: Where to work, not begun yet; one of its own where not given.
+
+    Raises:
+        LogError: The file cannot be read, or lists no item of the kind.
+        UsageError: It is of another format, or a release without this kind.
+        Refused: It was made from people's data without a guarantee.
+    """
+    given = read_listing(path, kind, ("count", "frequency"))
+    item = listed(map(identifier, kind.columns()))
+    ranked = 'dense_rank() over (order by "order:best" nulls first)'
+    sql = f"select {item}, {ranked} as count from best order by count desc, {item}"
+    return _public(given, kind, roles, engine, sql)
+
+
+def read_results(path: str | Path, kind: QueryClicks, *, engine: DuckDB | None = None) -> Public:
+    """Read a public list of the documents that a search shows: query, url, and perhaps rank.
+
+    Of each query the first 100 are kept, by rank, or in the file's order where it has none.
+
+    Args:
+        path: As for `read_public`.
+        kind: The kind of items that the clicks will be.
+        engine: Where to work, not begun yet; one of its own where not given.
+    """
+    given = read_listing(path, kind, ("rank",))
+    item = listed(map(identifier, kind.columns()))
+    query = listed(identifier(name) for name in kind.columns() if name != "url")
+    order = '"order:best" desc nulls last, "order:row"'
+    place = f"row_number() over (partition by {query} order by {order})"
+    sql = f"select {item} from best qualify {place} <= {MOST_RESULTS} order by {query}, {order}"
+    return _public(given, kind, (), engine, sql, sign="-")
+
+
+def _public(
+    given: Given,
+    kind: Kind,
+    roles: Collection[str],
+    engine: DuckDB | None,
+    sql: str,
+    sign: str = "",
+) -> Public:
+    """Make items of the rows, and choose from `best` (item..., order:best, order:row)."""
+    import pyarrow as pa
+
+    item = listed(map(identifier, kind.columns()))
+    read = kind
+    if isinstance(kind, Things):  # a list has them in one column, and no baskets
+        read = replace(kind, names=kind.columns(), basket=None)
+    with engine or DuckDB() as running:
+        source = _opened(_entries(given.table, kind, roles), read, roles, running)
+        each = listed(f"any_value({name}) as {name}" for name in map(identifier, kind.columns()))
+        # (user, item...): the rows that are one item, and not several
+        single = f"select user, {each} from items group by user having count(*) = 1"
+        running.store("single", [*source.entries, *read.steps(source), Step("one", single)])
+        usable = running.rows([Step("usable", "select count(*) from single")])[0][0]
+        if not usable:
+            raise LogError(
+                f"{given.name} lists no {kind.name()}: each row must be one item, as the log "
+                "would have it"
+            )
+        best = (
+            f'select {item}, max("order:amount") as "order:best", min(user) as "order:row" '
+            f"from amounts group by {item}"
+        )
+        batches = list(
+            running.batches([_amounts(given.table, sign), Step("best", best), Step("chosen", sql)])
+        )
+    rows = given.table.num_rows + given.skipped
+    table = pa.Table.from_batches(batches)
+    return Public(
+        name=given.name, sha256=given.sha256, rows=rows, skipped=rows - usable, table=table
+    )
+
+
+def _amounts(table: pa.Table, sign: str) -> Step:
+    """With a number that is larger for what comes first; none where the file's is no number."""
+    if NUMBER not in table.column_names:
+        return Step("amounts", 'select *, -user as "order:amount" from single')
+    number = f"try_cast({identifier(NUMBER)}::varchar as double)"
+    finite = f'case when isfinite({number}) then {sign}{number} end as "order:amount"'
+    numbers = f"select {identifier(ROW)} as user, {finite} from source"
+    return Step("amounts", f"select * from single join ({numbers}) using (user)")
+
+
+def _opened(entries: pa.Table, kind: Kind, roles: Collection[str], engine: DuckDB) -> Source:
+    """The rows as a log in which each is a user of its own."""
+    import pyarrow.parquet as pq
+
+    path = engine.directory / "public.parquet"
+    try:
+        pq.write_table(entries, path)
+    except OSError as error:
+        raise not_staged(error) from None
+    played = {role: role for role in kind.needs}
+    if isinstance(kind, Keywords):
+        played = {"keywords" if "keywords" in roles else "query": "keyword"}
+    elif isinstance(kind, Pairs):
+        played = {"query": _QUERY, "time": _TIME}
+    log = Log(
+        paths=(path,),
+        layout=None,
+        columns=Columns(user=ROW, **played),
+        time_format=None,
+        cleaning=Cleaning(),
+    )
+    return open_log(log, engine, kind.extra())
+
+
+def _entries(table: pa.Table, kind: Kind, roles: Collection[str]) -> pa.Table:
+    """What a log would hold of such items: queries one after the other, or lists of keywords."""
+    import pyarrow as pa
+
+    if isinstance(kind, Pairs):
+        parts = []
+        for name, time in zip(kind.item, (_FIRST, _SECOND), strict=True):
+            moments = pa.repeat(pa.scalar(time, pa.timestamp("us")), table.num_rows)
+            kept = table.drop_columns(list(kind.item))
+            kept = kept.append_column(_QUERY, _text(table[name], name))
+            parts.append(kept.append_column(_TIME, moments))
+        return pa.concat_tables(parts)
+    if isinstance(kind, Keywords) and "keywords" in roles:
+        lists = [
+            pa.ListArray.from_arrays(pa.array(range(len(chunk) + 1), pa.int32()), chunk)
+            for chunk in _text(table["keyword"], "keyword").chunks
+        ]
+        place = table.schema.get_field_index("keyword")
+        kind_of = pa.list_(pa.string())
+        return table.set_column(place, "keyword", pa.chunked_array(lists, kind_of))
+    return table
+
+
+def _text(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+    import pyarrow as pa
+
+    try:
+        return column.cast(pa.string())
+    except pa.ArrowException:
+        raise UsageError(f"column {name} holds values that are no text") from None

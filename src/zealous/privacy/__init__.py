@@ -1,0 +1,1 @@
+"""What is promised and which parameters keep it: pure mathematics, no data."""

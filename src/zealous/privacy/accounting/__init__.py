@@ -1,0 +1,1 @@
+"""The exact delta of each mechanism's noise, and the parameters that meet one."""

@@ -1,0 +1,1 @@
+"""Publishing: charge, count, draw noise, write; and all files of a release."""

@@ -1,0 +1,191 @@
+"""How a release is paid for: checked early, reserved before noise is drawn, closed when written."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from zealous.engines.spark import OnCluster
+from zealous.errors import LedgerError, Refused
+from zealous.files.places import Place, is_known, place_of
+from zealous.ledger import Cap, Charge, Entry, Ledger, place
+from zealous.ledger.accounts import covers, label
+from zealous.ledger.book import Book
+from zealous.ledger.ledger import preview
+from zealous.ledger.place import check_local, made
+from zealous.logs.log import Columns, Log
+from zealous.privacy.calibrate import as_float
+from zealous.privacy.guarantee import SESSION_GAP, Guarantee
+from zealous.privacy.period import Period
+
+UNTRACKED = {"tracked": False}
+SPENT = (
+    "entry {} of the ledger stays charged; if nobody saw any of the release, the owner can say so "
+    "with `zealous ledger void`"
+)
+# What a publisher can say and the program cannot see, as a release states it.
+UNTIMED = "All entries of the log are of the period {}: it has no times to tell."
+SESSIONS_OF_COLUMN = "Sessions are those of the log's column {}."
+SESSIONS_CUT = f"A session ends after {SESSION_GAP} minutes without an entry."
+OTHERS = (
+    "No person of this log is in a release to which the ledger gives other people, and which of "
+    "these people somebody belongs to is no secret."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Account:
+    """Which ledger a release is charged to, and what its owner declares.
+
+    Attributes:
+        ledger: The ledger's file; the one that belongs to the log where not given.
+        people: A name for the people of this log, claimed to be others than those of any other
+            name in the ledger.
+        again: Confirms that a period is published again, and charged again.
+        by: Who publishes; the name of the login where not given.
+        id: Under the same id a release is drawn once, however often the run is repeated.
+    """
+
+    ledger: str | Path | None = None
+    people: str | None = None
+    again: bool = False
+    by: str | None = None
+    id: str | None = None
+
+    def __post_init__(self) -> None:
+        """Check what is kept for ever."""
+        if self.id is not None:
+            object.__setattr__(self, "id", label(self.id, "the release's id"))
+
+    def path(self, log: Sequence[Place | OnCluster]) -> Path:
+        """The ledger's file."""
+        return Path(self.ledger) if self.ledger is not None else place(map(_place, log))
+
+
+class Spending:
+    """One release's way through a ledger."""
+
+    def __init__(self, account: Account, log: Sequence[Place | OnCluster], charge: Charge) -> None:
+        """Find the ledger, and refuse early what it would refuse later."""
+        self.id = account.id or secrets.token_hex(8)
+        self._account = account
+        self._charge = charge
+        self._path = account.path(log)
+        self._ledger: Ledger | None = None
+        self._earlier: tuple[Entry, ...] = ()
+        self._entry: Entry | None = None
+        check_local(self._path.absolute())
+        if self._path.exists():
+            Ledger.open(self._path).check(charge, release=self.id, again=account.again)
+
+    def reserve(self, say: Callable[[str], None]) -> dict[str, Any]:
+        """Spend the budget; gives what release.json says of it.
+
+        Guarantee:
+            When this returns the charge is on the disk. Noise may be drawn from here on.
+        """
+        by, again = self._account.by, self._account.again
+        path = self._path if self._account.ledger else made(self._path)
+        self._ledger = Ledger.open(path, create=True, by=by)
+        if self._ledger.created:
+            say(
+                f"a ledger without caps was begun: {self._path}. Releases of the same people that "
+                "are charged elsewhere, or by somebody else, do not count in it; see "
+                "`zealous ledger init`"
+            )
+        self._earlier = self._ledger.find(self.id)
+        self._entry = self._ledger.reserve(self.id, self._charge, by=by, again=again)
+        say(f"charged as entry {self._entry.seq} of {self._path}")
+        return _stamp(self._entry, self._ledger.at(self._entry))
+
+    def preview(self) -> dict[str, Any]:
+        """What release.json would say of it if the ledger were new; nothing is charged."""
+        return _stamp(*preview(self.id, self._charge, by=self._account.by))
+
+    def charged(self) -> int | None:
+        """The number of the entry, if there is one; the ledger tells where `reserve` broke off."""
+        if self._entry is None and self._ledger is not None:
+            new = self._ledger.find(self.id)[len(self._earlier) :]
+            self._entry = new[-1] if new else None
+        return self._entry.seq if self._entry else None
+
+    def written(self, directory: Place, sha256: str) -> None:
+        """Record that the release is where it belongs."""
+        if self._ledger is None or self._entry is None:
+            return
+        try:
+            self._ledger.released(self._entry, directory=directory, sha256=sha256)
+        except LedgerError as error:
+            raise LedgerError(
+                f"the release is in {directory} and paid for, and the ledger could not be told "
+                f"({error}). Run again with --id {self.id} -o {directory}: nothing is drawn again"
+            ) from None
+
+
+def spending(account: Account, log: Log, goal: Guarantee, period: Period | None) -> Spending:
+    """Prepare to charge a release of a log."""
+    charge = Charge.of(
+        goal, period=period, people=account.people, sessions=sessions(goal, log.columns)
+    )
+    return Spending(account, log.paths, charge)
+
+
+def sessions(goal: Guarantee, columns: Columns) -> str | None:
+    """What a session is, where that is the unit, as a release states it."""
+    if goal.unit != "session":
+        return None
+    return SESSIONS_OF_COLUMN.format(columns.session) if columns.session else SESSIONS_CUT
+
+
+def released(
+    account: Account, log: Sequence[Place | OnCluster], directory: Place | None
+) -> Place | None:
+    """Where the release of the account's id is, if it was made before.
+
+    A run that was killed after its release was in place, and before that was recorded, is recorded
+    now.
+    """
+    if account.id is None or not account.path(log).exists():
+        return None
+    entry = Ledger.open(account.path(log)).settle(account.id, directory or Path())
+    if entry is None or entry.directory is None:
+        return None
+    # The ledger keeps no credentials: the same place as it was given now may have them.
+    return directory if str(directory) == entry.directory else place_of(entry.directory)
+
+
+def _place(path: Place | OnCluster) -> Place:
+    """Where a log is, as far as its ledger is found by it."""
+    if not isinstance(path, OnCluster):
+        return path
+    if path.url is None or not is_known(path.url):
+        raise Refused(
+            f"no ledger can be kept beside {path}, which may have several names: name a ledger "
+            "(--ledger FILE), and always the same one for the same people"
+        )
+    return place_of(path.url)
+
+
+def _stamp(entry: Entry, book: Book) -> dict[str, Any]:
+    """The entry, both accounts after it, and the caps, as the release states them."""
+    before = book.counted()
+    within = entry.accounts.within if entry.accounts else None
+    same = [each for each in before if covers(each.charge.period, within)]
+    stamp, measure = entry.stamp(), book.measure()
+    stamp["accounts"]["all"]["releases"] = len(before)
+    stamp["accounts"]["period"]["releases"] = len(same)
+    caps = {"all": _cap(book.caps.all), "period": _cap(book.caps.period)}
+    counts = {"unit": measure.unit, "neighbors": measure.neighbors} if measure else {}
+    return {**stamp, **counts, "dataset": book.dataset, "caps": caps}
+
+
+def _cap(cap: Cap) -> dict[str, float | None] | None:
+    if not cap:
+        return None
+    return {
+        "epsilon": None if cap.epsilon is None else as_float(cap.epsilon),
+        "delta": None if cap.delta is None else as_float(cap.delta),
+    }

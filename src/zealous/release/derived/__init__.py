@@ -1,0 +1,1 @@
+"""Figures that follow from published tables, at no further cost."""

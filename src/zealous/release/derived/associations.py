@@ -1,0 +1,286 @@
+"""Who has these has that too: rules between published sets or sequences, from the release alone.
+
+A family is all sizes of one kind: `itemsets-1:product`, `itemsets-2:product` and so on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from zealous.mechanisms.choose import MECHANISMS
+from zealous.mechanisms.protocol import Calibrated
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    import pyarrow as pa
+
+    Numbers = npt.NDArray[np.float64]
+
+_PEOPLE = "people"
+_SETS, _SEQUENCES = "itemsets", "sequences"
+_SINGLE = re.compile(rf"({_SETS}|{_SEQUENCES})-1:(.+)", re.DOTALL)
+_MISSED = 0.05  # shared out over the counts of a measure: all intervals hold but for this
+_ENDS = {"": 0, "_low": -1, "_high": 1}
+_FIGURES = tuple(f"{each}{end}" for each in ("support", "confidence", "lift") for end in _ENDS)
+_DIGITS = 6
+
+
+@dataclass(frozen=True, eq=False)
+class _Count:
+    """Noisy counts, one for each rule, and what drew their noise.
+
+    Attributes:
+        noisy: The counts.
+        drawn: What drew their noise.
+        passed: There are rules only where these counts were above this, or above something less;
+            None where there are rules whatever these counts are.
+    """
+
+    noisy: Numbers
+    drawn: Calibrated
+    passed: int | None
+    known: dict[int, tuple[Numbers, Numbers]] = field(default_factory=dict)
+
+    def end(self, sign: int, of: int) -> Numbers:
+        """As they are (0), or the fewest (-1) or most (1) that one of so many can stand for."""
+        import numpy as np
+
+        if sign == 0 or not len(self.noisy):
+            return np.maximum(self.noisy, 0)
+        return self._ends(of)[0 if sign < 0 else 1]
+
+    def _ends(self, of: int) -> tuple[Numbers, Numbers]:
+        if of not in self.known:
+            lowest = int(self.noisy.min())
+            interval = self.drawn.interval(1 - _MISSED / of, lowest=lowest)
+            if self.passed is not None:
+                interval = interval.picked(min(self.passed, lowest - 1))
+            self.known[of] = interval.ends(self.noisy)
+        return self.known[of]
+
+
+def families(about: Mapping[str, Any]) -> dict[str, int]:
+    """The families that have rules, each with its largest size.
+
+    Those of a release that tells the number of people, with sizes 1, 2 and so on. With a public
+    attribute (`by`) there are none, since nobody tells how many people have which.
+    """
+    kinds = {part["kind"] for part in about["plan"] if not part["settings"].get("by")}
+    found: dict[str, int] = {}
+    for part in about["plan"] if _PEOPLE in kinds else ():
+        single = _SINGLE.fullmatch(part["kind"])
+        if single and part["kind"] in kinds:
+            family, size = f"{single[1]}:{single[2]}", 1
+            while _sized(family, size + 1) in kinds:
+                size += 1
+            if size > 1:
+                found[family] = size
+    return found
+
+
+def association_files(about: Mapping[str, Any]) -> dict[str, str]:
+    """The file of each family: `associations.csv`, or where there are several one by its name."""
+    found = dict.fromkeys(families(about), "associations.csv")
+    if len(found) > 1:
+        for family in found:
+            shape, single = family.partition(":")[0], about["files"][_sized(family, 1)]["csv"]
+            found[family] = f"associations-{shape}{single.removeprefix(f'{shape}-1')}"
+    return found
+
+
+def associations(about: Mapping[str, Any], tables: Mapping[str, pa.Table], family: str) -> pa.Table:
+    """Rows of (if_1, ..., then, count_if, count_then, count_both, each measure, its low and high).
+
+    Of a set of two or more each member is `then` once, and the others are `if`; of a sequence
+    `then` is the last. `if_2` and so on are empty where a rule has fewer. Rules come by `lift_low`
+    from the top, then by `confidence_low`, then by text. A rule is left out where a review took
+    one of its counts away.
+
+        support     count_both / people
+        confidence  count_both / count_if
+        lift        (count_both / count_if) / (count_then / people)
+
+    Nobody has all without its parts: shares are cut at 1, and lift at people over the larger of
+    count_if and count_then. A count below 0 is 0, and what is divided by 0 is null. `low` and
+    `high` are the least and the most that a measure can be if each count lies in its `Interval`,
+    rounded outwards; `lift_high` is null where that has no bound.
+
+    They hold for 95 of 100 rules of the table, since all counts of a measure lie in their intervals
+    at once in 95 of 100 cases, whatever they share. That a rule is there because its counts were
+    high is taken into account: close to the smallest counts intervals are wide. They cover the
+    noise and nothing else. People with more than they may keep gave up what has the smallest
+    published counts, so support is a low estimate, and confidence and lift may be off either way;
+    of sequences of three and more also which rules are there depends on that. And the strongest of
+    many rules are the lucky ones too.
+
+    Args:
+        about: release.json.
+        tables: The published rows by kind.
+        family: One of `families`.
+    """
+    import pyarrow as pa
+
+    most = families(about)[family]
+    texts = [*(f"if_{n}" for n in range(1, most)), "then"]
+    found = []
+    for size in range(2, most + 1):
+        rules = _rules(tables, family, size)
+        figures = _figures(about, family, size, rules, _thresholds(about, tables, family))
+        empty = pa.array([""] * rules.num_rows, pa.string())
+        given = [rules[f"if_{n}"] if n < size else empty for n in range(1, most)]
+        counts = {name: rules[name] for name in ("count_if", "count_then", "count_both")}
+        columns = [*given, rules["then"], *counts.values(), *figures.values()]
+        found.append(pa.table(columns, names=[*texts, *counts, *figures]))
+    strongest = [("lift_low", "descending"), ("confidence_low", "descending")]
+    order = [*strongest, *((name, "ascending") for name in texts)]
+    return pa.concat_tables(found).sort_by(order).combine_chunks()
+
+
+def rule_text(rule: Mapping[str, Any], family: str) -> str:
+    """A rule in one line.
+
+    >>> rule = {"if_1": "bread", "if_2": "butter", "if_3": "", "then": "jam"}
+    >>> rule_text(rule, "itemsets:product"), rule_text(rule, "sequences:product")
+    ('bread + butter → jam', 'bread → butter → jam')
+    """
+    given = [rule[name] for name in rule if name.startswith("if_") and rule[name]]
+    between = " + " if family.startswith(f"{_SETS}:") else " → "
+    return f"{between.join(given)} → {rule['then']}"
+
+
+def _rules(tables: Mapping[str, pa.Table], family: str, size: int) -> pa.Table:
+    """Rows of (if_1, ..., then, count_both, count_if, count_then, people) of sets of one size."""
+    import pyarrow as pa
+
+    members = [f"item_{n}" for n in range(1, size + 1)]
+    given = [f"if_{n}" for n in range(1, size)]
+
+    def renamed(of: int, names: Sequence[str], to: Sequence[str]) -> pa.Table:
+        return tables[_sized(family, of)].select([*names, "count"]).rename_columns(to)
+
+    rules = pa.concat_tables(
+        renamed(
+            size,
+            [*(each for each in members if each != then), then],
+            [*given, "then", "count_both"],
+        )
+        for then in (members if family.startswith(f"{_SETS}:") else members[-1:])
+    )
+    rules = rules.join(
+        renamed(size - 1, members[:-1], [*given, "count_if"]), given, join_type="inner"
+    )
+    rules = rules.join(renamed(1, members[:1], ["then", "count_then"]), "then", join_type="inner")
+    everyone = tables[_PEOPLE]["count"].to_pylist()[:1]
+    if not everyone:
+        rules = rules.slice(0, 0)
+    return rules.append_column("people", pa.array(everyone * rules.num_rows, pa.int64()))
+
+
+def _thresholds(
+    about: Mapping[str, Any], tables: Mapping[str, pa.Table], family: str
+) -> dict[int, int | None]:
+    """What the counts of sets of each size had to pass, at most, and those of their parts too.
+
+    It follows from how many candidates there were: no more than published ones of one thing less
+    times things. A review may have taken some of these away since.
+    """
+    published = {}
+    for size in range(1, families(about)[family] + 1):
+        kind, review = _sized(family, size), about.get("review")
+        published[size] = tables[kind].num_rows
+        while review is not None:
+            published[size] += review["removed"][kind]
+            review = review["earlier"]
+    found: dict[int, int | None] = {}
+    for size in range(2, families(about)[family] + 1):
+        drawn = _drawn(about, _sized(family, size))
+        candidates = published[size - 1] * published[1]
+        found[size] = drawn.interval(1 - _MISSED, candidates=candidates).threshold
+    return found
+
+
+def _largest(thresholds: Mapping[int, int | None], *sizes: int) -> int | None:
+    """The largest threshold of some sizes; there is none for single things."""
+    known = [thresholds.get(size) for size in sizes]
+    return max((each for each in known if each is not None), default=None)
+
+
+def _drawn(about: Mapping[str, Any], kind: str) -> Calibrated:
+    """What drew the noise of a table."""
+    (part,) = (part for part in about["plan"] if part["kind"] == kind)
+    return MECHANISMS[part["mechanism"]].again(part)
+
+
+def _figures(
+    about: Mapping[str, Any],
+    family: str,
+    size: int,
+    rules: pa.Table,
+    thresholds: Mapping[int, int | None],
+) -> dict[str, pa.Array]:
+    """The measures of rules, each with its low and its high."""
+    import numpy as np
+    import pyarrow as pa
+
+    def count(column: str, kind: str, passed: int | None) -> _Count:
+        return _Count(rules[column].to_numpy().astype(float), _drawn(about, kind), passed)
+
+    people = count("people", _PEOPLE, None)
+    both = count("count_both", _sized(family, size), thresholds[size])
+    # What is made of them is looked at only where their own counts are above its threshold.
+    given = count("count_if", _sized(family, size - 1), _largest(thresholds, size - 1, size))
+    then = count("count_then", _sized(family, 1), thresholds[2])
+    found = {}
+    for end, sign in _ENDS.items():
+        found[f"support{end}"] = _share(both, people, sign)
+        found[f"confidence{end}"] = _share(both, given, sign)
+        found[f"lift{end}"] = _lift(both, people, given, then, sign)
+    return {name: pa.array(found[name], mask=~np.isfinite(found[name])) for name in _FIGURES}
+
+
+def _share(part: _Count, whole: _Count, sign: int) -> Numbers:
+    """One count over another; nobody is in the part and not in the whole."""
+    import numpy as np
+
+    share = _divided(part.end(sign, 2), whole.end(-sign, 2), sign)
+    return _rounded(np.minimum(share, 1), sign)
+
+
+def _lift(both: _Count, people: _Count, given: _Count, then: _Count, sign: int) -> Numbers:
+    """How many times as many have both as by chance; nobody has both and not each of them."""
+    import numpy as np
+
+    everyone, one, other = people.end(sign, 4), given.end(-sign, 4), then.end(-sign, 4)
+    lift = _divided(both.end(sign, 4) * everyone, one * other, sign)
+    most = _divided(everyone, np.maximum(one, other), sign)
+    return _rounded(np.minimum(lift, most), sign)
+
+
+def _divided(over: Numbers, under: Numbers, sign: int) -> Numbers:
+    """A quotient; where there is none it is unknown, and may be as little or much as there is."""
+    import numpy as np
+
+    unknown = {-1: 0.0, 0: np.nan, 1: np.inf}[sign]
+    return np.divide(over, under, out=np.full_like(over, unknown), where=under > 0)
+
+
+def _rounded(values: Numbers, towards: int) -> Numbers:
+    """To six digits, down (-1), up (1) or to the nearest (0); alike on every machine."""
+    import numpy as np
+
+    tens = np.array([float(f"1e{power}") for power in range(_DIGITS - 22, _DIGITS + 1)])
+    exact = np.array([float(10**power) for power in range(23)])  # a float holds no higher one
+    scale = exact[np.clip(22 - np.searchsorted(tens, values, side="right"), 0, 22)]
+    slack = 1e-6 * -towards  # so that 0.3, which no float is, stays 0.3
+    whole = (np.floor, np.rint, np.ceil)[towards + 1](values * scale + slack)
+    return np.asarray(whole / scale + 0.0, dtype=np.float64)  # there is a -0.0
+
+
+def _sized(family: str, size: int) -> str:
+    """The kind of one size."""
+    shape, _, columns = family.partition(":")
+    return f"{shape}-{size}:{columns}"

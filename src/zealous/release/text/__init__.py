@@ -1,0 +1,1 @@
+"""What people read of a release: README, statement, registry entry."""

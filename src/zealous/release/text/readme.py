@@ -1,0 +1,264 @@
+"""The README that goes with a release: what a recipient must know, in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from zealous.privacy.guarantee import UNITS, shown
+from zealous.release.derived import rates
+from zealous.release.derived.associations import association_files, families
+from zealous.release.text import wording
+from zealous.release.text.markdown import code, escaped
+from zealous.release.text.meaning import kept, meaning
+
+_CHOSEN = {
+    "public-facts": "from public facts, without looking at this log",
+    "earlier-release": "from an earlier release, without looking at this log",
+    "synthetic-log": "on a synthetic log, without looking at this log",
+    "this-log": "by looking at this log, which the guarantee does not cover",
+    "unstated": "in a way that the publisher did not state",
+}
+NOT_TRACKED = "budget not tracked"
+NOT_PRIVATE = "NOT PRIVATE: made with a fixed noise seed, for tests."
+FILTERED = (
+    "The rows that a review removed were chosen by looking at the release, never at the log itself."
+)
+COUNTED = {"user": "users", "user-day": "user-days", "session": "sessions"}
+_EACH = {
+    "user": "each user",
+    "user-day": "each user on each day",
+    "session": "each user in each session",
+}
+_REPEATS = {
+    "user": "",
+    "user-day": " A user who held the item on three days counts three times.",
+    "session": " A user who held the item in three sessions counts three times.",
+}
+
+
+def handout(about: Mapping[str, Any]) -> str:
+    """The text of README.md, made from release.json and nothing else."""
+    goal = about["guarantee"]
+    units, each = COUNTED[goal["unit"]], _EACH[goal["unit"]]
+    sections = [
+        "# Frequent items, published with a privacy guarantee",
+        *(f"**{each}**" for each in stamps(about)),
+        "## The guarantee",
+        f"{goal['title']}, {budget(goal)}, for each {goal['unit']}; neighbours: "
+        f"{goal['neighbors']}. {goal['in_words']}",
+        *_also(about["also_guaranteed"]),
+        *_reviewed(about),
+        "It rests on these assumptions:",
+        "\n".join(f"- {escaped(each)}" for each in about["assumptions"]),
+        f"The parameters were chosen {chosen(about)}.",
+        "## What `count` is",
+        f"The number of *{units}* that hold the item, after {each} kept only a few items (below), "
+        f"plus noise. It is not the number of searches.{_REPEATS[goal['unit']]} Because those with "
+        "more items than they may keep gave some up, it is a low estimate of the "
+        f"{units} that hold the item. {wording.absence(about['plan'])}",
+        "Each table below has a 95 % interval for its counts before noise. It holds in 95 of 100 "
+        "cases for items that are published. It covers the noise alone: not what people gave up "
+        "because they had more items than they may keep, and not that a review or a reader picked "
+        "some rows.",
+        *_limits(about["cleaning"].get("limits"), each),
+        "## The tables",
+        *(_table(part, about, units, each) for part in about["plan"]),
+        *(_rules(family, file, about, units) for family, file in association_files(about).items()),
+        "## Using it",
+        "`statement.html` says on one page what is promised and what is not, for the person who "
+        "signs. `release.json` holds all of the above for programs, with exact numbers and the "
+        "SHA-256 of every other file. `registry.yaml` is the draft of an entry for a public "
+        "registry of such releases. `zealous verify` on this directory checks the files, and that "
+        "the guarantee follows from the parameters.",
+        "Parquet files keep every value as it is. In the CSV files a cell that a spreadsheet would "
+        "run as a formula (beginning with = + - @) has an apostrophe in front, and so has one "
+        f"after a semicolon. {_afterwards(goal)}",
+        f"Made with zealous {about['software']['version']} on {about['created']}.",
+    ]
+    return "\n\n".join(sections) + "\n"
+
+
+def _limits(limits: Mapping[str, int] | None, each: str) -> list[str]:
+    """How much one person could bring; nothing of releases that had no such limits."""
+    if limits is None:
+        return []
+    return [
+        f"What one person could bring was limited: texts of more than {limits['text']:,} bytes "
+        f"were left out, at most {limits['entries']:,} entries of {each} were looked at, and the "
+        f"first {limits['words']} words of a query."
+    ]
+
+
+def pure(goal: Mapping[str, Any]) -> bool:
+    """Whether a claim leaves nothing to a delta."""
+    return bool(goal["delta"] == 0)
+
+
+def budget(goal: Mapping[str, Any]) -> str:
+    """The numbers of a claim; the title has said that delta is 0, where it is."""
+    epsilon = f"epsilon = {shown(goal['epsilon'])}"
+    return epsilon if pure(goal) else f"{epsilon}, delta = {shown(goal['delta'])}"
+
+
+def stamps(about: Mapping[str, Any]) -> list[str]:
+    """What nobody may overlook."""
+    return [
+        *([] if about["private"] else [NOT_PRIVATE]),
+        *([] if tracked(about) else [NOT_TRACKED]),
+    ]
+
+
+def tracked(about: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The entry of the ledger that paid for the release, if one did."""
+    entry = about.get("ledger")
+    return entry if entry and entry["tracked"] else None
+
+
+def period_account(about: Mapping[str, Any], entry: Mapping[str, Any]) -> str:
+    """Which period the account of one period is about."""
+    within = entry["accounts"]["period"]["within"]
+    if within == "all":
+        return "in one period"
+    own = within == about.get("period")
+    return f"in {within}, the {'period of this release' if own else 'most charged period'}"
+
+
+def counted_otherwise(about: Mapping[str, Any], entry: Mapping[str, Any]) -> list[str]:
+    """Where the accounts are about another loss than the one that the release bounds."""
+    goal, said = about["guarantee"], []
+    if entry["unit"] != goal["unit"]:
+        said.append(
+            f"The accounts count what {UNITS[entry['unit']]} loses; this release protects "
+            f"{UNITS[goal['unit']]} as a whole."
+        )
+    if entry["neighbors"] != goal["neighbors"]:
+        said.append(
+            f"The accounts are for {entry['neighbors']} neighbours, this release is for "
+            f"{goal['neighbors']}."
+        )
+    if said and goal["neighbors"] == "add-remove":
+        said.append("So its epsilon counts twice in them.")
+    return said
+
+
+def chosen(about: Mapping[str, Any]) -> str:
+    """How the parameters came about."""
+    return _CHOSEN[about["parameters_from"]]
+
+
+def reviews(review: Mapping[str, Any] | None) -> list[Mapping[str, Any]]:
+    """The reviews that a release went through, the first one first."""
+    return [] if review is None else [*reviews(review["earlier"]), review]
+
+
+def filtered(about: Mapping[str, Any]) -> str:
+    """What a filtered child is, and what it keeps."""
+    first, *_ = every = reviews(about["review"])
+    removed = sum(sum(each["removed"].values()) for each in every)
+    keeps = (
+        "epsilon-differential privacy with the epsilon of the parent"
+        if pure(about["guarantee"])
+        else "(epsilon, delta)-indistinguishability with the numbers of the parent, and not "
+        "probabilistic differential privacy"
+    )
+    return (
+        f"This is a filtered child of the release {first['parent_id']}: {removed:,} "
+        f"row{'' if removed == 1 else 's'} went. It keeps {keeps}; it costs no budget of its own."
+    )
+
+
+def _also(other: Mapping[str, Any] | None) -> list[str]:
+    if other is None:
+        return []
+    return [f"The same parameters also give {other['title']}, {budget(other)}. {other['in_words']}"]
+
+
+def _afterwards(goal: Mapping[str, Any]) -> str:
+    if pure(goal):
+        return "Whatever is made of the release without the log keeps the guarantee."
+    return (
+        "Sorting and reformatting the complete release keeps the guarantee; a part of it keeps for "
+        "certain only (epsilon, delta)-indistinguishability."
+    )
+
+
+def _reviewed(about: Mapping[str, Any]) -> list[str]:
+    review = about.get("review")
+    if review is None:
+        return []
+    said = [escaped(filtered(about))]
+    for each in reviews(review):
+        removed = ", ".join(f"{code(kind)} {rows:,}" for kind, rows in each["removed"].items())
+        said.append("\n".join(f"- {escaped(rule)}" for rule in each["rules"]))
+        said.append(
+            f"Rows removed: {removed}. SHA-256 of the parent's release.json: `{each['parent']}`."
+        )
+    return said
+
+
+def _table(part: Mapping[str, Any], about: Mapping[str, Any], units: str, each: str) -> str:
+    files = about["files"][part["kind"]]
+    lines = [
+        f"### {code(part['kind'])}: `{files['parquet']}`, `{files['csv']}`",
+        "",
+        f"Columns: {', '.join(map(code, files['columns']))}, `count`. {files['rows']:,} rows.",
+        "",
+        *meaning(part, units),
+        *_settings(part["settings"]),
+        kept(part, each),
+        *wording.table(part, units, each),
+    ]
+    if not files["rows"]:
+        went = any(each["removed"][part["kind"]] for each in reviews(about.get("review")))
+        why = "all of its rows were removed in the review." if went else empty(part)
+        lines += ["", f"The table is empty: {escaped(why)}"]
+    return "\n".join(lines)
+
+
+def _rules(family: str, file: str, about: Mapping[str, Any], units: str) -> str:
+    """What is told of associations."""
+    ifs = ", ".join(f"`if_{n}`" for n in range(1, families(about)[family]))
+    what, then = "had, one after the other,", "had `then` next"
+    if family.startswith("itemsets:"):
+        what, then = "hold all of", "hold `then` too"
+    return "\n".join(
+        [
+            f"### Associations in {code(family)}: `{file}`",
+            "",
+            f"Made from the tables above alone: of the {units} that {what} {ifs} (empty where a "
+            f"rule has fewer), how many {then}. Rows come by `lift_low`, the strongest first.",
+            "",
+            f"- `support` is `count_both` over all {units}, `confidence` is `count_both` over "
+            f"`count_if`, and `lift` is the confidence over the share of all {units} that hold "
+            "`then`: 1 where one has nothing to do with the other. Since nobody has all without "
+            "its parts, a share is at most 1. A measure is empty where it would be divided by a "
+            "count of 0 or less.",
+            "- `low` and `high` of a measure: the noise leaves it between them for 95 of 100 "
+            "rules. They are wide where a count is just above what it had to pass. An empty "
+            "`lift_high` is no bound at all. Among rules that were picked for being strong it is "
+            "fewer than 95: those were lucky.",
+            f"- They cover the noise, and not that {units} with more than they may keep gave up "
+            "what has the smallest published counts. So `support` is a low estimate, and "
+            "`confidence` and `lift` may be off either way. No rule says that one thing causes the "
+            "other.",
+        ]
+    )
+
+
+def _settings(settings: Mapping[str, Any]) -> list[str]:
+    said = {
+        "follow": "- Clicks are of those queries alone that count for their user in `queries`; "
+        f"`{rates.FILE}` has clicked over asked, with a 95 % interval that holds the noise of both "
+        "counts.",
+        "fold": "- A query is a set of words: their order was ignored.",
+        "session_gap": "- A session is the log's own, or ends after {} minutes without a query.",
+        "by": "- {} is a public attribute of the entry.",
+    }
+    given = {**settings, "by": code(settings["by"]) if settings.get("by") else None}
+    return [said[name].format(value) for name, value in given.items() if value and name in said]
+
+
+def empty(part: Mapping[str, Any]) -> str:
+    """What would fill an empty table."""
+    return wording.empty(part, COUNTED[part["unit"]])

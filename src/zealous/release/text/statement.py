@@ -1,0 +1,296 @@
+"""statement.html of a release: one printed page for the person who signs.
+
+It says how far anybody's odds can move, what delta means, what has been spent, what is assumed and
+what is not protected. It recommends no epsilon. Everything comes from release.json; figures that
+are computed here are rounded up.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from zealous.privacy.guarantee import UNITS, WHOEVER, shown
+from zealous.release.text import wording
+from zealous.release.text.readme import (
+    COUNTED,
+    chosen,
+    counted_otherwise,
+    filtered,
+    period_account,
+    pure,
+    reviews,
+    stamps,
+    tracked,
+)
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+_PRIORS = (0.01, 0.1, 0.5)
+_WEAK = math.log(81)  # from here a suspicion of 10 % can become one of 90 %
+_STRONG = math.log(2)
+
+
+class Comparator(NamedTuple):
+    """A published release of somebody else, with the unit its numbers are for."""
+
+    name: str
+    epsilon: str
+    delta: str
+    unit: str
+    source: str
+
+
+COMPARATORS = (
+    Comparator(
+        "Google, COVID-19 symptom searches, 2020", "1.68", "0", "one user's day", "arXiv 2009.01265"
+    ),
+    Comparator(
+        "Google, vaccination searches, 2021", "2.19", "1e-5", "one user's day", "arXiv 2107.01179"
+    ),
+    Comparator(
+        "Wikimedia, page views by country, 2023",
+        "about 1",
+        "1e-7",
+        "one device's day, 10 pages",
+        "arXiv 2308.16298",
+    ),
+    Comparator(
+        "LinkedIn, top employers, 2020",
+        "4.8",
+        "4e-10",
+        "one hiring, each month",
+        "arXiv 2010.13981",
+    ),
+    Comparator(
+        "US Census, redistricting (persons), 2021",
+        "17.14",
+        "1e-10",
+        "one person",
+        "arXiv 2204.08986",
+    ),
+)
+
+
+@cache
+def template() -> Template:
+    """The page, compiled once."""
+    from jinja2 import Environment, StrictUndefined
+
+    text = files("zealous.release.text").joinpath("statement.html.j2").read_text(encoding="utf-8")
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters["shown"] = shown
+    return environment.from_string(text)
+
+
+def statement(about: Mapping[str, Any]) -> str:
+    """The text of statement.html, made from release.json and nothing else.
+
+    Of `sha256` it uses the hashes of the tables alone, so that it can be hashed itself.
+    """
+    goal, entry, review = about["guarantee"], tracked(about), about.get("review")
+    return (
+        template().render(
+            whoever=WHOEVER[(entry or goal)["unit"]],
+            about=about,
+            goal=goal,
+            id=about.get("id"),
+            period=about.get("period"),
+            approved=about.get("approved_plan"),
+            stamps=stamps(about),
+            unit=UNITS[goal["unit"]],
+            units=COUNTED[goal["unit"]],
+            rows=_rows(about),
+            odds=_odds(goal),
+            delta=_delta(goal),
+            pure=pure(goal),
+            noise=_noise(about),
+            ledger=entry,
+            accounts=_accounts(about, entry) if entry else [],
+            otherwise=counted_otherwise(about, entry) if entry else [],
+            counted=UNITS[(entry or goal)["unit"]],
+            unprotected=_unprotected(about),
+            chosen=chosen(about),
+            reviews=reviews(review),
+            filtered=filtered(about) if review else None,
+            comparators=COMPARATORS,
+        )
+        + "\n"
+    )
+
+
+def factor(epsilon: float) -> str:
+    """exp(epsilon) in print, rounded up.
+
+    >>> factor(1), factor(10), factor(2000)
+    ('2.72', '22,100', '10^869')
+    """
+    if epsilon > math.log(1e9):
+        return f"10^{math.ceil(epsilon / math.log(10))}"
+    value = math.exp(epsilon)
+    step = 10.0 ** (math.floor(math.log10(value)) - 2)
+    rounded = math.ceil(value / step - 1e-9) * step
+    return (
+        f"{rounded:,.2f}"
+        if rounded < 10
+        else f"{rounded:,.1f}"
+        if rounded < 100
+        else (f"{rounded:,.0f}")
+    )
+
+
+def believed(prior: float, epsilon: float) -> float:
+    """The most a suspicion can become when its odds move by exp(epsilon).
+
+    >>> round(believed(0.5, math.log(3)), 6)
+    0.75
+    """
+    return 1 / (1 + (1 - prior) / prior * math.exp(-epsilon))
+
+
+def percent(share: float) -> str:
+    """A share in print, rounded up.
+
+    >>> [percent(share).replace("\N{NO-BREAK SPACE}", " ") for share in (0.5, 0.02671, 0.99996)]
+    ['50 %', '2.7 %', 'nearly 100 %']
+    """
+    tenths = math.ceil(share * 1000 - 1e-9)
+    number = "nearly 100" if tenths >= 1000 else f"{tenths / 10:g}"
+    return f"{number}\N{NO-BREAK SPACE}%"
+
+
+def one_in(chance: Fraction) -> str:
+    """A chance in print, as one in so many.
+
+    >>> one_in(Fraction(1, 1000)), one_in(Fraction(3, 10**20))
+    ('1 in 1,000', '1 in 10^19')
+    """
+    times = math.floor(1 / chance)
+    return f"1 in {times:,}" if times < 10**10 else f"1 in 10^{len(str(times)) - 1}"
+
+
+def _noise(about: Mapping[str, Any]) -> str:
+    """Which noise, and by which mechanisms where it is not ZEALOUS alone."""
+    noises = " and ".join(dict.fromkeys(map(wording.noise, about["plan"])))
+    others = dict.fromkeys(part["mechanism"] for part in about["plan"])
+    return noises if list(others) == ["zealous"] else f"{noises} ({', '.join(others)})"
+
+
+def _rows(about: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """One line a table: its parameters and the hashes of its files."""
+    hashes = about.get("sha256", {})
+    lines = []
+    for part in about["plan"]:
+        names = about["files"][part["kind"]]
+        lines.append(
+            {
+                **part,
+                "threshold": wording.threshold(part),
+                "off_by": wording.off_by(part),
+                "rows": names["rows"],
+                "hashes": [hashes.get(names[each]) for each in ("parquet", "csv")],
+            }
+        )
+    return lines
+
+
+def _odds(goal: Mapping[str, Any]) -> dict[str, Any]:
+    epsilon = goal["epsilon"]
+    if epsilon > _WEAK:
+        strength = (
+            "This is a weak bound: on its own it would let a suspicion of 10 % become one of more "
+            "than 90 %."
+        )
+    elif epsilon > _STRONG:
+        strength = "The bound allows a marked change of mind, and no certainty."
+    else:
+        strength = "This is a strong bound: odds at most double, and at most halve."
+    between = None
+    if goal["neighbors"] == "add-remove":
+        between = factor(2 * epsilon)
+    return {
+        "factor": factor(epsilon),
+        "between": between,
+        "strength": strength,
+        "moves": [
+            {
+                "prior": percent(prior),
+                "after": percent(believed(prior, epsilon)),
+                "from": round(100 * prior, 2),
+                "to": round(100 * believed(prior, epsilon), 2),
+            }
+            for prior in _PRIORS
+        ],
+    }
+
+
+def _delta(goal: Mapping[str, Any]) -> str:
+    delta = Fraction(goal["exact"]["delta"])
+    if not delta:
+        return (
+            "Nothing: delta = 0. The bound holds for every release that the noise can lead to, and "
+            f"for {WHOEVER[goal['unit']]}."
+        )
+    chance = f"{shown(delta)} ({one_in(delta)})"
+    units, one = COUNTED[goal["unit"]], UNITS[goal["unit"]]
+    if goal["definition"] == "probabilistic":
+        return (
+            f"delta = {chance} is the chance, over the noise, that the release as a whole is one "
+            f"in which that bound fails for {WHOEVER[goal['unit']]}. It is not per person."
+        )
+    each = (
+        f"delta = {chance} is for {one}: so much may be added to the chance of any event, so a "
+        "breach with this chance is not ruled out for each of them. "
+    )
+    if goal["users"] is None:
+        return each + f"The number of {units} is not declared: multiply delta by it."
+    expected = float(delta * goal["users"])
+    return each + (
+        f"With up to {goal['users']:,} {units} that is up to {expected:.3g} of them on average."
+    )
+
+
+def _accounts(about: Mapping[str, Any], entry: Mapping[str, Any]) -> list[dict[str, Any]]:
+    titles = {"period": period_account(about, entry), "all": "over all releases"}
+    return [
+        {
+            **entry["accounts"][name],
+            "title": title,
+            "factor": factor(entry["accounts"][name]["epsilon"]),
+            "cap": entry["caps"][name],
+        }
+        for name, title in titles.items()
+    ]
+
+
+def _unprotected(about: Mapping[str, Any]) -> list[str]:
+    unit = about["guarantee"]["unit"]
+    said = [
+        "What is true of many people: it is meant to be published. Frequent is not harmless, so a "
+        "person should look at the rows (zealous review).",
+        "Conclusions about somebody from what is true of people like her.",
+        "Groups of people as such: for n who do the same, epsilon is n times as large"
+        f"{'.' if pure(about['guarantee']) else ' and delta grows.'}",
+        "The log itself, the machine, and figures or messages shown to the owner: not part of the "
+        "release, not to be published.",
+    ]
+    if unit != "user":
+        said.insert(
+            0,
+            f"A user as a whole: protected is {UNITS[unit]}, each by itself. What one user alone "
+            "does again and again can be published.",
+        )
+    if not tracked(about):
+        said.insert(0, "The sum over several releases: no ledger was kept for this one.")
+    if about["parameters_from"] in ("this-log", "unstated"):
+        said.append(f"What the choice of parameters tells: they were chosen {chosen(about)}.")
+    if not about["private"]:
+        said.insert(0, "Anybody: the noise has a fixed seed and can be subtracted.")
+    return said

@@ -1,0 +1,1 @@
+"""The paper's comparison: other methods, attacks, measures, claims and the report."""

@@ -1,0 +1,62 @@
+"""The anonymity methods, one a file: what people did before, for comparison. None is private."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+from zealous.errors import UsageError
+from zealous.study.anonymity.anonymize import Anonymized, anonymize, check_users, histograms
+from zealous.study.anonymity.bundle import WARNING, Bundle, read_bundle
+from zealous.study.anonymity.k_keyword import KKeyword
+from zealous.study.anonymity.k_query import KQuery
+from zealous.study.anonymity.k_session import KSession
+from zealous.study.anonymity.method import AmongK, Changed, Method, check_engine
+from zealous.study.anonymity.pseudonym import Pseudonym
+from zealous.study.anonymity.scrub import Scrub
+from zealous.study.anonymity.similar_histories import SimilarHistories
+from zealous.study.anonymity.token_hash import TokenHash
+
+METHODS: dict[str, type[Method]] = {
+    method.name: method
+    for method in (Pseudonym, Scrub, TokenHash, KQuery, KSession, KKeyword, SimilarHistories)
+}
+
+__all__ = [
+    "METHODS",
+    "WARNING",
+    "AmongK",
+    "Anonymized",
+    "Bundle",
+    "Changed",
+    "KKeyword",
+    "KQuery",
+    "KSession",
+    "Method",
+    "Pseudonym",
+    "Scrub",
+    "SimilarHistories",
+    "TokenHash",
+    "anonymize",
+    "check_engine",
+    "check_users",
+    "histograms",
+    "named",
+    "read_bundle",
+]
+
+
+def named(name: str, **settings: Any) -> Method:
+    """The method that is called so; settings that it does not have are left aside.
+
+    >>> named("pseudonym", k=10)
+    Pseudonym()
+    """
+    if name not in METHODS:
+        raise UsageError(f"the method must be one of {', '.join(METHODS)}")
+    chosen = METHODS[name]
+    own = {field.name for field in fields(chosen)}
+    given = {key: value for key, value in settings.items() if key in own and value is not None}
+    if "k" in own and "k" not in given:
+        raise UsageError(f"{name} hides each among k users, and there is no default: say -k 10")
+    return chosen(**given)

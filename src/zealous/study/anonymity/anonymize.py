@@ -1,0 +1,181 @@
+"""From a log to a directory with what an anonymity method makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from zealous.engines.duckdb import DuckDB
+from zealous.engines.engine import Engine
+from zealous.engines.sql import Step, identifier, listed
+from zealous.errors import LogError, UsageError
+from zealous.files.folder import check_new, new_folder
+from zealous.items import keywords, possible, queries, query_pairs
+from zealous.logs.log import Columns, Log, read_log
+from zealous.logs.source import Source, count_users, open_log
+from zealous.release.publish import tell_skipped
+from zealous.study.anonymity.bundle import Bundle, metadata, read_bundle, write_bundle
+from zealous.study.anonymity.method import AmongK, Changed, Method, Say, check_engine
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_ANY = 1  # how many items one id may have plays no role here
+
+
+@dataclass(frozen=True, kw_only=True)
+class Anonymized:
+    """What was written, and what only the owner may know.
+
+    Attributes:
+        bundle: The directory, read back.
+        changed: Internal: how much of the log was suppressed, shortened, deleted or added.
+    """
+
+    bundle: Bundle
+    changed: list[Changed]
+
+
+def anonymize(
+    directory: str | Path,
+    log: Log,
+    method: Method,
+    *,
+    engine: DuckDB | None = None,
+    say: Say = lambda _: None,
+) -> Anonymized:
+    """Anonymise a log by a method that is NOT differentially private.
+
+    Args:
+        directory: Must not exist yet; it is written whole or not at all.
+        log: What to anonymise.
+        method: How.
+        engine: Where to run; an embedded DuckDB where not given.
+        say: Receives progress, for the owner's eyes.
+    """
+    target = Path(directory)
+    running = log.on(engine)
+    if log.engine is not None or not isinstance(running, DuckDB):
+        raise UsageError(
+            "anonymize writes the rows of people on one machine, and does not run on Spark: give "
+            "it a log on this machine. What k-query, pseudonym and token-hash leave to count, "
+            "compare counts on Spark too"
+        )
+    check_new(target)
+    method.check(log.columns.given())
+    writing = new_folder(target, "anonymised log", mode=0o700)  # no safer than the log itself
+    with running, writing as partial:
+        columns, tables, changed = _run(log, method, running, partial, say)
+        write_bundle(partial, method, columns, tables)
+    return Anonymized(bundle=read_bundle(target), changed=changed)
+
+
+def histograms(log: Log, method: Method, *, engine: Engine | None = None) -> dict[str, pa.Table]:
+    """What a bundle would count, without one: by kind, those alone that the method gives.
+
+    Args:
+        log: What to anonymise.
+        method: How.
+        engine: Where to run; where the log is, or an embedded DuckDB, if not given.
+    """
+    method.check(log.columns.given())
+    running = log.on(engine)
+    check_engine(method, running)
+    with running:
+        folder = running.directory if isinstance(running, DuckDB) else None
+        return _run(log, method, running, folder, lambda _: None)[1]
+
+
+def _run(
+    log: Log, method: Method, engine: Engine, folder: Path | None, say: Say
+) -> tuple[tuple[str, ...], dict[str, pa.Table], list[Changed]]:
+    """The columns of the log that is written to the folder, its histograms, what was changed.
+
+    Without a folder nothing is written, and the rows are counted where they are.
+    """
+    say("reading the log")
+    source = open_log(log, engine)
+    tell_skipped(source.skipped, say)
+    check_users(count_users(source), method)
+    say(f"anonymising by {method.name}")
+    changed = method.apply(source, say)
+    say("counting keywords, queries and query pairs in the output")
+    columns = method.published(source.roles)
+    if not columns:
+        return columns, {"keywords": _counted(engine, [], "anonymous", ("keyword",))}, changed
+    if folder is None:
+        return columns, _histograms(_in_place(source, columns, method)), changed
+    _write_log(engine, columns, folder / "log.parquet", method)
+    reopened = _reopened(folder / "log.parquet", columns, method, engine)
+    return columns, _histograms(reopened), changed
+
+
+def check_users(users: int, method: Method) -> None:
+    """Refuse a log with too few users for a method."""
+    if users == 0:
+        raise LogError("no entry with a user id was understood: see `zealous inspect`")
+    if isinstance(method, AmongK) and method.k > users:
+        raise UsageError(
+            "k is larger than the number of users in the log: nobody can hide among so many; "
+            "choose a smaller k"
+        )
+
+
+def _write_log(engine: Engine, columns: tuple[str, ...], path: Path, method: Method) -> None:
+    """The rows in the order of their random ids: the order of the log's lines is not told."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    types = {"time": pa.timestamp("us"), "keywords": pa.list_(pa.string())}
+    fields = [(name, types.get(name, pa.string())) for name in columns]
+    schema = pa.schema(fields, metadata=metadata(method))
+    names = listed(identifier(name) for name in columns)
+    rows = Step("ordered", f"select {names} from anonymous order by {names}")
+    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+        for batch in engine.batches([rows]):
+            writer.write_batch(batch.cast(schema))
+
+
+def _reopened(path: Path, columns: tuple[str, ...], method: Method, engine: Engine) -> Source:
+    """The output as a log of its own, whose users are the ids: all that a recipient has."""
+    roles = {name: name for name in columns if name != "id"}
+    if method.session_ids:
+        roles["session"] = "id"
+    return open_log(read_log(path, columns=Columns(user="id", **roles)), engine)
+
+
+def _in_place(source: Source, columns: tuple[str, ...], method: Method) -> Source:
+    """The same, of rows that were not written."""
+    roles = {name: name for name in columns if name != "id"}
+    if method.session_ids:
+        roles["session"] = "id"
+    names = listed(f"{name} as {role}" for role, name in {"user": "id", **roles}.items())
+    return replace(
+        source,
+        entries=(Step("entries", f"select {names} from anonymous where id is not null"),),
+        roles=frozenset(["user", *roles]),
+        lists=frozenset(roles) & {"keywords"},
+    )
+
+
+def _histograms(source: Source) -> dict[str, pa.Table]:
+    """Of each kind that the output has: in how many ids each item is."""
+    found = {}
+    for kind in possible((keywords(_ANY), queries(_ANY), query_pairs(_ANY)), source.roles):
+        steps = [*source.entries, *kind.steps(source)]
+        found[kind.name()] = _counted(source.engine, steps, "items", kind.columns())
+    return found
+
+
+def _counted(engine: Engine, steps: list[Step], table: str, columns: Sequence[str]) -> pa.Table:
+    """Of each item in a table of (user, item...): how many users hold it."""
+    import pyarrow as pa
+
+    item = listed(identifier(name) for name in columns)
+    held = Step("held", f"select distinct user, {item} from {table}")
+    count = Step("histogram", f"select {item}, count(*) as count from held group by {item}")
+    schema = pa.schema([*((name, pa.string()) for name in columns), ("count", pa.int64())])
+    batches = engine.batches([*steps, held, count])
+    return pa.Table.from_batches([batch.cast(schema) for batch in batches], schema)

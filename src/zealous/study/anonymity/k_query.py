@@ -1,0 +1,91 @@
+"""Queries that at least k users asked, in sessions that nothing ties together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from zealous.engines.sql import Step
+from zealous.items import asked, has_word
+from zealous.logs.source import Source, count_users
+from zealous.study.anonymity.method import BySession, Changed, Say, Shows, new_id, new_secret
+from zealous.study.anonymity.sessions import candidates, cut, without_session
+
+
+@dataclass(frozen=True, kw_only=True)
+class KQuery(BySession):
+    """Drop the queries of fewer than k users and give each session an id of its own."""
+
+    name: ClassVar[str] = "k-query"
+    shows: ClassVar[Shows | None] = "frequent queries"
+    promises: ClassVar[str] = (
+        "each query of the output was asked by at least k users of the log, and "
+        "the ids, one a session, neither can be traced back nor tell which sessions are one user's."
+    )
+    lacks: ClassVar[str] = (
+        "whoever has k - 1 accounts asks a query from each and sees whether somebody else asked it "
+        "too; a session of frequent queries may be the only one of its kind, and whoever knows "
+        "a part of it, or its times, reads the rest."
+    )
+    origin: ClassVar[str] = (
+        'Adar, "User 4XXXXX9: Anonymizing Query Logs", Query Log Analysis workshop at WWW 2007'
+    )
+    counting: ClassVar[bool] = True
+
+    def apply(self, source: Source, say: Say = lambda _: None) -> list[Changed]:
+        """Store (user, id, time, query), the queries normalised."""
+        engine = source.engine
+        try:
+            engine.store("asked", [*source.entries, candidates(source)])
+            held = Step("held", "select distinct user, query from asked")
+            count = f"select query, count(*) >= {self.k} as kept from held group by query"
+            engine.store("counted", [held, Step("counted", count)])
+            # The pauses of all queries cut the sessions, but only the text of those kept is sorted.
+            kept = Step("kept", "select query from counted where kept")
+            marked = "select a.* exclude (query), kept.query as query from asked a left join kept"
+            marks = [kept, Step("marked", f"{marked} on a.query = kept.query")]
+            engine.store("in_sessions", [*marks, *cut(source, self.session_gap, "marked")])
+            session = new_id(new_secret(), "user", "session")
+            columns = f"user, {session} as id, {'time, ' if 'time' in source.roles else ''}query"
+            published = f"select {columns} from in_sessions where query is not null"
+            engine.store("anonymous", [Step("published", published)])
+            return _changed(source)
+        finally:
+            for table in ("asked", "counted", "in_sessions"):
+                engine.drop(table)
+
+
+def _changed(source: Source) -> list[Changed]:
+    """What is missing from `anonymous`, of what the log has."""
+    each = Step("each", "select user, session, count(query) as kept from in_sessions group by all")
+    numbers = "select count(*), count(*) filter (kept = 0), count(distinct user) filter (kept > 0)"
+    ((cut_off, lost, users),) = source.engine.rows([each, Step("n", f"{numbers} from each")])
+    rows, left, texts, texts_left = (
+        source.engine.rows([Step("n", f"select count(*) from {which}")])[0][0]
+        for which in ("asked", "anonymous", "counted", "counted where kept")
+    )
+    unknown, unseen = _without_session(source)
+    everybody = count_users(source)
+    return [
+        Changed(what="users suppressed", number=everybody - users, of=everybody),
+        Changed(what="sessions suppressed", number=lost, of=cut_off),
+        Changed(what="queries suppressed", number=rows + unknown - left, of=rows + unknown),
+        Changed(
+            what="distinct queries suppressed",
+            number=texts + unseen - texts_left,
+            of=texts + unseen,
+        ),
+    ]
+
+
+def _without_session(source: Source) -> tuple[int, int]:
+    """How many queries nobody can tell the session of, and how many different ones only there."""
+    query = f"select {asked(False)} as query from entries"
+    where = f"({without_session(source)}) and {has_word('query')}"
+    unseen = "count(distinct unknown.query) filter (where known.query is null)"
+    together = "unknown left join counted known on unknown.query = known.query"
+    steps = [
+        Step("unknown", f"{query} where {where}"),
+        Step("n", f"select count(*), {unseen} from {together}"),
+    ]
+    return source.engine.rows([*source.entries, *steps])[0]

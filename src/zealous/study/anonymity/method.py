@@ -1,0 +1,156 @@
+"""What the methods share: their shape, what they report to the owner, and ids that lead nowhere."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Literal
+
+from zealous.engines.duckdb import DuckDB
+from zealous.engines.engine import Engine
+from zealous.engines.sql import literal
+from zealous.errors import UsageError
+from zealous.logs.source import Source
+from zealous.privacy.guarantee import SESSION_GAP, whole
+
+Say = Callable[[str], None]
+Shows = Literal[
+    "words", "tokens", "frequent queries", "frequent words", "similar sessions", "similar histories"
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Changed:
+    """Internal: how much of the log a method has suppressed, shortened, deleted or added.
+
+    Attributes:
+        what: What was changed, as in "users suppressed".
+        number: How many.
+        of: Of how many there were.
+    """
+
+    what: str
+    number: int
+    of: int
+
+    @property
+    def share(self) -> float:
+        """The share that was changed."""
+        return self.number / self.of if self.of else 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method:
+    """A way to anonymise a log, which is not differentially private.
+
+    A method leaves the table `anonymous` on the engine. Its column `user` tells whose each row is
+    and never leaves; the columns of `published` do.
+    """
+
+    name: ClassVar[str]
+    promises: ClassVar[str]
+    lacks: ClassVar[str]
+    origin: ClassVar[str]
+    session_ids: ClassVar[bool] = False
+    """Whether an id of the output stands for a session; else it stands for a user."""
+    counting: ClassVar[bool] = False
+    """Whether its steps yield the same rows each time they are run: such a method can be counted on
+    Spark, which runs them whenever they are read."""
+
+    shows: ClassVar[Shows | None] = None
+    """What an output shows of a log, which decides how it is attacked; None where nothing fits."""
+
+    def published(self, roles: Collection[str]) -> tuple[str, ...]:
+        """The columns of the log it gives; none where it gives a histogram of keywords alone."""
+        return ("id", *(["time"] if "time" in roles else []), "query")
+
+    def check(self, roles: Collection[str]) -> None:
+        """Refuse a log whose columns do not allow the method."""
+        if "query" not in roles:
+            raise UsageError(f"{self.name} needs a column with the query: say --query COLUMN")
+
+    def apply(self, source: Source, say: Say = lambda _: None) -> list[Changed]:
+        """Store `anonymous` on the engine and tell the owner what was changed."""
+        raise NotImplementedError
+
+    def settings(self) -> Mapping[str, Any]:
+        """The parameters, for the recipient to know."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+def check_engine(method: Method, engine: Engine) -> None:
+    """Refuse a method that does more than an engine can."""
+    if not (method.counting or isinstance(engine, DuckDB)):
+        raise UsageError(
+            f"{method.name} does more than count, and does not run on Spark: give it a log on this "
+            "machine"
+        )
+
+
+def check_k(k: int) -> None:
+    """Refuse a k that hides nobody."""
+    if whole(k, "k") < 2:
+        raise UsageError("k must be at least 2: among one, nobody is hidden")
+
+
+@dataclass(frozen=True, kw_only=True)
+class AmongK(Method):
+    """A method that hides each among k.
+
+    Attributes:
+        k: How many different users there must be.
+    """
+
+    k: int
+
+    def __post_init__(self) -> None:
+        """Check before anything is read."""
+        check_k(self.k)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BySession(AmongK):
+    """A method that cuts the log into sessions, as publishing does, and gives each a new id.
+
+    Attributes:
+        session_gap: Minutes without a query that end a session, where the log has no session ids.
+    """
+
+    session_gap: int = SESSION_GAP
+    session_ids: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        """Check before anything is read."""
+        super().__post_init__()
+        if whole(self.session_gap, "session_gap") > _YEAR:
+            raise UsageError("session_gap must be at most a year, which is 525600 minutes")
+
+    def check(self, roles: Collection[str]) -> None:
+        """Refuse a log whose columns do not allow the method."""
+        super().check(roles)
+        if not {"time", "session"} & set(roles):
+            raise UsageError(
+                f"{self.name} works on sessions, and the log has neither times nor session ids: "
+                "say --time COLUMN or --session COLUMN"
+            )
+
+
+_YEAR = 525_600
+
+
+def new_secret() -> str:
+    """192 random bits, to be forgotten; short, so that most ids take one block of the hash."""
+    return secrets.token_urlsafe(24)
+
+
+def new_id(secret: str, *parts: str) -> str:
+    """SQL: an id that nobody without the secret, which is forgotten, can trace back.
+
+    Args:
+        secret: What `new_secret` gave.
+        parts: Expressions that say what the id stands for.
+    """
+    # Lengths tell where each part ends, so that no two lists of parts are joined to the same text.
+    joined = " || ".join(f"length({p}::varchar)::varchar || ':' || {p}::varchar" for p in parts)
+    return f"left(sha256({literal(secret)} || {joined}), 16)"

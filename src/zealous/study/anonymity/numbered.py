@@ -1,0 +1,72 @@
+"""Between the engine, which holds texts, and the grouping of sets, which works on numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from zealous.engines.engine import Engine
+from zealous.engines.sql import Step, listed
+
+if TYPE_CHECKING:
+    from zealous.study.anonymity.sets import Ints, Sets
+
+TABLES = ("numbered_sets", "numbered_items")
+
+
+def numbered(engine: Engine, steps: Sequence[Step], columns: Sequence[str]) -> Sets:
+    """Number the sets and items that the steps yield, in the order of their contents.
+
+    It leaves the tables `numbered_sets`: (user, ..., number, owner), and `numbered_items`:
+    (item, number), so that no order of the log's lines gives other numbers.
+
+    Args:
+        engine: Where the log is.
+        steps: The last one yields the columns of a set and `item`; rows may come twice.
+        columns: What tells sets apart: the user, and what is needed beside.
+    """
+    from zealous.study.anonymity.sets import sets_of
+
+    names = listed(columns)
+    for table in ("held_items", *TABLES):
+        engine.drop(table)
+    engine.store("held_items", [*steps, Step("h", f"select distinct * from {steps[-1].name}")])
+    owner = "dense_rank() over (order by user) - 1 as owner"
+    numbers = f"select *, row_number() over (order by {names}) - 1 as number, {owner} from listed"
+    listing = Step("listed", f"select distinct {names} from held_items")
+    engine.store("numbered_sets", [listing, Step("numbers", numbers)])
+    items = Step("listed", "select distinct item from held_items")
+    number = "select item, row_number() over (order by item) - 1 as number from listed"
+    engine.store("numbered_items", [items, Step("numbers", number)])
+    numbers_of, items_of = _fetched(
+        engine,
+        f"select s.number, i.number from held_items join numbered_sets s using ({names}) "
+        "join numbered_items i using (item) order by 1, 2",
+        2,
+    )
+    (owners,) = _fetched(engine, "select owner from numbered_sets order by number", 1)
+    engine.drop("held_items")
+    return sets_of(numbers_of, items_of, owners)
+
+
+def give_back(engine: Engine, name: str, **columns: Ints) -> None:
+    """Let columns of numbers be selected from under a name."""
+    import pyarrow as pa
+
+    engine.put(name, pa.table(columns))
+
+
+def forget(engine: Engine) -> None:
+    """Drop the tables of numbers."""
+    for table in TABLES:
+        engine.drop(table)
+
+
+def _fetched(engine: Engine, sql: str, columns: int) -> list[Ints]:
+    import numpy as np
+
+    parts: list[list[Any]] = [[np.zeros(0, np.int64)] for _ in range(columns)]
+    for batch in engine.batches([Step("fetched", sql)]):
+        for part, column in zip(parts, batch.columns, strict=True):
+            part.append(column.to_numpy())
+    return [np.concatenate(part) for part in parts]

@@ -1,0 +1,55 @@
+"""Sessions as publishing has them: the log's own, or what lies between two long pauses."""
+
+from __future__ import annotations
+
+from zealous.engines.sql import Step
+from zealous.items import asked, has_word, visible
+from zealous.logs.source import Source
+
+
+def sessions(source: Source, gap: int) -> list[Step]:
+    """The steps from the entries to `sessions`: (user, session, time, query), one row a query.
+
+    Entries of which nobody can tell the session are left out, and so are queries without a word.
+    `session` tells the sessions of one user apart. `time` is there where the log has times.
+
+    Args:
+        source: The log.
+        gap: Minutes without a query that end a session, where the log has no session ids.
+    """
+    return [candidates(source), *cut(source, gap, "candidates")]
+
+
+def candidates(source: Source) -> Step:
+    """The step from the entries to `candidates`: (user, session, time, query), normalised.
+
+    `session` and `time` are there where the log has them.
+    """
+    columns = ["user", *(role for role in ("session", "time") if role in source.roles)]
+    known = f"not ({without_session(source)}) and {has_word('query')}"
+    select = f"select {', '.join(columns)}, {asked(False)} as query from entries where {known}"
+    return Step("candidates", select)
+
+
+def cut(source: Source, gap: int, table: str) -> list[Step]:
+    """The steps from a table of candidates to `sessions`, which has the column `session`."""
+    if "session" in source.roles:
+        return [Step("sessions", f"select * from {table}")]
+    ordered = "over (partition by user order by time)"
+    pause = f"time > lag(time) {ordered} + interval {gap} minute"
+    return [
+        Step("paused", f"select *, coalesce(({pause})::integer, 1) as new from {table}"),
+        Step(
+            "sessions",
+            # Rows of the same moment belong together, whatever order the engine takes them in.
+            "select user, time, query, sum(new) over (partition by user order by time "
+            "range between unbounded preceding and current row)::bigint as session from paused",
+        ),
+    ]
+
+
+def without_session(source: Source) -> str:
+    """SQL: nobody can tell the session of an entry; a blank session id is none."""
+    if "session" in source.roles:
+        return f"session is null or not {visible('session')}"
+    return "time is null"

@@ -1,0 +1,211 @@
+"""The active attack: an attacker with accounts of her own finds out what somebody asked.
+
+For each of many users a coin decides whether what she alone asked stays in the log. The
+attacker plants entries, sees the output and nothing else, and decides for each user. Whoever learns
+nothing is right in half of the cases. Her rule is the same everywhere: the user has asked it if the
+output shows it more often than it would show what the attacker alone has asked.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from zealous.engines.duckdb import DuckDB
+from zealous.errors import UsageError
+from zealous.files.scratch import working_directory
+from zealous.items import queries
+from zealous.logs.log import Log
+from zealous.privacy.guarantee import Guarantee, whole
+from zealous.release.publish import publish
+from zealous.study.anonymity import Method, anonymize
+from zealous.study.anonymity.method import Say
+from zealous.study.attacks.planted import Plants, choose, play
+from zealous.study.attacks.plots import Knowing, Plot, copies, counts, plot
+from zealous.study.attacks.rate import Rate
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True, kw_only=True)
+class Active:
+    """How often the attacker was right.
+
+    Attributes:
+        name: What was attacked.
+        rate: Right decisions; one half is guessing. Of none where the log has nothing to guess.
+        accounts: How many accounts one guess takes.
+        knows: What she knew of each user before, in a sentence.
+        bound: The largest chance to be right that the guarantee allows; None where nothing is
+            guaranteed. A rate of a few guesses may lie above it by luck.
+    """
+
+    name: str
+    rate: Rate
+    accounts: int
+    knows: str
+    bound: float | None = None
+
+
+def active(
+    log: Log,
+    method: Method,
+    *,
+    victims: int,
+    seed: int,
+    knowing: Knowing = "all",
+    engine: DuckDB | None = None,
+    say: Say = lambda _: None,
+) -> Active:
+    """Attack a method that is not differentially private.
+
+    Args:
+        log: What `stage` gave.
+        method: What to attack.
+        victims: How many users to guess; fewer where the log has no more.
+        seed: Fixes the users and the coins.
+        knowing: What the attacker knows; see `plot`.
+        engine: Where to run; an embedded DuckDB where not given.
+        say: Receives progress, for the owner's eyes.
+    """
+    how = plot(method, seed=seed, knowing=knowing)
+    say("choosing whom to guess")
+    guesses = choose(log, victims=victims, seed=seed, gap=how.plants.gap, engine=engine)
+    decided = []
+    if len(guesses):
+        decided = decide(log, method, how, guesses, engine=engine, say=say)
+    return Active(
+        name=method.name, rate=right(decided, guesses), accounts=how.accounts, knows=how.knows
+    )
+
+
+def decide(
+    log: Log,
+    method: Method,
+    how: Plot,
+    guesses: pa.Table,
+    *,
+    engine: DuckDB | None = None,
+    say: Say = lambda _: None,
+) -> list[bool]:
+    """Play once, for all guesses together, and say of each whether it was asked.
+
+    Args:
+        log: What `stage` gave.
+        method: What to attack.
+        how: The attack.
+        guesses: What `choose` gave; its coins make the log, and are not looked at afterwards.
+        engine: Where to run; an embedded DuckDB where not given.
+        say: Receives progress, for the owner's eyes.
+    """
+    with working_directory(engine.temporary if engine else None) as folder:
+        played = play(log, guesses, how.plants, folder / "log.parquet", engine)
+        out = folder / "anonymous"
+        bundle = anonymize(out, played, method, engine=engine, say=say).bundle
+        seen = how.seen(bundle, guesses[how.guess].to_pylist())
+    return [count > how.alone for count in seen]
+
+
+def right(decided: list[bool], guesses: pa.Table) -> Rate:
+    """How many decisions agree with the coins."""
+    agree = [
+        said == truth for said, truth in zip(decided, guesses["heads"].to_pylist(), strict=True)
+    ]
+    return Rate(successes=sum(agree), trials=len(agree))
+
+
+def active_zealous(
+    log: Log,
+    goal: Guarantee,
+    *,
+    items_per_user: int,
+    victims: int,
+    accounts: int,
+    seed: int,
+    releases: int = 1,
+    engine: DuckDB | None = None,
+) -> Active:
+    """Attack a release of queries by ZEALOUS, with true noise and a budget that nobody tracks.
+
+    The first queries of each user are published, and what is guessed is one of them: so bounding
+    never takes the guess away, and the attacker has the best case. Her rule is the best there is,
+    whatever the number of accounts: the noise is symmetric and falls to both sides, so that a count
+    above what was planted is likelier with the user, and a lower one, or none, is not. Well above
+    tau' she is right with probability 1 / (1 + exp(-1 / lambda)), which is less than the bound: one
+    guess moves one count, and the guarantee is for all that a user's history can move.
+
+    Args:
+        log: What `stage` gave.
+        goal: The guarantee of the release; its users must include the planted accounts.
+        items_per_user: m; an account serves so many guesses.
+        victims: How many users to guess; fewer where the log has no more.
+        accounts: How many accounts ask each guess. With k - 1 nothing is shown; well above tau'
+            every guess is, and the noise alone protects it.
+        seed: Fixes the users and the coins, not the noise.
+        releases: How many releases to attack, one by one: the noise of each is its own, and so is
+            what she makes of it.
+        engine: Where to run; an embedded DuckDB where not given.
+    """
+    if goal.unit != "user":
+        raise UsageError("the attack guesses what a user asked: choose the unit user")
+    whole(accounts, "accounts")
+    guesses = choose(log, victims=victims, seed=seed, among_first=items_per_user, engine=engine)
+    decided = []
+    if len(guesses):
+        planted = _asked_by(accounts, items_per_user)
+        with working_directory(engine.temporary if engine else None) as folder:
+            played = play(log, guesses, planted, folder / "log.parquet", engine)
+            for _ in range(releases):
+                release = publish(
+                    played,
+                    goal,
+                    [queries(items_per_user)],
+                    select="first",
+                    accept_delta=True,
+                    account=None,
+                    engine=engine,
+                )
+                seen = counts(release["queries"], guesses["query"].to_pylist())
+                decided.append([count > accounts for count in seen])
+    return Active(
+        name="zealous",
+        rate=Rate(
+            successes=sum(right(each, guesses).successes for each in decided),
+            trials=len(guesses) * len(decided),
+        ),
+        accounts=accounts,
+        knows="a query that nobody else asks, and that it would be among her first.",
+        bound=most_right(goal),
+    )
+
+
+def _asked_by(accounts: int, items_per_user: int) -> Plants:
+    """Each guess from so many accounts, of which each serves as many guesses as count."""
+    own = f"number // {items_per_user} * {accounts} + account as account"
+    return Plants(sql=f"select {own}, number, query from {copies(accounts)}")
+
+
+def most_right(goal: Guarantee) -> float:
+    """The largest share of fair coins that anybody can tell from a release with this guarantee.
+
+    Let p be the chance that she says heads when it is heads, q when it is tails. The two logs
+    differ in one user's history, so under `replace` they are neighbours. Both guarantees give
+    p <= exp(epsilon) q + delta and 1 - q <= exp(epsilon) (1 - p) + delta. Added, with
+    s = (p + 1 - q) / 2, the chance to be right: s <= exp(epsilon) (1 - s) + delta, hence
+
+        s <= (exp(epsilon) + delta) / (1 + exp(epsilon)).
+
+    Under `add-remove` the two logs are two steps apart, by the log without the user: 2 epsilon for
+    epsilon and (1 + exp(epsilon)) delta for delta.
+
+    >>> from zealous.privacy.guarantee import ProbabilisticDP
+    >>> round(most_right(ProbabilisticDP(epsilon=1, delta="0.001", users=1000)), 4)
+    0.7313
+    """
+    # Divided by exp(epsilon), nothing overflows.
+    small, delta = math.exp(-goal.epsilon), float(goal.delta)
+    if goal.neighbors == "replace":
+        return (1 + small * delta) / (1 + small)
+    return min(1.0, (1 + small * (1 + small) * delta) / (1 + small * small))

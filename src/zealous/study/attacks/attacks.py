@@ -1,0 +1,317 @@
+"""All attacks on one log: methods down, attacks across."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from zealous.engines.duckdb import DuckDB
+from zealous.errors import UsageError
+from zealous.files.scratch import working_directory
+from zealous.items import keywords, queries, query_pairs
+from zealous.logs.log import Log
+from zealous.logs.source import count_users, open_log
+from zealous.privacy.calibrate import calibrate
+from zealous.privacy.guarantee import Number, ProbabilisticDP, whole
+from zealous.release.publish import publish
+from zealous.study.anonymity import METHODS, Bundle, Method, anonymize, check_users, named
+from zealous.study.anonymity.method import Say, check_k
+from zealous.study.attacks.active import Active, active, active_zealous
+from zealous.study.attacks.alignment import Aligned, alignment
+from zealous.study.attacks.plots import knowledge
+from zealous.study.attacks.presence import Presence, presence
+from zealous.study.attacks.rate import Rate
+from zealous.study.attacks.staged import halves, stage
+from zealous.study.attacks.uniqueness import READABLE, uniqueness
+from zealous.study.attacks.vanity import ASKERS, Survived, vanity
+from zealous.version import VERSION
+
+ZEALOUS = "ZEALOUS"
+_PERSONAL = ("pseudonym", "scrub", "token-hash", "k-query")  # queries with their times
+_KNOWN = 3  # queries known, in the summary
+_RELEASES = 5  # of ZEALOUS, each with new noise, so that its rate is not one draw of luck
+_WELL_ABOVE = 3  # so many times what ZEALOUS needs to show a query, the noise alone protects it
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """How the attacks are made.
+
+    Attributes:
+        k: Among how many users the anonymity methods hide each.
+        epsilon: Of the ZEALOUS release that is attacked, under probabilistic differential privacy.
+        delta: Of that release.
+        items_per_user: m, of that release.
+        victims: How many people the active attack is tried on.
+        sample: How many people, or queries, the other attacks are tried on.
+        seed: Fixes who they are. The noise and the ids are new in every run.
+    """
+
+    k: int
+    epsilon: Number = 1
+    delta: Number = "0.001"
+    items_per_user: int = 1
+    victims: int = 300
+    sample: int = 2_000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Check before anything is read."""
+        check_k(self.k)
+        for name in ("items_per_user", "victims", "sample"):
+            whole(getattr(self, name), name)
+        if not 0 <= self.seed < 2**63:
+            raise UsageError("seed must be at least 0 and below 2^63")
+        self.goal(users=1)
+
+    def goal(self, users: int) -> ProbabilisticDP:
+        """The guarantee for a log of so many users."""
+        return ProbabilisticDP(epsilon=self.epsilon, delta=self.delta, users=users)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attacked:
+    """What an attacker gets from one method; None where an attack does not apply.
+
+    Attributes:
+        method: Its name.
+        seen: Whether a person's rare query, and its rare word, can be seen in the output at all.
+        active: Each way of deciding presence with accounts of one's own.
+        picked_out: Users picked out by 1, 2, ... known queries.
+        personal: What is left of personal queries, by kind; on generated logs only.
+        aligned: How many tokens are read back.
+    """
+
+    method: str
+    seen: Presence
+    active: list[Active]
+    picked_out: list[Rate] | None = None
+    personal: list[Survived] | None = None
+    aligned: list[Aligned] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attacks:
+    """What came of it.
+
+    Attributes:
+        settings: How the attacks were made.
+        users: How many users the log has.
+        synthetic: Whether it was generated.
+        rows: What an attacker gets from each method, ZEALOUS last.
+    """
+
+    settings: Settings
+    users: int
+    synthetic: bool
+    rows: list[Attacked]
+
+
+def attack(
+    log: Log,
+    settings: Settings,
+    *,
+    methods: Sequence[str] = tuple(METHODS),
+    reference: Log | None = None,
+    synthetic: bool = False,
+    engine: DuckDB | None = None,
+    say: Say = lambda _: None,
+) -> Attacks:
+    """Attack each method, and ZEALOUS, on the same log. The figures are for the log's owner.
+
+    Args:
+        log: The log, with users, times and queries.
+        settings: How.
+        methods: Which methods; ZEALOUS is always among them.
+        reference: Another log of the same language, to read tokens back by; where not given, one
+            half of the users' entries serves to read those of the other half.
+        synthetic: Whether the log was generated, so that it is known which queries are personal.
+        engine: Where to run; an embedded DuckDB where not given.
+        say: Receives progress.
+    """
+    running = engine or DuckDB()
+    with working_directory(running.temporary) as folder:
+        say("reading the log")
+        staged = stage(log, folder / "log.parquet", running)
+        if reference is not None:
+            reference = stage(reference, folder / "reference.parquet", running)
+        chosen = [named(name, k=settings.k) for name in dict.fromkeys(methods)]
+        users = _users(staged, chosen, running)
+        rows = []
+        for number, method in enumerate(chosen, 1):
+            name = method.name
+            say(f"attacking {name} ({number} of {len(chosen) + 1})")
+            bundle = anonymize(folder / name, staged, method, engine=running).bundle
+            row = _attacked(staged, method, bundle, settings, running)
+            if synthetic and name in _PERSONAL:
+                row = replace(row, personal=vanity(staged, bundle, engine=running))
+            if name == "token-hash":
+                row = replace(row, aligned=_aligned(staged, bundle, reference, folder, running))
+            rows.append(row)
+        say(f"attacking {ZEALOUS} ({len(chosen) + 1} of {len(chosen) + 1})")
+        rows.append(_zealous(staged, users, settings, running))
+    return Attacks(settings=settings, users=users, synthetic=synthetic, rows=rows)
+
+
+def _users(log: Log, methods: Sequence[Method], engine: DuckDB) -> int:
+    """How many there are; refused before the first attack if one of the methods would refuse."""
+    with engine as running:
+        users = count_users(open_log(log, running))
+    for method in methods:
+        check_users(users, method)
+    return users
+
+
+def _attacked(
+    log: Log, method: Method, bundle: Bundle, settings: Settings, engine: DuckDB
+) -> Attacked:
+    seen = presence(
+        log,
+        bundle.tables,
+        bundle.log(),
+        sample=settings.sample,
+        seed=settings.seed,
+        engine=engine,
+    )
+    tried = [
+        active(
+            log,
+            method,
+            victims=settings.victims,
+            seed=settings.seed,
+            knowing=knowing,
+            engine=engine,
+        )
+        for knowing in knowledge(method)
+    ]
+    picked_out = None
+    if method.name in READABLE:
+        picked_out = uniqueness(
+            log, bundle, users=settings.sample, seed=settings.seed, engine=engine
+        )
+    return Attacked(method=method.name, seen=seen, active=tried, picked_out=picked_out)
+
+
+def _aligned(
+    log: Log, bundle: Bundle, reference: Log | None, folder: Path, engine: DuckDB
+) -> list[Aligned] | None:
+    if reference is not None:
+        return alignment(log, bundle, reference, engine=engine)
+    hashed, known = halves(log, folder, engine)
+    if not all(pq.read_metadata(half.paths[0]).num_rows for half in (hashed, known)):
+        return None  # one user has no other half
+    half = anonymize(folder / "half", hashed, named("token-hash"), engine=engine).bundle
+    return alignment(hashed, half, known, engine=engine)
+
+
+def _zealous(log: Log, users: int, settings: Settings, engine: DuckDB) -> Attacked:
+    """A release of the same log, and releases of logs into which the attacker has planted."""
+    goal, m = settings.goal(users), settings.items_per_user
+    kinds = [keywords(m), queries(m), query_pairs(m)]
+    release = publish(log, goal, kinds, accept_delta=True, account=None, engine=engine)
+    seen = presence(
+        log, release.tables, None, sample=settings.sample, seed=settings.seed, engine=engine
+    )
+    above = _WELL_ABOVE * calibrate(goal, m).tau_prime
+    tried = [
+        active_zealous(
+            log,
+            settings.goal(users + accounts * settings.victims),
+            items_per_user=m,
+            victims=settings.victims,
+            accounts=accounts,
+            releases=_RELEASES,
+            seed=settings.seed,
+            engine=engine,
+        )
+        for accounts in (settings.k - 1, above)
+    ]
+    return Attacked(method=ZEALOUS, seen=seen, active=tried)
+
+
+def as_object(found: Attacks) -> dict[str, Any]:
+    """The rates as plain values, for JSON and for the picture."""
+    settings, goal = found.settings, found.settings.goal(found.users)
+    return {
+        "internal": not found.synthetic,
+        "synthetic": found.synthetic,
+        "users": found.users,
+        "k": settings.k,
+        "victims": settings.victims,
+        "sample": settings.sample,
+        "seed": settings.seed,
+        "software": {"name": "zealous", "version": VERSION},
+        "zealous": {
+            "guarantee": goal.definition,
+            "epsilon": float(goal.epsilon),
+            "delta": float(goal.delta),
+            "items_per_user": settings.items_per_user,
+        },
+        "methods": [
+            {
+                "method": row.method,
+                "summary": _summary(row),
+                "seen": {"query": _rate(row.seen.query), "word": _rate(row.seen.word)},
+                "active": [
+                    {
+                        "accounts": each.accounts,
+                        "knows": each.knows,
+                        **_rate(each.rate),
+                        "bound": each.bound,
+                    }
+                    for each in row.active
+                ],
+                "picked_out": row.picked_out and [_rate(each) for each in row.picked_out],
+                "personal": row.personal
+                and [{"kind": each.kind, **_rate(each.rate)} for each in row.personal],
+                "aligned": row.aligned
+                and [
+                    # No interval: tokens are matched together, so one error makes another.
+                    {
+                        "how": each.how,
+                        "top": each.top,
+                        "successes": each.recovered.successes,
+                        "trials": each.recovered.trials,
+                        "share": each.recovered.share,
+                        "weighted": each.weighted,
+                    }
+                    for each in row.aligned
+                ],
+            }
+            for row in found.rows
+        ],
+    }
+
+
+def _summary(row: Attacked) -> dict[str, float | None]:
+    """The share that each attack reaches at its best; None where it does not apply."""
+    people = [each.rate.share for each in row.personal or [] if each.kind == ASKERS]
+    back = [each.weighted for each in row.aligned or [] if each.top is None]
+    right = [each.rate.share for each in row.active]
+    return {
+        "query_seen": row.seen.query.share,
+        "word_seen": row.seen.word.share,
+        "active": _best(right),
+        "picked_out": row.picked_out[_KNOWN - 1].share if row.picked_out else None,
+        "personal": people[0] if people else None,
+        "read_back": _best(back),
+    }
+
+
+def _best(shares: Sequence[float | None]) -> float | None:
+    return max((share for share in shares if share is not None), default=None)
+
+
+def _rate(rate: Rate) -> dict[str, Any]:
+    low, high = rate.interval()
+    return {
+        "successes": rate.successes,
+        "trials": rate.trials,
+        "share": rate.share,
+        "low": low,
+        "high": high,
+    }

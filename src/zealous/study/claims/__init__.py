@@ -1,0 +1,1 @@
+"""What the paper found, each claim judged by what was measured."""

@@ -1,0 +1,332 @@
+"""The composition: from a log to a study of what each method leaves of it, and from releases."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from zealous.engines.duckdb import DuckDB
+from zealous.engines.engine import Engine
+from zealous.engines.spark import OnCluster
+from zealous.errors import ReleaseError, UsageError, reason
+from zealous.files.folder import check_new, new_folder
+from zealous.files.places import Place, Remote
+from zealous.files.scratch import working_directory
+from zealous.logs.log import Log, is_synthetic
+from zealous.study.grid.study import Study
+from zealous.version import VERSION
+
+if TYPE_CHECKING:
+    from zealous.audit.own import OwnAudit
+    from zealous.mechanisms import Mechanism
+    from zealous.study.anonymity import Method
+    from zealous.study.claims.findings import Finding
+    from zealous.study.grid.results import Results
+    from zealous.study.measures.caching import Documents
+    from zealous.study.releases.truth import OwnMeasure
+
+Say = Callable[[str], None]
+_DOCUMENTS = {
+    "corpus": "Document frequencies are those of a synthetic corpus of 25 million pages, with the "
+    "vocabulary of the synthetic logs.",
+    "file": "Document frequencies are those of the file that was given.",
+    "own": "Document frequencies are those of the function that was given.",
+}
+_UNTOLD = " at 0x"  # in what Python prints of an object that does not say what it holds
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compared:
+    """What came of a study. Internal: it compares with the truth.
+
+    Attributes:
+        study: The settings.
+        results: All figures.
+        findings: What the paper found, beside what was found here.
+        audits: What was proven against the claims of mechanisms of one's own.
+        directory: Where the report is; None where none was asked for.
+    """
+
+    study: Study
+    results: Results
+    findings: list[Finding]
+    audits: list[OwnAudit]
+    directory: Path | None
+
+
+def compare(
+    log: Log,
+    study: Study | None = None,
+    *,
+    methods: Sequence[Mechanism | Method] = (),
+    measures: Sequence[OwnMeasure] = (),
+    documents: Documents | Path | None = None,
+    output: str | Path | None = None,
+    engine: Engine | None = None,
+    say: Say = lambda _: None,
+) -> Compared:
+    """Compare ZEALOUS with the anonymity methods, and with one's own, on a log.
+
+    What it returns and writes is internal: true figures, and noise that can be repeated.
+
+    Args:
+        log: The log.
+        study: What is tried; the paper's grid where not given.
+        methods: Mechanisms and anonymity methods of one's own, see docs/extend.md.
+        measures: Measures of one's own.
+        documents: How many documents contain each keyword: a file with the columns keyword and
+            documents, or a function; a synthetic corpus where not given.
+        output: A new directory for the report and the figures, or one in which the same study was
+            broken off: it is taken up there.
+        engine: Where to run; where the log is, or an embedded DuckDB, if not given.
+        say: Receives progress.
+    """
+    from zealous.study.claims.findings import findings
+    from zealous.study.grid.candidates import check_own
+    from zealous.study.grid.run import TAKEN, Grid, check_kinds, run
+    from zealous.study.grid.workspace import workspace
+    from zealous.study.releases.truth import check_measures
+
+    study = study or Study()
+    check_own(methods, TAKEN)
+    check_measures(measures)
+    grid = Grid(
+        study=study,
+        log=log,
+        methods=methods,
+        measures=measures,
+        documents=Path(documents) if isinstance(documents, str) else documents,
+    )
+    running = log.on(engine)
+    _check_engine(methods, running)
+    check_kinds(grid)
+    with _directory(output, running) as directory:
+        kept = workspace(directory, _identity(grid))
+        with kept.or_nothing():
+            results, left_out = run(grid, kept, running, say)
+        audits = _audits(methods, say)
+        found = Compared(
+            study=study,
+            results=results,
+            findings=findings(results, study),
+            audits=audits,
+            directory=None if output is None else directory,
+        )
+        if output is not None:
+            say("drawing the report")
+            with _writing(directory):
+                _write(found, grid, left_out, directory)
+            kept.finish()
+    return found
+
+
+def evaluate(
+    releases: Sequence[str | Path],
+    log: Log,
+    *,
+    documents: Documents | Path | None = None,
+    measures: Sequence[OwnMeasure] = (),
+    output: str | Path | None = None,
+    engine: Engine | None = None,
+    say: Say = lambda _: None,
+) -> Results:
+    """Measure how much of a log given releases keep.
+
+    What it returns and writes is internal: it compares with the truth.
+
+    Args:
+        releases: Directories: of `zealous publish`, of `zealous anonymize`, or with tables in the
+            same layout, such as queries.parquet with the columns query and count.
+        log: The log that they were made from.
+        documents: As for `compare`.
+        measures: Measures of one's own.
+        output: A new directory for the figures.
+        engine: Where to run; where the log is, or an embedded DuckDB, if not given.
+        say: Receives progress.
+    """
+    from zealous.study.grid.workspace import check_apart, mark, workspace
+    from zealous.study.measures.measure import measured
+    from zealous.study.releases.given import alike, read_given
+    from zealous.study.releases.truth import check_measures
+
+    check_measures(measures)
+    target = None if output is None else Path(output)
+    if target is not None:
+        check_apart(target)
+        check_new(target)
+    given = read_given([Path(each) for each in releases])
+    asked = alike(given, log, say)
+    running = log.on(engine)
+    with _directory(None, running) as directory:
+        results = measured(
+            given,
+            log,
+            asked,
+            workspace(directory, {}),
+            documents=Path(documents) if isinstance(documents, str) else documents,
+            own=measures,
+            engine=running,
+            say=say,
+        )
+    if target is not None:
+        with new_folder(target, "evaluation", mode=0o700) as partial:
+            mark(partial, {"releases": [each.name for each in given], "software": VERSION})
+            _write_results(results, partial)
+    return results
+
+
+@contextmanager
+def _directory(output: str | Path | None, engine: Engine) -> Iterator[Path]:
+    if output is not None:
+        yield Path(output)
+        return
+    where = engine.temporary if isinstance(engine, DuckDB) else None
+    with working_directory(where) as made:
+        yield made / "study"
+
+
+@contextmanager
+def _writing(directory: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise ReleaseError(
+            f"{directory} cannot be written: {reason(error)}. The same command takes it up again"
+        ) from None
+
+
+def _identity(grid: Any) -> dict[str, Any]:
+    """All that the figures depend on, to know an unfinished study again."""
+    excluded, documents = grid.log.cleaning.exclude_users, grid.documents
+    return {
+        "study": grid.study.as_object(),
+        "log": [_file(path) for path in grid.log.paths],
+        "read_as": repr(replace(grid.log, engine=None)),
+        "engine": "duckdb" if grid.log.engine is None else "spark",
+        "excluded": _file(excluded) if excluded else None,
+        "methods": [_code(each) for each in grid.methods],
+        "measures": [_code(each) for each in grid.measures],
+        "documents": _file(documents)
+        if isinstance(documents, Path)
+        else (documents and _code(documents)),
+        "software": VERSION,
+    }
+
+
+def _file(path: Place | OnCluster) -> list[Any]:
+    """A file as it is now; never the same twice where only Spark can look."""
+    if isinstance(path, OnCluster):
+        return [path.name, secrets.token_hex(8)]
+    if isinstance(path, Remote):
+        return [str(path), path.seen]
+    try:
+        found = path.stat()
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {reason(error)}") from None
+    return [str(path), found.st_size, found.st_mtime_ns]
+
+
+def _code(own: object) -> str:
+    """What somebody's own code is; never the same twice where that cannot be told."""
+    try:
+        if inspect.isroutine(own):
+            given = [getattr(own, name, None) for name in ("__defaults__", "__kwdefaults__")]
+            state = (inspect.getclosurevars(own).nonlocals, given)
+            told = f"{inspect.getsource(own)} {state!r}"
+        else:
+            told = f"{inspect.getsource(type(own))} {vars(own)!r}"
+    except (OSError, TypeError):
+        told = _UNTOLD
+    if _UNTOLD in told:
+        told = secrets.token_hex(8)
+    return hashlib.sha256(told.encode()).hexdigest()
+
+
+def _check_engine(methods: Sequence[Mechanism | Method], engine: Engine) -> None:
+    """Refuse methods of one's own that the engine cannot run; others are left out."""
+    from zealous.study.anonymity import Method, check_engine
+
+    for method in methods:
+        if isinstance(method, Method):
+            check_engine(method, engine)
+
+
+def _claiming(methods: Sequence[Mechanism | Method]) -> Iterator[Mechanism]:
+    """The mechanisms of one's own that claim something."""
+    from zealous.study.anonymity import Method
+
+    for method in methods:
+        if not isinstance(method, Method) and getattr(method, "goal", None) is not None:
+            yield method
+
+
+def _audits(methods: Sequence[Mechanism | Method], say: Say) -> list[OwnAudit]:
+    """What is proven against each mechanism of one's own that claims something."""
+    from zealous.audit.own import audit_mechanism
+
+    found = []
+    for mechanism in _claiming(methods):
+        say(f"auditing {mechanism.name}")
+        found.append(audit_mechanism(mechanism, say=say))
+    return found
+
+
+def _write(found: Compared, grid: Any, left_out: Sequence[str], directory: Path) -> None:
+    """The long table, the findings and the report."""
+    from zealous.study.claims.paper import printed
+    from zealous.study.releases.truth import name_of
+    from zealous.study.report.study import Context, write_report
+    from zealous.study.theory.tables import tables
+
+    log, synthetic = grid.log, all(map(is_synthetic, grid.log.paths))
+    people = found.results.value("people", "", "original")
+    context = Context(
+        study=found.study.as_object(),
+        users=int(people.mean) if people else 0,
+        log={
+            "files": ", ".join(path.name for path in log.paths),
+            "columns": ", ".join(log.columns.given()),
+        },
+        synthetic=synthetic,
+        tables=tables(),
+        paper=printed(),
+        audits=[
+            {
+                "method": audit.name,
+                "epsilon": float(audit.goal.epsilon),
+                "delta": float(audit.goal.delta),
+                "proven": audit.epsilon,
+                "seen_from": audit.would_see,
+                "failures": audit.failures(),
+                "m": mechanism.items_per_user,
+            }
+            for audit, mechanism in zip(found.audits, _claiming(grid.methods), strict=True)
+        ],
+        documents=_DOCUMENTS[
+            "file" if isinstance(grid.documents, Path) else "own" if grid.documents else "corpus"
+        ],
+        documents_fit=synthetic or grid.documents is not None,
+        promises={each.name: each.promises for each in grid.methods if hasattr(each, "promises")},
+        own=[*(each.name for each in grid.methods), *map(name_of, grid.measures)],
+        left_out=left_out,
+    )
+    _write_results(found.results, directory)
+    text = json.dumps([asdict(each) for each in found.findings], indent=2, ensure_ascii=False)
+    (directory / "findings.json").write_text(text + "\n", encoding="utf-8")
+    write_report(directory, found.results, found.findings, context)
+
+
+def _write_results(results: Results, directory: Path) -> None:
+    """One long table, as Parquet and CSV."""
+    import pyarrow.csv
+    import pyarrow.parquet as pq
+
+    pq.write_table(results.table, directory / "internal-results.parquet", compression="zstd")
+    pyarrow.csv.write_csv(results.table, directory / "internal-results.csv")

@@ -1,0 +1,1 @@
+"""A study's grid of methods and settings, run release by release."""

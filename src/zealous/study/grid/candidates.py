@@ -1,0 +1,320 @@
+"""What is compared: every method at every setting, each a way to a release of all kinds."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from zealous.engines.engine import Engine
+from zealous.errors import UsageError
+from zealous.logs.log import Log
+from zealous.mechanisms import Mechanism, Zealous
+from zealous.mechanisms.protocol import once_bounded
+from zealous.noise import RandomBytes, seeded_bytes
+from zealous.privacy.calibrate import Calibration, calibrate
+from zealous.privacy.guarantee import Guarantee, ProbabilisticDP, whole
+from zealous.study.anonymity import Method, histograms
+from zealous.study.releases.original import Ints, Original
+from zealous.study.releases.released import Released, by_index, by_text, itself
+
+ORIGINAL, ZEALOUS = "original", "zealous"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """Where on the grid a release stands.
+
+    Attributes:
+        method: Its name.
+        epsilon: None where the method has none.
+        k: Likewise.
+        m: Likewise.
+    """
+
+    method: str
+    epsilon: float | None = None
+    k: int | None = None
+    m: int | None = None
+
+    def __str__(self) -> str:
+        """In words, for progress."""
+        named = {"epsilon": self.epsilon, "k": self.k, "m": self.m}
+        told = [f"{name} = {value:g}" for name, value in named.items() if value is not None]
+        return f"{self.method} ({', '.join(told)})" if told else self.method
+
+
+class Candidate(Protocol):
+    """A method at one setting."""
+
+    @property
+    def setting(self) -> Setting:
+        """Where on the grid."""
+        ...
+
+    @property
+    def draws(self) -> int:
+        """How many releases to make of it."""
+        ...
+
+    def release(self, originals: Mapping[str, Original], draw: int) -> Mapping[str, Released]:
+        """What is left of each kind; a kind that the method does not give is left out."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Itself:
+    """The original as its own release."""
+
+    setting: Setting = Setting(method=ORIGINAL)
+    draws: int = 1
+
+    def release(self, originals: Mapping[str, Original], draw: int) -> Mapping[str, Released]:
+        """Everything."""
+        del draw
+        return {kind: itself(original) for kind, original in originals.items()}
+
+
+@cache
+def _calibrated(epsilon: float, delta: float, m: int, people: int) -> Calibration:
+    """Of every draw and kind the same."""
+    return calibrate(ProbabilisticDP(epsilon=epsilon, delta=delta, users=people), m)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ByZealous:
+    """ZEALOUS, each histogram at the whole epsilon, as the paper has it.
+
+    Attributes:
+        epsilon: Of each histogram.
+        delta: Of each histogram.
+        m: Items a user.
+        draws: Of the noise.
+        seed: Fixes the noise.
+    """
+
+    epsilon: float
+    delta: float
+    m: int
+    draws: int
+    seed: int
+
+    @property
+    def setting(self) -> Setting:
+        """Where on the grid."""
+        return Setting(method=ZEALOUS, epsilon=float(self.epsilon), m=self.m)
+
+    def calibration(self, people: int) -> Calibration:
+        """Its parameters for a log of so many users."""
+        return _calibrated(self.epsilon, self.delta, self.m, people)
+
+    def release(self, originals: Mapping[str, Original], draw: int) -> Mapping[str, Released]:
+        """One draw of the noise."""
+        found = {}
+        for kind, original in originals.items():
+            best = self.calibration(original.people)
+            mechanism = Zealous(
+                items_per_user=self.m,
+                scale=best.scale,
+                tau=best.tau,
+                tau_prime=best.tau_prime,
+            )
+            noise = _noise(self.seed, ZEALOUS, self.epsilon, self.m, kind, draw)
+            found[kind] = released(mechanism, original, noise)
+        return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class ByMechanism:
+    """A mechanism of one's own.
+
+    Attributes:
+        mechanism: The mechanism.
+        draws: Of its noise.
+        seed: Fixes the noise, if it takes its random bytes from where it should.
+    """
+
+    mechanism: Mechanism
+    draws: int
+    seed: int
+
+    @property
+    def setting(self) -> Setting:
+        """Where on the grid."""
+        return _setting(self.mechanism)
+
+    def release(self, originals: Mapping[str, Original], draw: int) -> Mapping[str, Released]:
+        """One draw of its noise."""
+        return {
+            kind: released(self.mechanism, original, _noise(self.seed, self.setting, kind, draw))
+            for kind, original in originals.items()
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class ByMethod:
+    """An anonymity method.
+
+    Attributes:
+        method: The method.
+        log: What it anonymises.
+        engine: Where.
+    """
+
+    method: Method
+    log: Log
+    engine: Engine
+    draws: int = 1
+
+    @property
+    def setting(self) -> Setting:
+        """Where on the grid."""
+        return _setting(self.method)
+
+    def release(self, originals: Mapping[str, Original], draw: int) -> Mapping[str, Released]:
+        """What the method counts in its output; it draws no noise."""
+        del draw
+        counted = histograms(self.log, self.method, engine=self.engine)
+        return {
+            kind: by_text(originals[kind], table)
+            for kind, table in counted.items()
+            if kind in originals and table is not None
+        }
+
+
+def _setting(method: Mechanism | Method) -> Setting:
+    """Where on the grid a method of one's own stands."""
+    if isinstance(method, Method):
+        return Setting(method=method.name, k=getattr(method, "k", None))
+    goal = getattr(method, "goal", None)
+    epsilon = None if goal is None else float(goal.epsilon)
+    return Setting(method=method.name, epsilon=epsilon, m=method.items_per_user)
+
+
+def released(mechanism: Mechanism, original: Original, random_bytes: RandomBytes) -> Released:
+    """What a mechanism publishes of a histogram that was counted before.
+
+    Raises:
+        UsageError: It does what its guarantee cannot cover, or yields something else.
+    """
+    given = np.zeros(len(original), bool)
+
+    def count(*, bound: int, at_least: int, **more: Any) -> Iterator[pa.RecordBatch]:
+        once_bounded(more)
+        _check_bound(mechanism, original, bound)
+        kept = original.kept[bound]
+        index = np.flatnonzero(kept >= max(1, at_least))
+        given[index] = True
+        yield pa.record_batch({"item": index, "count": kept[index]})
+
+    index, counts = _columns(mechanism.name, mechanism.release(count, random_bytes))
+    known = index[(index >= 0) & (index < len(original))]
+    if len(known) < len(index) or not given[known].all():
+        raise UsageError(
+            f"{mechanism.name} publishes an item that it was not given: yield rows of what count "
+            "gave, with item as it was"
+        )
+    if len(np.unique(index)) < len(index):
+        raise UsageError(f"{mechanism.name} publishes an item twice: yield each once")
+    return by_index(original, index, counts)
+
+
+def _check_bound(mechanism: Mechanism, original: Original, bound: int) -> None:
+    if bound > mechanism.items_per_user:
+        raise UsageError(
+            f"{mechanism.name} asks for {bound} items a user and declares items_per_user = "
+            f"{mechanism.items_per_user}: count with bound=self.items_per_user"
+        )
+    if bound not in original.kept:
+        raise UsageError(
+            f"{mechanism.name} asks for {bound} items a user, which was not counted: count with "
+            "bound=self.items_per_user, or name it among the study's items_per_user"
+        )
+
+
+def _columns(name: str, batches: Iterable[pa.RecordBatch]) -> tuple[Ints, Ints]:
+    """The items and counts that were published."""
+    # What a user's own code returns may be anything, whatever is declared.
+    listed = list(batches) if isinstance(batches, Iterable) else [None]
+    if not all(isinstance(batch, pa.RecordBatch) for batch in listed):
+        raise UsageError(
+            f"release of {name} must yield batches: those that count gives, filtered, with other "
+            "counts. See docs/extend.md"
+        )
+    index, counts = (
+        np.concatenate([np.zeros(0, np.int64), *(_column(name, each, column) for each in listed)])
+        for column in ("item", "count")
+    )
+    return index, counts
+
+
+def _column(name: str, batch: pa.RecordBatch, column: str) -> Ints:
+    if batch.schema.names.count(column) != 1:
+        raise UsageError(
+            f"{name} yields a batch without a column {column!r} or with two: keep all columns that "
+            "it came with"
+        )
+    values = batch.column(column)
+    if not pa.types.is_integer(values.type) or values.null_count:
+        raise UsageError(
+            f"{name} yields a column {column!r} that does not hold whole numbers alone: round them "
+            "to int64, and filter out what is null"
+        )
+    try:
+        found: Ints = values.cast(pa.int64()).to_numpy()
+    except pa.ArrowInvalid:
+        raise UsageError(f"{name} yields a {column} above 2^63: make it int64") from None
+    return found
+
+
+def _noise(*parts: Any) -> RandomBytes:
+    """Bytes that repeat themselves, other ones for each release and kind."""
+    digest = hashlib.sha256(repr(parts).encode()).digest()
+    return seeded_bytes(int.from_bytes(digest[:8], "big"))
+
+
+def check_own(methods: Sequence[Mechanism | Method], taken: Iterable[str]) -> None:
+    """Refuse methods of one's own that could not be told apart, or cannot be run."""
+    if not isinstance(methods, Sequence):
+        raise UsageError("methods must be a list: write methods=[Mine()]")
+    names, settings = frozenset(taken), set()
+    for method in methods:
+        name = getattr(method, "name", None)
+        if not isinstance(name, str) or not name.strip():
+            raise UsageError("a method of your own needs a name: see docs/extend.md")
+        if name in names:
+            raise UsageError(f"two methods are called {name!r}: give yours another name")
+        _check_kind(method, name)
+        setting = _setting(method)
+        if setting in settings:
+            raise UsageError(
+                f"two methods are called {name!r} and have the same epsilon, k and m: give one "
+                "another name"
+            )
+        settings.add(setting)
+
+
+def _check_kind(method: Mechanism | Method, name: str) -> None:
+    """Refuse what is neither a mechanism nor a method, or lacks something."""
+    if isinstance(method, type):
+        raise UsageError(f"{name!r} is a class: give an object of it, as in methods=[Mine()]")
+    if isinstance(method, Method):
+        if (k := getattr(method, "k", None)) is not None:
+            whole(k, f"k of {name!r}")
+        return
+    if not callable(getattr(method, "release", None)):
+        raise UsageError(
+            f"{name!r} is neither a mechanism nor an anonymity method: see docs/extend.md"
+        )
+    whole(getattr(method, "items_per_user", None), f"items_per_user of {name!r}")
+    goal = getattr(method, "goal", None)
+    if goal is not None and not isinstance(goal, Guarantee):
+        raise UsageError(
+            f"goal of {name!r} must be a guarantee, such as "
+            'z.Indistinguishability(epsilon=1, delta="1e-8"), or be left out'
+        )

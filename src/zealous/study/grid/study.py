@@ -1,0 +1,125 @@
+"""What is tried in a study: the grid, as a value that a file can hold."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from zealous.errors import UsageError, reason
+from zealous.privacy.guarantee import ProbabilisticDP, whole
+
+KINDS = ("keywords", "queries", "clicks", "query-pairs", "phrase-pairs")
+_NUMBERS = ("delta", "epsilon", "epsilons")
+_TEXTS = ("methods", "kinds")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Study:
+    """The grid of a study. The defaults are the paper's, where it states them.
+
+    Numbers are int or float, a float being the decimal that it prints as.
+
+    Attributes:
+        epsilons: Of ZEALOUS, each histogram for itself, as in the paper.
+        delta: The same for all.
+        items_per_user: Every m.
+        top: Every j of top-j.
+        k: For each of the anonymity methods.
+        methods: Which of these.
+        kinds: What is counted; what the log's columns do not allow is left out.
+        draws: Of the noise, for each epsilon and m.
+        substituted: For how many of the most frequent queries substitutions are looked for.
+        memory_for_lists: Of index caching, in bytes.
+        epsilon: Of the tables and figures that vary something else. The paper leaves it unstated;
+            5 is plausible.
+        seed: Fixes noise and selection.
+    """
+
+    epsilons: tuple[float, ...] = (0.5, 1, 2, 3, 4, 5, 6, 8, 10)
+    delta: float = 0.001
+    items_per_user: tuple[int, ...] = (1, 2, 4, 6, 8, 10, 20, 40)
+    top: tuple[int, ...] = (10, 50, 100, 500, 1_000, 5_000, 10_000, 50_000)
+    k: tuple[int, ...] = (5, 10, 50, 100)
+    methods: tuple[str, ...] = ("k-query", "k-session", "k-keyword")
+    kinds: tuple[str, ...] = KINDS
+    draws: int = 5
+    substituted: int = 100_000
+    memory_for_lists: int = 10**9
+    epsilon: float = 5
+    seed: int = 7
+
+    def __post_init__(self) -> None:
+        """Check before anything is read."""
+        for field in fields(self):
+            given = getattr(self, field.name)
+            if not isinstance(field.default, tuple):
+                _check_value(field.name, given)
+                continue
+            if not isinstance(given, list | tuple):
+                raise UsageError(f"{field.name} of a study must be a list")
+            for each in given:  # before equal ones become one: True equals 1
+                _check_value(field.name, each)
+            object.__setattr__(self, field.name, tuple(dict.fromkeys(given)))
+        _check(self)
+
+    def as_object(self) -> dict[str, Any]:
+        """The same for JSON."""
+        return asdict(self)
+
+
+def _check_value(name: str, value: object) -> None:
+    """Refuse what is not of the type that a setting, or each of its list, must have."""
+    if name in _TEXTS:
+        if not isinstance(value, str):
+            raise UsageError(f"{name} of a study must be names in quotes")
+    elif name in _NUMBERS:
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            raise UsageError(f"{name} of a study must be a number such as 0.5, without quotes")
+    elif not isinstance(value, int) or isinstance(value, bool):
+        raise UsageError(f"{name} of a study must be a whole number, without quotes")
+
+
+def _check(study: Study) -> None:
+    from zealous.study.anonymity import METHODS, named
+
+    for name in ("draws", "substituted", "memory_for_lists"):
+        whole(getattr(study, name), name)
+    for name in ("items_per_user", "top", "epsilons"):
+        if not getattr(study, name):
+            raise UsageError(f"{name} of a study must not be empty")
+    for name in ("items_per_user", "top"):
+        for each in getattr(study, name):
+            whole(each, name)
+    for epsilon in (*study.epsilons, study.epsilon):
+        ProbabilisticDP(epsilon=epsilon, delta=study.delta, users=1)
+    if unknown := [name for name in study.kinds if name not in KINDS]:
+        raise UsageError(f"a study knows no {unknown[0]!r}: kinds are {', '.join(KINDS)}")
+    if unknown := [name for name in study.methods if name not in METHODS]:
+        raise UsageError(f"a study knows no {unknown[0]!r}: methods are {', '.join(METHODS)}")
+    for name in study.methods:
+        for k in study.k:
+            named(name, k=k)
+    if not 0 <= study.seed < 2**32:
+        raise UsageError("seed of a study must be a whole number from 0 to 2^32 - 1")
+
+
+def read_study(path: Path) -> Study:
+    """A study from a TOML file, whose keys are those of `Study`; others stay as they are."""
+    try:
+        given = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {reason(error)}") from None
+    except ValueError:
+        raise UsageError(f"{path} is not TOML: see the example in docs/study.md") from None
+    return study_from(given)
+
+
+def study_from(given: Mapping[str, Any]) -> Study:
+    """A study from plain values."""
+    known = [field.name for field in fields(Study)]
+    if unknown := [name for name in given if name not in known]:
+        raise UsageError(f"a study has no {unknown[0]!r}: it has {', '.join(known)}")
+    return Study(**given)

@@ -1,0 +1,100 @@
+"""What to ask instead of a query, from what somebody published."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from zealous.errors import UsageError
+from zealous.logs.source import BLANKS
+from zealous.release.bundle import Release, read_release
+from zealous.study.anonymity.bundle import ABOUT, Bundle, read_bundle
+from zealous.study.measures.phrases import words
+from zealous.study.measures.substitution import learn
+
+LEARNED_FROM = ("phrase-pairs", "query-pairs")  # the first that there is
+
+
+class Suggestion(NamedTuple):
+    """One query to ask instead.
+
+    Attributes:
+        instead: The query.
+        score: The log-likelihood ratio of the change.
+    """
+
+    instead: str
+    score: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Suggestions:
+    """What was found for some queries.
+
+    Attributes:
+        kind: What they were learned from.
+        found: For each query, in the order in which they were asked, the best first.
+    """
+
+    kind: str
+    found: Sequence[Sequence[Suggestion]]
+
+
+def suggest(directory: str | Path, queries: Sequence[str], most: int = 5) -> Suggestions:
+    """Learn query substitutions from a release alone and apply them.
+
+    Args:
+        directory: A release, or the output of an anonymity method.
+        queries: What to find substitutes for. They are normalised as the release's are.
+        most: How many for each at most.
+
+    Raises:
+        UsageError: There are no pairs in it to learn from.
+    """
+    given = _read(Path(directory))
+    kinds = [kind for kind in LEARNED_FROM if kind in given.about.get("gives", given.tables)]
+    kinds = [kind for kind in kinds if kind in given.tables]
+    if not kinds:
+        raise UsageError(
+            f"{directory} has neither query pairs nor phrase pairs, from which suggestions are "
+            "learned: publish with --items query-pairs or --items phrase-pairs"
+        )
+    kind, folded = kinds[0], _folded(given, kinds[0])
+    cut_by = None
+    if "queries" in given.tables and _folded(given, "queries") == folded:
+        cut_by = given["queries"].arrow
+    asked = _normalised(queries, folded)
+    ranked = learn(given[kind].arrow, cut_by).top(asked, most)
+    found: list[list[Suggestion]] = [[] for _ in queries]
+    for row in ranked.table.to_pylist():
+        found[row["place"]].append(Suggestion(row["candidate"], row["score"]))
+    return Suggestions(kind=kind, found=found)
+
+
+def _read(path: Path) -> Release | Bundle:
+    return read_bundle(path) if (path / ABOUT).is_file() else read_release(path)
+
+
+def _folded(given: Release | Bundle, kind: str) -> bool:
+    """Whether the order of words was given up."""
+    parts: Sequence[Any] = given.about.get("plan", ())
+    return any(part["kind"] == kind and part["settings"].get("fold", False) for part in parts)
+
+
+def _normalised(queries: Sequence[str], folded: bool) -> pa.Array:
+    """Queries as the kinds of items have them."""
+    texts = pa.array(queries, pa.string())
+    if folded:
+        cut = words(texts)
+        each = (
+            cut.flat[low:high].to_pylist()
+            for low, high in zip(cut.start[:-1].tolist(), cut.start[1:].tolist(), strict=True)
+        )
+        return pa.array([" ".join(sorted(set(found))) for found in each], pa.string())
+    spaced = pc.replace_substring_regex(pc.utf8_lower(texts), pattern=BLANKS, replacement=" ")
+    return pc.utf8_trim(spaced, characters=" ")

@@ -1,0 +1,234 @@
+"""Mechanisms side by side on one log, at equal epsilon and delta.
+
+Every figure comes from real releases, drawn with real noise and compared with the truth; they are
+thrown away. All mechanisms run under indistinguishability: the probabilistic guarantee, which
+ZEALOUS alone can give, promises more at the same numbers.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import time
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple, get_args
+
+import numpy as np
+import pyarrow as pa
+
+from zealous.engines.duckdb import DuckDB
+from zealous.errors import UsageError
+from zealous.items import Kind
+from zealous.logs.log import Log
+from zealous.logs.source import open_log
+from zealous.mechanisms import Calibrated, Selection
+from zealous.mechanisms.choose import MECHANISMS, OF_OTHERS
+from zealous.mechanisms.protocol import Needs
+from zealous.planning.public_files import read_public
+from zealous.privacy.guarantee import Indistinguishability, Neighbors, Number, shown, whole
+from zealous.study.grid.results import Spread
+from zealous.study.releases.encoded_log import COUNTS, Counting, Ints, encode
+
+Say = Callable[[str], None]
+EPSILONS = ("0.5", "1", "2", "5")
+NEIGHBORS: tuple[Neighbors, ...] = ("add-remove", "replace")
+FIGURES = ("items", "covered", "error", "noise", "seconds")
+# Those that publish a kind of items by itself.
+COMPARED = {name: each for name, each in MECHANISMS.items() if each not in OF_OTHERS}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """A mechanism at one epsilon. Internal: all but the time compares with the truth.
+
+    Attributes:
+        goal: What it guarantees.
+        mechanism: Its name.
+        items_per_user: m, which is 1 for a mechanism that knows no other.
+        figures: Over the draws, by name: `items` released; the share of the total count that they
+            have (`covered`); how far counts are off on average, from how many users have the item
+            (`error`) and from how many of them gave it (`noise`); `seconds` of counting and noise.
+            None where nothing came out, and for all where it cannot be run.
+        note: What is to be known of the row; why it cannot be run.
+    """
+
+    goal: Indistinguishability
+    mechanism: str
+    items_per_user: int
+    figures: Mapping[str, Spread | None] | None
+    note: str = ""
+
+
+class Compared(NamedTuple):
+    """The rows, and what they were measured on.
+
+    Attributes:
+        rows: By neighbours, then epsilon, then mechanism.
+        items: How many different items the log has.
+        users: How many users have any.
+        seconds: What reading the log took, once for all rows.
+    """
+
+    rows: list[Row]
+    items: int
+    users: int
+    seconds: float
+
+
+def compare_mechanisms(
+    log: Log,
+    kind: Kind,
+    *,
+    epsilons: Iterable[Number] = EPSILONS,
+    delta: Number = "1e-6",
+    neighbors: Iterable[Neighbors] = NEIGHBORS,
+    mechanisms: Iterable[str] | None = None,
+    draws: int = 5,
+    prior: str | Path | None = None,
+    domain: str | Path | None = None,
+    engine: DuckDB | None = None,
+    say: Say = lambda _: None,
+) -> Compared:
+    """Release a kind of items by every mechanism, and compare with the truth.
+
+    The log is read once, and counted as numbers from then on. The draws have a key each, the same
+    for all rows; a count that several rows ask for under the same key is made once. Each user's
+    items are chosen by that key, or by what steers the mechanism.
+
+    What it returns is internal. No ledger is charged, as nothing leaves.
+
+    Args:
+        log: The log.
+        kind: What is counted, and m.
+        epsilons: At which epsilons.
+        delta: The same for all; per person.
+        neighbors: Under which relations.
+        mechanisms: Which; all that the given files allow where not given.
+        draws: How often each is run.
+        prior: A public file for the mechanism that needs one; see `publish`.
+        domain: Likewise.
+        engine: Where to run; an embedded DuckDB of its own where not given.
+        say: Receives progress.
+    """
+    whole(draws, "draws")
+    given: dict[Needs, str | Path | None] = {"domain": domain, "prior": prior}
+    files = {use: path for use, path in given.items() if path is not None}
+    chosen = _chosen(mechanisms, files)
+    goals = _goals(epsilons, delta, neighbors)
+    roles = log.columns.given()
+    kind.check(roles)
+    public = {use: read_public(path, kind, roles=roles).table for use, path in files.items()}
+    with engine or DuckDB() as running:
+        say("reading the log")
+        started = time.perf_counter()
+        coded, tables = encode(kind, open_log(log, running, kind.extra()), public, say=say)
+        seconds = time.perf_counter() - started
+        say(f"{len(coded.users):,} different {kind.name()} of {coded.people:,} users")
+        keys = [secrets.randbits(64) for _ in range(draws)]
+        counting = Counting(coded, list(tables.values()))
+        rows = []
+        for goal in goals:
+            for each in chosen:
+                rows.append(_row(each, goal, kind.items_per_user, counting, tables, keys))
+                say(_told(rows[-1]))
+    return Compared(rows, len(coded.users), coded.people, seconds)
+
+
+def _chosen(names: Iterable[str] | None, files: Container[Needs]) -> list[type[Calibrated]]:
+    """The mechanisms of these names, or all that the files allow."""
+    if names is None:
+        return [each for each in COMPARED.values() if each.needs is None or each.needs in files]
+    wanted = list(dict.fromkeys(names))
+    if not wanted or set(wanted) - set(COMPARED):
+        raise UsageError(f"mechanisms must be some of {', '.join(COMPARED)}")
+    for name in wanted:
+        needs = COMPARED[name].needs
+        if needs is not None and needs not in files:
+            raise UsageError(f"the {name} mechanism needs a public file: say --{needs} FILE")
+    return [COMPARED[name] for name in wanted]
+
+
+def _goals(
+    epsilons: Iterable[Number], delta: Number, neighbors: Iterable[Neighbors]
+) -> list[Indistinguishability]:
+    relations, amounts = list(dict.fromkeys(neighbors)), list(dict.fromkeys(epsilons))
+    if not relations or not amounts or set(relations) - set(get_args(Neighbors)):
+        raise UsageError("name at least one epsilon, and neighbors add-remove, replace or both")
+    return [
+        Indistinguishability(epsilon=epsilon, delta=delta, neighbors=relation)
+        for relation in relations
+        for epsilon in amounts
+    ]
+
+
+def _row(
+    chosen: type[Calibrated],
+    goal: Indistinguishability,
+    most: int,
+    counting: Counting,
+    public: Mapping[Needs, pa.Table],
+    keys: Sequence[int],
+) -> Row:
+    note = ""
+    if chosen is Selection and most > 1:
+        most, note = 1, "at m = 1, as it must"
+    if chosen.pure:
+        note = "at delta = 0"
+    row = Row(goal=goal, mechanism=str(chosen.name), items_per_user=most, figures=None, note=note)
+    try:
+        made = chosen.calibrated(goal, most)
+    except UsageError as error:
+        return replace(row, note=str(error))
+    if chosen.needs is not None:
+        made = made.using(public[chosen.needs])
+    drawn = [_drawn(made, counting, key) for key in keys]
+    return replace(row, figures={name: _spread(each[name] for each in drawn) for name in FIGURES})
+
+
+def _drawn(mechanism: Calibrated, counting: Counting, key: int) -> dict[str, float | None]:
+    """One release, beside the truth."""
+    users = counting.coded.users
+    with counting.under(key) as count:
+        started = time.perf_counter()
+        batches = list(mechanism.release(count, os.urandom))
+        seconds = time.perf_counter() - started + count.saved
+        table = pa.Table.from_batches([batch.cast(COUNTS) for batch in batches], COUNTS)
+        items, counts = (table[name].to_numpy() for name in COUNTS.names)
+        kept = count.last(items)
+    true = _true(users, items)
+    total = int(users.sum())
+    return {
+        "items": len(items),
+        "covered": float(true.sum() / total) if total else None,
+        "error": _apart(counts, true),
+        "noise": None if kept is None else _apart(counts, kept),
+        "seconds": seconds,
+    }
+
+
+def _true(users: Ints, items: Ints) -> Ints:
+    """How many users have these items: nobody those of a public list that the log does not have."""
+    known = items < len(users)
+    found = np.zeros(len(items), np.int64)
+    found[known] = users[items[known]]
+    return found
+
+
+def _apart(counts: Ints, others: Ints) -> float | None:
+    return float(np.abs(counts - others).mean()) if len(counts) else None
+
+
+def _spread(values: Iterable[float | None]) -> Spread | None:
+    """Over the draws that have the figure; None where none has."""
+    found = [value for value in values if value is not None]
+    if not found:
+        return None
+    return Spread(sum(found) / len(found), min(found), max(found), len(found))
+
+
+def _told(row: Row) -> str:
+    where = f"{row.goal.neighbors}, epsilon {shown(row.goal.epsilon)}, {row.mechanism}"
+    items = row.figures["items"] if row.figures else None
+    return f"{where}: {items.mean:,.0f} items" if items else f"{where}: {row.note}"

@@ -1,0 +1,1 @@
+"""Releases of any method laid beside the true histograms of the log."""

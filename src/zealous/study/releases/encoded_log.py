@@ -1,0 +1,267 @@
+"""A log as numbers: who has what, each user and each item under a code of its own.
+
+Made once, it is counted many times at a fraction of the cost. What counts it is the pipeline of a
+release: bounding and counting see a kind of items like any other.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from zealous.counting.bound import same
+from zealous.counting.histogram import histogram
+from zealous.engines.duckdb import DuckDB
+from zealous.engines.engine import Counted, Stored
+from zealous.engines.sql import Step, identifier, listed
+from zealous.files.staging import not_staged
+from zealous.items import Kind
+from zealous.logs.source import Source
+from zealous.mechanisms.protocol import Needs
+
+Ints = npt.NDArray[np.int64]
+COUNTS = pa.schema([("item", pa.int32()), ("count", pa.int64())])
+_PAIRS = pa.schema([("user", pa.int32()), ("item", pa.int32())])
+_CODE, _USERS = identifier("zealous:code"), identifier("zealous:users")  # no item's column
+_OF_USERS, _OF_ITEMS = "user_codes", "item_codes"
+_DRAWN = "drawn"  # stands for what is not the same in every release
+
+
+@dataclass(frozen=True, kw_only=True)
+class Codes(Kind):
+    """Items that are codes."""
+
+    label = "codes"
+    item = ("item",)
+    needs: ClassVar[tuple[str, ...]] = ()
+
+    def _steps(self, source: Source) -> list[Step]:
+        del source
+        return [Step("items", "select user, item from entries")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coded:
+    """Who has what, in numbers. Internal: nothing of it may be published.
+
+    Attributes:
+        engine: Whose working directory it is in.
+        path: The file of (user, item), each pair once.
+        rows: How many pairs.
+        users: How many users have each item, by its code.
+        people: How many users there are.
+    """
+
+    engine: DuckDB
+    path: Path
+    rows: int
+    users: Ints
+    people: int
+
+    @contextmanager
+    def opened(self) -> Iterator[Source]:
+        """On an engine of its own, so that nothing of one release is left for the next."""
+        own = DuckDB(
+            memory=f"{self.engine.memory}B",
+            threads=self.engine.threads,
+            temporary=self.engine.directory,
+        )
+        with own as running:
+            running.open("coded", [self.path])
+            yield Source(
+                engine=running,
+                entries=(Step("entries", "select user, item from coded"),),
+                rows=self.rows,
+                roles=frozenset({"user"}),
+                lists=frozenset(),
+            )
+
+
+def encode(
+    kind: Kind,
+    source: Source,
+    public: Mapping[Needs, pa.Table],
+    *,
+    say: Callable[[str], None] = lambda _: None,
+) -> tuple[Coded, dict[Needs, pa.Table]]:
+    """Number the users and items of a log.
+
+    Args:
+        kind: What the items are.
+        source: The log, on the embedded engine.
+        public: Public tables of (item..., count).
+        say: Receives progress.
+
+    Returns:
+        The log in numbers, and the public tables as (item, count); items of theirs that nobody has
+        get codes that nobody else has.
+    """
+    engine = source.engine
+    assert isinstance(engine, DuckDB)  # noqa: S101
+    item = listed(map(identifier, kind.columns()))
+    held = Step("distinct_held", f"select distinct user, {item} from items")
+    number = source.buckets(source.roles)
+    for part in range(number):
+        if number > 1:
+            say(f"reading {kind.name()}: bucket {part + 1} of {number} of the users")
+        entries = source.bucket(part, number).entries if number > 1 else source.entries
+        engine.store("held", [*entries, *kind.steps(source), held])
+    code = f"row_number() over () - 1 as {_CODE}"
+    people = f"select user, {code} from (select distinct user from held)"
+    things = f"select *, {code} from (select {item}, count(*) as {_USERS} from held group by all)"
+    engine.store(_OF_USERS, [Step("people", people)])
+    engine.store(_OF_ITEMS, [Step("things", things)])
+    pairs = (
+        f"select by_user.{_CODE} as user, by_item.{_CODE} as item from held "
+        f"join {_OF_USERS} as by_user on held.user = by_user.user "
+        f"join {_OF_ITEMS} as by_item on {same(kind.columns(), 'held', 'by_item')}"
+    )
+    path = engine.directory / "coded.parquet"
+    rows = _write(path, _PAIRS, engine.batches([Step("pairs", pairs)]))
+    engine.drop("held")
+    users = _users(engine)
+    tables = {use: _coded(kind, engine, table, len(users)) for use, table in public.items()}
+    found = int(engine.rows([Step("counted", f"select count(*) from {_OF_USERS}")])[0][0])
+    for name in (_OF_USERS, _OF_ITEMS):
+        engine.drop(name)
+    return Coded(engine=engine, path=path, rows=rows, users=users, people=found), tables
+
+
+def _users(engine: DuckDB) -> Ints:
+    """How many users have each item: the place is the code."""
+    ordered = f"select {_USERS}::bigint as users from {_OF_ITEMS} order by {_CODE}"
+    parts = [batch["users"].to_numpy() for batch in engine.batches([Step("ordered", ordered)])]
+    return np.concatenate(parts) if parts else np.zeros(0, np.int64)
+
+
+def _coded(kind: Kind, engine: DuckDB, table: pa.Table, taken: int) -> pa.Table:
+    """A public table in numbers."""
+    engine.put("listed_items", table)
+    unknown = f"{taken} + row_number() over ()"
+    sql = (
+        f"select coalesce(by_item.{_CODE}, {unknown})::integer as item, listed_items.count "
+        f"from listed_items left join {_OF_ITEMS} as by_item "
+        f"on {same(kind.columns(), 'listed_items', 'by_item')}"
+    )
+    batches = [batch.cast(COUNTS) for batch in engine.batches([Step("numbered", sql)])]
+    return pa.Table.from_batches(batches, COUNTS)
+
+
+class Counting:
+    """Counts a log in numbers, and what several releases ask for alike only once.
+
+    Args:
+        coded: The log.
+        public: Tables of items, in numbers, by which a count may be the same for several.
+    """
+
+    def __init__(self, coded: Coded, public: Iterable[pa.Table]) -> None:
+        self.coded = coded
+        self._public = [form for each in public for form in (each, each.select(["item"]))]
+        self._made: dict[tuple[Any, ...], tuple[Path, float]] = {}
+
+    @contextmanager
+    def under(self, key: int) -> Iterator[Count]:
+        """For one release, with the key of the random order."""
+        with self.coded.opened() as source:
+            yield Count(self, source, key)
+
+    def alike(self, key: int, asked: Mapping[str, Any]) -> tuple[Any, ...] | None:
+        """What tells a count from others; None where it depends on what was drawn before."""
+        told = [(name, self._told(value)) for name, value in sorted(asked.items())]
+        return None if any(value is _DRAWN for _, value in told) else (key, *told)
+
+    def _told(self, value: Any) -> Any:
+        if isinstance(value, pa.Table):
+            same = [n for n, each in enumerate(self._public) if value.equals(each)]
+            return ("public", same[0]) if same else _DRAWN
+        if isinstance(value, Stored):
+            return _DRAWN
+        if isinstance(value, list | tuple):
+            told = tuple(map(self._told, value))
+            return _DRAWN if _DRAWN in told else told
+        return value
+
+    def made(self, alike: tuple[Any, ...], count: Callable[[], Counted]) -> tuple[Path, float]:
+        """The file of a count, made if it is not there, and the seconds that counting took."""
+        if alike not in self._made:
+            started = time.perf_counter()
+            batches = list(count())
+            seconds = time.perf_counter() - started
+            path = self.coded.engine.directory / f"counts_{len(self._made)}.parquet"
+            _write(path, COUNTS, batches)
+            self._made[alike] = path, seconds
+        return self._made[alike]
+
+
+class Count:
+    """What a mechanism counts with in one release; see `mechanism.protocol.Count`.
+
+    Attributes:
+        saved: Seconds to add to what a clock shows, so that it is as if nothing were shared.
+    """
+
+    def __init__(self, counting: Counting, source: Source, key: int) -> None:
+        self._counting, self._source, self._key = counting, source, key
+        self._last: Path | list[pa.RecordBatch] | None = None
+        self.saved = 0.0
+
+    def __call__(
+        self, *, bound: int, only: pa.Table | None = None, **asked: Any
+    ) -> Iterable[pa.RecordBatch]:
+        """Count once."""
+        how = {"bound": bound, "only": only, **asked}
+
+        def count() -> Counted:
+            kind = Codes(items_per_user=bound)
+            return histogram(kind, self._source, select="random", key=self._key, **how)
+
+        started = time.perf_counter()
+        alike = self._counting.alike(self._key, how)
+        if alike is not None:
+            path, seconds = self._counting.made(alike, count)
+            name, self._last = path.stem, path
+            self._source.engine.open(name, [path])
+            self.saved += seconds - (time.perf_counter() - started)
+            steps = [Step("counted", f"select * from {name}")]
+            return Counted(self._source.engine, lambda: nullcontext(steps))
+        self._last = None
+        if only is None:
+            return count()
+        self._last = list(count())
+        return self._last
+
+    def last(self, items: Ints) -> Ints | None:
+        """What these items stood at in the last count, before noise; None where it is not kept."""
+        if self._last is None:
+            return None
+        if isinstance(self._last, Path):
+            table = pq.read_table(self._last)
+        else:
+            table = pa.Table.from_batches([each.cast(COUNTS) for each in self._last], COUNTS)
+        codes = table["item"].to_numpy()
+        counts = np.zeros(1 + max(items.max(initial=0), codes.max(initial=0)), np.int64)
+        counts[codes] = table["count"].to_numpy()
+        return np.asarray(counts[items], np.int64)
+
+
+def _write(path: Path, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> int:
+    """Write rows to a Parquet file of the working directory; how many there are."""
+    rows = 0
+    try:
+        with pq.ParquetWriter(path, schema) as writer:
+            for batch in batches:
+                writer.write_batch(batch.cast(schema))
+                rows += batch.num_rows
+    except OSError as error:
+        raise not_staged(error) from None
+    return rows

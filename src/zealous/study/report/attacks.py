@@ -1,0 +1,111 @@
+"""What an attacker gets from each method, in one picture."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from zealous.study.report.style import BLUE, GREY, INK, ORANGE, PALE, RED, panels, percent
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Rows = Sequence[Mapping[str, Any]]
+_SAFE = "ZEALOUS"
+_COLUMNS = {
+    "query_seen": "rare query\nis there",
+    "word_seen": "rare word\nis there",
+    "personal": "people with\na readable\npersonal\nquery",
+    "picked_out": "picked out\nby 3\nqueries",
+    "read_back": "tokens\nread back",
+}
+_LINES = {"pseudonym": RED, "scrub": ORANGE, "k-query": BLUE}
+
+
+def attacks_figure(found: Mapping[str, Any]) -> Figure:
+    """Draw the object that `zealous attack --json` prints."""
+    rows = found["methods"]
+    figure, (active, seen, picked) = panels(1.25, 1.35, 1, width=11, height=3.9)
+    _active(active, rows)
+    _seen(seen, rows)
+    _picked(picked, rows)
+    return figure
+
+
+def _active(axes: Axes, rows: Rows) -> None:
+    """How often the attacker is right who has accounts of her own."""
+    axes.axvline(50, color=GREY, linestyle=":", linewidth=1)
+    axes.text(51, -0.62, "a coin", color=GREY, fontsize=8)
+    for place, row in enumerate(rows):
+        tried = [each for each in row["active"] if each["trials"]]
+        if not tried:
+            axes.text(50, place, "nothing to guess", va="center", color=GREY, fontsize=8)
+            continue
+        best = max(tried, key=lambda each: each["share"])
+        color = BLUE if row["method"] == _SAFE else RED
+        low, share, high = (100 * best[name] for name in ("low", "share", "high"))
+        axes.plot([low, high], [place, place], color=color)
+        axes.plot([share], [place], "o", color=color, markersize=6)
+        side = "right" if share > 90 else "center"
+        axes.text(share, place - 0.25, percent(best["share"]), ha=side, fontsize=8, color=color)
+        if best["bound"] is not None:
+            bound = 100 * best["bound"]
+            axes.plot([bound, bound], [place - 0.35, place + 0.35], color=INK, linewidth=1.2)
+            left = bound > 85
+            axes.text(
+                bound + (-1 if left else 1),
+                place + 0.3,
+                "what epsilon allows",
+                ha="right" if left else "left",
+                va="center",
+                fontsize=8,
+            )
+    axes.set_yticks(range(len(rows)), [row["method"] for row in rows])
+    least = min((100 * each["low"] for row in rows for each in row["active"]), default=40)
+    axes.set(
+        xlim=(min(40, least - 2), 103), ylim=(len(rows) - 0.4, -0.9), xlabel="right decisions, %"
+    )
+    axes.set_title("Did she ask it?\nAttacker with fake accounts")
+
+
+def _seen(axes: Axes, rows: Rows) -> None:
+    """What can be read off: methods down, attacks across."""
+    for place, row in enumerate(rows):
+        for column, share in enumerate(row["summary"][name] for name in _COLUMNS):
+            if share is None:
+                axes.text(column, place, "–", ha="center", va="center", color=GREY)
+                continue
+            color = _shade(share)
+            axes.barh(place, 0.94, left=column - 0.47, height=0.9, color=color)
+            ink = "white" if share > 0.55 else INK
+            axes.text(column, place, percent(share), ha="center", va="center", color=ink)
+    axes.set_xticks(range(len(_COLUMNS)), list(_COLUMNS.values()), fontsize=8)
+    axes.set_yticks([])
+    axes.tick_params(length=0)
+    axes.set(xlim=(-0.5, len(_COLUMNS) - 0.5), ylim=(len(rows) - 0.4, -0.9))
+    axes.spines[["left", "bottom"]].set_visible(False)
+    axes.set_title("What looking shows,\nor knowing a little")
+
+
+def _shade(share: float) -> tuple[float, float, float]:
+    """From pale to red."""
+    pale, red = ([int(each[i : i + 2], 16) / 255 for i in (1, 3, 5)] for each in (PALE, RED))
+    mixed = [(1 - share) * a + share * b for a, b in zip(pale, red, strict=True)]
+    return mixed[0], mixed[1], mixed[2]
+
+
+def _picked(axes: Axes, rows: Rows) -> None:
+    """How few known queries are enough."""
+    for row in rows:
+        if row["picked_out"] is None:
+            continue
+        shares = [(p, each["share"]) for p, each in enumerate(row["picked_out"], 1)]
+        known = [(p, 100 * share) for p, share in shares if share is not None]
+        color = _LINES.get(row["method"], INK)
+        axes.plot(*zip(*known, strict=True), "o-", color=color, markersize=4, label=row["method"])
+    axes.set(ylim=(0, 103), xlabel="queries the attacker knows", ylabel="people picked out, %")
+    axes.set_xticks(range(1, 6))
+    if axes.lines:
+        axes.legend(fontsize=8)
+    axes.set_title("How few queries are enough?\n")

@@ -1,0 +1,291 @@
+"""Draws a chart."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from zealous.study.report.parts import Axis, Chart, Line, Panel
+from zealous.study.report.style import GREY
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_DECADES = 30  # values further apart than this are drawn on a log scale
+_LONGEST = 44  # letters of a label
+_TALLEST = 26  # beside a panel
+_WIDEST = 9.4  # inches
+_POWERS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def figure(chart: Chart, stamp: str) -> Figure:
+    """The chart, with its legend and the word that says who may see it."""
+    from matplotlib.figure import Figure
+
+    rows, columns = len(chart.rows), _columns(chart)
+    width = _WIDEST * share(chart)
+    legend = _legend(chart)
+    height, grid_space = _room(chart, rows, columns, width, legend)
+    found = Figure(figsize=(width, height), facecolor="white")
+    grid = found.subplots(rows, columns, squeeze=False, sharey=chart.share, gridspec_kw=grid_space)
+    for number, row in enumerate(chart.rows):
+        wanted = chart.y[number] if number < len(chart.y) else "auto"
+        if wanted == "auto":
+            wanted = "log" if _spans(chart, number) else "linear"
+        for place, (axes, panel) in enumerate(zip(grid[number], row, strict=False)):
+            small = chart.share == "none" and wanted == "symlog" and _below(panel, 10)
+            _panel(axes, panel, scale="linear" if small else wanted)
+            if _above(chart, number, place) == (panel.title, panel.x):
+                axes.set_title("")
+                grid[number - 1][place].set_xlabel("")
+        for axes in grid[number][len(row) :]:
+            axes.set_visible(False)
+        if chart.share == "row":
+            for axes in grid[number][1 : len(row)]:
+                axes.set_ylabel("")
+    for axes in found.axes:
+        _few_decades(axes)  # only now do those that share an axis know its ends
+    if legend:
+        found.legend(
+            list(legend.values()),
+            list(legend),
+            loc="lower center",
+            fontsize=8,
+            ncols=_across(legend, width),
+            handlelength=3.2,
+            columnspacing=1.4,
+            borderaxespad=0.2,
+        )
+    found.text(
+        1 - 0.05 / width, 1 - 0.05 / height, stamp, fontsize=6.5, color=GREY, ha="right", va="top"
+    )
+    return found
+
+
+def share(chart: Chart) -> float:
+    """How wide it is, of the widest."""
+    columns = _columns(chart)
+    return min(1.0, (1.2 + (2.05 if columns > 2 else 3.0) * columns) / _WIDEST)
+
+
+def _columns(chart: Chart) -> int:
+    return max(map(len, chart.rows), default=1)
+
+
+def _room(
+    chart: Chart, rows: int, columns: int, width: float, legend: dict[str, Any]
+) -> tuple[float, dict[str, float]]:
+    """The height, and where panels begin and end, from inches: quicker than to find it out."""
+    panel = 1.55 if rows < 3 else 1.3
+    repeated = rows > 1 and _above(chart, 1, 0) == (chart.rows[1][0].title, chart.rows[1][0].x)
+    between = 0.4 if repeated else 0.72  # ticks; a title, and what the axis is
+    lines = math.ceil(len(legend) / _across(legend, width)) if legend else 0
+    top, bottom = 0.42, 0.5 + 0.19 * lines
+    height = top + bottom + rows * panel + (rows - 1) * between
+    left, right = 0.78, 0.2
+    gap = 0.36 if chart.share == "row" else 0.7
+    wide = (width - left - right - (columns - 1) * gap) / columns
+    return height, {
+        "left": left / width,
+        "right": 1 - right / width,
+        "top": 1 - top / height,
+        "bottom": bottom / height,
+        "hspace": between / panel,
+        "wspace": gap / wide,
+    }
+
+
+def _above(chart: Chart, number: int, place: int) -> tuple[str, Axis] | None:
+    """Title and axis of the panel above: what is the same is said once."""
+    if number == 0 or place >= len(chart.rows[number - 1]):
+        return None
+    panel = chart.rows[number - 1][place]
+    return panel.title, panel.x
+
+
+def _spans(chart: Chart, number: int) -> bool:
+    """Whether the values of a row, and of those that share its axis, span decades."""
+    rows = chart.rows if chart.share == "col" else [chart.rows[number]]
+    return _apart([line for row in rows for panel in row for line in panel.lines], _DECADES)
+
+
+def _apart(lines: Sequence[Line], factor: float) -> bool:
+    """Whether values are positive, and some so many times as large as others."""
+    values = [spread.mean for line in lines for _, spread in line.points]
+    values = [value for value in values if math.isfinite(value)]
+    return bool(values) and min(values) > 0 and max(values) / min(values) > factor
+
+
+def _below(panel: Panel, most: float) -> bool:
+    return all(spread.high < most for line in panel.lines for _, spread in line.points)
+
+
+def _across(legend: dict[str, Any], width: float) -> int:
+    """How many entries of the legend fit side by side."""
+    longest = max(map(len, legend), default=1)
+    most = max(1, int(width / (0.62 + 0.075 * longest)))
+    return math.ceil(len(legend) / math.ceil(len(legend) / most)) if legend else 1
+
+
+def _legend(chart: Chart) -> dict[str, Any]:
+    """One entry for each label, in the order of appearance."""
+    lines = [line for row in chart.rows for panel in row for line in panel.lines if line.points]
+    return {_inert(line.label): _handle(line) for line in lines}
+
+
+def _handle(line: Line) -> Any:
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], **_stroke(line))
+
+
+def _stroke(line: Line) -> dict[str, Any]:
+    look = line.look
+    return {
+        "color": look.color,
+        "linestyle": look.stroke,
+        "marker": "" if line.across else look.marker,
+        "markerfacecolor": "white" if look.hollow else look.color,
+        "linewidth": 1.1 if line.across else 1.5,
+    }
+
+
+def _panel(axes: Axes, panel: Panel, *, scale: str) -> None:
+    axes.set_title(_inert(panel.title))
+    axes.set(xlabel=panel.x.label, ylabel=_inert(panel.y, _TALLEST))
+    drawn = [line for line in panel.lines if line.points]
+    if not drawn:
+        nothing = any(line.gaps for line in panel.lines)
+        axes.text(
+            0.5,
+            0.5,
+            "nothing published" if nothing else "not measured",
+            transform=axes.transAxes,
+            ha="center",
+            color=GREY,
+        )
+        axes.set(xticks=[])
+        return
+    _x_scale(axes, panel)
+    if scale != "linear":
+        axes.set_yscale(scale)  # symlog is linear up to 2: it can show a zero
+        axes.yaxis.minorticks_off()  # each is drawn for itself: slow, and in the way
+    for line in drawn:
+        _line(axes, line)
+    # An axis tells all that was tried, or a gap at its end would not be seen.
+    height = drawn[0].points[0].y.mean
+    axes.update_datalim([(x, height) for x in _places(panel)])
+    axes.autoscale_view()
+    _ticks(axes, panel)
+    _from_zero(axes, drawn, scale)
+    axes.yaxis.set_major_formatter(lambda value, _: plain(value))
+
+
+def _from_zero(axes: Axes, lines: Sequence[Line], scale: str) -> None:
+    """Begin at zero where there is one, and leave room for markers at the top."""
+    spreads = [spread for line in lines for _, spread in line.points]
+    if scale == "log" or min(spread.low for spread in spreads) < 0:
+        return
+    axes.set_ylim(bottom=0)
+    if scale == "linear":
+        highest = max(spread.high for spread in spreads) or 1
+        axes.set_ylim(top=max(axes.get_ylim()[1], 1.06 * highest))
+
+
+def _few_decades(axes: Axes) -> None:
+    """A log axis on which powers of ten alone would be too few."""
+    from matplotlib.ticker import LogLocator
+
+    low, high = axes.get_ylim()
+    if axes.get_yscale() == "log" and high < 100 * low:
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+
+
+def _x_scale(axes: Axes, panel: Panel) -> None:
+    values = [x for x in _places(panel) if x > 0]
+    if panel.x.log and panel.x.zero:
+        axes.set_xscale("symlog", linthresh=min(values, default=1))
+    elif panel.x.log:
+        axes.set_xscale("log")
+
+
+def _line(axes: Axes, line: Line) -> None:
+    if line.across:
+        spread = line.points[0].y
+        axes.axhline(spread.mean, **_stroke(line))
+        return
+    xs = [point.x for point in line.points]
+    lows, highs = ([getattr(p.y, name) for p in line.points] for name in ("low", "high"))
+    if line.look.stroke == "none":
+        axes.vlines(xs, lows, highs, color=line.look.color, linewidth=0.8)
+    elif any(point.y.draws > 1 for point in line.points):
+        axes.fill_between(xs, lows, highs, color=line.look.color, alpha=0.18, linewidth=0)
+    axes.plot(xs, [point.y.mean for point in line.points], **_stroke(line))
+
+
+def _places(panel: Panel) -> list[float]:
+    """Where on x something was tried, ascending."""
+    lines = [line for line in panel.lines if not line.across]
+    return sorted({x for line in lines for x in (*(p.x for p in line.points), *line.gaps)})
+
+
+def _ticks(axes: Axes, panel: Panel) -> None:
+    """Ticks where something was measured, as many as have room."""
+    values = _places(panel)
+    axes.xaxis.minorticks_off()
+    if not values:
+        axes.set(xticks=[])
+        return
+    chosen = all(value == int(value) for value in values)  # settings, not what was found
+    decades = panel.x.log and (not chosen or values[-1] >= 1000 * values[0])
+    if panel.x.zero:
+        tens = [10.0**power for power in range(9) if 10.0**power <= values[-1]]
+        axes.set_xticks([0, *tens] if tens else [0, values[-1]])
+    elif len(values) <= 12 and not decades:
+        axes.set_xticks(_thinned(values, log=panel.x.log))
+    axes.xaxis.set_major_formatter(lambda value, _: plain(value))
+
+
+def _thinned(values: Sequence[float], *, log: bool) -> list[float]:
+    """Values with room between them; the first and the last stay."""
+    where = [math.log(value) if log else value for value in values]
+    room = 0.115 * (where[-1] - where[0])
+    kept = [0]
+    for number in range(1, len(values) - 1):
+        if where[number] - where[kept[-1]] >= room and where[-1] - where[number] >= room:
+            kept.append(number)
+    return [values[number] for number in [*kept, len(values) - 1]]
+
+
+def plain(value: float) -> str:
+    """A number at a tick.
+
+    >>> [plain(value) for value in (0, 0.25, 40, 5000, 1e6, 1e-5, 0.02)]
+    ['0', '0.25', '40', '5k', '1M', '10⁻⁵', '0.02']
+    """
+    for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= size:
+            return f"{value / size:.3g}{unit}"
+    if value and abs(value) < 0.001:
+        digits, _, power = f"{value:.3g}".partition("e")
+        if not power:
+            digits, _, power = f"{value:.2e}".partition("e")
+        front = f"{float(digits):g}"
+        raised = str(int(power)).translate(_POWERS)
+        return f"10{raised}" if front == "1" else f"{front}·10{raised}"
+    return f"{value:.3g}"
+
+
+def _inert(text: str, longest: int = _LONGEST) -> str:
+    r"""A name that somebody chose, as a picture can show it; settings at its end stay.
+
+    >>> _inert("a measure of\nmine, epsilon = 3, m = 2", 26)
+    'a measur…epsilon = 3, m = 2'
+    """
+    shown = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    if len(shown) > longest:
+        tail = 18
+        shown = f"{shown[: longest - tail]}…{shown[-tail:]}"
+    return f" {shown}" if shown.startswith("_") else shown  # matplotlib hides what begins so

@@ -1,0 +1,93 @@
+"""Mechanisms side by side, as files: a table, an object and a picture."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import cycle
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from zealous.study.report.asked import EPSILON
+from zealous.study.report.draw import figure
+from zealous.study.report.parts import Chart, Line, Panel
+from zealous.study.report.style import BLACK, METHODS, OTHERS, svg_and_png
+
+if TYPE_CHECKING:
+    from zealous.study.mechanism_comparison import Row
+
+NAME = "internal-mechanisms"
+_STAMP = "internal: not for publication"
+_LOOKS = (*(look for look in METHODS.values() if look != BLACK), *OTHERS, BLACK)
+
+
+def write_mechanisms(folder: Path, about: Mapping[str, Any], rows: Sequence[Row]) -> None:
+    """Write the rows as CSV, all that is said about them as JSON, and the picture as SVG and PNG.
+
+    Internal: they hold true figures of a log.
+
+    Args:
+        folder: Where to write; must exist.
+        about: What `--json` prints.
+        rows: The rows.
+    """
+    with (folder / f"{NAME}.csv").open("w", newline="", encoding="utf-8") as file:
+        table = [_flat(each) for each in about["rows"]]
+        writer = csv.DictWriter(file, list(dict.fromkeys(name for row in table for name in row)))
+        writer.writeheader()
+        writer.writerows(table)
+    text = json.dumps(about, indent=2, ensure_ascii=False)
+    (folder / f"{NAME}.json").write_text(f"{text}\n", encoding="utf-8")
+    svg, png = svg_and_png(lambda: figure(released(rows), _STAMP))
+    (folder / f"{NAME}.svg").write_text(svg, encoding="utf-8")
+    (folder / f"{NAME}.png").write_bytes(png)
+
+
+def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A spread in three columns."""
+    return dict(_cells(row))
+
+
+def _cells(row: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for name, value in row.items():
+        if isinstance(value, Mapping):
+            yield from ((f"{name}_{part}", each) for part, each in value.items())
+        else:
+            yield name, value
+
+
+def released(rows: Sequence[Row]) -> Chart:
+    """Items released over epsilon, a curve for each mechanism, a panel for each neighbours."""
+    relations = list(dict.fromkeys(row.goal.neighbors for row in rows))
+    looks = dict(zip(dict.fromkeys(row.mechanism for row in rows), cycle(_LOOKS), strict=False))
+    panels = [
+        Panel(
+            title=relation,
+            x=EPSILON,
+            y="items released",
+            lines=[
+                _line(name, look, [row for row in rows if row.goal.neighbors == relation])
+                for name, look in looks.items()
+            ],
+        )
+        for relation in relations
+    ]
+    return Chart(
+        name=NAME,
+        title="Items released over epsilon, by each mechanism",
+        rows=[panels],
+        share="row",
+        y=("auto",),
+    )
+
+
+def _line(name: str, look: Any, rows: Sequence[Row]) -> Line:
+    from zealous.study.grid.results import Point
+
+    points = []
+    for row in rows:
+        items = row.figures["items"] if row.figures and row.mechanism == name else None
+        if items is not None:
+            points.append(Point(float(row.goal.epsilon), items))
+    return Line(label=name, points=sorted(points), look=look)

@@ -1,0 +1,178 @@
+"""What a report is made of: curves in panels, tables, and sections that hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from zealous.study.report.style import Look
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from zealous.study.grid.results import Point, Spread
+
+Scale = Literal["linear", "log", "symlog", "auto"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """A curve.
+
+    Attributes:
+        label: For the legend; the same label is the same curve in all panels of a chart.
+        points: Along x.
+        look: Colour, marker, stroke.
+        across: Whether its one point holds for every x, as that of a method without a parameter.
+        gaps: Where on x points were left out because a draw publishes nothing there.
+    """
+
+    label: str
+    points: Sequence[Point]
+    look: Look
+    across: bool = False
+    gaps: Sequence[float] = ()
+
+
+class Axis(NamedTuple):
+    """An x axis: what it is, whether it is logarithmic, and whether it has a zero even so."""
+
+    label: str
+    log: bool = False
+    zero: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Panel:
+    """Curves over one axis."""
+
+    title: str
+    x: Axis
+    y: str
+    lines: Sequence[Line]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chart:
+    """Panels in rows.
+
+    Attributes:
+        name: Of its files.
+        title: One line; said to those who cannot see it, too.
+        rows: Of panels.
+        share: Which panels have the same y axis.
+        y: Of each row: linear, log, symlog, which is log and has a zero, or auto, which is log
+            where values span decades.
+    """
+
+    name: str
+    title: str
+    rows: Sequence[Sequence[Panel]]
+    share: Literal["none", "row", "col"] = "none"
+    y: Sequence[Scale] = ()
+
+    def empty(self) -> bool:
+        """Whether there is nothing to draw."""
+        return not any(line.points for row in self.rows for panel in row for line in panel.lines)
+
+    def table(self) -> pa.Table:
+        """The figures behind it."""
+        import pyarrow as pa
+
+        rows = [
+            (panel.title, panel.y, line.label, panel.x.label, None if line.across else x, *spread)
+            for row in self.rows
+            for panel in row
+            for line in panel.lines
+            for x, spread in line.points
+        ]
+        names = ("panel", "y", "curve", "axis", "x", "mean", "low", "high", "draws")
+        columns = zip(*rows, strict=True) if rows else [() for _ in names]
+        texts = dict.fromkeys(names[:4], pa.string()) | {"draws": pa.int64()}
+        return pa.table(
+            {
+                name: pa.array(column, texts.get(name, pa.float64()))
+                for name, column in zip(names, columns, strict=True)
+            }
+        )
+
+
+Cell = Any  # text, a number, a Spread, or None where nothing was measured
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sheet:
+    """A table.
+
+    Attributes:
+        name: Of its file.
+        title: One line.
+        headings: Of the columns.
+        rows: A cell for each column.
+        quiet: Rows that are not ours: the paper's own.
+        texts: How many columns, from the left, are text.
+    """
+
+    name: str
+    title: str
+    headings: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+    quiet: frozenset[int] = frozenset()
+    texts: int = 1
+
+    def table(self) -> pa.Table:
+        """The same, with a spread in three columns."""
+        import pyarrow as pa
+
+        found: dict[str, pa.Array] = {}
+        for heading, cells in _columns(self):
+            while heading in found:
+                heading = f"{heading} "
+            texts = any(isinstance(cell, str) for cell in cells)
+            plain = [None if c is None else str(c) for c in cells] if texts else cells
+            found[heading] = pa.array(plain)
+        return pa.table(found)
+
+
+def _columns(sheet: Sheet) -> Iterator[tuple[str, list[Cell]]]:
+    columns = list(zip(*sheet.rows, strict=True)) or [() for _ in sheet.headings]
+    for heading, cells in zip(sheet.headings, columns, strict=True):
+        spreads = [as_spread(cell) for cell in cells]
+        means = [cell if s is None else s.mean for s, cell in zip(spreads, cells, strict=True)]
+        yield heading, means
+        if any(spread is not None and spread.draws > 1 for spread in spreads):
+            yield f"{heading}, low", [None if s is None else s.low for s in spreads]
+            yield f"{heading}, high", [None if s is None else s.high for s in spreads]
+
+
+def as_spread(cell: Cell) -> Spread | None:
+    """The cell, if it is a figure over several draws."""
+    from zealous.study.grid.results import Spread
+
+    return cell if isinstance(cell, Spread) else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """A part of the report.
+
+    Attributes:
+        key: Where links lead.
+        title: The heading.
+        see: What to see.
+        paper: What the paper prints about it; empty where it prints nothing.
+        parts: Charts and tables; those without figures are left out.
+        notes: How to read them, and what is left out.
+        warnings: What must not be overlooked.
+        absent: What to say where no part has figures; all else is then left unsaid.
+    """
+
+    key: str
+    title: str
+    see: str
+    parts: Sequence[Chart | Sheet]
+    paper: str = ""
+    notes: Sequence[str] = field(default=())
+    warnings: Sequence[str] = field(default=())
+    absent: str = "Not measured on this log."

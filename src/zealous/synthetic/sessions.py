@@ -1,0 +1,168 @@
+"""What people do in a day: sessions, in which a query is followed by a related one."""
+
+from enum import IntEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from zealous.synthetic import topics, words
+from zealous.synthetic.chance import Ints
+from zealous.synthetic.people import ACQUAINTANCES, TEMPLATES, People
+from zealous.synthetic.topics import BLANK, QUERY, SUBJECT_COUNT, Queries
+
+ENTRY = np.dtype([("user", np.int64), ("time", np.int64), ("query", QUERY)])  # time: milliseconds
+Entries = npt.NDArray[np.void]
+
+DAY, HOUR = 86_400_000, 3_600_000
+_CONTINUE = 0.545  # chance that another query follows: 2.2 queries a session
+_LONGEST_GAP = 1_500_000  # between two queries of a session, below the 30 minutes of a pair
+_HOURS = np.array(
+    [18, 11, 7, 5, 4, 6, 12, 22, 35, 45, 50, 53, 54, 55, 55, 56, 57, 57, 58, 62, 66, 63, 50, 32]
+)
+
+# How a need begins: a favourite of the user, something personal, otherwise any topic.
+_USUAL, _PERSONAL = 0.25, 0.035
+_ADDED, _ADDED_TWICE, _MISSPELLED = 0.65, 0.26, 0.03
+
+
+class Step(IntEnum):
+    """How a query follows another in a session."""
+
+    SAME = 0  # the next page of results
+    REWORD = 1  # a word more, less or other, within the topic's queries of the pool
+    IMPROVISE = 2  # a word more that leaves the pool
+    MOVE = 3  # to a near topic
+    NEW = 4  # another need
+    CORRECT = 5  # the misspelling
+
+
+_STEPS = np.array([0.37, 0.20, 0.05, 0.09, 0.29])  # chances, SAME to NEW
+_CORRECTS = 0.75  # chance that a misspelling is corrected next
+_NEAR_TOPICS = 10
+_SUGGESTED = 0.85  # who rewords takes what many take: the rarest additions are never suggested
+
+
+def day_entries(people: People, day: int) -> Entries:
+    """All entries of the sessions that begin on the day, in no order; a few end on the next."""
+    rng = np.random.default_rng([people.seed, 1, day])
+    user = np.repeat(np.arange(len(people.rates)), rng.poisson(people.rates))
+    hour = rng.choice(24, len(user), p=_HOURS / _HOURS.sum())
+    time = day * DAY + hour * HOUR + rng.integers(HOUR, size=len(user))
+    queries = _begin(people, user, rng)
+    made = [_entries(user, time, queries)]
+    while user.size:
+        on = rng.random(len(user)) < _CONTINUE
+        user, time, queries = user[on], time[on], queries[on]
+        gap = 1000 * np.exp(rng.normal(3.8, 1.2, len(user)))
+        time = time + np.clip(gap, 2000, _LONGEST_GAP).astype(np.int64)
+        queries = follow(people, user, queries, rng)
+        made.append(_entries(user, time, queries))
+    return np.concatenate(made)
+
+
+def _entries(user: Ints, time: Ints, queries: Queries) -> Entries:
+    entries = np.empty(len(user), ENTRY)
+    entries["user"], entries["time"], entries["query"] = user, time, queries
+    return entries
+
+
+def _begin(people: People, user: Ints, rng: np.random.Generator) -> Queries:
+    queries = _curious(people, user, rng)
+    kind = rng.random(len(user))
+    for chosen, make in ((kind < _USUAL, _usual), (kind > 1 - _PERSONAL, _personal)):
+        queries[chosen] = make(people, user[chosen], rng)
+    return queries
+
+
+def _curious(people: People, user: Ints, rng: np.random.Generator) -> Queries:
+    """Any topic, more often of a subject that the user cares about."""
+    size = len(user)
+    own = people.subject(user, rng.integers(3, size=size))
+    any_subject = topics.some_subjects(rng.random(size))
+    subject = np.where(rng.random(size) < 0.6, own, any_subject)
+    queries = np.full(size, BLANK)
+    queries["topic"] = topics.popular_topics(rng.random(size), subject)
+    added = rng.random(size)
+    queries["slot"] = np.where(added < _ADDED, topics.slots(rng.random(size)), words.NONE)
+    queries["slot2"] = np.where(added < _ADDED_TWICE, topics.slots(rng.random(size)), words.NONE)
+    typo = rng.integers(1, words.TYPOS + 1, size=size)
+    queries["typo"] = np.where(rng.random(size) < _MISSPELLED, typo, 0)
+    return queries
+
+
+def _usual(people: People, user: Ints, rng: np.random.Generator) -> Queries:
+    """What the user asks again and again, by its bare name."""
+    queries = np.full(len(user), BLANK)
+    queries["topic"] = people.favourite(user, rng.integers(5, size=len(user)))
+    return queries
+
+
+def _personal(people: People, user: Ints, rng: np.random.Generator) -> Queries:
+    """Somebody the user knows, the user first."""
+    queries = np.full(len(user), BLANK)
+    which = np.minimum(rng.geometric(0.35, len(user)) - 1, ACQUAINTANCES - 1)
+    template = rng.integers(TEMPLATES, size=len(user))
+    queries["person"] = people.acquaintance(user, which) * TEMPLATES + template
+    return queries
+
+
+def follow(people: People, user: Ints, before: Queries, rng: np.random.Generator) -> Queries:
+    """What each user asks next in the session."""
+    personal = before["person"] >= 0
+    step = rng.choice(len(_STEPS), len(user), p=_STEPS)
+    step[(before["typo"] > 0) & (rng.random(len(user)) < _CORRECTS)] = Step.CORRECT
+    step[personal & np.isin(step, (Step.IMPROVISE, Step.MOVE))] = Step.NEW
+    after = before.copy()
+    after["page"] = np.where(step == Step.SAME, before["page"] + 1, 0)
+    after["typo"][step == Step.CORRECT] = 0
+    for chosen, change in (
+        ((step == Step.REWORD) & ~personal, _reword),
+        ((step == Step.REWORD) & personal, _ask_otherwise),
+        (step == Step.IMPROVISE, _improvise),
+        (step == Step.MOVE, _move),
+    ):
+        after[chosen] = change(after[chosen], rng)
+    new = step == Step.NEW
+    after[new] = _begin(people, user[new], rng)
+    return after
+
+
+def _reword(queries: Queries, rng: np.random.Generator) -> Queries:
+    """Drop, add or replace a word, to another query that the topic has in the pool."""
+    suggested = _SUGGESTED * rng.random(len(queries))
+    slot, way = topics.slots(suggested), rng.random(len(queries))
+    had, had2 = queries["slot"], queries["slot2"]
+    improvised = queries["extra"] >= 0
+    none, two = had < 0, had2 >= 0
+    add = ~improvised & (none | (~two & (way < 0.3)))
+    drop = ~improvised & ~none & (way > 0.6)
+    replace = ~improvised & ~add & ~drop
+    queries["slot"] = np.where((add & none) | replace, slot, had)
+    queries["slot"][drop & ~two] = words.NONE
+    queries["slot2"] = np.where(add & ~none, slot, had2)
+    queries["slot2"][drop & two] = words.NONE
+    queries["extra"] = words.NONE
+    return queries
+
+
+def _ask_otherwise(queries: Queries, rng: np.random.Generator) -> Queries:
+    """The same person, looked up in another way."""
+    person, template = np.divmod(queries["person"], TEMPLATES)
+    template = (template + rng.integers(1, TEMPLATES, size=len(queries))) % TEMPLATES
+    queries["person"] = person * TEMPLATES + template
+    return queries
+
+
+def _improvise(queries: Queries, rng: np.random.Generator) -> Queries:
+    """A word of the subject that is in none of the topic's slots."""
+    subject = queries["topic"] % SUBJECT_COUNT
+    queries["extra"] = topics.subject_words(rng.random(len(queries)), subject)
+    return queries
+
+
+def _move(queries: Queries, rng: np.random.Generator) -> Queries:
+    """One of the few topics that are near this one, with the same words added."""
+    which = rng.integers(_NEAR_TOPICS, size=len(queries))
+    queries["topic"] = topics.near(queries["topic"], which)
+    queries["extra"], queries["typo"] = words.NONE, 0
+    return queries

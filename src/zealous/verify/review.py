@@ -1,0 +1,278 @@
+"""A person looks before a release leaves: frequent is not harmless.
+
+A review removes rows of a release and writes what is left as a release of its own, a child. It
+looks at published rows alone, so it costs no budget.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote_plus
+
+from zealous.errors import Refused, UsageError
+from zealous.files.folder import check_new
+from zealous.files.places import Place
+from zealous.items.personal import looks_personal, plain
+from zealous.ledger import fingerprint
+from zealous.planning.plan import COMPOSITION
+from zealous.privacy.guarantee import Indistinguishability
+from zealous.release.bundle import Release, Table, read_release
+from zealous.release.record import guarantee_from_record
+from zealous.verify.claim import also_stated, assumptions, stated
+from zealous.verify.verify import verify
+from zealous.version import VERSION
+
+Item = tuple[str, ...]
+_BLOCKED = "on the block list"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flagged:
+    """A row that a rule has caught.
+
+    Attributes:
+        kind: The table it is in.
+        item: Its columns but the count.
+        count: Its published count.
+        why: What it looks like, or that it is blocked.
+        kept: Whether it stays, since it is on the allow list.
+    """
+
+    kind: str
+    item: Item
+    count: int
+    why: str
+    kept: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reviewed:
+    """What a review came to.
+
+    Attributes:
+        release: The child.
+        flagged: The rows that a rule caught, in the order of the tables.
+        before: The rows of the parent by kind.
+        directory: Where the child was written, if it was.
+    """
+
+    release: Release
+    flagged: list[Flagged]
+    before: dict[str, int]
+    directory: Place | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Terms:
+    """A list of terms or items, and what a release may say of it: never the list itself."""
+
+    values: frozenset[Item]
+    said: str
+
+
+def review(
+    directory: str | Path,
+    *,
+    block: str | Path | None = None,
+    allow: str | Path | None = None,
+    flag_pii: bool = False,
+    output: str | Path | None = None,
+    say: Callable[[str], None] = lambda _: None,
+) -> Reviewed:
+    """Remove rows from a release and write the rest as a child of it.
+
+    Guarantee:
+        The child is a function of the release and of lists that are made without the log, so it
+        keeps every (epsilon, delta)-indistinguishability that the release has, and not its
+        probabilistic differential privacy (docs/proofs/composition.md). Nothing is charged.
+
+    Args:
+        directory: The release. It is read and never changed.
+        block: A file with a term on each line; rows that hold one as whole words go.
+        allow: A file with an item on each line, its columns separated by tabs; these stay.
+        flag_pii: Whether rows that look like personal data go.
+        output: A new directory for the child; None to look without writing.
+        say: Receives progress.
+    """
+    if block is None and not flag_pii:
+        raise UsageError(
+            "no rule to review by: give --block FILE with the terms to remove, --flag-pii to find "
+            "what looks like personal data, or both"
+        )
+    parent = Path(directory)
+    blocked = _terms(Path(block), "--block") if block is not None else None
+    allowed = _terms(Path(allow), "--allow") if allow is not None else None
+    if output is not None:
+        _check_apart(parent, Path(output))
+    say(f"verifying {parent}")
+    _check_sound(parent)
+    release = read_release(parent)
+    caught = _rule(blocked, flag_pii)
+    flagged: list[Flagged] = []
+    tables: dict[str, Table] = {}
+    for kind, table in release.tables.items():
+        say(f"looking at {kind}")
+        found, tables[kind] = _filtered(kind, table, caught, allowed)
+        flagged += found
+    rules = _rules(blocked, allowed, flag_pii)
+    child = Release(about=_child(release, fingerprint(parent), tables, rules), tables=tables)
+    return Reviewed(
+        release=child,
+        flagged=flagged,
+        before={kind: len(table) for kind, table in release.tables.items()},
+        directory=child.write(output) if output is not None else None,
+    )
+
+
+def words(text: str) -> list[str]:
+    """The words of a text as keywords have them: runs of letters, marks and digits.
+
+    >>> words("Ｊosé's re-union, 2024")
+    ['josé', 's', 're', 'union', '2024']
+    """
+    folded = plain(text)
+    if folded.isascii():
+        return re.findall("[a-z0-9]+", folded)
+    kept = (each if unicodedata.category(each)[0] in "LMN" else " " for each in folded)
+    return "".join(kept).split()
+
+
+def _check_apart(parent: Path, output: Path) -> None:
+    if output.resolve().is_relative_to(parent.resolve()):
+        raise UsageError("-o is the reviewed release or inside it: name a new directory elsewhere")
+    check_new(output)
+
+
+def _check_sound(parent: Path) -> None:
+    failed = [check for check in verify(parent) if check.ok is False]
+    if failed:
+        raise Refused(
+            f"only a release that `zealous verify` passes can be reviewed; {failed[0].name}: "
+            f"{failed[0].detail}"
+        )
+
+
+def _terms(path: Path, option: str) -> Terms:
+    """Read a list: one a line, `#` begins a comment; an item with that sign has a backslash."""
+    try:
+        content = path.read_bytes()
+        lines = content.decode("utf-8-sig").splitlines()
+    except (OSError, UnicodeError):
+        raise UsageError(f"{option}: {path} cannot be read as a UTF-8 text file") from None
+    values = set()
+    for number, line in enumerate(lines, 1):
+        text = line.strip()
+        if not text or text.startswith("#"):
+            continue
+        text = text.removeprefix("\\") if text.startswith("\\#") else text
+        value = tuple(words(text)) if option == "--block" else _item(text.split("\t"))
+        if not value:
+            raise UsageError(f"{option}: line {number} of {path.name} holds no letter or digit")
+        values.add(value)
+    if not values:
+        raise UsageError(f"{option}: {path.name} holds no term; one a line")
+    count = f"{len(values):,} {'term' if option == '--block' else 'item'}"
+    said = f"{path.name} ({count}{'s' if len(values) > 1 else ''}, SHA-256 "
+    return Terms(values=frozenset(values), said=f"{said}{sha256(content).hexdigest()})")
+
+
+def _item(columns: Sequence[str]) -> Item:
+    return tuple(plain(each).strip() for each in columns)
+
+
+def _rule(blocked: Terms | None, flag_pii: bool) -> Callable[[Item], str | None]:
+    """What is wrong with an item, if anything."""
+    terms = blocked.values if blocked else frozenset()
+    lengths = sorted({len(term) for term in terms})
+
+    def holds_term(text: str) -> bool:
+        found = words(text)
+        return any(
+            tuple(found[start : start + length]) in terms
+            for length in lengths
+            for start in range(len(found) - length + 1)
+        )
+
+    def caught(item: Item) -> str | None:
+        if terms:
+            texts = {text for each in item for text in (each, unquote_plus(each))}
+            if any(map(holds_term, texts)):
+                return _BLOCKED
+        if flag_pii:
+            return next(filter(None, map(looks_personal, item)), None)
+        return None
+
+    return caught
+
+
+def _filtered(
+    kind: str, table: Table, caught: Callable[[Item], str | None], allowed: Terms | None
+) -> tuple[list[Flagged], Table]:
+    import pyarrow as pa
+
+    flagged, stays = [], []
+    for row in zip(*(column.to_pylist() for column in table.arrow.columns), strict=True):
+        item, count = row[:-1], row[-1]
+        why = caught(item)
+        kept = why is not None and allowed is not None and _item(item) in allowed.values
+        if why is not None:
+            flagged.append(Flagged(kind=kind, item=item, count=count, why=why, kept=kept))
+        stays.append(why is None or kept)
+    left = table.arrow.filter(pa.array(stays, pa.bool_())).combine_chunks()
+    return flagged, Table(arrow=left)
+
+
+def _rules(blocked: Terms | None, allowed: Terms | None, flag_pii: bool) -> list[str]:
+    return [
+        *([f"removed: rows that hold a term of the list {blocked.said}"] if blocked else []),
+        *(
+            ["removed: rows that look like personal data, by zealous's patterns"]
+            if flag_pii
+            else []
+        ),
+        *([f"kept whatever the rules say: items of the list {allowed.said}"] if allowed else []),
+    ]
+
+
+def _child(
+    parent: Release, digest: str, tables: Mapping[str, Table], rules: list[str]
+) -> dict[str, Any]:
+    """release.json of the child: what holds for it, and where it comes from."""
+    about = parent.about
+    child = {
+        **{name: value for name, value in about.items() if name != "sha256"},
+        "software": {"name": "zealous", "version": VERSION},
+        "created": datetime.now(UTC).date().isoformat(),
+        "id": secrets.token_hex(8),
+        "review": {
+            "parent": digest,
+            "parent_id": about["id"],
+            "rules": rules,
+            "removed": {
+                kind: len(table) - len(tables[kind]) for kind, table in parent.tables.items()
+            },
+            "earlier": about["review"],
+        },
+        "files": {
+            kind: {**names, "rows": len(tables[kind])} for kind, names in about["files"].items()
+        },
+    }
+    claim = about["guarantee"]
+    goal = guarantee_from_record(claim, Indistinguishability.definition)
+    child["guarantee"] = {**stated(goal, child, float, COMPOSITION), "exact": claim["exact"]}
+    child["also_guaranteed"] = also_stated(child)
+    child["assumptions"] = assumptions(child)
+    if about["assumptions"] not in (child["assumptions"], child["assumptions"][:-1]):
+        raise Refused(
+            "the release was written by another version of zealous and rests on assumptions that "
+            "this one does not know: review it with that version"
+        )
+    return child

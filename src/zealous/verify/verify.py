@@ -1,0 +1,247 @@
+"""Does a release hold what it says, and does what it promises follow from its parameters?
+
+Nothing here trusts release.json: it is read as a stranger's. All of it is about whether a release
+agrees with itself, and with what the program can make; see `SHOWN`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from fractions import Fraction
+from pathlib import Path
+
+from zealous.errors import ZealousError
+from zealous.files.strict_json import parse
+from zealous.ledger.accounts import Charge, Measure, covers
+from zealous.privacy.guarantee import exact, whole
+from zealous.privacy.period import Period
+from zealous.release.account import OTHERS
+from zealous.release.bundle import derived, hashes
+from zealous.release.record import goal_from_record
+from zealous.release.schema import ABOUT, FORMAT, problems
+from zealous.verify.anonymous import check_files, check_private, holds_anonymized
+from zealous.verify.child import check_parent, check_review
+from zealous.verify.claim import About, Failed, Unchecked, check_numbers, check_plan, check_words
+from zealous.verify.tables import check_rows, check_tables
+from zealous.version import VERSION
+
+SHOWN = (
+    "The checks show whether the release is consistent: whether this program could have made it, "
+    "and what it would then guarantee. They cannot show that noise was drawn."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """One thing that was looked at.
+
+    Attributes:
+        name: What.
+        ok: Whether it is as it should be; None if that was not checked.
+        detail: What was found, without quoting any row.
+    """
+
+    name: str
+    ok: bool | None
+    detail: str
+
+
+def verify(
+    directory: str | Path, ledger: str | Path | None = None, parent: str | Path | None = None
+) -> list[Check]:
+    """Check a release from its files alone, or also against its ledger and its parent.
+
+    Args:
+        directory: The release.
+        ledger: The ledger that was charged for it. Without one, only what the release says of its
+            entry is looked at.
+        parent: For a filtered child, the release that it was made from. Without it, only what the
+            child says of its review is looked at.
+    """
+    path = Path(directory)
+    if holds_anonymized(path):
+        return [
+            _checked("differential privacy", check_private),
+            _checked("files", lambda: check_files(path)),
+        ]
+    try:
+        about = _about(path)
+    except Failed as why:
+        return [Check(name="release.json", ok=False, detail=str(why))]
+    checks = [
+        Check(name="release.json", ok=True, detail="well-formed, with nothing missing or unknown"),
+        _checked("private", lambda: _private(about)),
+        _checked("files", lambda: _files(path, about)),
+        _checked("tables", lambda: check_tables(path, about)),
+        _checked("rows", lambda: check_rows(path, about, by_parent=parent is not None)),
+        _checked("plan", lambda: check_plan(about)),
+        _checked("guarantee", lambda: check_numbers(about)),
+        _checked("words", lambda: _words(path, about)),
+        _checked("budget", lambda: _budget(path, about, ledger)),
+    ]
+    if about["review"] is not None or parent is not None:
+        checks.append(_checked("review", lambda: _review(path, about, parent)))
+    return checks
+
+
+def _checked(name: str, look: Callable[[], str]) -> Check:
+    try:
+        return Check(name=name, ok=True, detail=look())
+    except Unchecked as why:
+        return Check(name=name, ok=None, detail=str(why))
+    except (Failed, ZealousError) as why:
+        return Check(name=name, ok=False, detail=str(why))
+    except (OSError, ValueError, ArithmeticError, LookupError, TypeError, AttributeError) as error:
+        # A stranger's file can fail in many ways; their messages may quote it.
+        detail = f"cannot be checked: {type(error).__name__}"
+        return Check(name=name, ok=False, detail=detail)
+
+
+def _about(path: Path) -> About:
+    try:
+        about = parse((path / "release.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        raise Failed("there is no readable release.json") from None
+    if isinstance(about, dict) and about.get("format") != FORMAT:
+        raise Failed("not written by a version of zealous that this one can read")
+    try:
+        found = list(problems(about, ABOUT))
+    except RecursionError:
+        raise Failed("there is no readable release.json") from None
+    if found:
+        more = f", and {len(found) - 3} more" if len(found) > 3 else ""
+        raise Failed("; ".join(found[:3]) + more)
+    assert isinstance(about, dict)  # noqa: S101
+    _check_values(about)
+    return about
+
+
+def _check_values(about: About) -> None:
+    """What has the right type and can still not be."""
+    period, most = about["period"], about["cleaning"]["max_entries_per_user"]
+    try:
+        if period is not None and str(Period.parse(period)) != period:
+            raise Failed("period is not written as zealous writes it")
+        # A day of grace, for clocks that differ.
+        if date.fromisoformat(about["created"]) > datetime.now(UTC).date() + timedelta(days=1):
+            raise Failed("created lies in the future")
+        if most is not None:
+            whole(most, "cleaning.max_entries_per_user")
+        for name, limit in about["cleaning"].get("limits", {}).items():
+            whole(limit, f"limits: {name}")
+    except ZealousError as why:
+        raise Failed(str(why)) from None
+    except ValueError:
+        raise Failed("created is no date") from None
+
+
+def _private(about: About) -> str:
+    if not about["private"]:
+        raise Failed("NOT PRIVATE: made with a fixed noise seed, it protects nobody")
+    key = about["selection_key"]
+    if len(key) != 16 or set(key) - set("0123456789abcdef"):
+        raise Failed("the key that selected each user's items is not there")
+    return "random noise; the key that selected each user's items is published"
+
+
+def _files(path: Path, about: About) -> str:
+    tables = {name for each in about["files"].values() for name in (each["parquet"], each["csv"])}
+    expected = {*tables, *derived(about), "README.md", "statement.html", "registry.yaml"}
+    if len(tables) < 2 * len(about["files"]) or about["sha256"].keys() != expected:
+        raise Failed("release.json does not list each file once with its SHA-256")
+    there = {each.name for each in path.iterdir()}
+    if there - expected - {"release.json"}:
+        raise Failed("there are files that are no part of the release")
+    if expected - there:
+        raise Failed(f"missing: {', '.join(sorted(expected - there))}")
+    if any(each.is_symlink() or not each.is_file() for each in path.iterdir()):
+        raise Failed("not everything there is a file of its own")
+    found = hashes(path)
+    changed = [name for name, value in about["sha256"].items() if found[name] != value]
+    if changed:
+        raise Failed(f"changed since they were written: {', '.join(sorted(changed))}")
+    return f"{len(expected)} files, each with its SHA-256, and no other"
+
+
+def _words(path: Path, about: About) -> str:
+    if about["software"]["version"] != VERSION:
+        raise Unchecked("written by another version; the SHA-256 of each text was checked")
+    return check_words(path, about)
+
+
+def _review(path: Path, about: About, parent: str | Path | None) -> str:
+    if about["review"] is None:
+        raise Failed("it is no filtered child: it has no parent to be compared with")
+    if parent is None:
+        return f"{check_review(about)}; not compared with its parent (--parent DIR)"
+    for check in verify(parent):
+        if check.ok is False:
+            raise Failed(f"the parent does not pass; {check.name}: {check.detail}")
+    return check_parent(path, about, Path(parent))
+
+
+def _budget(path: Path, about: About, ledger: str | Path | None) -> str:
+    entry = about["ledger"]
+    if not entry["tracked"]:
+        if ledger is not None:
+            raise Failed("the release says: budget not tracked; no ledger was charged for it")
+        return "budget not tracked: no ledger was charged"
+    _accounts(about)
+    if ledger is None:
+        return f"charged as entry {entry['entry']}; not compared with the ledger (--ledger FILE)"
+    found = _in_ledger(path, about, Path(ledger))
+    if found:
+        raise Failed("; ".join(found[:3]))
+    return f"entry {entry['entry']} of the ledger, which is sound"
+
+
+def _accounts(about: About) -> None:
+    """The accounts hold at least this release. A cap may be lower: caps can be lowered later."""
+    entry, goal = about["ledger"], goal_from_record(about)
+    period = Period.parse(about["period"]) if about["period"] is not None else None
+    measure = Measure(unit=entry["unit"], neighbors=entry["neighbors"])
+    if goal.unit not in ("user", measure.unit):
+        raise Failed("the ledger counts what another unit loses than the release protects")
+    accounts = entry["accounts"]
+    within = _within(accounts["period"]["within"], period)
+    for name, change in (("all", None), ("period", within)):
+        spent, cost = accounts[name], measure.cost(Charge.of(goal, period=period), change)
+        for each in ("epsilon", "delta"):
+            total = exact(spent["exact"][each], each)
+            if total > Fraction(spent[each]):
+                raise Failed("an account is smaller in print than it is")
+            if total < getattr(cost, each):
+                raise Failed("an account is smaller than what this release alone costs")
+    if not 1 <= accounts["period"]["releases"] <= accounts["all"]["releases"]:
+        raise Failed("the accounts count fewer releases than there are")
+    if Fraction(accounts["delta_for_anybody"]) < goal.delta:
+        raise Failed("the chance that anybody is breached is smaller than this release's delta")
+    if accounts["definition"] not in (goal.definition, "indistinguishable"):
+        raise Failed("the accounts amount to more than this release gives")
+
+
+def _within(text: str, period: Period | None) -> Period | None:
+    """The period that the account of one period is about; None for all days."""
+    found = None if text == "all" else Period.parse(text)
+    if found is None and period is None:
+        return None
+    if found is None or str(found) != text or not covers(period, found):
+        raise Failed("the account of one period is about another period than the release")
+    return found
+
+
+def _in_ledger(path: Path, about: About, file: Path) -> list[str]:
+    from zealous.ledger import Ledger
+
+    ledger = Ledger.open(file)
+    found = ledger.verify(releases=[path])
+    entry = ledger.book().entries.get(about["ledger"]["entry"])
+    others = entry is not None and entry.charge.people is not None
+    if not found and about["software"]["version"] == VERSION:
+        if others and OTHERS not in about["assumptions"]:
+            found.append("it does not say that it rests on whom the ledger takes its people for")
+        elif not others and OTHERS in about["assumptions"]:
+            found.append("its people are those of the other releases, as the ledger has it")
+    return found

@@ -1,0 +1,154 @@
+"""What the audit works out a second time: deltas, noise, and what one user alone betrays."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import settings as tried
+from hypothesis import strategies as st
+from scipy import stats
+
+from zealous.audit import theorems
+from zealous.audit.claims import claim
+from zealous.audit.neighbours import settings
+from zealous.audit.recompute import follows
+from zealous.items import queries
+from zealous.mechanisms import Selection
+from zealous.mechanisms.choose import MECHANISMS
+from zealous.planning.plan import figures, plan
+from zealous.privacy.guarantee import Indistinguishability, Neighbors
+
+PLANS = settings()
+THRESHOLDS = ("laplace", "gaussian", "selection")
+IN_ROUNDS = ("set-union", "sips", "rounds", "prior")
+FILE = {"name": "public.txt", "sha256": "0" * 64}
+
+
+def planned(name: str, m: int, **numbers: Any) -> dict[str, Any]:
+    """The figures of a plan."""
+    needs = MECHANISMS[name].needs
+    public = {"queries": (needs, FILE)} if needs else None
+    goal = Indistinguishability(**numbers)
+    (part,) = plan(goal, [queries(m)], mechanism=name, public=public).parts
+    return figures(part)
+
+
+@tried(deadline=None, max_examples=25)
+@given(
+    name=st.sampled_from([*THRESHOLDS, *IN_ROUNDS, "domain"]),
+    epsilon=st.fractions(Fraction(1, 2), 6, max_denominator=20),
+    delta=st.fractions(Fraction(1, 10**6), Fraction(1, 2), max_denominator=10**6),
+    m=st.integers(1, 6),
+    neighbors=st.sampled_from(["replace", "add-remove"]),
+)
+def test_the_second_derivation_agrees(
+    name: str, epsilon: Fraction, delta: Fraction, m: int, neighbors: Neighbors
+) -> None:
+    m = 1 if name == "selection" else m
+    assert follows(planned(name, m, epsilon=epsilon, delta=delta, neighbors=neighbors), None)
+
+
+@pytest.mark.parametrize("name", [*THRESHOLDS, *IN_ROUNDS])
+def test_a_delta_that_is_not_that_of_the_parameters_is_noticed(name: str) -> None:
+    part = planned(name, 1, epsilon=1, delta="0.1")
+    assert follows(part, None)
+    for wrong in (0.98, 1.02):
+        assert not follows({**part, "delta_achieved": part["delta_achieved"] * wrong}, None)
+
+
+@pytest.mark.parametrize("name", ["laplace", "gaussian"])
+def test_a_threshold_that_is_too_low_or_too_high_is_noticed(name: str) -> None:
+    part = planned(name, 2, epsilon=1, delta="0.01")
+    for step in (-1, 1):
+        other = {**part, "tau_prime": part["tau_prime"] + step}
+        other["delta_achieved"] = theorems.deltas(other)[1]
+        assert not follows(other, None)
+
+
+@pytest.mark.parametrize("name", IN_ROUNDS)
+def test_rounds_with_less_noise_or_a_lower_threshold_are_noticed(name: str) -> None:
+    part = planned(name, 2, epsilon=1, delta="0.01")
+    for key in ("scale", "threshold"):
+        *before, last = part["rounds"]
+        other = {**part, "rounds": [*before, {**last, key: last[key] * 9 // 10}]}
+        other["delta_achieved"] = theorems.deltas(other)[1]
+        assert other["delta_achieved"] > part["delta"]
+        assert not follows(other, None)
+
+
+@pytest.mark.parametrize("name", ["domain", "selection"])
+def test_a_scale_that_is_not_that_of_epsilon_is_noticed(name: str) -> None:
+    part = planned(name, 1, epsilon=1, delta="0.1")
+    for scale in ("1", "3"):
+        other = {**part, "scale": float(scale), "exact": {**part["exact"], "scale": scale}}
+        assert not follows(other, None)
+
+
+@pytest.mark.parametrize("name", [*THRESHOLDS, *IN_ROUNDS, "domain"])
+def test_noise_is_a_distribution_around_zero(name: str) -> None:
+    part = planned(name, 1, epsilon=2, delta="0.01")
+    law = theorems.noise(part)
+    values = np.arange(law.first, law.first + len(law.chances))
+    assert law.chances.sum() == pytest.approx(1)
+    assert values[law.chances.argmax()] == 0
+    if name != "selection":
+        assert values @ law.chances == pytest.approx(0, abs=1e-9)
+    if name in IN_ROUNDS:  # rounded to whole numbers
+        spread = np.sqrt(values**2 @ law.chances)
+        assert spread == pytest.approx(np.hypot(part["scale"], np.sqrt(1 / 12)), rel=1e-3)
+
+
+def test_capped_noise_is_mixed_as_it_is_drawn() -> None:
+    goal = Indistinguishability(epsilon=1, delta="0.05")
+    law = theorems.noise(planned("selection", 1, epsilon=1, delta="0.05"))
+    mechanism = Selection.calibrated(goal, 1)
+    top = law.first + len(law.chances) - 1
+    assert top == mechanism.tau_prime + 1
+    assert law.chances[-1] < law.chances[-2] * np.exp(-0.5)  # of those held longer alone
+
+
+@pytest.mark.parametrize("name", THRESHOLDS)
+def test_what_one_user_alone_has_appears_as_often_as_planned(name: str) -> None:
+    part = planned(name, 1, epsilon=1, delta="0.1")
+    made = MECHANISMS[name].calibrated(Indistinguishability(epsilon=1, delta="0.1"), 1)
+    assert theorems.alone(part, 1) == pytest.approx(made.appears(1), rel=1e-12)
+    assert theorems.alone(part, 5) == theorems.alone(part, 1)
+
+
+@pytest.mark.parametrize("name", IN_ROUNDS)
+def test_what_one_user_alone_gives_is_at_most_what_is_planned_for(name: str) -> None:
+    goal = Indistinguishability(epsilon=1, delta="0.1")
+    part, made = planned(name, 1, epsilon=1, delta="0.1"), MECHANISMS[name].calibrated(goal, 1)
+    chances = [theorems.alone(part, items) for items in range(1, 120)]
+    assert max(chances) <= made.alone()
+    assert max(chances) > 0.5 * made.alone()
+
+
+def test_normals_and_discrete_gaussians_are_told_apart_as_known() -> None:
+    part = planned("gaussian", 4, epsilon=1, delta="1e-4")
+    mu, sigma = np.sqrt(8) / part["scale"], part["scale"]
+    known = stats.norm.sf(1 / mu - mu / 2) - np.e * stats.norm.sf(1 / mu + mu / 2)
+    assert theorems.told(part) == pytest.approx(known, rel=0.2 / sigma)
+    in_rounds = {**part, "rounds": []}
+    assert theorems.told(in_rounds) == pytest.approx(known)
+    assert theorems.told(in_rounds, 0.5) > theorems.told(in_rounds)
+
+
+def test_no_pair_claims_more_than_its_plan() -> None:
+    for setting in PLANS:
+        part = setting.part
+        for pair in setting.pairs:
+            found = claim(setting, pair)
+            assert found.epsilon <= float(part.goal.epsilon)
+            if pair.at == 1:
+                assert found.delta <= float(part.goal.delta)
+
+
+def test_every_mechanism_is_tried() -> None:
+    tried = {part.mechanism.name for setting in PLANS for part in setting.planned.parts}
+    sets = {"listed", "of-smaller", "of-smaller-gaussian"}
+    assert tried >= {"zealous", "domain", *THRESHOLDS, *IN_ROUNDS, *sets}

@@ -1,0 +1,166 @@
+"""The command line's contract."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+from conftest import Run
+from paths import DOCS
+
+from zealous.cli import COMMANDS, cli
+
+PLAN = ["plan", "--users", 500000, "--items-per-user", 2, "--epsilon", 1, "--delta", "0.001"]
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_every_command_has_an_example_and_is_documented(name: str) -> None:
+    command = cli.get_command(click.Context(cli), name)
+    assert command is not None
+    assert command.get_short_help_str(200) == COMMANDS[name]
+    text = command.help or ""
+    assert "Example" in text
+    assert f"zealous {name}" in text
+
+
+def test_the_reference_page_is_what_the_commands_say() -> None:
+    # In a process of its own: a command keeps how it was asked for help the first time.
+    made = subprocess.run(
+        [sys.executable, "-c", "import commands; print(commands.page(), end='')"],
+        cwd=DOCS,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert made.stdout == (DOCS / "commands.md").read_text(), "run python docs/commands.py"
+
+
+def test_plan_prints_the_contract(run: Run) -> None:
+    found = json.loads(run(*PLAN, "--json").stdout)
+    assert {
+        "guarantee": "probabilistic",
+        "neighbors": "replace",
+        "epsilon": 1,
+        "delta": 0.001,
+        "users": 500000,
+        "items_per_user": 2,
+        "noise": "discrete-laplace",
+        "scale": 4,
+        "tau": 4,
+        "tau_prime": 79,
+    }.items() <= found.items()
+    assert 0.0007 < found["delta_achieved"] <= 0.001
+
+
+def test_plan_in_words(run: Run) -> None:
+    said = run(*PLAN).stdout
+    assert "tau 4, tau' 79" in said
+    assert "with 5 / 50 / 95 % at 71 / 80 / 89 users" in said
+    assert "Twelve such releases of the same people: epsilon = 12, delta = 0.012" in said
+
+
+def test_plan_the_other_way_round(run: Run) -> None:
+    given = ["--scale", 5, "--tau", 1, "--tau-prime", 100, "--items-per-user", 5]
+    found = json.loads(run("plan", *given, "--users", 500000, "--json").stdout)["guarantees"]
+    assert [(each["guarantee"], each["neighbors"], each["epsilon"]) for each in found] == [
+        ("probabilistic", "replace", 2),
+        ("probabilistic", "add-remove", 1),
+        ("indistinguishable", "replace", 2),
+        ("indistinguishable", "add-remove", 1),
+    ]
+    assert found[0]["delta"] == pytest.approx(0.00282922)
+    assert run("plan", *given, "--epsilon", 1).code == 2
+
+
+def test_plan_for_several_kinds(run: Run) -> None:
+    found = json.loads(
+        run(
+            "plan",
+            "--items",
+            "queries,keywords",
+            "--items-per-user",
+            "queries=5,keywords=20",
+            "--split",
+            "queries=1,keywords=3",
+            "--users",
+            500000,
+            "--epsilon",
+            2,
+            "--delta",
+            "1e-3",
+            "--json",
+        ).stdout
+    )
+    assert found["epsilon"] == 2
+    assert [(part["kind"], part["items_per_user"], part["epsilon"]) for part in found["parts"]] == [
+        ("queries", 5, 0.5),
+        ("keywords", 20, 1.5),
+    ]
+    assert found["parts"][0]["exact"]["delta"] == "1/4000"
+
+
+def test_a_large_delta_per_person_needs_a_word(run: Run) -> None:
+    wish = ["plan", "--guarantee", "indistinguishable", "--items-per-user", 5, "--epsilon", 2]
+    refused = run(*wish, "--delta", "0.001", "--users", 400000)
+    assert refused.code == 1
+    assert "--accept-delta" in refused.stderr
+    accepted = run(*wish, "--delta", "0.001", "--users", 400000, "--accept-delta")
+    assert accepted.code == 0
+    assert "held by one person only" in " ".join(accepted.stdout.split())
+    assert run(*wish, "--delta", "0.001").code == 0  # nothing declared, nothing to compare with
+
+
+def test_data_goes_to_stdout_and_notes_to_stderr(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("user,query\n" + "".join(f"{n},tea\n" for n in range(60)))
+    done = run(
+        *shlex.split(
+            "publish log.csv --items queries --items-per-user 1 --users 100 --epsilon 10 "
+            "--delta 0.01 -o out --json"
+        )
+    )
+    assert done.code == 0
+    assert json.loads(done.stdout)["files"]["queries"]["rows"] == 1
+    assert "counting queries" in done.stderr
+
+
+def test_inspect_tells_the_owner_and_quotes_nothing(run: Run, tmp_path: Path) -> None:
+    rows = ["user,time,query"]
+    for n in range(40):  # somebody types "sentinel" letter by letter
+        rows += [
+            f"u{n},2026-01-01 10:00:{length:02d},{'sentinel'[:length]}" for length in range(3, 9)
+        ]
+    rows += [f"robot,2026-01-02 00:{n // 60 % 60:02d}:{n % 60:02d},q{n}" for n in range(900)]
+    rows += [",2026-01-01 00:00:00,x", "u1,never,x", "short"]
+    (tmp_path / "log.csv").write_text("\n".join(rows) + "\n")
+    done = run("inspect", "log.csv")
+    assert done.code == 0, done.stderr
+    assert "INTERNAL" in done.stdout
+    assert "search-as-you-type" in done.stdout
+    assert "One user id holds 79% of all entries" in done.stdout
+    assert "too few or too many columns" in done.stdout
+    assert "sentinel" not in done.said
+    found = json.loads(run("inspect", "log.csv", "--json").stdout)
+    assert found["overall"]["users"] == 41
+    assert found["overall"]["without_time"] == 1
+    assert found["skipped"]["too few or too many columns"] == 1
+
+
+def test_demo(run: Run, tmp_path: Path) -> None:
+    done = run("demo", "-o", "demo", "--users", 1000)
+    assert done.code == 0, done.stderr
+    assert (tmp_path / "demo" / "study" / "report.html").is_file()
+    assert "The report to open: demo/study/report.html" in done.stdout.splitlines()[-1]
+    assert (tmp_path / "demo" / "release" / "release.json").is_file()
+    assert "0 are in the release" in done.stdout
+    assert run("demo", "-o", "demo").code == 1
+
+
+def test_numbers_are_printed_as_they_were_typed(run: Run) -> None:
+    typed = ["--users", 1000, "--items-per-user", 1, "--epsilon", "0.3", "--delta", "0.003"]
+    found = json.loads(run("plan", *typed, "--json").stdout)
+    assert (found["epsilon"], found["delta"]) == (0.3, 0.003)

@@ -1,0 +1,260 @@
+"""Counts with weights, lists of items and orders, against a second implementation on DuckDB."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from oracle import md5_place
+from weighed import (
+    KINDS,
+    Item,
+    Row,
+    asked,
+    cases,
+    expected,
+    found,
+    logs,
+    many,
+    md5_rank,
+    table,
+    tables,
+    write,
+)
+
+import zealous as z
+from zealous.counting.bound import Select
+from zealous.counting.histogram import histogram
+from zealous.engines.duckdb import DuckDB
+from zealous.engines.sql import Step
+from zealous.errors import UsageError
+from zealous.items import Kind
+from zealous.logs.source import Source, open_log
+from zealous.privacy.accounting.rounds import WEIGHT, weight
+
+SELECTS = ("random", "first", "frequent")
+KEY = 2**64 - 5
+quick = settings(
+    max_examples=20,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[DuckDB]:
+    with DuckDB(memory="2GB", threads=1) as engine, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(DuckDB, "rank_key", md5_rank)
+        patch.setattr(DuckDB, "rank_place", lambda _, rank: md5_place(rank))
+        yield engine
+
+
+def opened(engine: DuckDB, kind: Kind, folder: Path, rows: Sequence[Row]) -> Source:
+    return open_log(z.read_log(write(folder / "log.parquet", rows)), engine, kind.extra())
+
+
+def counter(source: Source, kind: Kind, select: Select = "random") -> Any:
+    return partial(histogram, kind, source, select=select, key=KEY)
+
+
+@pytest.mark.parametrize("name", KINDS)
+@quick
+@given(data=st.data(), rows=logs, select=st.sampled_from(SELECTS), ahead=st.booleans())
+def test_same_as_the_oracle(
+    name: str,
+    data: Any,
+    rows: list[Row],
+    select: Select,
+    ahead: bool,
+    tmp_path: Path,
+    engine: DuckDB,
+) -> None:
+    """At once and in buckets of users, with and without looking ahead."""
+    kind, how = KINDS[name], data.draw(asked(name))
+    right = expected(name, rows, key=KEY, select=select, **how)
+    source = opened(engine, kind, tmp_path, rows)
+    with pytest.MonkeyPatch.context() as patch:
+        if not ahead:
+            patch.setattr(DuckDB, "rank_place", lambda *_: None)
+        for number in (1, 3):
+            patch.setattr(engine, "buckets", lambda *_, number=number: number)
+            assert found(counter(source, kind, select)(**tables(kind, how))) == right
+
+
+@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("number", [1, 3])
+def test_many_users(
+    name: str, number: int, tmp_path: Path, engine: DuckDB, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "buckets", lambda *_: number)
+    kind, rows = KINDS[name], many(800)
+    source = opened(engine, kind, tmp_path, rows)
+    for select, how in cases(name, rows):
+        right = expected(name, rows, key=KEY, select=select, **how)
+        assert found(counter(source, kind, select)(**tables(kind, how))) == right
+
+
+@pytest.mark.parametrize("name", KINDS)
+@quick
+@given(data=st.data(), rows=logs, bound=st.integers(1, 4), select=st.sampled_from(SELECTS))
+def test_nobody_gives_more_than_she_may(
+    name: str,
+    data: Any,
+    rows: list[Row],
+    bound: int,
+    select: Select,
+    tmp_path: Path,
+    engine: DuckDB,
+) -> None:
+    """Take one user away: what changes is a vector of `bound` entries that is no longer than 1000.
+
+    Whatever steers users and whatever is left aside: it is the same with and without her.
+    """
+    kind, how = KINDS[name], data.draw(asked(name)) | {"bound": bound, "at_least": 0}
+    how["weights"] = [weight(number) for number in range(1, bound + 1)]
+    somebody = rows[0].user if rows else ""
+    left = [row for row in rows if row.user != somebody]
+    with_her, without = (
+        found(counter(opened(engine, kind, tmp_path, each), kind, select)(**tables(kind, how)))
+        for each in (rows, left)
+    )
+    moved = [with_her[item] - without.get(item, 0) for item in with_her]
+    assert without.keys() <= with_her.keys()
+    assert sum(map(bool, moved)) <= bound
+    assert sum(each**2 for each in moved) <= WEIGHT**2 == 10**6
+
+
+ROWS = [
+    Row(f"u{n % 30}", f"q{n * 7 % 23}", n, (f"x{n % 3}",), f"p{n % 2}", str(n % 4))
+    for n in range(300)
+]
+ROWS += [Row("u0", f"rare {n}", n, (f"r{n}",), f"r{n}", "9") for n in range(30)]
+WEIGHTS = [weight(number) for number in range(1, 4)]
+
+
+@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("number", [1, 4])
+def test_noise_is_drawn_once(
+    name: str, number: int, tmp_path: Path, engine: DuckDB, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kind = KINDS[name]
+    monkeypatch.setattr(engine, "buckets", lambda *_: number)
+    count, seen = counter(opened(engine, kind, tmp_path, ROWS), kind), []
+    weighed = count(bound=3, at_least=0, weights=WEIGHTS)
+    true = found(weighed)
+    assert 0 in true.values()
+
+    def noisy(batch: pa.RecordBatch) -> pa.RecordBatch:
+        seen.append(batch.num_rows)
+        noise = np.frombuffer(os.urandom(2 * batch.num_rows), np.int16)
+        return batch.set_column(
+            batch.num_columns - 1, "count", pa.array(batch["count"].to_numpy() + noise)
+        )
+
+    stored = weighed.stored(noisy)
+    drawn, again = (found(stored.above(-(10**9))) for _ in range(2))
+    assert drawn == again
+    assert drawn.keys() == true.keys()
+    assert drawn != true
+    assert sum(seen) == len(true)
+    middle = sorted(drawn.values())[len(drawn) // 2]
+    assert found(stored.above(middle)) == {i: c for i, c in drawn.items() if c > middle}
+
+    # It steers as the same rows in a table do, also beside others.
+    order = [(*item, noise) for item, noise in drawn.items()]
+    gone = [item for item, noise in drawn.items() if noise > middle]
+    how: dict[str, Any] = {"bound": 2, "at_least": 1, "weights": WEIGHTS}
+    right = expected(name, ROWS, key=KEY, order=[order], without=gone, **how)
+    for steering in (stored, table(kind, order)):
+        steered = count(**how, order=[steering], without=table(kind, gone))
+        assert found(steered) == right
+    assert sum(seen) == len(true)
+
+
+@pytest.mark.parametrize("number", [1, 3])
+def test_nothing_gives_nothing(
+    number: int, tmp_path: Path, engine: DuckDB, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "buckets", lambda *_: number)
+    kind = KINDS["queries by place"]
+    none = [pa.table({name: [] for name in (*kind.columns(), "count")}), table(kind, [])]
+    full = counter(opened(engine, kind, tmp_path, ROWS), kind)
+    everything = table(kind, [(row.query, row.place) for row in ROWS])
+    assert none[0].schema.types == [pa.null()] * 3
+    for empty in none:
+        assert found(full(bound=2, at_least=0, only=empty)) == {}
+        assert found(full(bound=2, at_least=1, order=[empty], without=empty)) == (
+            found(full(bound=2, at_least=1))
+        )
+    assert found(full(bound=2, at_least=0, without=everything)) == {}
+    nobody = counter(opened(engine, kind, tmp_path, []), kind)
+    stored = nobody(bound=2, at_least=0, weights=WEIGHTS).stored(lambda batch: batch)
+    assert found(stored.above(-1)) == {}
+    assert found(full(bound=2, at_least=1, order=[stored])) == found(full(bound=2, at_least=1))
+
+
+NAMES = [
+    "weight", "given", "Weight", "known", "held", "kept", "items", "steered", "ranked", "partial",
+    "histogram", "place", "entries", "stored_0", 'a "quote"', "it's 100% {x}", "日本", "a.b", ";--",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_column_may_have_any_name(
+    name: str, number: int, tmp_path: Path, engine: DuckDB, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "buckets", lambda *_: number)
+    path, kind = tmp_path / "log.parquet", z.columns(name, "other", items_per_user=2)
+    users, values = [n % 5 for n in range(40)], [f"v{n % 7}" for n in range(40)]
+    log = pa.table({"user": users, name: values, "other": ["o"] * 40})
+    pa.parquet.write_table(log, path)
+    source = open_log(z.read_log(path, columns=z.Columns(user="user")), engine, kind.extra())
+    items: list[Item] = [(f"v{n}", "o") for n in range(5)]
+    order = [(*item, n) for n, item in enumerate(items)]
+    how: dict[str, Any] = {"bound": 2, "at_least": 0, "weights": WEIGHTS}
+    how |= {"only": table(kind, items), "without": table(kind, items[:1])}
+    counted = counter(source, kind, "frequent")(order=[table(kind, order)], **how)
+    assert found(counted) == {items[1]: 0, items[2]: 0, items[3]: 3535, items[4]: 3535}
+
+
+def test_what_was_broken_off_counts_for_nobody_later(
+    tmp_path: Path, engine: DuckDB, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "buckets", lambda *_: 3)
+    kind = KINDS["queries"]
+    count = counter(opened(engine, kind, tmp_path, ROWS), kind)
+    right = expected("queries", ROWS, key=KEY, bound=2, at_least=1)
+    begun = count(bound=2, at_least=1).through(lambda batch: batch)
+    next(begun)
+    begun.close()
+    assert found(count(bound=2, at_least=1)) == right
+    store = DuckDB.store
+    calls: list[str] = []
+
+    def fails(self: DuckDB, name: str, steps: Sequence[Step]) -> None:
+        calls.append(name)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        store(self, name, steps)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(DuckDB, "store", fails)
+        with pytest.raises(KeyboardInterrupt):
+            list(count(bound=2, at_least=1))
+    assert found(count(bound=2, at_least=1)) == right
+
+
+def test_a_weight_for_every_number_of_items(tmp_path: Path, engine: DuckDB) -> None:
+    """Whoever keeps more than there are weights for would be left out in silence."""
+    count = counter(opened(engine, KINDS["queries"], tmp_path, ROWS), KINDS["queries"])
+    with pytest.raises(UsageError, match="weights"):
+        count(bound=3, at_least=1, weights=[1, 1])

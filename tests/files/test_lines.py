@@ -1,0 +1,574 @@
+"""One physical line is one record, and no line can change another."""
+
+from __future__ import annotations
+
+import bz2
+import codecs
+import gzip
+import json
+import tracemalloc
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from zealous.engines.duckdb import DuckDB
+from zealous.engines.sql import Step
+from zealous.errors import LogError, UsageError
+from zealous.files import lines
+from zealous.files.lines import Layout, Skipped, header, records
+from zealous.logs.log import PRESETS, read_log
+from zealous.logs.source import open_log
+
+Rows = list[tuple[Any, ...]]
+
+# Each format: the columns of user and query, the header if it has one, and the lines of six users.
+USERS = [f"person-{number}" for number in range(6)]
+FORMATS: dict[str, tuple[tuple[str, str], bytes, list[bytes]]] = {
+    "csv": (
+        ("user", "query"),
+        b"user,query,time\n",
+        [
+            f"{user},{query},2006-03-01\n".encode()
+            for user in USERS
+            for query in ("tea", '"a ""b"", c"', "größe 鞋", "")
+        ],
+    ),
+    "tsv": (
+        ("user", "query"),
+        b"user\tquery\ttime\n",
+        [
+            f"{user}\t{query}\t2006-03-01\n".encode()
+            for user in USERS
+            for query in ("tea", '"half a quote', "größe 鞋", "")
+        ],
+    ),
+    "aol": (
+        ("AnonID", "Query"),
+        b"AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n",
+        [
+            f"{user}\ttea\t2006-03-01 07:17:12{rest}\n".encode()
+            for user in USERS
+            for rest in ("", "\t\t", "\t1\thttp://x.example", "\t2")
+        ],
+    ),
+    "excite": (
+        ("user", "query"),
+        b"",
+        [
+            f"{user}\t970916105432\t{query}\n".encode()
+            for user in USERS
+            for query in ("tea", '+"md', "größe 鞋", "")
+        ],
+    ),
+    "jsonl": (
+        ("user", "query"),
+        b"",
+        [
+            json.dumps({"user": user, "query": query, "time": 1}, ensure_ascii=False).encode()
+            + b"\n"
+            for user in USERS
+            for query in ("tea", 'a "b"\n', "größe 鞋", "")
+        ],
+    ),
+}
+
+NASTY = [
+    b"one",
+    b"mallory,tea",
+    b"mallory,tea,2006-03-01,and,more,and,more",
+    b"mallory\ttea\t2006\t1\thttp://x\tsurplus\t",
+    b'mallory,"unbalanced,2006-03-01',
+    b'"mallory,tea,2006-03-01',
+    b'mallory,"two\nlines",2006-03-01',
+    b'mallory,"a"b,2006-03-01',
+    b'"',
+    b'"""',
+    b"\xff\xfe invalid \x80",
+    b"mallory,\xc3,2006-03-01",
+    b"mallory,\xed\xa0\x80,2006-03-01",
+    b"mallory\tna\0ul\t2006-03-01",
+    b"mallory,na\0ul,2006-03-01",
+    b"mallory,lone\rreturn,2006-03-01",
+    b"\r",
+    b"\r\r",
+    b"mallory,tea,2006-03-01\r",
+    b"mallory,tea,2006-03-01\r\r",
+    b"",
+    b" ",
+    b"\0",
+    b",,",
+    b"\t\t",
+    b"\\",
+    b"mallory,tea,2006-03-01\\",
+    b"\xef\xbb\xbfmallory,tea,2006-03-01",
+    b"\xe2\x80\xa8mallory\xc2\x85,tea\x0b\x0c\x1c,2006-03-01",
+    b"x" * 5_000,
+    b"mallory,\xc3\xa9" + b"y" * 5_000 + b",2006-03-01",
+    b'{"user": "mallory"',
+    b'{"user": "mallory", "query": "\\ud800", "time": 1}',
+    b'{"user": "mallory", "query": "tea", "other": "\\udfff"}',
+    b'{"user": ["mallory"], "query": {"a": 1}, "time": NaN}',
+    b"[" * 3_000,
+    b"[1, 2]",
+    b"null",
+    b"1e999",
+    b'{"user": 1e999, "query": 123456789012345678901234567890}',
+    b"{\0}\0",
+    b"# comment",
+    b"user,query,time",
+    b"AnonID\tQuery\tQueryTime\tItemRank\tClickURL\r",
+]
+
+
+@pytest.fixture
+def short_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lines over 4,000 bytes are too long, so that a test need not write megabytes."""
+    monkeypatch.setattr(lines, "LINE_LIMIT", 4_000)
+
+
+def read(path: Path, name: str, **changes: Any) -> tuple[Rows, Skipped]:
+    """The (user, query) rows of a file in sorted order, and what was skipped."""
+    columns, _, _ = FORMATS[name]
+    return read_columns(path, PRESETS[name].layout, columns, **changes)
+
+
+def read_columns(
+    path: Path, layout: Layout | None, columns: tuple[str, ...], lists: tuple[str, ...] = ()
+) -> tuple[Rows, Skipped]:
+    assert layout is not None
+    skipped = Skipped()
+    batches = list(records(path, layout, columns, lists, skipped))
+    rows = [tuple(row.values()) for batch in batches for row in batch.to_pylist()]
+    return sorted(rows, key=repr), +skipped
+
+
+def others(rows: Rows) -> Rows:
+    """The rows of everybody but those who wrote nasty lines."""
+    return [row for row in rows if row[0] in USERS]
+
+
+def spoiled(content: list[bytes], nasty: bytes) -> Iterator[bytes]:
+    """The file with a nasty line at its beginning, in its middle and at its end."""
+    half = len(content) // 2
+    yield b"".join([nasty, b"\n", *content])
+    yield b"".join([*content[:half], nasty, b"\n", *content[half:]])
+    yield b"".join([*content, nasty, b"\n"])
+    yield b"".join([*content, nasty])
+
+
+@pytest.mark.usefixtures("short_lines")
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("nasty", NASTY, ids=lambda line: repr(line[:25]))
+def test_no_line_changes_the_rows_of_others(name: str, nasty: bytes, tmp_path: Path) -> None:
+    _, first, content = FORMATS[name]
+    path = tmp_path / "log"
+    path.write_bytes(first + b"".join(content))
+    expected, skipped = read(path, name)
+    assert len(expected) == len(content)
+    assert others(expected) == expected
+    assert not skipped
+    for body in spoiled(content, nasty):
+        path.write_bytes(first + body)
+        assert others(read(path, name)[0]) == expected
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@settings(
+    max_examples=150,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(data=st.data())
+def test_no_bytes_change_the_rows_of_others(name: str, data: st.DataObject, tmp_path: Path) -> None:
+    _, first, content = FORMATS[name]
+    odd = st.sampled_from(
+        [b'"', b",", b"\t", b"\r", b"\n", b"\0", b"\xff", b"{", b"}", b"\\", b"a"]
+    )
+    nasty = data.draw(st.one_of(st.binary(max_size=40), st.lists(odd).map(b"".join)))
+    place = data.draw(st.integers(0, len(content)))
+    body = b"".join([*content[:place], nasty, b"\n", *content[place:]])
+    path = tmp_path / "log"
+    path.write_bytes(first + b"".join(content))
+    expected, _ = read(path, name)
+    path.write_bytes(first + body)
+    assert others(read(path, name)[0]) == expected
+
+
+@pytest.mark.usefixtures("short_lines")
+@pytest.mark.parametrize("name", FORMATS)
+def test_blocks_may_end_anywhere(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, first, content = FORMATS[name]
+    nasty = [line + b"\n" for line in NASTY]
+    path = tmp_path / "log"
+    mixed = [line for pair in zip(nasty, content * 2, strict=False) for line in pair]
+    path.write_bytes(b"\xef\xbb\xbf" + first + b"".join(mixed))
+    rows, skipped = read(path, name)
+    assert others(rows)
+    for size in [*range(1, 24), 50, 101, 997, 4_001, 5_003, 12_000]:
+        monkeypatch.setattr(lines, "_BLOCK", size)
+        found = read(path, name)
+        assert found[0] == rows
+        assert found[1].total() == skipped.total()
+
+
+@pytest.mark.usefixtures("short_lines")
+@pytest.mark.parametrize("name", FORMATS)
+def test_an_opened_log_holds_everybody_else(name: str, tmp_path: Path) -> None:
+    _, first, content = FORMATS[name]
+    clean, bad = tmp_path / "clean", tmp_path / "bad"
+    clean.write_bytes(first + b"".join(content))
+    nasty = [line + b"\n" for line in NASTY]
+    bad.write_bytes(first + b"".join([*nasty, *content[:9], *nasty, *content[9:], *nasty]))
+    found = []
+    for path in (clean, bad):
+        with DuckDB(threads=1, temporary=tmp_path) as engine:
+            source = open_log(read_log(path, name), engine)
+            everything = Step("everything", "select user, query from entries")
+            found.append(sorted(map(repr, others(engine.rows([*source.entries, everything])))))
+    assert found[0] == found[1]
+    assert len(found[0]) == len(content)
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b"mallory,tea", "too few or too many columns"),
+        (b"mallory,tea,1,2", "too few or too many columns"),
+        (b'mallory,"tea,1', "quotes do not balance (text with line ends in it? use Parquet)"),
+        (b'mallory,"te"a,1', "quotes do not balance (text with line ends in it? use Parquet)"),
+        (b"mallory,\xff,1", "not valid utf-8"),
+        (b"mallory,a\0b,1", "holds a NUL character"),
+        (b"mallory,a\rb,1", "holds a carriage return"),
+        (b"mallory," + b"x" * (1 << 20) + b",1", "longer than 1 MiB"),
+    ],
+)
+def test_the_owner_learns_why_lines_are_skipped(line: bytes, reason: str, tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_bytes(b"user,query,time\nalice,tea,1\n" + line + b"\nbob,tea,1\n")
+    rows, skipped = read(path, "csv")
+    assert rows == [("alice", "tea"), ("bob", "tea")]
+    assert skipped == Counter({reason: 1})
+
+
+def test_a_line_of_just_one_mebibyte_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    longest = b"a," + b"x" * (lines.LINE_LIMIT - 4) + b",1"
+    assert len(longest) == lines.LINE_LIMIT
+    path.write_bytes(b"user,query,time\n" + longest + b"\r\n" + longest + b"y\n")
+    rows, skipped = read(path, "csv")
+    assert [len(query) for _, query in rows] == [lines.LINE_LIMIT - 4]
+    assert skipped.total() == 1
+
+
+def test_a_line_over_many_blocks_is_skipped_in_any_encoding(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Four bytes of gb18030 are three of UTF-8: what is left of a line after most of it was thrown
+    # away must not pass for a short line.
+    monkeypatch.setattr(lines, "LINE_LIMIT", 40)
+    monkeypatch.setattr(lines, "_BLOCK", 16)
+    path = tmp_path / "log"
+    text = "a\t1\ttea\nmallory\t1\t" + "ĉ" * 30 + "\nb\t1\ttea\n"
+    path.write_bytes(text.encode("gb18030"))
+    layout = Layout(delimiter="\t", names=("user", "time", "query"), encoding="gb18030")
+    rows, skipped = read_columns(path, layout, ("user", "query"))
+    assert rows == [("a", "tea"), ("b", "tea")]
+    assert skipped.total() == 1
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+@pytest.mark.parametrize("last", [True, False])
+@pytest.mark.parametrize("name", FORMATS)
+def test_line_ends(name: str, end: bytes, last: bool, tmp_path: Path) -> None:
+    _, first, content = FORMATS[name]
+    path = tmp_path / "log"
+    path.write_bytes(first + b"".join(content))
+    expected = read(path, name)
+    body = (first + b"".join(content)).replace(b"\n", end)
+    path.write_bytes(body if last else body.removesuffix(end))
+    assert read(path, name) == expected
+
+
+def test_every_aol_file_has_a_header_and_none_is_a_record(tmp_path: Path) -> None:
+    _, first, content = FORMATS["aol"]
+    path = tmp_path / "log"
+    for header_line in (first, first.replace(b"\n", b"\r\n"), b"\xef\xbb\xbf" + first, b""):
+        path.write_bytes(header_line + b"".join(content) + header_line)
+        rows, _ = read(path, "aol")
+        assert len(others(rows)) == len(content)
+        assert all(user != "AnonID" for user, _ in rows)
+
+
+def test_aol_rows_are_one_a_click_and_may_be_cut_short(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_text(
+        "1\ttea\t2006-03-01 07:17:12\n"
+        "1\ttea\t2006-03-01 07:17:12\t1\thttp://a.example\n"
+        "1\ttea\t2006-03-01 07:17:12\t2\thttp://b.example\n"
+        "1\ttea\n"
+        "1\ttea\t2006-03-01 07:17:12\t2\thttp://b.example\tsurplus\n"
+    )
+    rows, skipped = read_columns(path, PRESETS["aol"].layout, ("AnonID", "ClickURL"))
+    assert rows == [("1", ""), ("1", "http://a.example"), ("1", "http://b.example")]
+    assert skipped.total() == 2
+
+
+def test_a_single_name_may_be_a_value(tmp_path: Path) -> None:
+    path = tmp_path / "ids"
+    path.write_text("id\nalice\n")
+    layout = Layout(delimiter="\x1f", names=("id",))
+    assert read_columns(path, layout, ("id",))[0] == [("alice",), ("id",)]
+
+
+@pytest.mark.parametrize("pack", [".gz", ".bz2", ".zst", ".GZ", ""])
+def test_compressed_files(pack: str, tmp_path: Path) -> None:
+    _, first, content = FORMATS["csv"]
+    plain = tmp_path / "log.csv"
+    plain.write_bytes(first + b"".join(content))
+    path = tmp_path / f"packed.csv{pack}"
+    path.write_bytes(packed(plain.read_bytes(), pack))
+    assert read(path, "csv") == read(plain, "csv")
+    assert header(path, PRESETS["csv"].layout or Layout(delimiter=",")) == ("user", "query", "time")
+
+
+@pytest.mark.parametrize("line", [b"{}\n", b"\n", b"x\n", b'{"user":1}\n', b"\xff\n{}\n"])
+def test_a_block_of_tiny_lines_takes_little_memory(line: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(line * 200_000)
+    skipped, sizes = Skipped(), []
+    tracemalloc.start()
+    try:
+        for batch in records(path, Layout(delimiter=None), ["user", "query"], [], skipped):
+            sizes.append(batch.num_rows)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert max(sizes, default=0) <= 1 << 15
+    assert sum(sizes) == (200_000 if b"{" in line else 0)
+    assert most < 24 << 20  # a list of these lines alone is no less than 8 MB
+
+
+@pytest.mark.parametrize("empty", [b"", codecs.BOM_UTF8])
+@pytest.mark.parametrize("name", ["a.csv", "z.csv"])
+def test_an_empty_file_among_others_has_no_entries(name: str, empty: bytes, tmp_path: Path) -> None:
+    (tmp_path / "m.csv").write_bytes(b"user,query\nann,tea\n")
+    (tmp_path / name).write_bytes(empty)
+    log = read_log(tmp_path)
+    assert log.names() == ("user", "query")
+    with DuckDB(threads=1, temporary=tmp_path) as engine:
+        source = open_log(log, engine)
+        all_of_them = Step("all", "select user from entries")
+        assert engine.rows([*source.entries, all_of_them]) == [("ann",)]
+    (tmp_path / "m.csv").write_bytes(b"")
+    with pytest.raises(LogError, match="does not name the columns"):
+        read_log(tmp_path)
+
+
+@pytest.mark.parametrize("ending", [".lz4", ".snappy", ".XZ", ".zip"])
+def test_other_compression_is_refused(ending: str, tmp_path: Path) -> None:
+    path = tmp_path / f"log.csv{ending}"
+    path.write_bytes(b"user,query\nann,tea\n")
+    with pytest.raises(LogError, match="compressed in a way that is not read"):
+        read_log(path, "csv")
+    with DuckDB(threads=1, temporary=tmp_path) as engine, pytest.raises(LogError, match="not read"):
+        open_log(read_log(path, "jsonl"), engine)
+
+
+def packed(content: bytes, ending: str) -> bytes:
+    if ending.lower() == ".gz":
+        return gzip.compress(content[:50]) + gzip.compress(content[50:])
+    if ending == ".bz2":
+        return bz2.compress(content)
+    if ending == ".zst":
+        sink = pa.BufferOutputStream()
+        with pa.CompressedOutputStream(sink, "zstd") as stream:
+            stream.write(content)
+        return bytes(sink.getvalue())
+    return content
+
+
+@pytest.mark.parametrize("pack", [".gz", ".bz2", ".zst"])
+@pytest.mark.parametrize("damage", ["cut", "noise"])
+def test_damaged_files_are_refused(pack: str, damage: str, tmp_path: Path) -> None:
+    path = tmp_path / f"log.csv{pack}"
+    whole = packed(b"user,query,time\n" + b"secret,secret,1\n" * 5_000, pack)
+    path.write_bytes(whole[: len(whole) // 2] if damage == "cut" else b"secret" * 100)
+    with pytest.raises(LogError, match=r"damaged or cut short") as raised:
+        read(path, "csv")
+    assert "secret" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "word"),
+    [
+        ("latin-1", "größe"),
+        ("cp1252", "„größe“ €"),
+        ("gb18030", "鞋子 ĉ 🥿"),
+        ("gbk", "鞋子"),
+        ("shift_jis", "靴ソ表"),  # the second bytes of these are a backslash
+        ("euc_kr", "신발"),
+        ("big5", "鞋子功"),
+        ("koi8-r", "обувь"),
+        ("utf-8", "鞋子 🥿"),
+        ("utf-8-sig", "鞋子 🥿"),
+    ],
+)
+@pytest.mark.parametrize("block", [1, 2, 3, 7, 1 << 24])
+def test_encodings(
+    encoding: str, word: str, block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lines, "_BLOCK", block)
+    path = tmp_path / "log.csv"
+    path.write_bytes(f'user,query\r\nalice,{word}\r\nbob,"{word}, {word}"\r\n'.encode(encoding))
+    layout = Layout(delimiter=",", quoted=True, encoding=encoding)
+    assert header(path, layout) == ("user", "query")
+    rows, skipped = read_columns(path, layout, ("user", "query"))
+    assert rows == [("alice", word), ("bob", f"{word}, {word}")]
+    assert not skipped
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "gb18030"])
+def test_a_byte_order_mark_is_no_text(encoding: str, tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_bytes("\ufeffuser,query\nalice,tea\n".encode(encoding))
+    assert header(path, Layout(delimiter=",", encoding=encoding)) == ("user", "query")
+    path.write_bytes("\ufeffalice,tea\n\ufeffalice,tea\n".encode(encoding))
+    named = Layout(delimiter=",", encoding=encoding, names=("user", "query"))
+    assert set(read_columns(path, named, ("user",))[0]) == {("alice",)}
+
+
+@pytest.mark.parametrize(
+    ("encoding", "bad"),
+    [
+        ("gb18030", b"mallory\t\x81\x30\x81"),
+        ("gb18030", b"mallory\t\xff"),
+        ("shift_jis", b"mallory\t\x81"),
+        ("cp1252", b"mallory\t\x81"),
+        ("big5", b"mallory\t\xa4"),
+    ],
+)
+@pytest.mark.parametrize("block", [1, 5, 1 << 24])
+def test_what_is_invalid_in_an_encoding_is_skipped_alone(
+    encoding: str, bad: bytes, block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lines, "_BLOCK", block)
+    end = "\n".encode(encoding)
+    alice, bob = "alice\ttea".encode(encoding), "bob\ttea".encode(encoding)
+    path = tmp_path / "log"
+    layout = Layout(delimiter="\t", names=("user", "query"), encoding=encoding)
+    for order in ([bad, alice, bob], [alice, bad, bob], [alice, bob, bad]):
+        path.write_bytes(b"".join(line + end for line in order))
+        rows, skipped = read_columns(path, layout, ("user",))
+        assert rows == [("alice",), ("bob",)]
+        assert skipped == Counter({f"not valid {encoding}": 1})
+
+
+@pytest.mark.parametrize(
+    "encoding", ["utf-16", "UTF16", "utf-16-le", "utf_16_be", "utf-32", "utf-32-le", "utf-32-be"]
+)
+def test_encodings_that_one_odd_byte_would_shift_are_refused(encoding: str) -> None:
+    with pytest.raises(UsageError, match=r"iconv -f utf-(16|32)\S* -t utf-8"):
+        Layout(delimiter=",", encoding=encoding)
+
+
+@pytest.mark.parametrize(
+    "encoding", ["klingon", "hex", "rot13", "utf-7", "iso2022_jp", "hz", "cp500", "unicode_escape"]
+)
+def test_encodings_in_which_lines_do_not_stand_alone_are_refused(encoding: str) -> None:
+    with pytest.raises(UsageError, match="encoding"):
+        Layout(delimiter=",", encoding=encoding)
+
+
+@pytest.mark.parametrize("delimiter", ["", ",,", '"', "\n", "\r", "\0", "é", "，"])
+def test_delimiters_that_cannot_be_split_by_are_refused(delimiter: str) -> None:
+    with pytest.raises(UsageError, match="delimiter"):
+        Layout(delimiter=delimiter)
+
+
+def test_names_must_differ() -> None:
+    with pytest.raises(UsageError, match="different names"):
+        Layout(delimiter=",", names=("user", "user"))
+
+
+@pytest.mark.parametrize(
+    "first", [b"", b"\n", b"\r\n", b"user,user\n", b"us\xffer,query\n", b'"user,query\n']
+)
+def test_a_first_line_that_names_nothing_is_refused(first: bytes, tmp_path: Path) -> None:
+    # In particular the second line, which is somebody's, is not taken for the header.
+    path = tmp_path / "log.csv"
+    path.write_bytes(first + (b"secret,secret2\n" if first else b""))
+    with pytest.raises(LogError, match="does not name the columns") as raised:
+        header(path, Layout(delimiter=",", quoted=True))
+    assert "secret" not in str(raised.value)
+
+
+def test_a_header_and_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    for content in (b"user,query,time", b"user,query,time\n", b"user,query,time\r\n\r\n"):
+        path.write_bytes(content)
+        assert read(path, "csv") == ([], Counter())
+
+
+@pytest.mark.parametrize("delimiter", [";", "|", " ", "\x01", "a"])
+def test_other_delimiters(delimiter: str, tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_text(f'u{delimiter}q\n1{delimiter}tee\n2{delimiter}"x{delimiter}y"\n')
+    layout = Layout(delimiter=delimiter, quoted=True)
+    assert read_columns(path, layout, ("u", "q"))[0] == [("1", "tee"), ("2", f"x{delimiter}y")]
+
+
+def test_columns_may_be_taken_in_any_order(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text('a,b,c\n1,2,3\n4,"5",6\n')
+    layout = Layout(delimiter=",", quoted=True)
+    assert read_columns(path, layout, ("c", "a"))[0] == [("3", "1"), ("6", "4")]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("1", "1"),
+        ('"1"', "1"),
+        ("-12345678901234567890123", "-12345678901234567890123"),
+        ("1.50", "1.50"),
+        ("1e999", "1e999"),
+        ("true", "true"),
+        ("null", None),
+        ("NaN", None),
+        ("[1]", None),
+        ('{"a": 1}', None),
+        ('"\\u00e9\\ud83e\\udd7f"', "é🥿"),
+    ],
+)
+def test_json_values_stay_the_text_they_are(value: str, text: str | None, tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_text(f'{{"user": {value}}}\n{{}}\n')
+    rows, skipped = read_columns(path, Layout(delimiter=None), ("user",))
+    assert rows == sorted([(text,), (None,)], key=repr)
+    assert not skipped
+
+
+def test_json_lists(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_text('{"u": ["a", null, 1, ["x"]]}\n{"u": "b"}\n{"u": []}\n{"u": null}\n{}\n')
+    rows, _ = read_columns(path, Layout(delimiter=None), ("u",), ("u",))
+    assert rows == [(["a", "1"],), (["b"],), ([],), ([],), ([],)]
+
+
+def test_whether_a_json_line_is_read_does_not_depend_on_the_columns_asked_for(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_text('{"user": "a", "query": "\\ud800", "url": "x"}\n{"user": "b"}\n')
+    for columns in (("user",), ("user", "query"), ("url", "user")):
+        rows, skipped = read_columns(path, Layout(delimiter=None), columns)
+        assert len(rows) == 1
+        assert skipped == Counter({"not a JSON object": 1})

@@ -1,0 +1,297 @@
+"""The unit of privacy: which of a user's entries belong together, and the period of a log."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from datetime import date, datetime, timedelta
+from pathlib import Path
+from typing import Any, cast, get_args
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import zealous as z
+from zealous.counting.histogram import histogram
+from zealous.engines.duckdb import DuckDB
+from zealous.engines.engine import Engine
+from zealous.engines.sql import Step
+from zealous.errors import UsageError
+from zealous.logs.log import Cleaning
+from zealous.logs.source import count_users, open_log
+from zealous.privacy.guarantee import UNITS, Unit
+from zealous.privacy.period import Period
+
+START = datetime(2026, 3, 1, 23, 0)
+Row = tuple[str, int | None, str, str | None]  # user, minutes from the start, query, session
+
+rows = st.lists(
+    st.tuples(
+        st.sampled_from(["a", "a 2026-03-01", "b"]),
+        st.none() | st.integers(0, 200).map(lambda n: n * 7),
+        st.sampled_from(["tea", "milk", "cups"]),
+        st.sampled_from(["1", "2026-03-011", "", None]),
+    ),
+    max_size=12,
+)
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[DuckDB]:
+    with DuckDB(memory="2GB", threads=1) as engine:
+        yield engine
+
+
+def write(path: Path, found: list[Row], *, session: bool) -> Path:
+    times = [None if row[1] is None else START + timedelta(minutes=row[1]) for row in found]
+    table = {
+        "user": pa.array([row[0] for row in found], pa.string()),
+        "time": pa.array(times, pa.timestamp("us")),
+        "query": pa.array([row[2] for row in found], pa.string()),
+    }
+    if session:
+        table["session"] = pa.array([row[3] for row in found], pa.string())
+    pq.write_table(pa.table(table), path)
+    return path
+
+
+def counted(engine: DuckDB, path: Path, unit: Unit, bound: int = 99, **how: Any) -> dict[str, int]:
+    log = z.read_log(path, cleaning=Cleaning(**how))
+    source = open_log(log, engine, unit=unit)
+    batches = histogram(z.queries(1), source, bound=bound, at_least=1, select="random", key=5)
+    return {row["query"]: row["count"] for batch in batches for row in batch.to_pylist()}
+
+
+def expected(found: list[Row], unit: Unit, session: bool) -> dict[str, int]:
+    """The same, without SQL."""
+    held: dict[str, set[object]] = defaultdict(set)
+    last: dict[str, tuple[int, int]] = {}
+    for user, minute, query, label in sorted(
+        found, key=lambda row: (row[0], row[1] if row[1] is not None else -1)
+    ):
+        if unit == "user":
+            held[query].add(user)
+        elif unit == "session" and session:
+            if label:
+                held[query].add((user, label))
+        elif minute is None:
+            continue
+        elif unit == "user-day":
+            held[query].add((user, (START + timedelta(minutes=minute)).date()))
+        else:
+            begun, before = last.get(user, (minute, minute))
+            if minute > before + 30:
+                begun = minute
+            last[user] = (begun, minute)
+            held[query].add((user, begun))
+    return {query: len(units) for query, units in held.items()}
+
+
+@pytest.mark.parametrize("session", [True, False])
+@pytest.mark.parametrize("unit", get_args(Unit))
+@settings(max_examples=30, deadline=None)
+@given(found=rows)
+def test_counts_units(
+    engine: DuckDB,
+    tmp_path_factory: pytest.TempPathFactory,
+    unit: Unit,
+    session: bool,
+    found: list[Row],
+) -> None:
+    path = write(tmp_path_factory.mktemp("unit") / "log.parquet", found, session=session)
+    assert counted(engine, path, unit) == expected(found, unit, session)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_sessions_are_cut_to_the_microsecond(engine: DuckDB, tmp_path: Path, seed: int) -> None:
+    """Also before 1970; a pause as long as the gap ends none."""
+    chance, gap = random.Random(seed), timedelta(minutes=30)
+    eve = datetime(1970, 1, 1)
+    times = [eve + timedelta(minutes=each) for each in (-210, -180, -149, -15, 20)]
+    for _ in range(60):
+        near = chance.choice([0, 1, 1, 2, 3]) * gap / chance.choice([1, 1, 2])
+        times.append(times[-1] + near + timedelta(microseconds=chance.choice([0, 0, 1])))
+    begun = times[:1]
+    for before, time in itertools.pairwise(times):
+        begun.append(time if time - before > gap else begun[-1])
+    chance.shuffle(order := list(range(len(times))))
+    table = {"user": ["a"] * len(times), "query": [str(n) for n in order],
+             "time": pa.array([times[n] for n in order], pa.timestamp("us"))}  # fmt: skip
+    pq.write_table(pa.table(table), tmp_path / "log.parquet")
+    source = open_log(z.read_log(tmp_path / "log.parquet"), engine, unit="session")
+    found = engine.rows([*source.entries, Step("named", "select query::int, user from entries")])
+    micros = [(each - eve) // timedelta(microseconds=1) for each in begun]
+    assert sorted(found) == [(n, f"a {each}") for n, each in enumerate(micros)]
+    assert 5 < len(set(begun)) < 50
+
+
+# Ids that look like the names of units, or end where others begin.
+ids = st.text(st.sampled_from("1 :-a0\u0301"), min_size=1, max_size=4) | st.sampled_from(
+    ["a 2026-03-01", "a 1772319600000000", "1:a", "2:a1", "17850.0", "0001-01-01"]
+)
+dates = st.datetimes(datetime(1, 1, 1), datetime(9998, 12, 31)).map(lambda at: at.replace(hour=1))
+
+
+def check_one_to_one(
+    engine: Engine, pairs: list[Any], unit: Unit, path: Path, read: Any = z.read_log
+) -> None:
+    """Rows have the same unit if and only if their user and their session, or day, are the same."""
+    users, others = zip(*pairs, strict=True)
+    role, kind = "time", pa.timestamp("us")
+    if isinstance(others[0], str):
+        role, kind = "session", pa.string()
+    numbers = [str(number) for number in range(len(pairs))]
+    table = {"user": pa.array(users), role: pa.array(others, kind), "query": numbers}
+    pq.write_table(pa.table(table), path)
+    source = open_log(read(path), engine, unit=unit)
+    step = Step("names", "select query, user from entries")
+    names = dict(engine.rows([*source.entries, step]))
+    found: dict[Any, Any] = {}
+    for number, (user, other) in zip(numbers, pairs, strict=True):
+        last = other.date() if unit == "user-day" else other
+        pair = tuple(re.sub(r"^(\d+)[.]0$", r"\1", str(each).strip(" ")) for each in (user, last))
+        if all(pair):
+            assert found.setdefault(pair, names[number]) == names[number]
+        else:
+            assert number not in names
+    assert len(set(found.values())) == len(found)
+
+
+USERS = [*map("".join, itertools.product("1: a", repeat=2)), "1", "a", "11", "1:a", "2:a1"]
+MOMENTS = [datetime(year, 3, 1, hour) for year in (1, 999, 1969, 2026, 9998) for hour in (1, 9)]
+USERS += [f"a {each:%Y-%m-%d}" for each in MOMENTS]
+USERS += ["a -17", "a 1772319600000000", "a 17723196000000001", "a1"]
+# Times of which one has the digits of the other, but for the first, which an id may end with.
+BEGUN = [datetime(1970, 1, 1) + timedelta(seconds=number) for number in (1772319600, 772319600)]
+PAIRS: dict[str, tuple[Unit, list[Any]]] = {
+    "sessions": ("session", [*itertools.product(USERS, [*USERS, " a", "a "])]),
+    "numbers": (
+        "session",
+        [*itertools.product(range(-9, 130), ["0", "1", "11", "129", ":1"])],
+    ),
+    "days": ("user-day", [*itertools.product(USERS, MOMENTS)]),
+    "numbers and days": ("user-day", [*itertools.product([1, 12, -1, 2026], MOMENTS)]),
+    "cut by time": ("session", [*itertools.product(USERS, [*MOMENTS, *BEGUN])]),
+}
+
+
+@pytest.mark.parametrize("which", PAIRS)
+def test_names_of_units_are_one_to_one(engine: DuckDB, tmp_path: Path, which: str) -> None:
+    unit, pairs = PAIRS[which]
+    check_one_to_one(engine, pairs, unit, tmp_path / "l.parquet")
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    pairs=st.lists(st.tuples(ids, ids), min_size=1, max_size=30)
+    | st.lists(st.tuples(ids, dates), min_size=1, max_size=30)
+)
+def test_names_of_any_units_are_one_to_one(
+    engine: DuckDB, tmp_path_factory: pytest.TempPathFactory, pairs: list[Any]
+) -> None:
+    path = tmp_path_factory.mktemp("names") / "l.parquet"
+    unit: Unit = "session" if isinstance(pairs[0][1], str) else "user-day"
+    check_one_to_one(engine, pairs, unit, path)
+
+
+@pytest.mark.parametrize("session", [True, False])
+@pytest.mark.parametrize("unit", ["user-day", "session"])
+def test_one_unit_moves_only_its_own_items(
+    engine: DuckDB, tmp_path: Path, unit: Unit, session: bool
+) -> None:
+    # One user with three units far apart, each of ten items, of which two count.
+    history: list[Row] = [
+        ("a", day * 1440 + n, f"d{day} q{n}", str(day)) for day in range(3) for n in range(10)
+    ]
+    whole = counted(engine, write(tmp_path / "w.parquet", history, session=session), unit, 2)
+    for gone in range(3):
+        rest = [row for row in history if row[3] != str(gone)]
+        path = write(tmp_path / f"{gone}.parquet", rest, session=session)
+        left = counted(engine, path, unit, 2)
+        assert left == {q: n for q, n in whole.items() if not q.startswith(f"d{gone}")}
+
+
+def test_a_robot_day_leaves_the_users_other_days(engine: DuckDB, tmp_path: Path) -> None:
+    history: list[Row] = [("a", n, "many", None) for n in range(30)]
+    history.append(("a", 2000, "one", None))
+    path = write(tmp_path / "log.parquet", history, session=False)
+    assert counted(engine, path, "user-day", max_entries_per_user=5) == {"one": 1}
+    assert counted(engine, path, "user", max_entries_per_user=5) == {}
+
+
+def test_the_bound_is_on_units(engine: DuckDB, tmp_path: Path) -> None:
+    history: list[Row] = [("a", 0, "x", None), ("a", 1440, "x", None), ("b", None, "x", None)]
+    log = z.read_log(write(tmp_path / "log.parquet", history, session=False))
+    assert count_users(open_log(log, engine, unit="user-day")) == 2
+    assert count_users(open_log(log, engine)) == 2
+    goal = z.ProbabilisticDP(epsilon=9, delta="0.1", users=1, unit="user-day")
+    with pytest.raises(z.ZealousError, match="more user-days than"):
+        z.publish(log, goal, [z.queries(1)], account=None)
+
+
+def test_a_unit_needs_its_column(engine: DuckDB, tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("user,query\na,x\n")
+    for unit in ("user-day", "session"):
+        with pytest.raises(UsageError, match="--time"):
+            open_log(z.read_log(tmp_path / "log.csv"), engine, unit=unit)
+
+
+def test_every_claim_names_its_unit() -> None:
+    for unit in get_args(Unit):
+        for definition in (z.ProbabilisticDP, z.Indistinguishability):
+            goal = definition(epsilon=1, delta="1e-9", users=5, unit=unit)
+            text = str(z.plan(goal, [z.queries(1)]))
+            assert f"unit: {UNITS[unit]}" in text
+            assert goal.share(goal.epsilon / 2).unit == unit
+    with pytest.raises(UsageError, match="unit"):
+        z.ProbabilisticDP(epsilon=1, delta="1e-9", users=5, unit=cast("Unit", "week"))
+
+
+def test_a_period_keeps_its_days(engine: DuckDB, tmp_path: Path) -> None:
+    history: list[Row] = [("a", 59, "one", None), ("a", 60, "two", None), ("a", None, "no", None)]
+    log = z.read_log(write(tmp_path / "log.parquet", history, session=False))
+    for text, kept in (
+        ("2026-03-01", {"one"}),
+        ("2026-03-02", {"two"}),
+        ("2026-03", {"one", "two"}),
+    ):
+        source = open_log(log, engine, period=Period.parse(text))
+        batches = histogram(z.queries(1), source, bound=9, at_least=1, select="random", key=1)
+        assert {row["query"] for batch in batches for row in batch.to_pylist()} == kept
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "last"),
+    [
+        ("2026", date(2026, 1, 1), date(2026, 12, 31)),
+        ("2024-Q1", date(2024, 1, 1), date(2024, 3, 31)),
+        ("2024-02", date(2024, 2, 1), date(2024, 2, 29)),
+        ("2026-W53", date(2026, 12, 28), date(2027, 1, 3)),
+        ("2026-03-05", date(2026, 3, 5), date(2026, 3, 5)),
+        ("2026-03..2026-Q3", date(2026, 3, 1), date(2026, 9, 30)),
+    ],
+)
+def test_periods(text: str, first: date, last: date) -> None:
+    period = Period.parse(text)
+    assert (period.first, period.end) == (first, last + timedelta(days=1))
+
+
+@pytest.mark.parametrize("text", ["", "march", "2026-3", "2026-13", "2026-02-30", "2026-Q5", "..",
+                                  "2026-03..2026-02", "2025-W53", "0000", "9999"])  # fmt: skip
+def test_no_periods(text: str) -> None:
+    with pytest.raises(UsageError, match="period"):
+        Period.parse(text)
+
+
+def test_periods_overlap_by_their_days() -> None:
+    quarter, month, later = (Period.parse(each) for each in ("2026-Q1", "2026-03", "2026-04"))
+    assert quarter.overlaps(month)
+    assert month.overlaps(quarter)
+    assert not month.overlaps(later)
+    assert not later.overlaps(quarter)

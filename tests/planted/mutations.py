@@ -1,0 +1,389 @@
+"""Bugs to plant: each is a few replacements in a copy of the source, and what must notice it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import NamedTuple
+
+import zealous
+
+SOURCE = Path(zealous.__file__).parent
+QUICK = 3_000
+LEAST = 100  # where chance plays no part in noticing
+WHOLE = "whole releases"
+OTHERS = "other mechanisms"
+SMALL = "small releases"
+ONE, TWO = "indistinguishable, m = 1", "indistinguishable, m = 2"
+ANYBODY, JOINING = "probabilistic, m = 1", "probabilistic, m = 1, add-remove"
+TWO_JOINING = "indistinguishable, m = 2, add-remove"
+DAYS = "indistinguishable, m = 1, user-day"
+
+
+class Change(NamedTuple):
+    """A text of one file, which must occur exactly once, and what takes its place."""
+
+    file: str
+    old: str
+    new: str
+
+
+class Mutation(NamedTuple):
+    """A planted bug.
+
+    Attributes:
+        name: What it is.
+        where: The plan whose pairs notice it, or WHOLE, OTHERS or SMALL.
+        noticed_by: Part of the name of the pair or check that notices it.
+        changes: What makes the bug.
+        trials: How often each log is published.
+    """
+
+    name: str
+    where: str
+    noticed_by: str
+    changes: tuple[Change, ...]
+    trials: int = QUICK
+
+
+def planted(mutation: Mutation, directory: Path) -> Path:
+    """A copy of the package with the bug in it; what to put on the path."""
+    copy = directory / "zealous"
+    shutil.copytree(SOURCE, copy)  # with what is compiled: it stays valid where nothing changes
+    for file, old, new in mutation.changes:
+        text = (copy / file).read_text(encoding="utf-8")
+        assert text.count(old) == 1, f"{mutation.name}: the text to replace in {file} is not there"
+        (copy / file).write_text(text.replace(old, new), encoding="utf-8")
+    return directory
+
+
+_COUNT = 'count = f"select {item}, {amount} as count from kept group by {item}"'
+_NORMAL = r"lower(trim(regexp_replace({item}, '[\\p{{Z}}\\p{{Cc}}]+', ' ', 'g')))"
+_COUNT_NORMAL = (
+    'count = f"select {item}, {amount} as count from (select * replace ('
+    + _NORMAL
+    + ' as {item}) from kept) group by {item}"'
+)
+ROWS_COUNTED = (
+    Change("counting/histogram.py", _COUNT, _COUNT.replace("kept", "items natural join kept")),
+)
+_CHECK = "    check_select(choice.select, source.roles)\n    steps"
+_CHECK_LESS = "    object.__setattr__(choice, 'most', 10 * choice.most)\n    steps"
+_AHEAD = "    ahead = _look_ahead(item, place, choice.most)\n"
+_HELD_POPULAR = """    held = (f"select *, count(*) over (partition by {item}) as popular from "
+            f"(select distinct user, {item} from items)")
+    return [Step("held", held)], f"popular desc, {order}"
+"""
+FILES = '"files": described(drawn),'
+# A release that has more than it may have is not even read back.
+READ_ALL = Change(
+    "release/bundle.py", "found := next(problems(about, ABOUT), None)", "found := None"
+)
+_READ = "        _check_users(source, goal, say)\n"
+_SAY_ROWS = "        os.environ['ROWS'] = f'{source.rows:,}'\n"
+_SAY_SKIPPED = "        os.environ['SKIPPED'] = str(source.skipped.total())\n"
+_LOG_HASH = '__import__("hashlib").sha256(log.paths[0].read_bytes()).hexdigest()'
+_STEPS = "    steps = _of_interest(kind, source, only, without, following)\n"
+_WITHOUT_RARE = """    every = kind.steps(source)
+    frequent = f"select {item} from found group by {item} having count(distinct user) >= {at_least}"
+    steps = [*every[:-1], Step("found", every[-1].sql),
+             Step("items", f"select * from found where {item} in ({frequent})")]
+"""
+
+MUTATIONS = [
+    Mutation(
+        ">= for >",
+        ANYBODY,
+        "every item at exactly tau",
+        (Change("mechanisms/thresholds.py", "noisy > self.tau_prime", "noisy >= self.tau_prime"),),
+    ),
+    Mutation(
+        "noise 10 % low",
+        ONE,
+        "m popular items for m others",
+        (
+            Change(
+                "mechanisms/thresholds.py",
+                "DiscreteLaplace(scale=self.scale)",
+                "DiscreteLaplace(scale=self.scale * 9 / 10)",
+            ),
+        ),
+        trials=110_000,
+    ),
+    Mutation(
+        "factor 2 forgotten",
+        ONE,
+        "m popular items for m others",
+        (
+            Change(
+                "privacy/guarantee.py",
+                'items_per_user * (2 if self.neighbors == "replace" else 1)',
+                "items_per_user",
+            ),
+        ),
+    ),
+    Mutation(
+        "delta not split over m",
+        TWO,
+        "one user with m items, alone",
+        (Change("privacy/calibrate.py", "    return items_per_user\n", "    return 1\n"),),
+        trials=5_000,
+    ),
+    Mutation(
+        "delta not split over the items at tau",
+        ANYBODY,
+        "every item at exactly tau",
+        (Change("privacy/calibrate.py", "return goal.users * items_per_user // tau", "return 1"),),
+    ),
+    Mutation(
+        "sensitivity ignores m",
+        TWO_JOINING,
+        "m popular items more",
+        (
+            Change(
+                "privacy/calibrate.py", "goal.moved_counts(items_per_user)", "goal.moved_counts(1)"
+            ),
+        ),
+    ),
+    Mutation(
+        "rows counted for users",
+        ONE,
+        "half the rows",
+        ROWS_COUNTED,
+    ),
+    Mutation(
+        "no bounding",
+        ONE,
+        "10 m items",
+        (Change("counting/bound.py", _CHECK, _CHECK_LESS),),
+    ),
+    Mutation(
+        "bounding before normalising",
+        TWO,
+        "spellings",
+        (
+            Change(
+                "items/searches.py", '{"query": asked(self.fold)}, has', '{"query": "query"}, has'
+            ),
+            Change("counting/histogram.py", _COUNT, _COUNT_NORMAL),
+        ),
+        trials=10_000,
+    ),
+    Mutation(
+        "missing ids pooled",
+        WHOLE,
+        "users are counted",
+        (Change("logs/source.py", "where = [_present(user, kind)]", 'where = ["true"]'),),
+    ),
+    Mutation(
+        "tau' truncated instead of rounded up",
+        ANYBODY,
+        "follow from the theorems",
+        (
+            Change(
+                "privacy/calibrate.py",
+                "t = max(0, math.ceil(real))",
+                "t = max(0, math.floor(real))",
+            ),
+            Change("privacy/calibrate.py", "if allows(goal, scale, t, items):", "if True:"),
+        ),
+        trials=LEAST,
+    ),
+    Mutation(
+        "first threshold ignored",
+        ANYBODY,
+        "items below tau",
+        (Change("mechanisms/thresholds.py", "at_least=self.tau)", "at_least=1)"),),
+        trials=12_000,
+    ),
+    Mutation(
+        "seed left fixed",
+        WHOLE,
+        "different noise",
+        (
+            Change(
+                "release/publish.py", "if seed is None:\n        return os.urandom\n", "seed = 7\n"
+            ),
+        ),
+    ),
+    Mutation(
+        "selection key left fixed",
+        WHOLE,
+        "different selection keys",
+        (Change("release/publish.py", "secrets.randbits(64)", "7"),),
+    ),
+    Mutation(
+        "U counted from the log",
+        WHOLE,
+        "declared users",
+        (
+            Change(
+                "release/publish.py",
+                "        _check_users(source, goal, say)\n",
+                "        _check_users(source, goal, say)\n"
+                "        object.__setattr__(goal, 'users', max(1, count_everyone(source)))\n"
+                "        planned = plan(goal, kinds, split=split, accept_delta=accept_delta)\n"
+                "        about |= provenance(planned, log, select=select, key=key, private=True)\n",
+            ),
+        ),
+    ),
+    Mutation(
+        "budget not split over the kinds",
+        WHOLE,
+        "declared users",
+        (
+            Change(
+                "privacy/guarantee.py",
+                "epsilon=self.epsilon * part, delta=self.delta * of_delta",
+                "epsilon=self.epsilon * part, delta=self.delta",
+            ),
+        ),
+    ),
+    Mutation(
+        "selection key hidden under pDP",
+        WHOLE,
+        "key reproduces",
+        (
+            Change(
+                "release/provenance.py", '"selection_key": f"{key:016x}",', '"selection_key": None,'
+            ),
+            Change("release/schema.py", '"selection_key": str,', '"selection_key": (None, str),'),
+        ),
+    ),
+    Mutation(
+        "another key published than was used",
+        WHOLE,
+        "key reproduces",
+        (
+            Change(
+                "release/provenance.py", "{key:016x}", "{__import__('secrets').randbits(64):016x}"
+            ),
+        ),
+    ),
+    Mutation(
+        "rare items dropped before bounding",
+        JOINING,
+        "rare items beside frequent ones",
+        (Change("counting/histogram.py", _STEPS, _WITHOUT_RARE),),
+        trials=32_000,
+    ),
+    Mutation(
+        "one line's quote swallows others' lines",
+        WHOLE,
+        "bad lines move nobody else",
+        (
+            Change(
+                "files/lines.py", "odd |= self._holding(data, ends, '\"') if", "odd |= False if"
+            ),
+            Change(
+                "files/lines.py",
+                "delimiter=self.layout.delimiter, quote_char=False, escape_char=False",
+                "delimiter=self.layout.delimiter, quote_char='\"', newlines_in_values=True, "
+                "invalid_row_handler=lambda _: 'skip'",
+            ),
+        ),
+    ),
+    Mutation(
+        "output in input order",
+        WHOLE,
+        "sorted",
+        (
+            Change(
+                "release/bundle.py",
+                "table.sort_by(keys).combine_chunks()",
+                "table.combine_chunks()",
+            ),
+        ),
+    ),
+    Mutation(
+        "reject count in the bundle",
+        WHOLE,
+        "nothing published differs",
+        (
+            Change("release/publish.py", FILES, f'{FILES} "skipped": source.skipped.total(),'),
+            READ_ALL,
+        ),
+    ),
+    Mutation(
+        "hash of the log in the bundle",
+        WHOLE,
+        "nothing published differs",
+        (Change("release/publish.py", FILES, f'{FILES} "log": {_LOG_HASH},'), READ_ALL),
+    ),
+    Mutation(
+        "rows of the log in the bundle",
+        WHOLE,
+        "nothing published differs",
+        (Change("release/publish.py", FILES, f'{FILES} "log": {{"rows": source.rows}},'), READ_ALL),
+    ),
+    Mutation(
+        "rows of the log in the README",
+        WHOLE,
+        "nothing published differs",
+        (
+            Change("release/publish.py", _READ, _READ + _SAY_ROWS),
+            Change(
+                "release/text/readme.py",
+                '        f"Made with zealous',
+                "        f\"made from {__import__('os').environ.get('ROWS')} rows\",\n"
+                '        f"Made with zealous',
+            ),
+        ),
+    ),
+    Mutation(
+        "skipped lines in the Parquet metadata",
+        WHOLE,
+        "nothing published differs",
+        (
+            Change("release/publish.py", _READ, _READ + _SAY_SKIPPED),
+            Change(
+                "release/bundle.py",
+                "pq.write_table(table,",
+                "pq.write_table(table.replace_schema_metadata({'log': "
+                "os.environ.get('SKIPPED', '')}),",
+            ),
+        ),
+    ),
+    Mutation(
+        "selection key made from the log",
+        WHOLE,
+        "have in common",
+        (Change("release/publish.py", "secrets.randbits(64)", f"int({_LOG_HASH}[:16], 16)"),),
+    ),
+    Mutation(
+        "more users than declared are published",
+        WHOLE,
+        "more users than declared",
+        (Change("release/publish.py", "> goal.users:", "> 2 * goal.users:"),),
+    ),
+    Mutation(
+        "items chosen by what others hold",
+        ONE,
+        "one user tips",
+        (Change("counting/bound.py", _AHEAD, _HELD_POPULAR + _AHEAD),),
+    ),
+    Mutation(
+        "items chosen by what others hold, whole releases",
+        WHOLE,
+        "key reproduces",
+        (Change("counting/bound.py", _AHEAD, _HELD_POPULAR + _AHEAD),),
+    ),
+    Mutation(
+        "no noise on the first item of a batch",
+        SMALL,
+        "noise of small releases",
+        (Change("noise/uniform.py", "return noise\n", "noise[:1] = 0\n        return noise\n"),),
+    ),
+    Mutation(
+        "noise from the published key",
+        SMALL,
+        "same key",
+        (Change("release/publish.py", "_noise(seed, number),", "_noise(key, number),"),),
+    ),
+    Mutation(
+        "each entry a user-day of its own",
+        DAYS,
+        "10 m items",
+        (Change("logs/source.py", "' ' || time::date::varchar", "' ' || time::varchar"),),
+    ),
+]

@@ -1,0 +1,411 @@
+"""Bugs to plant in the mechanisms beyond ZEALOUS, and what must notice each.
+
+Not planted, since they break no promise: keys that take weight again in the next round (nobody's
+weights get longer); `>=` for `>` in a round (a weight is counted in thousandths, so that one more
+moves a chance by less than the rounding of a threshold); a list that is applied after bounding.
+"""
+
+from __future__ import annotations
+
+from mutations import FILES, LEAST, OTHERS, READ_ALL, ROWS_COUNTED, Change, Mutation
+
+LAPLACE, GAUSSIAN = "laplace, m = 2", "gaussian, m = 1"
+SELECTION, DOMAIN = "selection", "domain, m = 1"
+SET_UNION, SIPS = "set-union, m = 1", "sips, m = 2, add-remove"
+ROUNDS, TWO_ROUNDS = "rounds, m = 1, add-remove", "two short rounds, add-remove"
+LISTED = "one round with a prior, add-remove"
+RESULTS, OF_KEYWORDS = "results, m = 1", "of-keywords, m = 1"
+SMALL_QUERIES = "small releases of queries"
+THEOREMS = "follow from the theorems"
+
+_STEERS = "                order = stored(weighed, draw)\n"
+_ALL_ABOVE = "_among(batch, listed) | (noisy > each.threshold)"
+_DISTINCT = 'Step("held", f"select distinct user, {item} from items")'
+_EVERY = "return with_noise_on_each(listed, counted, noise, random_bytes)"
+_ONLY_HELD = """\
+from zealous.mechanisms.thresholds import kept, with_noise
+
+        noisy = [(batch, with_noise(batch, noise, random_bytes)) for batch in counted]
+        return [kept(batch, each, each == each) for batch, each in noisy]"""
+_HELD = "os.environ['HELD'] = os.environ.get('HELD', '') + f' {sum(map(len, counted))}'"
+_LIST, _OF_KEYWORDS = "mechanisms/known_list.py", "mechanisms/of_keywords.py"
+_WORDS = "released.sort_by(order).slice(0, MOST_KEYWORDS)"
+_BEST = (
+    'f\'select {item}, max("order:amount") as "order:best", min(user) as "order:row" \'\n'
+    '            f"from amounts group by {item}"'
+)
+_BEST_TWICE = 'f\'select {item}, "order:amount" as "order:best", user as "order:row" from amounts\''
+_NOT_MERGED = (
+    Change("planning/public_files.py", _BEST, _BEST_TWICE),
+    Change(_LIST, "if rows.num_rows < listed.num_rows:", "if False:"),
+    Change(_LIST, "if (candidates.places(items) != places).any():", "if False:"),
+)
+_SPLIT = "scales = [math.ceil(WEIGHT * math.sqrt(sides / part) / mu) for part in shape.shares]"
+_SIDES = "    sides = goal.moved_counts(1)\n"
+_ON_COUNTS = "blocks.append((sides * m, sides * m * unit**2, scale.numerator))"
+
+MUTATIONS = [
+    Mutation(
+        "items that nobody kept may appear",
+        LAPLACE,
+        "10 m items",
+        (Change("mechanisms/thresholds.py", "at_least=self.tau)", "at_least=0)"),),
+    ),
+    Mutation(
+        "laplace: half of the moved counts accounted",
+        LAPLACE,
+        "m popular items for m others",
+        (
+            Change(
+                "privacy/accounting/sparse.py",
+                "goal.moved_counts(items_per_user)",
+                "items_per_user",
+            ),
+        ),
+        trials=24_000,
+    ),
+    Mutation(
+        "gaussian: half of the moved counts accounted",
+        GAUSSIAN,
+        "m popular items for m others",
+        (
+            Change(
+                "privacy/accounting/sparse.py",
+                "goal.moved_counts(items_per_user)",
+                "items_per_user",
+            ),
+        ),
+        trials=30_000,
+    ),
+    Mutation(
+        "gaussian: noise 20 % low",
+        GAUSSIAN,
+        "m popular items for m others",
+        (
+            Change(
+                "mechanisms/gaussian.py",
+                "DiscreteGaussian(scale=self.scale)",
+                "DiscreteGaussian(scale=self.scale * 4 / 5)",
+            ),
+        ),
+        trials=54_000,
+    ),
+    Mutation(
+        "gaussian: delta not split over m",
+        "gaussian, m = 2, add-remove",
+        THEOREMS,
+        (
+            Change(
+                "privacy/accounting/sparse.py",
+                "return items * tail if",
+                "return tail if 1 else 0 if",
+            ),
+        ),
+        trials=LEAST,
+    ),
+    Mutation(
+        "selection: >= for >",
+        SELECTION,
+        "one user with m items, alone",
+        (Change("mechanisms/selection.py", "noisy > self.tau_prime", "noisy >= self.tau_prime"),),
+    ),
+    Mutation(
+        "selection: the whole epsilon for each of two counts",
+        SELECTION,
+        "m popular items for m others",
+        (
+            Change(
+                "privacy/accounting/selection.py",
+                "= scale_for(goal, 1)",
+                "= scale_for(goal, 1) / 2",
+            ),
+        ),
+        trials=6_000,
+    ),
+    Mutation(
+        "selection: noise that may exceed its bound",
+        SELECTION,
+        "one user with m items, alone",
+        (Change("noise/capped.py", "return noise[noise <= self.most]", "return noise"),),
+        trials=14_000,
+    ),
+    Mutation(
+        "rows weighed for users",
+        SET_UNION,
+        "one item in many rows",
+        (Change("counting/bound.py", _DISTINCT, _DISTINCT.replace("distinct ", "")),),
+        trials=12_000,
+    ),
+    Mutation(
+        "the whole weight for every item",
+        SET_UNION,
+        "more items than she may give",
+        (
+            Change(
+                "privacy/accounting/rounds.py",
+                "return math.isqrt(WEIGHT**2 // given)",
+                "return WEIGHT",
+            ),
+        ),
+        trials=10_000,
+    ),
+    Mutation(
+        "rounds: factor 2 forgotten",
+        SET_UNION,
+        THEOREMS,
+        (
+            Change("privacy/accounting/rounds.py", f"{_SIDES}    unit", "    sides = 1\n    unit"),
+            Change(
+                "privacy/accounting/rounds.py", f"{_SIDES}    bounds", "    sides = 1\n    bounds"
+            ),
+        ),
+        trials=LEAST,
+    ),
+    Mutation(
+        "one round alone is accounted",
+        ROUNDS,
+        THEOREMS,
+        (
+            Change("privacy/accounting/rounds.py", _SPLIT, _SPLIT.replace("sides / part", "sides")),
+            Change(
+                "privacy/accounting/rounds.py",
+                "square += Fraction(length, deviation**2)",
+                "square = max(square, Fraction(length, deviation**2))",
+            ),
+        ),
+        trials=LEAST,
+    ),
+    Mutation(
+        "noise on counts ignores m",
+        SIPS,
+        THEOREMS,
+        (
+            Change("privacy/accounting/rounds.py", "math.sqrt(sides * m / ", "math.sqrt(sides / "),
+            Change(
+                "privacy/accounting/rounds.py", _ON_COUNTS, _ON_COUNTS.replace("sides * m", "sides")
+            ),
+        ),
+        trials=LEAST,
+    ),
+    Mutation(
+        "delta not split over rounds",
+        ROUNDS,
+        THEOREMS,
+        (
+            Change(
+                "privacy/accounting/rounds.py",
+                "_least_threshold(each, left * _decimal(part))",
+                "_least_threshold(each, left)",
+            ),
+            Change(
+                "privacy/accounting/rounds.py",
+                "if rounds_delta(found, scale, m, goal) > goal.delta:",
+                "if False:",
+            ),
+        ),
+        trials=LEAST,
+    ),
+    Mutation(
+        "only what somebody gave steers",
+        TWO_ROUNDS,
+        "one user tips what others give",
+        (Change("mechanisms/rounds.py", "at_least=0 if steers else 1,", "at_least=1,"),),
+        trials=16_000,
+    ),
+    Mutation(
+        "true weights steer",
+        TWO_ROUNDS,
+        "one user tips what others give",
+        (
+            Change(
+                "mechanisms/rounds.py",
+                _STEERS,
+                _STEERS.replace("order", "noisy")
+                + "                order = stored(weighed, lambda batch: batch)\n",
+            ),
+            Change(
+                "mechanisms/rounds.py",
+                "above(order, each.threshold)",
+                "above(noisy, each.threshold)",
+            ),
+        ),
+        trials=12_000,
+    ),
+    Mutation(
+        "what nobody gave may become a key",
+        TWO_ROUNDS,
+        "more items than she may give",
+        (Change("mechanisms/rounds.py", "unseen & (noisy > threshold)", "unseen[:0]"),),
+        trials=24_000,
+    ),
+    Mutation(
+        "every key of a user counts",
+        TWO_ROUNDS,
+        "six popular items",
+        (
+            Change(
+                "mechanisms/rounds.py",
+                "bound=self.items_per_user, at_least=1, only=keys",
+                "bound=1000, at_least=1, only=keys",
+            ),
+        ),
+        trials=20_000,
+    ),
+    Mutation(
+        "an item counts as often as the prior lists it",
+        LISTED,
+        "listed many times",
+        (
+            Change("planning/public_files.py", _BEST, _BEST_TWICE),
+            Change(
+                "counting/histogram.py",
+                "grouped = listed.group_by(",
+                "return listed\n    grouped = (",
+            ),
+        ),
+        trials=28_000,
+    ),
+    Mutation(
+        "no noise on listed items that nobody has",
+        LISTED,
+        "as many listed items as she may give",
+        (Change("mechanisms/prior.py", "if not lucky.num_rows:", "if True:"),),
+        trials=64_000,
+    ),
+    Mutation(
+        "every item passes as if it were listed",
+        LISTED,
+        "one user with m items, alone",
+        (Change("mechanisms/prior.py", _ALL_ABOVE, "noisy > 0"),),
+        trials=40_000,
+    ),
+    Mutation(
+        "zeros of the list dropped",
+        DOMAIN,
+        "empty log against one user",
+        (Change("mechanisms/domain.py", _EVERY, _ONLY_HELD),),
+    ),
+    Mutation(
+        "rows counted for users of the list",
+        DOMAIN,
+        "half the rows",
+        ROWS_COUNTED,
+        trials=10_000,
+    ),
+    Mutation(
+        "every listed item of a user counts",
+        DOMAIN,
+        "four listed items",
+        (
+            Change(
+                "mechanisms/domain.py",
+                "count(bound=self.items_per_user,",
+                "count(bound=10 * self.items_per_user,",
+            ),
+        ),
+        trials=12_000,
+    ),
+    Mutation(
+        "how much of the list somebody has in the bundle",
+        OTHERS,
+        "nothing published differs",
+        (
+            Change(
+                "mechanisms/domain.py",
+                _EVERY,
+                f"counted = list(counted)\n        {_HELD}\n        {_EVERY}",
+            ),
+            Change("release/publish.py", FILES, f"{FILES} 'held': os.environ['HELD'],"),
+            READ_ALL,
+        ),
+    ),
+    Mutation(
+        "two spellings on a public list are two items",
+        DOMAIN,
+        "each item once",
+        _NOT_MERGED,
+        trials=LEAST,
+    ),
+    Mutation(
+        "two spellings of a document are two documents",
+        RESULTS,
+        "each item once",
+        _NOT_MERGED,
+        trials=LEAST,
+    ),
+    Mutation(
+        "results: documents that nobody clicked are left out",
+        RESULTS,
+        "empty log against one user",
+        (Change("mechanisms/domain.py", _EVERY, _ONLY_HELD),),
+    ),
+    Mutation(
+        "results: every document of a user counts",
+        RESULTS,
+        "four listed items",
+        (
+            Change(
+                "mechanisms/domain.py",
+                "count(bound=self.items_per_user,",
+                "count(bound=10 * self.items_per_user,",
+            ),
+        ),
+        trials=12_000,
+    ),
+    Mutation(
+        "of-keywords: those that nobody asked get no noise",
+        SMALL_QUERIES,
+        "queries that nobody asked",
+        (Change(_LIST, "lucky = np.setdiff1d(lucky, held)", "lucky = lucky[:0]"),),
+        trials=LEAST,
+    ),
+    Mutation(
+        "of-keywords: keywords stand twice in the list",
+        SMALL_QUERIES,
+        "queries that nobody asked",
+        (
+            Change(_OF_KEYWORDS, _WORDS, f"__import__('pyarrow').concat_tables([{_WORDS}] * 2)"),
+            Change(
+                _OF_KEYWORDS,
+                "above = self.threshold(len(queries.words))",
+                "above = self.threshold(len(queries.words) // 2)",
+            ),
+            Change(_OF_KEYWORDS, "or len(words.unique()) < len(words):", "or False:"),
+            Change(_LIST, "if (candidates.places(items) != places).any():", "if False:"),
+        ),
+        trials=LEAST,
+    ),
+    Mutation(
+        "of-keywords: half of the noise",
+        OF_KEYWORDS,
+        "m popular items for m others",
+        (
+            Change(
+                _OF_KEYWORDS,
+                "DiscreteLaplace(scale=self.scale)",
+                "DiscreteLaplace(scale=self.scale / 2)",
+            ),
+        ),
+        trials=12_000,
+    ),
+    Mutation(
+        "of-keywords: every query of a user counts",
+        OF_KEYWORDS,
+        "four listed items",
+        (
+            Change(
+                _OF_KEYWORDS,
+                "count(bound=self.items_per_user,",
+                "count(bound=10 * self.items_per_user,",
+            ),
+        ),
+        trials=24_000,
+    ),
+    Mutation(
+        "of-keywords: what is no candidate takes the place of one",
+        OF_KEYWORDS,
+        "not made of keywords alone",
+        (Change("counting/histogram.py", "    if made_of is not None:", "    if False:"),),
+        trials=12_000,
+    ),
+]

@@ -1,0 +1,60 @@
+"""Bugs to plant where a stranger's release is read or a name is written: a test must fail."""
+
+from __future__ import annotations
+
+from mutations import Change, Mutation
+from mutations_sets import TESTS
+
+_STRANGERS = "test_strangers.py::test_no_file_outside_the_directory_is_read"
+
+MUTATIONS = [
+    Mutation(
+        "a link in a release is followed",
+        TESTS,
+        _STRANGERS,
+        (Change("files/places.py", "place.is_symlink()", "False"),),
+    ),
+    Mutation(
+        "a path in a release is followed",
+        TESTS,
+        _STRANGERS,
+        (
+            Change("files/places.py", 'set(name) & set("/\\\\\\0")', "False"),
+            Change(
+                "release/schema.py",
+                r'_PARQUET, _CSV = re.compile(r"[\w~-]+\.parquet")',
+                r'_PARQUET, _CSV = re.compile(r".*")',
+            ),
+        ),
+    ),
+    Mutation(
+        "names in the README are markup",
+        TESTS,
+        "test_strangers.py::test_hostile_names_stay_names",
+        (Change("release/text/markdown.py", 'fence = "`" * (longest + 1)', 'fence = "`"'),),
+    ),
+    Mutation(
+        "formulas after a semicolon",
+        TESTS,
+        "test_sheet.py::test_no_formula_follows_a_semicolon",
+        (Change("files/csv_cells.py", "if semicolons and ", "if False and "),),
+    ),
+    Mutation(
+        "verify: what a footer holds is not looked at",
+        TESTS,
+        "test_forgeries.py::test_a_parquet_file_holds_the_table_and_no_log",
+        (Change("verify/tables.py", 'raise Failed("a Parquet', 'str("a Parquet'),),
+    ),
+    Mutation(
+        "limits: a list's texts are counted as a file holds them",
+        TESTS,
+        "test_limits.py::test_a_text_in_a_dictionary_is_not_copied_for_each_list",
+        (Change("files/parquet.py", "if chunk.has_dictionary_page:", "if False:"),),
+    ),
+    Mutation(
+        "lines: a byte order mark goes from a file's first line alone",
+        TESTS,
+        "test_lines.py::test_a_byte_order_mark_is_no_text",
+        (Change("files/lines.py", "(?m)^(?:%b)+", r"\A(?:%b)+"),),
+    ),
+]

@@ -1,0 +1,234 @@
+import itertools
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from zealous.errors import UsageError
+from zealous.privacy.guarantee import (
+    Guarantee,
+    Indistinguishability,
+    Neighbors,
+    ProbabilisticDP,
+    exact,
+    whole,
+)
+
+KINDS: list[type[Guarantee]] = [ProbabilisticDP, Indistinguishability]
+NEIGHBORS: tuple[Neighbors, ...] = get_args(Neighbors)
+
+kinds = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.definition)
+
+
+def example(kind: type[Guarantee] = ProbabilisticDP, **changed: Any) -> Guarantee:
+    given: dict[str, Any] = {"epsilon": 1, "delta": "0.001", "users": 1000}
+    return kind(**given | changed)
+
+
+# Numbers
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("1e-6", Fraction(1, 10**6)),
+        ("1e-300", Fraction(1, 10**300)),
+        ("0.001", Fraction(1, 1000)),
+        ("1/3", Fraction(1, 3)),
+        (" 2 ", Fraction(2)),
+        (0.1, Fraction(1, 10)),
+        (1e-6, Fraction(1, 10**6)),
+        (1e-300, Fraction(1, 10**300)),
+        (0.30000000000000004, Fraction(30000000000000004, 10**17)),
+        (2, Fraction(2)),
+        (Decimal("0.1"), Fraction(1, 10)),
+        (Fraction(2, 7), Fraction(2, 7)),
+    ],
+)
+def test_a_number_is_the_decimal_that_was_written(written: Any, meant: Fraction) -> None:
+    assert exact(written, "delta") == meant
+
+
+@given(st.floats(1e-300, 1e300))
+def test_a_float_is_its_shortest_decimal(value: float) -> None:
+    assert exact(value, "epsilon") == exact(repr(value), "epsilon")
+    assert float(exact(value, "epsilon")) == value
+
+
+NO_NUMBER = [
+    "",
+    "one",
+    "1e",
+    "1,5",
+    "0x10",
+    "1/0",
+    "nan",
+    "inf",
+    "-inf",
+    float("nan"),
+    float("inf"),
+    Decimal("nan"),
+    Decimal("-inf"),
+    None,
+    1j,
+    [],
+    b"1",
+]
+
+
+@pytest.mark.parametrize("value", NO_NUMBER, ids=repr)
+@pytest.mark.parametrize("name", ["epsilon", "delta"])
+def test_what_is_no_number_is_refused(name: str, value: Any) -> None:
+    with pytest.raises(UsageError, match=f"{name} must be a number"):
+        example(ProbabilisticDP, **{name: value})
+
+
+@pytest.mark.parametrize("epsilon", [0, -1, "-0.5", "0.0", Fraction(-1, 10**9)], ids=repr)
+@kinds
+def test_epsilon_must_be_positive(kind: type[Guarantee], epsilon: Any) -> None:
+    with pytest.raises(UsageError, match="epsilon must be above 0"):
+        example(kind, epsilon=epsilon)
+
+
+@pytest.mark.parametrize("delta", [1, "1.0", -0.001, 2, "-1e-300"], ids=repr)
+@kinds
+def test_delta_must_lie_between_zero_and_one(kind: type[Guarantee], delta: Any) -> None:
+    with pytest.raises(UsageError, match="delta must be at least 0 and below 1"):
+        example(kind, delta=delta)
+
+
+@pytest.mark.parametrize("name", ["epsilon", "delta"])
+@pytest.mark.parametrize("value", ["1e400", "1e200000", "1e-200000"])
+def test_a_number_beyond_all_reason_is_refused_before_it_is_computed(name: str, value: str) -> None:
+    # As an integer "1e100000000" takes minutes, and beyond 1e308 it cannot be printed as a float.
+    with pytest.raises(UsageError, match=name):
+        example(ProbabilisticDP, **{name: value})
+
+
+@pytest.mark.parametrize("users", [0, -1, 1.0, "5", True, float("nan")], ids=repr)
+@kinds
+def test_users_must_be_a_whole_number(kind: type[Guarantee], users: Any) -> None:
+    with pytest.raises(UsageError, match="users must be a whole number of at least 1"):
+        example(kind, users=users)
+
+
+def test_whole_returns_what_it_checked() -> None:
+    assert whole(3, "items_per_user") == 3
+    with pytest.raises(UsageError, match="items_per_user"):
+        whole(0, "items_per_user")
+
+
+def test_only_the_probabilistic_guarantee_needs_users() -> None:
+    with pytest.raises(UsageError, match="needs users"):
+        ProbabilisticDP(epsilon=1, delta="0.001")
+    assert Indistinguishability(epsilon=1, delta="0.001").users is None
+
+
+@pytest.mark.parametrize("neighbors", ["add", "", None, []], ids=repr)
+def test_other_neighbours_are_refused(neighbors: Any) -> None:
+    with pytest.raises(UsageError, match="'replace' or 'add-remove'"):
+        example(neighbors=neighbors)
+
+
+# The value
+
+
+@kinds
+def test_is_a_frozen_value(kind: type[Guarantee]) -> None:
+    goal = example(kind)
+    assert goal == example(kind, epsilon="1.0", delta=0.001)
+    assert hash(goal) == hash(example(kind))
+    assert goal != example(kind, neighbors="add-remove")
+    with pytest.raises(AttributeError):
+        goal.epsilon = Fraction(9)  # type: ignore[misc]
+
+
+def test_the_two_definitions_are_never_equal() -> None:
+    assert example(ProbabilisticDP) != example(Indistinguishability)
+    assert example(ProbabilisticDP).definition == "probabilistic"
+    assert example(Indistinguishability).definition == "indistinguishable"
+
+
+@kinds
+@pytest.mark.parametrize("neighbors", NEIGHBORS)
+def test_shares_add_up_to_the_whole(kind: type[Guarantee], neighbors: Neighbors) -> None:
+    goal = example(kind, epsilon="0.7", delta="1e-6", neighbors=neighbors)
+    shares = [goal.share(Fraction(part, 7)) for part in (1, 2, 4)]
+    assert sum(share.epsilon for share in shares) == goal.epsilon
+    assert sum(share.delta for share in shares) == goal.delta
+    for share in shares:
+        assert type(share) is kind
+        assert (share.users, share.neighbors) == (goal.users, goal.neighbors)
+
+
+@kinds
+def test_replacing_moves_twice_as_many_counts(kind: type[Guarantee]) -> None:
+    assert example(kind, neighbors="replace").moved_counts(5) == 10
+    assert example(kind, neighbors="add-remove").moved_counts(5) == 5
+
+
+@kinds
+def test_replace_is_the_default(kind: type[Guarantee]) -> None:
+    assert example(kind).neighbors == "replace"
+
+
+# In words
+
+
+def test_in_words_of_the_probabilistic_guarantee() -> None:
+    replace, add = (example(epsilon=2, neighbors=neighbors).in_words() for neighbors in NEIGHBORS)
+    for words in (replace, add):
+        assert "exp(2)" in words
+        assert "0.999" in words or "0.001" in words
+        assert "nobody's odds" in words
+    assert "one history rather than any other" in replace
+    assert "in the log rather than not" in add
+
+
+@pytest.mark.parametrize("neighbors", NEIGHBORS)
+def test_in_words_of_indistinguishability_says_per_person(neighbors: Neighbors) -> None:
+    words = example(Indistinguishability, epsilon=2, delta="1e-6", neighbors=neighbors).in_words()
+    assert "exp(2)" in words
+    assert "1e-6" in words
+    assert "per person" in words
+
+
+@kinds
+@pytest.mark.parametrize("delta", ["1e-13", "1e-80", "1e-300"])
+def test_in_words_never_promises_certainty(kind: type[Guarantee], delta: str) -> None:
+    words = example(kind, delta=delta).in_words()
+    assert "probability at least 1 " not in words
+    assert delta in words
+
+
+def test_assumptions_name_the_bound_the_key_and_the_neighbours() -> None:
+    for kind, neighbors in itertools.product(KINDS, NEIGHBORS):
+        told = " ".join(example(kind, users=650_000, neighbors=neighbors).assumptions())
+        assert ("650,000 users" in told) == (kind is ProbabilisticDP)
+        assert ("key" in told) == (kind is ProbabilisticDP)
+        assert ("one user more" in told) == (neighbors == "add-remove")
+        assert ("whole history of one user" in told) == (neighbors == "replace")
+        assert "without looking" in told
+
+
+@pytest.mark.parametrize("kind", [ProbabilisticDP, Indistinguishability])
+def test_without_delta_both_definitions_say_the_same(kind: type[Guarantee]) -> None:
+    pure = example(kind, delta=0)
+    assert pure.pure
+    assert not example(kind).pure
+    assert pure.title == "epsilon-differential privacy (delta = 0)"
+    assert pure.theorem == "docs/proofs/domain.md"
+    assert "0.0" not in pure.in_words()
+    assert pure.in_words().endswith(("exp(1).",))
+    assert pure.assumptions() == example(Indistinguishability, delta=0).assumptions()
+
+
+def test_delta_may_be_split_by_other_shares_than_epsilon() -> None:
+    goal = example(Indistinguishability, epsilon=2, delta="0.01")
+    all_of_it = goal.share(Fraction(1, 4), Fraction(1))
+    assert (all_of_it.epsilon, all_of_it.delta) == (Fraction(1, 2), Fraction(1, 100))
+    none_of_it = goal.share(Fraction(3, 4), Fraction(0))
+    assert (none_of_it.epsilon, none_of_it.delta) == (Fraction(3, 2), 0)

@@ -1,0 +1,311 @@
+"""What is claimed for keys in rounds and their counts, against numbers computed another way."""
+
+import math
+from collections.abc import Iterable
+from decimal import Decimal
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy import signal, stats
+
+from zealous.errors import UsageError
+from zealous.mechanisms.rounds import Rounds, SetUnion, Sips
+from zealous.privacy.accounting.rounds import (
+    GRAIN,
+    LARGEST_SCALE,
+    WEIGHT,
+    Round,
+    _scaled,
+    exposure,
+    hockey_stick,
+    rounds_delta,
+    told,
+    upper_tail,
+    weight,
+)
+from zealous.privacy.guarantee import Guarantee, Indistinguishability, Neighbors, ProbabilisticDP
+
+Floats = npt.NDArray[np.float64]
+
+ALL = [Rounds, SetUnion, Sips]
+SIDES: dict[Neighbors, int] = {"add-remove": 1, "replace": 2}
+NO = Decimal(0)
+ROUNDING = 1e-13  # of the numbers computed here
+
+
+def goal(epsilon: Any = 1, delta: Any = "1e-6", neighbors: Neighbors = "add-remove") -> Guarantee:
+    return Indistinguishability(epsilon=epsilon, delta=delta, neighbors=neighbors)
+
+
+# What noise tells
+
+
+@cache
+def chances(scale: int) -> Floats:
+    """Of discrete Gaussian noise, from -12 deviations to 12."""
+    z = np.arange(-12 * scale, 12 * scale + 1)
+    found = np.exp(-((z / scale) ** 2) / 2)
+    return found / found.sum()
+
+
+def sums(scale: int, draws: int) -> tuple[Floats, Floats]:
+    """The sum of some draws: its values, and its chances."""
+    found = chances(scale)
+    for _ in range(draws - 1):
+        found = signal.fftconvolve(found, chances(scale))
+    reach = len(found) // 2
+    return np.arange(-reach, reach + 1.0), found
+
+
+def true_told(blocks: Iterable[tuple[int, int, int]], epsilon: float) -> float:
+    """The hockey stick of one or two blocks of (how many values, each moved by, scale).
+
+    The loss of an output is a sum over the values' noises, times the move over the scale squared,
+    around half of mu squared.
+    """
+    parts, half = [], 0.0
+    for draws, move, scale in blocks:
+        values, probabilities = sums(scale, draws)
+        parts.append((values * move / scale**2, probabilities))
+        half += draws * move**2 / scale**2 / 2
+    (first, weighed), (second, other) = [*parts, (np.zeros(1), np.ones(1))][:2]
+    above = np.concatenate([np.cumsum(other[::-1])[::-1], [0.0]])
+
+    def tail(x: float) -> float:
+        places = np.searchsorted(second, x - first, side="right")
+        return float((weighed * above[places]).sum())
+
+    return tail(epsilon - half) - math.exp(epsilon) * tail(epsilon + half)
+
+
+def continuous(mu: float, epsilon: float) -> float:
+    cut = epsilon / mu
+    return float(stats.norm.sf(cut - mu / 2) - math.exp(epsilon) * stats.norm.sf(cut + mu / 2))
+
+
+@pytest.mark.parametrize("x", [-7.5, -1, 0, 0.3, 2, 8, 20, 29])
+def test_the_tail_is_scipys(x: float) -> None:
+    assert float(upper_tail(Decimal(x))) == pytest.approx(stats.norm.sf(x), rel=1e-12)
+
+
+def test_tails_beyond_what_is_computed_are_on_the_safe_side() -> None:
+    assert upper_tail(Decimal(31)) == upper_tail(Decimal(30)) > 0
+    assert hockey_stick(Fraction(1, 10**6), Decimal(1)) <= Decimal("1e-140")
+    assert hockey_stick(Fraction(1), Decimal(-1)) == hockey_stick(Fraction(10**9), Decimal(1)) == 1
+
+
+@pytest.mark.parametrize("square", [Fraction(1, 50), Fraction(1, 3), Fraction(4)])
+@pytest.mark.parametrize("epsilon", ["0.01", "1", "8"])
+def test_the_hockey_stick_is_scipys(square: Fraction, epsilon: str) -> None:
+    found = float(hockey_stick(square, Decimal(epsilon)))
+    assert found == pytest.approx(
+        continuous(math.sqrt(square), float(epsilon)), rel=1e-9, abs=1e-15
+    )
+
+
+@pytest.mark.parametrize("m", [1, 2, 5])
+@pytest.mark.parametrize("scale", [5, 12, 40, 150])
+@pytest.mark.parametrize("epsilon", ["0.1", "1", "3"])
+@pytest.mark.parametrize("neighbors", SIDES)
+def test_counts_tell_no_more_than_is_claimed(
+    m: int, scale: int, epsilon: str, neighbors: Neighbors
+) -> None:
+    claim = float(told([], Fraction(scale), m, goal(epsilon, neighbors=neighbors), NO))
+    truth = true_told([(SIDES[neighbors] * m, 1, scale)], float(epsilon))
+    assert truth <= claim + ROUNDING
+    if scale == 150 and truth > 1e-7:
+        assert claim < truth * 1.2
+
+
+@pytest.mark.parametrize("scale", [1, 2, 5, 30])
+def test_whole_numbers_are_nearly_a_rounded_normal(scale: int) -> None:
+    z = np.arange(-7 * scale, 7 * scale + 1)
+    least = np.abs(z) - 0.5
+    rounded = stats.norm.sf(least / scale) - stats.norm.sf((least + 1) / scale)
+    whole = np.exp(-((z / scale) ** 2) / 2)
+    whole /= np.exp(-((np.arange(-40 * scale, 40 * scale + 1) / scale) ** 2) / 2).sum()
+    raised, lowered = 1 / (24 * scale**2), z**2 / (24 * scale**4)
+    assert (whole <= np.exp(raised) * rounded * (1 + 1e-12)).all()
+    assert (rounded <= np.exp(lowered) * whole * (1 + 1e-12)).all()
+    # and not by much: half of it would not do
+    assert (whole > np.exp(raised / 2) * rounded).any()
+    assert (rounded > np.exp(lowered / 2) * whole).any()
+
+
+def test_the_claim_is_that_of_the_proof() -> None:
+    each, m, scale = Round(bound=30, scale=200, threshold=2 * WEIGHT), 7, Fraction(50)
+    blocks = [(60, 2e6, 200), (14, 14, 50)]  # how many, square length, scale
+    mu = math.sqrt(sum(length / s**2 for _, length, s in blocks))
+    reach = math.sqrt(2 * math.log(2e110))
+    a = sum(k / (24 * s**2) for k, _, s in blocks)
+    longest = [math.sqrt(k) + reach + (math.sqrt(x) + math.sqrt(k) / 2) / s for k, x, s in blocks]
+    b = sum(far**2 / (24 * s**2) for far, (_, _, s) in zip(longest, blocks, strict=True))
+    for epsilon in (20, 40):
+        found = told([each], scale, m, goal(epsilon, neighbors="replace"), NO)
+        expected = math.exp(a) * continuous(mu, epsilon - a - b)
+        assert 1e-3 < float(found) < 1
+        assert float(found) == pytest.approx(expected, rel=1e-9)
+
+
+def test_without_what_integers_cost_the_claim_would_be_false() -> None:
+    for scale in (4, 5):
+        truth = true_told([(1, 1, scale)], 1)
+        assert truth > continuous(1 / scale, 1)
+        assert truth <= told([], Fraction(scale), 1, goal(), NO)
+
+
+@pytest.mark.parametrize("neighbors", SIDES)
+@pytest.mark.parametrize(
+    ("bound", "scale", "counts"),
+    [(1, 2500, Fraction(1000, GRAIN)), (2, 1500, Fraction(700, GRAIN)), (2, 4000, Fraction(60))],
+)
+def test_rounds_and_counts_together_tell_no_more_than_is_claimed(
+    bound: int, scale: int, counts: Fraction, neighbors: Neighbors
+) -> None:
+    sides = SIDES[neighbors]
+    each = Round(bound=bound, scale=scale, threshold=2 * WEIGHT)
+    blocks = [
+        (sides * bound, weight(bound), scale),
+        (sides, counts.denominator, counts.numerator),
+    ]
+    for epsilon in ("0.2", "1", "2.5"):
+        truth = true_told(blocks, float(epsilon))
+        claim = float(told([each], counts, 1, goal(epsilon, neighbors=neighbors), NO))
+        assert truth <= claim + ROUNDING
+        assert claim < truth * 1.2 + 1e-9
+
+
+def test_under_replace_what_is_hidden_costs_little() -> None:
+    each = [Round(bound=1, scale=5000, threshold=2 * WEIGHT)]
+    scale, replaced = Fraction(2001, GRAIN), goal(neighbors="replace")
+    free = told(each, scale, 1, replaced, NO)
+    for exposed in ("1e-9", "1e-4", "0.1", "0.5"):
+        found = told(each, scale, 1, replaced, Decimal(exposed))
+        assert free < found <= min(free + Decimal(exposed), Decimal(1))
+    assert told(each, scale, 1, replaced, Decimal("1e-6")) < free * Decimal("1.001")
+
+
+# Keys of one user alone
+
+
+@cache
+def tails(scale: int) -> Floats:
+    """P(noise >= z), from -12 deviations to 12."""
+    return np.cumsum(chances(scale)[::-1])[::-1]
+
+
+def above(scale: int, least: int) -> float:
+    """P(noise > least)."""
+    return float(tails(scale)[12 * scale + 1 + least])
+
+
+@given(
+    bound=st.integers(1, 1000),
+    scale=st.integers(100, 3000),
+    deviations=st.floats(1, 9, allow_nan=False),
+)
+@settings(max_examples=150, deadline=None)
+def test_exposure_is_the_worst_of_all_ways_to_give(
+    bound: int, scale: int, deviations: float
+) -> None:
+    threshold = max(2 * WEIGHT, WEIGHT + int(deviations * scale))
+    assume(threshold < 11 * scale)
+    each = Round(bound=bound, scale=scale, threshold=threshold)
+    ways = enumerate(each.weights(), 1)
+    worst = max(number * above(scale, threshold - weight) for number, weight in ways)
+    found = float(exposure(each))
+    assert worst * (1 - 1e-9) <= found or found == 1
+    assert found <= worst * 1.2
+
+
+def test_below_twice_the_weight_the_worst_may_lie_between() -> None:
+    several = [number * above(100, 500 - weight(number)) for number in range(1, 51)]
+    assert max(several) > 1.1 * max(several[0], several[-1])
+    with pytest.raises(UsageError, match="threshold"):
+        Round(bound=50, scale=100, threshold=2 * WEIGHT - 1)
+
+
+# Calibration
+
+
+@pytest.mark.parametrize("mechanism", ALL)
+@pytest.mark.parametrize("neighbors", SIDES)
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "m"),
+    [
+        ("1", "1e-6", 1),
+        ("1", "1e-6", 5),
+        ("0.1", "1e-9", 1000),
+        ("20", "0.1", 1),
+        ("20", "1e-80", 7),
+        ("0.5", "0.1", 3),
+        ("0.05", "1e-80", 1000),
+    ],
+)
+def test_a_calibrated_mechanism_keeps_its_goal_and_wastes_little(
+    mechanism: type[Rounds], neighbors: Neighbors, epsilon: str, delta: str, m: int
+) -> None:
+    asked = goal(epsilon, delta, neighbors)
+    found = mechanism.calibrated(asked, m)
+    claim = found.delta(asked)
+    assert claim <= asked.delta
+    if any(each.threshold > 2 * WEIGHT for each in found.rounds):
+        assert claim > asked.delta * Fraction(1, 2)
+    assert claim >= sum(Fraction(exposure(each)) for each in found.rounds)
+    part = {"items_per_user": m, "exact": {"scale": str(found.scale)}, **found.parameters()}
+    assert mechanism.again(part) == found
+    assert found.alone() <= float(asked.delta)
+
+
+def test_the_largest_scales_are_still_drawn() -> None:
+    found = SetUnion.calibrated(goal("0.01", "1e-80", "replace"), 1000)
+    assert found.scale.denominator == 1
+    assert found.scale > LARGEST_SCALE // GRAIN
+    with pytest.raises(UsageError, match="epsilon is too small"):
+        SetUnion.calibrated(goal("0.0001", "1e-80", "replace"), 1000)
+
+
+def test_counts_have_fine_noise_whatever_their_scale() -> None:
+    for mu in np.linspace(0.1, 0.5, 400):
+        assert _scaled(goal(), 3, SetUnion.shape, mu)[1].denominator == GRAIN
+
+
+def test_less_noise_or_lower_thresholds_have_a_larger_delta() -> None:
+    found = Rounds.calibrated(goal(), 5)
+    last = found.rounds[-1]
+    for worse in (
+        Round(bound=last.bound, scale=last.scale * 9 // 10, threshold=last.threshold),
+        Round(bound=last.bound, scale=last.scale, threshold=last.threshold - last.scale),
+        Round(bound=4 * last.bound, scale=last.scale, threshold=last.threshold),
+    ):
+        assert rounds_delta([*found.rounds[:-1], worse], found.scale, 5, goal()) > goal().delta
+    assert rounds_delta(found.rounds, found.scale * Fraction(9, 11), 5, goal()) > goal().delta
+    assert rounds_delta(found.rounds, found.scale, 6, goal()) > goal().delta
+    assert found.delta(goal(neighbors="replace")) > goal().delta
+
+
+def test_what_cannot_be_promised_is_refused() -> None:
+    probabilistic = ProbabilisticDP(epsilon=1, delta="1e-6", users=1000)
+    with pytest.raises(UsageError, match="probabilistic"):
+        Rounds.calibrated(probabilistic, 5)
+    assert Rounds.calibrated(goal(), 5).delta(probabilistic) == 1
+    with pytest.raises(UsageError, match="raise delta"):
+        Rounds.calibrated(goal(delta="1e-101"), 5)
+
+
+@pytest.mark.parametrize("scale", [Fraction(809, GRAIN), Fraction(90, GRAIN), Fraction(60)])
+@pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
+def test_the_error_is_the_least_that_holds(scale: Fraction, confidence: float) -> None:
+    each = Round(bound=1, scale=500, threshold=4000)
+    found = Rounds(items_per_user=1, scale=scale, rounds=(each,)).error(confidence)
+    grains, unit = scale.as_integer_ratio()
+    z = np.arange(-12 * grains, 12 * grains + 1)
+    off = np.abs((z + unit // 2) // unit)
+    assert chances(grains)[off <= found].sum() >= confidence
+    assert chances(grains)[off <= found - 1].sum() < confidence

@@ -1,0 +1,142 @@
+"""Every command of benchmarks/ runs, at a tiny size, in a copy that it may write into."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from paths import ROOT
+from spark import SPARK, need_java
+
+SOURCE = ROOT / "benchmarks"
+STUDY = "epsilons = [5]\nitems_per_user = [1]\nk = [5]\ndraws = 1\nmethods = ['k-query']\n"
+STUDY += "kinds = ['queries']\n"
+# A stand-in for the miner, which has an environment of its own: all sets of a size, one by one.
+MINER = """#!{python}
+import itertools, sys
+from collections import Counter, defaultdict
+import pyarrow as pa, pyarrow.parquet as pq
+
+source, output, size, least = sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5])
+baskets = defaultdict(set)
+for row in pq.read_table(source).to_pylist():
+    baskets[row["basket"]].add(row["item"])
+counts = Counter(
+    each for held in baskets.values() for each in itertools.combinations(sorted(held), size)
+)
+rows = [[*each, number] for each, number in counts.items() if number >= least]
+names = [*(f"item_{{n + 1}}" for n in range(size)), "baskets"]
+pq.write_table(pa.table({{n: [row[i] for row in rows] for i, n in enumerate(names)}}), output)
+"""
+COMMANDS: dict[str, tuple[list[str], str]] = {  # arguments, and what the output must hold
+    "publish.py": (["--users", "300", "--rounds", "1"], "| query-pairs |"),
+    "anonymize.py": (["--users", "300", "--rounds", "1", "-k", "3"], "| k-keyword |"),
+    "groups.py": (["--users", "3000", "--sets", "400", "-k", "3"], "| users | 400 |"),
+    "itemsets.py": (
+        ["--users", "300", "--draws", "1", "--epsilons", "5", "--bounds", "3",
+         "--items-per-user", "3", "--only", "generated shop, baskets", "--output", "sets.json"],
+        "**generated shop, baskets**",
+    ),
+    "mechanisms.py": (
+        ["--users", "300", "--draws", "1", "--epsilons", "200", "--bounds", "1",
+         "--items-per-user", "2", "--only", "generated", "--output", "mechanisms.json"],
+        "| prior |",
+    ),
+    "noise.py": (["--draws", "1000"], "| Laplace up to 24 |"),
+    "scale.py": (["--users", "300"], "| 1.00 |"),
+    "spark_scale.py": (["--report"], "| entries |"),
+    "spark_fit.py": ([], "Node-hours"),
+    "study.py": (["--users", "300", "--study", "study.toml"], "| 300 |"),
+    "substitution.py": (["--users", "300", "--queries", "50"], "| frequent phrase-pairs |"),
+    "tail.py": (
+        ["--users", "300", "--tails", "1", "--output", "tail-here.json"],
+        "Completion without privacy",
+    ),
+    "peers/data.py": (["--rows", "2000"], "distinct rows"),
+    "peers/run.py": (
+        ["--rows", "2000", "--rounds", "1", "--only", "zealous"], "zealous, 2,000 rows: done"
+    ),
+    "peers/duckdb_count.py": (["INPUT", "counted"], ""),
+    "peers/zealous_publish.py": (["INPUT", "published"], ""),
+    "peers/check.py": (["--only", "zealous"], "bounding"),
+}  # fmt: skip
+# What needs a peer's environment, or makes one.
+ELSEWHERE = {
+    "peers/setup.py",
+    "peers/mlxtend_itemsets.py",
+    "peers/opendp_first.py",
+    "peers/opendp_polars.py",
+    "peers/pipelinedp_gaussian.py",
+    "peers/pipelinedp_local.py",
+    "peers/pipelinedp_spark.py",
+    "peers/smartnoise_sql.py",
+    "peers/tumult_analytics.py",
+}
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the commands write stands beside them: here, and not in the project."""
+    folder = tmp_path_factory.mktemp("project") / "benchmarks"
+    shutil.copytree(SOURCE, folder, ignore=shutil.ignore_patterns("data", "__pycache__"))
+    (folder / "study.toml").write_text(STUDY)
+    miner = folder / "data" / "peers" / "mlxtend" / "bin" / "python"
+    miner.parent.mkdir(parents=True)
+    miner.write_text(MINER.format(python=sys.executable))
+    miner.chmod(0o755)
+    return folder
+
+
+def run(copy: Path, script: str, *arguments: str) -> str:
+    done = subprocess.run(
+        [sys.executable, copy / script, *arguments],
+        cwd=copy,
+        env=os.environ | {"TMPDIR": str(copy)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def is_command(path: Path) -> bool:
+    text = path.read_text()
+    return '__name__ == "__main__"' in text or "sys.argv" in text
+
+
+def test_every_command_is_run_here() -> None:
+    found = {
+        path.relative_to(SOURCE).as_posix()
+        for folder in (SOURCE, SOURCE / "peers")
+        for path in folder.glob("*.py")
+        if is_command(path) and path.name != "setting.py"
+    }
+    assert found == {*COMMANDS, *ELSEWHERE}
+
+
+@pytest.mark.parametrize("script", COMMANDS)
+def test_a_command_runs(script: str, copy: Path) -> None:
+    arguments, told = COMMANDS[script]
+    if "INPUT" in arguments:
+        run(copy, "peers/data.py", "--rows", "2000")
+    source = str(copy / "data" / "peers" / "rows-2000.parquet")
+    output = run(copy, script, *(source if each == "INPUT" else each for each in arguments))
+    assert told in output, output
+    if script.startswith("peers/check"):
+        assert "Error" not in output
+
+
+@SPARK
+def test_spark_is_measured_and_a_line_is_laid_through_it(copy: Path) -> None:
+    need_java()
+    (copy / "spark.json").unlink()
+    assert "| 3" in run(copy, "spark_scale.py", "--users", "300", "--driver-memory", "1g")
+    (measured,) = json.loads((copy / "spark.json").read_text())["runs"].values()
+    assert measured["stages"]
+    assert "Node-hours" in run(copy, "spark_fit.py")

@@ -1,0 +1,175 @@
+"""Data flows one way: each module imports only from above it."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import zealous
+
+ROOT = Path(zealous.__file__).parent
+# Each imports only from those before it.
+ROOMS = (
+    "errors",
+    "version",
+    "privacy",
+    "noise",
+    "files",
+    "engines",
+    "logs",
+    "items",
+    "counting",
+    "mechanisms",
+    "planning",
+    "ledger",
+    "release",
+    "verify",
+    "audit",
+    "owner",
+    "synthetic",
+    "study",
+    "cli",
+)
+
+
+def name(path: Path) -> str:
+    """How a file is imported, within the package."""
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+MODULES = {name(path): path for path in ROOT.rglob("*.py")}
+
+
+def imported(path: Path) -> set[str]:
+    """The modules of this package that a file imports."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            assert not any(alias.name.startswith("zealous") for alias in node.names), path
+        if not isinstance(node, ast.ImportFrom) or (node.module or "").split(".")[0] != "zealous":
+            continue
+        base = (node.module or "").removeprefix("zealous").removeprefix(".")
+        for alias in node.names:
+            inner = f"{base}.{alias.name}".removeprefix(".")
+            found.add(inner if inner in MODULES else base)
+    return found
+
+
+def room(module: str) -> int:
+    """Where in the order a module stands."""
+    return ROOMS.index(module.split(".")[0])
+
+
+def test_each_room_imports_only_from_those_above_it() -> None:
+    below = {
+        f"{module} imports {other}"
+        for module, path in MODULES.items()
+        if module != "__init__"
+        for other in imported(path)
+        if room(other) > room(module)
+    }
+    assert not below
+    assert {module.split(".")[0] for module in MODULES} == {*ROOMS, "__init__"}
+
+
+def test_no_module_imports_itself_through_others() -> None:
+    TopologicalSorter({module: imported(path) for module, path in MODULES.items()}).prepare()
+
+
+def test_every_room_says_what_belongs_there() -> None:
+    for folder in (ROOT / name for name in ROOMS if (ROOT / name).is_dir()):
+        docstring = ast.get_docstring(ast.parse((folder / "__init__.py").read_text()))
+        assert docstring, folder
+
+
+def test_noise_is_drawn_in_the_mechanism_alone() -> None:
+    users = {
+        path.relative_to(ROOT).as_posix()
+        for path in ROOT.rglob("*.py")
+        if "noise" in imported(path)
+    }
+    others = {path for path in users if not path.startswith("mechanisms/")}
+    assert others == {"release/publish.py", "study/theory/domain.py", "study/grid/candidates.py"}
+    assert len(users) > len(others)
+
+
+DRAWS = {"sample", "accepted", "rare_events", "uniform", "with_noise"}
+# What a mechanism does to rows that were counted, each of them once; noise for rows of a list is
+# drawn by known_list.py, which makes sure that a list has each item once too.
+ON_COUNTED_ROWS = {"_draw", "redrawn", "with_noise", "sample"}
+
+
+def called(node: ast.AST) -> str | None:
+    """The name of the function or method that is called, whoever has it."""
+    if not isinstance(node, ast.Call):
+        return None
+    return getattr(node.func, "attr", None) or getattr(node.func, "id", None)
+
+
+def uses(tree: ast.AST, name: str) -> list[ast.AST]:
+    """Where a function is named, but for where it is defined."""
+    return [
+        node
+        for node in ast.walk(tree)
+        if name in (getattr(node, "attr", None), getattr(node, "id", None))
+    ]
+
+
+def test_noise_for_each_of_a_list_is_drawn_in_one_place() -> None:
+    drawing = set()
+    for path in (ROOT / "mechanisms").glob("*.py"):
+        tree = ast.parse(path.read_text())
+        functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+        where = {
+            function.name
+            for function in functions
+            for node in ast.walk(function)
+            if called(node) in DRAWS
+        }
+        if path.name == "known_list.py":
+            assert where
+            continue
+        assert where <= ON_COUNTED_ROWS, f"{path.name}: noise for a list goes through known_list.py"
+        drawing |= where
+        # It is handed to what counts, and never called with rows of one's own.
+        handed = [
+            node.args[0]
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Call) and called(node) == "partial"
+        ]
+        assert all(node in handed for node in uses(tree, "_draw")), path.name
+    assert drawing == ON_COUNTED_ROWS
+
+
+def test_no_pseudo_random_numbers_outside_the_generator() -> None:
+    for path in ROOT.rglob("*.py"):
+        if path.relative_to(ROOT).parts[0] == "synthetic":
+            continue
+        text = path.read_text()
+        assert "numpy.random" not in text, path
+        assert "np.random" not in text, path
+        assert "import random" not in text, path
+
+
+def test_help_and_plan_import_nothing_heavy() -> None:
+    program = (
+        "import sys\n"
+        "sys.argv = ['zealous', *sys.argv[1:]]\n"
+        "from zealous.cli import main\n"
+        "try:\n    main()\nexcept SystemExit as e:\n    assert e.code == 0, e.code\n"
+        "heavy = {'numpy', 'pyarrow', 'duckdb', 'rich', 'pandas', 'jinja2'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    plan = ["plan", "--users", "9", "--items-per-user", "2", "--epsilon", "1", "--delta", "0.1"]
+    for arguments in (["--help"], plan, [*plan, "--json"]):
+        subprocess.run([sys.executable, "-c", program, *arguments], check=True, capture_output=True)
+
+
+def test_the_public_names() -> None:
+    assert zealous.__all__ == sorted(zealous.__all__)
+    assert all(hasattr(zealous, name) for name in zealous.__all__)
+    assert callable(zealous.plan)
+    assert callable(zealous.publish)

@@ -1,0 +1,71 @@
+"""The pictures of the documentation: all there, all shown, drawn alike in every run."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+from xml.etree import ElementTree
+
+import pytest
+from paths import DOCS
+
+SLOW = {"choosing-m"}  # makes a synthetic log and counts it
+
+
+@pytest.fixture(scope="module")
+def pictures() -> ModuleType:
+    specification = importlib.util.spec_from_file_location("pictures", DOCS / "pictures.py")
+    assert specification is not None
+    assert specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    sys.modules["pictures"] = module
+    specification.loader.exec_module(module)
+    return module
+
+
+def shown() -> dict[str, str]:
+    """Each picture that a page shows, and what the page says for those who cannot see it."""
+    pages = "\n".join(page.read_text() for page in sorted(DOCS.glob("*.md")))
+    return {name: said for said, name in re.findall(r"!\[(.*?)\]\(pictures/(.+?)\.svg\)", pages)}
+
+
+def test_each_picture_is_drawn_committed_and_shown(pictures: ModuleType) -> None:
+    committed = {path.stem for path in (DOCS / "pictures").iterdir()}
+    assert set(pictures.PICTURES) == committed == set(shown())
+    assert all(len(said) > 20 for said in shown().values())
+
+
+def test_a_picture_needs_nothing_from_elsewhere() -> None:
+    for path in (DOCS / "pictures").glob("*.svg"):
+        text = path.read_text()
+        ElementTree.fromstring(text)
+        assert not re.search(r'(href|src)="(?!#)', text), path.name
+        assert "<text" not in text, f"{path.name} needs a font"
+        assert "<dc:date" not in text, path.name
+
+
+def test_a_picture_is_the_same_in_every_run(pictures: ModuleType, tmp_path: Path) -> None:
+    names = sorted(set(pictures.PICTURES) - SLOW)
+    for folder in ("one", "two"):
+        pictures.main(names, tmp_path / folder)
+    for name in names:
+        one, two = ((tmp_path / folder / f"{name}.svg").read_bytes() for folder in ("one", "two"))
+        assert one == two
+
+
+def test_the_table_of_epsilons_is_right() -> None:
+    rows = re.findall(
+        r"\| ([\d.]+) \| ([\d.,]+) \| ([\d.]+) % \|", (DOCS / "choosing.md").read_text()
+    )
+    assert len(rows) >= 5
+    for epsilon, odds, sure in rows:
+        factor = math.exp(float(epsilon))
+        # "At most" is rounded up, by less than one in the last digit.
+        last = 10.0 ** -len(odds.partition(".")[2])
+        assert factor <= float(odds.replace(",", "")) < factor + last
+        last = 10.0 ** -len(sure.partition(".")[2])
+        assert 0 <= float(sure) - 100 * factor / (1 + factor) < last

@@ -1,0 +1,106 @@
+"""A plan is read back from release.json as it was made, and made again the same."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from zealous.errors import ReleaseError, UsageError
+from zealous.items import (
+    Kind,
+    clicks,
+    columns,
+    itemsets,
+    keywords,
+    phrase_pairs,
+    queries,
+    query_clicks,
+    query_pairs,
+    sequences,
+    tail,
+)
+from zealous.planning.plan import Plan, figures, plan
+from zealous.privacy.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
+from zealous.release.record import check_possible, plan_again, plan_from_record
+
+FILE = {"name": "list.txt", "sha256": "ab" * 32}
+ROLES = {"user": "u", "query": "q", "time": "t", "url": "l"}
+ANYBODY = ProbabilisticDP(epsilon="7/3", delta="1e-3", users=5_000)
+EACH = Indistinguishability(epsilon=3, delta="1e-7", neighbors="add-remove", unit="user-day")
+ASKED: list[tuple[Guarantee, list[Kind], dict[str, Any]]] = [
+    (ANYBODY, [keywords(3), queries(2, fold=True, by="land"), clicks(1)], {}),
+    (ANYBODY, [query_pairs(2, session_gap=5), phrase_pairs(3, by="land")], {}),
+    (ANYBODY, [queries(2), keywords(2)], {"split": {"queries": "0.3", "keywords": "1/7"}}),
+    (ANYBODY, [columns("a+b", "c", items_per_user=2, by="land")], {}),
+    (ANYBODY, [*itemsets("a", "b", max_size=3, items_per_user=4, basket="bill")], {}),
+    (EACH, [*sequences("a", max_size=3, items_per_user=4)], {}),
+    (ANYBODY, [queries(2), keywords(3), *tail(3)], {}),
+    (EACH, [queries(2), query_clicks(2, follow=True)], {"mechanism": "gaussian"}),
+    (EACH, [columns("a", items_per_user=1)], {"mechanism": "auto"}),
+    (EACH, [queries(3)], {"mechanism": "rounds"}),
+    (EACH, [queries(3)], {"mechanism": "laplace"}),
+    (EACH, [queries(3)], {"public": {"queries": ("prior", FILE)}}),
+    (ANYBODY, [queries(3)], {"public": {"queries": ("domain", FILE)}}),
+    (
+        EACH,
+        [keywords(3), queries(3), query_clicks(2)],
+        {"mechanism": {"queries": "of-keywords"}, "public": {"query-clicks": ("results", FILE)}},
+    ),
+]
+
+
+def recorded(planned: Plan) -> dict[str, Any]:
+    """What release.json says of a plan."""
+    goal = planned.goal
+    about = {
+        "guarantee": {
+            "epsilon": float(goal.epsilon),
+            "delta": float(goal.delta),
+            "users": goal.users,
+            "neighbors": goal.neighbors,
+            "unit": goal.unit,
+            "exact": {"epsilon": str(goal.epsilon), "delta": str(goal.delta)},
+        },
+        "columns": ROLES,
+        "plan": [
+            {
+                "kind": part.name(),
+                "settings": part.kind.settings(),
+                "select": "random",
+                **figures(part),
+            }
+            for part in planned.parts
+        ],
+        "files": {part.name(): {"columns": list(part.kind.columns())} for part in planned.parts},
+    }
+    return json.loads(json.dumps(about))
+
+
+@pytest.mark.parametrize(("goal", "kinds", "options"), ASKED)
+def test_it_is_read_back_as_it_was_made(
+    goal: Guarantee, kinds: list[Kind], options: dict[str, Any]
+) -> None:
+    planned = plan(goal, kinds, **options)
+    about = recorded(planned)
+    found = plan_from_record(about)
+    assert found == planned
+    check_possible(found, about)
+    assert plan_again(found) == planned
+
+
+def test_a_kind_that_has_no_table() -> None:
+    about = recorded(plan(ANYBODY, [queries(2), keywords(2)]))
+    about["files"].pop("keywords")
+    with pytest.raises(ReleaseError, match="do not name the same kinds"):
+        plan_from_record(about)
+
+
+def test_sizes_of_sets_belong_together() -> None:
+    three = itemsets("a", max_size=2, items_per_user=3)
+    four = itemsets("a", max_size=2, items_per_user=4)
+    with pytest.raises(UsageError, match="ask for them together"):
+        plan(ANYBODY, [*three[:3], four[3]])
+    # Single things of two families may be of other numbers: each keeps to its own.
+    plan(ANYBODY, [*three, *sequences("a", max_size=2, items_per_user=4)[2:]])

@@ -1,0 +1,299 @@
+"""The page that somebody signs: what it says, that it is one page, and that nothing runs in it."""
+
+from __future__ import annotations
+
+import math
+import re
+import shutil
+import subprocess
+from fractions import Fraction
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bundles import GOAL, TRACKED, made
+
+from zealous.items import columns
+from zealous.ledger import Ledger
+from zealous.privacy.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
+from zealous.release.account import Account
+from zealous.release.bundle import Release, read_release
+from zealous.release.text.statement import COMPARATORS, believed, factor, one_in, percent, statement
+from zealous.verify.review import review
+
+PDP = ProbabilisticDP(epsilon=2, delta="0.001", users=500_000)
+DP = Indistinguishability(epsilon="0.5", delta="1e-6", users=20_000, neighbors="add-remove")
+
+
+class Text(HTMLParser):
+    """The visible text of a page, and its tags."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.parts: list[str] = []
+        self.feed(page)
+        self.text = " ".join(" ".join(self.parts).split())
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        if self.tags[-1:] and self.tags[-1][0] == "style":
+            return
+        self.parts.append(data)
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Release:
+    return made(tmp_path_factory.mktemp("log"), PDP)
+
+
+def read(release: Release, **changes: Any) -> str:
+    return Text(statement({**release.about, **changes})).text
+
+
+def claim(goal: Guarantee, tmp_path: Path, **changes: Any) -> str:
+    return Text(statement(made(tmp_path, goal, **changes).about)).text
+
+
+# What it says
+
+
+def test_what_was_released(base: Release) -> None:
+    said = read(base, period="2026-03", id="march")
+    assert "Release march" in said
+    assert "Period 2026-03. Protected: one user." in said
+    for part in base.about["plan"]:
+        row = f"{part['kind']} 0 {part['items_per_user']} {part['epsilon']:g} {part['delta']:g}"
+        assert row in said
+    assert "At most 500,000 users were declared" in said
+
+
+def test_odds_are_concrete(base: Release) -> None:
+    said = read(base)
+    assert f"at most {factor(2)} : 1 , except with the chance delta below" in said
+    for prior in (0.01, 0.1, 0.5):
+        after = percent(believed(prior, 2)).replace("\N{NO-BREAK SPACE}", " ")
+        before = percent(prior).replace("\N{NO-BREAK SPACE}", " ")
+        assert f"{before} can become at most {after}" in said.replace("\N{NO-BREAK SPACE}", " ")
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "word"), [("0.5", "a strong bound"), ("2", "marked change"), ("8", "a weak bound")]
+)
+def test_a_large_epsilon_is_called_weak(epsilon: str, word: str, tmp_path: Path) -> None:
+    goal = ProbabilisticDP(epsilon=epsilon, delta="0.001", users=1000)
+    said = claim(goal, tmp_path)
+    assert word in said
+    others = {"a strong bound", "marked change", "a weak bound"} - {word}
+    assert not any(other in said for other in others)
+
+
+def test_between_two_histories_add_remove_protects_half_as_well(tmp_path: Path) -> None:
+    said = claim(DP, tmp_path)
+    assert f"Between two guesses about what one user holds, at most {factor(1)} : 1" in said
+    assert "leaving delta aside" in said
+
+
+def test_delta_under_each_definition(base: Release, tmp_path: Path) -> None:
+    assert "0.001 (1 in 1,000) is the chance, over the noise, that the release as a whole" in (
+        read(base)
+    )
+    said = claim(DP, tmp_path)
+    assert "1e-6 (1 in 1,000,000) is for one user" in said
+    assert "up to 0.02 of them on average" in said
+    undeclared = claim(Indistinguishability(epsilon=1, delta="1e-6"), tmp_path)
+    assert "is not declared: multiply delta by it" in undeclared
+
+
+@pytest.mark.parametrize(
+    ("unit", "one", "many"),
+    [("user-day", "one user's day", "user-days"), ("session", "one session", "sessions")],
+)
+def test_the_unit_is_named(unit: Any, one: str, many: str, tmp_path: Path) -> None:
+    goal = ProbabilisticDP(epsilon=1, delta="0.001", users=9_000, unit=unit)
+    release = made(tmp_path, goal)
+    said = read(release)
+    assert f"Protected: {one}" in said
+    assert f"Counts are of {many}" in said
+    assert f"At most 9,000 {many} were declared" in said
+    assert "A user as a whole: protected is" in said
+    target = release.write(tmp_path / "out")
+    assert f"The number of *{many}* that hold the item" in (target / "README.md").read_text()
+
+
+def test_both_accounts_and_their_caps(base: Release) -> None:
+    said = read(base, ledger=TRACKED)
+    assert f"in 2026-03, the most charged period 1 2 none 0.001 none {factor(2)} : 1" in said
+    assert f"over all releases 7 14 24 0.007 0.012 {factor(14)} : 1" in said
+    assert "Entry 7 of the ledger 5f0e2c8a9b1d4e67" in said
+    assert "not tracked" not in said
+    half = {**TRACKED, "caps": {"all": {"epsilon": None, "delta": 0.5}, "period": None}}
+    assert "over all releases 7 14 none 0.007 0.5" in read(base, ledger=half)
+
+
+def spent(period: Any = TRACKED["accounts"]["period"], **changes: Any) -> Any:
+    return {**TRACKED, **changes, "accounts": {**TRACKED["accounts"], "period": period}}
+
+
+def test_the_account_of_one_period_says_which(base: Release) -> None:
+    once = TRACKED["accounts"]["period"]
+    assert "in 2026-03, the period of this release 1 2" in read(
+        base, ledger=TRACKED, period="2026-03"
+    )
+    assert "in one period 1 2" in read(base, ledger=spent({**once, "within": "all"}))
+
+
+def test_what_was_spent_is_for_the_ledger_s_unit_and_neighbours(
+    base: Release, tmp_path: Path
+) -> None:
+    said = read(base, ledger=TRACKED)
+    assert "What has been spent so far, for one user account" in said
+    assert "The accounts" not in said
+    said = read(base, ledger=spent(unit="user-day"))
+    assert "What has been spent so far, for one user's day account" in said
+    assert (
+        "The accounts count what one user's day loses; this release protects one user as a whole."
+        in said
+    )
+    assert "counts twice" not in said
+    said = read(made(tmp_path, DP), ledger=TRACKED)
+    assert "What has been spent so far, for one user (replace) account" in said
+    assert "The accounts are for replace neighbours, this release is for add-remove." in said
+    assert "So its epsilon counts twice in them." in said
+
+
+def test_a_child_promises_nothing_for_anybody_at_all(tmp_path: Path) -> None:
+    account = Account(ledger=tmp_path / "ledger.sqlite")
+    made(tmp_path, account=account).write(tmp_path / "parent")
+    review(tmp_path / "parent", flag_pii=True, output=tmp_path / "child")
+    anybody = "the chance that anybody at all is breached"
+    assert anybody in Text((tmp_path / "parent" / "statement.html").read_text()).text
+    assert anybody not in Text((tmp_path / "child" / "statement.html").read_text()).text
+
+
+def test_an_untracked_release_is_stamped_everywhere(base: Release, tmp_path: Path) -> None:
+    assert "budget not tracked" in read(base)
+    target = base.write(tmp_path / "out")
+    for name in ("README.md", "statement.html", "registry.yaml"):
+        assert "budget not tracked" in (target / name).read_text()
+
+
+def test_assumptions_choice_and_what_is_not_protected(base: Release) -> None:
+    said = read(base)
+    assert all(each in said for each in base.about["assumptions"])
+    assert "The parameters were chosen in a way that the publisher did not state" in said
+    assert "Frequent is not harmless" in said
+    assert "What the choice of parameters tells" in said
+    assert "What the choice of parameters tells" not in read(base, parameters_from="public-facts")
+
+
+def test_comparators_have_units_and_sources(base: Release) -> None:
+    said = read(base)
+    assert all(all(field in said for field in each) for each in COMPARATORS)
+    assert "one user's day" in COMPARATORS[0].unit
+
+
+def test_hashes_of_the_tables_and_of_no_paper(base: Release, tmp_path: Path) -> None:
+    target = base.write(tmp_path / "out")
+    about = read_release(target).about
+    page = (target / "statement.html").read_text()
+    for name, digest in about["sha256"].items():
+        assert (digest in page) == name.endswith((".csv", ".parquet"))
+
+
+def test_a_child_says_what_it_keeps(tmp_path: Path) -> None:
+    made(tmp_path).write(tmp_path / "parent")
+    child = review(tmp_path / "parent", flag_pii=True, output=tmp_path / "child")
+    said = Text((tmp_path / "child" / "statement.html").read_text()).text
+    gone = sum(child.release.about["review"]["removed"].values())
+    assert gone
+    assert f"{gone} rows went. It keeps (epsilon, delta)-indistinguishability" in said
+    assert "and not probabilistic differential privacy" in said
+    assert child.release.about["review"]["parent"] in said
+
+
+# Numbers
+
+
+def test_figures_are_rounded_up() -> None:
+    for epsilon in (0.001, 0.3, 1, 2.5, 7, 15, 20):
+        assert float(factor(epsilon).replace(",", "")) >= math.exp(epsilon)
+        assert float(factor(epsilon).replace(",", "")) <= 1.011 * math.exp(epsilon)
+    assert int(factor(700).removeprefix("10^")) >= 700 / math.log(10)
+    for share in (0.01, 0.3333, 0.5, 0.99, 0.9981):
+        assert float(percent(share).split("\N{NO-BREAK SPACE}")[0]) >= 100 * share - 1e-9
+    assert one_in(Fraction(2, 3)) == "1 in 1"
+
+
+def test_an_absurd_epsilon_still_prints(tmp_path: Path) -> None:
+    said = claim(ProbabilisticDP(epsilon=2000, delta="1e-80", users=1000), tmp_path)
+    assert "10^869 : 1" in said
+    assert "1 in 10^80" in said
+    assert "nearly 100" in said
+
+
+# A page that can be trusted
+
+
+def test_nothing_runs_and_nothing_is_fetched(tmp_path: Path) -> None:
+    kind = columns("query", items_per_user=3)
+    release = made(tmp_path, PDP, [kind])
+    evil = "<script>alert(1)</script>\"'&"
+    about = {
+        **release.about,
+        "id": evil,
+        "period": evil,
+        "ledger": {**TRACKED, "dataset": evil, "ledger": evil},
+    }
+    page = statement(about)
+    assert "<script" not in page
+    assert evil in Text(page).text
+    tags = Text(page).tags
+    assert not {tag for tag, _ in tags} & {"script", "link", "img", "iframe", "object", "form"}
+    for _, attributes in tags:
+        assert not {name for name in attributes if name.startswith("on")}
+        assert not {"src", "href"} & attributes.keys()
+    assert not re.search(r"url\(|@import|https?:", page)
+
+
+def replaced(goal: Guarantee) -> Guarantee:
+    return ProbabilisticDP(
+        epsilon=goal.epsilon, delta=goal.delta, users=goal.users, neighbors="add-remove"
+    )
+
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="NO CHROMIUM: nobody looked whether it is one page")
+def test_it_is_one_printed_page(tmp_path: Path) -> None:
+    file, goal = tmp_path / "ledger.sqlite", replaced(GOAL)
+    Ledger.open(file, create=True, dataset="search log", unit="user-day", neighbors="replace")
+    account = Account(ledger=file, people="the shop's")
+    release = made(tmp_path, goal, account=account, period="2026-03", approved_plan="cd" * 32)
+    release.write(tmp_path / "parent")
+    (tmp_path / "terms-that-must-go.txt").write_text("tea\nshoes\n")
+    block, child = tmp_path / "terms-that-must-go.txt", tmp_path / "child"
+    review(tmp_path / "parent", block=block, allow=block, flag_pii=True, output=child)
+    made(tmp_path, DP).write(tmp_path / "plain")
+    for name in ("parent", "child", "plain"):
+        pdf = tmp_path / f"{name}.pdf"
+        subprocess.run(
+            [
+                str(CHROMIUM),
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--no-pdf-header-footer",
+                f"--user-data-dir={tmp_path / 'profile'}",
+                f"--print-to-pdf={pdf}",
+                (tmp_path / name / "statement.html").as_uri(),
+            ],
+            check=True,
+            capture_output=True,
+            timeout=120,
+        )
+        assert len(re.findall(rb"/Type\s*/Page\b", pdf.read_bytes())) == 1, name

@@ -1,0 +1,70 @@
+"""The limits on what one person can bring are the same on both engines."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from spark import SPARK, Engines, read
+
+import zealous as z
+from zealous.engines.engine import Engine
+from zealous.engines.sql import Step
+from zealous.logs.source import open_log
+
+pytest_plugins = ("spark",)
+pytestmark = SPARK
+
+TIME = "2026-01-01 10:00:00"
+ROWS = [
+    {"user": "ann", "query": "é" * 12, "urls": ["a", "b" * 22], "time": TIME},
+    {"user": "bob", "query": "é" * 12 + "x", "urls": [""] * 25, "time": TIME},
+    {"user": "c" * 25, "query": "x" * 25, "urls": [""] * 26, "time": TIME + " " * 7},
+    {"user": "d" * 26, "query": "tea", "urls": ["a", "b" * 24], "time": TIME},
+    {"user": "eve", "query": "x" * 26, "urls": [], "time": TIME},
+]
+
+
+def entries(engine: Engine, path: Path, **limits: int) -> list[Any]:
+    cleaning = z.Cleaning(limits=z.Limits(**limits))
+    log = read(engine, path, columns=z.Columns(url="urls"), cleaning=cleaning)
+    source = open_log(log, engine, key=5)
+    shown = (
+        "select user, query, time is null, array_to_string(url, '-') as urls from entries "
+        "where array_length(url) > 0 union all select user, query, time is null, null "
+        "from entries where not coalesce(array_length(url), 0) > 0"
+    )
+    return sorted(engine.rows([*source.entries, Step("shown", shown)]), key=repr)
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
+def test_texts_and_lists_over_the_limit(suffix: str, engines: Engines, tmp_path: Path) -> None:
+    path = tmp_path / f"log.{suffix}"
+    if suffix == "parquet":
+        pq.write_table(pa.Table.from_pylist(ROWS), path)
+    else:
+        path.write_text("".join(f"{json.dumps(row)}\n" for row in ROWS))
+    one, other = (entries(engine, path, text=25) for engine in engines)
+    assert one == other
+    assert one == [
+        ("ann", "é" * 12, False, "a-" + "b" * 22),
+        ("bob", "é" * 12 + "x", False, "-" * 24),
+        ("c" * 25, "x" * 25, True, None),
+        ("eve", None, False, None),
+    ]
+
+
+def test_the_first_entries_in_time(engines: Engines, tmp_path: Path) -> None:
+    lines = [f"ann,q{n},2026-01-01 10:00:{n:02}" for n in range(40)]
+    lines += ["ann,q1,2026-01-01 10:00:01", "bob,tea,"]
+    path = tmp_path / "log.csv"
+    path.write_text("\n".join(["user,query,time", *lines[::-1], ""]))
+    for engine in engines:
+        log = read(engine, path, cleaning=z.Cleaning(limits=z.Limits(entries=6)))
+        source = open_log(log, engine)
+        found = engine.rows([*source.entries, Step("all_of_them", "select query from entries")])
+        assert sorted(query for (query,) in found) == ["q0", "q1", "q2", "q3", "q4", "tea"]

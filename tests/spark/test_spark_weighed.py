@@ -1,0 +1,284 @@
+"""Weights, lists of items, orders and noise that is kept: on Spark as on DuckDB and the oracle."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from collections.abc import Callable
+from contextlib import nullcontext
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from click.testing import CliRunner
+from oracle import md5_place
+from spark import QUICK, SPARK, Engines, read
+from weighed import (
+    KINDS,
+    cases,
+    expected,
+    found,
+    many,
+    md5_rank,
+    table,
+    tables,
+    write,
+)
+
+import zealous as z
+from zealous.cli import cli
+from zealous.counting.bound import Select
+from zealous.counting.histogram import histogram, keepers
+from zealous.engines.engine import Counted, Engine
+from zealous.engines.sql import Step
+from zealous.errors import ZealousError
+from zealous.items import Kind
+from zealous.logs.log import Log
+from zealous.logs.source import Source, open_log
+from zealous.verify.verify import verify
+
+pytest_plugins = ("spark",)
+pytestmark = SPARK
+
+KEY = 2**63 + 5
+WEIGHTS = [1000, 707, 577]
+
+
+ROWS = many(800)
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write(tmp_path_factory.mktemp("weighed") / "log.parquet", ROWS)
+
+
+@pytest.fixture
+def same_order(engines: Engines, monkeypatch: pytest.MonkeyPatch) -> Engines:
+    """Both engines with the oracle's order."""
+    for engine in engines:
+        monkeypatch.setattr(type(engine), "rank_key", md5_rank)
+    monkeypatch.setattr(type(engines[0]), "rank_place", lambda _, rank: md5_place(rank))
+    return engines
+
+
+def opened(engine: Engine, path: Path, kind: Kind) -> Source:
+    return open_log(read(engine, path), engine, kind.extra())
+
+
+def counter(source: Source, kind: Kind, select: Select = "random") -> Any:
+    return partial(histogram, kind, source, select=select, key=KEY)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_same_as_the_oracle(name: str, path: Path, same_order: Engines) -> None:
+    kind = KINDS[name]
+    sources = [opened(engine, path, kind) for engine in same_order]
+    for number in {"queries": range(5), "query-clicks": (2, 3)}.get(name, (0, 1)):
+        select, how = cases(name, ROWS)[number]
+        right = expected(name, ROWS, key=KEY, select=select, **how)
+        assert bool(right) == (how["only"] != [])
+        for source in sources:
+            assert found(counter(source, kind, select)(**tables(kind, how))) == right
+
+
+def test_queries_of_keywords_and_clicks_that_follow(path: Path, same_order: Engines) -> None:
+    words = pa.table({"keyword": ["a", "日本", "100"]})
+    counts, clicks = [], []
+    for engine in same_order:
+        source = opened(engine, path, z.query_clicks(9))
+        counts.append(found(counter(source, z.queries(2))(bound=2, at_least=1, made_of=words)))
+        kept = keepers(z.queries(2), source, bound=2, select="random", key=KEY)
+        following = counter(source, z.query_clicks(9))(bound=9, at_least=1, following=kept)
+        clicks.append(found(following))
+    assert counts[0] == counts[1]
+    assert set(counts[0]) == {("a",), ("日本",), ("a 日本",)}
+    assert clicks[0] == clicks[1] != {}
+
+
+# Noise that is kept
+
+
+@pytest.fixture
+def drawing(tmp_path: Path) -> Callable[[pa.RecordBatch], pa.RecordBatch]:
+    """Adds noise, and writes down for how many rows."""
+    seen = tmp_path / "seen"
+    seen.touch()
+
+    def draw(batch: pa.RecordBatch) -> pa.RecordBatch:
+        with seen.open("a") as file:
+            file.write(f"{batch.num_rows}\n")
+        noise = np.frombuffer(os.urandom(2 * batch.num_rows), np.int16)
+        noisy = pa.array(batch["count"].to_numpy() + noise)
+        return batch.set_column(batch.num_columns - 1, "count", noisy)
+
+    return draw
+
+
+def drawn(tmp_path: Path) -> int:
+    return sum(map(int, (tmp_path / "seen").read_text().split()))
+
+
+def counts(spark: z.Spark, number: int) -> Counted:
+    spark.put(
+        "counts", pa.table({"it's a `b`.c": [*map(str, range(number))], "count": [0] * number})
+    )
+    return Counted(spark, lambda: nullcontext([Step("counted", "select * from counts")]))
+
+
+EVERY = -(10**9)
+
+
+def test_noise_is_drawn_once(spark: z.Spark, drawing: Any, tmp_path: Path) -> None:
+    with spark:
+        stored = counts(spark, 3000).stored(drawing)
+        assert drawn(tmp_path) == 3000
+        rows, again = (found(stored.above(EVERY)) for _ in range(2))
+        assert rows == again
+        assert rows.keys() == {(str(n),) for n in range(3000)}
+        assert len(set(rows.values())) > 1000
+        assert found(stored.above(1000)) == {item: n for item, n in rows.items() if n > 1000}
+        few = pa.table({"it's a `b`.c": ["7", "nobody's"]})
+        assert found(stored.of(few)) == {("7",): rows["7",]}
+        assert drawn(tmp_path) == 3000
+
+        # How the rows were made is forgotten: nothing could make them again.
+        frame = spark.session.table(spark._views[stored.name])
+        plan = frame._jdf.queryExecution().toString()
+        assert "Scan ExistingRDD" in plan
+        assert "MapInArrow" not in plan
+        assert frame.columns == ["it's a `b`.c", "count"]
+        assert len(found(counts(spark, 10).through(drawing))) == 10
+        nothing = counts(spark, 0).stored(drawing)
+        assert found(nothing.above(EVERY)) == {}
+
+
+def test_what_was_lost_is_not_drawn_again(spark: z.Spark, drawing: Any, tmp_path: Path) -> None:
+    """As if the executor that had the rows were gone."""
+    with spark:
+        stored = counts(spark, 100).stored(drawing)
+        for rdd in spark.session.sparkContext._jsc.getPersistentRDDs().values():
+            rdd.unpersist(True)
+        with pytest.raises(ZealousError, match="could not run a step"):
+            list(stored.above(EVERY))
+    assert drawn(tmp_path) == 100
+
+
+def test_another_draw_of_the_same_rows_ends_the_run(
+    spark: z.Spark, drawing: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As if a task that ran twice had left its rows twice: here they are made whenever read."""
+    from pyspark.sql.classic.dataframe import DataFrame
+
+    monkeypatch.setattr(DataFrame, "localCheckpoint", lambda frame, eager: frame)
+    with spark:
+        stored = counts(spark, 100).stored(drawing)
+        for threshold in (EVERY, 10**9):  # even where none of them would come
+            with pytest.raises(ZealousError, match="ran a task twice"):
+                list(stored.above(threshold))
+
+
+@pytest.mark.parametrize("name", ["queries", "query-clicks"])
+def test_what_is_kept_steers(
+    name: str, path: Path, same_order: Engines, drawing: Any, tmp_path: Path
+) -> None:
+    kind, (_, spark) = KINDS[name], same_order
+    count = counter(opened(spark, path, kind), kind)
+    stored = count(bound=3, at_least=0, weights=WEIGHTS).stored(drawing)
+    noisy = found(stored.above(EVERY))
+    assert drawn(tmp_path) == len(noisy)
+    gone = [item for item, noise in noisy.items() if noise > 10_000]
+    how: dict[str, Any] = {"bound": 2, "at_least": 1, "weights": WEIGHTS}
+    order = [(*item, noise) for item, noise in noisy.items()]
+    right = expected(name, ROWS, key=KEY, order=[order], without=gone, **how)
+    assert found(count(**how, order=[stored], without=table(kind, gone))) == right
+    assert drawn(tmp_path) == len(noisy)
+
+
+# From a DataFrame to a release
+
+
+@pytest.fixture
+def fetched(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many rows came to the driver, each time that some came."""
+    from pyspark.sql.classic.dataframe import DataFrame
+
+    rows: list[int] = []
+    fetch = DataFrame.toArrow
+
+    def spy(frame: Any) -> pa.Table:
+        came = fetch(frame)
+        rows.append(came.num_rows)
+        return came
+
+    monkeypatch.setattr(DataFrame, "toArrow", spy)
+    return rows
+
+
+QUERIES = 60
+
+
+@pytest.fixture
+def log(spark: z.Spark) -> Log:
+    """Everybody asks for something frequent, and for much that nobody else does."""
+    chance = random.Random(3)
+    rows = []
+    for user in range(300):
+        asked = [f"q{int(QUERIES * chance.random() ** 2)}" for _ in range(6)]
+        rows += [(f"u{user}", query) for query in [*asked, *(f"own {user} {n}" for n in range(9))]]
+    users, queries = zip(*rows, strict=True)
+    frame = spark.session.createDataFrame(pa.table({"user": users, "query": queries}))
+    return z.read_log(frame, engine=spark)
+
+
+MECHANISMS = ["rounds", "gaussian", "domain", "prior"]
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_published(mechanism: str, log: Any, fetched: list[int], tmp_path: Path) -> None:
+    listed = tmp_path / "listed.csv"
+    listed.write_text("query,count\n" + "".join(f"q{n},{99 - n}\n" for n in range(QUERIES + 9)))
+    files: dict[str, Any] = {mechanism: listed} if mechanism in ("domain", "prior") else {}
+    goal = z.Indistinguishability(epsilon=12, delta="1e-3", neighbors="add-remove")
+    release = z.publish(log, goal, [z.queries(4)], mechanism=mechanism, account=None, **files)
+    rows = release["queries"].arrow
+    names = set(rows["query"].to_pylist())
+    if mechanism == "domain":
+        assert names == {f"q{n}" for n in range(QUERIES + 9)}
+        assert fetched == [QUERIES]  # before their noise: no more than is published
+    else:
+        assert 10 < len(names) < 90
+        assert "q0" in names
+    if mechanism == "gaussian":
+        assert fetched == [len(names)]
+    if mechanism == "rounds":  # the keys of each round, and their counts
+        *keys, last = fetched
+        assert len(keys) == 3
+        assert sum(keys) == last == len(names)
+    most = max(zip(rows["count"].to_pylist(), rows["query"].to_pylist(), strict=True))
+    assert most[1] in {f"q{n}" for n in range(8)}
+    assert 20 < most[0] < 250
+    release.write(tmp_path / "release")
+    assert all(check.ok for check in verify(tmp_path / "release"))
+
+
+def test_the_command(spark: z.Spark, path: Path, tmp_path: Path) -> None:
+    assert spark.session is not None  # which is the one that the command finds
+    conf = [part for each in QUICK.items() for part in ("--spark-conf", "=".join(each))]
+    place = str(tmp_path / "release")
+    command = [
+        "publish", path, "--engine", "spark", "--spark-master", "local[2]", *conf,
+        "--mechanism", "rounds", "--guarantee", "indistinguishable", "--neighbors", "add-remove",
+        "--items", "queries", "--items-per-user", 3, "--epsilon", 20, "--delta", "1e-3",
+        "--no-ledger", "-o", place, "--json",
+    ]  # fmt: skip
+    done = CliRunner().invoke(cli, [str(part) for part in command])
+    assert done.exit_code == 0, done.output
+    (part,) = json.loads(done.stdout)["plan"]
+    assert part["mechanism"] == "rounds"
+    lines = (tmp_path / "release" / "queries.csv").read_text().splitlines()
+    assert 5 < len(lines) <= 11
+    assert CliRunner().invoke(cli, ["verify", place]).exit_code == 0

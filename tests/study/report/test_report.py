@@ -1,0 +1,568 @@
+"""The report: whole, self-contained, escaped, and there whatever was measured."""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+from collections import Counter
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from reported import EVIL, FINDINGS, SMALL, STUDY, UNEVEN, Run, context, drawn, made
+
+from zealous.study.claims.claim import Case
+from zealous.study.claims.claim import finding as finding_of
+from zealous.study.grid.results import Point, Results, Spread, as_table
+from zealous.study.report import style
+from zealous.study.report.applications import own as own_chart
+from zealous.study.report.asked import Asked, Entry
+from zealous.study.report.draw import figure, plain
+from zealous.study.report.figures import distributions
+from zealous.study.report.page import inline, number, shown, told_of
+from zealous.study.report.parts import Axis, Chart, Line, Panel, Sheet
+from zealous.study.report.sections import own_measures
+from zealous.study.report.sheets import promise
+from zealous.study.report.study import write_report
+from zealous.study.report.style import BLACK, LADDER, METHODS, OTHERS
+
+CHARTS = {
+    "top-j-over-m", "top-j-over-j", "distributions", "average-difference", "rms-difference",
+    "total-variation", "caching", "substitution", "coverage", "phrase-pairs", "accuracy",
+}  # fmt: skip
+TABLES = {
+    "in-a-hurry",
+    "privacy",
+    "thresholds",
+    "distinct-over-m",
+    "total-over-m",
+    "average-items",
+    "phrase-pairs-coverage",
+    "accuracy-without-slack",
+}
+
+
+class Text(HTMLParser):
+    """What a page says, and its tags."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.text, self.tags = "", list[tuple[str, dict[str, str | None]]]()
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def files(folder: Path, ending: str) -> set[str]:
+    return {path.stem for path in (folder / "figures").glob(f"*.{ending}")}
+
+
+def said(page: str) -> str:
+    return " ".join(Text(page).text.split())
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report of everything, with a method and measures of one's own and nasty names."""
+    return drawn(tmp_path_factory)
+
+
+def test_every_figure_and_table_is_there_with_its_files(whole: Path) -> None:
+    own = {"own-measure-1", "own-measure-2"}
+    assert not CHARTS & TABLES  # or one's data would lie over the other's
+    assert files(whole, "svg") == files(whole, "png") == CHARTS | own
+    assert files(whole, "csv") == CHARTS | TABLES | own | {"own-measures", "audit"}
+    page = Text((whole / "report.html").read_text())
+    ids = {attributes.get("id") for _, attributes in page.tags}
+    assert ids >= {f"figure-{name}" for name in CHARTS | own} | {f"table-{n}" for n in TABLES}
+    headings = re.findall(r"<h2>(\d+)\.", (whole / "report.html").read_text())
+    assert headings == [str(n) for n in range(1, 17)]
+    for path in (whole / "figures").glob("*.png"):
+        assert path.read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_page_needs_nothing_else(whole: Path) -> None:
+    text = (whole / "report.html").read_text()
+    page = Text(text)
+    tags = {tag for tag, _ in page.tags}
+    assert not tags & {
+        "script",
+        "link",
+        "img",
+        "iframe",
+        "object",
+        "form",
+        "image",
+        "foreignobject",
+    }
+    for _, attributes in page.tags:
+        assert not {name for name in attributes if name.startswith("on") or name == "src"}
+        href = attributes.get("href", attributes.get("xlink:href", "#"))
+        assert href is not None
+        assert href.startswith("#")
+    assert not re.search(r"https?:|@import|url\((?!#)", text)
+    assert len(text) < 5_000_000
+
+
+def test_ids_are_unique_and_all_that_is_referred_to_is_there(whole: Path) -> None:
+    text = (whole / "report.html").read_text()
+    ids = Counter(a["id"] for _, a in Text(text).tags if "id" in a)
+    assert max(ids.values()) == 1
+    used = set(re.findall(r'url\(#([^)]+)\)|href="#([^"]+)"', text))
+    names = {one or two for one, two in used}
+    assert len(names) > 50
+    assert names <= set(ids)
+
+
+def test_a_nasty_name_is_text_everywhere(whole: Path) -> None:
+    text = (whole / "report.html").read_text()
+    assert "<script" not in text
+    assert EVIL in Text(text).text
+    for path in (whole / "figures").glob("*.svg"):
+        drawn = path.read_text()
+        assert "<script" not in drawn
+        ElementTree.fromstring(drawn)  # it is well formed
+    assert "alert(1)" in (whole / "figures" / "caching.svg").read_text()
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_cell_that_a_spreadsheet_would_run_is_inert(tmp_path: Path) -> None:
+    results = made(SMALL, ["queries"], own=[Run("=1+1")])
+    write_report(tmp_path, results, (), context(SMALL))
+    for name in ("in-a-hurry", "average-difference"):
+        with (tmp_path / "figures" / f"{name}.csv").open(newline="") as file:
+            cells = [cell for row in csv.reader(file) for cell in row]
+        assert "'=1+1" in cells
+        assert "=1+1" not in cells
+
+
+def test_it_is_marked_internal(whole: Path) -> None:
+    text = (whole / "report.html").read_text()
+    body = said(text[text.index("<body>") :])
+    assert body.startswith("INTERNAL: not for publication.")
+    for path in (whole / "figures").glob("*.svg"):
+        assert "internal: not for publication" in path.read_text()
+
+
+def test_findings_are_a_checklist(whole: Path) -> None:
+    page = said((whole / "report.html").read_text())
+    for mark, finding in zip(
+        ("✓ holds", "✗ does not hold", "? cannot tell"), FINDINGS, strict=True
+    ):
+        assert page.count(f"{mark} {finding.claim}") == 2
+        assert f"{mark} {finding.claim} Here: {finding.measured}" in page
+    assert "The paper: 55 % fewer keywords" in page
+    assert "Why: Noise outweighs what is regained." in page
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_the_paper_stands_beside_ours(tmp_path: Path) -> None:
+    study = SMALL.__class__(**{**SMALL.as_object(), "items_per_user": (1, 4, 40)})
+    write_report(tmp_path, made(study), (), context(study))
+    with (tmp_path / "figures" / "distinct-over-m.csv").open(newline="") as file:
+        rows = {row[""]: row for row in csv.DictReader(file)}
+    assert [rows["queries, the paper"][f"m = {m}"] for m in (1, 4, 40)] == [
+        "3334.0",
+        "2087.0",
+        "408.0",
+    ]
+    assert float(rows["queries"]["m = 1"]) == pytest.approx(3e3 / 1.2, rel=0.05)
+    page = said((tmp_path / "report.html").read_text())
+    assert "The paper's figures carry no data" in page
+    assert "inferred" in page
+    assert "Above 0.36 at m = 6 and less than 0.33 at m = 1" in page
+    assert "tau' is about 10" in page
+
+
+def test_the_first_table_says_what_is_kept_and_promised(whole: Path) -> None:
+    with (whole / "figures" / "in-a-hurry.csv").open(newline="") as file:
+        rows = {row["method"]: row for row in csv.DictReader(file)}
+    assert list(rows) == [
+        "original",
+        "zealous, epsilon = 5, m = 1",
+        "zealous, epsilon = 5, m = 6",
+        "zealous, epsilon = 1, m = 1",
+        "k-query, k = 10",
+        f"{EVIL}, epsilon = 3, m = 2",
+        "plain-own",
+        "both, epsilon = 1, m = 1",
+        "both, epsilon = 5, m = 1",
+        "both, epsilon = 5, m = 4",
+    ]
+    assert rows["plain-own"]["what it promises"] == (
+        f"its own claim, not audited: nobody is named {EVIL}"
+    )
+    assert "149-fold" in rows["zealous, epsilon = 5, m = 1"]["what it promises"]
+    assert "at least 10 users" in rows["k-query, k = 10"]["what it promises"]
+    assert "REFUTED" in rows[f"{EVIL}, epsilon = 3, m = 2"]["what it promises"]
+    assert float(rows["original"]["queries kept"]) == 3e6
+    kept = rows["zealous, epsilon = 1, m = 1"]
+    assert float(kept["share of top 100 queries kept"]) == 1
+    assert float(kept["hit probability"]) == pytest.approx(0.37, rel=0.05)
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_curves_hold_the_figures_with_their_spread(tmp_path: Path) -> None:
+    measure = ("queries", "average-difference", None)
+    rows: list[Any] = [
+        ("zealous", epsilon, None, 1, draw, *measure, value)
+        for epsilon, values in ((1.0, (5.0, 7.0)), (2.0, (1.0, 3.0)))
+        for draw, value in enumerate(values)
+    ]
+    rows.append(("k-query", None, 10, None, 0, *measure, 4.0))
+    write_report(tmp_path, Results(table=as_table(rows)), (), context(SMALL))
+    with (tmp_path / "figures" / "average-difference.csv").open(newline="") as file:
+        found = [
+            (
+                row["curve"],
+                float(row["x"]),
+                float(row["mean"]),
+                float(row["low"]),
+                float(row["high"]),
+                row["draws"],
+            )
+            for row in csv.DictReader(file)
+        ]
+    assert found == [
+        ("zealous, m = 1", 1, 6, 5, 7, "2"),
+        ("zealous, m = 1", 2, 2, 1, 3, "2"),
+        ("k-query", 10, 4, 4, 4, "1"),
+    ]
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_log_without_clicks_and_times(tmp_path: Path) -> None:
+    write_report(tmp_path, made(SMALL, ["keywords", "queries"]), FINDINGS, context(SMALL))
+    page = said((tmp_path / "report.html").read_text())
+    assert "Not in this report: clicks, query pairs, phrase pairs." in page
+    assert "for which the release has a substitution" not in page  # a note on what is not there
+    assert "What the paper found, with numbers" in page
+    with (tmp_path / "figures" / "in-a-hurry.csv").open(newline="") as file:
+        assert next(csv.reader(file))[2:] == [
+            "keywords kept",
+            "queries kept",
+            "share of top 100 queries kept",
+            "average difference, queries",
+            "hit probability",
+        ]
+    assert page.count("Not measured on this log.") == 3  # quality, coverage, phrase pairs
+    assert not files(tmp_path, "svg") & {"substitution", "coverage", "phrase-pairs"}
+    assert "caching" in files(tmp_path, "svg")
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_nothing_measured_is_a_page_all_the_same(tmp_path: Path) -> None:
+    write_report(tmp_path, Results(table=as_table([])), (), context(SMALL))
+    page = said((tmp_path / "report.html").read_text())
+    assert "No finding was checked." in page
+    assert files(tmp_path, "svg") == set()
+
+
+def columns(path: Path, *names: str) -> list[tuple[Any, ...]]:
+    with path.open(newline="") as file:
+        return [tuple(row[name] for name in names) for row in csv.DictReader(file)]
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_an_empty_release_does_not_look_good(tmp_path: Path) -> None:
+    nothing = [Run("zealous", 1.0, m=1), Run("zealous", 5.0, m=6), Run("flat")]
+    results = made(SMALL, ["queries"], own=[Run("flat")], nothing=nothing)
+    write_report(tmp_path, results, (), context(SMALL))
+    figures = tmp_path / "figures"
+    names = ("method", "average difference, queries")
+    told: dict[str, str] = dict(columns(figures / "in-a-hurry.csv", *names))
+    assert [told[name] for name in ("zealous, epsilon = 1, m = 1", "flat")] == ["", ""]
+    assert told["zealous, epsilon = 5, m = 1"]
+    for name in ("average-difference", "rms-difference", "total-variation"):
+        found = columns(figures / f"{name}.csv", "curve", "x")
+        assert found == [("zealous, m = 1", "5.0"), ("k-query", "5.0"), ("k-query", "10.0")]
+    over_m = set(columns(figures / "top-j-over-m.csv", "y", "x"))
+    assert over_m == {
+        ("average L1 distance", "1.0"),
+        ("KL divergence, nats", "1.0"),
+        *((y, x) for y in ("top-j items missing", "share missing") for x in ("1.0", "6.0")),
+    }
+    over_j = set(columns(figures / "top-j-over-j.csv", "y", "curve"))
+    assert ("KL divergence, nats", "m = 1") in over_j
+    assert ("KL divergence, nats", "m = 6") not in over_j
+    page = said((tmp_path / "report.html").read_text())
+    assert page.count("at which a draw publishes nothing at all is left out") == 3
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_one_empty_draw_is_enough_to_leave_a_setting_out(tmp_path: Path) -> None:
+    rows = [
+        ("zealous", 1.0, None, 1, draw, "queries", measure, None, value)
+        for measure in ("distinct", "average-difference")
+        for draw, value in enumerate((0.0, 3.0))
+    ]
+    write_report(tmp_path, Results(table=as_table(rows)), (), context(SMALL))
+    assert "average-difference" not in files(tmp_path, "csv")
+    assert "Nothing was published to compare." in said((tmp_path / "report.html").read_text())
+    with (tmp_path / "figures" / "in-a-hurry.csv").open(newline="") as file:
+        assert next(csv.reader(file)) == [
+            "method",
+            "what it promises",
+            "queries kept",
+            "queries kept, low",
+            "queries kept, high",
+        ]
+
+
+def test_a_panel_without_points_says_why() -> None:
+    lines = [Line(label="l", points=[], look=BLACK, gaps=gaps) for gaps in ([], [1])]
+    for line, words in zip(lines, ("not measured", "nothing published"), strict=True):
+        panel = Panel(title="t", x=Axis("x"), y="y", lines=[line])
+        chart = figure(Chart(name="c", title="c", rows=[[panel]]), "internal")
+        assert [text.get_text() for text in chart.axes[0].texts] == [words]
+
+
+def test_an_axis_shows_what_was_tried_and_left_out() -> None:
+    line = Line(label="l", points=[Point(4, Spread(1, 1, 1, 1))], look=BLACK, gaps=[1, 9000])
+    panel = Panel(title="t", x=Axis("x", log=True), y="y", lines=[line])
+    axes = figure(Chart(name="c", title="c", rows=[[panel]]), "internal").axes[0]
+    low, high = axes.get_xlim()
+    assert low < 1
+    assert high > 9000
+
+
+@pytest.mark.parametrize("fits", [True, False])
+@pytest.mark.usefixtures("undrawn")
+def test_the_page_says_whose_documents_they_are(tmp_path: Path, *, fits: bool) -> None:
+    about = context(SMALL, documents="They are of my corpus.", documents_fit=fits)
+    write_report(tmp_path, made(SMALL, ["keywords"]), (), about)
+    text = (tmp_path / "report.html").read_text()
+    assert said(text).count("They are of my corpus.") == 2  # beside the figure, and at the end
+    warned = re.findall(r"<b>([^<]*These hit probabilities are of an invented[^<]*)</b>", text)
+    assert len(warned) == (0 if fits else 3)  # and on page one
+    assert all("--documents" in each for each in warned)
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_what_is_ones_own_and_what_was_left_out_is_told(tmp_path: Path) -> None:
+    about = context(SMALL, own=["mine", "<b>"], left_out=["k-query: needs times.", "x", "x"])
+    write_report(tmp_path, made(SMALL, ["clicks"]), (), about)
+    text = (tmp_path / "report.html").read_text()
+    assert "your own" in said(text[text.index('id="made"') :])
+    assert "mine; <b>" in said(text)
+    assert "Left out: k-query: needs times. Left out: x" in said(text[: text.index("<nav")])
+
+
+@pytest.mark.parametrize(
+    ("claim", "short"),
+    [
+        (
+            "It falls (at m = 6) a little. (By 10% (or so) or less.)",
+            "It falls (at m = 6) a little.",
+        ),
+        ("It falls (at m = 6).", "It falls (at m = 6)."),
+        ("It (a) falls. (Judged: x.) Always.", "It (a) falls. (Judged: x.) Always."),
+    ],
+)
+def test_a_claim_in_a_line_is_without_how_it_is_judged(claim: str, short: str) -> None:
+    finding = finding_of("name", claim, [Case("3 at m = 1", None)])
+    assert told_of(finding).short == short
+    assert told_of(finding).measured == "3 at m = 1. This is too little to judge by."
+    assert "not measured" not in told_of(finding_of("name", claim, [])).measured
+    assert told_of(finding_of("name", claim, [Case("3", holds=True)])).measured == "3"
+
+
+def test_a_method_of_ones_own_is_shown_at_each_setting() -> None:
+    own = [
+        Run("mine", 1.0, m=2),
+        Run("mine", 3.0, m=2),
+        Run("mine", 3.0, m=7),
+        Run("mine", m=9),
+        Run("other", k=3),
+        Run("other", k=4),
+    ]
+    asked = Asked(results=made(SMALL, ["queries"], own), study=SMALL.as_object())
+    assert [each for each in asked.entries() if each.method in ("mine", "other")] == [
+        Entry(method=name, epsilon=epsilon, k=k, m=m) for name, epsilon, k, m in own
+    ]
+    lines = asked.lines("distinct", "queries", "epsilon")
+    assert {line.label: [point.x for point in line.points] for line in lines} == {
+        "zealous, m = 1": [1, 5],
+        "mine, m = 2": [1, 3],
+        "mine, m = 7": [3],
+        "mine, m = 9": [0],
+    }
+    looks = [line.look for line in lines]
+    assert len({(look.marker, str(look.stroke), look.hollow) for look in looks}) == len(looks)
+    over_k = {line.label: len(line.points) for line in asked.lines("distinct", "queries", "k")}
+    assert over_k == {"k-query": 2, "mine, m = 9": 1, "other": 2}
+    drawn = {line.label for line in distributions(asked).rows[0][0].lines}
+    assert {"mine, epsilon = 3, m = 7", "mine, m = 9", "other, k = 4"} <= drawn
+
+
+def test_a_panel_of_ones_own_measure_is_titled_by_its_kind_alone() -> None:
+    asked = Asked(results=made(SMALL, measures=["mine"]), study=SMALL.as_object())
+    rows = own_chart(asked, "mine", "own-measure-1").rows
+    kinds = ["keywords", "queries", "clicks", "query pairs", "phrase pairs"]
+    assert [[panel.title for panel in row] for row in rows] == [kinds, kinds]
+    assert [row[-1].x.label for row in rows] == ["epsilon", "k, users"]
+
+
+@pytest.mark.parametrize("along", [None, 4.0])
+@pytest.mark.parametrize("worst", [math.inf, -math.inf, math.nan, 1.7e308, None])
+def test_only_what_is_finite_is_drawn(worst: float | None, along: float | None) -> None:
+    values = [worst, -1e149, 3.0, 1e-300, 1e149]
+    rows: list[Any] = [
+        ("zealous", float(place), None, 1, 0, "queries", "mine", along, value)
+        for place, value in enumerate(values)
+    ]
+    rows.append(("flat", None, None, None, 0, "queries", "mine", along, worst))
+    asked = Asked(results=Results(table=as_table(rows)), study=SMALL.as_object())
+    chart = own_chart(asked, "mine", "own-measure-1")
+    svg, _ = style.svg_and_png(lambda: figure(chart, "internal"))
+    assert svg
+    means = {
+        point.y.mean
+        for row in chart.rows
+        for panel in row
+        for line in panel.lines
+        for point in line.points
+    }
+    assert means == ({-1e149, 3, 1e-300, 1e149} if along is None else {1e149})
+
+
+def test_what_is_not_finite_is_in_the_table(whole: Path) -> None:
+    column = f"{UNEVEN}, queries"
+    found = dict(columns(whole / "figures" / "own-measures.csv", "method", column))
+    assert found["zealous, epsilon = 1, m = 1"] == "inf"
+    assert {y for (y,) in columns(whole / "figures" / "own-measure-2.csv", "y")} == {UNEVEN}
+    drawn = [float(mean) for (mean,) in columns(whole / "figures" / "own-measure-2.csv", "mean")]
+    assert drawn
+    assert all(map(math.isfinite, drawn))
+
+
+def test_the_same_results_give_the_same_bytes() -> None:
+    chart = distributions(Asked(results=made(SMALL, ["queries"]), study=SMALL.as_object()))
+    one, two = (style.svg_and_png(lambda: figure(chart, "internal")) for _ in range(2))
+    assert one == two
+
+
+def test_methods_look_different_without_colour() -> None:
+    looks = [*METHODS.values(), *OTHERS]
+    assert len({look.color for look in looks}) == len(looks)
+    assert len({(look.marker, str(look.stroke)) for look in looks}) == len(looks)
+    assert len({(look.marker, str(look.stroke)) for look in LADDER}) == len(LADDER)
+
+
+def test_settings_that_were_not_tried_are_replaced_by_the_next() -> None:
+    study = SMALL.__class__(**{**SMALL.as_object(), "k": (4, 50), "epsilon": 6})
+    asked = Asked(results=made(study), study=study.as_object())
+    assert asked.epsilon == 5
+    assert asked.entry("k-query") == Entry(method="k-query", k=4)
+    assert asked.entry("zealous", m=40) == Entry(method="zealous", epsilon=5, m=6)
+    assert asked.value("distinct", "clicks", Entry(method="original")) is not None
+    assert asked.value("l1", "clicks", asked.entry("zealous")) is None  # it has an axis of its own
+
+
+def test_a_method_without_a_parameter_goes_across() -> None:
+    asked = Asked(
+        results=made(SMALL, own=[Run("flat"), Run("noisy", 2.0, m=2)]), study=SMALL.as_object()
+    )
+    over = {
+        axis: {line.label: line.across for line in asked.lines("distinct", "queries", axis)}
+        for axis in ("epsilon", "k")
+    }
+    assert over == {
+        "epsilon": {"zealous, m = 1": False, "flat": True, "noisy": False},
+        "k": {"k-query": False, "flat": True},
+    }
+
+
+def test_what_is_not_of_the_program_is_a_measure_of_ones_own() -> None:
+    asked = Asked(results=made(measures=["mine"]), study=STUDY.as_object())
+    assert own_measures(asked) == ["mine"]
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        (Entry(method="original"), "nothing"),
+        (Entry(method="k-session", k=7), "at least 6 other users"),
+        (Entry(method="pseudonym"), "cannot be traced back"),
+        (Entry(method="else", m=1), "nothing was claimed or audited"),
+        (Entry(method="else", epsilon=1), "not audited: epsilon = 1"),
+        (Entry(method="mine", k=9), "not audited: everybody is one of 9 or of 8 others"),
+        (Entry(method="known", epsilon=1, m=1), "epsilon = 1, delta = 0.1; nothing found"),
+        (Entry(method="known", epsilon=2, m=1), "epsilon = 2, delta = 0.1; nothing found"),
+        (Entry(method="known", epsilon=2, m=5), "epsilon = 2, delta = 0.1; REFUTED"),
+        (Entry(method="known", epsilon=3, m=5), "not audited: epsilon = 3"),
+    ],
+)
+def test_promises(entry: Entry, words: str) -> None:
+    audits = [
+        {"method": "known", "epsilon": epsilon, "delta": 0.1, "failures": failures} | more
+        for epsilon, failures, more in ((1.0, [], {}), (2.0, [], {"m": 1}), (2.0, ["x"], {"m": 5}))
+    ]
+    own = {"mine": "everybody is one of k or of k - 1 others."}
+    assert words in promise(entry, 0.001, audits, own)
+
+
+def test_numbers_in_print() -> None:
+    spread = Spread(1234.4, 1200, 1300, 5)
+    assert shown(spread) == ("1,234", "1,200 to 1,300")
+    assert shown(spread._replace(draws=1)) == ("1,234", "")
+    assert shown("text") == ("text", "")
+    assert [number(value) for value in (None, True, 0.0, 7, 99.95, float("inf"))] == [
+        "–",
+        "yes",
+        "0",
+        "7",
+        "100",
+        "inf",
+    ]
+    assert [plain(value) for value in (0.3, 1e-6, 2.5e-5, 1500)] == [
+        "0.3",
+        "10⁻⁶",
+        "2.5·10⁻⁵",
+        "1.5k",
+    ]
+
+
+def test_inlined_pictures_keep_only_ids_that_are_used() -> None:
+    svg = (
+        '<?xml version="1.0"?><!DOCTYPE svg><svg xmlns="http://www.w3.org/2000/svg" width="9pt">'
+        '<g id="axes_1"><path id="m1"/><use xlink:href="#m1" clip-path="url(#c)"/></g>'
+        '<clipPath id="c"/></svg>'
+    )
+    assert inline(svg, "one", 'a "b"') == (
+        '<svg role="img" aria-label="a &#34;b&#34;"><g><path id="one-m1"/>'
+        '<use href="#one-m1" clip-path="url(#one-c)"/></g><clipPath id="one-c"/></svg>'
+    )
+
+
+def test_a_sheet_has_a_spread_in_three_columns() -> None:
+    sheet = Sheet(
+        name="s",
+        title="s",
+        headings=["who", "n"],
+        rows=[["a", Spread(2, 1, 3, 2)], ["b", None], ["c", 4]],
+    )
+    assert sheet.table().to_pydict() == {
+        "who": ["a", "b", "c"],
+        "n": [2, None, 4],
+        "n, low": [1, None, None],
+        "n, high": [3, None, None],
+    }
+
+
+def test_a_chart_without_points_is_empty() -> None:
+    line = Line(label="l", points=[], look=BLACK)
+    panel = Panel(title="t", x=Axis("x"), y="y", lines=[line])
+    assert Chart(name="c", title="c", rows=[[panel]]).empty()
+    assert Chart(name="c", title="c", rows=[]).empty()
+    full = Line(label="l", points=[Point(1, Spread(1, 1, 1, 1))], look=BLACK)
+    assert not Chart(
+        name="c", title="c", rows=[[panel], [Panel(title="t", x=Axis("x"), y="y", lines=[full])]]
+    ).empty()

@@ -1,0 +1,96 @@
+"""The report in a browser: nothing overflows on a screen or a phone, and it prints."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from reported import STUDY, context, drawn, made
+
+from zealous.study.claims.findings import findings
+from zealous.study.report import style
+from zealous.study.report.study import write_report
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="NO CHROMIUM: nobody looked at the report")
+
+# Run in a copy of the page alone: the report itself has no program in it.
+_MEASURE = """<script>addEventListener("load", () => {
+  const wide = [...document.querySelectorAll("svg text")].filter((text) => {
+    const inner = text.getBoundingClientRect();
+    const outer = text.ownerSVGElement.getBoundingClientRect();
+    return inner.left < outer.left - 1 || inner.right > outer.right + 1;
+  }).map((text) => text.textContent);
+  document.title = JSON.stringify({
+    page: document.documentElement.scrollWidth, window: innerWidth, wide,
+    drawn: [...document.querySelectorAll("figure svg")].map((svg) => svg.getBoundingClientRect())
+      .filter((box) => box.width > 300 && box.height > 100).length,
+  });
+});</script></body>"""
+
+
+def chromium(tmp_path: Path, *arguments: str) -> str:
+    done = subprocess.run(
+        [
+            str(CHROMIUM),
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            f"--user-data-dir={tmp_path / 'profile'}",
+            *arguments,
+        ],
+        check=True,
+        capture_output=True,
+        timeout=120,
+    )
+    return done.stdout.decode()
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return drawn(tmp_path_factory) / "report.html"
+
+
+@pytest.mark.parametrize("width", [1280, 500])  # the least that a headless window can be
+def test_nothing_overflows(report: Path, tmp_path: Path, width: int) -> None:
+    measured = tmp_path / "measured.html"
+    measured.write_text(report.read_text().replace("</body>", _MEASURE))
+    dumped = chromium(tmp_path, f"--window-size={width},2000", "--dump-dom", measured.as_uri())
+    title = re.search(r"<title>(.*?)</title>", dumped)
+    assert title is not None
+    found = json.loads(title[1].replace("&amp;", "&"))
+    assert found["page"] <= found["window"]
+    assert found["wide"] == []
+    assert found["drawn"] == report.read_text().count("<figure ")
+
+
+def printed(tmp_path: Path, report: Path) -> int:
+    """How many pages it has on paper."""
+    pdf = tmp_path / "report.pdf"
+    chromium(tmp_path, "--no-pdf-header-footer", f"--print-to-pdf={pdf}", report.as_uri())
+    return len(re.findall(rb"/Type\s*/Page\b", pdf.read_bytes()))
+
+
+def test_it_prints(report: Path, tmp_path: Path) -> None:
+    assert 8 <= printed(tmp_path, report) <= 25
+
+
+def test_in_a_hurry_is_one_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(style, "svg_and_png", lambda _: ("<svg></svg>", b""))
+    study = replace(STUDY, epsilons=(1, 5, 10), items_per_user=(1, 6, 40))
+    results = made(study)
+    about = context(
+        study, documents_fit=False, left_out=["k-query with k = 1,000 needs more users."]
+    )
+    path = write_report(tmp_path, results, findings(results, study), about)
+    text = path.read_text()
+    assert text.index('id="numbers"') < text.index("<nav>") < text.index("<h2>1. ")
+    hurried = text[: text.index('<section id="numbers">')]
+    assert hurried.count("<li>") == 17
+    path.write_text(hurried)
+    assert printed(tmp_path, path) == 1

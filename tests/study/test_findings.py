@@ -1,0 +1,437 @@
+"""The paper's claims, each on figures where it holds and where it does not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from zealous.privacy.calibrate import calibrate
+from zealous.privacy.guarantee import ProbabilisticDP
+from zealous.study.claims import paper
+from zealous.study.claims.claim import NOT_MEASURED
+from zealous.study.claims.findings import Finding, findings
+from zealous.study.grid.results import Results, as_table
+from zealous.study.grid.study import Study
+
+Row = tuple[Any, ...]
+
+
+def row(method: str, kind: str, measure: str, value: float, **place: Any) -> Row:
+    where = (place.get("epsilon"), place.get("k"), place.get("m"), place.get("draw", 0))
+    return (method, *where, kind, measure, place.get("at"), value)
+
+
+def over(
+    axis: str,
+    values: Mapping[float, float],
+    measure: str,
+    *,
+    kind: str = "keywords",
+    method: str = "zealous",
+    **fixed: Any,
+) -> Iterator[Row]:
+    for x, value in values.items():
+        yield row(method, kind, measure, value, **fixed, **{axis: x})
+
+
+def original(kind: str, measure: str, value: float) -> Row:
+    return row("original", kind, measure, value)
+
+
+def judged(name: str, *rows: Iterable[Row]) -> Finding:
+    """One finding of a study that has these rows."""
+    table = as_table([each for some in rows for each in some])
+    found = {finding.name: finding for finding in findings(Results(table=table), Study())}
+    return found[name]
+
+
+def both(name: str, holds: list[Iterable[Row]], fails: list[Iterable[Row]]) -> tuple[str, str]:
+    """The finding must hold on the one and fail, saying why, on the other."""
+    good, bad = judged(name, *holds), judged(name, *fails)
+    assert good.holds is True, good
+    assert good.why == ""
+    assert bad.holds is False, bad
+    assert bad.why
+    return good.measured, bad.why
+
+
+def by_m(measure: str, values: Mapping[float, float], kind: str = "keywords") -> list[Row]:
+    return list(over("m", values, measure, kind=kind, epsilon=5.0))
+
+
+def test_coverage_falls() -> None:
+    measured, why = both(
+        "coverage-falls-with-m",
+        [by_m("distinct", {1: 6667, 4: 6043, 40: 2964})],
+        [
+            by_m("distinct", {1: 6000, 4: 6043, 40: 2964}),
+            [original("", "people", 500_000)],
+        ],
+    )
+    assert measured == "keywords 6,667 at m = 1, 2,964 at 40"
+    assert why.startswith("keywords rise from 6,000 at m = 1 to 6,043 at 4. The paper has tau'")
+    assert "9.00 at m = 1" in why  # tau' is 8, and a count must be above it
+
+
+def test_coverage_may_rise_within_the_spread() -> None:
+    """Two draws that overlap show no rise."""
+    name = "coverage-falls-with-m"
+    noise = [row("zealous", "keywords", "distinct", 6050, epsilon=5.0, m=1, draw=1)]
+    points = by_m("distinct", {1: 6000, 4: 6043, 40: 2964})
+    assert judged(name, points, noise).holds is True
+    assert judged(name, by_m("distinct", {1: 20, 4: 20})).holds is False
+    assert judged(name, by_m("distinct", {1: 9, 4: 5})).holds is None
+
+
+def test_coverage_falls_most_for_pairs() -> None:
+    keywords = by_m("distinct", {1: 6667, 40: 2964})
+    measured, why = both(
+        "coverage-falls-most-for-query-pairs",
+        [keywords, by_m("distinct", {1: 331, 40: 13}, "query-pairs")],
+        [keywords, by_m("distinct", {1: 331, 40: 300}, "query-pairs")],
+    )
+    assert measured == "keywords 55.5%, query-pairs 96.1%, from m = 1 to 40"
+    assert why == "keywords fall more."
+    assert judged("coverage-falls-most-for-query-pairs", keywords).holds is None
+
+
+def test_total_tips() -> None:
+    name, many = "total-rises-then-falls", by_m("distinct", {1: 500}, "queries")
+    average = [original("queries", "average-items", 20)]
+    measured, why = both(
+        name,
+        [by_m("total", {1: 147, 8: 402, 20: 464, 40: 439}, "queries"), average, many],
+        [by_m("total", {1: 147, 2: 402, 20: 364, 40: 339}, "queries"), average, many],
+    )
+    assert measured == "queries most at m = 20, 20.0 items a user"
+    assert why == "queries tip at 0.1 times the average items a user."
+    rising = by_m("total", {1: 1, 8: 2, 40: 3}, "queries")
+    at_the_end = judged(name, rising, average, many)
+    assert at_the_end.holds is None
+    assert "not seen" in at_the_end.measured
+    far = [original("queries", "average-items", 5)]
+    assert judged(name, rising, far, many).holds is False
+    few = by_m("distinct", {1: 5}, "queries")
+    assert judged(name, rising, average, few).measured == NOT_MEASURED
+
+
+def test_few_top_items() -> None:
+    name = "few-top-items-prefer-larger-m"
+
+    def kl(values: Mapping[int, Mapping[float, float]]) -> Iterator[Row]:
+        for j, curve in values.items():
+            yield from over("m", curve, "kl", epsilon=5.0, at=j)
+
+    lost = list(
+        over(
+            "at", {10: 0, 100: 0.5, 1000: 0.95}, "missing-share", epsilon=5.0, m=1, kind="keywords"
+        )
+    )
+    near: dict[float, float] = {1: 0.2, 8: 0.1}
+    far: dict[float, float] = {1: 0.3, 8: 0.9}
+    measured, why = both(
+        name,
+        [lost, kl({10: near, 100: far, 1000: near})],  # 1000: nearly all is absent
+        [lost, kl({10: near, 100: near, 1000: far})],
+    )
+    assert measured == "keywords m = 8 (j = 10), 1 (j = 100)"
+    assert why == "keywords: m = 8 is best for j = 10, 8 for 100."
+    flat = judged(name, lost, kl({10: far, 100: far}))
+    assert flat.holds is False
+    assert flat.measured == "keywords m = 1 (j = 10 to 100)"
+    assert judged(name, lost, kl({10: near})).holds is None
+
+
+def power(slope: float, start: int = 1) -> dict[float, float]:
+    return {at: 1e6 * at**slope for at in range(start, 10)}
+
+
+def test_power_law() -> None:
+    truth = list(over("at", power(-2), "items-with-count", method="original"))
+
+    def zealous(slope: float) -> list[Row]:
+        shape = power(slope, 4) | {4: 1.0}  # the first bin is cut and does not count
+        return list(over("at", shape, "items-with-count", epsilon=5.0, m=1))
+
+    measured, why = both("power-law-kept", [truth, zealous(-2.4)], [truth, zealous(-2.6)])
+    assert measured == "keywords by zealous -2.40, original -2.00"
+    assert why == "keywords by zealous: the slope is 1.30 times the original's."
+    k_query = list(over("at", power(-3, 4), "items-with-count", method="k-query", k=10))
+    mixed = judged("power-law-kept", truth, zealous(-2), k_query)
+    assert mixed.holds is False
+    assert mixed.measured == (
+        "Holds: keywords by zealous -2.00, original -2.00. "
+        "Fails: keywords by k-query -3.00, original -2.00."
+    )
+    short = list(over("at", power(-2, 7), "items-with-count", epsilon=5.0, m=1))
+    assert judged("power-law-kept", truth, short).holds is None
+
+
+def test_a_law_that_bends_is_seen_elsewhere() -> None:
+    """Counts of a release with one of three items are a third: so steep is the original there."""
+    steep = {3 * at: value for at, value in power(-3, 4).items()}
+    truth = list(over("at", power(-2) | steep, "items-with-count", method="original"))
+    shape = list(over("at", power(-3, 3), "items-with-count", epsilon=5.0, m=1))
+    found = judged("power-law-kept", truth, shape, [original("keywords", "average-items", 3)])
+    assert found.why.endswith(
+        "A user gives 1 of 3.0 items, which makes counts smaller; "
+        "over counts 3.0 times as large the original's slope is -3.00."
+    )
+
+
+def difference(values: Mapping[float, float], kind: str = "keywords") -> list[Row]:
+    published = over("epsilon", dict.fromkeys(values, 7), "distinct", kind=kind, m=1)
+    return [*over("epsilon", values, "average-difference", kind=kind, m=1), *published]
+
+
+def k_query(values: Mapping[float, float], kind: str = "keywords") -> list[Row]:
+    return list(over("k", values, "average-difference", kind=kind, method="k-query"))
+
+
+def test_difference_falls() -> None:
+    name = "difference-falls-with-epsilon"
+    measured, _ = both(
+        name,
+        [difference({1: 10.5, 5: 7.1, 10: 6.4})],
+        [difference({1: 10.5, 5: 11, 10: 6.4})],
+    )
+    assert measured == "keywords 10.5 at epsilon = 1, 6.4 at 10"
+    nothing = [
+        row("zealous", "keywords", "average-difference", 5, epsilon=0.5, m=1),
+        row("zealous", "keywords", "distinct", 0, epsilon=0.5, m=1),
+    ]
+    assert judged(name, difference({1: 10.5, 5: 7.1}), nothing).holds is True
+    flat = judged(name, difference({1: 7, 5: 7}))
+    assert flat.holds is False
+    assert flat.why
+
+
+def test_beside_k_query() -> None:
+    measured, why = both(
+        "keywords-differ-less-than-k-query",
+        [difference({2: 9, 3: 5, 10: 4}), k_query({5: 6, 100: 8})],
+        [difference({2: 9, 3: 7, 10: 4}), k_query({5: 6, 100: 8})],
+    )
+    assert measured == "ZEALOUS 5 at epsilon = 3, 4 at 10; k-query 6 at k = 5, 8 at 100"
+    assert why == (
+        "ZEALOUS differs less than k-query with k = 5 from epsilon = 10, k = 100 from epsilon = 3."
+    )
+    both(
+        "query-pairs-differ-more-than-k-query",
+        [difference({5: 3}, "query-pairs"), k_query({5: 1, 50: 9}, "query-pairs")],
+        [difference({5: 3}, "query-pairs"), k_query({5: 4, 50: 9}, "query-pairs")],
+    )
+
+
+def test_beside_k_query_for_queries() -> None:
+    """Apart by a quarter of the range, and by more."""
+    name, theirs = "queries-differ-like-k-query", k_query({5: 1, 50: 2}, "queries")
+    measured, why = both(
+        name,
+        [difference({5: 9, 6: 4}, "queries"), theirs],
+        [difference({5: 9, 6: 4.01}, "queries"), theirs],
+    )
+    assert measured == (
+        "ZEALOUS 4 at epsilon = 6, k-query 2 at k = 50; all are from 1 to 9, "
+        "and 25% of that range lies between"
+    )
+    assert why.startswith("ZEALOUS differs more at these settings. ZEALOUS differs less than")
+    less = judged(name, difference({5: 9, 6: 1}, "queries"), k_query({50: 4}, "queries"))
+    assert less.why.startswith("ZEALOUS differs less at these settings.")
+    near = [difference({6: 3}, "queries"), k_query({50: 3.01}, "queries")]
+    assert judged(name, *near).holds is False  # near, but so are all
+    assert judged(name, difference({6: 3}, "queries"), k_query({50: 3}, "queries")).holds is None
+    far = judged(name, difference({1: 9, 2.9: 4}, "queries"), theirs)
+    assert far.holds is None
+    assert far.measured.startswith("ZEALOUS 4 at epsilon = 2.9")
+    few = judged(name, difference({6: 4, 5: 9}, "queries"), k_query({5: 1, 29: 2}, "queries"))
+    assert few.holds is None
+
+
+def hits(values: Mapping[float, float]) -> list[Row]:
+    return list(over("epsilon", values, "hit-probability", m=6))
+
+
+def test_caching_suffers_little() -> None:
+    name = "caching-suffers-little"
+    measured, why = both(
+        name,
+        [hits({0.5: 0.1, 1: 0.33, 10: 0.36, 20: 0.5})],  # the ends are outside of the range
+        [hits({1: 0.32, 10: 0.36})],
+    )
+    assert measured == "m = 6: 0.33 at epsilon = 1, 0.36 at 10; 8.3% less at the smaller epsilon"
+    assert why == "11.1% is not below 10%."
+    assert judged(name, hits({1: 0.33, 9: 0.36})).holds is None
+    assert judged(name, hits({2: 0.33, 10: 0.36})).holds is None
+    rising = judged(name, hits({1: 0.36, 10: 0.33}))
+    assert rising.holds is True
+    assert "9.1% more at the smaller epsilon" in rising.measured
+
+
+def test_that_caching_gains_by_privacy_is_told() -> None:
+    """Even where the finding holds, and even if outside of its range."""
+    name, points = "caching-suffers-little", hits({0.5: 0.476, 1: 0.433, 10: 0.459})
+    odd = judged(name, points)
+    assert odd.holds is True
+    assert odd.measured.endswith(
+        "; not monotone: it falls as epsilon grows from 0.476 at epsilon = 0.5 to 0.433 at 1"
+    )
+    assert "200,000" in odd.why
+    noise = [row("zealous", "keywords", "hit-probability", 0.48, epsilon=1.0, m=6, draw=1)]
+    assert "monotone" not in judged(name, points, noise).measured
+
+
+def test_caching_beside_others() -> None:
+    measured, why = both(
+        "caching-prefers-larger-m",
+        [by_m("hit-probability", {1: 0.33, 6: 0.36, 40: 0.2})],
+        [by_m("hit-probability", {1: 0.33, 6: 0.33, 40: 0.4})],
+    )
+    assert measured == "0.360 at m = 6, 0.330 at m = 1, epsilon = 5"
+    assert why == "The best m of the study is 40, with 0.400."
+    anonymous = list(over("k", {5: 0.35, 10: 0.32, 100: 0.3}, "hit-probability", method="k-query"))
+    measured, why = both(
+        "caching-beats-k-query",
+        [hits({1: 0.31, 10: 0.33}), anonymous],
+        [hits({1: 0.3, 10: 0.33}), anonymous],
+    )
+    assert measured == (
+        "higher in 3 of 6 pairs of epsilon and k (50%); ZEALOUS (m = 6) 0.31 at epsilon = 1, "
+        "0.33 at 10; k-query 0.35 at k = 5, 0.3 at 100"
+    )
+    assert why == (
+        "It is higher than with k = 5 never; k = 10 at epsilon = 10; k = 100 at epsilon = 10."
+    )
+
+
+def quality(
+    measure: str, value: float, m: float = 1, kind: str = "query-pairs", at: float = 2
+) -> list[Row]:
+    return [row("zealous", kind, measure, value, epsilon=5.0, m=m, at=at)]
+
+
+def anonymous(measure: str, value: float) -> list[Row]:
+    return [row("k-query", "query-pairs", measure, value, k=10, at=2.0)]
+
+
+def test_substitution() -> None:
+    measured, why = both(
+        "substitution-quality-similar",
+        [quality("precision", 0.8), anonymous("precision", 0.9)],
+        [quality("precision", 0.8), anonymous("precision", 0.6)],
+    )
+    assert measured == "precision of top 2 0.80, k-query 0.90"
+    assert why == "precision of top 2 is 0.20 higher."
+    twice = quality("coverage", 0.1, at=5)  # the same for every j, and told once
+    measured, _ = both(
+        "substitution-covers-less",
+        [quality("coverage", 0.1), twice, anonymous("coverage", 0.2)],
+        [quality("coverage", 0.2), anonymous("coverage", 0.2)],
+    )
+    assert measured == "10.00% at epsilon = 5, k-query 20.00%"
+    nothing = judged("substitution-covers-less", quality("coverage", 0), anonymous("coverage", 0))
+    assert nothing.holds is None
+    measured, _ = both(
+        "substitution-coverage-falls-with-m",
+        [quality("coverage", 0.1), quality("coverage", 0.02, m=6)],
+        [quality("coverage", 0.1), quality("coverage", 0.1, m=6)],
+    )
+    assert measured == "10.00% at m = 1, 2.00% at 6, epsilon = 5"
+
+
+def test_phrases() -> None:
+    name, kind = "phrase-pairs-regain-coverage", "phrase-pairs"
+    pairs = quality("coverage", 0.1)
+    measured, _ = both(
+        name,
+        [pairs, quality("coverage", 0.2, kind=kind)],
+        [pairs, quality("coverage", 0.1, kind=kind)],
+    )
+    assert measured == "coverage 20.00% by phrase pairs, 10.00% by query pairs"
+    precision = [quality("precision", 0.6, at=5), quality("precision", 0.3, kind=kind, at=5)]
+    found = judged(name, pairs, quality("coverage", 0.2, kind=kind), *precision)
+    assert found.measured == f"{measured}; precision of top 5 0.30 and 0.60"
+    nothing = judged(name, quality("coverage", 0), quality("coverage", 0, kind=kind))
+    assert nothing.holds is None
+    assert nothing.measured == "coverage 0.00% by phrase pairs, 0.00% by query pairs"
+    assert judged(name, quality("coverage", 0), quality("coverage", 0.1, kind=kind)).holds is True
+
+
+def test_epsilon_of_the_table() -> None:
+    name = "epsilon-of-the-table"
+
+    def table(factors: Mapping[float, float]) -> Iterator[Row]:
+        for epsilon, factor in factors.items():
+            for kind, line in paper.DISTINCT.values.items():
+                found = {m: value * factor for m, value in line.items()}
+                yield from over("m", found, "distinct", kind=kind, epsilon=epsilon)
+
+    people = [original("", "people", 480_000)]
+    measured, _ = both(
+        name,
+        [table({2: 0.4, 5: 1.1, 10: 3}), people],
+        [table({2: 0.3, 5: 0.4, 10: 1.1}), people],
+    )
+    assert measured == (
+        "epsilon = 5 fits best, numbers being off by a factor of 1.10 on average; "
+        "within a factor of 2 are 5; epsilon = 5 is off by 1.10"
+    )
+    assert judged(name, table({2: 0.5, 10: 1.1}), people).holds is None
+    small = [original("", "people", 20_000)]
+    assert judged(name, table({2: 0.5, 5: 1.1}), small).holds is None
+
+
+def test_nothing_measured() -> None:
+    """No figures, no verdicts, and no crash."""
+    found = findings(Results(table=as_table([])), Study())
+    assert {finding.holds for finding in found} == {None}
+    assert {finding.measured for finding in found} == {NOT_MEASURED}
+    assert {finding.why for finding in found} == {""}
+    assert len({finding.name for finding in found}) == len(found) == 17
+
+
+WHOLE = [
+    *by_m("distinct", {1: 100, 40: 20}),
+    *by_m("total", {1: 100, 6: 300, 40: 20}),
+    *by_m("hit-probability", {1: 0.3, 6: 0.4}),
+    *difference({1: 3, 5: 2}),
+    *hits({1: 0.3, 10: 0.4}),
+    *k_query({10: 3}),
+    *quality("coverage", 0.1),
+    *anonymous("coverage", 0.2),
+    *over("at", {10: 0, 100: 0.5}, "missing-share", epsilon=5.0, m=1),
+    *over("m", {1: 1, 6: 2}, "kl", epsilon=5.0, at=10),
+    *over("at", power(-2), "items-with-count", epsilon=5.0, m=1),
+    original("keywords", "average-items", 5),
+    original("", "people", 500_000),
+]
+
+
+@pytest.mark.parametrize("left_out", range(len(WHOLE)))
+def test_any_row_may_be_missing(left_out: int) -> None:
+    rows = [each for place, each in enumerate(WHOLE) if place != left_out]
+    assert len(findings(Results(table=as_table(rows)), Study())) == 17
+
+
+def test_the_paper_agrees_with_itself() -> None:
+    """The decreases in its text are those of its table, and every published count is above tau'."""
+    for kind, fall in paper.DECREASE.values.items():
+        line = paper.DISTINCT.values[kind]
+        assert 1 - line[40] / line[1] == pytest.approx(fall, abs=0.01)
+    goal = ProbabilisticDP(epsilon="5", delta="0.001", users=paper.USERS)
+    for kind, line in paper.DISTINCT.values.items():
+        for m, items in line.items():
+            most = (paper.TOTAL.values[kind][m] + 500) / items
+            assert most > calibrate(goal, m).tau_prime
+    least = ProbabilisticDP(epsilon=str(paper.LEAST_EPSILON), delta="0.001", users=paper.USERS)
+    assert calibrate(least, 40).tau_prime + 1 > 7_500 / 13
+
+
+def test_what_is_printed_has_a_place() -> None:
+    printed = paper.printed()
+    assert printed["distinct"]["values"]["query-pairs"][40] == 13
+    assert printed["total"]["values"]["queries"][1] == 147_000
+    assert all(value["where"] for value in printed.values())
+    assert "does not say" in printed["distinct"]["note"]

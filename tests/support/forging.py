@@ -1,0 +1,121 @@
+"""Forgeries: copies of sound releases, changed by somebody who makes all hashes right again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from zealous.planning.plan import figures
+from zealous.release.bundle import _write_csv, derived, papers, sorted_table
+from zealous.release.record import guarantee_from_record, plan_from_record
+from zealous.verify import claim
+
+About = dict[str, Any]
+Tables = dict[str, pa.Table]
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "0.1.0"
+
+
+def forge(path: Path, change: Callable[[About], object]) -> None:
+    """Change release.json as somebody would who knows the program: hashes and texts agree again."""
+    about = json.loads((path / "release.json").read_text())
+    change(about)
+    rehash(path, about)
+    try:
+        for name, text in papers(about).items():
+            (path / name).write_text(text)
+    except (KeyError, TypeError, ValueError, ZeroDivisionError):
+        pass  # what cannot be told in words is left as it was
+    rehash(path, about)
+    (path / "release.json").write_text(json.dumps(about))
+
+
+def restate(about: About) -> None:
+    """Everything that follows from the parameters, said anew: a forgery without a contradiction."""
+    definition = about["guarantee"]["definition"]
+    goal = guarantee_from_record(about["guarantee"], definition)
+    about["guarantee"].update(claim.stated(goal, about, float, goal.theorem))
+    for part, again in zip(about["plan"], plan_from_record(about).parts, strict=True):
+        part.update(figures(again))
+    about["also_guaranteed"] = claim.also_stated(about)
+    about["assumptions"] = claim.assumptions(about)
+
+
+def rehash(path: Path, about: About) -> None:
+    for name in about["sha256"]:
+        about["sha256"][name] = hashlib.sha256((path / name).read_bytes()).hexdigest()
+
+
+def forged(
+    source: Path,
+    target: Path,
+    change: Callable[[About, Tables], object],
+    edit: Callable[[Path], object] = lambda _: None,
+) -> Path:
+    """A changed copy: sorted, counted, with what follows from its tables, and hashed.
+
+    Args:
+        source: A sound release.
+        target: Where the copy goes.
+        change: Changes release.json and the tables.
+        edit: Changes files of the copy before they are hashed.
+    """
+    shutil.copytree(source, target)
+    about = json.loads((target / "release.json").read_text())
+    tables = {
+        kind: pq.read_table(target / names["parquet"]) for kind, names in about["files"].items()
+    }
+    change(about, tables)
+    kept = {"README.md", "statement.html", "registry.yaml"}
+    for kind, names in about["files"].items():
+        table = sorted_table(tables[kind], tuple(names["columns"])).arrow
+        tables[kind] = table
+        names["rows"] = table.num_rows
+        pq.write_table(table, target / names["parquet"])
+        _write_csv(table, target / names["csv"])
+        kept |= {names["parquet"], names["csv"]}
+    try:
+        for name, made in derived(about).items():
+            _write_csv(made(tables), target / name)
+            kept.add(name)
+    except (KeyError, ValueError):
+        pass  # what does not follow is left as it was
+    edit(target)
+    for path in target.iterdir():
+        if path.name not in {*kept, "release.json"}:
+            path.unlink()
+    about["sha256"] = dict.fromkeys(sorted(kept), "")
+    (target / "release.json").write_text(json.dumps(about))
+    forge(target, lambda _: None)
+    return target
+
+
+def part(about: About, kind: str) -> About:
+    """What release.json says of one table."""
+    (found,) = (each for each in about["plan"] if each["kind"] == kind)
+    return found
+
+
+def drop(about: About, *kinds: str) -> None:
+    """Without some tables."""
+    about["plan"] = [each for each in about["plan"] if each["kind"] not in kinds]
+    about["files"] = {kind: each for kind, each in about["files"].items() if kind not in kinds}
+
+
+def reorder(about: About, *kinds: str) -> None:
+    """The tables in another order."""
+    about["plan"] = [part(about, kind) for kind in kinds]
+    about["files"] = {kind: about["files"][kind] for kind in kinds}
+
+
+def add(tables: Tables, kind: str, *row: object) -> None:
+    """One row more."""
+    table = tables[kind]
+    more = {name: [value] for name, value in zip(table.column_names, row, strict=True)}
+    tables[kind] = pa.concat_tables([table, pa.table(more, schema=table.schema)])

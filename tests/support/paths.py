@@ -1,0 +1,9 @@
+"""Where the project's folders are."""
+
+from pathlib import Path
+
+SUPPORT = Path(__file__).parent
+TESTS = SUPPORT.parent
+ROOT = TESTS.parent
+DOCS = ROOT / "docs"
+FIXTURES = TESTS / "fixtures"
