@@ -14,7 +14,8 @@ import pytest
 from paths import ROOT, TESTS
 
 SOURCE = ROOT / "src" / "zealous"
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+OUTER = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "benchmarks/README.md")
+PAGES = [*map(ROOT.joinpath, OUTER), *sorted((ROOT / "docs").rglob("*.md"))]
 PROOFS = sorted((ROOT / "docs" / "proofs").glob("*.md"))
 # A path ends in .py; before it there is no address, variable or other path.
 PATH = re.compile(r"(?<![\w/.$~-])(?:[a-z_]+/)*[a-z_]\w*\.py\b")

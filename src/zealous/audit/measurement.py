@@ -10,7 +10,7 @@ from zealous.audit.bundle import Check
 from zealous.audit.statistics import Claim, Seen, unseen_delta, unseen_epsilon
 
 FALSE_ALARMS = 1e-7  # the chance that a faultless program fails an audit
-BY_ACCIDENT = 5e-9  # of it: that draws agree which should differ (see audit/bundle.py)
+BY_ACCIDENT = 5e-9  # of it: that draws agree which should differ (test_false_alarms.py)
 
 
 @dataclass(frozen=True, kw_only=True)
