@@ -37,7 +37,7 @@ from zealous.cli.mechanisms import as_object
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import LogError
 from zealous.items import Kind
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 from zealous.study.mechanism_comparison import COMPARED, EPSILONS, NEIGHBORS, compare_mechanisms
 from zealous.study.releases.encoded_log import encode
 

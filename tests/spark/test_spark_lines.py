@@ -20,7 +20,7 @@ from zealous.engines.sql import Step
 from zealous.errors import LogError
 from zealous.files import lines
 from zealous.files.lines import Layout
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 
 pytest_plugins = ("spark",)
 pytestmark = SPARK

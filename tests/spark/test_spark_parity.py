@@ -24,7 +24,8 @@ from zealous.counting.histogram import histogram
 from zealous.engines.engine import Engine
 from zealous.engines.sql import Step, identifier
 from zealous.items import Kind
-from zealous.logs.source import Source, open_log
+from zealous.logs.open_log import open_log
+from zealous.logs.source import Source
 from zealous.privacy.period import Period
 
 pytest_plugins = ("spark",)

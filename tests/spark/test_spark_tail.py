@@ -19,7 +19,8 @@ from zealous.counting.histogram import histogram
 from zealous.engines.engine import Engine
 from zealous.engines.sql import Step
 from zealous.items import tail
-from zealous.logs.source import Source, open_log
+from zealous.logs.open_log import open_log
+from zealous.logs.source import Source
 
 pytest_plugins = ("spark",)
 pytestmark = SPARK

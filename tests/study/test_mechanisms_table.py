@@ -17,7 +17,7 @@ from zealous.counting.histogram import histogram
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import LogError, UsageError
 from zealous.items import Kind
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 from zealous.mechanisms import Calibrated
 from zealous.study.mechanism_comparison import COMPARED, Compared, Row, compare_mechanisms
 from zealous.study.releases.encoded_log import COUNTS, Coded, Counting, encode

@@ -20,7 +20,8 @@ from zealous.engines.engine import Engine
 from zealous.errors import Refused, UsageError
 from zealous.items import Kind, Unnamed
 from zealous.logs.log import Log
-from zealous.logs.source import count_users, open_log
+from zealous.logs.open_log import open_log
+from zealous.logs.source import count_users
 from zealous.owner.advice import Advice, Choice, Top
 from zealous.privacy.accounting.expected import (
     expected_coverage,

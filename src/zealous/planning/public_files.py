@@ -20,7 +20,8 @@ from zealous.files.staging import not_staged
 from zealous.items import Keywords, Kind, Pairs, Things
 from zealous.items.lists import NUMBER, ROW, Given, read_listing
 from zealous.logs.log import Cleaning, Columns, Log
-from zealous.logs.source import Source, open_log
+from zealous.logs.open_log import open_log
+from zealous.logs.source import Source
 
 if TYPE_CHECKING:
     import pyarrow as pa

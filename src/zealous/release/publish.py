@@ -20,7 +20,8 @@ from zealous.files.places import Place
 from zealous.files.scratch import working_directory
 from zealous.items import Kind
 from zealous.logs.log import Log, is_anonymized
-from zealous.logs.source import Source, count_everyone, has_users, open_log
+from zealous.logs.open_log import open_log
+from zealous.logs.source import Source, count_everyone, has_users
 from zealous.mechanisms import Count, Mechanism
 from zealous.planning.declared import Files, PublicFile, public_files
 from zealous.planning.plan import PARAMETERS_FROM, Part, Plan, covers_replaced, plan

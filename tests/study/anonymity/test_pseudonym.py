@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import zealous as z
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 from zealous.study.anonymity import Changed, Method, Pseudonym
 
 Row = tuple[Any, ...]

@@ -14,7 +14,8 @@ from zealous.errors import LogError, UsageError
 from zealous.files.folder import check_new, new_folder
 from zealous.items import keywords, possible, queries, query_pairs
 from zealous.logs.log import Columns, Log, read_log
-from zealous.logs.source import Source, count_users, open_log
+from zealous.logs.open_log import open_log
+from zealous.logs.source import Source, count_users
 from zealous.release.publish import tell_skipped
 from zealous.study.anonymity.bundle import Bundle, metadata, read_bundle, write_bundle
 from zealous.study.anonymity.method import AmongK, Changed, Method, Say, check_engine

@@ -10,7 +10,7 @@ from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step, literal
 from zealous.items import has_word, words
 from zealous.logs.log import Log, read_log
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 from zealous.privacy.guarantee import SESSION_GAP
 from zealous.study.anonymity.sessions import sessions
 

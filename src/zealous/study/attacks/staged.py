@@ -9,7 +9,7 @@ from zealous.engines.sql import Step
 from zealous.errors import LogError, UsageError
 from zealous.items import has_word
 from zealous.logs.log import Log, read_log
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 
 
 def stage(log: Log, path: Path, engine: DuckDB | None = None) -> Log:
