@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from zealous.cli import balance, show
-from zealous.cli.compare import findings
 from zealous.cli.publish import summary
+from zealous.cli.study.compare import findings
 from zealous.cli.verify import report
 from zealous.errors import ReleaseError
 from zealous.items import clicks, keywords, queries, query_pairs
@@ -27,7 +27,7 @@ _HELP = """Try everything on a small synthetic log.
 Generates a log, shows the plan, publishes keywords, queries, clicks and query pairs, prints the
 top of each table, verifies the release, shows what it cost, and compares how useful ZEALOUS and the
 anonymity methods leave the log: the report to open is named at the end. Takes about two minutes.
-For the whole grid run `zealous compare` on the log that it leaves.
+For the whole grid run `zealous study compare` on the log that it leaves.
 
 \b
 Example:

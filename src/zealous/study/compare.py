@@ -142,8 +142,8 @@ def evaluate(
     What it returns and writes is internal: it compares with the truth.
 
     Args:
-        releases: Directories: of `zealous publish`, of `zealous anonymize`, or with tables in the
-            same layout, such as queries.parquet with the columns query and count.
+        releases: Directories: of `zealous publish`, of `zealous study anonymize`, or with tables
+            in the same layout, such as queries.parquet with the columns query and count.
         log: The log that they were made from.
         documents: As for `compare`.
         measures: Measures of one's own.

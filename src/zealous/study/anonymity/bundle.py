@@ -164,7 +164,7 @@ def read_bundle(directory: str | Path) -> Bundle:
             tables[kind] = Table(arrow=table)
     except (OSError, ValueError, RecursionError, pa.ArrowException):
         raise ReleaseError(
-            f"{path} holds no readable output of `zealous anonymize` that this version knows"
+            f"{path} holds no readable output of `zealous study anonymize` that this version knows"
         ) from None
     return Bundle(about=about, tables=tables, directory=path)
 

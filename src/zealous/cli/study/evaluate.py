@@ -1,4 +1,4 @@
-"""zealous evaluate: how much of a log given releases keep."""
+"""zealous study evaluate: how much of a log given releases keep."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 
 _HELP = """Measure how much of a log given releases keep.
 
-RELEASE is a directory of `zealous publish` or `zealous anonymize`, or one with tables in their
-layout, such as queries.csv with the columns query and count. Statistics of every kind, index
+RELEASE is a directory of `zealous publish` or `zealous study anonymize`, or one with tables in
+their layout, such as queries.csv with the columns query and count. Statistics of every kind, index
 caching and query substitution are measured against LOG, which the releases were made from. The
 output compares with the truth: it is internal, and is refused inside a release.
 
 \b
 Examples:
-  zealous evaluate release --against log.parquet -o evaluation
-  zealous evaluate release k-query --against log.parquet --json
+  zealous study evaluate release --against log.parquet -o evaluation
+  zealous study evaluate release k-query --against log.parquet --json
 """
 _TABLE = {
     "distinct": "different items",

@@ -1,4 +1,4 @@
-"""zealous attack: what an attacker gets from each method, on your log."""
+"""zealous study attack: what an attacker gets from each method, on your log."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ internal, on your own log, and not for publication.
 
 \b
 Examples:
-  zealous attack
-  zealous attack log.parquet -k 10 --epsilon 1 --delta 0.001 -o attacks
-  zealous attack log.parquet --methods k-query,pseudonym --json
+  zealous study attack
+  zealous study attack log.parquet -k 10 --epsilon 1 --delta 0.001 -o attacks
+  zealous study attack log.parquet --methods k-query,pseudonym --json
 """
 
 

@@ -1,4 +1,4 @@
-"""zealous compare: the whole study on a log."""
+"""zealous study compare: the whole study on a log."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ the same command. The output compares with the truth: it is internal.
 
 \b
 Examples:
-  zealous compare log.parquet -o study
-  zealous compare log.parquet --study study.toml --documents documents.csv -o study
+  zealous study compare log.parquet -o study
+  zealous study compare log.parquet --study study.toml --documents documents.csv -o study
 """
 
 

@@ -1,4 +1,4 @@
-"""zealous mechanisms: what each mechanism publishes of a log, in one table."""
+"""zealous study mechanisms: what each mechanism publishes of a log, in one table."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ Nothing is published, so no ledger is charged.
 
 \b
 Examples:
-  zealous mechanisms log.parquet --items queries --items-per-user 5
-  zealous mechanisms log.parquet --items queries --items-per-user 5 --epsilon 1 --draws 3 \\
+  zealous study mechanisms log.parquet --items queries --items-per-user 5
+  zealous study mechanisms log.parquet --items queries --items-per-user 5 --epsilon 1 --draws 3 \\
       --neighbors add-remove --prior last-year -o mechanisms
-  zealous mechanisms shop.csv.gz --user CustomerID --items columns:StockCode \\
+  zealous study mechanisms shop.csv.gz --user CustomerID --items columns:StockCode \\
       --items-per-user 20 --domain catalogue.csv --json
 """
 NOTES = (
