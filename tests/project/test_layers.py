@@ -169,7 +169,53 @@ def test_help_and_plan_import_nothing_heavy() -> None:
 
 
 def test_the_public_names() -> None:
-    assert zealous.__all__ == sorted(zealous.__all__)
+    assert zealous.__all__ == sorted(zealous.__all__) == dir(zealous)
     assert all(hasattr(zealous, name) for name in zealous.__all__)
     assert callable(zealous.plan)
     assert callable(zealous.publish)
+    assert not hasattr(zealous, "publisch")
+
+
+def test_no_public_name_is_that_of_a_room() -> None:
+    """Importing a room would set an attribute of that name, in place of the public one."""
+    assert not set(zealous.__all__) & set(ROOMS)
+
+
+def test_type_checkers_see_the_public_names_where_they_are() -> None:
+    tree = ast.parse((ROOT / "__init__.py").read_text())
+    seen = {
+        alias.name: node.module
+        for block in tree.body
+        if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING"
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert seen == zealous._MODULES
+    assert {*seen, "__version__"} == set(zealous.__all__)
+
+
+def test_importing_the_package_loads_next_to_nothing() -> None:
+    program = (
+        "import sys\n"
+        "before = set(sys.modules)\n"
+        "import zealous\n"
+        "found = {name for name in set(sys.modules) - before if name.startswith('zealous')}\n"
+        "assert found == {'zealous', 'zealous.version'}, found\n"
+        "assert zealous.ProbabilisticDP(epsilon=1, delta='0.1', users=9).users == 9\n"
+        "heavy = {'numpy', 'pyarrow', 'duckdb', 'rich', 'pandas', 'jinja2'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_of_the_product_the_study_is_used_by_its_commands_and_the_demo_alone() -> None:
+    users = {
+        module
+        for module, path in MODULES.items()
+        if module.split(".")[0] != "study"
+        and any(other.split(".")[0] == "study" for other in imported(path))
+    }
+    others = {module for module in users if not module.startswith("cli.study.")}
+    assert others == {"__init__", "cli.demo"}  # of __init__ see the test of the public names
+    assert len(users) > len(others)
