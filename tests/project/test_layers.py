@@ -15,6 +15,7 @@ ROOT = Path(zealous.__file__).parent
 ROOMS = (
     "errors",
     "version",
+    "libraries",
     "privacy",
     "noise",
     "files",

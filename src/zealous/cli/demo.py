@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from zealous.cli import balance, show
 from zealous.cli.publish import summary
@@ -20,6 +22,7 @@ from zealous.release.account import Account
 from zealous.release.publish import publish_to
 from zealous.study.compare import compare
 from zealous.study.grid.study import Study
+from zealous.synthetic import generate, is_personal
 from zealous.verify.verify import verify
 
 _HELP = """Try everything on a small synthetic log.
@@ -49,8 +52,6 @@ _STUDY = Study(epsilons=(1, 2, 5, 10), k=(10, 50), draws=3)  # a part of the who
 @click.option("--users", type=int, default=80_000, show_default=True)
 def demo(output: Path, users: int) -> None:
     """Try everything on a small synthetic log."""
-    from zealous.synthetic import generate, is_personal
-
     try:
         output.mkdir(parents=True)
     except OSError:
@@ -109,8 +110,5 @@ def demo(output: Path, users: int) -> None:
 
 def _asked(path: Path) -> set[str]:
     """The distinct queries of the synthetic log; a real log's are nobody's business."""
-    import pyarrow.compute as pc
-    import pyarrow.parquet as pq
-
     column = pq.read_table(path, columns=["query"])["query"]
     return set(pc.unique(pc.utf8_lower(column)).to_pylist())

@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.engine import Engine, Stored
 from zealous.engines.sql import Step, identifier, listed, literal
 from zealous.errors import LogError, UsageError, ZealousError
 from zealous.files.lines import Layout, Skipped, records
+from zealous.libraries import pa
 from zealous.logs.log import Cleaning, Log
 from zealous.logs.times import NUMBER, is_pattern, moment
 from zealous.privacy.guarantee import SESSION_GAP, Unit
 from zealous.privacy.period import Period
-
-if TYPE_CHECKING:
-    pass
 
 _WHOLE = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 _FLOATS = ("halffloat", "float", "double")
@@ -156,8 +153,6 @@ def _check_time_format(log: Log, engine: Engine) -> None:
 
 def _open_excluded(path: Path, engine: Engine) -> None:
     """Make the ids to leave out available: every one of them, or none is published."""
-    import pyarrow as pa
-
     layout = Layout(delimiter="\x1f", names=("id",))
     skipped = Skipped()
     ids = list(records(path, layout, ["id"], [], skipped))

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from zealous.errors import ReleaseError, UsageError
+from zealous.libraries import np
 from zealous.mechanisms.domain import Domain
 from zealous.mechanisms.known_list import ItemTable
 from zealous.mechanisms.protocol import Needs
@@ -43,8 +44,6 @@ class Results(Domain):
 
     def after(self, released: pa.Table) -> Self:
         """The same with the documents of the published queries alone."""
-        import numpy as np
-
         if self.domain is None:
             raise UsageError("the results mechanism needs its list: call using(table) first")
         asked = ItemTable.of(released).places(self.domain) >= 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -18,10 +18,9 @@ from zealous.cli.options import (
     log_from,
     options,
 )
+from zealous.study.compare import evaluate as run
+from zealous.study.grid.results import Results
 from zealous.study.report.style import percent
-
-if TYPE_CHECKING:
-    from zealous.study.grid.results import Results
 
 _HELP = """Measure how much of a log given releases keep.
 
@@ -74,8 +73,6 @@ def evaluate(
     **given: Any,
 ) -> None:
     """Measure how much of a log given releases keep."""
-    from zealous.study.compare import evaluate as run
-
     log = log_from(given)
     with show.telling() as say:
         found = run(

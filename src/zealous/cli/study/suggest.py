@@ -8,6 +8,7 @@ import click
 
 from zealous.cli import show
 from zealous.cli.options import JSON
+from zealous.study.measures.suggestions import suggest as run
 
 _HELP = """Suggest what to ask instead of a query, learned from a release alone.
 
@@ -38,8 +39,6 @@ Examples:
 @JSON
 def suggest(release: Path, queries: tuple[str, ...], most: int, as_json: bool) -> None:
     """Suggest what to ask instead of a query."""
-    from zealous.study.measures.suggestions import suggest as run
-
     made = run(release, queries, most)
     answers = list(zip(queries, made.found, strict=True))
     if as_json:
