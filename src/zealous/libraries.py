@@ -18,8 +18,22 @@ if TYPE_CHECKING:
     import pyarrow.csv as pacsv
     import pyarrow.fs as pafs
     import pyarrow.parquet as pq
+    import sqlglot
+    from sqlglot import exp
 
-__all__ = ["LazyModule", "duckdb", "jinja2", "np", "pa", "pacsv", "pafs", "pc", "pq"]
+__all__ = [
+    "LazyModule",
+    "duckdb",
+    "exp",
+    "jinja2",
+    "np",
+    "pa",
+    "pacsv",
+    "pafs",
+    "pc",
+    "pq",
+    "sqlglot",
+]
 
 
 class LazyModule:
@@ -37,6 +51,7 @@ class LazyModule:
 
 if not TYPE_CHECKING:
     duckdb = LazyModule("duckdb")
+    exp = LazyModule("sqlglot.expressions")
     jinja2 = LazyModule("jinja2")
     np = LazyModule("numpy")
     pa = LazyModule("pyarrow")
@@ -44,3 +59,4 @@ if not TYPE_CHECKING:
     pafs = LazyModule("pyarrow.fs")
     pc = LazyModule("pyarrow.compute")
     pq = LazyModule("pyarrow.parquet")
+    sqlglot = LazyModule("sqlglot")

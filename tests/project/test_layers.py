@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import ast
+import pickle
 import subprocess
 import sys
 from graphlib import TopologicalSorter
+from importlib import import_module
 from pathlib import Path
 
+import numpy
+
 import zealous
+from zealous import libraries
 
 ROOT = Path(zealous.__file__).parent
 # Each imports only from those before it.
@@ -220,3 +225,34 @@ def test_of_the_product_the_study_is_used_by_its_commands_and_the_demo_alone() -
     others = {module for module in users if not module.startswith("cli.study.")}
     assert others == {"__init__", "cli.demo"}  # of __init__ see the test of the public names
     assert len(users) > len(others)
+
+
+CORE = {"click", "duckdb", "jinja2", "markupsafe", "numpy", "pyarrow", "rich"}
+BY_EXTRA = {
+    "engines/spark.py": {"pyspark"},
+    "libraries.py": {"sqlglot"},
+    "release/bundle.py": {"pandas", "polars"},  # whoever asks for a frame has them
+}
+
+
+def test_the_product_imports_core_dependencies_alone() -> None:
+    for path in ROOT.rglob("*.py"):
+        where = path.relative_to(ROOT).as_posix()
+        if where.startswith("study/"):
+            continue
+        found = set()
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                found |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                found.add((node.module or "").split(".")[0])
+        found -= {"zealous", *sys.stdlib_module_names}
+        assert found <= CORE | BY_EXTRA.get(where, set()), where
+
+
+def test_what_is_loaded_when_used_is_what_type_checkers_see() -> None:
+    for name, lazy in vars(libraries).items():
+        if isinstance(lazy, libraries.LazyModule):
+            assert name in libraries.__all__
+            assert import_module(lazy._name) is pickle.loads(pickle.dumps(lazy))
+    assert libraries.np.int64 is numpy.int64

@@ -21,6 +21,7 @@ from zealous.privacy.guarantee import ProbabilisticDP
 from zealous.release.account import Account
 from zealous.release.publish import publish_to
 from zealous.study.compare import compare
+from zealous.study.extra import is_installed
 from zealous.study.grid.study import Study
 from zealous.synthetic import generate, is_personal
 from zealous.verify.verify import verify
@@ -30,7 +31,8 @@ _HELP = """Try everything on a small synthetic log.
 Generates a log, shows the plan, publishes keywords, queries, clicks and query pairs, prints the
 top of each table, verifies the release, shows what it cost, and compares how useful ZEALOUS and the
 anonymity methods leave the log: the report to open is named at the end. Takes about two minutes.
-For the whole grid run `zealous study compare` on the log that it leaves.
+Without zealous[study] it leaves the comparison out. For the whole grid run `zealous study compare`
+on the log that it leaves.
 
 \b
 Example:
@@ -100,11 +102,14 @@ def demo(output: Path, users: int) -> None:
     report(target, verify(target, ledger))
     click.echo("\n5. What it cost the people of the log\n")
     balance.draw(ledger, Ledger.open(ledger).book())
+    click.echo(f"\nA page to sign: {target / 'statement.html'}")
+    if not is_installed():
+        show.note("zealous: to compare methods on this log: pip install 'zealous[study]'")
+        return
     click.echo("\n6. How useful is what is left? The study of the paper, on this log\n")
     with show.telling() as say:
         compared = compare(log, _STUDY, output=output / "study", say=say)
     findings(compared)
-    click.echo(f"A page to sign: {target / 'statement.html'}")
     click.echo(f"The report to open: {output / 'study' / 'report.html'}")
 
 

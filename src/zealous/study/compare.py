@@ -28,6 +28,7 @@ from zealous.mechanisms import Mechanism
 from zealous.study.anonymity import Method, check_engine
 from zealous.study.claims.findings import Finding, findings
 from zealous.study.claims.paper import printed
+from zealous.study.extra import check_installed
 from zealous.study.grid.candidates import check_own
 from zealous.study.grid.results import Results
 from zealous.study.grid.run import TAKEN, Grid, check_kinds, run
@@ -97,6 +98,7 @@ def compare(
         engine: Where to run; where the log is, or an embedded DuckDB, if not given.
         say: Receives progress.
     """
+    check_installed()
     study = study or Study()
     check_own(methods, TAKEN)
     check_measures(measures)
@@ -154,6 +156,7 @@ def evaluate(
         engine: Where to run; where the log is, or an embedded DuckDB, if not given.
         say: Receives progress.
     """
+    check_installed()
     check_measures(measures)
     target = None if output is None else Path(output)
     if target is not None:

@@ -22,6 +22,7 @@ from zealous.logs.log import is_synthetic
 from zealous.study.anonymity import METHODS
 from zealous.study.attacks import Settings, as_object
 from zealous.study.attacks import attack as run
+from zealous.study.extra import check_installed
 from zealous.study.report.attacks import attacks_figure
 from zealous.study.report.style import percent, svg
 from zealous.synthetic import generate
@@ -126,6 +127,7 @@ def attack(
     if unknown or not names:
         raise UsageError(f"--methods takes {', '.join(METHODS)}")
     if output is not None:
+        check_installed()
         check_new(output)
     asked = ("k", "epsilon", "delta", "items_per_user", "victims", "seed")
     settings = Settings(**{name: given[name] for name in asked})

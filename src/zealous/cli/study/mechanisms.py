@@ -16,6 +16,7 @@ from zealous.errors import UsageError
 from zealous.files.folder import check_new, new_folder
 from zealous.items import Kind
 from zealous.privacy.guarantee import Neighbors, exact, shown
+from zealous.study.extra import check_installed
 from zealous.study.grid.results import Spread
 from zealous.study.grid.workspace import check_apart, mark
 from zealous.study.mechanism_comparison import FIGURES, Compared, Row, compare_mechanisms
@@ -110,6 +111,7 @@ _HEADINGS = ("mechanism", "items", "of all counts", "count error", "of it noise"
 def mechanisms(items: str, output: Path | None, as_json: bool, **given: Any) -> None:
     """Compare what each mechanism publishes of a log, at equal epsilon and delta."""
     if output is not None:
+        check_installed()
         check_apart(output)
         check_new(output)
     kind = _kind(items, given)

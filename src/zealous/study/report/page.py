@@ -7,17 +7,13 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup, escape
 
 from zealous.study.claims.claim import NOT_MEASURED, Finding
 from zealous.study.report.parts import Cell, Sheet, as_spread
-
-if TYPE_CHECKING:
-    from jinja2 import Template
-
 
 _ASIDE = re.compile(r"\s*\([A-Z](?:[^()]|\([^()]*\))*\.\)$")
 # A claim is also without a case where its figures are there and too small to judge.
