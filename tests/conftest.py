@@ -199,8 +199,9 @@ def forks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
 
 @pytest.fixture(scope="session")
 def commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
-    """Forks that have loaded the command too."""
-    made = Forks(tmp_path_factory.mktemp("commands"), *LIBRARIES, "zealous.cli")
+    """Forks that have loaded the most used commands too."""
+    modules = (f"zealous.cli.{name}" for name in ("publish", "verify", "study.compare"))
+    made = Forks(tmp_path_factory.mktemp("commands"), *LIBRARIES, *modules)
     yield made
     made.close()
 

@@ -24,7 +24,7 @@ from zealous.study.releases.encoded_log import COUNTS, Coded, Counting, encode
 
 ITEMS = ("tea", "milk", "Bread ", "salt")
 PEOPLE = 400
-COMMAND = ("mechanisms", "log.csv", "--items", "queries", "--items-per-user", 3)
+COMMAND = ("study", "mechanisms", "log.csv", "--items", "queries", "--items-per-user", 3)
 ALONE = [name for name, each in COMPARED.items() if each.needs is None]
 
 

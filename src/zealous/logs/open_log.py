@@ -11,6 +11,7 @@ from zealous.engines.engine import Engine
 from zealous.engines.sql import Step, identifier, listed, literal
 from zealous.errors import LogError, UsageError, ZealousError
 from zealous.files.lines import Layout, Skipped, records
+from zealous.libraries import pa
 from zealous.logs.entry_limits import limit_entries
 from zealous.logs.log import Cleaning, Log
 from zealous.logs.sessions import unit_steps
@@ -107,8 +108,6 @@ def _check_time_format(log: Log, engine: Engine) -> None:
 
 def _open_excluded(path: Path, engine: Engine) -> None:
     """Make the ids to leave out available: every one of them, or none is published."""
-    import pyarrow as pa
-
     layout = Layout(delimiter="\x1f", names=("id",))
     skipped = Skipped()
     ids = list(records(path, layout, ["id"], [], skipped))
