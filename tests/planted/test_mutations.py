@@ -42,7 +42,7 @@ from paths import TESTS as TESTS_FOLDER
 from scipy import stats
 from turns import in_turn
 
-from zealous.audit import small, statistics
+from zealous.audit import statistics
 from zealous.audit.audit import FALSE_ALARMS, measure, per_test
 from zealous.audit.neighbours import settings
 from zealous.audit.statistics import Claim, Seen
@@ -250,14 +250,12 @@ def test_nothing_is_noticed_where_no_bug_was_planted(where: str, ran: Callable[.
 
 
 def test_the_command_fails_on_a_bug(ran: Callable[..., Ran]) -> None:
-    (leak,) = [each for each in MUTATIONS if each.name == "reject count in the bundle"]
-    sooner = (
-        Change("audit/small.py", f"RUNS = {small.RUNS}", "RUNS = 20"),
-        Change("audit/__init__.py", "(check_bundle, check_others)", "(check_bundle,)"),
+    (bug,) = [each for each in MUTATIONS if each.name == "tau' truncated instead of rounded up"]
+    sooner = Change("audit/audit.py", "get_args(Part),\n    plans", '("pairs",),\n    plans')
+    done = ran(
+        THE_COMMAND, bug._replace(changes=(*bug.changes, sooner)), "audit", "--trials", LEAST
     )
-    leak = leak._replace(changes=leak.changes + sooner)
-    done = ran(THE_COMMAND, leak, "audit", "--trials", LEAST)
-    assert done.code == 1
+    assert done.code == 1, done.stderr
     assert "VIOLATION" in done.stdout
     assert done.stdout.endswith("FAILED\n")
 
