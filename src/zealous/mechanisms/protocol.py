@@ -63,8 +63,8 @@ class Mechanism(Protocol):
     """A way to publish counts, ZEALOUS or one's own.
 
     It may also have `goal`, a `Guarantee`: what it claims for the release of one histogram, which
-    `audit.audit_mechanism` tries to refute; and `independent = False`, where the items of a release
-    share randomness, as with one random threshold for all.
+    `audit.audit.audit_mechanism` tries to refute; and `independent = False`, where the items of a
+    release share randomness, as with one random threshold for all.
     """
 
     @property
