@@ -29,7 +29,11 @@ from oracle import Entry
 JOB = Path(__file__).with_name("cluster_job.py")
 DRAWS = Path(__file__).with_name("cluster_draws.py")
 PATIENCE = 1_200  # seconds: against what hangs, not against what is slow
-SWIFT = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # short-lived processes of Java
+# Of short-lived processes of Java, and of Spark's own classes.
+SWIFT = (
+    "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC "
+    "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
+)
 CONF = {
     "spark.sql.shuffle.partitions": "3",
     "spark.executor.memory": "512m",

@@ -41,6 +41,7 @@ def in_turn(
     group: Callable[[T], Hashable] = lambda _: None,
 ) -> list[Any]:
     """All cases as parameters of a test; those whose turn it is not are for `make soak`."""
+    assert len({name(case) for case in cases}) == len(cases), "two cases of the same name"
     names = have_turn(cases, name, share=share, group=group)
     return [
         pytest.param(
