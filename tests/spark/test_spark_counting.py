@@ -82,6 +82,7 @@ class TestSame:
         there = evaluate([release], replace(here, engine=spark))
         assert there.table.equals(evaluate([release], here).table)
 
+    @pytest.mark.soak
     def test_compare(self, here: Log, spark: Spark) -> None:
         study = Study(
             epsilons=(1,),

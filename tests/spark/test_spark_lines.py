@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 from spark import SPARK, Engines, read
 from test_lines import FORMATS, NASTY, USERS, packed
+from turns import in_turn
 
 from zealous.engines.engine import Engine
 from zealous.engines.executor import OTHER_COLUMNS, Split
@@ -61,7 +62,7 @@ def entries(engine: Engine, path: Any, *given: Any, **options: Any) -> tuple[Any
 
 
 @pytest.mark.usefixtures("small_parts")
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", in_turn(list(FORMATS), str, share=3))
 def test_every_kind_of_bad_line(name: str, engines: Engines, tmp_path: Path) -> None:
     """Two files, each with a header, with bad lines everywhere: as on one machine."""
     _, first, content = FORMATS[name]

@@ -66,6 +66,7 @@ def write(query: str, path: Path, **how: Any) -> None:
     found.write_parquet(str(path), **how)
 
 
+@pytest.mark.soak
 def test_neither_a_robot_nor_a_frequent_item_needs_more_memory(tmp_path: Path) -> None:
     need_java()
     log = tmp_path / "log.parquet"
