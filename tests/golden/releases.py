@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
-from golden.kept import command, without_version
 
 import zealous as z
+from golden.kept import command, without_version
 
 SHOP = z.Columns(user="customer", time="time")
 

@@ -10,9 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from paths import FIXTURES
+
 from golden.kept import command, without_version
 from golden.releases import published, readable
-from paths import FIXTURES
 
 About = dict[str, Any]
 

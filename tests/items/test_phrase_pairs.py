@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import Entry, Item, occurrences, words
-from test_histogram import counted, entries, write
+from search_entries import counted, entries, write
 
 import zealous as z
 from zealous.cli.publish import publish

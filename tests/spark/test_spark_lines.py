@@ -10,8 +10,8 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from line_formats import FORMATS, NASTY, USERS, packed
 from spark import SPARK, Engines, read
-from test_lines import FORMATS, NASTY, USERS, packed
 
 from zealous.engines.engine import Engine
 from zealous.engines.executor import OTHER_COLUMNS, Split

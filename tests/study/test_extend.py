@@ -9,8 +9,8 @@ from pathlib import Path
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
+from pages import blocks
 from paths import ROOT
-from test_docs import blocks
 
 from zealous.audit.audit import audit_mechanism
 from zealous.privacy.guarantee import Indistinguishability

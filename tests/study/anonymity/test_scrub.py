@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from anonymity_checks import is_pseudonymous, is_scrubbed
+from anonymized import applied
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from test_pseudonym import applied
 
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import ZealousError

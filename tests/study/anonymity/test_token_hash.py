@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from anonymity_checks import is_pseudonymous, is_token_hashed
+from anonymized import applied
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_pseudonym import applied
 
 import zealous as z
 from zealous.engines.duckdb import DuckDB

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2_contingency
-from test_phrases import cut_slowly, joined_slowly, words_slowly
+from slow_phrases import cut_slowly, joined_slowly, words_slowly
 
 import zealous as z
 from zealous.engines.duckdb import DuckDB
