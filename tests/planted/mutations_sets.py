@@ -558,18 +558,6 @@ MUTATIONS = [
         ),
     ),
     Mutation(
-        "units: sessions of 1969 and 1970 run into one another",
-        TESTS,
-        "test_unit.py::test_sessions_are_cut_to_the_microsecond",
-        (
-            Change(
-                "logs/source.py",
-                "({micros} - ({micros} % {length} + {length}) % {length})",
-                "({micros} - {micros} % {length})",
-            ),
-        ),
-    ),
-    Mutation(
         "limits: looking ahead misses the last of the first entries",
         TESTS,
         "test_limits.py::test_looking_ahead_changes_nothing",

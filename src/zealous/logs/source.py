@@ -322,35 +322,26 @@ def _units(log: Log, unit: Unit, period: Period | None) -> list[Step]:
         label = "user::varchar || ' ' || time::date::varchar"
         named = f"select * replace ({label} as user) from dated where time is not null"
     else:
-        slots = 'over (partition by user order by "unit:slot")'
-        pause = f'"unit:first" > lag("unit:last") {slots} + interval {SESSION_GAP} minute'
+        by_time = "over (partition by user order by time)"
+        pause = f"time > lag(time) {by_time} + interval {SESSION_GAP} minute"
         # Named by its first moment: a number would change when an earlier session goes away.
-        first = 'min("unit:first") over (partition by user, "unit:number")'
+        first = 'min(time) over (partition by user, "unit:number")'
         cut = [
-            # No session ends within a slot, and there are few slots: however many moments one user
-            # has, they need not be put in order.
-            Step(
-                "unit_slots",
-                f'select user, {_slot("time")} as "unit:slot", min(time) as "unit:first", '
-                'max(time) as "unit:last" from dated where time is not null '
-                f"group by user, {_slot('time')}",
-            ),
+            # Without texts: all that one user wrote may be more than fits into memory at once.
+            Step("unit_moments", "select distinct user, time from dated where time is not null"),
             Step(
                 "unit_paused",
-                f'select *, coalesce(({pause})::integer, 1) as "unit:new" from unit_slots',
+                f'select *, coalesce(({pause})::integer, 1) as "unit:new" from unit_moments',
             ),
             Step(
                 "unit_numbered",
-                f'select *, sum("unit:new") {slots} as "unit:number" from unit_paused',
+                f'select *, sum("unit:new") {by_time} as "unit:number" from unit_paused',
             ),
-            Step(
-                "unit_begun",
-                f'select user, "unit:slot", {first} as "unit:begun" from unit_numbered',
-            ),
+            Step("unit_begun", f'select user, time, {first} as "unit:begun" from unit_numbered'),
             Step(
                 "unit_cut",
-                'select dated.*, begun."unit:begun" from dated join unit_begun as begun on '
-                f'dated.user = begun.user and {_slot("dated.time")} = begun."unit:slot"',
+                'select dated.*, begun."unit:begun" from dated join unit_begun as begun '
+                "on dated.user = begun.user and dated.time = begun.time",
             ),
         ]
         label = "user::varchar || ' ' || epoch_us(\"unit:begun\")::varchar"
@@ -363,15 +354,6 @@ def _units(log: Log, unit: Unit, period: Period | None) -> list[Step]:
         Step("units", named),
         Step("entries", "select * from units" + (f" where user in ({few})" if most else "")),
     ]
-
-
-def _slot(time: str) -> str:
-    """SQL: the begin of a span as long as the pause that ends a session, in microseconds.
-
-    Taken from below also before 1970, where a remainder is negative.
-    """
-    micros, length = f"epoch_us({time})", SESSION_GAP * 60 * 10**6
-    return f"({micros} - ({micros} % {length} + {length}) % {length})"
 
 
 def _excluded(kind: str) -> str:
