@@ -368,7 +368,7 @@ def test_more_rows_than_are_read(
 def test_nothing_heavy_is_imported(tmp_path: Path) -> None:
     path = written(tmp_path / "list.txt", "tea\n")
     program = (
-        "import sys, zealous.public\n"
+        "import sys, zealous.planning.public_files\n"
         "from zealous.items import queries\n"
         "from zealous.items.lists import find\n"
         "assert find(sys.argv[1], queries(1)).name == 'list.txt'\n"
