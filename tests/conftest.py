@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import budgets
+import examples  # noqa: F401  its profiles
 import pytest
 import randomness  # before the package
-from hypothesis import HealthCheck, settings
 from soak import rotated
 
 from zealous.study.report import style
@@ -35,14 +36,6 @@ class Ran(NamedTuple):
 
 
 Run = Callable[..., Ran]
-
-# A sound program fails neither because a new example was found, which `make soak` looks for, nor
-# because the machine is busy.
-settings.register_profile(
-    "free", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
-)
-settings.register_profile("fixed", settings.get_profile("free"), derandomize=True)
-settings.load_profile("fixed")
 
 # Tests that share what takes long to start run in one process.
 _TOGETHER = {
@@ -78,6 +71,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(budgets.Timer())
     path = config.getoption("--tell")
     if path and not hasattr(config, "workerinput"):  # what workers do is told by who began them
         config.pluginmanager.register(_Outcomes(Path(path)))

@@ -10,7 +10,8 @@ from typing import get_args
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from oracle import Entry, md5_place, md5_rank
 from oracle import histogram as expected
@@ -44,7 +45,7 @@ def engine() -> Iterator[DuckDB]:
 
 @pytest.mark.parametrize("select", SELECTS)
 @pytest.mark.parametrize("name", KINDS)
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(rows=entries, m=st.integers(1, 3), key=st.integers(0, 2**64 - 1))
 def test_same_as_the_oracle(
     name: str, select: Select, rows: list[Entry], m: int, key: int, tmp_path_factory, engine
@@ -57,7 +58,7 @@ def test_same_as_the_oracle(
     assert found == expected(name, rows, m, select, key)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     held=st.lists(st.tuples(st.integers(1, 3), st.integers(0, 30)), max_size=60),
     m=st.integers(1, 6),
@@ -81,7 +82,7 @@ def test_looking_ahead_changes_nothing(
         assert ahead == counted(engine, path, z.queries(m), m=m)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(ranks=st.lists(st.integers(0, 2**64 - 1) | st.sampled_from([0, 2**64 - 1]), min_size=2))
 def test_a_place_never_falls_as_the_rank_rises(ranks: list[int], engine) -> None:
     near = {min(max(rank + step, 0), 2**64 - 1) for rank in ranks for step in (-1, 0, 1)}

@@ -13,7 +13,8 @@ from typing import Any, cast, get_args
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from units import PAIRS, check_one_to_one
 
@@ -94,7 +95,7 @@ def expected(found: list[Row], unit: Unit, session: bool) -> dict[str, int]:
 
 @pytest.mark.parametrize("session", [True, False])
 @pytest.mark.parametrize("unit", get_args(Unit))
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(found=rows)
 def test_counts_units(
     engine: DuckDB,
@@ -143,7 +144,7 @@ def test_names_of_units_are_one_to_one(engine: DuckDB, tmp_path: Path, which: st
     check_one_to_one(engine, pairs, unit, tmp_path / "l.parquet")
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(
     pairs=st.lists(st.tuples(ids, ids), min_size=1, max_size=30)
     | st.lists(st.tuples(ids, dates), min_size=1, max_size=30)

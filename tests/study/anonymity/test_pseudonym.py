@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from anonymity_checks import is_pseudonymous
 from anonymized import applied
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from zealous.engines.duckdb import DuckDB
@@ -72,7 +73,7 @@ texts = st.text("ab Cé\u0301日本ก١-'%🙂", max_size=8)
 logs = st.lists(st.tuples(st.sampled_from(["u1", "u2", "U2", "7"]), texts), max_size=12)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(rows=logs)
 def test_each_user_has_one_id(
     engine: DuckDB, tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str]]

@@ -7,7 +7,8 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from slow_phrases import Histogram, cut_slowly, joined_slowly
 
@@ -97,7 +98,7 @@ _TEXTS = st.lists(st.sampled_from(["a", "b", "c", "d'e", "é"]), max_size=5).map
 _ROWS = st.lists(st.tuples(_TEXTS, st.integers(-1, 4)), max_size=12)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(rows=_ROWS, rare=st.integers(0, 400), texts=st.lists(_TEXTS, max_size=5))
 def test_as_defined(rows: Histogram, rare: int, texts: list[str]) -> None:
     histogram = [*rows, ("z", rare)]
