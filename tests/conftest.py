@@ -64,6 +64,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--times", type=int, default=1, help="run each test so often, each with its own"
     )
     parser.addoption("--begin", default="0", help="a hash, which says with which test to begin")
+    parser.addoption("--quick", action="store_true", help="leave out tests that run programs")
     parser.addoption("--tell", metavar="FILE", help="append each outcome, as soon as it is known")
     parser.addoption(
         "--write-golden", action="store_true", help="write the files of tests/golden anew"
@@ -89,8 +90,16 @@ class _Outcomes:
                 file.write(f"{report.outcome} {report.nodeid}\n")
 
 
+# A test that asks for one of these runs programs.
+_PROGRAMS = {"run", "commands", "forks"}
+
+
 @pytest.hookimpl(trylast=True)  # of those that are selected
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--quick"):
+        slow = {item for item in items if _PROGRAMS & set(getattr(item, "fixturenames", ()))}
+        config.hook.pytest_deselected(items=list(slow))
+        items[:] = [item for item in items if item not in slow]
     items[:] = rotated(items, config.getoption("--begin"))
 
 
