@@ -31,8 +31,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pytest
 from scipy.stats import dlaplace
-from test_enumeration import NEIGHBORS, bad
-from test_enumeration_mechanisms import merged
+from tiny_worlds import NEIGHBORS, bad, merged
 
 from zealous.counting.histogram import histogram
 from zealous.engines.duckdb import DuckDB

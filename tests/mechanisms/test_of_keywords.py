@@ -15,7 +15,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import zealous as z
@@ -125,7 +126,7 @@ def engine() -> Any:
 
 
 @given(queries=st.lists(st.text(st.sampled_from(LETTERS), max_size=9), min_size=1, max_size=12))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_what_counts_is_what_the_places_spell(
     queries: list[str], engine: Any, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from conftest import COMMAND, Forks
+from pages import blocks
 from paths import ROOT
 
 from zealous.study.grid.study import Study, read_study
@@ -27,10 +28,6 @@ methods = ["k-query"]
 draws = 1
 substituted = 1000
 """
-
-
-def blocks(path: Path, language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", path.read_text(), re.DOTALL)
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,8 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from line_formats import FORMATS, NASTY, USERS, packed
 from spark import SPARK, Engines, read
-from test_lines import FORMATS, NASTY, USERS, packed
 from turns import in_turn
 
 from zealous.engines.engine import Engine

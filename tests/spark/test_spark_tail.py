@@ -11,9 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from oracle import md5_place
-from spark import SPARK, Engines, read
+from spark import SPARK, Engines, md5_rank, read
 from tail_oracle import FACTS, NAMES, Entry, as_arrow, expected, many, published, write
-from test_spark_parity import md5_rank
 from turns import in_turn
 
 from zealous.counting.histogram import histogram

@@ -13,7 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from anonymity_checks import is_k_session_anonymous
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import zealous as z
@@ -248,7 +249,7 @@ def cut(rows: list[Asked]) -> Counter[tuple[str, frozenset[str]]]:
     return found
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(logs, st.integers(2, 4), st.randoms(use_true_random=False))
 def test_random_logs(
     engine: DuckDB,

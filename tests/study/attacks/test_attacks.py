@@ -20,8 +20,8 @@ from zealous.study.report.attacks import attacks_figure
 from zealous.study.report.style import percent, svg
 from zealous.synthetic import generate
 
-USERS = 1500
-SETTINGS = Settings(k=5, victims=60, sample=300, seed=3)
+USERS = 800
+SETTINGS = Settings(k=5, victims=40, sample=200, seed=3)
 
 
 @pytest.fixture(scope="module")
@@ -172,6 +172,7 @@ def test_what_cannot_be_measured_is_a_dash(name: str, run: Run, tmp_path: Path) 
     assert "–" in shown
 
 
+@pytest.mark.soak
 @pytest.mark.real
 def test_a_real_log(real: Path, run: Run) -> None:
     log = real / "excite-small.log"
