@@ -630,7 +630,7 @@ def test_a_million_trials_find_nothing(plan: Setting) -> None:
 
 def test_the_command_prints_one_object(monkeypatch: pytest.MonkeyPatch) -> None:
     quick = partial(audit, parts=["pairs"])
-    monkeypatch.setattr("zealous.audit.audit.audit", quick)
+    monkeypatch.setattr("zealous.cli.audit.run", quick)
     done = CliRunner().invoke(command, ["--trials", "2000", "--json"])
     found = json.loads(done.stdout)
     assert found["passed"] is True
