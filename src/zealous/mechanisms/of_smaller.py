@@ -14,12 +14,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from zealous.errors import ReleaseError, UsageError
-from zealous.items.grown import Grown
+from zealous.items.candidate_sets import Grown
+from zealous.mechanisms.descriptions import INTEGERS, Candidates, Words
 from zealous.mechanisms.known_list import with_noise_on_each
 from zealous.mechanisms.protocol import Count
 from zealous.mechanisms.pure import Pure
 from zealous.mechanisms.thresholds import Noise
-from zealous.mechanisms.words import INTEGERS, Candidates, Words
 from zealous.noise import DiscreteGaussian, RandomBytes
 from zealous.privacy.accounting import gaussian
 from zealous.privacy.accounting.intervals import Interval
