@@ -139,7 +139,7 @@ class OfSmaller(Pure):
     def release(self, count: Count, random_bytes: RandomBytes = os.urandom) -> list[pa.RecordBatch]:
         """Publish: the candidates above the threshold with their noisy counts."""
         if self.candidates is None:
-            raise UsageError("the of-smaller mechanism needs candidates: call using(known) first")
+            raise UsageError("the of-smaller mechanism needs candidates: see with_inputs")
         known = self._worth_counting(self.candidates)
         counted = count(bound=self.items_per_user, at_least=1)
         above = self.threshold(len(known))
