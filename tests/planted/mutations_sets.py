@@ -557,6 +557,18 @@ MUTATIONS = [
         ),
     ),
     Mutation(
+        "limits: a late entry of the same hash takes the place of an early one",
+        TESTS,
+        "test_limits.py::test_looking_ahead_changes_nothing",
+        (
+            Change(
+                "logs/entry_limits.py",
+                'for each in ("user", *moment, rank)',
+                'for each in ("user", rank)',
+            ),
+        ),
+    ),
+    Mutation(
         "limits: looking ahead misses the last of the first entries",
         TESTS,
         "test_limits.py::test_looking_ahead_changes_nothing",
