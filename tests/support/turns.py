@@ -45,12 +45,16 @@ def in_turn(
     names = have_turn(cases, name, share=share, group=group)
     return [
         pytest.param(
-            *(case if type(case) is tuple else (case,)),
+            *_values(case),
             id=name(case),
             marks=() if name(case) in names else pytest.mark.soak,
         )
         for case in cases
     ]
+
+
+def _values(case: Any) -> tuple[Any, ...]:
+    return case if type(case) is tuple else (case,)  # a named tuple is one value
 
 
 def _place(commit: str, name: str) -> str:
