@@ -2,18 +2,27 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 MINUTES ?= 40
+# What takes little time, and needs neither Spark nor a browser.
+QUICK := $(addprefix tests/,counting engines items logs noise owner planning privacy study/theory)
 
-.PHONY: demo test soak check bench clean
+.PHONY: demo quick test soak coverage check bench clean
 
 demo: $(VENV)/installed  ## set up, then publish a small synthetic log
 	rm -rf demo
 	$(BIN)/zealous demo -o demo
+
+quick: $(VENV)/installed-dev  ## what takes 90 seconds: no Spark, no commands, no types
+	$(BIN)/ruff check .
+	$(BIN)/pytest -n 2 --quick $(QUICK)
 
 test: $(VENV)/installed-dev check  ## set up, then run everything that must pass
 	$(BIN)/pytest -n 2
 
 soak: $(VENV)/installed-dev  ## what is too long for every run; MINUTES=90, PARTS="kills noise"
 	$(BIN)/python tests/support/soak.py --minutes $(MINUTES) $(PARTS)
+
+coverage: $(VENV)/installed-dev  ## how much of the package the tests run, with a floor
+	$(BIN)/python tests/support/coverage_floor.py
 
 check: $(VENV)/installed-dev
 	$(BIN)/ruff check .
@@ -27,7 +36,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/installed: $(VENV)/bin/python pyproject.toml
-	$(BIN)/pip install --quiet --disable-pip-version-check -e .
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[study]'
 	touch $@
 
 $(VENV)/installed-dev: $(VENV)/bin/python pyproject.toml

@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import budgets
+import examples  # noqa: F401  its profiles
 import pytest
 import randomness  # before the package
-from hypothesis import HealthCheck, settings
 from soak import rotated
 
 from zealous.study.report import style
@@ -35,14 +36,6 @@ class Ran(NamedTuple):
 
 
 Run = Callable[..., Ran]
-
-# A sound program fails neither because a new example was found, which `make soak` looks for, nor
-# because the machine is busy.
-settings.register_profile(
-    "free", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
-)
-settings.register_profile("fixed", settings.get_profile("free"), derandomize=True)
-settings.load_profile("fixed")
 
 # Tests that share what takes long to start run in one process.
 _TOGETHER = {
@@ -71,6 +64,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--times", type=int, default=1, help="run each test so often, each with its own"
     )
     parser.addoption("--begin", default="0", help="a hash, which says with which test to begin")
+    parser.addoption("--quick", action="store_true", help="leave out tests that run programs")
     parser.addoption("--tell", metavar="FILE", help="append each outcome, as soon as it is known")
     parser.addoption(
         "--write-golden", action="store_true", help="write the files of tests/golden anew"
@@ -78,6 +72,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(budgets.Timer())
     path = config.getoption("--tell")
     if path and not hasattr(config, "workerinput"):  # what workers do is told by who began them
         config.pluginmanager.register(_Outcomes(Path(path)))
@@ -95,8 +90,16 @@ class _Outcomes:
                 file.write(f"{report.outcome} {report.nodeid}\n")
 
 
+# A test that asks for one of these runs programs.
+_PROGRAMS = {"run", "commands", "forks"}
+
+
 @pytest.hookimpl(trylast=True)  # of those that are selected
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--quick"):
+        slow = {item for item in items if _PROGRAMS & set(getattr(item, "fixturenames", ()))}
+        config.hook.pytest_deselected(items=list(slow))
+        items[:] = [item for item in items if item not in slow]
     items[:] = rotated(items, config.getoption("--begin"))
 
 
@@ -199,8 +202,9 @@ def forks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
 
 @pytest.fixture(scope="session")
 def commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
-    """Forks that have loaded the command too."""
-    made = Forks(tmp_path_factory.mktemp("commands"), *LIBRARIES, "zealous.cli")
+    """Forks that have loaded the most used commands too."""
+    modules = (f"zealous.cli.{name}" for name in ("publish", "verify", "study.compare"))
+    made = Forks(tmp_path_factory.mktemp("commands"), *LIBRARIES, *modules)
     yield made
     made.close()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import get_args
@@ -11,10 +10,12 @@ from typing import get_args
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
-from oracle import Entry, Item, md5_place, md5_rank
+from oracle import Entry, md5_place, md5_rank
 from oracle import histogram as expected
+from search_entries import counted, entries, write
 
 import zealous as z
 from zealous.counting.bound import Select
@@ -24,7 +25,7 @@ from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
 from zealous.errors import LogError
 from zealous.items import Kind
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 
 KINDS: dict[str, Callable[[int], Kind]] = {
     "queries": z.queries,
@@ -35,20 +36,6 @@ KINDS: dict[str, Callable[[int], Kind]] = {
 }
 SELECTS: tuple[Select, ...] = get_args(Select)
 
-# Letters whose case the engine and Python both know, blanks, marks, scripts without blanks.
-ALPHABET = "abA Bé\u0301ñ ß日本ก\u0e33 \t\u00a0\u3000-'\"=\\%_🙂١"
-texts = st.text(ALPHABET, max_size=6)
-entries = st.lists(
-    st.builds(
-        Entry,
-        user=st.sampled_from(["u1", "u2", "u3", "U3", "7", "", " "]),
-        query=texts,
-        time=st.none() | st.integers(0, 6).map(lambda t: t * 700),
-        urls=st.lists(st.sampled_from(["a", "b", " a", "", "c d"]), max_size=3).map(tuple),
-    ),
-    max_size=14,
-)
-
 
 @pytest.fixture(scope="module")
 def engine() -> Iterator[DuckDB]:
@@ -56,47 +43,9 @@ def engine() -> Iterator[DuckDB]:
         yield engine
 
 
-def write(path: Path, rows: list[Entry]) -> Path:
-    table = pa.table(
-        {
-            "user": pa.array([row.user for row in rows], pa.string()),
-            "query": pa.array([row.query for row in rows], pa.string()),
-            "time": pa.array(
-                [None if row.time is None else row.time * 10**6 for row in rows],
-                pa.timestamp("us"),
-            ),
-            "urls": pa.array([list(row.urls) for row in rows], pa.list_(pa.string())),
-        }
-    )
-    pq.write_table(table, path)
-    return path
-
-
-def counted(
-    engine: DuckDB,
-    path: Path,
-    kind: Kind,
-    *,
-    m: int,
-    select: Select = "random",
-    key: int = 5,
-    columns: z.Columns | None = None,
-) -> Counter[Item]:
-    source = open_log(z.read_log(path, columns=columns), engine, kind.extra())
-    found: Counter[Item] = Counter()
-    batches = histogram(kind, source, bound=m, at_least=1, select=select, key=key)
-    for batch in batches:
-        for row in batch.to_pylist():
-            count = row.pop("count")
-            item = tuple(row.values())
-            assert item not in found
-            found[item] = count
-    return found
-
-
 @pytest.mark.parametrize("select", SELECTS)
 @pytest.mark.parametrize("name", KINDS)
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(rows=entries, m=st.integers(1, 3), key=st.integers(0, 2**64 - 1))
 def test_same_as_the_oracle(
     name: str, select: Select, rows: list[Entry], m: int, key: int, tmp_path_factory, engine
@@ -109,7 +58,7 @@ def test_same_as_the_oracle(
     assert found == expected(name, rows, m, select, key)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     held=st.lists(st.tuples(st.integers(1, 3), st.integers(0, 30)), max_size=60),
     m=st.integers(1, 6),
@@ -133,7 +82,7 @@ def test_looking_ahead_changes_nothing(
         assert ahead == counted(engine, path, z.queries(m), m=m)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(ranks=st.lists(st.integers(0, 2**64 - 1) | st.sampled_from([0, 2**64 - 1]), min_size=2))
 def test_a_place_never_falls_as_the_rank_rises(ranks: list[int], engine) -> None:
     near = {min(max(rank + step, 0), 2**64 - 1) for rank in ranks for step in (-1, 0, 1)}

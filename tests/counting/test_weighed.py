@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from examples import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from oracle import md5_place
@@ -37,14 +38,14 @@ from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
 from zealous.errors import UsageError
 from zealous.items import Kind
-from zealous.logs.source import Source, open_log
+from zealous.logs.open_log import open_log
+from zealous.logs.source import Source
 from zealous.privacy.accounting.rounds import WEIGHT, weight
 
 SELECTS = ("random", "first", "frequent")
 KEY = 2**64 - 5
-quick = settings(
-    max_examples=20,
-    deadline=None,
+few = settings(
+    examples(20),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 
@@ -66,7 +67,7 @@ def counter(source: Source, kind: Kind, select: Select = "random") -> Any:
 
 
 @pytest.mark.parametrize("name", KINDS)
-@quick
+@few
 @given(data=st.data(), rows=logs, select=st.sampled_from(SELECTS), ahead=st.booleans())
 def test_same_as_the_oracle(
     name: str,
@@ -103,7 +104,7 @@ def test_many_users(
 
 
 @pytest.mark.parametrize("name", KINDS)
-@quick
+@few
 @given(data=st.data(), rows=logs, bound=st.integers(1, 4), select=st.sampled_from(SELECTS))
 def test_nobody_gives_more_than_she_may(
     name: str,

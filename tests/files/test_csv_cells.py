@@ -10,7 +10,8 @@ import sys
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from zealous.files import csv_cells as sheet
@@ -47,7 +48,7 @@ characters = st.sampled_from("ab=+-@＝－,;\"'\t\r\n \u00a0\u3000\x1c\x85\0é�
 texts = st.none() | st.text(characters, max_size=5)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     rows=st.lists(st.tuples(texts, texts, st.none() | st.integers(-(2**63), 2**63 - 1))),
     names=st.lists(st.text(characters, max_size=3), min_size=3, max_size=3, unique=True),

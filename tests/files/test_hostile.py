@@ -22,7 +22,7 @@ from zealous.engines.duckdb import DuckDB
 from zealous.items import Kind
 
 GOAL = z.Indistinguishability(epsilon=10, delta="1e-6", neighbors="add-remove")
-BYTES, SMALL = 10**9, 4 * 10**7
+BYTES, SMALL = 10**9, 10**7
 BLOCK = 10**6  # bytes of lines, which are written again and again with another number
 NAMES = ["user", "query", "time"]
 QUERIES, KEYWORDS = z.queries(items_per_user=2), z.keywords(items_per_user=2)

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from sets_oracle import Published, candidates, parts, possible, table
 
@@ -60,7 +61,7 @@ def released(draw: Any, family: str) -> list[Published]:
 
 
 @pytest.mark.parametrize("family", GROW)
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(data=st.data(), most=st.sampled_from([MOST, MOST, 0, 1, 2, 5, 12]))
 def test_all_that_can_be_made(family: str, data: Any, most: int) -> None:
     levels = data.draw(released(family))
@@ -78,7 +79,7 @@ def test_all_that_can_be_made(family: str, data: Any, most: int) -> None:
 
 
 @pytest.mark.parametrize("family", GROW)
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(data=st.data())
 def test_tables_in_which_parts_are_missing(family: str, data: Any) -> None:
     """No release is such; still nothing is made of what is not there."""
@@ -96,7 +97,7 @@ def test_tables_in_which_parts_are_missing(family: str, data: Any) -> None:
 
 
 @pytest.mark.parametrize("family", GROW)
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(data=st.data(), most=st.sampled_from([MOST, 7]), seed=st.integers(0, 99))
 def test_the_order_of_the_rows_changes_nothing(
     family: str, data: Any, most: int, seed: int
@@ -113,7 +114,7 @@ def test_the_order_of_the_rows_changes_nothing(
 
 
 @pytest.mark.parametrize("family", GROW)
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(data=st.data(), most=st.sampled_from([MOST, 9]))
 def test_places_are_those_of_the_candidates(family: str, data: Any, most: int) -> None:
     grown = GROW[family](tables(data.draw(released(family))), most)
@@ -130,7 +131,7 @@ def test_places_are_those_of_the_candidates(family: str, data: Any, most: int) -
 
 
 @pytest.mark.parametrize("family", GROW)
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(data=st.data(), most=st.sampled_from([MOST, 9]))
 def test_the_tables_for_the_engine(family: str, data: Any, most: int) -> None:
     """By them a set is found thing by thing: (place, next thing) is the next place."""
@@ -219,7 +220,7 @@ def test_numbers_do_not_run_over() -> None:
     assert place_of(np.array([], np.int64), np.array([3, 4])).tolist() == [-1, -1]
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(data=st.data(), count=st.integers(-6, 6))
 def test_those_that_can_be_above_a_count(data: Any, count: int) -> None:
     """As their parts were published, or as single things were counted again."""

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from oracle import Entry, Item, occurrences, words
-from test_histogram import counted, entries, write
+from search_entries import counted, entries, write
 
 import zealous as z
 from zealous.cli.publish import publish
@@ -97,7 +98,7 @@ logs = st.lists(
 )
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(rows=logs | entries)
 def test_same_as_the_oracle(rows: list[Entry], tmp_path_factory, engine: DuckDB) -> None:
     folder = tmp_path_factory.mktemp("log")
@@ -108,7 +109,7 @@ def test_same_as_the_oracle(rows: list[Entry], tmp_path_factory, engine: DuckDB)
     assert found == other
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(rows=logs, own=logs, m=st.integers(1, 2))
 def test_one_user_moves_only_her_own(rows, own, m, tmp_path_factory, engine: DuckDB) -> None:
     """With and without one user: at most m counts differ, each by one, none falls."""

@@ -41,7 +41,8 @@ from zealous.errors import UsageError
 from zealous.items import Kind, grown, named, tail
 from zealous.items.grown import Grown
 from zealous.items.rare_queries import Hours, Lengths, Ngrams, Prefixes, Scripts
-from zealous.logs.source import Source, open_log
+from zealous.logs.open_log import open_log
+from zealous.logs.source import Source
 from zealous.mechanisms.choose import MECHANISMS
 from zealous.noise import DiscreteLaplace
 
@@ -64,7 +65,7 @@ def opened(engine: DuckDB, folder: Path, entries: Sequence[Entry], **how: Any) -
 
 
 def after(name: str, tables: Tables) -> Kind:
-    return KINDS[name].after(as_arrow(tables))
+    return KINDS[name].with_inputs(as_arrow(tables))
 
 
 def counted(
@@ -408,7 +409,7 @@ def test_noise_goes_on_all_that_there_can_be(
     size = len(known)
     mechanism: Any = MECHANISMS[kind.usual()]
     made = mechanism(items_per_user=kind.items_per_user, scale=Fraction(1, 4))
-    made = made.using(known)
+    made = made.with_inputs(known)
     somebody = [Entry("u", "q", 0)]
     for each, rows in ((source, entries), (opened(engine, tmp_path, somebody), somebody)):
 

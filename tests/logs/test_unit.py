@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import random
-import re
 from collections import defaultdict
 from collections.abc import Iterator
 from datetime import date, datetime, timedelta
@@ -14,17 +13,19 @@ from typing import Any, cast, get_args
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
+from units import PAIRS, check_one_to_one
 
 import zealous as z
 from zealous.counting.histogram import histogram
 from zealous.engines.duckdb import DuckDB
-from zealous.engines.engine import Engine
 from zealous.engines.sql import Step
 from zealous.errors import UsageError
 from zealous.logs.log import Cleaning
-from zealous.logs.source import count_users, open_log
+from zealous.logs.open_log import open_log
+from zealous.logs.source import count_users
 from zealous.privacy.guarantee import UNITS, Unit
 from zealous.privacy.period import Period
 
@@ -95,7 +96,7 @@ def expected(found: list[Row], unit: Unit, session: bool) -> dict[str, int]:
 
 @pytest.mark.parametrize("session", [True, False])
 @pytest.mark.parametrize("unit", get_args(Unit))
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(found=rows)
 def test_counts_units(
     engine: DuckDB,
@@ -138,56 +139,13 @@ ids = st.text(st.sampled_from("1 :-a0\u0301"), min_size=1, max_size=4) | st.samp
 dates = st.datetimes(datetime(1, 1, 1), datetime(9998, 12, 31)).map(lambda at: at.replace(hour=1))
 
 
-def check_one_to_one(
-    engine: Engine, pairs: list[Any], unit: Unit, path: Path, read: Any = z.read_log
-) -> None:
-    """Rows have the same unit if and only if their user and their session, or day, are the same."""
-    users, others = zip(*pairs, strict=True)
-    role, kind = "time", pa.timestamp("us")
-    if isinstance(others[0], str):
-        role, kind = "session", pa.string()
-    numbers = [str(number) for number in range(len(pairs))]
-    table = {"user": pa.array(users), role: pa.array(others, kind), "query": numbers}
-    pq.write_table(pa.table(table), path)
-    source = open_log(read(path), engine, unit=unit)
-    step = Step("names", "select query, user from entries")
-    names = dict(engine.rows([*source.entries, step]))
-    found: dict[Any, Any] = {}
-    for number, (user, other) in zip(numbers, pairs, strict=True):
-        last = other.date() if unit == "user-day" else other
-        pair = tuple(re.sub(r"^(\d+)[.]0$", r"\1", str(each).strip(" ")) for each in (user, last))
-        if all(pair):
-            assert found.setdefault(pair, names[number]) == names[number]
-        else:
-            assert number not in names
-    assert len(set(found.values())) == len(found)
-
-
-USERS = [*map("".join, itertools.product("1: a", repeat=2)), "1", "a", "11", "1:a", "2:a1"]
-MOMENTS = [datetime(year, 3, 1, hour) for year in (1, 999, 1969, 2026, 9998) for hour in (1, 9)]
-USERS += [f"a {each:%Y-%m-%d}" for each in MOMENTS]
-USERS += ["a -17", "a 1772319600000000", "a 17723196000000001", "a1"]
-# Times of which one has the digits of the other, but for the first, which an id may end with.
-BEGUN = [datetime(1970, 1, 1) + timedelta(seconds=number) for number in (1772319600, 772319600)]
-PAIRS: dict[str, tuple[Unit, list[Any]]] = {
-    "sessions": ("session", [*itertools.product(USERS, [*USERS, " a", "a "])]),
-    "numbers": (
-        "session",
-        [*itertools.product(range(-9, 130), ["0", "1", "11", "129", ":1"])],
-    ),
-    "days": ("user-day", [*itertools.product(USERS, MOMENTS)]),
-    "numbers and days": ("user-day", [*itertools.product([1, 12, -1, 2026], MOMENTS)]),
-    "cut by time": ("session", [*itertools.product(USERS, [*MOMENTS, *BEGUN])]),
-}
-
-
 @pytest.mark.parametrize("which", PAIRS)
 def test_names_of_units_are_one_to_one(engine: DuckDB, tmp_path: Path, which: str) -> None:
     unit, pairs = PAIRS[which]
     check_one_to_one(engine, pairs, unit, tmp_path / "l.parquet")
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(
     pairs=st.lists(st.tuples(ids, ids), min_size=1, max_size=30)
     | st.lists(st.tuples(ids, dates), min_size=1, max_size=30)

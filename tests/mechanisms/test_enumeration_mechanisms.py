@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from scipy.stats import dlaplace
-from test_enumeration import NEIGHBORS, Counts, World, histories, neighborhoods
+from tiny_worlds import NEIGHBORS, Counts, World, histories, merged, neighborhoods
 
 from zealous.mechanisms import Gaussian, Laplace, Selection
 from zealous.mechanisms.thresholds import Thresholds
@@ -87,16 +87,6 @@ def steps(world: World, high: int) -> frozenset[Step]:
             moved = zip(counts, other, base, strict=True)
             found.add(tuple(sorted((a + more, b + more) for a, b, more in moved if a != b)))
     return frozenset(found)
-
-
-def merged(one: Law, other: Law) -> tuple[Law, Law]:
-    """Outputs of the same likelihood ratio as one output, which loses nothing."""
-    odds = np.round(one[one + other > 0] / (one + other)[one + other > 0], 12)
-    _, place = np.unique(odds, return_inverse=True)
-    return (
-        np.bincount(place, one[one + other > 0]).astype(np.float64),
-        np.bincount(place, other[one + other > 0]).astype(np.float64),
-    )
 
 
 def excess(pairs: Iterable[tuple[Law, Law]], epsilon: float) -> float:

@@ -31,14 +31,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pytest
 from scipy.stats import dlaplace
-from test_enumeration import NEIGHBORS, bad
-from test_enumeration_mechanisms import merged
+from tiny_worlds import NEIGHBORS, bad, merged
 
 from zealous.counting.histogram import histogram
 from zealous.engines.duckdb import DuckDB
 from zealous.items import Kind, itemsets, sequences, tail
 from zealous.logs.log import Columns, read_log
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 from zealous.mechanisms.choose import choose
 from zealous.mechanisms.listed import Listed
 from zealous.mechanisms.of_smaller import OfSmaller, OfSmallerGaussian
@@ -111,8 +110,8 @@ class _Given:
 
     table: pa.Table
 
-    def using(self, known: Any) -> _Given:
-        del known
+    def with_inputs(self, listed: Any, released: Any) -> _Given:
+        del listed, released
         return self
 
     def release(self, count: Any, random_bytes: Any) -> list[pa.RecordBatch]:
@@ -395,11 +394,11 @@ def all_counted(folder: Path, without: str) -> dict[str, dict[tuple[str, ...], i
     with DuckDB() as engine, loud:
         source = open_log(read_log(path), engine, ["item", "basket"])
         for name, kind in _kinds().items():
-            kind = kind.after(_released()) if kind.builds_on() else kind
+            kind = kind.with_inputs(_released()) if kind.builds_on() else kind
             drawn_by, _ = choose(None, goal, kind.items_per_user, None, kind.usual())
             mechanism, known = drawn_by.calibrated(goal, kind.items_per_user), kind.known()
             if known is not None:
-                mechanism = mechanism.using(known)
+                mechanism = mechanism.with_inputs(known)
             count: Any = partial(histogram, kind, source, select="random", key=3)
             batches = map(kind.published, mechanism.release(count, os.urandom))
             rows = [row for batch in batches for row in zip(*_lists(batch), strict=True)]

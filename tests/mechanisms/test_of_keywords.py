@@ -15,7 +15,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import zealous as z
@@ -24,7 +25,7 @@ from zealous.counting.histogram import histogram
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import UsageError
 from zealous.logs.log import read_log
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 from zealous.mechanisms.of_keywords import MOST_WORDS, OfKeywords, SpelledQueries
 from zealous.planning.plan import plan
 
@@ -103,7 +104,7 @@ def test_the_mechanism_refuses_what_was_not_planned_here() -> None:
     """Whoever calls it: no noise is drawn for such keywords."""
     for words in (["new", "york", "new york"], ["a", "b", "a"]):
         table = pa.table({"keyword": words, "count": [9] * len(words)})
-        mechanism = OfKeywords.calibrated(GOAL, 1).after(table)
+        mechanism = OfKeywords.calibrated(GOAL, 1).with_inputs(released={"keywords": table})
         told = ""
         try:
             mechanism.release(lambda **_: [])
@@ -125,7 +126,7 @@ def engine() -> Any:
 
 
 @given(queries=st.lists(st.text(st.sampled_from(LETTERS), max_size=9), min_size=1, max_size=12))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_what_counts_is_what_the_places_spell(
     queries: list[str], engine: Any, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

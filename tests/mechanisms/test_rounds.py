@@ -15,7 +15,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from counting import COLUMNS, Counting, listed, published, table
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -23,7 +24,7 @@ import zealous as z
 from zealous.counting.histogram import histogram
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import UsageError
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 from zealous.mechanisms.prior import Prior
 from zealous.mechanisms.rounds import Rounds, SetUnion, Sips
 from zealous.noise import seeded_bytes
@@ -58,7 +59,7 @@ mechanisms = made(st.sampled_from(ALL)) | made(st.just(Prior), prior=priors)
 
 
 @given(logs, mechanisms, st.integers(0, 10**6))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_what_is_published_was_given_and_what_was_found_is_published_once(
     log: dict[str, frozenset[str]], mechanism: Rounds, seed: int
 ) -> None:
@@ -78,7 +79,7 @@ def test_what_is_published_was_given_and_what_was_found_is_published_once(
 
 
 @given(logs, histories, mechanisms, st.integers(0, 10**6))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_one_user_moves_no_weights_and_counts_by_more_than_is_proved(
     log: dict[str, frozenset[str]], other: frozenset[str], mechanism: Rounds, seed: int
 ) -> None:

@@ -13,8 +13,8 @@ from typing import Any, get_args
 import numpy as np
 import pyarrow as pa
 import pytest
+from noise_statistics import REJECT
 from scipy import stats
-from test_noise import REJECT
 
 from zealous.errors import UsageError
 from zealous.mechanisms import Laplace, Selection, Zealous

@@ -10,17 +10,20 @@ import numpy as np
 import numpy.typing as npt
 import opendp.prelude as dp
 import pytest
+from noise_statistics import (
+    DRAWS,
+    REJECT,
+    UNSEEDED,
+    Ints,
+    counts,
+    p_value_alike,
+    p_value_exact,
+    p_value_independent,
+)
 from scipy import stats
 
 from zealous.errors import Refused, UsageError
 from zealous.noise import DiscreteLaplace, seeded_bytes, uniform
-
-Ints = npt.NDArray[np.int64]
-
-# Below this p-value a statistical test rejects. Most are seeded and never fail by chance; the three
-# that compare unseeded draws, OpenDP's and ours, do so in about 3 of a million runs.
-REJECT = 1e-6
-DRAWS = 200_000
 
 # Numerators that need words of 8, 8, 8, 16, 32 and 64 bits.
 SCALES = [
@@ -53,29 +56,10 @@ def reach_of(scale: Fraction, draws: int) -> int:
     return reach
 
 
-def counts(sample: Ints, reach: int) -> npt.NDArray[np.int64]:
-    return np.bincount(np.clip(sample, -reach, reach) + reach, minlength=2 * reach + 1)
-
-
 def p_value(sample: Ints, scale: Fraction) -> float:
     reach = reach_of(scale, sample.size)
     expected = probabilities(scale, reach) * sample.size
     return float(stats.chisquare(counts(sample, reach), expected).pvalue)
-
-
-def p_value_alike(one: Ints, other: Ints, reach: int) -> float:
-    table = np.stack([counts(one, reach), counts(other, reach)])
-    return float(stats.chi2_contingency(table[:, table.sum(axis=0) > 0]).pvalue)
-
-
-def p_value_exact(found: npt.NDArray[np.int64], right: npt.NDArray[np.float64]) -> float:
-    """That one of these numbers is so far from what its chance says: binomial, and of them all.
-
-    A p-value of chi-square is right where it is not small; this one is never too small.
-    """
-    draws = found.sum()
-    tails = [stats.binom.cdf(found, draws, right), stats.binom.sf(found - 1, draws, right)]
-    return min(1.0, float(2 * right.size * np.min(tails)))
 
 
 # The distribution
@@ -179,13 +163,6 @@ def test_the_tail_is_not_cut() -> None:
 # Independence
 
 
-def p_value_independent(one: Ints, other: Ints, reach: int = 4) -> float:
-    table = np.zeros((2 * reach + 1, 2 * reach + 1))
-    rows, columns = (np.clip(values, -reach, reach) + reach for values in (one, other))
-    np.add.at(table, (rows, columns), 1)
-    return float(stats.chi2_contingency(table[table.any(axis=1)][:, table.any(axis=0)]).pvalue)
-
-
 def test_draws_are_independent_of_their_position_and_neighbour() -> None:
     sample = draw(Fraction(2))
     sorted_in_threes = np.sort(sample[: sample.size // 3 * 3].reshape(-1, 3)).ravel()
@@ -244,9 +221,6 @@ def test_unseeded_runs_differ_and_seeded_runs_repeat() -> None:
     assert (draw(Fraction(5), 100, seed=1) != draw(Fraction(5), 100, seed=2)).any()
     source = seeded_bytes(1)
     assert (law.sample(100, source) != law.sample(100, source)).any()
-
-
-UNSEEDED = 1e-9
 
 
 def p_value_of_levels(sample: Ints) -> float:

@@ -7,8 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import opendp.prelude as dp
 import pytest
-from scipy import stats
-from test_noise import (
+from noise_statistics import (
     DRAWS,
     REJECT,
     UNSEEDED,
@@ -17,6 +16,7 @@ from test_noise import (
     p_value_exact,
     p_value_independent,
 )
+from scipy import stats
 
 from zealous.errors import Refused, UsageError
 from zealous.noise import DiscreteGaussian, gaussian, seeded_bytes, uniform

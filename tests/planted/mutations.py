@@ -181,7 +181,7 @@ MUTATIONS = [
         "missing ids pooled",
         WHOLE,
         "users are counted",
-        (Change("logs/source.py", "where = [_present(user, kind)]", 'where = ["true"]'),),
+        (Change("logs/open_log.py", "where = [is_present(user, kind)]", 'where = ["true"]'),),
     ),
     Mutation(
         "tau' truncated instead of rounded up",
@@ -386,12 +386,12 @@ MUTATIONS = [
         "noise from the published key",
         SMALL,
         "same key",
-        (Change("release/publish.py", "_noise(seed, number),", "_noise(key, number),"),),
+        (Change("release/publish.py", "_noise(seed, number))", "_noise(key, number))"),),
     ),
     Mutation(
         "each entry a user-day of its own",
         DAYS,
         "10 m items",
-        (Change("logs/source.py", "' ' || time::date::varchar", "' ' || time::varchar"),),
+        (Change("logs/sessions.py", "' ' || time::date::varchar", "' ' || time::varchar"),),
     ),
 ]

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_enumeration import (
+from tiny_worlds import (
     Counts,
     Law,
     Parameters,

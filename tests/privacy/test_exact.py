@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom, dlaplace
-from test_enumeration import (
+from tiny_worlds import (
     Parameters,
     World,
     add,

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import assume, given, settings
+from examples import examples
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import signal, stats
 
@@ -210,7 +211,7 @@ def above(scale: int, least: int) -> float:
     scale=st.integers(100, 3000),
     deviations=st.floats(1, 9, allow_nan=False),
 )
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_exposure_is_the_worst_of_all_ways_to_give(
     bound: int, scale: int, deviations: float
 ) -> None:

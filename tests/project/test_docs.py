@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from conftest import COMMAND, Forks
+from pages import blocks
 from paths import ROOT
 
 from zealous.study.grid.study import Study, read_study
@@ -27,10 +28,6 @@ methods = ["k-query"]
 draws = 1
 substituted = 1000
 """
-
-
-def blocks(path: Path, language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", path.read_text(), re.DOTALL)
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +48,7 @@ def test_the_readme_runs_from_top_to_bottom(folder: Path, commands: Forks) -> No
         if program == "zealous":
             if arguments[0] == "generate":
                 arguments[arguments.index("--users") + 1] = FEW
-            if arguments[0] == "compare":  # the whole grid takes minutes
+            if arguments[:2] == ["study", "compare"]:  # the whole grid takes minutes
                 (folder / "small.toml").write_text(SMALL_STUDY)
                 arguments += ["--study", "small.toml"]
             done = commands(COMMAND, *arguments, folder=folder, timeout=600)

@@ -391,6 +391,7 @@ def test_wrong_usage(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 # A real table
 
 
+@pytest.mark.soak
 @pytest.mark.real
 @pytest.mark.parametrize("family", FAMILIES)
 def test_diagnoses(family: str, publish: Publish, real: Path, tmp_path: Path) -> None:

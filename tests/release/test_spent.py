@@ -235,14 +235,14 @@ def test_who_does_not_listen_ends_no_run(drinks: Path) -> None:
     "redirected",
     [
         "2>&1 | head -n 1",
-        "2>&1 | true",
+        pytest.param("2>&1 | true", marks=pytest.mark.soak),
         "| true",
         "2> /dev/full",
         "> /dev/full",
-        ">&- 2>&-",
+        pytest.param(">&- 2>&-", marks=pytest.mark.soak),
         "--json >&-",
-        "--json > /dev/full",
-        "--json 2>&-",
+        pytest.param("--json > /dev/full", marks=pytest.mark.soak),
+        pytest.param("--json 2>&-", marks=pytest.mark.soak),
         "<&- >&- 2>&-",
     ],
 )

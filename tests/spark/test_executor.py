@@ -23,7 +23,7 @@ from zealous.engines.executor import Through
 from zealous.engines.spark import Spark
 from zealous.engines.sql import Step
 from zealous.errors import ZealousError
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 from zealous.mechanisms import Zealous
 
 pytest_plugins = ("spark",)

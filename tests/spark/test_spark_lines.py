@@ -10,8 +10,8 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from line_formats import FORMATS, NASTY, USERS, packed
 from spark import SPARK, Engines, read
-from test_lines import FORMATS, NASTY, USERS, packed
 from turns import in_turn
 
 from zealous.engines.engine import Engine
@@ -21,7 +21,7 @@ from zealous.engines.sql import Step
 from zealous.errors import LogError
 from zealous.files import lines
 from zealous.files.lines import Layout
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 
 pytest_plugins = ("spark",)
 pytestmark = SPARK

@@ -14,18 +14,18 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from oracle import md5_place
-from spark import SPARK, Engines, read
-from test_unit import PAIRS, check_one_to_one
+from spark import SPARK, Engines, md5_rank, read
 from turns import in_turn
+from units import PAIRS, check_one_to_one
 from wide_oracle import Entry, Item, expected, known, logs
 
 import zealous as z
 from zealous import Spark
 from zealous.counting.histogram import histogram
-from zealous.engines.engine import Engine
-from zealous.engines.sql import Step, identifier
+from zealous.engines.sql import Step
 from zealous.items import Kind
-from zealous.logs.source import Source, open_log
+from zealous.logs.open_log import open_log
+from zealous.logs.source import Source
 from zealous.privacy.period import Period
 
 pytest_plugins = ("spark",)
@@ -74,10 +74,6 @@ def path(many: list[Entry], tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("parity") / "log.parquet"
     pq.write_table(pa.table(columns), path)
     return path
-
-
-def md5_rank(_: Engine, key: int, columns: Sequence[str]) -> str:
-    return f"md5('{key}|' || " + " || '|' || ".join(map(identifier, columns)) + ")"
 
 
 def counted(source: Source, kind: Kind, **how: Any) -> Counter[Item]:

@@ -18,7 +18,7 @@ from zealous.counting.histogram import histogram
 from zealous.engines.spark import OnCluster, Spark
 from zealous.errors import LogError, Refused, UsageError, ZealousError
 from zealous.logs.log import PRESETS
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 from zealous.verify.verify import verify
 
 pytest_plugins = ("spark",)

@@ -11,16 +11,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from oracle import md5_place
-from spark import SPARK, Engines, read
+from spark import SPARK, Engines, md5_rank, read
 from tail_oracle import FACTS, NAMES, Entry, as_arrow, expected, many, published, write
-from test_spark_parity import md5_rank
 from turns import in_turn
 
 from zealous.counting.histogram import histogram
 from zealous.engines.engine import Engine
 from zealous.engines.sql import Step
 from zealous.items import tail
-from zealous.logs.source import Source, open_log
+from zealous.logs.open_log import open_log
+from zealous.logs.source import Source
 
 pytest_plugins = ("spark",)
 pytestmark = SPARK
@@ -40,7 +40,7 @@ def path(entries: list[Entry], tmp_path_factory: pytest.TempPathFactory) -> Path
 
 
 def counted(source: Source, name: str, tables: Any, **how: Any) -> Counter[str]:
-    kind = KINDS[name].after(as_arrow(tables))
+    kind = KINDS[name].with_inputs(as_arrow(tables))
     known = kind.known()
     if isinstance(known, pa.Table):
         how["only"] = known
@@ -77,7 +77,7 @@ def test_same_as_the_oracle(
 def values(engine: Engine, path: Path, name: str) -> dict[str, str]:
     """The fact of each query, where each is of another user."""
     source = open_log(read(engine, path), engine)
-    steps = KINDS[name].after(as_arrow(NOBODY)).steps(source)
+    steps = KINDS[name].with_inputs(as_arrow(NOBODY)).steps(source)
     last = Step("told", "select user, value from items")
     return dict(engine.rows([*source.entries, *steps, last]))
 

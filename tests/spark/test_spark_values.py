@@ -20,7 +20,7 @@ from zealous.engines.engine import Engine
 from zealous.engines.sql import Step
 from zealous.errors import UsageError
 from zealous.items import has_word, tidy, visible, words
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 
 pytest_plugins = ("spark",)
 pytestmark = SPARK

@@ -39,7 +39,8 @@ from zealous.engines.sql import Step
 from zealous.errors import ZealousError
 from zealous.items import Kind
 from zealous.logs.log import Log
-from zealous.logs.source import Source, open_log
+from zealous.logs.open_log import open_log
+from zealous.logs.source import Source
 from zealous.verify.verify import verify
 
 pytest_plugins = ("spark",)

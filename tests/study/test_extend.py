@@ -9,8 +9,8 @@ from pathlib import Path
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
+from pages import blocks
 from paths import ROOT
-from test_docs import blocks
 
 from zealous.audit.audit import audit_mechanism
 from zealous.privacy.guarantee import Indistinguishability
@@ -28,7 +28,7 @@ def test_it_takes_forty_lines() -> None:
 @pytest.fixture(scope="module")
 def said(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     folder = tmp_path_factory.mktemp("extended")
-    generate(folder / "log.parquet", users=8_000, seed=1)
+    generate(folder / "log.parquet", users=2_000, seed=1)
     (folder / "page.py").write_text(PROGRAM)
     done = subprocess.run(
         [sys.executable, "-W", "error", "page.py"],

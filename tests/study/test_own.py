@@ -21,6 +21,7 @@ import pyarrow as pa
 import pytest
 
 import zealous as z
+from zealous import study
 from zealous.errors import UsageError, ZealousError
 from zealous.privacy.calibrate import calibrate
 from zealous.privacy.guarantee import Guarantee
@@ -30,7 +31,6 @@ from zealous.study.grid.run import Grid, measure_apart
 from zealous.study.grid.second_process import second_process
 from zealous.study.grid.study import Study, read_study
 from zealous.study.grid.workspace import Workspace
-from zealous.study.measures import measured
 from zealous.study.measures.measured import BUILT_IN, Measured
 from zealous.study.measures.statistics import Statistics
 from zealous.study.releases.original import Original
@@ -276,7 +276,7 @@ def test_measures_are_told_apart_by_name() -> None:
 def test_every_name_of_ours_is_known() -> None:
     """All that the program's own measures are called, as its source says."""
     written = set()
-    for path in Path(measured.__file__).parent.glob("*.py"):
+    for path in Path(study.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Measured":
                 first = node.args[0]

@@ -25,7 +25,7 @@ from zealous.counting.histogram import histogram
 from zealous.engines.engine import Counted
 from zealous.items import named
 from zealous.logs.log import Log
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 
 
 class Spark(z.Spark):

@@ -35,12 +35,14 @@ class Part(NamedTuple):
         options: Which tests, and how, as options of pytest.
         minutes: After which it is ended, so that others have their turn.
         may_be_empty: Whether it is in order that no test is selected.
+        program: What takes the options: pytest, or what runs it.
     """
 
     name: str
     options: tuple[str, ...]
     minutes: float
     may_be_empty: bool = False
+    program: tuple[str, ...] = ("-m", "pytest", "-n", "2")
 
 
 class Result(NamedTuple):
@@ -75,6 +77,7 @@ PARTS = (
     Part("verdicts", ("-m", _DRAWN, "-k", _AUDITS, "--times", "20"), 6),
     Part("examples", ("-m", "hypothesis", "--hypothesis-profile=free"), 8),
     Part("noise", ("-m", "not soak and not spark", "--stream", "{commit}"), 15),
+    Part("coverage", (), 15, program=("tests/support/coverage_floor.py",)),
 )
 
 
@@ -171,7 +174,7 @@ def main() -> int:
         options = [option.format(commit=commit) for option in part.options]
         # As one argument each: a file that stands alone would be taken for a test.
         options += [f"--begin={commit}", f"--tell={told}"]
-        return [sys.executable, "-m", "pytest", "-n", "2", *options]
+        return [sys.executable, *part.program, *options]
 
     results = soak(rotated(chosen(asked.parts), commit), asked.minutes, command)
     print(f"\ncommit {commit[:12]}\n{table(results)}")

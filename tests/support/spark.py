@@ -11,7 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from cluster import SWIFT
 from zealous import Spark, read_log
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.engine import Engine
+from zealous.engines.sql import identifier
 from zealous.logs.log import Log
 
 Engines = tuple[DuckDB, Spark]
@@ -82,3 +83,8 @@ def engines(spark: Spark) -> Iterator[Engines]:
 def read(engine: Engine, path: Any, preset: str | None = None, **options: Any) -> Log:
     """The same log for either engine."""
     return read_log(path, preset, engine=engine if isinstance(engine, Spark) else None, **options)
+
+
+def md5_rank(_: Engine, key: int, columns: Sequence[str]) -> str:
+    """SQL of either engine, in place of `rank_key`; the oracle computes the same."""
+    return f"md5('{key}|' || " + " || '|' || ".join(map(identifier, columns)) + ")"

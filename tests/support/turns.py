@@ -54,7 +54,7 @@ def in_turn(
 
 
 def _values(case: Any) -> tuple[Any, ...]:
-    return case if type(case) is tuple else (case,)  # a named tuple is one value
+    return case if type(case) is tuple else (case,)  # not a named one, which is one value
 
 
 def _place(commit: str, name: str) -> str:

@@ -8,7 +8,8 @@ import sys
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from zealous.synthetic import corpus, document_frequencies, words
@@ -42,7 +43,7 @@ def test_it_is_the_same_in_every_process() -> None:
     assert said == f"{frequencies(*keywords).tolist()}\n"
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(keywords=st.lists(st.text(min_size=1), max_size=20))
 def test_a_word_alone_decides_and_has_at_least_one_page(keywords: list[str]) -> None:
     together = frequencies(*keywords)

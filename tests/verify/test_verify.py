@@ -558,15 +558,22 @@ def test_whose_people_they_are_is_the_ledger_s_to_say(people: str | None, tmp_pa
 # A filtered child
 
 
+@pytest.fixture(scope="module")
+def one_family(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a ledger, a parent and its child."""
+    folder = tmp_path_factory.mktemp("family")
+    file = folder / "a.ledger"
+    parent = made(folder, account=Account(ledger=file), period="2026-03").write(folder / "out")
+    review(parent, flag_pii=True, output=folder / "child")
+    assert failed(folder / "child", ledger=file, parent=parent) == {}
+    return folder
+
+
 @pytest.fixture
-def family(tmp_path: Path) -> tuple[Path, Path, Path]:
-    """A ledger, a parent and its child."""
-    file = tmp_path / "a.ledger"
-    parent = made(tmp_path, account=Account(ledger=file), period="2026-03").write(tmp_path / "out")
-    child = review(parent, flag_pii=True, output=tmp_path / "child").directory
-    assert isinstance(child, Path)
-    assert failed(child, ledger=file, parent=parent) == {}
-    return file, parent, child
+def family(one_family: Path, tmp_path: Path) -> tuple[Path, Path, Path]:
+    """A ledger, a parent and its child, to be changed."""
+    shutil.copytree(one_family, tmp_path, dirs_exist_ok=True)
+    return tmp_path / "a.ledger", tmp_path / "out", tmp_path / "child"
 
 
 def old(about: About) -> None:

@@ -9,22 +9,19 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import ClassVar, Self
 
 from zealous.engines.engine import named
 from zealous.engines.sql import Step, identifier, listed, literal
 from zealous.errors import UsageError
+from zealous.items.grown import Grown, sequences
 from zealous.items.kind import Kind
 from zealous.items.searches import Keywords, Queries
 from zealous.items.sets import LAST, PARENT, Coded
 from zealous.items.text import asked, has_word, words
+from zealous.libraries import pa, pc
 from zealous.logs.source import Source
 from zealous.privacy.guarantee import whole
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from zealous.items.grown import Grown
 
 LONGEST = 3  # words of a phrase
 _QUESTION = (
@@ -94,7 +91,7 @@ class Tail(Kind):
                 "neither --by nor --fold-words"
             )
 
-    def after(self, released: Mapping[str, pa.Table]) -> Self:
+    def _knowing(self, released: Mapping[str, pa.Table]) -> Self:
         """The same, knowing which queries were published."""
         return replace(self, queries=released[Queries.label].select(Queries.item))
 
@@ -169,24 +166,17 @@ class Ngrams(Coded, Phrases):
         """The kinds that must have been published before, by name."""
         return (*super().builds_on(), *(_phrases(size) for size in range(1, self.size)))
 
-    def after(self, released: Mapping[str, pa.Table]) -> Self:
+    def _knowing(self, released: Mapping[str, pa.Table]) -> Self:
         """The same, knowing which queries and which shorter phrases were published."""
-        from zealous.items.grown import sequences
-
         shorter = [_by_word(released[_phrases(size)], size) for size in range(1, self.size)]
-        return replace(super().after(released), grown=sequences(shorter))
+        return replace(super()._knowing(released), grown=sequences(shorter))
 
     def texts(self, things: list[pa.Array]) -> list[pa.Array]:
         """The columns of items by their things: words with single spaces between."""
-        import pyarrow.compute as pc
-
         return [pc.binary_join_element_wise(*things, " ")]
 
     def things_of(self, table: pa.Table) -> list[pa.ChunkedArray]:
         """The words of published phrases; one that has more or fewer of them is none."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         spaces = pc.count_substring(table["phrase"], " ")
         none = pa.scalar(None, pa.string())
         whole = pc.if_else(pc.equal(spaces, self.size - 1), table["phrase"], none)
@@ -276,10 +266,10 @@ class Prefixes(Listed, Phrases):
         """Its weight in the budget: what counts is first that a phrase is published."""
         return Fraction(1, 10)
 
-    def after(self, released: Mapping[str, pa.Table]) -> Self:
+    def _knowing(self, released: Mapping[str, pa.Table]) -> Self:
         """The same, knowing which queries and phrases were published."""
         phrases = released[_phrases(self.size)].select([0]).rename_columns(["phrase"])
-        return replace(super().after(released), listed=phrases)
+        return replace(super()._knowing(released), listed=phrases)
 
     def _steps(self, source: Source) -> list[Step]:
         begin = f"array_to_string({_WORDS}[1 : {self.size}], ' ') as phrase"
@@ -316,12 +306,10 @@ class Fact(Listed):
         """Its weight in the budget: little, since everybody counts and few values are there."""
         return Fraction(1, 50)
 
-    def after(self, released: Mapping[str, pa.Table]) -> Self:
+    def _knowing(self, released: Mapping[str, pa.Table]) -> Self:
         """The same, knowing which queries were published."""
-        import pyarrow as pa
-
         listed = pa.table({"value": pa.array(self.values, pa.string())})
-        return replace(super().after(released), listed=listed)
+        return replace(super()._knowing(released), listed=listed)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -410,10 +398,10 @@ class WithKeywords(Fact):
         """The kinds that must have been published before, by name."""
         return (*super().builds_on(), Keywords.label)
 
-    def after(self, released: Mapping[str, pa.Table]) -> Self:
+    def _knowing(self, released: Mapping[str, pa.Table]) -> Self:
         """The same, knowing which queries and keywords were published."""
         keywords = released[Keywords.label].select(Keywords.item)
-        return replace(super().after(released), keywords=keywords)
+        return replace(super()._knowing(released), keywords=keywords)
 
     def _steps(self, source: Source) -> list[Step]:
         if self.keywords is None:
@@ -464,9 +452,6 @@ def _letters(script: str) -> str:
 
 def _by_word(table: pa.Table, size: int) -> pa.Table:
     """Published phrases with a column for each word."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     parts = pc.split_pattern(table.column(0), " ")
     each = [pc.list_element(parts, number) for number in range(size)]
     names = [f"word_{number}" for number in range(1, size + 1)]

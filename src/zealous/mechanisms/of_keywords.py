@@ -7,23 +7,20 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import ClassVar, Self
 
 from zealous.errors import ReleaseError, UsageError
+from zealous.items import Keywords, Kind, Queries
+from zealous.libraries import np, pa, pc
 from zealous.mechanisms.domain import Domain
-from zealous.mechanisms.known_list import above_with_noise
+from zealous.mechanisms.known_list import Whole, above_with_noise
 from zealous.mechanisms.protocol import Count, Needs
 from zealous.mechanisms.words import INTEGERS, Candidates, Words
+from zealous.noise import DiscreteLaplace, RandomBytes
 from zealous.privacy.accounting.intervals import Interval
 from zealous.privacy.calibrate import tail
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from zealous.mechanisms.known_list import Whole
-    from zealous.noise import RandomBytes
 
 MOST_WORDS = 3  # of a query
 MOST_KEYWORDS = 1000  # that are used, from the most frequent on
@@ -41,7 +38,7 @@ class OfKeywords(Domain):
     Attributes:
         items_per_user: m.
         scale: The scale of the noise, lambda.
-        domain: (keyword, count) as they were published. None until `after` gives them.
+        domain: (keyword, count) as they were published. None until `with_inputs` gives them.
 
     Guarantee:
         epsilon-differential privacy given the published keywords, if scale >= M/epsilon: counts
@@ -51,6 +48,7 @@ class OfKeywords(Domain):
     name: ClassVar[str] = "of-keywords"
     theorem: ClassVar[str] = "docs/proofs/clicks.md"
     needs: ClassVar[Needs | None] = None
+    follows: ClassVar[str | None] = Keywords.label
     words: ClassVar[Words] = Candidates(
         how="Queries of published keywords: count the units that asked each query of up to three "
         f"published keywords, {INTEGERS}on every such query, publish those above the scale times "
@@ -63,11 +61,17 @@ class OfKeywords(Domain):
         "nobody asked, one on average.",
     )
 
-    def using(self, known: pa.Table) -> Self:
-        """No public file is needed."""
-        raise UsageError("the of-keywords mechanism uses no public file")
+    @classmethod
+    def check_kinds(cls, kind: Kind, before: Mapping[str, Kind]) -> None:
+        """Queries that are spelled by keywords, each in one way."""
+        words = before[Keywords.label]
+        if not (isinstance(kind, Queries) and kind.plain() and words.by is None):
+            raise UsageError(
+                "of-keywords is for queries alone, after keywords, both without --by and "
+                "--fold-words"
+            )
 
-    def check(self, roles: Collection[str]) -> None:
+    def check_roles(self, roles: Collection[str]) -> None:
         """Refuse a log whose keywords are not the words of its queries.
 
         Those of a column of lists may have spaces, and then queries can be read in several ways.
@@ -78,10 +82,19 @@ class OfKeywords(Domain):
                 "leave out --keywords, or rename a column of that name"
             )
 
-    def after(self, released: pa.Table) -> Self:
+    def with_inputs(
+        self,
+        listed: pa.Table | None = None,
+        released: Mapping[str, pa.Table] | None = None,
+    ) -> Self:
         """The same with the most frequent of the published keywords."""
+        if listed is not None:
+            raise UsageError("the of-keywords mechanism uses no public file")
+        if released is None or Keywords.label not in released:
+            return self
         order = [("count", "descending"), ("keyword", "ascending")]
-        return replace(self, domain=released.sort_by(order).slice(0, MOST_KEYWORDS))
+        keywords = released[Keywords.label].sort_by(order)
+        return replace(self, domain=keywords.slice(0, MOST_KEYWORDS))
 
     def threshold(self, keywords: int) -> int:
         """What a noisy count must be above with so many keywords: at most 1/N pass by noise alone.
@@ -118,10 +131,8 @@ class OfKeywords(Domain):
 
     def release(self, count: Count, random_bytes: RandomBytes = os.urandom) -> list[pa.RecordBatch]:
         """Publish: the queries above the threshold with their noisy counts."""
-        from zealous.noise import DiscreteLaplace
-
         if self.domain is None:
-            raise UsageError("the of-keywords mechanism needs keywords: call after(table) first")
+            raise UsageError("the of-keywords mechanism needs published keywords: see with_inputs")
         queries = SpelledQueries.of(self.domain["keyword"])
         counted = count(bound=self.items_per_user, at_least=1, made_of=self.domain)
         above = self.threshold(len(queries.words))
@@ -131,7 +142,9 @@ class OfKeywords(Domain):
     def check_rows(self, rows: pa.Table, first: pa.Table | None, *, whole: bool) -> None:
         """Queries are made of the published keywords, and above the threshold for so many."""
         del whole
-        used = self.after(first).domain if first is not None else None
+        used = (
+            self.with_inputs(released={Keywords.label: first}).domain if first is not None else None
+        )
         if used is None:
             raise ReleaseError("the keywords that it follows are not there")
         try:
@@ -165,9 +178,6 @@ class SpelledQueries:
         Raises:
             UsageError: Two ways to put keywords together would spell the same query.
         """
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         words = keywords.cast(pa.string()).combine_chunks()
         blank = pc.or_(pc.equal(words, ""), pc.match_substring(words, " "))
         if words.null_count or pc.any(blank).as_py() or len(words.unique()) < len(words):
@@ -182,17 +192,11 @@ class SpelledQueries:
 
     def items(self, places: Whole) -> pa.RecordBatch:
         """The queries at some places."""
-        import pyarrow as pa
-
         spelled = [" ".join(self._spelled(place)) for place in places.tolist()]
         return pa.record_batch({"query": pa.array(spelled, pa.string())})
 
     def places(self, items: pa.Table) -> Whole:
         """The places of some queries; -1 for what is not made of one to three keywords."""
-        import numpy as np
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         split = pc.split_pattern(items["query"].cast(pa.string()), " ")
         lengths = pc.list_value_length(split).to_numpy()
         found, before = np.full(len(lengths), -1, np.int64), 0

@@ -13,18 +13,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 from zealous.engines.engine import Counted
-from zealous.errors import UsageError
-from zealous.mechanisms.protocol import Count, Needs
+from zealous.libraries import np, pa
+from zealous.mechanisms.protocol import Count, MechanismDefaults, Needs
+from zealous.noise import DiscreteLaplace, RandomBytes
 from zealous.privacy.accounting.intervals import Interval
 from zealous.privacy.calibrate import noise_quantile, tail
 from zealous.privacy.guarantee import exact, whole
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
-    import pyarrow as pa
-
-    from zealous.noise import RandomBytes
 
 
 class Noise(Protocol):
@@ -36,7 +33,7 @@ class Noise(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Thresholds:
+class Thresholds(MechanismDefaults):
     """Counts of at least tau get noise; those strictly above tau_prime are published.
 
     The noise is discrete Laplace where a mechanism has no other.
@@ -75,8 +72,6 @@ class Thresholds:
 
     def source(self) -> Noise:
         """Where the noise comes from."""
-        from zealous.noise import DiscreteLaplace
-
         return DiscreteLaplace(scale=self.scale)
 
     def shown_above(self, count: int, t: int) -> float:
@@ -116,10 +111,6 @@ class Thresholds:
         """Scale and thresholds say all."""
         return {}
 
-    def using(self, known: pa.Table) -> Self:
-        """No public file is needed."""
-        raise UsageError(f"the {type(self).__name__} mechanism uses no public file")
-
     def check_rows(self, rows: pa.Table, first: pa.Table | None, *, whole: bool) -> None:
         """Whatever people have can be published: there is no list to compare with."""
 
@@ -133,8 +124,6 @@ def with_noise(
     batch: pa.RecordBatch, noise: Noise, random_bytes: RandomBytes
 ) -> npt.NDArray[np.int64]:
     """The counts of a batch, each with noise of its own."""
-    import numpy as np
-
     counts = np.from_dlpack(batch["count"])
     return np.asarray(counts + noise.sample(batch.num_rows, random_bytes), np.int64)
 
@@ -143,9 +132,6 @@ def kept(
     batch: pa.RecordBatch, counts: npt.NDArray[np.int64], chosen: npt.NDArray[np.bool_]
 ) -> pa.RecordBatch:
     """Those rows of a batch that are chosen, with other counts."""
-    import numpy as np
-    import pyarrow as pa
-
     place = batch.schema.get_field_index("count")
     replaced = batch.set_column(place, "count", _array(pa.int64(), counts))
     bits = np.packbits(chosen, bitorder="little")
@@ -154,7 +140,5 @@ def kept(
 
 def _array(kind: pa.DataType, values: np.ndarray[Any, Any], size: int | None = None) -> pa.Array:
     """What `pa.array` gives, which would import pandas, and take longer than the noise."""
-    import pyarrow as pa
-
     length = len(values) if size is None else size
     return pa.Array.from_buffers(kind, length, [None, pa.py_buffer(values)])

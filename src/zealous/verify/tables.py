@@ -7,9 +7,12 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
 from zealous.errors import ReleaseError
 from zealous.files.csv_cells import write_rows
-from zealous.mechanisms.choose import FOLLOWS
 from zealous.planning.plan import PLANNER, Part
 from zealous.release.bundle import derived, sorted_table
 from zealous.release.record import plan_from_record
@@ -19,15 +22,12 @@ from zealous.verify.claim import About, Failed, Unchecked
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import pyarrow as pa
 
 _UNREADABLE = "the table cannot be read"
 
 
 def check_tables(path: Path, about: About) -> str:
     """Each table is as release.json says, and its rows are such as its mechanism publishes."""
-    import pyarrow as pa
-
     if [part["kind"] for part in about["plan"]] != list(about["files"]):
         raise Failed("the plan and the tables do not name the same kinds")
     rows = 0
@@ -42,10 +42,6 @@ def check_tables(path: Path, about: About) -> str:
 
 
 def _check_table(path: Path, part: About, about: About) -> int:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-    import pyarrow.parquet as pq
-
     names = about["files"][part["kind"]]
     table = pq.read_table(path / names["parquet"])
     columns = names["columns"]
@@ -87,9 +83,6 @@ def check_rows(path: Path, about: About, *, by_parent: bool) -> str:
         about: Its release.json.
         by_parent: Whether it is compared with its parent too.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     parts = plan_from_record(about).parts
     try:
         tables = {
@@ -121,21 +114,18 @@ def _removed(about: About) -> dict[str, int]:
 
 def _origins(part: Part) -> list[str]:
     """The tables whose rows tell which rows a table can have."""
-    follows = FOLLOWS.get(type(part.mechanism))
+    follows = part.mechanism.follows
     return [*part.kind.made_of(), *([follows] if follows is not None else [])]
 
 
 def _check_origin(part: Part, tables: Mapping[str, pa.Table], *, whole: bool) -> None:
     """The rows are among those that can be, given what was published before."""
-    kind, mechanism, follows = part.kind, part.mechanism, FOLLOWS.get(type(part.mechanism))
+    kind, follows = part.kind, part.mechanism.follows
     missing = {*kind.builds_on(), *([follows] if follows is not None else [])} - set(tables)
     if missing:
         raise Failed(f"{part.name()}: {', '.join(sorted(missing))} must be published before")
-    if kind.builds_on():
-        kind = kind.after({name: tables[name] for name in kind.builds_on()})
-    known = kind.known()
-    if known is not None:
-        mechanism = mechanism.using(known)
+    kind = kind.with_inputs(tables)
+    mechanism = part.mechanism.with_inputs(kind.known())
     first = tables[follows] if follows is not None else None
     try:
         mechanism.check_rows(kind.as_counted(tables[part.name()]), first, whole=whole)

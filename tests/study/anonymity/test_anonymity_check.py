@@ -16,7 +16,8 @@ from anonymity_checks import (
     is_scrubbed,
     is_token_hashed,
 )
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 # Three users each: with k = 3 nobody may be missing.
@@ -95,7 +96,7 @@ def test_many_equal_histories_take_no_time() -> None:
     assert not has_similar_histories(rows, 50_001, "0.5")
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(
     rows=st.lists(st.tuples(st.integers(1, 5), st.sampled_from("abcd")), max_size=14),
     k=st.integers(2, 4),

@@ -11,14 +11,15 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import zealous as z
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
 from zealous.items import asked, has_word, words
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 from zealous.study.anonymity import gathering
 from zealous.study.anonymity.groups import group
 from zealous.study.anonymity.numbered import numbered
@@ -69,7 +70,7 @@ def rows_of(owners: st.SearchStrategy[int], items: int, most: int) -> st.SearchS
     return st.lists(st.tuples(owners, st.sets(st.integers(0, items), max_size=6)), max_size=most)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(rows_of(st.integers(0, 15), 6, 60), st.integers(2, 6))
 def test_each_group_has_k_owners_and_the_right_size(rows: Lists, k: int) -> None:
     groups = group(made(rows), k)
@@ -87,14 +88,14 @@ def test_each_group_has_k_owners_and_the_right_size(rows: Lists, k: int) -> None
         assert not out
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(rows_of(st.sampled_from([0, 0, 0, 0, 1, 1, 2, 3]), 3, 9), st.integers(2, 3))
 def test_as_few_sets_as_possible_are_suppressed(rows: Lists, k: int) -> None:
     counts = tuple(sorted(Counter(owner for owner, _ in rows).values()))
     assert (group(made(rows), k) >= 0).sum() == most_kept(counts, k)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(
     st.lists(st.integers(1, 12) | st.sampled_from([30, 60]), min_size=2, max_size=14),
     st.integers(2, 6),
@@ -129,7 +130,7 @@ def test_one_owner_with_most_sets_loses_only_what_has_no_room() -> None:
     assert {0} == {rows[number][0] for number in members(groups)[-1]}
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(rows_of(st.integers(0, 9), 5, 40), st.integers(2, 4))
 def test_representatives_and_edits_are_those_of_the_slow_way(rows: Lists, k: int) -> None:
     sets = made(rows)

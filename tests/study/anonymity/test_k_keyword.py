@@ -12,14 +12,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from anonymity_checks import is_k_keyword_anonymous
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import zealous as z
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
 from zealous.errors import LogError, UsageError
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 from zealous.study.anonymity import Changed, KKeyword, anonymize
 
 Held = set[tuple[str, str]]
@@ -87,7 +88,7 @@ users = st.sampled_from(["u1", "u2", "u3", "u4", "u5", "u6"])
 scripts = st.text("éж\u0301日नम\u094d👩\u200d🇩😀", min_size=1, max_size=5)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(
     held=st.sets(st.tuples(users, st.text("ab", min_size=1, max_size=5)), min_size=6, max_size=40),
     k=st.integers(2, 5),
@@ -96,7 +97,7 @@ def test_few_letters(held: Held, k: int, tmp_path_factory) -> None:
     compare(held, k, tmp_path_factory.mktemp("log") / "log.parquet")
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(held=st.sets(st.tuples(users, scripts), max_size=30), k=st.integers(2, 3))
 def test_other_scripts(held: Held, k: int, tmp_path_factory) -> None:
     compare(held, k, tmp_path_factory.mktemp("log") / "log.parquet")

@@ -12,14 +12,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from anonymity_checks import is_k_query_anonymous
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import zealous as z
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
 from zealous.errors import LogError, UsageError
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 from zealous.study.anonymity import Changed, KQuery, anonymize
 
 START = datetime(2026, 3, 1)
@@ -105,7 +106,7 @@ asked_rows = st.lists(
 )
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(rows=asked_rows, k=st.integers(2, 4), gap=st.sampled_from([1, 10, 30]))
 def test_sessions_by_pauses(rows, k, gap, tmp_path_factory) -> None:
     rows = [row._replace(session=None) for row in rows]
@@ -121,7 +122,7 @@ def test_sessions_by_pauses(rows, k, gap, tmp_path_factory) -> None:
     assert told["distinct queries suppressed"] == (len(gone), len(texts))
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(rows=asked_rows, k=st.integers(2, 4))
 def test_sessions_by_their_ids(rows, k, tmp_path_factory) -> None:
     path = write(tmp_path_factory.mktemp("log") / "log.parquet", rows, sessions=True)

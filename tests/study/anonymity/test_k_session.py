@@ -13,14 +13,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from anonymity_checks import is_k_session_anonymous
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import zealous as z
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
 from zealous.errors import UsageError
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 from zealous.study.anonymity import KSession, anonymize
 
 START = datetime(2026, 3, 1)
@@ -248,7 +249,7 @@ def cut(rows: list[Asked]) -> Counter[tuple[str, frozenset[str]]]:
     return found
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(logs, st.integers(2, 4), st.randoms(use_true_random=False))
 def test_random_logs(
     engine: DuckDB,

@@ -2,50 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from anonymity_checks import is_pseudonymous
-from hypothesis import given, settings
+from anonymized import applied
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
-import zealous as z
 from zealous.engines.duckdb import DuckDB
-from zealous.engines.sql import Step
-from zealous.logs.source import open_log
-from zealous.study.anonymity import Changed, Method, Pseudonym
-
-Row = tuple[Any, ...]
+from zealous.study.anonymity import Pseudonym
 
 
 @pytest.fixture(scope="module")
 def engine() -> Iterator[DuckDB]:
     with DuckDB(memory="2GB", threads=1) as engine:
         yield engine
-
-
-def applied(
-    engine: DuckDB, path: Path, method: Method, rows: Sequence[Row], columns: str
-) -> tuple[list[Row], dict[str, tuple[int, int]]]:
-    """The rows of `anonymous`, and what was changed."""
-    names = columns.split()
-    values = list(zip(*rows, strict=True)) or [()] * len(names)
-    types = {"time": pa.timestamp("us")}
-    arrays = [
-        pa.array(column, types.get(name, pa.int64() if name == "number" else pa.string()))
-        for name, column in zip(names, values, strict=True)
-    ]
-    pq.write_table(pa.table(dict(zip(names, arrays, strict=True))), path)
-    source = open_log(z.read_log(path), engine)
-    engine.drop("anonymous")
-    changed: list[Changed] = method.apply(source)
-    kept = ", ".join(["user", *method.published(source.roles)])
-    found = engine.rows([Step("all", f"select {kept} from anonymous")])
-    return found, {each.what: (each.number, each.of) for each in changed}
 
 
 def test_the_queries_stay_as_typed(engine: DuckDB, tmp_path: Path) -> None:
@@ -99,7 +73,7 @@ texts = st.text("ab Cé\u0301日本ก١-'%🙂", max_size=8)
 logs = st.lists(st.tuples(st.sampled_from(["u1", "u2", "U2", "7"]), texts), max_size=12)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(rows=logs)
 def test_each_user_has_one_id(
     engine: DuckDB, tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str]]

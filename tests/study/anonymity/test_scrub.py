@@ -11,15 +11,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from anonymity_checks import is_pseudonymous, is_scrubbed
-from hypothesis import example, given, settings
+from anonymized import applied
+from examples import examples
+from hypothesis import example, given
 from hypothesis import strategies as st
-from test_pseudonym import applied
 
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import ZealousError
 from zealous.items.personal import looks_personal
 from zealous.logs.log import read_log
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 from zealous.study.anonymity import Scrub
 from zealous.study.anonymity.names import (
     ABBREVIATED,
@@ -273,7 +274,7 @@ texts = st.lists(pieces | st.text(max_size=3), max_size=9).flatmap(
 )
 
 
-@settings(max_examples=1_000, deadline=None)
+@examples(1_000)
 @given(text=texts | st.text(max_size=40))
 @example(text="%2540 a")
 @example(text="mark 34 yo brown")
@@ -285,7 +286,7 @@ def test_nothing_more_is_found_in_what_is_left(text: str) -> None:
         assert scrubbed(left) == left
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(rows=st.lists(st.tuples(st.sampled_from(["u1", "u2", "7"]), texts), max_size=12))
 def test_the_promise_holds(
     engine: DuckDB, tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str]]

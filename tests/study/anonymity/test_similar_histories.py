@@ -14,14 +14,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from anonymity_checks import has_similar_histories
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import zealous as z
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
 from zealous.errors import UsageError
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 from zealous.study.anonymity import SimilarHistories, anonymize
 from zealous.study.anonymity.sets import held, sets_of
 from zealous.study.anonymity.similar_histories import histories
@@ -126,7 +127,7 @@ def distance(one: set[int], other: set[int]) -> Fraction:
     return Fraction(len(one ^ other), len(one | other))
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(
     st.lists(st.sets(st.integers(0, 9), min_size=1), min_size=1, max_size=7),
     st.fractions(0, Fraction(99, 100), max_denominator=100),
@@ -170,7 +171,7 @@ logs = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(
     logs,
     st.integers(2, 4),
@@ -248,6 +249,7 @@ def test_bad_input(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.soak
 @pytest.mark.real
 def test_a_real_shop(engine: DuckDB, real: Path) -> None:
     """Customers in the place of users, and what they bought in the place of queries."""

@@ -10,9 +10,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from anonymity_checks import is_pseudonymous, is_token_hashed
-from hypothesis import given, settings
+from anonymized import applied
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
-from test_pseudonym import applied
 
 import zealous as z
 from zealous.engines.duckdb import DuckDB
@@ -87,7 +88,7 @@ texts = st.text("abA é\u0301ñß日本ก\u0e33١-'%_🙂\t", max_size=10)
 logs = st.lists(st.tuples(st.sampled_from(["u1", "u2", "u3"]), texts), max_size=12)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(rows=logs)
 def test_the_promise_holds(
     engine: DuckDB, tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str]]

@@ -9,7 +9,8 @@ from tempfile import TemporaryDirectory
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import zealous as z
@@ -148,7 +149,7 @@ QUERY = st.lists(WORDS, min_size=1, max_size=2).map(" ".join)
 LOGS = st.lists(st.tuples(st.sampled_from(["u1", "u2", "u3"]), QUERY), min_size=1, max_size=8)
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(rows=LOGS, output=st.lists(QUERY, max_size=4))
 def test_against_plain_python(rows: list[tuple[str, str]], output: list[str]) -> None:
     asked = [(user, query.lower()) for user, query in rows]

@@ -10,7 +10,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import zealous as z
@@ -114,7 +115,7 @@ PAIRS = st.lists(
 )
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(pairs=PAIRS, among=st.sampled_from([None, 2]))
 def test_against_plain_python(pairs: list[list[str]], among: int | None) -> None:
     """Everybody has two queries, and both are known: no choice is left to the sample."""

@@ -9,7 +9,8 @@ from fractions import Fraction
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from inaccuracy import inaccuracy
 
@@ -92,7 +93,7 @@ def test_all_of_it() -> None:
     }
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(
     st.lists(st.integers(0, 500), max_size=40),
     st.fractions(Fraction(1, 5), 20, max_denominator=5),

@@ -11,13 +11,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import zealous as z
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import UsageError
-from zealous.logs.source import count_users, open_log
+from zealous.logs.open_log import open_log
+from zealous.logs.source import count_users
 from zealous.study.measures.caching import Caching, documents_from
 from zealous.study.releases import original as counted
 from zealous.study.releases.original import Ints, Original
@@ -156,7 +158,7 @@ def by_hand(
     return kept
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(rows=ROWS, memory=st.integers(1, 400), longest=st.integers(1, 9), shuffle=st.randoms())
 def test_against_plain_python_in_any_order_of_rows(
     rows: dict[str, tuple[int, int, int, int, bool]], memory: int, longest: int, shuffle: object
@@ -177,7 +179,7 @@ def test_against_plain_python_in_any_order_of_rows(
         assert found["hit-probability"] == pytest.approx(hits / searches if searches else 0)
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(rows=ROWS, sizes=st.lists(st.integers(1, 400), min_size=2, max_size=5))
 def test_more_memory_never_hurts(
     rows: dict[str, tuple[int, int, int, int, bool]], sizes: list[int]

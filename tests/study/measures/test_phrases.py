@@ -2,59 +2,20 @@
 
 from __future__ import annotations
 
-import math
-import unicodedata
-from collections import Counter
 from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
+from slow_phrases import Histogram, cut_slowly, joined_slowly
 
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
 from zealous.items import words as sql_words
-from zealous.study.measures.phrases import KAPPA, Words, find_phrases, words
-
-Histogram = list[tuple[str, int]]
-
-
-def words_slowly(text: str) -> list[str]:
-    """The rule once more: runs of letters, marks and digits."""
-    spaced = "".join(c if unicodedata.category(c)[0] in "LMN" else " " for c in text.lower())
-    return spaced.split()
-
-
-def joined_slowly(histogram: Histogram) -> set[tuple[str, str]]:
-    """The neighbours that belong together, by the definition."""
-    single: Counter[str] = Counter()
-    double: Counter[tuple[str, str]] = Counter()
-    for text, count in histogram:
-        if count > 0:
-            found = words_slowly(text)
-            for word in found:
-                single[word] += count
-            for two in pairwise(found):
-                double[two] += count
-    ones, twos = sum(single.values()), sum(double.values())
-    return {
-        (a, b)
-        for (a, b), often in double.items()
-        if math.log2(often / twos / ((single[a] / ones) * (single[b] / ones))) > KAPPA
-    }
-
-
-def cut_slowly(text: str, joined: set[tuple[str, str]]) -> list[str]:
-    """The phrases of a text."""
-    phrases: list[list[str]] = []
-    for word in words_slowly(text):
-        if phrases and (phrases[-1][-1], word) in joined:
-            phrases[-1].append(word)
-        else:
-            phrases.append([word])
-    return [" ".join(phrase) for phrase in phrases]
+from zealous.study.measures.phrases import Words, find_phrases, words
 
 
 def cut(texts: list[str], histogram: Histogram) -> list[list[str]]:
@@ -137,7 +98,7 @@ _TEXTS = st.lists(st.sampled_from(["a", "b", "c", "d'e", "é"]), max_size=5).map
 _ROWS = st.lists(st.tuples(_TEXTS, st.integers(-1, 4)), max_size=12)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(rows=_ROWS, rare=st.integers(0, 400), texts=st.lists(_TEXTS, max_size=5))
 def test_as_defined(rows: Histogram, rare: int, texts: list[str]) -> None:
     histogram = [*rows, ("z", rare)]

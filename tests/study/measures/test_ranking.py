@@ -7,7 +7,8 @@ import random
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from zealous.study.measures.ranking import quality
@@ -167,7 +168,7 @@ def test_each_j_in_turn() -> None:
 _LISTS = st.lists(st.sampled_from("abcdefg"), max_size=6, unique=True)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.lists(st.tuples(_LISTS, _LISTS), min_size=1, max_size=6), st.integers(1, 6))
 def test_as_defined(pairs: list[tuple[list[str], list[str]]], j: int) -> None:
     truth, found = ([list(each[side]) for each in pairs] for side in (0, 1))

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from zealous.study.measures.measured import Measured
@@ -140,7 +141,7 @@ def test_distribution_is_a_density() -> None:
 logs = st.lists(st.integers(1, 200), min_size=1, max_size=30)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(logs, st.data())
 def test_like_the_definition(users: list[int], data: st.DataObject) -> None:
     """The sums over what is held agree with sums over everything."""
@@ -167,7 +168,7 @@ def test_like_the_definition(users: list[int], data: st.DataObject) -> None:
     assert found["total-variation", None] == pytest.approx(varied, abs=1e-9)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(logs, st.integers(1, 5))
 def test_a_perfect_release(users: list[int], times: int) -> None:
     """The original, and any multiple of it, is no distance away."""
@@ -180,7 +181,7 @@ def test_a_perfect_release(users: list[int], times: int) -> None:
     assert found["total", None] == sum(users) * times
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.lists(st.integers(1, 10**7)))
 def test_every_count_is_in_a_bin(counts: list[int]) -> None:
     edges = bins()

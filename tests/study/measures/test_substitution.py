@@ -10,15 +10,16 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2_contingency
-from test_phrases import cut_slowly, joined_slowly, words_slowly
+from slow_phrases import cut_slowly, joined_slowly, words_slowly
 
 import zealous as z
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import UsageError
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 from zealous.study.measures.association import log_likelihood_ratio
 from zealous.study.measures.substitution import LEAST_SCORE, learn
 from zealous.study.releases.original import count, read
@@ -309,7 +310,7 @@ _QUERIES = st.lists(st.sampled_from(["a", "b", "c", "d", "e'f"]), min_size=1, ma
 _PAIRS = st.lists(st.tuples(_QUERIES, _QUERIES, st.integers(-1, 30)), max_size=12)
 
 
-@settings(max_examples=120, deadline=None)
+@examples(120)
 @given(
     rows=_PAIRS,
     asked=st.lists(_QUERIES, max_size=4),
@@ -327,7 +328,7 @@ def test_query_pairs_as_the_slow_program(
     assert rounded(answers(query_pairs(rows), asked, most, given_too)) == rounded(expected)
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(
     rows=_PAIRS,
     asked=st.lists(_QUERIES, max_size=4),

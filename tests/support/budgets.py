@@ -1,0 +1,112 @@
+"""The processor time of each folder of tests, printed beside its budget after a full run.
+
+It is printed and fails nothing: on a busy machine a sound program takes longer. `make test` is to
+take 8 minutes on two idle cores, ruff and mypy included; the budgets are chosen accordingly.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator, Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+# Processor seconds of `make test`, by folder.
+BUDGETS = {
+    "audit": 60,
+    "cli": 50,
+    "counting": 25,
+    "engines": 2,
+    "files": 40,
+    "items": 30,
+    "ledger": 40,
+    "logs": 10,
+    "mechanisms": 55,
+    "noise": 10,
+    "owner": 5,
+    "planning": 10,
+    "planted": 90,
+    "privacy": 50,
+    "project": 50,
+    "release": 70,
+    "spark": 220,
+    "study": 160,
+    "synthetic": 10,
+    "verify": 40,
+}
+_TAKEN = "processor seconds"
+
+
+def spent() -> float:
+    """The processor seconds of this process and all that it began, ended or still running."""
+    own = os.times()
+    total = own.user + own.system + own.children_user + own.children_system
+    return total + sum(map(_seconds, _descendants(os.getpid())))
+
+
+def _descendants(process: int) -> Iterator[int]:
+    """The processes that one began and that still run; none where there is no /proc."""
+    for path in Path(f"/proc/{process}/task").glob("*/children"):
+        try:
+            children = [int(child) for child in path.read_text().split()]
+        except OSError:  # it has ended
+            continue
+        for child in children:
+            yield child
+            yield from _descendants(child)
+
+
+def _seconds(process: int) -> float:
+    """The processor seconds of a process and of those it began that have ended."""
+    try:
+        _, _, figures = Path(f"/proc/{process}/stat").read_text().rpartition(")")
+    except OSError:
+        return 0
+    return sum(map(int, figures.split()[11:15])) / os.sysconf("SC_CLK_TCK")
+
+
+def folder_of(test: str) -> str:
+    """The folder of tests/ in which a test stands."""
+    return test.removeprefix("tests/").partition("/")[0]
+
+
+def table(seconds: Mapping[str, float], budgets: Mapping[str, float] = BUDGETS) -> list[str]:
+    """One line a folder: what it took, and what it may take."""
+    lines = [f"{'processor seconds':<20}{'taken':>8}{'budget':>8}"]
+    for folder in sorted(budgets.keys() | seconds.keys()):
+        taken, budget = seconds.get(folder, 0), budgets.get(folder, 0)
+        lines.append(f"{folder:<20}{taken:>8.0f}{budget:>8.0f}{'  over' * (taken > budget)}")
+    lines.append(f"{'all':<20}{sum(seconds.values()):>8.0f}{sum(budgets.values()):>8.0f}")
+    return lines
+
+
+class Timer:
+    """Measures each test where it runs; adds up by folder where the reports arrive."""
+
+    def __init__(self) -> None:
+        self.begun = spent()
+        self.seconds: dict[str, float] = {}
+
+    def pytest_runtest_logstart(self) -> None:
+        self.begun = spent()
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Note what setting a test up, running it or tearing it down took."""
+        report = yield
+        before, self.begun = self.begun, spent()
+        report.user_properties.append((_TAKEN, self.begun - before))
+        return report
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        folder, taken = folder_of(report.nodeid), dict(report.user_properties).get(_TAKEN)
+        if isinstance(taken, float):
+            self.seconds[folder] = self.seconds.get(folder, 0) + taken
+
+    def pytest_terminal_summary(
+        self, terminalreporter: pytest.TerminalReporter, config: pytest.Config
+    ) -> None:
+        if config.args_source is pytest.Config.ArgsSource.TESTPATHS:  # not of some tests alone
+            for line in table(self.seconds):
+                terminalreporter.write_line(line)
