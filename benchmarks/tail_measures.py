@@ -118,7 +118,7 @@ def distances(tables: Tables, facts: Iterable[Kind], source: Source) -> dict[str
             continue
         steps = [
             *source.entries,
-            *kind.after(tables).steps(source),
+            *kind.with_inputs(tables).steps(source),
             Step("had", "select distinct user, query, value from items"),
             Step(
                 "spread",

@@ -76,7 +76,7 @@ def after(kind: Combined, levels: Sequence[Published]) -> Combined:
     smaller = [levels[0], again, *levels[1 : kind.size - 1]]
     sizes = [1, *range(1, len(smaller))]
     tables = [oracle.table(each, size) for each, size in zip(smaller, sizes, strict=True)]
-    return kind.after(dict(zip(kind.builds_on(), tables, strict=False)))
+    return kind.with_inputs(dict(zip(kind.builds_on(), tables, strict=False)))
 
 
 def counted(

@@ -64,7 +64,7 @@ def opened(engine: DuckDB, folder: Path, entries: Sequence[Entry], **how: Any) -
 
 
 def after(name: str, tables: Tables) -> Kind:
-    return KINDS[name].after(as_arrow(tables))
+    return KINDS[name].with_inputs(as_arrow(tables))
 
 
 def counted(
@@ -408,7 +408,7 @@ def test_noise_goes_on_all_that_there_can_be(
     size = len(known)
     mechanism: Any = MECHANISMS[kind.usual()]
     made = mechanism(items_per_user=kind.items_per_user, scale=Fraction(1, 4))
-    made = made.using(known)
+    made = made.with_inputs(known)
     somebody = [Entry("u", "q", 0)]
     for each, rows in ((source, entries), (opened(engine, tmp_path, somebody), somebody)):
 

@@ -6,6 +6,7 @@ import csv
 import itertools
 import json
 import math
+import os
 from collections import Counter
 from decimal import Decimal
 from fractions import Fraction
@@ -265,7 +266,9 @@ def _count(counts: dict[str, int]) -> Any:
 def test_every_candidate_gets_noise_asked_or_not() -> None:
     """The chance to be published is that of the noise, for queries of no users and of one."""
     words = pa.table({"keyword": ["a", "b"], "count": [9, 8]})
-    mechanism = OfKeywords(items_per_user=1, scale=Fraction(2)).after(words)
+    mechanism = OfKeywords(items_per_user=1, scale=Fraction(2)).with_inputs(
+        released={"keywords": words}
+    )
     every = [" ".join(made) for n in (1, 2, 3) for made in itertools.product("ab", repeat=n)]
     assert candidates(2) == len(every) == 14
     above, runs = mechanism.threshold(2), 1500
@@ -298,7 +301,9 @@ def test_every_candidate_gets_noise_asked_or_not() -> None:
 
 def test_no_keyword_no_query() -> None:
     empty = pa.table({"keyword": pa.array([], pa.string()), "count": pa.array([], pa.int64())})
-    mechanism = OfKeywords(items_per_user=1, scale=Fraction(2)).after(empty)
+    mechanism = OfKeywords(items_per_user=1, scale=Fraction(2)).with_inputs(
+        released={"keywords": empty}
+    )
     assert sum(batch.num_rows for batch in mechanism.release(_count({}))) == 0
 
 
@@ -370,5 +375,7 @@ def test_what_cannot_be_is_refused_before_anything_is_read(
 
 def test_results_without_their_list_are_a_mistake() -> None:
     mechanism = Results.calibrated(GOAL, 1)
-    with pytest.raises(UsageError, match="using"):
-        mechanism.after(pa.table({"query": ["a"], "count": [1]}))
+    with pytest.raises(UsageError, match="needs its list"):
+        mechanism.release(lambda **_: [], os.urandom)
+    with pytest.raises(UsageError, match="queries that were published before"):
+        mechanism.with_inputs(pa.table({"query": ["a"], "url": ["b"]}))

@@ -145,7 +145,7 @@ def test_a_forgotten_factor_of_two_is_caught() -> None:
 
 def possible(log: Log, domain: str, *, zeros: bool = True) -> History:
     """Which items the output has; where there are always the same, no log makes it impossible."""
-    mechanism = Domain(items_per_user=1, scale=Fraction(1)).using(listed(*domain))
+    mechanism = Domain(items_per_user=1, scale=Fraction(1)).with_inputs(listed(*domain))
     count = counting(log)
     rows = published(mechanism.release(count, seeded_bytes(1)))
     if zeros:
@@ -179,7 +179,7 @@ LOG = [frozenset("abx"), frozenset("bxy"), frozenset("xyz"), frozenset("b")]
 def test_it_asks_for_what_is_listed() -> None:
     asked: list[dict[str, Any]] = []
     table = listed("b", "a", "q").append_column("count", pa.array([9, 5, 1]))
-    Domain(items_per_user=2, scale=Fraction(1)).using(table).release(counting(LOG, asked))
+    Domain(items_per_user=2, scale=Fraction(1)).with_inputs(table).release(counting(LOG, asked))
     (only,) = asked
     assert (only["bound"], only["at_least"]) == (2, 1)
     assert only["only"].to_pydict() == {"item": ["b", "a", "q"]}
@@ -187,7 +187,7 @@ def test_it_asks_for_what_is_listed() -> None:
 
 def mean_counts(log: Log, m: int, *domain: str) -> dict[str, float]:
     """The counts with their noise averaged away."""
-    mechanism = Domain(items_per_user=m, scale=Fraction(1, 3)).using(listed(*domain))
+    mechanism = Domain(items_per_user=m, scale=Fraction(1, 3)).with_inputs(listed(*domain))
     runs = [dict(published(mechanism.release(counting(log), seeded_bytes(s)))) for s in range(60)]
     return {item: round(np.mean([run[item] for run in runs])) for item in domain}
 
@@ -221,7 +221,9 @@ def test_the_engine_counts_as_the_oracle_does(count: Any, tmp_path: Path) -> Non
     domain = read_public(tmp_path / "list.txt", queries(2)).table
     filtered = [entry for entry in ENTRIES if not entry.query.startswith("rare")]
     expected = oracle.histogram("queries", filtered, 2, "random", 7)
-    mechanism = Domain(items_per_user=2, scale=Fraction(1, 100)).using(domain)  # next to no noise
+    mechanism = Domain(items_per_user=2, scale=Fraction(1, 100)).with_inputs(
+        domain
+    )  # next to no noise
     found = published(mechanism.release(count, seeded_bytes(1)))
     assert dict(found) == {"hats": 0, "tea": 0, "shoes": 0, "boots": 0} | {
         item: n for (item,), n in expected.items()
@@ -244,7 +246,7 @@ def test_filtering_after_bounding_counts_less(count: Any) -> None:
 def test_every_item_is_there_and_no_other() -> None:
     domain = [f"i{n}" for n in range(500)]
     log = [frozenset({f"i{user % 50}", f"out{user}"}) for user in range(1000)]
-    mechanism = Domain(items_per_user=3, scale=Fraction(2)).using(listed(*domain))
+    mechanism = Domain(items_per_user=3, scale=Fraction(2)).with_inputs(listed(*domain))
     rows = published(mechanism.release(counting(log)))
     assert [item for item, _ in rows] == domain
     assert min(n for _, n in rows) < 0
@@ -257,7 +259,7 @@ def test_every_item_is_there_and_no_other() -> None:
     log=st.lists(st.frozensets(st.sampled_from("abcxyz")), max_size=6),
 )
 def test_what_is_published_does_not_depend_on_who_is_there(domain: list[str], log: Log) -> None:
-    mechanism = Domain(items_per_user=2, scale=Fraction(1)).using(listed(*domain))
+    mechanism = Domain(items_per_user=2, scale=Fraction(1)).with_inputs(listed(*domain))
     empty, full = (
         published(mechanism.release(counting(each), seeded_bytes(5))) for each in ([], log)
     )
@@ -272,7 +274,7 @@ def test_what_is_published_does_not_depend_on_who_is_there(domain: list[str], lo
 def test_an_item_listed_twice_comes_once() -> None:
     domain = listed("b", "a", "b", "b")
     rows = published(
-        Domain(items_per_user=1, scale=Fraction(1)).using(domain).release(counting(LOG))
+        Domain(items_per_user=1, scale=Fraction(1)).with_inputs(domain).release(counting(LOG))
     )
     assert [item for item, _ in rows] == ["b", "a"]
 
@@ -284,7 +286,7 @@ def test_the_noise_has_its_scale_and_no_other(scale: Fraction) -> None:
     half = table.slice(0, size // 2).append_column("count", pa.repeat(3, size // 2))
 
     def p_value(drawn: Fraction) -> float:
-        mechanism = Domain(items_per_user=1, scale=drawn).using(table)
+        mechanism = Domain(items_per_user=1, scale=drawn).with_inputs(table)
         rows = published(mechanism.release(lambda **_: half.to_batches(), seeded_bytes(2)))
         noise = np.array([n - 3 * (place < size // 2) for place, (_, n) in enumerate(rows)])
         law, reach = stats.dlaplace(1 / float(scale)), max(1, math.floor(3 * scale))
@@ -326,8 +328,8 @@ def test_an_epsilon_of_many_digits_only_adds_noise() -> None:
 def test_made_anew() -> None:
     mechanism = Domain(items_per_user=3, scale=Fraction(12, 7))
     part = {"items_per_user": 3, "exact": {"scale": "12/7"}, **mechanism.parameters()}
-    assert Domain.again(part) == mechanism == mechanism.using(listed("a"))
-    assert "listed" not in repr(mechanism.using(listed("a")))
+    assert Domain.again(part) == mechanism == mechanism.with_inputs(listed("a"))
+    assert "listed" not in repr(mechanism.with_inputs(listed("a")))
     for wrong in ({"items_per_user": 0}, {"exact": {"scale": "0"}}, {"exact": {"scale": "x"}}):
         with pytest.raises(UsageError):
             Domain.again(part | wrong)

@@ -110,8 +110,8 @@ class _Given:
 
     table: pa.Table
 
-    def using(self, known: Any) -> _Given:
-        del known
+    def with_inputs(self, listed: Any, released: Any) -> _Given:
+        del listed, released
         return self
 
     def release(self, count: Any, random_bytes: Any) -> list[pa.RecordBatch]:
@@ -394,11 +394,11 @@ def all_counted(folder: Path, without: str) -> dict[str, dict[tuple[str, ...], i
     with DuckDB() as engine, loud:
         source = open_log(read_log(path), engine, ["item", "basket"])
         for name, kind in _kinds().items():
-            kind = kind.after(_released()) if kind.builds_on() else kind
+            kind = kind.with_inputs(_released()) if kind.builds_on() else kind
             drawn_by, _ = choose(None, goal, kind.items_per_user, None, kind.usual())
             mechanism, known = drawn_by.calibrated(goal, kind.items_per_user), kind.known()
             if known is not None:
-                mechanism = mechanism.using(known)
+                mechanism = mechanism.with_inputs(known)
             count: Any = partial(histogram, kind, source, select="random", key=3)
             batches = map(kind.published, mechanism.release(count, os.urandom))
             rows = [row for batch in batches for row in zip(*_lists(batch), strict=True)]

@@ -257,13 +257,17 @@ OF_THE_LOG = ("zealous", "laplace", "gaussian", "selection", "set-union", "sips"
 def given_twice(name: str, mechanism: Any) -> Any:
     """The mechanism with an input that has things several times; as it is where it has none."""
     if name in ("domain", "prior", "listed"):
-        return mechanism.using(TWICE)
+        return mechanism.with_inputs(TWICE)
     if name == "results":
-        return mechanism.using(TWICE).after(pa.table({"query": list("aabb"), "count": [1] * 4}))
+        return mechanism.with_inputs(
+            TWICE, {"queries": pa.table({"query": list("aabb"), "count": [1] * 4})}
+        )
     if name == "of-keywords":
-        return mechanism.after(pa.table({"keyword": ["a", "b", "a"], "count": [5, 4, 3]}))
+        return mechanism.with_inputs(
+            released={"keywords": pa.table({"keyword": ["a", "b", "a"], "count": [5, 4, 3]})}
+        )
     if name in ("of-smaller", "of-smaller-gaussian"):
-        return mechanism.using(sets([pa.table({"item_1": list("aab"), "count": [9, 9, 9]})]))
+        return mechanism.with_inputs(sets([pa.table({"item_1": list("aab"), "count": [9, 9, 9]})]))
     assert name in OF_THE_LOG, f"{name} is new: if it has a list, give it one with an item twice"
     return mechanism
 

@@ -41,7 +41,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def made(kind: type[OfSmaller], things: int, scale: str = "2") -> OfSmaller:
     """Over all pairs of so many things."""
-    return kind(items_per_user=1, scale=Fraction(scale)).using(grown(things))
+    return kind(items_per_user=1, scale=Fraction(scale)).with_inputs(grown(things))
 
 
 @cache

@@ -29,7 +29,7 @@ _COUNTED = "counted = count(bound=self.items_per_user, at_least=1)\n"
 _NOISY = "noisy = some + noise.sample(len(some), random_bytes)"
 _ABOVE = "above = self.threshold(len(known))"
 _INTERVALS, _CERTAIN = "privacy/accounting/intervals.py", "if count >= self.certain_from:"
-_AFTER = "kind = kind.after({name: tables[name].arrow for name in kind.builds_on()})"
+_AFTER = "kind = part.kind.with_inputs(released)"
 _COUNT = "count = partial(histogram, kind, source, select=select, key=key, say=say)\n"
 _ALL = """\
         if part.name().startswith('things:'):
@@ -173,8 +173,7 @@ MUTATIONS = [
             Change(
                 "release/publish.py",
                 _AFTER,
-                "kind = kind.after({name: every.get(name, tables[name].arrow) "
-                "for name in kind.builds_on()})",
+                "kind = part.kind.with_inputs({**released, **every})",
             ),
             Change(
                 "release/publish.py",

@@ -61,7 +61,7 @@ def counted(
     sizes = [1, *range(1, kind.size)]
     smaller = [levels[0], levels[0], *levels[1:]][: len(sizes)]
     tables = [oracle.table(each, size) for each, size in zip(smaller, sizes, strict=True)]
-    known = kind.after(dict(zip(kind.builds_on(), tables, strict=True)))
+    known = kind.with_inputs(dict(zip(kind.builds_on(), tables, strict=True)))
     log = read(engine, path, columns=z.Columns(user="user", time=time))
     source = open_log(log, engine, kind.extra())
     how = {"select": "random", "key": KEY, "at_least": 1, "bound": kind.items_per_user}

@@ -38,7 +38,7 @@ def path(entries: list[Entry], tmp_path_factory: pytest.TempPathFactory) -> Path
 
 
 def counted(source: Source, name: str, tables: Any, **how: Any) -> Counter[str]:
-    kind = KINDS[name].after(as_arrow(tables))
+    kind = KINDS[name].with_inputs(as_arrow(tables))
     known = kind.known()
     if isinstance(known, pa.Table):
         how["only"] = known
@@ -75,7 +75,7 @@ def test_same_as_the_oracle(
 def values(engine: Engine, path: Path, name: str) -> dict[str, str]:
     """The fact of each query, where each is of another user."""
     source = open_log(read(engine, path), engine)
-    steps = KINDS[name].after(as_arrow(NOBODY)).steps(source)
+    steps = KINDS[name].with_inputs(as_arrow(NOBODY)).steps(source)
     last = Step("told", "select user, value from items")
     return dict(engine.rows([*source.entries, *steps, last]))
 

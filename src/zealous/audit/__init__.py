@@ -1,1 +1,4 @@
-"""An honest attempt to break the program through its real pipeline."""
+"""Attempts to break the guarantee through the real pipeline, with statistics on what was seen.
+
+Runs publishing on made-up logs. Checks of one given release belong in verify/.
+"""

@@ -1,6 +1,6 @@
 """Many small releases: noise that is right in large batches and wrong in small ones.
 
-The packed logs of trials.py draw thousands of noises at once. Here a release has one item, or
+The packed logs of audit/trials.py draw thousands of noises at once. Here a release has one item, or
 three, as a small log has. And where noise goes on all sets that there can be, one of few appears by
 it often, and one of many hardly ever. Counting is left out (the counts are given) and all that
 follows is the real thing: `draw` with the operating system's randomness.

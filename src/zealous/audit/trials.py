@@ -107,7 +107,7 @@ def _publish_packed(setting: Setting, copies: int) -> Found:
             extra = [name for each in setting.planned.parts for name in each.kind.extra()]
             source = open_log(read_log(path), engine, extra, unit=setting.planned.goal.unit)
             # The copies' users are more than a plan for one copy declares: only `publish` checks
-            # that, and bundle.py runs it.
+            # that, and audit/bundle.py runs it.
             tables = draw(setting.planned, source, select=setting.select, key=key, public=public)
     table = tables[part.name()].arrow
     if len(table.group_by(table.column_names[:-1]).aggregate([])) < len(table):

@@ -1,1 +1,4 @@
-"""How many users have each item, after each user's items were bounded."""
+"""How many users have each item, after each user's contribution is bounded.
+
+SQL up to the first threshold. Noise and the second threshold belong in mechanisms/.
+"""

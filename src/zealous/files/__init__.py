@@ -1,1 +1,4 @@
-"""Reading and writing: places, lines of text, Parquet, scratch space, folders written whole."""
+"""Files and folders: object stores, lines of text, Parquet, CSV, working directories.
+
+Reads and writes bytes and rows, whatever they mean. What a column stands for belongs in logs/.
+"""

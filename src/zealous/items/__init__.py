@@ -1,4 +1,8 @@
-"""Kinds of items by their names."""
+"""Kinds of items: what one is, and the SQL that yields (user, item) from a log's entries.
+
+How many of a user's items count belongs in counting/, who a user is in logs/. This file has the
+kinds by their names.
+"""
 
 from __future__ import annotations
 

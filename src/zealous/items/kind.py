@@ -117,12 +117,31 @@ class Kind:
         """Those of these kinds whose published rows tell which items there can be."""
         return self.builds_on()
 
+    def keepers_of(self) -> str | None:
+        """The kind, published before, whose kept items decide what of a user's counts here."""
+        return None
+
+    def check_before(self, before: Mapping[str, Kind]) -> None:
+        """Refuse where the kinds published before, by name, are not those that it needs.
+
+        Raises:
+            UsageError: They are not.
+        """
+        missing = [name for name in self.builds_on() if name not in before]
+        if missing:
+            raise UsageError(after_others(self.name(), missing[0]))
+        self.check_smaller([before[name] for name in self.builds_on()])
+
     def check_smaller(self, kinds: Iterable[Kind]) -> None:
         """Refuse kinds that these are made of, where they are not counted as they must be."""
         del kinds
 
-    def after(self, released: Mapping[str, pa.Table]) -> Self:
-        """The same, knowing what was published before: it decides what an item is."""
+    def with_inputs(self, released: Mapping[str, pa.Table]) -> Self:
+        """The same, knowing what was published before, where that decides what an item is."""
+        return self._knowing(released) if self.builds_on() else self
+
+    def _knowing(self, released: Mapping[str, pa.Table]) -> Self:
+        """The same, knowing what was published of the kinds that it builds on."""
         del released
         return self
 
@@ -177,6 +196,11 @@ class Kind:
         return Step(
             "items", f"select * replace ({tidy(name)} as {name}) from listed where {visible(name)}"
         )
+
+
+def after_others(name: str, first: str) -> str:
+    """What is wrong where one kind is asked for without another before it."""
+    return f"{name} are to be published after {first}: name both in --items, {first} first"
 
 
 def _is_text(name: str) -> bool:

@@ -94,7 +94,7 @@ class Tail(Kind):
                 "neither --by nor --fold-words"
             )
 
-    def after(self, released: Mapping[str, pa.Table]) -> Self:
+    def _knowing(self, released: Mapping[str, pa.Table]) -> Self:
         """The same, knowing which queries were published."""
         return replace(self, queries=released[Queries.label].select(Queries.item))
 
@@ -169,12 +169,12 @@ class Ngrams(Coded, Phrases):
         """The kinds that must have been published before, by name."""
         return (*super().builds_on(), *(_phrases(size) for size in range(1, self.size)))
 
-    def after(self, released: Mapping[str, pa.Table]) -> Self:
+    def _knowing(self, released: Mapping[str, pa.Table]) -> Self:
         """The same, knowing which queries and which shorter phrases were published."""
         from zealous.items.grown import sequences
 
         shorter = [_by_word(released[_phrases(size)], size) for size in range(1, self.size)]
-        return replace(super().after(released), grown=sequences(shorter))
+        return replace(super()._knowing(released), grown=sequences(shorter))
 
     def texts(self, things: list[pa.Array]) -> list[pa.Array]:
         """The columns of items by their things: words with single spaces between."""
@@ -276,10 +276,10 @@ class Prefixes(Listed, Phrases):
         """Its weight in the budget: what counts is first that a phrase is published."""
         return Fraction(1, 10)
 
-    def after(self, released: Mapping[str, pa.Table]) -> Self:
+    def _knowing(self, released: Mapping[str, pa.Table]) -> Self:
         """The same, knowing which queries and phrases were published."""
         phrases = released[_phrases(self.size)].select([0]).rename_columns(["phrase"])
-        return replace(super().after(released), listed=phrases)
+        return replace(super()._knowing(released), listed=phrases)
 
     def _steps(self, source: Source) -> list[Step]:
         begin = f"array_to_string({_WORDS}[1 : {self.size}], ' ') as phrase"
@@ -316,12 +316,12 @@ class Fact(Listed):
         """Its weight in the budget: little, since everybody counts and few values are there."""
         return Fraction(1, 50)
 
-    def after(self, released: Mapping[str, pa.Table]) -> Self:
+    def _knowing(self, released: Mapping[str, pa.Table]) -> Self:
         """The same, knowing which queries were published."""
         import pyarrow as pa
 
         listed = pa.table({"value": pa.array(self.values, pa.string())})
-        return replace(super().after(released), listed=listed)
+        return replace(super()._knowing(released), listed=listed)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -410,10 +410,10 @@ class WithKeywords(Fact):
         """The kinds that must have been published before, by name."""
         return (*super().builds_on(), Keywords.label)
 
-    def after(self, released: Mapping[str, pa.Table]) -> Self:
+    def _knowing(self, released: Mapping[str, pa.Table]) -> Self:
         """The same, knowing which queries and keywords were published."""
         keywords = released[Keywords.label].select(Keywords.item)
-        return replace(super().after(released), keywords=keywords)
+        return replace(super()._knowing(released), keywords=keywords)
 
     def _steps(self, source: Source) -> list[Step]:
         if self.keywords is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from zealous.engines.sql import Step, identifier, listed
@@ -81,6 +81,24 @@ class QueryClicks(Kind):
     label = "query-clicks"
     item = ("query", "url")
     needs = ("query", "url")
+
+    def keepers_of(self) -> str | None:
+        """With `follow`, the queries."""
+        return Queries.label if self.follow else None
+
+    def check_before(self, before: Mapping[str, Kind]) -> None:
+        """Refuse rates of clicks over queries that are not published, or are not the same."""
+        super().check_before(before)
+        if not self.follow:
+            return
+        asked = before.get(Queries.label)
+        if asked is None:
+            raise UsageError("click rates need queries and query-clicks, in this order")
+        if (asked.by, asked.settings()["fold"]) != (self.by, self.fold):
+            raise UsageError(
+                "click rates need queries and query-clicks that are alike: the same --by, and "
+                "--fold-words for both or neither"
+            )
 
     def _steps(self, source: Source) -> list[Step]:
         item = {"query": asked(self.fold), "url": clicked(source)}

@@ -231,7 +231,7 @@ class Combined(Coded, Things):
                 f"baskets: ask for them together, as {self.label}:NAME"
             )
 
-    def after(self, released: Mapping[str, pa.Table]) -> Self:
+    def _knowing(self, released: Mapping[str, pa.Table]) -> Self:
         """The same, knowing which smaller ones were published."""
         from zealous.items.grown import MOST
 

@@ -1,4 +1,6 @@
-"""The budget spent on one population of people, over time, crash-safe.
+"""The privacy budget spent on the same people over time, and its caps, crash-safe.
+
+What a release costs comes in as a charge; how a release is charged belongs in release/account.py.
 
 charge -> accounts (what it adds up to) -> book (events and what follows) -> store (SQLite)
 Ledger ties them together; place says where a log's ledger is; verify tries to catch it lying.

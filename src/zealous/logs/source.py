@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.engine import Engine, Stored
@@ -16,9 +15,6 @@ from zealous.logs.log import Cleaning, Log
 from zealous.logs.times import NUMBER, is_pattern, moment
 from zealous.privacy.guarantee import SESSION_GAP, Unit
 from zealous.privacy.period import Period
-
-if TYPE_CHECKING:
-    pass
 
 _WHOLE = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 _FLOATS = ("halffloat", "float", "double")

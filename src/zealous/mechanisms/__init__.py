@@ -1,4 +1,8 @@
-"""Mechanisms, one a file: each turns counts of a log into what may be published."""
+"""Mechanisms, one a file: each turns counts of a log into what may be published.
+
+A mechanism draws the noise, applies the second threshold and states its delta. How a law of noise
+is sampled belongs in noise/, its mathematics in privacy/accounting/.
+"""
 
 from zealous.mechanisms.gaussian import Gaussian
 from zealous.mechanisms.laplace import Laplace

@@ -18,6 +18,7 @@ from zealous.mechanisms.zealous import Zealous
 from zealous.privacy.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
 
 ASKED = "it was asked for"
+DEFAULT = Zealous.name
 MECHANISMS: dict[str, type[Calibrated]] = {
     each.name: each
     for each in (
@@ -37,16 +38,6 @@ MECHANISMS: dict[str, type[Calibrated]] = {
         Listed,
     )
 }
-# What serves items that are not found in the log alone, by what is usual for them.
-FAMILIES: dict[str, tuple[type[Calibrated], ...]] = {
-    OfSmaller.name: (OfSmaller, OfSmallerGaussian),
-    Listed.name: (Listed,),
-}
-# What must have been published before, of the same log.
-FOLLOWS: dict[type[Calibrated], str] = {Results: "queries", OfKeywords: "keywords"}
-
-
-OF_OTHERS = {*FOLLOWS, *(each for family in FAMILIES.values() for each in family)}
 
 
 def choose(
@@ -54,7 +45,7 @@ def choose(
     goal: Guarantee,
     items_per_user: int,
     given: Needs | None,
-    usual: str = Zealous.name,
+    usual: str = DEFAULT,
 ) -> tuple[type[Calibrated], str]:
     """A mechanism, and why it is that one; nothing here looks at a log.
 
@@ -67,16 +58,16 @@ def choose(
         usual: The mechanism that is usual for such items; it has a family of its own for those
             that are made of others.
     """
-    if usual in FAMILIES:
+    if MECHANISMS[usual].family is not None:
         return _of_family(name, goal, items_per_user, given, usual)
     if name == "auto":
         return _best(goal, items_per_user, given)
     if name is None:
-        name = given or Zealous.name
+        name = given or DEFAULT
     if name not in MECHANISMS:
         raise UsageError(f"mechanism must be auto or one of {', '.join(MECHANISMS)}")
     found = MECHANISMS[name]
-    if found in OF_OTHERS - set(FOLLOWS):
+    if found.family is not None:
         raise UsageError(f"the {name} mechanism is for what is made of other items alone")
     if found.needs != given:
         wanted, other = found.needs, given
@@ -91,7 +82,7 @@ def choose(
 def _of_family(
     name: str | None, goal: Guarantee, items_per_user: int, given: Needs | None, usual: str
 ) -> tuple[type[Calibrated], str]:
-    family = {each.name: each for each in FAMILIES[usual]}
+    family = {name: each for name, each in MECHANISMS.items() if each.family == usual}
     if given is not None:
         raise UsageError(f"--{given} does not serve items that are made of others: leave it out")
     if name not in (None, "auto"):

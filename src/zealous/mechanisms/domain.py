@@ -6,6 +6,7 @@ What a privacy reviewer must read.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar, Self
 
@@ -33,7 +34,7 @@ class Domain(Pure):
     Attributes:
         items_per_user: m.
         scale: The scale of the noise.
-        domain: The list; a column `count` is left aside. None until `using` gives it.
+        domain: The list; a column `count` is left aside. None until `with_inputs` gives it.
 
     Guarantee:
         epsilon-differential privacy with delta = 0, which is both definitions at once, for every
@@ -57,9 +58,14 @@ class Domain(Pure):
         looked_at="items of a public list",
     )
 
-    def using(self, known: pa.Table) -> Self:
+    def with_inputs(
+        self,
+        listed: pa.Table | None = None,
+        released: Mapping[str, pa.Table] | None = None,
+    ) -> Self:
         """The same with its list."""
-        return replace(self, domain=known)
+        del released
+        return self if listed is None else replace(self, domain=listed)
 
     def appears(self, count: int) -> float:
         """The chance that an item of the list is published, whoever has it."""
@@ -88,7 +94,7 @@ class Domain(Pure):
     def release(self, count: Count, random_bytes: RandomBytes = os.urandom) -> list[pa.RecordBatch]:
         """Publish: every item of the list once, in its order, with its noisy count."""
         if self.domain is None:
-            raise UsageError(f"the {self.name} mechanism needs its list: call using(table) first")
+            raise UsageError(f"the {self.name} mechanism needs its list: see with_inputs")
         listed = ItemTable.of(self.domain)
         counted = count(bound=self.items_per_user, at_least=1, only=listed.table)
         noise = self.source()

@@ -25,6 +25,7 @@ class Listed(Domain):
     """
 
     name: ClassVar[str] = "listed"
+    family: ClassVar[str | None] = "listed"
     theorem: ClassVar[str] = "docs/proofs/sets.md"
     needs: ClassVar[Needs | None] = None
     words: ClassVar[Words] = EveryPossibleItem(

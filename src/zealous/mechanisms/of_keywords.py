@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from zealous.errors import ReleaseError, UsageError
+from zealous.items import Keywords, Kind, Queries
 from zealous.mechanisms.domain import Domain
 from zealous.mechanisms.known_list import above_with_noise
 from zealous.mechanisms.protocol import Count, Needs
@@ -41,7 +42,7 @@ class OfKeywords(Domain):
     Attributes:
         items_per_user: m.
         scale: The scale of the noise, lambda.
-        domain: (keyword, count) as they were published. None until `after` gives them.
+        domain: (keyword, count) as they were published. None until `with_inputs` gives them.
 
     Guarantee:
         epsilon-differential privacy given the published keywords, if scale >= M/epsilon: counts
@@ -51,6 +52,7 @@ class OfKeywords(Domain):
     name: ClassVar[str] = "of-keywords"
     theorem: ClassVar[str] = "docs/proofs/clicks.md"
     needs: ClassVar[Needs | None] = None
+    follows: ClassVar[str | None] = Keywords.label
     words: ClassVar[Words] = Candidates(
         how="Queries of published keywords: count the units that asked each query of up to three "
         f"published keywords, {INTEGERS}on every such query, publish those above the scale times "
@@ -63,11 +65,17 @@ class OfKeywords(Domain):
         "nobody asked, one on average.",
     )
 
-    def using(self, known: pa.Table) -> Self:
-        """No public file is needed."""
-        raise UsageError("the of-keywords mechanism uses no public file")
+    @classmethod
+    def check_kinds(cls, kind: Kind, before: Mapping[str, Kind]) -> None:
+        """Queries that are spelled by keywords, each in one way."""
+        words = before[Keywords.label]
+        if not (isinstance(kind, Queries) and kind.plain() and words.by is None):
+            raise UsageError(
+                "of-keywords is for queries alone, after keywords, both without --by and "
+                "--fold-words"
+            )
 
-    def check(self, roles: Collection[str]) -> None:
+    def check_roles(self, roles: Collection[str]) -> None:
         """Refuse a log whose keywords are not the words of its queries.
 
         Those of a column of lists may have spaces, and then queries can be read in several ways.
@@ -78,10 +86,19 @@ class OfKeywords(Domain):
                 "leave out --keywords, or rename a column of that name"
             )
 
-    def after(self, released: pa.Table) -> Self:
+    def with_inputs(
+        self,
+        listed: pa.Table | None = None,
+        released: Mapping[str, pa.Table] | None = None,
+    ) -> Self:
         """The same with the most frequent of the published keywords."""
+        if listed is not None:
+            raise UsageError("the of-keywords mechanism uses no public file")
+        if released is None or Keywords.label not in released:
+            return self
         order = [("count", "descending"), ("keyword", "ascending")]
-        return replace(self, domain=released.sort_by(order).slice(0, MOST_KEYWORDS))
+        keywords = released[Keywords.label].sort_by(order)
+        return replace(self, domain=keywords.slice(0, MOST_KEYWORDS))
 
     def threshold(self, keywords: int) -> int:
         """What a noisy count must be above with so many keywords: at most 1/N pass by noise alone.
@@ -121,7 +138,7 @@ class OfKeywords(Domain):
         from zealous.noise import DiscreteLaplace
 
         if self.domain is None:
-            raise UsageError("the of-keywords mechanism needs keywords: call after(table) first")
+            raise UsageError("the of-keywords mechanism needs published keywords: see with_inputs")
         queries = SpelledQueries.of(self.domain["keyword"])
         counted = count(bound=self.items_per_user, at_least=1, made_of=self.domain)
         above = self.threshold(len(queries.words))
@@ -131,7 +148,9 @@ class OfKeywords(Domain):
     def check_rows(self, rows: pa.Table, first: pa.Table | None, *, whole: bool) -> None:
         """Queries are made of the published keywords, and above the threshold for so many."""
         del whole
-        used = self.after(first).domain if first is not None else None
+        used = (
+            self.with_inputs(released={Keywords.label: first}).domain if first is not None else None
+        )
         if used is None:
             raise ReleaseError("the keywords that it follows are not there")
         try:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -46,7 +47,7 @@ class OfSmaller(Pure):
     Attributes:
         items_per_user: m.
         scale: The scale of the noise.
-        candidates: All there can be. None until `using` gives them.
+        candidates: All there can be. None until `with_inputs` gives them.
 
     Guarantee:
         epsilon-differential privacy given the published smaller sets, if scale >= M/epsilon:
@@ -56,6 +57,7 @@ class OfSmaller(Pure):
     candidates: Grown | None = field(default=None, compare=False, repr=False)
 
     name: ClassVar[str] = "of-smaller"
+    family: ClassVar[str | None] = "of-smaller"
     theorem: ClassVar[str] = "docs/proofs/sets.md"
     words: ClassVar[Words] = Candidates(
         how="Made of published smaller items: count the units that hold each item all of whose "
@@ -68,9 +70,12 @@ class OfSmaller(Pure):
         "that are above what the noise of all of them exceeds once on average are here.",
     )
 
-    def using(self, known: Grown) -> Self:
+    def with_inputs(
+        self, listed: Grown | None = None, released: Mapping[str, pa.Table] | None = None
+    ) -> Self:
         """The same with all that there can be."""
-        return replace(self, candidates=known)
+        del released
+        return self if listed is None else replace(self, candidates=listed)
 
     def above(self, t: int) -> float:
         """The chance that the noise is above t."""
@@ -110,6 +115,10 @@ class OfSmaller(Pure):
     def alone(self) -> float:
         """Of one user's own sets at most all are published; of all users' together see below."""
         return float(self.items_per_user)
+
+    def expected_unique_items(self, users: int) -> float:
+        """At most one user has each candidate alone, so that their number bounds it too."""
+        return min(users * self.alone(), self.together())
 
     def together(self) -> float:
         """Of the sets that one user alone has, whoever that is, so many are published on average.

@@ -6,6 +6,7 @@ What a privacy reviewer must read.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
@@ -43,7 +44,7 @@ class Prior(Rounds):
     The list favours what is listed, so the counts are bought afterwards, over all keys alike.
 
     Attributes:
-        prior: The list: (item..., count). None until `using` gives it.
+        prior: The list: (item..., count). None until `with_inputs` gives it.
 
     Guarantee:
         That of `Rounds`: of what passes by noise alone, only unlisted items need delta.
@@ -55,14 +56,19 @@ class Prior(Rounds):
     needs: ClassVar[Needs | None] = "prior"
     words: ClassVar[Words] = Keys(how=how("Rounds steered by a public prior"))
 
-    def using(self, known: pa.Table) -> Self:
+    def with_inputs(
+        self,
+        listed: pa.Table | None = None,
+        released: Mapping[str, pa.Table] | None = None,
+    ) -> Self:
         """The same with its list."""
-        return replace(self, prior=known)
+        del released
+        return self if listed is None else replace(self, prior=listed)
 
     def release(self, count: Count, random_bytes: RandomBytes = os.urandom) -> list[pa.RecordBatch]:
         """Publish: every key with its noisy count, in no particular order."""
         if self.prior is None:
-            raise UsageError("the prior mechanism needs its list: call using(table) first")
+            raise UsageError("the prior mechanism needs its list: see with_inputs")
         left = ItemTable.of(self.prior)  # of the list: those that are no keys yet
         keys: pa.Table | None = None
         weights: Stored | pa.Table | None = None

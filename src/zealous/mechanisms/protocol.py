@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self
 
 from zealous.engines.engine import Stored
 from zealous.errors import UsageError
+from zealous.items import Kind
 from zealous.mechanisms.words import Words
 from zealous.privacy.accounting.intervals import Interval
 from zealous.privacy.guarantee import Guarantee
@@ -63,8 +65,8 @@ class Mechanism(Protocol):
     """A way to publish counts, ZEALOUS or one's own.
 
     It may also have `goal`, a `Guarantee`: what it claims for the release of one histogram, which
-    `audit.audit_mechanism` tries to refute; and `independent = False`, where the items of a release
-    share randomness, as with one random threshold for all.
+    `audit.audit.audit_mechanism` tries to refute; and `independent = False`, where the items of a
+    release share randomness, as with one random threshold for all.
     """
 
     @property
@@ -100,6 +102,10 @@ class Calibrated(Mechanism, Protocol):
     """The public file that it uses."""
     words: ClassVar[Words]
     """What a release says of the tables that it made."""
+    follows: ClassVar[str | None]
+    """The kind that must have been published before, of the same log."""
+    family: ClassVar[str | None]
+    """For items that are made of others: the mechanism that is usual for them."""
 
     @property
     def scale(self) -> Fraction:
@@ -175,8 +181,48 @@ class Calibrated(Mechanism, Protocol):
         """What release.json must say beside scale and thresholds for `again`."""
         ...
 
-    def using(self, known: Any) -> Self:
-        """The same with the rows of the public file that it needs, or all that there can be."""
+    @classmethod
+    def check_kinds(cls, kind: Kind, before: Mapping[str, Kind]) -> None:
+        """Refuse a kind of items that it does not serve, given those published before it.
+
+        Raises:
+            UsageError: It does not.
+        """
+        ...
+
+    def check_roles(self, roles: Collection[str]) -> None:
+        """Refuse a log by the columns that it has.
+
+        Raises:
+            UsageError: They void the guarantee.
+        """
+        ...
+
+    def with_inputs(
+        self, listed: Any = None, released: Mapping[str, pa.Table] | None = None
+    ) -> Self:
+        """The same with what it needs besides counts.
+
+        Args:
+            listed: The rows of its public file, or all items that there can be.
+            released: What was published before, by name of kind.
+        """
+        ...
+
+    def proof(self, goal: Guarantee) -> str:
+        """Where it is proved that it gives such a guarantee."""
+        ...
+
+    def other_guarantee(self, goal: Guarantee) -> Guarantee | None:
+        """What these parameters promise under the other definition, where anything is proven."""
+        ...
+
+    def delta_if_replaced(self, goal: Guarantee) -> Fraction:
+        """The delta at twice the epsilon of an add-remove goal, where a history is replaced."""
+        ...
+
+    def expected_unique_items(self, users: int) -> float:
+        """Of items that one user alone has, at most so many are published on average."""
         ...
 
     def check_rows(self, rows: pa.Table, first: pa.Table | None, *, whole: bool) -> None:
@@ -191,6 +237,49 @@ class Calibrated(Mechanism, Protocol):
             ReleaseError: It could not. The message quotes no row.
         """
         ...
+
+
+class MechanismDefaults:
+    """What a mechanism says of itself where it has nothing special to say."""
+
+    name: ClassVar[str]
+    theorem: ClassVar[str]
+    follows: ClassVar[str | None] = None
+    family: ClassVar[str | None] = None
+
+    @classmethod
+    def check_kinds(cls, kind: Kind, before: Mapping[str, Kind]) -> None:
+        """It serves all kinds of items."""
+
+    def check_roles(self, roles: Collection[str]) -> None:
+        """It takes whatever log there is."""
+
+    def with_inputs(
+        self, listed: Any = None, released: Mapping[str, pa.Table] | None = None
+    ) -> Self:
+        """It needs none."""
+        del released
+        if listed is not None:
+            raise UsageError(f"the {self.name} mechanism uses no public file")
+        return self
+
+    def proof(self, goal: Guarantee) -> str:
+        """One proof for every guarantee that it gives."""
+        del goal
+        return self.theorem
+
+    def other_guarantee(self, goal: Guarantee) -> Guarantee | None:
+        """It gives the one that it was calibrated for."""
+        del goal
+        return None
+
+    def delta_if_replaced(self: Calibrated, goal: Guarantee) -> Fraction:
+        """Looked at: where delta is large, two moved counts can tell more than twice one."""
+        return self.delta(replace(goal, neighbors="replace", epsilon=2 * goal.epsilon))
+
+    def expected_unique_items(self: Calibrated, users: int) -> float:
+        """Those of each user, added up."""
+        return users * self.alone()
 
 
 def once_bounded(asked: Mapping[str, Any]) -> None:

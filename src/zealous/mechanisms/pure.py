@@ -11,14 +11,14 @@ from fractions import Fraction
 from typing import Any, ClassVar, Self
 
 from zealous.errors import UsageError
-from zealous.mechanisms.protocol import Needs
+from zealous.mechanisms.protocol import MechanismDefaults, Needs
 from zealous.mechanisms.thresholds import Noise
 from zealous.privacy.calibrate import noise_quantile, scale_for
 from zealous.privacy.guarantee import Guarantee, exact, whole
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pure:
+class Pure(MechanismDefaults):
     """What the mechanisms that count over a known list share.
 
     Attributes:

@@ -5,10 +5,12 @@ What a privacy reviewer must read.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from zealous.errors import ReleaseError, UsageError
+from zealous.items import Kind, Queries, QueryClicks
 from zealous.mechanisms.domain import Domain
 from zealous.mechanisms.known_list import ItemTable
 from zealous.mechanisms.protocol import Needs
@@ -34,6 +36,7 @@ class Results(Domain):
     name: ClassVar[str] = "results"
     theorem: ClassVar[str] = "docs/proofs/clicks.md"
     needs: ClassVar[Needs | None] = "results"
+    follows: ClassVar[str | None] = Queries.label
     words: ClassVar[Words] = EveryItem(
         how="Public results: count the units that clicked each document of a public list, for "
         f"published queries, {INTEGERS}publish all of them.",
@@ -41,14 +44,28 @@ class Results(Domain):
         nothing="the public list has no document for a published query.",
     )
 
-    def after(self, released: pa.Table) -> Self:
+    @classmethod
+    def check_kinds(cls, kind: Kind, before: Mapping[str, Kind]) -> None:
+        """Clicks for queries, after queries that they can be told by."""
+        if not isinstance(kind, QueryClicks):
+            raise UsageError("results are for query-clicks")
+        if set(before[Queries.label].columns()) - set(kind.columns()):
+            raise UsageError("results need queries without --by, or by what query-clicks are by")
+
+    def with_inputs(
+        self,
+        listed: pa.Table | None = None,
+        released: Mapping[str, pa.Table] | None = None,
+    ) -> Self:
         """The same with the documents of the published queries alone."""
         import numpy as np
 
-        if self.domain is None:
-            raise UsageError("the results mechanism needs its list: call using(table) first")
-        asked = ItemTable.of(released).places(self.domain) >= 0
-        return replace(self, domain=self.domain.take(np.flatnonzero(asked)))
+        if listed is None:
+            return self
+        if released is None or Queries.label not in released:
+            raise UsageError("the results mechanism needs the queries that were published before")
+        asked = ItemTable.of(released[Queries.label]).places(listed) >= 0
+        return replace(self, domain=listed.take(np.flatnonzero(asked)))
 
     def check_rows(self, rows: pa.Table, first: pa.Table | None, *, whole: bool) -> None:
         """Clicks are for published queries; the list of documents is not in the release."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from zealous.engines.engine import Counted, Each, Stored
 from zealous.errors import UsageError
 from zealous.mechanisms.known_list import ItemTable, with_noise_on_each
-from zealous.mechanisms.protocol import Count, Needs
+from zealous.mechanisms.protocol import Count, MechanismDefaults, Needs
 from zealous.mechanisms.thresholds import Noise, kept, with_noise
 from zealous.mechanisms.words import INTEGERS, Keys, Words
 from zealous.privacy.accounting import gaussian
@@ -50,7 +50,7 @@ def how(title: str) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rounds:
+class Rounds(MechanismDefaults):
     """Rounds that find keys, each steered by the last, and counts of the keys.
 
     In a round every user gives at most so many of her items that are no keys yet, each at a weight
@@ -192,10 +192,6 @@ class Rounds:
                 for each in self.rounds
             ]
         }
-
-    def using(self, known: pa.Table) -> Self:
-        """No public file is needed."""
-        raise UsageError(f"the {self.name} mechanism uses no public file")
 
     def check_rows(self, rows: pa.Table, first: pa.Table | None, *, whole: bool) -> None:
         """Whatever people have can be published: there is no list to compare with."""

@@ -13,8 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 from zealous.engines.engine import Counted
-from zealous.errors import UsageError
-from zealous.mechanisms.protocol import Count, Needs
+from zealous.mechanisms.protocol import Count, MechanismDefaults, Needs
 from zealous.privacy.accounting.intervals import Interval
 from zealous.privacy.calibrate import noise_quantile, tail
 from zealous.privacy.guarantee import exact, whole
@@ -36,7 +35,7 @@ class Noise(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Thresholds:
+class Thresholds(MechanismDefaults):
     """Counts of at least tau get noise; those strictly above tau_prime are published.
 
     The noise is discrete Laplace where a mechanism has no other.
@@ -115,10 +114,6 @@ class Thresholds:
     def parameters(self) -> dict[str, Any]:
         """Scale and thresholds say all."""
         return {}
-
-    def using(self, known: pa.Table) -> Self:
-        """No public file is needed."""
-        raise UsageError(f"the {type(self).__name__} mechanism uses no public file")
 
     def check_rows(self, rows: pa.Table, first: pa.Table | None, *, whole: bool) -> None:
         """Whatever people have can be published: there is no list to compare with."""

@@ -41,6 +41,31 @@ class Zealous(Thresholds):
             tau_prime=best.tau_prime,
         )
 
+    def proof(self, goal: Guarantee) -> str:
+        """Each guarantee has its own."""
+        return goal.theorem
+
+    def other_guarantee(self, goal: Guarantee) -> Guarantee | None:
+        """What `guarantees` gives beside the goal; none where that needs a number of users."""
+        found = guarantees(
+            scale=self.scale,
+            tau=self.tau,
+            tau_prime=self.tau_prime,
+            items_per_user=self.items_per_user,
+            users=goal.users,
+            unit=goal.unit,
+        )
+        others = [
+            each
+            for each in found
+            if each.definition != goal.definition and each.neighbors == goal.neighbors
+        ]
+        return others[0] if others else None
+
+    def delta_if_replaced(self, goal: Guarantee) -> Fraction:
+        """By the theorem it is the same."""
+        return self.delta(goal)
+
     def delta(self, goal: Guarantee) -> Fraction:
         """The delta that `guarantees` gives; 1 where the goal's epsilon is below what it needs."""
         found = guarantees(

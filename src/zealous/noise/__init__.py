@@ -1,5 +1,7 @@
 """Exact integer noise from the operating system's randomness.
 
+How samples are drawn, and nothing else: which scale and which counts belongs in mechanisms/.
+
 Floating-point noise leaks what it should hide (Mironov 2012), so here no float exists: a sample is
 decided by comparing uniform integers with integers. The algorithms are 1 to 3 of Canonne, Kamath
 and Steinke, "The Discrete Gaussian for Differential Privacy" (2020), run on arrays.

@@ -27,9 +27,9 @@ class DiscreteLaplace(Rejection):
 
     Guarantee:
         For every integer z, P(z) and P(z + 1) differ by a factor of exactly exp(1/scale), which is
-        what the theorems in calibrate.py rest on. It holds to the last digit, not up to rounding,
-        if `random_bytes` gives independent uniform bytes. Each draw is independent of the others
-        and of its position.
+        what the theorems behind privacy/calibrate.py rest on. It holds to the last digit, not up to
+        rounding, if `random_bytes` gives independent uniform bytes. Each draw is independent of the
+        others and of its position.
 
     Raises:
         UsageError: The scale is not a positive Fraction, or has too many digits.

@@ -1,1 +1,4 @@
-"""True figures, for the owner of a log alone: nothing here is imported by a release."""
+"""For the owner of a log before publishing: true figures, and advice on epsilon and m.
+
+True figures never leave: nothing that publishes imports from here.
+"""

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from decimal import ROUND_FLOOR, Decimal
 from fractions import Fraction
 from typing import Any
 
 from zealous.errors import Refused, UsageError
-from zealous.items import Kind, Queries, QueryClicks
-from zealous.mechanisms import Calibrated, Zealous
-from zealous.mechanisms.choose import ASKED, FOLLOWS, choose
-from zealous.mechanisms.of_keywords import OfKeywords
-from zealous.mechanisms.of_smaller import OfSmaller
+from zealous.items import Kind
+from zealous.items.kind import after_others
+from zealous.mechanisms import Calibrated
+from zealous.mechanisms.choose import ASKED, DEFAULT, MECHANISMS, choose
 from zealous.mechanisms.protocol import Needs
-from zealous.mechanisms.results import Results
-from zealous.privacy.calibrate import as_float, guarantees
+from zealous.privacy.calibrate import as_float
 from zealous.privacy.guarantee import UNITS, Guarantee, Indistinguishability, Number, exact, shown
 
 # Which planner chose the parameters: one more whenever the same wish gives other parameters.
@@ -61,8 +59,7 @@ class Part:
     def check(self, roles: Collection[str]) -> None:
         """Refuse a log whose columns do not give what the histogram is made of."""
         self.kind.check(roles)
-        if isinstance(self.mechanism, OfKeywords):
-            self.mechanism.check(roles)
+        self.mechanism.check_roles(roles)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,58 +143,27 @@ def choose_mechanisms(
     for option, given in (("--mechanism", mechanism), ("a public file", public)):
         if isinstance(given, Mapping) and set(given) - set(names):
             raise UsageError(f"{option} is given for a kind of items that is not published")
-    _check_rates(kinds)
     files = public or {}
     chosen = {}
     for kind in kinds:
         if isinstance(mechanism, Mapping):
             asked = mechanism.get(kind.name())
         else:  # one name for all is not meant for what is made of others
-            asked = mechanism if kind.usual() == Zealous.name else None
+            of_others = MECHANISMS[kind.usual()].family is not None
+            asked = None if of_others else mechanism
         use = files[kind.name()][0] if kind.name() in files else None
         chosen[kind.name()] = choose(asked, goal, kind.items_per_user, use, kind.usual())
         _check_order(kind, kinds, chosen[kind.name()][0])
     return chosen
 
 
-def _check_rates(kinds: Sequence[Kind]) -> None:
-    """Refuse clicks that follow queries which are not published before, or are not the same."""
-    asked: Queries | None = None
-    for kind in kinds:
-        if isinstance(kind, Queries):
-            asked = kind
-        if isinstance(kind, QueryClicks) and kind.follow:
-            if asked is None:
-                raise UsageError("click rates need queries and query-clicks, in this order")
-            if (asked.by, asked.fold) != (kind.by, kind.fold):
-                raise UsageError(
-                    "click rates need queries and query-clicks that are alike: the same --by, and "
-                    "--fold-words for both or neither"
-                )
-
-
 def _check_order(kind: Kind, kinds: Sequence[Kind], mechanism: type[Calibrated]) -> None:
     """Refuse what makes use of another kind that is not published before, or not as it must be."""
     before = {each.name(): each for each in kinds[: kinds.index(kind)]}
-    for first in [*kind.builds_on(), *([FOLLOWS[mechanism]] if mechanism in FOLLOWS else [])]:
-        if first not in before:
-            raise UsageError(
-                f"{kind.name()} are to be published after {first}: name both in --items, {first} "
-                "first"
-            )
-    kind.check_smaller([before[name] for name in kind.builds_on()])
-    if mechanism is OfKeywords:
-        words = before[FOLLOWS[mechanism]]
-        if not (isinstance(kind, Queries) and kind.plain() and words.by is None):
-            raise UsageError(
-                "of-keywords is for queries alone, after keywords, both without --by and "
-                "--fold-words"
-            )
-    if mechanism is Results:
-        if not isinstance(kind, QueryClicks):
-            raise UsageError("results are for query-clicks")
-        if set(before[FOLLOWS[mechanism]].columns()) - set(kind.columns()):
-            raise UsageError("results need queries without --by, or by what query-clicks are by")
+    kind.check_before(before)
+    if mechanism.follows is not None and mechanism.follows not in before:
+        raise UsageError(after_others(kind.name(), mechanism.follows))
+    mechanism.check_kinds(kind, before)
 
 
 def _weights(
@@ -249,9 +215,7 @@ def forecast(part: Part) -> Forecast:
     mechanism, users = part.mechanism, part.goal.users
     single = None
     if users is not None and part.goal.unit == "user":
-        single = users * mechanism.alone()
-        if isinstance(mechanism, OfSmaller):
-            single = min(single, mechanism.together())
+        single = mechanism.expected_unique_items(users)
     return Forecast(
         users_to_appear={p: _least_count(mechanism, p / 100) for p in (5, 50, 95)},
         error_95=mechanism.error(0.95),
@@ -314,41 +278,20 @@ def also(planned: Plan) -> Guarantee | None:
     """The other guarantee that the planned parameters give, over all histograms together.
 
     None where it would promise nothing: its delta reaches 1, or needs a number of users that is
-    not declared; and where a mechanism other than ZEALOUS takes part, which gives one of them.
+    not declared; and where a mechanism takes part that gives one of them alone.
     """
-    epsilon = delta = Fraction(0)
-    for part in planned.parts:
-        if not isinstance(part.mechanism, Zealous):
-            return None
-        hold = guarantees(
-            scale=part.mechanism.scale,
-            tau=part.mechanism.tau,
-            tau_prime=part.mechanism.tau_prime,
-            items_per_user=part.mechanism.items_per_user,
-            users=planned.goal.users,
-            unit=planned.goal.unit,
-        )
-        others = [
-            each
-            for each in hold
-            if each.definition != planned.goal.definition
-            and each.neighbors == planned.goal.neighbors
-        ]
-        if not others:
-            return None
-        other = others[0]
-        epsilon, delta = epsilon + other.epsilon, delta + other.delta
-    if delta >= 1:
+    found = [part.mechanism.other_guarantee(planned.goal) for part in planned.parts]
+    others = [each for each in found if each is not None]
+    delta = sum((each.delta for each in others), Fraction(0))
+    if len(others) < len(found) or delta >= 1:
         return None
-    return planned.goal.of(type(other), epsilon=epsilon, delta=delta)
+    epsilon = sum((each.epsilon for each in others), Fraction(0))
+    return planned.goal.of(type(others[0]), epsilon=epsilon, delta=delta)
 
 
 def theorem(planned: Plan) -> str:
     """Where it is proved that the parameters give the goal."""
-    proofs = {
-        planned.goal.theorem if isinstance(part.mechanism, Zealous) else part.mechanism.theorem
-        for part in planned.parts
-    }
+    proofs = {part.mechanism.proof(planned.goal) for part in planned.parts}
     return proofs.pop() if len(proofs) == 1 else COMPOSITION
 
 
@@ -366,10 +309,9 @@ def covers_replaced(planned: Plan) -> bool:
     goal = planned.goal
     if goal.neighbors != "add-remove" or goal.pure:
         return True
-    total = Fraction(0)
-    for part in planned.parts:
-        share = replace(part.goal, neighbors="replace", epsilon=2 * part.goal.epsilon)
-        total += part.delta if isinstance(part.mechanism, Zealous) else part.mechanism.delta(share)
+    total = sum(
+        (part.mechanism.delta_if_replaced(part.goal) for part in planned.parts), Fraction(0)
+    )
     return total <= goal.delta
 
 
@@ -429,6 +371,6 @@ def _describe(part: Part) -> str:
 
 
 def _chosen(part: Part) -> list[str]:
-    if isinstance(part.mechanism, Zealous) and part.why == ASKED:
+    if part.mechanism.name == DEFAULT and part.why == ASKED:
         return []
     return [f"  mechanism             {part.mechanism.name}: {part.why}"]

@@ -17,7 +17,7 @@ from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step, identifier, listed
 from zealous.errors import LogError, UsageError
 from zealous.files.staging import not_staged
-from zealous.items import Keywords, Kind, Pairs, QueryClicks, Things
+from zealous.items import Keywords, Kind, Pairs, Things
 from zealous.items.lists import NUMBER, ROW, Given, read_listing
 from zealous.logs.log import Cleaning, Columns, Log
 from zealous.logs.source import Source, open_log
@@ -84,7 +84,13 @@ def read_public(
     return _public(given, kind, roles, engine, sql)
 
 
-def read_results(path: str | Path, kind: QueryClicks, *, engine: DuckDB | None = None) -> Public:
+def read_results(
+    path: str | Path,
+    kind: Kind,
+    *,
+    roles: Collection[str] = (),
+    engine: DuckDB | None = None,
+) -> Public:
     """Read a public list of the documents that a search shows: query, url, and perhaps rank.
 
     Of each query the first 100 are kept, by rank, or in the file's order where it has none.
@@ -92,6 +98,7 @@ def read_results(path: str | Path, kind: QueryClicks, *, engine: DuckDB | None =
     Args:
         path: As for `read_public`.
         kind: The kind of items that the clicks will be.
+        roles: As for `read_public`; queries and addresses are read alike whatever they are.
         engine: Where to work, not begun yet; one of its own where not given.
     """
     given = read_listing(path, kind, ("rank",))
@@ -100,7 +107,10 @@ def read_results(path: str | Path, kind: QueryClicks, *, engine: DuckDB | None =
     order = '"order:best" desc nulls last, "order:row"'
     place = f"row_number() over (partition by {query} order by {order})"
     sql = f"select {item} from best qualify {place} <= {MOST_RESULTS} order by {query}, {order}"
-    return _public(given, kind, (), engine, sql, sign="-")
+    return _public(given, kind, roles, engine, sql, sign="-")
+
+
+READ_AS = {"domain": read_public, "prior": read_public, "results": read_results}
 
 
 def _public(

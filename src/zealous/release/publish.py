@@ -18,16 +18,13 @@ from zealous.errors import LogError, Refused, ReleaseError, UsageError, reason
 from zealous.files.lines import Skipped
 from zealous.files.places import Place
 from zealous.files.scratch import working_directory
-from zealous.items import Kind, Queries, QueryClicks
+from zealous.items import Kind
 from zealous.logs.log import Log, is_anonymized
 from zealous.logs.source import Source, count_everyone, has_users, open_log
 from zealous.mechanisms import Count, Mechanism
-from zealous.mechanisms.choose import FOLLOWS
-from zealous.mechanisms.of_keywords import OfKeywords
-from zealous.mechanisms.results import Results
 from zealous.planning.declared import Files, PublicFile, public_files
-from zealous.planning.plan import PARAMETERS_FROM, Plan, covers_replaced, plan
-from zealous.planning.public_files import read_public, read_results
+from zealous.planning.plan import PARAMETERS_FROM, Part, Plan, covers_replaced, plan
+from zealous.planning.public_files import READ_AS
 from zealous.privacy.guarantee import Guarantee, Number
 from zealous.privacy.period import Period
 from zealous.release.account import SPENT, UNTRACKED, Account, Spending, released, spending
@@ -287,34 +284,22 @@ def draw(
     tables: dict[str, Table] = {}
     for number, part in enumerate(planned.parts):
         say(f"counting {part.name()} ({number + 1} of {len(planned.parts)})")
-        kind, mechanism = part.kind, part.mechanism
-        if part.name() in (public or {}):
-            mechanism = mechanism.using((public or {})[part.name()])
-        if kind.builds_on():
-            kind = kind.after({name: tables[name].arrow for name in kind.builds_on()})
-        known = kind.known()
-        if known is not None:
-            mechanism = mechanism.using(known)
-        if isinstance(mechanism, Results | OfKeywords):
-            mechanism = mechanism.after(tables[FOLLOWS[type(mechanism)]].arrow)
+        released = {name: table.arrow for name, table in tables.items()}
+        kind = part.kind.with_inputs(released)
+        listed = (public or {}).get(part.name(), kind.known())
+        mechanism = part.mechanism.with_inputs(listed, released)
         count = partial(histogram, kind, source, select=select, key=key, say=say)
-        if isinstance(kind, QueryClicks) and kind.follow:
-            count.keywords["following"] = _asked(planned, tables, source, select, key)
-        tables[part.name()] = _publish_part(
-            kind,
-            mechanism,
-            count,
-            _noise(seed, number),
-        )
+        first = kind.keepers_of()
+        if first is not None:
+            (before,) = (each for each in planned.parts if each.name() == first)
+            following = _keepers(before, released[first], source, select, key)
+            count = partial(count, following=following)
+        tables[part.name()] = _publish_part(kind, mechanism, count, _noise(seed, number))
     return tables
 
 
-def _asked(
-    planned: Plan, tables: Mapping[str, Table], source: Source, select: Select, key: int
-) -> Stored:
-    """Who kept which queries when they were counted for `queries`."""
-    (part,) = (part for part in planned.parts if part.name() == Queries.label)
-    counted = tables[part.name()].arrow
+def _keepers(part: Part, counted: pa.Table, source: Source, select: Select, key: int) -> Stored:
+    """Who kept which items when they were counted for a table that was published before."""
     return keepers(
         part.kind,
         source,
@@ -365,10 +350,7 @@ def _public_tables(
     for part in planned.parts:
         if part.name() in files:
             file = files[part.name()]
-            if isinstance(part.kind, QueryClicks) and file.use == "results":
-                read = read_results(file.path, part.kind)
-            else:
-                read = read_public(file.path, part.kind, roles=log.columns.given())
+            read = READ_AS[file.use](file.path, part.kind, roles=log.columns.given())
             if read.sha256 != file.sha256:
                 raise LogError(f"{file.name} changed while it was read: try again")
             left_out = f", {read.skipped:,} of them no such item" if read.skipped else ""

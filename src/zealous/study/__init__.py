@@ -1,1 +1,4 @@
-"""The paper's comparison: other methods, attacks, measures, claims and the report."""
+"""The paper's comparison: anonymity methods, attacks, measures, claims and the report.
+
+It uses the rest of the package, and what publishes uses nothing of it.
+"""

@@ -24,7 +24,7 @@ from zealous.items import Kind
 from zealous.logs.log import Log
 from zealous.logs.source import open_log
 from zealous.mechanisms import Calibrated, Selection
-from zealous.mechanisms.choose import MECHANISMS, OF_OTHERS
+from zealous.mechanisms.choose import MECHANISMS
 from zealous.mechanisms.protocol import Needs
 from zealous.planning.public_files import read_public
 from zealous.privacy.guarantee import Indistinguishability, Neighbors, Number, shown, whole
@@ -36,7 +36,9 @@ EPSILONS = ("0.5", "1", "2", "5")
 NEIGHBORS: tuple[Neighbors, ...] = ("add-remove", "replace")
 FIGURES = ("items", "covered", "error", "noise", "seconds")
 # Those that publish a kind of items by itself.
-COMPARED = {name: each for name, each in MECHANISMS.items() if each not in OF_OTHERS}
+COMPARED = {
+    name: each for name, each in MECHANISMS.items() if each.follows is None and each.family is None
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,7 +184,7 @@ def _row(
     except UsageError as error:
         return replace(row, note=str(error))
     if chosen.needs is not None:
-        made = made.using(public[chosen.needs])
+        made = made.with_inputs(public[chosen.needs])
     drawn = [_drawn(made, counting, key) for key in keys]
     return replace(row, figures={name: _spread(each[name] for each in drawn) for name in FIGURES})
 

@@ -1,4 +1,7 @@
-"""Synthetic search logs and purchases that behave like real ones, labelled synthetic."""
+"""Synthetic search logs and purchases that behave like real ones, labelled synthetic.
+
+The only package that draws pseudo-random numbers. Nothing here sees real data.
+"""
 
 from zealous.synthetic.corpus import document_frequencies
 from zealous.synthetic.figures import PAPER, Figures, figures

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from zealous.errors import ReleaseError
 from zealous.files.csv_cells import write_rows
-from zealous.mechanisms.choose import FOLLOWS
 from zealous.planning.plan import PLANNER, Part
 from zealous.release.bundle import derived, sorted_table
 from zealous.release.record import plan_from_record
@@ -121,21 +120,18 @@ def _removed(about: About) -> dict[str, int]:
 
 def _origins(part: Part) -> list[str]:
     """The tables whose rows tell which rows a table can have."""
-    follows = FOLLOWS.get(type(part.mechanism))
+    follows = part.mechanism.follows
     return [*part.kind.made_of(), *([follows] if follows is not None else [])]
 
 
 def _check_origin(part: Part, tables: Mapping[str, pa.Table], *, whole: bool) -> None:
     """The rows are among those that can be, given what was published before."""
-    kind, mechanism, follows = part.kind, part.mechanism, FOLLOWS.get(type(part.mechanism))
+    kind, follows = part.kind, part.mechanism.follows
     missing = {*kind.builds_on(), *([follows] if follows is not None else [])} - set(tables)
     if missing:
         raise Failed(f"{part.name()}: {', '.join(sorted(missing))} must be published before")
-    if kind.builds_on():
-        kind = kind.after({name: tables[name] for name in kind.builds_on()})
-    known = kind.known()
-    if known is not None:
-        mechanism = mechanism.using(known)
+    kind = kind.with_inputs(tables)
+    mechanism = part.mechanism.with_inputs(kind.known())
     first = tables[follows] if follows is not None else None
     try:
         mechanism.check_rows(kind.as_counted(tables[part.name()]), first, whole=whole)

@@ -1,6 +1,6 @@
 """How a table was made, in words: from what release.json says of it, and nothing else.
 
-What differs between mechanisms is said by each of them (`mechanism/words.py`).
+What differs between mechanisms is said by each of them (`mechanisms/words.py`).
 """
 
 from __future__ import annotations

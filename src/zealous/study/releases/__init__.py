@@ -1,1 +1,1 @@
-"""Releases of any method laid beside the true histograms of the log."""
+"""Releases of any method, read in and matched with the true histograms of the log."""

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from zealous.errors import ReleaseError, UsageError
 from zealous.items import Kind, named
 from zealous.logs.log import ANONYMIZED, Log
-from zealous.mechanisms.choose import FAMILIES
+from zealous.mechanisms.choose import MECHANISMS
 from zealous.privacy.guarantee import Unit
 from zealous.release.bundle import read_release
 from zealous.release.provenance import cleaning
@@ -24,7 +24,7 @@ from zealous.study.grid.study import KINDS
 
 _ANY = 1
 # What is made of other tables is not counted from the log alone.
-_OF_OTHERS = {each.name for family in FAMILIES.values() for each in family}
+_OF_OTHERS = {name for name, each in MECHANISMS.items() if each.family is not None}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,1 +1,1 @@
-"""Draws; computes nothing."""
+"""Tables, figures and pages of a study: draws what measures/ and attacks/ computed."""

@@ -30,7 +30,7 @@ class Context:
         log: What is said of the log, by name.
         synthetic: Whether the log was generated.
         tables: Those of the theory; of these it shows `privacy` and `thresholds`.
-        paper: What the paper prints, as `evaluate.paper.printed` gives it.
+        paper: What the paper prints, as `claims.paper.printed` gives it.
         audits: Of methods of one's own: method, epsilon, delta, proven, seen_from, failures; and m
             where the same name has several.
         documents: Where document frequencies come from, in a sentence.

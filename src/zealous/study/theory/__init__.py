@@ -1,1 +1,1 @@
-"""Everything else that the paper proves, callable: pure mathematics, no data."""
+"""What the paper proves and no release needs: accuracy, the negative result, its tables."""
