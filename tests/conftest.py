@@ -192,6 +192,16 @@ LIBRARIES = (
 )
 
 
+# What most commands of the tests load.
+COMMANDS = (
+    "zealous.cli",
+    "zealous.cli.publish",
+    "zealous.cli.verify",
+    "zealous.release.publish",
+    "zealous.verify.verify",
+)
+
+
 @pytest.fixture(scope="session")
 def forks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
     """Forks that have loaded libraries, and nothing of the package."""
@@ -203,7 +213,7 @@ def forks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
 @pytest.fixture(scope="session")
 def commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
     """Forks that have loaded the command too."""
-    made = Forks(tmp_path_factory.mktemp("commands"), *LIBRARIES, "zealous.cli")
+    made = Forks(tmp_path_factory.mktemp("commands"), *LIBRARIES, *COMMANDS)
     yield made
     made.close()
 
