@@ -22,7 +22,7 @@ import zealous as z
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step, identifier, listed
 from zealous.items import Kind
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 from zealous.study.anonymity import KKeyword, KQuery, Method, anonymize
 
 THREADS = 2

@@ -27,7 +27,8 @@ import zealous as z
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
 from zealous.items import asked, has_word, words
-from zealous.logs.source import Source, open_log
+from zealous.logs.open_log import open_log
+from zealous.logs.source import Source
 from zealous.study.anonymity.groups import group
 from zealous.study.anonymity.numbered import forget, numbered
 from zealous.study.anonymity.sessions import sessions

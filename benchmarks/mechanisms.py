@@ -5,11 +5,11 @@
         [--epsilons 0.5 1 2 5] [--bounds M ...] [--only generated visits shop] [--peer PYTHON]
 
 Every mechanism at epsilon 0.5, 1, 2 and 5 and delta 1e-6, under both neighbour relations, as
-`zealous mechanisms` does it. A prior is what `rounds` publishes of an earlier log under the same
-guarantee: another generated log, the other half of the visitors, the shop's months before July.
-The peer is PipelineDP with Gaussian noise and thresholding at epsilon 1, neighbours that add or
-remove a user, and whichever m publishes the most; beside it stand the mechanisms of one histogram,
-at theirs.
+`zealous study mechanisms` does it. A prior is what `rounds` publishes of an earlier log under the
+same guarantee: another generated log, the other half of the visitors, the shop's months before
+July. The peer is PipelineDP with Gaussian noise and thresholding at epsilon 1, neighbours that add
+or remove a user, and whichever m publishes the most; beside it stand the mechanisms of one
+histogram, at theirs.
 
 The real tables stand in ../shared/data where available. Writes mechanisms.json after every table,
 and prints Markdown. The generated log takes most of the time.
@@ -33,11 +33,11 @@ from typing import Any
 from mechanisms_data import Table, generated, shop, visits
 
 import zealous as z
-from zealous.cli.mechanisms import as_object
+from zealous.cli.study.mechanisms import as_object
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import LogError
 from zealous.items import Kind
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 from zealous.study.mechanism_comparison import COMPARED, EPSILONS, NEIGHBORS, compare_mechanisms
 from zealous.study.releases.encoded_log import encode
 

@@ -28,7 +28,8 @@ from zealous.counting.histogram import histogram
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step, identifier, listed
 from zealous.items import Kind
-from zealous.logs.source import Source, open_log
+from zealous.logs.open_log import open_log
+from zealous.logs.source import Source
 from zealous.planning.plan import Part
 from zealous.release import bundle
 from zealous.synthetic import generate

@@ -1,4 +1,4 @@
-"""The whole study of `zealous compare`: time, and the most memory that its processes use together.
+"""`zealous study compare`, whole: time, and the most memory that its processes use together.
 
     python benchmarks/study.py [--users 500000] [--memory 4GB] [--study FILE] [-o DIR]
 
@@ -28,7 +28,7 @@ def main() -> None:
     path = _log(arguments.users)
     with tempfile.TemporaryDirectory() as folder:
         output = arguments.output or Path(folder) / "study"
-        command = [PROGRAM, "compare", path, "--memory", arguments.memory, "-o", output]
+        command = [PROGRAM, "study", "compare", path, "--memory", arguments.memory, "-o", output]
         command += ["--study", arguments.study] if arguments.study else []
         started = time.monotonic()
         process = subprocess.Popen(

@@ -23,7 +23,7 @@ from publish import _log
 
 import zealous as z
 from zealous.engines.duckdb import DuckDB
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 from zealous.study.measures.ranking import quality
 from zealous.study.measures.substitution import learn
 from zealous.study.releases.original import count, read

@@ -37,7 +37,7 @@ import zealous as z
 from zealous.engines.duckdb import DuckDB
 from zealous.items.rare_queries import Hours, Lengths, Questions, Scripts, WithKeywords
 from zealous.logs.log import Log
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 from zealous.study.measures.phrases import words
 
 HERE = Path(__file__).resolve().parent

@@ -4,7 +4,22 @@ from pathlib import Path
 
 import click
 
-from zealous.cli import COMMANDS, cli
+from zealous.cli import cli
+from zealous.cli.registry import Commands
+
+
+def sections_of(group: Commands, parent: click.Context) -> list[str]:
+    """What each command of a group says of itself, and each of a group within it."""
+    sections = []
+    for name in group.list_commands(parent):
+        command = group.get_command(parent, name)
+        assert command is not None  # noqa: S101
+        context = click.Context(command, info_name=name, parent=parent)
+        text = command.get_help(context)
+        sections.append(f"## {context.command_path}\n\n```text\n{text}\n```")
+        if isinstance(command, Commands):
+            sections += sections_of(command, context)
+    return sections
 
 
 def page() -> str:
@@ -14,12 +29,7 @@ def page() -> str:
         "Made from `--help` by `python docs/commands.py`; a test keeps it true.",
     ]
     parent = click.Context(cli, info_name="zealous", **cli.context_settings)
-    for name in sorted(COMMANDS):
-        command = cli.get_command(parent, name)
-        assert command is not None  # noqa: S101
-        context = click.Context(command, info_name=name, parent=parent)
-        sections.append(f"## zealous {name}\n\n```text\n{command.get_help(context)}\n```")
-    return "\n\n".join(sections) + "\n"
+    return "\n\n".join([*sections, *sections_of(cli, parent)]) + "\n"
 
 
 if __name__ == "__main__":

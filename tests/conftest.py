@@ -192,16 +192,6 @@ LIBRARIES = (
 )
 
 
-# What most commands of the tests load.
-COMMANDS = (
-    "zealous.cli",
-    "zealous.cli.publish",
-    "zealous.cli.verify",
-    "zealous.release.publish",
-    "zealous.verify.verify",
-)
-
-
 @pytest.fixture(scope="session")
 def forks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
     """Forks that have loaded libraries, and nothing of the package."""
@@ -212,8 +202,9 @@ def forks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
 
 @pytest.fixture(scope="session")
 def commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
-    """Forks that have loaded the command too."""
-    made = Forks(tmp_path_factory.mktemp("commands"), *LIBRARIES, *COMMANDS)
+    """Forks that have loaded the most used commands too."""
+    modules = (f"zealous.cli.{name}" for name in ("publish", "verify", "study.compare"))
+    made = Forks(tmp_path_factory.mktemp("commands"), *LIBRARIES, *modules)
     yield made
     made.close()
 

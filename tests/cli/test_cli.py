@@ -14,18 +14,36 @@ from conftest import Run
 from paths import DOCS
 
 from zealous.cli import COMMANDS, cli
+from zealous.cli.study import COMMANDS as STUDY
+from zealous.cli.study import study
 
 PLAN = ["plan", "--users", 500000, "--items-per-user", 2, "--epsilon", 1, "--delta", "0.001"]
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_every_command_has_an_example_and_is_documented(name: str) -> None:
-    command = cli.get_command(click.Context(cli), name)
+    documented(cli.get_command(click.Context(cli), name), f"zealous {name}", COMMANDS[name])
+
+
+@pytest.mark.parametrize("name", sorted(STUDY))
+def test_every_command_of_the_study_too(name: str) -> None:
+    documented(study.get_command(click.Context(study), name), f"zealous study {name}", STUDY[name])
+
+
+def documented(command: click.Command | None, path: str, summary: str) -> None:
     assert command is not None
-    assert command.get_short_help_str(200) == COMMANDS[name]
+    assert command.get_short_help_str(200) == summary
     text = command.help or ""
     assert "Example" in text
-    assert f"zealous {name}" in text
+    assert path in text
+
+
+def test_a_command_of_the_study_is_found_there(run: Run) -> None:
+    for name in STUDY:
+        ran = run(name, "log.parquet")
+        assert (ran.code, ran.stdout) == (2, "")
+        assert ran.stderr == f"zealous: {name} belongs to the study: zealous study {name}\n"
+    assert "No such command 'measure'" in run("study", "measure").stderr
 
 
 def test_the_reference_page_is_what_the_commands_say() -> None:
@@ -64,9 +82,11 @@ def test_plan_in_words(run: Run) -> None:
     assert "Twelve such releases of the same people: epsilon = 12, delta = 0.012" in said
 
 
-def test_plan_the_other_way_round(run: Run) -> None:
+def test_guarantees_of_given_parameters(run: Run) -> None:
     given = ["--scale", 5, "--tau", 1, "--tau-prime", 100, "--items-per-user", 5]
-    found = json.loads(run("plan", *given, "--users", 500000, "--json").stdout)["guarantees"]
+    found = json.loads(run("study", "guarantees", *given, "--users", 500000, "--json").stdout)[
+        "guarantees"
+    ]
     assert [(each["guarantee"], each["neighbors"], each["epsilon"]) for each in found] == [
         ("probabilistic", "replace", 2),
         ("probabilistic", "add-remove", 1),

@@ -14,7 +14,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from spark import SPARK, need_java
+from cluster import conf_options
+from spark import QUICK, SPARK, need_java
 
 from zealous.audit.ran import start
 from zealous.study.report.style import panels, svg
@@ -92,7 +93,7 @@ def test_the_runs_of_an_audit(folder: Path) -> None:
 def test_python_on_the_executors(folder: Path) -> None:
     need_java()
     done = run(folder, "publish", "log.csv", *GOAL, "--engine", "spark", "--spark-master",
-               "local[1]", "--spark-conf", "spark.driver.memory=1g", "-o", "release")  # fmt: skip
+               "local[1]", *conf_options(QUICK), "-o", "release")  # fmt: skip
     assert ran(folder) == ""
     assert done.returncode == 0, done.stderr
 

@@ -25,7 +25,7 @@ from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
 from zealous.errors import LogError
 from zealous.items import Kind
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 
 KINDS: dict[str, Callable[[int], Kind]] = {
     "queries": z.queries,

@@ -38,7 +38,8 @@ from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
 from zealous.errors import UsageError
 from zealous.items import Kind
-from zealous.logs.source import Source, open_log
+from zealous.logs.open_log import open_log
+from zealous.logs.source import Source
 from zealous.privacy.accounting.rounds import WEIGHT, weight
 
 SELECTS = ("random", "first", "frequent")

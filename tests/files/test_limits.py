@@ -21,7 +21,8 @@ from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step, identifier, listed
 from zealous.errors import Refused, UsageError
 from zealous.files import parquet
-from zealous.logs.source import column, count_everyone, count_users, open_log
+from zealous.logs.open_log import open_log
+from zealous.logs.source import column, count_everyone, count_users
 from zealous.verify.verify import verify
 
 Row = dict[str, Any]
@@ -228,7 +229,7 @@ def test_it_is_looked_ahead_for_those_with_the_most_entries(
         stored[steps[-1].name] = self.rows([Step("stored", f"select * from {name}")])
 
     monkeypatch.setattr(DuckDB, "store", watched)
-    monkeypatch.setattr("zealous.logs.source._LOOKED_AHEAD", 14)
+    monkeypatch.setattr("zealous.logs.entry_limits._LOOKED_AHEAD", 14)
     rows = [at(n, f"q{n}", user) for user in "abcd" for n in range(9 + ord(user) - ord("a"))]
     log = limited(write(tmp_path / "log.csv", rows), entries=5)
     assert len(entries(engine, log, "user")) == 4 * 5

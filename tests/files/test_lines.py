@@ -20,7 +20,7 @@ from zealous.errors import LogError, UsageError
 from zealous.files import lines
 from zealous.files.lines import Layout, Skipped, header, records
 from zealous.logs.log import PRESETS, read_log
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 
 Rows = list[tuple[Any, ...]]
 

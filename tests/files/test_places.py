@@ -32,7 +32,7 @@ from zealous.files.staging import stage
 from zealous.ledger import Ledger
 from zealous.ledger.place import existing, place
 from zealous.logs.log import Log, is_anonymized, read_log
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 from zealous.release.account import Account, released
 from zealous.release.bundle import Release, check_writable, read_release
 

@@ -22,7 +22,7 @@ STAGES = """import os, sys, time
 from pathlib import Path
 from zealous.engines.duckdb import DuckDB
 from zealous.logs.log import read_log
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 
 log, temporary, umask = sys.argv[1:]
 os.umask(int(umask, 8))

@@ -144,6 +144,7 @@ public_files = [
     "--mechanism queries=of-keywords --results results.tsv",
 ]
 
+GUARANTEES_OF = ("study", "guarantees")
 theory = [
     f"{ANYBODY} --epsilon 2 --items-per-user 2 --accounts-per-person 2",
     f"{ANYBODY} --epsilon 2 --items-per-user 2 --accounts-per-person 50",
@@ -220,7 +221,7 @@ THEMES = {
     "refusals": refusals,
 }
 
-PRINTED = [guarantees[0], mechanisms[18], kinds[24], sets_and_tail[0], public_files[4], theory[0]]
+PRINTED = [guarantees[0], mechanisms[18], kinds[24], sets_and_tail[0], public_files[4]]
 
 
 def write_files(folder: Path) -> None:
@@ -230,17 +231,23 @@ def write_files(folder: Path) -> None:
 
 
 def answered(options: str) -> str:
-    """One line of JSON: what was asked, and what `zealous plan` said."""
+    """One line of JSON: what was asked, and what `zealous plan` or GUARANTEES_OF said."""
     arguments = [*options.split(), "--json"]
-    answer = command("plan", *arguments)
+    answer = command(*(GUARANTEES_OF if options in theory else ["plan"]), *arguments)
     found: dict[str, object] = {"arguments": arguments}
     if answer.code == 0:
         found["answer"] = json.loads(answer.stdout)
-        assert not answer.stderr or theory.count(options), answer.stderr
+        assert not answer.stderr or options in theory, answer.stderr
     else:
         assert not answer.stdout
         found |= {"refused": answer.stderr.strip(), "code": answer.code}
     return json.dumps(found, ensure_ascii=False)
+
+
+def printed_theory() -> str:
+    """What holds for people with several ids, as people read it."""
+    answer = command(*GUARANTEES_OF, *theory[0].split())
+    return f"$ zealous {' '.join(GUARANTEES_OF)} {theory[0]}\n{answer.stdout}{answer.stderr}"
 
 
 def printed(options: str) -> str:

@@ -22,7 +22,7 @@ from zealous.engines import duckdb
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import UsageError
 from zealous.items import FAMILIES, Combined, People, Things, itemsets, sequences
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 
 LARGEST = 4
 KEY = 2**64 - 3

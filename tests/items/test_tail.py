@@ -41,7 +41,8 @@ from zealous.errors import UsageError
 from zealous.items import Kind, grown, named, tail
 from zealous.items.grown import Grown
 from zealous.items.rare_queries import Hours, Lengths, Ngrams, Prefixes, Scripts
-from zealous.logs.source import Source, open_log
+from zealous.logs.open_log import open_log
+from zealous.logs.source import Source
 from zealous.mechanisms.choose import MECHANISMS
 from zealous.noise import DiscreteLaplace
 

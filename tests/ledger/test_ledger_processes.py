@@ -96,16 +96,16 @@ for number in range(20):
 """
 
 
-def test_sixteen_processes_never_overspend(tmp_path: Path) -> None:
+def test_eight_processes_never_overspend(tmp_path: Path) -> None:
     ledger = Ledger.open(tmp_path / FILE_NAME, create=True)
     ledger.set_caps(Caps(all=Cap(epsilon=Fraction(100, 3))))
-    children = [start(SPEND, ledger.path, name) for name in range(16)]
+    children = [start(SPEND, ledger.path, name) for name in range(8)]
     go(children)
     said = [line for child in children for line in heard(child)]
-    assert [child.returncode for child in children] == [0] * 16  # nobody met an error
+    assert [child.returncode for child in children] == [0] * 8  # nobody met an error
     granted = [(seq, hash_) for what, *rest in said if what == "granted" for seq, hash_ in [rest]]
     assert len(granted) == 100
-    assert sum(what == "refused" for what, *_ in said) == 220
+    assert sum(what == "refused" for what, *_ in said) == 60
     assert sorted(granted) == [(entry.seq, entry.hash) for entry in ledger.history()]
     assert ledger.accounts().all.epsilon == Fraction(100, 3)
     assert ledger.verify() == []
@@ -135,12 +135,13 @@ for number in range(10**6):
 """
 
 
-def test_a_killed_process_leaves_no_uncharged_grant(tmp_path: Path) -> None:
+@pytest.mark.parametrize("rounds", [3, pytest.param(12, marks=pytest.mark.soak)])
+def test_a_killed_process_leaves_no_uncharged_grant(rounds: int, tmp_path: Path) -> None:
     chance = random.Random(7)
     path = tmp_path / FILE_NAME
     said: list[Any] = []
     kills = 0
-    for round_ in range(12):
+    for round_ in range(rounds):
         children = [start(LIVE, path, f"{round_}-{number}") for number in range(3)]
         go(children)
         for child in children:  # at a moment after the first, second, ... thing that it says
@@ -152,13 +153,13 @@ def test_a_killed_process_leaves_no_uncharged_grant(tmp_path: Path) -> None:
             kills += child.returncode == -signal.SIGKILL
         if path.exists():  # the first may be killed while it makes the ledger
             assert Ledger.open(path).verify() == []
-    assert kills == 36
+    assert kills == 3 * rounds
     entries = {entry.seq: entry for entry in Ledger.open(path).history()}
     for what, seq, hash_ in said:
         assert entries[seq].hash == hash_
         assert what == "granted" or entries[seq].state == "released"
     granted = sum(what == "granted" for what, *_ in said)
-    assert granted > 20
+    assert granted > 1.6 * rounds
     assert granted <= len(entries) <= granted + kills  # at most one each that nobody heard of
 
 

@@ -19,7 +19,8 @@ from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
 from zealous.errors import LogError, UsageError, ZealousError
 from zealous.logs.log import PRESETS, Cleaning, Columns, Log, read_log
-from zealous.logs.source import column, count_users, open_log
+from zealous.logs.open_log import open_log
+from zealous.logs.source import column, count_users
 
 Entries = Callable[..., list[tuple[Any, ...]]]
 NOON = datetime(2006, 3, 1, 12)

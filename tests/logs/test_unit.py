@@ -24,7 +24,8 @@ from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
 from zealous.errors import UsageError
 from zealous.logs.log import Cleaning
-from zealous.logs.source import count_users, open_log
+from zealous.logs.open_log import open_log
+from zealous.logs.source import count_users
 from zealous.privacy.guarantee import UNITS, Unit
 from zealous.privacy.period import Period
 

@@ -27,7 +27,7 @@ from zealous.engines.duckdb import DuckDB
 from zealous.errors import UsageError
 from zealous.items import queries
 from zealous.logs.log import read_log
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 from zealous.mechanisms import domain as module
 from zealous.mechanisms.domain import Domain
 from zealous.mechanisms.protocol import Calibrated

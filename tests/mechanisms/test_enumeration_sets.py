@@ -37,7 +37,7 @@ from zealous.counting.histogram import histogram
 from zealous.engines.duckdb import DuckDB
 from zealous.items import Kind, itemsets, sequences, tail
 from zealous.logs.log import Columns, read_log
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 from zealous.mechanisms.choose import choose
 from zealous.mechanisms.listed import Listed
 from zealous.mechanisms.of_smaller import OfSmaller, OfSmallerGaussian

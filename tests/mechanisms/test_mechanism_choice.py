@@ -247,13 +247,14 @@ def test_rates_without_clicks_are_refused() -> None:
 
 def test_what_only_zealous_can_tell_is_refused_for_others() -> None:
     asked = shlex.split(
-        "plan --guarantee indistinguishable --items-per-user 5 --epsilon 1 --delta 1e-6 "
+        "--guarantee indistinguishable --items-per-user 5 --epsilon 1 --delta 1e-6 "
         "--mechanism gaussian"
     )
-    for option in (["--curve"], ["--advise"], ["--accounts-per-person", "2"]):
+    theory = "study guarantees"
+    for command in ("plan --advise", f"{theory} --curve", f"{theory} --accounts-per-person 2"):
         with pytest.raises(UsageError, match="goes with --mechanism zealous"):
-            run(*asked, *option)
-    result = run(*asked, "--json")
+            run(*command.split(), *asked)
+    result = run("plan", *asked, "--json")
     told = json.loads(result.stdout)
     assert (told["mechanism"], told["noise"], told["tau_prime"]) == (
         "gaussian",

@@ -25,7 +25,7 @@ from zealous.counting.histogram import histogram
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import UsageError
 from zealous.logs.log import read_log
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 from zealous.mechanisms.of_keywords import MOST_WORDS, OfKeywords, SpelledQueries
 from zealous.planning.plan import plan
 

@@ -24,7 +24,7 @@ import zealous as z
 from zealous.counting.histogram import histogram
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import UsageError
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 from zealous.mechanisms.prior import Prior
 from zealous.mechanisms.rounds import Rounds, SetUnion, Sips
 from zealous.noise import seeded_bytes

@@ -31,7 +31,7 @@ from zealous.items import (
 )
 from zealous.items import lists as listing
 from zealous.logs.log import ANONYMIZED, INTERNAL, NOT_PRIVATE, read_log
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 from zealous.planning.public_files import MOST_RESULTS, Public, read_public, read_results
 from zealous.release import schema
 

@@ -46,14 +46,22 @@ class Mutation(NamedTuple):
     trials: int = QUICK
 
 
+def changed(mutation: Mutation) -> dict[str, str]:
+    """The files that the bug is in, as they are with it."""
+    texts: dict[str, str] = {}
+    for file, old, new in mutation.changes:
+        text = texts.get(file) or (SOURCE / file).read_text(encoding="utf-8")
+        assert text.count(old) == 1, f"{mutation.name}: the text to replace in {file} is not there"
+        texts[file] = text.replace(old, new)
+    return texts
+
+
 def planted(mutation: Mutation, directory: Path) -> Path:
     """A copy of the package with the bug in it; what to put on the path."""
     copy = directory / "zealous"
     shutil.copytree(SOURCE, copy)  # with what is compiled: it stays valid where nothing changes
-    for file, old, new in mutation.changes:
-        text = (copy / file).read_text(encoding="utf-8")
-        assert text.count(old) == 1, f"{mutation.name}: the text to replace in {file} is not there"
-        (copy / file).write_text(text.replace(old, new), encoding="utf-8")
+    for file, text in changed(mutation).items():
+        (copy / file).write_text(text, encoding="utf-8")
     return directory
 
 
@@ -173,7 +181,7 @@ MUTATIONS = [
         "missing ids pooled",
         WHOLE,
         "users are counted",
-        (Change("logs/source.py", "where = [_present(user, kind)]", 'where = ["true"]'),),
+        (Change("logs/open_log.py", "where = [is_present(user, kind)]", 'where = ["true"]'),),
     ),
     Mutation(
         "tau' truncated instead of rounded up",
@@ -378,12 +386,12 @@ MUTATIONS = [
         "noise from the published key",
         SMALL,
         "same key",
-        (Change("release/publish.py", "_noise(seed, number),", "_noise(key, number),"),),
+        (Change("release/publish.py", "_noise(seed, number))", "_noise(key, number))"),),
     ),
     Mutation(
         "each entry a user-day of its own",
         DAYS,
         "10 m items",
-        (Change("logs/source.py", "' ' || time::date::varchar", "' ' || time::varchar"),),
+        (Change("logs/sessions.py", "' ' || time::date::varchar", "' ' || time::varchar"),),
     ),
 ]

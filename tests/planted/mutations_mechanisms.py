@@ -29,7 +29,7 @@ from zealous.mechanisms.thresholds import kept, with_noise
         return [kept(batch, each, each == each) for batch, each in noisy]"""
 _HELD = "os.environ['HELD'] = os.environ.get('HELD', '') + f' {sum(map(len, counted))}'"
 _LIST, _OF_KEYWORDS = "mechanisms/known_list.py", "mechanisms/of_keywords.py"
-_WORDS = "released.sort_by(order).slice(0, MOST_KEYWORDS)"
+_WORDS = "keywords.slice(0, MOST_KEYWORDS)"
 _BEST = (
     'f\'select {item}, max("order:amount") as "order:best", min(user) as "order:row" \'\n'
     '            f"from amounts group by {item}"'

@@ -271,7 +271,7 @@ MUTATIONS = [
         "units: the name of a session does not tell where the user's id ends",
         TESTS,
         "test_unit.py::test_names_of_units_are_one_to_one",
-        (Change("logs/source.py", "length(user::varchar)::varchar || ':' || user", "user"),),
+        (Change("logs/sessions.py", "length(user::varchar)::varchar || ':' || user", "user"),),
     ),
     Mutation(
         "units: nothing between the user's id and the time",
@@ -279,7 +279,7 @@ MUTATIONS = [
         "test_unit.py::test_names_of_units_are_one_to_one",
         (
             Change(
-                "logs/source.py", "user::varchar || ' ' || epoch_us", "user::varchar || epoch_us"
+                "logs/sessions.py", "user::varchar || ' ' || epoch_us", "user::varchar || epoch_us"
             ),
         ),
     ),
@@ -287,7 +287,7 @@ MUTATIONS = [
         "ids: a number with .0 is somebody else",
         TESTS,
         "test_log.py::test_a_whole_number_is_one_id_with_and_without_a_point",
-        (Change("logs/source.py", "return _id_of_text(name)", 'return f"trim({name})"'),),
+        (Change("logs/values.py", "return _id_of_text(name)", 'return f"trim({name})"'),),
     ),
     Mutation(
         "ids: a number with .0 is not left out",
@@ -295,7 +295,7 @@ MUTATIONS = [
         "test_log.py::test_a_person_is_one_in_files_that_write_her_number_differently",
         (
             Change(
-                "logs/source.py",
+                "logs/values.py",
                 'return _id_of_text(f"{user}::varchar")',
                 'return f"trim({user}::varchar)"',
             ),
@@ -390,8 +390,8 @@ MUTATIONS = [
         (
             Change(
                 "planning/plan.py",
-                "            self.mechanism.check(roles)\n",
-                "            pass\n",
+                "        self.mechanism.check_roles(roles)\n",
+                "",
             ),
         ),
     ),
@@ -399,7 +399,7 @@ MUTATIONS = [
         "of-keywords: keywords by an attribute accepted",
         TESTS,
         "test_of_keywords.py::test_keywords_that_could_be_listed_twice_cannot_be_planned",
-        (Change("planning/plan.py", " and words.by is None", ""),),
+        (Change(_OF_KEYWORDS, " and words.by is None", ""),),
     ),
     Mutation(
         "of-keywords: keywords with a space accepted",
@@ -538,7 +538,7 @@ MUTATIONS = [
         "test_limits.py::test_neither_other_people_nor_the_order_of_lines_choose",
         (
             Change(
-                "logs/source.py",
+                "logs/entry_limits.py",
                 "sum({times}) over (partition by user order",
                 "sum({times}) over (order",
             ),
@@ -550,7 +550,7 @@ MUTATIONS = [
         "test_limits.py::test_neither_other_people_nor_the_order_of_lines_choose",
         (
             Change(
-                "logs/source.py",
+                "logs/entry_limits.py",
                 'ranked = f"select *, {engine.rank_key(key, columns)} as {rank} ',
                 'ranked = f"select *, row_number() over () as {rank} ',
             ),
@@ -560,13 +560,13 @@ MUTATIONS = [
         "limits: looking ahead misses the last of the first entries",
         TESTS,
         "test_limits.py::test_looking_ahead_changes_nothing",
-        (Change("logs/source.py", "{place} <= {end}", "{place} < {end}"),),
+        (Change("logs/entry_limits.py", "{place} <= {end}", "{place} < {end}"),),
     ),
     Mutation(
         "limits: looking ahead, entries without a moment come first",
         TESTS,
         "test_limits.py::test_looking_ahead_changes_nothing",
-        (Change("logs/source.py", "{2**63 - 1})::hugeint", "{-2**62})::hugeint"),),
+        (Change("logs/entry_limits.py", "{2**63 - 1})::hugeint", "{-2**62})::hugeint"),),
     ),
     Mutation(
         "limits: an extra column has none",
@@ -574,9 +574,9 @@ MUTATIONS = [
         "test_limits.py::test_a_text_over_the_limit_is_as_if_it_were_not_there",
         (
             Change(
-                "logs/source.py",
-                'columns += [f"{_text(identifier(name), types[name], log)} as',
-                'columns += [f"{identifier(name)} as',
+                "logs/open_log.py",
+                'f"{text_value(identifier(name), types[name], log)} as',
+                'f"{identifier(name)} as',
             ),
             Change(
                 "files/limits.py",
@@ -590,7 +590,7 @@ MUTATIONS = [
         TESTS,
         "test_limits.py::test_an_entry_with_an_id_over_the_limit_is_nobodys",
         (
-            Change("logs/source.py", "if kind not in (*_WHOLE, *_FLOATS):", "if False:"),
+            Change("logs/open_log.py", "if kind not in (*WHOLE, *FLOATS):", "if False:"),
             Change(
                 "files/limits.py",
                 "rows |= long\n            column = _without(column, long)",

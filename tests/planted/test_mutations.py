@@ -7,13 +7,15 @@ noise to each: a planted bug must be noticed so clearly that it would be then, t
 
 from __future__ import annotations
 
+import ast
 import json
 import math
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -28,6 +30,7 @@ from mutations import (
     WHOLE,
     Change,
     Mutation,
+    changed,
     planted,
 )
 from mutations_mechanisms import MUTATIONS as OF_MECHANISMS
@@ -37,8 +40,9 @@ from mutations_sets import SETS, TESTS
 from mutations_strangers import MUTATIONS as OF_STRANGERS
 from paths import TESTS as TESTS_FOLDER
 from scipy import stats
+from turns import in_turn
 
-from zealous.audit import small, statistics
+from zealous.audit import statistics
 from zealous.audit.audit import FALSE_ALARMS, measure, per_test
 from zealous.audit.neighbours import settings
 from zealous.audit.statistics import Claim, Seen
@@ -140,6 +144,7 @@ with contextlib.redirect_stdout(sys.stderr):
 print(json.dumps(Failed.names))
 """
 THE_COMMAND = "from zealous.cli import main\n\nmain()\n"
+ALL = (*MUTATIONS, *OF_MECHANISMS, *OF_SETS, *OF_STRANGERS)
 MISSED = 1e-6  # at most so often would a planted bug be missed if other noise were drawn
 
 
@@ -166,11 +171,27 @@ def testing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
     made.close()
 
 
-@pytest.mark.parametrize(
-    "mutation",
-    [each for each in (*OF_SETS, *OF_STRANGERS) if each.where == TESTS],
-    ids=lambda mutation: mutation.name,
-)
+def noticed_how(mutation: Mutation) -> str:
+    """Of bugs that are noticed in the same way some are planted at each commit."""
+    if mutation.where in (TESTS, WHOLE, OTHERS):
+        return mutation.where
+    return "small" if mutation.where.startswith(SMALL) else "pairs"
+
+
+def planted_in_turn(mutations: Iterable[Mutation]) -> list[Any]:
+    return in_turn([*mutations], lambda each: each.name, share=4, group=noticed_how)
+
+
+def test_every_planted_bug_can_still_be_planted() -> None:
+    """All of them at every commit, whether it is their turn or not."""
+    for mutation in ALL:
+        for file, text in changed(mutation).items():
+            if file.endswith(".py"):
+                ast.parse(text, file)
+    assert len({mutation.name for mutation in ALL}) == len(ALL)
+
+
+@pytest.mark.parametrize("mutation", planted_in_turn(each for each in ALL if each.where == TESTS))
 def test_every_planted_bug_fails_a_test(mutation: Mutation, testing: Forks, tmp_path: Path) -> None:
     path = tmp_path / "command.py"
     path.write_text(OTHER_TESTS)
@@ -190,11 +211,7 @@ def test_every_planted_bug_fails_a_test(mutation: Mutation, testing: Forks, tmp_
     assert json.loads(done.stdout), done.stderr
 
 
-@pytest.mark.parametrize(
-    "mutation",
-    [*MUTATIONS, *OF_MECHANISMS, *(each for each in OF_SETS if each.where != TESTS)],
-    ids=lambda mutation: mutation.name,
-)
+@pytest.mark.parametrize("mutation", planted_in_turn(each for each in ALL if each.where != TESTS))
 def test_every_planted_bug_is_noticed(mutation: Mutation, ran: Callable[..., Ran]) -> None:
     program = RELEASES if mutation.where in (WHOLE, OTHERS) else PAIRS
     done = ran(program, mutation, mutation.trials, mutation.where, mutation.noticed_by)
@@ -221,36 +238,24 @@ def _variance(successes: int, trials: int) -> float:
     return max(share * (1 - share), 1 / trials) / trials
 
 
-@pytest.mark.parametrize(
-    ("where", "program"),
-    [
-        (WHOLE, RELEASES),
-        (SMALL, PAIRS),
-        (DAYS, PAIRS),
-        (TWO_ROUNDS, PAIRS),
-        (SETS, PAIRS),
-        (RESULTS, PAIRS),
-        (OF_KEYWORDS, PAIRS),
-        (SMALL_QUERIES, PAIRS),
-    ],
-)
-def test_nothing_is_noticed_where_no_bug_was_planted(
-    where: str, program: str, ran: Callable[..., Ran]
-) -> None:
+UNHARMED = (WHOLE, SMALL, DAYS, TWO_ROUNDS, SETS, RESULTS, OF_KEYWORDS, SMALL_QUERIES)
+
+
+@pytest.mark.parametrize("where", in_turn(UNHARMED, str, share=4))
+def test_nothing_is_noticed_where_no_bug_was_planted(where: str, ran: Callable[..., Ran]) -> None:
+    program = RELEASES if where == WHOLE else PAIRS
     done = ran(program, Mutation("unharmed", where, "", ()), QUICK, where, "")
     assert done.code == 0, done.stderr
     assert json.loads(done.stdout)["failures"] == []
 
 
 def test_the_command_fails_on_a_bug(ran: Callable[..., Ran]) -> None:
-    (leak,) = [each for each in MUTATIONS if each.name == "reject count in the bundle"]
-    sooner = (
-        Change("audit/small.py", f"RUNS = {small.RUNS}", "RUNS = 20"),
-        Change("audit/__init__.py", "(check_bundle, check_others)", "(check_bundle,)"),
+    (bug,) = [each for each in MUTATIONS if each.name == "tau' truncated instead of rounded up"]
+    sooner = Change("audit/audit.py", "get_args(Part),\n    plans", '("pairs",),\n    plans')
+    done = ran(
+        THE_COMMAND, bug._replace(changes=(*bug.changes, sooner)), "audit", "--trials", LEAST
     )
-    leak = leak._replace(changes=leak.changes + sooner)
-    done = ran(THE_COMMAND, leak, "audit", "--trials", LEAST)
-    assert done.code == 1
+    assert done.code == 1, done.stderr
     assert "VIOLATION" in done.stdout
     assert done.stdout.endswith("FAILED\n")
 
@@ -278,26 +283,26 @@ def test_missing_a_planted_bug_is_as_likely_as_it_says() -> None:
     assert said == pytest.approx(share, abs=0.08)
 
 
-# Each of this many audits may raise a false alarm by that much: then some do, and not too many.
-AUDITS, OFTEN = 200, 0.2
+OFTEN = 0.2  # each of some audits may raise a false alarm by that much: some do, and not too many
 
 
-def test_200_runs_of_the_unharmed_program_give_no_false_alarm(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize("audits", [20, pytest.param(200, marks=pytest.mark.soak)])
+def test_runs_of_the_unharmed_program_give_no_false_alarm(
+    audits: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Runs are packed as copies are: 200 audits of 100 runs on each log, none sharing any."""
+    """Runs are packed as copies are: audits of 100 runs on each log, none sharing any."""
     monkeypatch.setattr(statistics, "at_least", cache(statistics.at_least))
     plans = settings()
     alpha = per_test(plans)
     often = alpha * OFTEN / FALSE_ALARMS
-    alarms = np.zeros((2, AUDITS), bool)
+    alarms = np.zeros((2, audits), bool)
     for setting in plans:
-        seen = outcomes(setting, AUDITS * LEAST)
+        seen = outcomes(setting, audits * LEAST)
         for pair, outcome in zip(setting.pairs, seen, strict=True):
             each = LEAST // pair.every // 2 * 2
-            for number in range(AUDITS):
+            for number in range(audits):
                 mine = tally(setting, pair, outcome[:, number * each : (number + 1) * each])
                 for row, error in zip(alarms, (alpha, often), strict=True):
                     row[number] |= not measure(setting, pair, mine, error).passed
     assert not alarms[0].any()
-    assert alarms[1].sum() <= stats.binom.isf(1e-9, AUDITS, OFTEN)
+    assert alarms[1].sum() <= stats.binom.isf(1e-9, audits, OFTEN)

@@ -48,7 +48,8 @@ from zealous.items import (
     query_pairs,
 )
 from zealous.logs.log import read_log
-from zealous.logs.source import Source, open_log
+from zealous.logs.open_log import open_log
+from zealous.logs.source import Source
 from zealous.mechanisms import Zealous
 from zealous.noise import seeded_bytes
 from zealous.privacy.calibrate import calibrate, guarantees, union_bound

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from paths import ROOT
 from spark import SPARK, need_java
+from turns import in_turn
 
 SOURCE = ROOT / "benchmarks"
 STUDY = "epsilons = [5]\nitems_per_user = [1]\nk = [5]\ndraws = 1\nmethods = ['k-query']\n"
@@ -120,7 +121,9 @@ def test_every_command_is_run_here() -> None:
     assert found == {*COMMANDS, *ELSEWHERE}
 
 
-@pytest.mark.parametrize("script", COMMANDS)
+@pytest.mark.parametrize(
+    "script", in_turn(list(COMMANDS), str, share=3, group=lambda script: Path(script).parent)
+)
 def test_a_command_runs(script: str, copy: Path) -> None:
     arguments, told = COMMANDS[script]
     if "INPUT" in arguments:
@@ -133,6 +136,7 @@ def test_a_command_runs(script: str, copy: Path) -> None:
 
 
 @SPARK
+@pytest.mark.soak
 def test_spark_is_measured_and_a_line_is_laid_through_it(copy: Path) -> None:
     need_java()
     (copy / "spark.json").unlink()

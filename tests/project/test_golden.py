@@ -18,6 +18,7 @@ VERSIONS = sorted(path.parent.name for path in FIXTURES.glob("*/ledger.sqlite"))
 KEPT = {
     *(f"plans/{theme}.jsonl" for theme in plans.THEMES),
     "plans/printed.txt",
+    "plans/theory.txt",
     *(f"releases/{name}.txt" for name in releases.CASES),
     "releases/paid.txt",
     *(f"verdicts/{version}.jsonl" for version in VERSIONS),
@@ -54,6 +55,7 @@ def test_plans(theme: str, golden: kept.Golden) -> None:
 def test_plans_as_people_read_them(golden: kept.Golden) -> None:
     plans.write_files(Path())
     golden.check("plans/printed.txt", "\n".join(map(plans.printed, plans.PRINTED)))
+    golden.check("plans/theory.txt", plans.printed_theory())
 
 
 @pytest.mark.parametrize("name", releases.CASES)

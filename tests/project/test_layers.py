@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import ast
+import pickle
 import subprocess
 import sys
 from graphlib import TopologicalSorter
+from importlib import import_module
 from pathlib import Path
 
+import numpy
+
 import zealous
+from zealous import libraries
 
 ROOT = Path(zealous.__file__).parent
 # Each imports only from those before it.
 ROOMS = (
     "errors",
     "version",
+    "libraries",
     "privacy",
     "noise",
     "files",
@@ -169,7 +175,84 @@ def test_help_and_plan_import_nothing_heavy() -> None:
 
 
 def test_the_public_names() -> None:
-    assert zealous.__all__ == sorted(zealous.__all__)
+    assert zealous.__all__ == sorted(zealous.__all__) == dir(zealous)
     assert all(hasattr(zealous, name) for name in zealous.__all__)
     assert callable(zealous.plan)
     assert callable(zealous.publish)
+    assert not hasattr(zealous, "publisch")
+
+
+def test_no_public_name_is_that_of_a_room() -> None:
+    """Importing a room would set an attribute of that name, in place of the public one."""
+    assert not set(zealous.__all__) & set(ROOMS)
+
+
+def test_type_checkers_see_the_public_names_where_they_are() -> None:
+    tree = ast.parse((ROOT / "__init__.py").read_text())
+    seen = {
+        alias.name: node.module
+        for block in tree.body
+        if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING"
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert seen == zealous._MODULES
+    assert {*seen, "__version__"} == set(zealous.__all__)
+
+
+def test_importing_the_package_loads_next_to_nothing() -> None:
+    program = (
+        "import sys\n"
+        "before = set(sys.modules)\n"
+        "import zealous\n"
+        "found = {name for name in set(sys.modules) - before if name.startswith('zealous')}\n"
+        "assert found == {'zealous', 'zealous.version'}, found\n"
+        "assert zealous.ProbabilisticDP(epsilon=1, delta='0.1', users=9).users == 9\n"
+        "heavy = {'numpy', 'pyarrow', 'duckdb', 'rich', 'pandas', 'jinja2'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_of_the_product_the_study_is_used_by_its_commands_and_the_demo_alone() -> None:
+    users = {
+        module
+        for module, path in MODULES.items()
+        if module.split(".")[0] != "study"
+        and any(other.split(".")[0] == "study" for other in imported(path))
+    }
+    others = {module for module in users if not module.startswith("cli.study.")}
+    assert others == {"__init__", "cli.demo"}  # of __init__ see the test of the public names
+    assert len(users) > len(others)
+
+
+CORE = {"click", "duckdb", "jinja2", "markupsafe", "numpy", "pyarrow", "rich"}
+BY_EXTRA = {
+    "engines/spark.py": {"pyspark"},
+    "libraries.py": {"sqlglot"},
+    "release/bundle.py": {"pandas", "polars"},  # whoever asks for a frame has them
+}
+
+
+def test_the_product_imports_core_dependencies_alone() -> None:
+    for path in ROOT.rglob("*.py"):
+        where = path.relative_to(ROOT).as_posix()
+        if where.startswith("study/"):
+            continue
+        found = set()
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                found |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                found.add((node.module or "").split(".")[0])
+        found -= {"zealous", *sys.stdlib_module_names}
+        assert found <= CORE | BY_EXTRA.get(where, set()), where
+
+
+def test_what_is_loaded_when_used_is_what_type_checkers_see() -> None:
+    for name, lazy in vars(libraries).items():
+        if isinstance(lazy, libraries.LazyModule):
+            assert name in libraries.__all__
+            assert import_module(lazy._name) is pickle.loads(pickle.dumps(lazy))
+    assert libraries.np.int64 is numpy.int64

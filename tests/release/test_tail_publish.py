@@ -23,9 +23,10 @@ from tail_oracle import FACTS, NAMES, Entry, expected, had, many, write
 
 import zealous as z
 from zealous.cli.inspect import inspect as inspect_command
-from zealous.cli.mechanisms import mechanisms as mechanisms_command
 from zealous.cli.plan import plan as plan_command
 from zealous.cli.publish import publish as publish_command
+from zealous.cli.study.guarantees import guarantees as guarantees_command
+from zealous.cli.study.mechanisms import mechanisms as mechanisms_command
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import UsageError
 from zealous.items import itemsets, sequences, tail
@@ -463,7 +464,7 @@ def test_where_it_would_do_nothing_it_is_no_option(refused: Refusal) -> None:
     for called in (inspect_command, mechanisms_command):
         assert "--tail" not in {name for each in called.params for name in each.opts}
     given = ["--scale", 5, "--tau", 1, "--tau-prime", 100, "--items-per-user", 5]
-    assert refused(plan_command, *given, "--tail", 1).endswith("do not go with --tail")
+    assert refused(guarantees_command, *given, "--tail", 1).endswith("do not go with --tail")
 
 
 # In Python

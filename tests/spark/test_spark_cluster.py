@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
-import socket
 import subprocess
 import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
-from urllib.request import urlopen
 
 import oracle
 import pyarrow.parquet as pq
@@ -21,9 +20,11 @@ from cluster import (
     DRAWS,
     PATIENCE,
     Cluster,
+    bare,
     cluster,
     conf_options,
     entries,
+    in_parts,
     write_csv,
     write_parquet,
 )
@@ -31,8 +32,10 @@ from conftest import COMMAND
 
 from zealous.ledger import Ledger
 
-__all__ = ["cluster"]
+__all__ = ["bare", "cluster"]
 pytestmark = pytest.mark.spark
+
+PARTS = 60  # of the log whose driver is killed
 
 
 def counted(rows: list[Any]) -> Counter[tuple[str, ...]]:
@@ -44,38 +47,42 @@ def expected(kind: str, select: str) -> Counter[tuple[str, ...]]:
 
 
 @pytest.fixture(scope="module")
-def told(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What was counted there; in the middle of the last count a worker was killed."""
-    folder = tmp_path_factory.mktemp("logs")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("logs")
+
+
+@pytest.fixture(scope="module")
+def told(cluster: Cluster, folder: Path) -> dict[str, Any]:
+    """What was counted there; at last a task failed, and then a worker was killed in mid-job."""
     parquet = write_parquet(folder / "log.parquet", entries())
     text = write_csv(folder / "log.csv", entries(), bad=3)
-    worker = cluster.running[-1]
-    for parts in (40, 150, *[400] * 6):  # a stage may be over before it is seen
-        told = cluster.job(
-            cluster.master,
-            conf=CONF | in_parts(text, parts),
-            counts=[(parquet, "query-pairs", "frequent"), (text, "queries", "random")],
-            kill=worker.pid,
-            where=(parquet, "queries", "first"),
-        )
-        if "done" in told:
-            break
-    assert worker.wait(30) == -signal.SIGKILL
-    cluster.add_worker()
+    worker = cluster.running[name := list(cluster.running)[-1]]
+    told = cluster.job(
+        cluster.master,
+        conf=CONF,
+        counts=[(parquet, "query-pairs", "frequent")],
+        where=(parquet, "queries", "first"),
+        draws=folder,
+        kill={"group": worker.pid, "count": (text, "queries", "random")},
+    )
+    if "done" in told["killed"]:
+        assert worker.wait(30) == -signal.SIGKILL
+        cluster.add_worker(name.rpartition("-")[2])
     return told
 
 
 def test_the_cluster_counts_what_the_oracle_counts(told: dict[str, Any]) -> None:
     assert counted(told["histograms"][0]) == expected("query-pairs", "frequent")
-    assert told["skipped"] == 3
     # Noise is drawn by a function that is sent as this one was: it does not run in the driver.
     assert told["processes"]
     assert told["pid"] not in told["processes"]
 
 
 def test_a_worker_killed_in_mid_job_changes_nothing(told: dict[str, Any]) -> None:
-    assert 4 <= told["done"] < told["of"], "it was killed when the work was done"
-    assert counted(told["histograms"][1]) == expected("queries", "random")
+    killed = told["killed"]
+    assert 4 <= killed["done"] < killed["of"], "it was killed when the work was done"
+    assert counted(killed["histogram"]) == expected("queries", "random")
+    assert killed["skipped"] == 3
 
 
 SPECULATION = {
@@ -87,43 +94,42 @@ SPECULATION = {
 }
 
 
-@pytest.mark.parametrize("trouble", ["fails", "is slow"])
-def test_a_task_that_runs_twice_publishes_one_noise(
-    trouble: str, cluster: Cluster, tmp_path: Path
+def test_a_task_that_fails_and_runs_again_publishes_one_noise(
+    told: dict[str, Any], folder: Path
 ) -> None:
-    """It fails once it has drawn, or a second run of it begins and both end at the same time."""
-    slow = trouble == "is slow"
-    if slow:  # the second run is never on the machine of the first
-        cluster.add_worker(host="127.0.0.2")
-    conf = CONF | (SPECULATION if slow else {})
-    told = cluster.job(
-        cluster.master, DRAWS, conf=conf, folder=tmp_path, trouble=trouble, executors=2 + slow
-    )
+    """It fails once it has drawn."""
     for how in ("through", "stored"):
-        runs = {path.stem: json.loads(path.read_text()) for path in (tmp_path / how).iterdir()}
-        assert {"0-0", "0-1"} <= set(runs), "it did not run twice"
-        assert runs["0-0"].keys() == runs["0-1"].keys()
-        assert runs["0-0"] != runs["0-1"]
-        if how == "stored" and slow and "error" in told[how]:
+        check_one_noise(runs_of(folder / how), told["drawn"][how]["reads"])
+
+
+def test_a_slow_task_that_runs_twice_publishes_one_noise(cluster: Cluster, tmp_path: Path) -> None:
+    """A second run of it begins, on the other machine, and both end at the same time."""
+    told = cluster.job(cluster.master, DRAWS, conf=CONF | SPECULATION, folder=tmp_path)
+    for how in ("through", "stored"):
+        runs = runs_of(tmp_path / how)
+        if how == "stored" and "error" in told[how]:
             assert "ran a task twice" in told[how]["error"]
-            continue
-        first, *again = told[how]["reads"]
-        published = dict(first)
-        assert len(first) == len(published) == len(set().union(*runs.values()))
-        for part in {name.partition("-")[0] for name in runs}:  # of each task the noise of one run
-            drawn = [found for name, found in runs.items() if name.startswith(f"{part}-")]
-            assert {item: published[item] for item in drawn[0]} in drawn
-        assert all(rows == first for rows in again)
+        else:
+            check_one_noise(runs, told[how]["reads"])
 
 
-def in_parts(log: Path, number: int) -> dict[str, str]:
-    """So many tasks that a stage takes a while."""
-    size = str(log.stat().st_size // number)
-    return {
-        "spark.sql.files.maxPartitionBytes": size,
-        "spark.sql.files.openCostInBytes": "0",
-        "spark.sql.files.minPartitionNum": "1",
-    }
+def runs_of(folder: Path) -> dict[str, dict[str, int]]:
+    """What each run of a task drew, by the numbers of the task and of the run."""
+    runs = {path.stem: json.loads(path.read_text()) for path in folder.iterdir()}
+    assert {"0-0", "0-1"} <= set(runs), "it did not run twice"
+    assert runs["0-0"].keys() == runs["0-1"].keys()
+    assert runs["0-0"] != runs["0-1"]
+    return runs
+
+
+def check_one_noise(runs: dict[str, dict[str, int]], reads: list[Any]) -> None:
+    first, *again = reads
+    published = dict(first)
+    assert len(first) == len(published) == len(set().union(*runs.values()))
+    for part in {name.partition("-")[0] for name in runs}:  # of each task the noise of one run
+        drawn = [found for name, found in runs.items() if name.startswith(f"{part}-")]
+        assert {item: published[item] for item in drawn[0]} in drawn
+    assert all(rows == first for rows in again)
 
 
 def publishing(cluster: Cluster, log: Path, conf: dict[str, str]) -> subprocess.Popen[bytes]:
@@ -177,11 +183,12 @@ def test_the_driver_killed_in_mid_job(cluster: Cluster, tmp_path: Path) -> None:
 
 def killed_in_mid_job(cluster: Cluster, folder: Path) -> bool:
     """Whether the command was killed while its job was under way."""
-    process = in_mid_job(cluster, folder)
+    before = set(cluster.said_by_executors())
+    process = in_mid_job(cluster, folder, before)
     if process is None:
         return False
     os.killpg(process.pid, signal.SIGSTOP)
-    under_way = working(folder)
+    under_way = working(folder) and at_work(cluster, before)
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate(timeout=PATIENCE)
     return under_way and process.returncode == -signal.SIGKILL
@@ -194,40 +201,29 @@ def working(folder: Path) -> bool:
     return [entry.state for entry in history] == ["reserved"] and not beginnings
 
 
-def in_mid_job(cluster: Cluster, folder: Path) -> subprocess.Popen[bytes] | None:
+def in_mid_job(cluster: Cluster, folder: Path, before: set[str]) -> subprocess.Popen[bytes] | None:
     """The command once its job is under way; None if it had ended before that was seen."""
     folder.mkdir()
     log = write_csv(folder / "log.csv", entries())
-    port = free_port()
-    seen = {"spark.ui.enabled": "true", "spark.ui.port": str(port)}
-    process = publishing(cluster, log, CONF | in_parts(log, 30) | seen)
-    ledger = folder / "ledger.sqlite"
+    process = publishing(cluster, log, CONF | in_parts(log, PARTS))
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         if process.poll() is not None:
             complaints = process.communicate()[1]  # closes its ends of the pipes too
             assert process.returncode == 0, complaints.decode()
             return None
-        try:
-            if ledger.exists() and Ledger.open(ledger).history() and at_work(port):
-                return process
-        except OSError:
-            assert process.wait(PATIENCE) == 0  # its page went before it did
+        if (folder / "ledger.sqlite").exists() and working(folder) and at_work(cluster, before):
+            return process
         time.sleep(0.02)
     raise AssertionError("it was never at work")
 
 
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
-
-
-def at_work(port: int) -> bool:
-    """Whether a stage is under way: some of its tasks are done, and some are not."""
-    api = f"http://127.0.0.1:{port}/api/v1/applications"
-    with urlopen(api) as answer:
-        (application,) = json.load(answer)
-    with urlopen(f"{api}/{application['id']}/stages?status=active") as answer:
-        stages = json.load(answer)
-    return any(0 < each["numCompleteTasks"] < each["numTasks"] - 2 for each in stages)
+def at_work(cluster: Cluster, before: set[str]) -> bool:
+    """Whether a stage of a new application is under way: some tasks are done, and some are not."""
+    said = cluster.said_by_executors()
+    finished = Counter(
+        stage
+        for application in said.keys() - before
+        for stage in re.findall(r"Finished task \S+ in stage (\d+)", said[application])
+    )
+    return any(3 < number < PARTS - 3 for number in finished.values())  # shuffles have 3 tasks

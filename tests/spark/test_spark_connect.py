@@ -11,10 +11,10 @@ from typing import Any
 
 import oracle
 import pytest
-from cluster import PATIENCE, Connect, connect, entries, write_csv, write_parquet
+from cluster import PATIENCE, Connect, bare, connect, entries, write_csv, write_parquet
 from conftest import COMMAND
 
-__all__ = ["connect"]
+__all__ = ["bare", "connect"]
 pytestmark = pytest.mark.spark
 
 

@@ -82,6 +82,7 @@ class TestSame:
         there = evaluate([release], replace(here, engine=spark))
         assert there.table.equals(evaluate([release], here).table)
 
+    @pytest.mark.soak
     def test_compare(self, here: Log, spark: Spark) -> None:
         study = Study(
             epsilons=(1,),
@@ -145,8 +146,8 @@ def test_own_method_is_refused_before_anything_is_written(nowhere: Log, tmp_path
 @pytest.mark.parametrize(
     "command",
     [
-        ("anonymize", "log.parquet", "--method", "k-query", "-k", 5, "-o", "out"),
-        ("attack", "log.parquet", "-o", "out"),
+        ("study", "anonymize", "log.parquet", "--method", "k-query", "-k", 5, "-o", "out"),
+        ("study", "attack", "log.parquet", "-o", "out"),
     ],
 )
 @pytest.mark.parametrize("asked", ["--engine=spark", "--spark-master=local[2]"])

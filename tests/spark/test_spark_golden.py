@@ -8,6 +8,7 @@ import pytest
 from golden import kept, releases
 from golden.logs import write_logs
 from spark import SPARK
+from turns import in_turn
 
 import zealous as z
 
@@ -15,16 +16,10 @@ pytest_plugins = ("spark",)
 pytestmark = SPARK
 
 
-# Bounding, units, steered rounds, order in time, within 15 seconds; `make soak` has the others.
-ALWAYS = {"searches", "sessions", "rounds", "sequences"}
-NAMES = [
-    pytest.param(name, marks=() if name in ALWAYS else pytest.mark.soak)
-    for name, case in releases.CASES.items()
-    if not case.only_duckdb
-]
+NAMES = [name for name, case in releases.CASES.items() if not case.only_duckdb]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", in_turn(NAMES, str, share=10))
 def test_releases_on_spark(
     name: str, spark: z.Spark, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

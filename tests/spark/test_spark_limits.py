@@ -14,7 +14,7 @@ from spark import SPARK, Engines, read
 import zealous as z
 from zealous.engines.engine import Engine
 from zealous.engines.sql import Step
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 
 pytest_plugins = ("spark",)
 pytestmark = SPARK

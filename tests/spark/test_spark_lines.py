@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 from line_formats import FORMATS, NASTY, USERS, packed
 from spark import SPARK, Engines, read
+from turns import in_turn
 
 from zealous.engines.engine import Engine
 from zealous.engines.executor import OTHER_COLUMNS, Split
@@ -20,7 +21,7 @@ from zealous.engines.sql import Step
 from zealous.errors import LogError
 from zealous.files import lines
 from zealous.files.lines import Layout
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 
 pytest_plugins = ("spark",)
 pytestmark = SPARK
@@ -61,7 +62,7 @@ def entries(engine: Engine, path: Any, *given: Any, **options: Any) -> tuple[Any
 
 
 @pytest.mark.usefixtures("small_parts")
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", in_turn(list(FORMATS), str, share=3))
 def test_every_kind_of_bad_line(name: str, engines: Engines, tmp_path: Path) -> None:
     """Two files, each with a header, with bad lines everywhere: as on one machine."""
     _, first, content = FORMATS[name]

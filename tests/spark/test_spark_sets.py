@@ -13,13 +13,14 @@ import sets_oracle as oracle
 from oracle import md5_place
 from sets_oracle import NAMES, Names, Published, Row, people, write
 from spark import SPARK, Engines, read
+from turns import in_turn
 
 import zealous as z
 from zealous.counting.histogram import histogram
 from zealous.engines.engine import Engine
 from zealous.engines.sql import Step, identifier
 from zealous.items import FAMILIES, Combined
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 
 pytest_plugins = ("spark",)
 pytestmark = SPARK
@@ -74,7 +75,14 @@ def counted(
     return found
 
 
-@pytest.mark.parametrize(("family", "basket", "time"), CASES, ids=lambda each: str(each or ""))
+def case_name(case: tuple[str | None, ...]) -> str:
+    return "-".join(each or "" for each in case)
+
+
+@pytest.mark.parametrize(
+    ("family", "basket", "time"),
+    in_turn(CASES, case_name, share=2, group=lambda case: case[0]),
+)
 def test_same_as_the_oracle(
     family: str, basket: str | None, time: str | None, engines: Engines, tmp_path: Path
 ) -> None:

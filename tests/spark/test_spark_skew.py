@@ -21,7 +21,7 @@ import zealous as z
 from zealous.counting.bound import Choice, keep
 from zealous.engines.sql import Step, statement
 from zealous.engines.transpile import to_spark
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 
 pytest_plugins = ("spark",)
 pytestmark = pytest.mark.spark
@@ -39,7 +39,7 @@ PROGRAM = """
 import json, sys
 import zealous as z
 from zealous.counting.histogram import histogram
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 
 path, memory, m = sys.argv[1], sys.argv[2], int(sys.argv[3])
 conf = {"spark.driver.memory": memory, "spark.driver.host": "127.0.0.1"}
@@ -66,6 +66,7 @@ def write(query: str, path: Path, **how: Any) -> None:
     found.write_parquet(str(path), **how)
 
 
+@pytest.mark.soak
 def test_neither_a_robot_nor_a_frequent_item_needs_more_memory(tmp_path: Path) -> None:
     need_java()
     log = tmp_path / "log.parquet"

@@ -11,13 +11,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from spark import SPARK, Engines, read
+from turns import in_turn
 
 import zealous as z
 from zealous.counting.histogram import histogram
 from zealous.engines.spark import OnCluster, Spark
 from zealous.errors import LogError, Refused, UsageError, ZealousError
 from zealous.logs.log import PRESETS
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 from zealous.verify.verify import verify
 
 pytest_plugins = ("spark",)
@@ -63,7 +64,7 @@ def test_names_that_spark_cannot_read_are_refused(name: str, spark: Spark, tmp_p
 NAMES = ["a b", "a%20b", "a[1]", "a*b", "a?b", "{a,b}", "a\\b", "gr\u00f6\u00dfe", "a'b#;=", "\n"]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", in_turn(NAMES, repr, share=6))
 def test_a_name_is_no_pattern(name: str, engines: Engines, tmp_path: Path) -> None:
     """Whatever other files are called: a colon beside a pattern is an error of Hadoop's."""
     folder = tmp_path / name
@@ -102,7 +103,7 @@ FILES: dict[str, tuple[dict[str, bytes], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", in_turn(list(FILES), str, share=3))
 def test_several_text_files(name: str, engines: Engines, tmp_path: Path) -> None:
     files, expected = FILES[name]
     for file, content in files.items():

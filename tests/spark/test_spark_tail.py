@@ -13,12 +13,14 @@ import pytest
 from oracle import md5_place
 from spark import SPARK, Engines, md5_rank, read
 from tail_oracle import FACTS, NAMES, Entry, as_arrow, expected, many, published, write
+from turns import in_turn
 
 from zealous.counting.histogram import histogram
 from zealous.engines.engine import Engine
 from zealous.engines.sql import Step
 from zealous.items import tail
-from zealous.logs.source import Source, open_log
+from zealous.logs.open_log import open_log
+from zealous.logs.source import Source
 
 pytest_plugins = ("spark",)
 pytestmark = SPARK
@@ -50,7 +52,7 @@ def counted(source: Source, name: str, tables: Any, **how: Any) -> Counter[str]:
     return found
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", in_turn(NAMES, str, share=3))
 def test_same_as_the_oracle(
     name: str,
     entries: list[Entry],
@@ -80,13 +82,14 @@ def values(engine: Engine, path: Path, name: str) -> dict[str, str]:
     return dict(engine.rows([*source.entries, *steps, last]))
 
 
-def test_every_character_has_the_same_script(engines: Engines, tmp_path: Path) -> None:
+@pytest.mark.parametrize("every", [29, pytest.param(1, marks=pytest.mark.soak)])
+def test_every_character_has_the_same_script(every: int, engines: Engines, tmp_path: Path) -> None:
     blocks = ((0x4E10, 0x9FF0), (0xAC10, 0xD790), (0x17010, 0x18AF0), (0xE000, 0xF8FF))
     points = [
         point
         for point in [*range(1, 0xD800), *range(0xE000, 0x18E00), *range(0x1AF00, 0x1FC00)]
         if not any(low < point < high for low, high in blocks)
-    ]
+    ][::every]
     points += [0x20000, 0x2A6DF, 0x2A700, 0x2B81D, 0x2CEA1, 0x2EBE0, 0x2F800, 0x31350]
     rows = [Entry(f"{point:x}", f"1{chr(point)}", 0) for point in points]
     rows += [Entry(f"?{point:x}", f"a {chr(point)}", 0) for point in (0x37E, 0x61F, 0xFF1F, 0x3F)]

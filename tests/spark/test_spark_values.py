@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from spark import SPARK, Engines, read
+from turns import in_turn
 
 import zealous as z
 from zealous.counting.histogram import histogram
@@ -19,7 +20,7 @@ from zealous.engines.engine import Engine
 from zealous.engines.sql import Step
 from zealous.errors import UsageError
 from zealous.items import has_word, tidy, visible, words
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 
 pytest_plugins = ("spark",)
 pytestmark = SPARK
@@ -130,7 +131,7 @@ def test_times_that_are_texts(engines: Engines, tmp_path: Path) -> None:
         assert times(engine, tmp_path / "l.parquet") == right | dict.fromkeys(NO_TIMES)
 
 
-@pytest.mark.parametrize("form", PATTERNS)
+@pytest.mark.parametrize("form", in_turn(list(PATTERNS), str, share=3))
 def test_times_of_a_format(form: str, engines: Engines, tmp_path: Path) -> None:
     texts = list(PATTERNS[form])
     table = pa.table({"user": ["u"] * len(texts), "query": texts, "time": texts})
@@ -182,7 +183,7 @@ IDS = {
 }
 
 
-@pytest.mark.parametrize("kind", IDS)
+@pytest.mark.parametrize("kind", in_turn(list(IDS), str, share=3))
 def test_ids_and_items_of_a_type(kind: str, engines: Engines, tmp_path: Path) -> None:
     pq.write_table(pa.table({"user": IDS[kind], "query": [*"abcdefghi"]}), tmp_path / "l.parquet")
     found = []
@@ -223,7 +224,7 @@ NUMBERS = {
 }
 
 
-@pytest.mark.parametrize("kind", NUMBERS)
+@pytest.mark.parametrize("kind", in_turn(list(NUMBERS), str, share=3))
 def test_values_that_are_no_text(kind: str, engines: Engines, tmp_path: Path) -> None:
     """Alone and in a list, as an item and as an epoch: written alike, or by both left out."""
     values = NUMBERS[kind]

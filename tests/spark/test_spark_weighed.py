@@ -17,6 +17,7 @@ import pytest
 from click.testing import CliRunner
 from oracle import md5_place
 from spark import QUICK, SPARK, Engines, read
+from turns import in_turn
 from weighed import (
     KINDS,
     cases,
@@ -38,7 +39,8 @@ from zealous.engines.sql import Step
 from zealous.errors import ZealousError
 from zealous.items import Kind
 from zealous.logs.log import Log
-from zealous.logs.source import Source, open_log
+from zealous.logs.open_log import open_log
+from zealous.logs.source import Source
 from zealous.verify.verify import verify
 
 pytest_plugins = ("spark",)
@@ -73,7 +75,7 @@ def counter(source: Source, kind: Kind, select: Select = "random") -> Any:
     return partial(histogram, kind, source, select=select, key=KEY)
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", in_turn(list(KINDS), str, share=2))
 def test_same_as_the_oracle(name: str, path: Path, same_order: Engines) -> None:
     kind = KINDS[name]
     sources = [opened(engine, path, kind) for engine in same_order]
@@ -237,7 +239,7 @@ def log(spark: z.Spark) -> Log:
 MECHANISMS = ["rounds", "gaussian", "domain", "prior"]
 
 
-@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("mechanism", in_turn(MECHANISMS, str, share=2))
 def test_published(mechanism: str, log: Any, fetched: list[int], tmp_path: Path) -> None:
     listed = tmp_path / "listed.csv"
     listed.write_text("query,count\n" + "".join(f"q{n},{99 - n}\n" for n in range(QUERIES + 9)))

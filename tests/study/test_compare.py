@@ -340,7 +340,7 @@ def test_the_command(run: Run, log: Path, tmp_path: Path, monkeypatch: pytest.Mo
         "epsilons = [8]\nitems_per_user = [1]\nmethods = []\ndraws = 1\nsubstituted = 100\n"
         "epsilon = 8\n"
     )
-    given = ["compare", str(log), "--study", "study.toml", "-o", "out"]
+    given = ["study", "compare", str(log), "--study", "study.toml", "-o", "out"]
     done = CliRunner().invoke(cli, [*given, "--json"])
     assert done.exit_code == 0, done.output
     said = json.loads(done.stdout)

@@ -119,21 +119,20 @@ def test_what_is_no_release_is_refused(tmp_path: Path, folder: Path) -> None:
 
 
 def test_the_command(run: Run, folder: Path) -> None:
-    done = run(
-        "evaluate", folder / "release", folder / "k-query", "--against", folder / "log.parquet"
-    )
+    releases = [folder / "release", folder / "k-query"]
+    done = run("study", "evaluate", *releases, "--against", folder / "log.parquet")
     assert done.code == 0, done.said
     for text in ("keywords", "cache hits", "k-query", "original", "of the top 1,000 missing"):
         assert text in done.stdout
     assert "internal" in done.stderr
-    assert run("evaluate", folder / "release").code == 2
+    assert run("study", "evaluate", folder / "release").code == 2
 
 
 def test_the_command_prints_one_object(run: Run, tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text("user,query\nu1,a\nu2,a\n")
     (tmp_path / "tables").mkdir()
     (tmp_path / "tables" / "queries.csv").write_text("query,count\na,2\n")
-    done = run("evaluate", "tables", "--against", "log.csv", "--json")
+    done = run("study", "evaluate", "tables", "--against", "log.csv", "--json")
     said = json.loads(done.stdout)
     assert said["internal"] is True
     assert {row["method"] for row in said["rows"]} == {"original", "tables"}

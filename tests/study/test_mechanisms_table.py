@@ -17,14 +17,14 @@ from zealous.counting.histogram import histogram
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import LogError, UsageError
 from zealous.items import Kind
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 from zealous.mechanisms import Calibrated
 from zealous.study.mechanism_comparison import COMPARED, Compared, Row, compare_mechanisms
 from zealous.study.releases.encoded_log import COUNTS, Coded, Counting, encode
 
 ITEMS = ("tea", "milk", "Bread ", "salt")
 PEOPLE = 400
-COMMAND = ("mechanisms", "log.csv", "--items", "queries", "--items-per-user", 3)
+COMMAND = ("study", "mechanisms", "log.csv", "--items", "queries", "--items-per-user", 3)
 ALONE = [name for name, each in COMPARED.items() if each.needs is None]
 
 

@@ -14,7 +14,8 @@ from zealous.counting.histogram import histogram
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import ReleaseError
 from zealous.items import Kind
-from zealous.logs.source import count_users, open_log
+from zealous.logs.open_log import open_log
+from zealous.logs.source import count_users
 from zealous.study.releases import original as counting
 from zealous.study.releases.released import by_index, by_text, itself, nothing
 

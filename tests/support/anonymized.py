@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import zealous as z
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 from zealous.study.anonymity import Changed, Method
 
 Row = tuple[Any, ...]

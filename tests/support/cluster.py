@@ -29,7 +29,11 @@ from oracle import Entry
 JOB = Path(__file__).with_name("cluster_job.py")
 DRAWS = Path(__file__).with_name("cluster_draws.py")
 PATIENCE = 1_200  # seconds: against what hangs, not against what is slow
-SWIFT = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # short-lived processes of Java
+# Of short-lived processes of Java, and of Spark's own classes.
+SWIFT = (
+    "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC "
+    "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
+)
 CONF = {
     "spark.sql.shuffle.partitions": "3",
     "spark.executor.memory": "512m",
@@ -87,6 +91,16 @@ def write_csv(path: Path, rows: list[Entry], bad: int = 0) -> Path:
     return path
 
 
+def in_parts(log: Path, number: int) -> dict[str, str]:
+    """So many tasks that a stage takes a while."""
+    size = str(log.stat().st_size // number)
+    return {
+        "spark.sql.files.maxPartitionBytes": size,
+        "spark.sql.files.openCostInBytes": "0",
+        "spark.sql.files.minPartitionNum": "1",
+    }
+
+
 def conf_options(conf: dict[str, str]) -> list[str]:
     return [part for each in conf.items() for part in ("--spark-conf", "=".join(each))]
 
@@ -97,7 +111,7 @@ class Processes:
 
     folder: Path
     python: Path
-    running: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
     memory: ClassVar[str] = "256m"
 
     @property
@@ -117,12 +131,11 @@ class Processes:
             "TMPDIR": str(self.folder),
         }
 
-    def start(self, name: str, command: list[str], until: str) -> str:
-        """Start one, and wait for what it says when it is ready."""
-        log = self.folder / f"{name}.log"
+    def start(self, name: str, command: list[str]) -> None:
+        """Start one; what it says goes to a file."""
         program, *rest = command
-        with log.open("wb") as said:
-            process = subprocess.Popen(
+        with (self.folder / f"{name}.log").open("wb") as said:
+            self.running[name] = subprocess.Popen(
                 [spark_home() / "bin" / program, *rest],
                 env=without_path(self.environment),
                 cwd=self.folder,
@@ -131,12 +144,10 @@ class Processes:
                 stderr=said,
                 start_new_session=True,
             )
-        self.running.append(process)
-        return self.wait_for(name, until)
 
     def wait_for(self, name: str, pattern: str) -> str:
         """What a pattern finds in what a process says."""
-        log, process = self.folder / f"{name}.log", self.running[-1]
+        log, process = self.folder / f"{name}.log", self.running[name]
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end and process.poll() is None:
             found = re.search(pattern, log.read_text(errors="replace"))
@@ -146,7 +157,7 @@ class Processes:
         raise AssertionError(log.read_text(errors="replace")[-3000:])
 
     def stop(self) -> None:
-        for process in self.running:
+        for process in self.running.values():
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
@@ -168,24 +179,32 @@ class Processes:
 
 
 class Cluster(Processes):
-    """A master and two workers."""
+    """A master and two workers, which have addresses of their own as two machines have."""
 
     master: str = ""
 
     def begin(self) -> None:
         where = ["--host", "127.0.0.1", "--port", "0", "--webui-port", "0"]
-        command = ["spark-class", "org.apache.spark.deploy.master.Master", *where]
-        self.master = self.start("master", command, r"Starting Spark master at (spark://\S+)")
+        self.start("master", ["spark-class", "org.apache.spark.deploy.master.Master", *where])
+        self.master = self.wait_for("master", r"Starting Spark master at (spark://\S+)")
         self.wait_for("master", "New state: (ALIVE)")
-        for _ in range(2):
-            self.add_worker()
+        for host in ("127.0.0.1", "127.0.0.2"):
+            self.add_worker(host)
 
-    def add_worker(self, host: str = "127.0.0.1") -> None:
+    def add_worker(self, host: str) -> None:
+        """Start one more; work waits until it is there."""
         where = ["--host", host, "--port", "0", "--webui-port", "0"]
         command = ["spark-class", "org.apache.spark.deploy.worker.Worker", *where]
         most = ["--cores", "1", "--memory", "600m", self.master]
-        name = f"worker-{len(self.running)}"
-        self.start(name, [*command, *most], "Successfully registered with (master)")
+        self.start(f"worker-{len(self.running)}-{host}", [*command, *most])
+
+    def said_by_executors(self) -> dict[str, str]:
+        """What the executors of each application said so far."""
+        said: dict[str, str] = {}
+        for log in sorted((self.folder / "work").glob("app-*/*/stderr")):
+            application = log.parts[-3]
+            said[application] = said.get(application, "") + log.read_text(errors="replace")
+        return said
 
 
 def spark_home() -> Path:
@@ -222,10 +241,14 @@ def need_java() -> None:
 
 
 @pytest.fixture(scope="session")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return bare_python(tmp_path_factory.mktemp("bare"))
+
+
+@pytest.fixture(scope="session")
+def cluster(bare: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     need_java()
-    folder = tmp_path_factory.mktemp("cluster")
-    started = Cluster(folder, bare_python(folder / "bare"))
+    started = Cluster(tmp_path_factory.mktemp("cluster"), bare)
     try:
         started.begin()
         yield started
@@ -250,15 +273,15 @@ class Connect(Processes):
         options = [part for each in conf.items() for part in ("--conf", "=".join(each))]
         server = "org.apache.spark.sql.connect.service.SparkConnectServer"
         command = ["spark-submit", "--class", server, "--master", "local[2]", *options]
-        said = self.start("connect", [*command, "spark-internal"], r"server started at: \S+:(\d+)")
-        self.url = f"sc://127.0.0.1:{said}"
+        self.start("connect", [*command, "spark-internal"])
+        port = self.wait_for("connect", r"server started at: \S+:(\d+)")
+        self.url = f"sc://127.0.0.1:{port}"
 
 
 @pytest.fixture(scope="session")
-def connect(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connect]:
+def connect(bare: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connect]:
     need_java()
-    folder = tmp_path_factory.mktemp("connect")
-    started = Connect(folder, bare_python(folder / "bare"))
+    started = Connect(tmp_path_factory.mktemp("connect"), bare)
     try:
         started.begin()
         yield started

@@ -1,7 +1,8 @@
 """Draws noise on a cluster of which a task fails, or is slow and run a second time beside itself.
 
-Run by test_spark_cluster.py as a program. Takes one JSON object and prints one. Each run of a task
-writes what it drew to a file, which shows that it ran, and what it would have published.
+Run by test_spark_cluster.py as a program for a slow task, and used by cluster_job.py for one that
+fails. Takes one JSON object and prints one. Each run of a task writes what it drew to a file, which
+shows that it ran, and what it would have published.
 """
 
 from __future__ import annotations
@@ -66,29 +67,37 @@ def attempt(work: Callable[[], Sequence[Any]]) -> dict[str, Any]:
         return {"error": str(error)}
 
 
+def draws(engine: z.Spark, folder: Path, trouble: str) -> dict[str, Any]:
+    """What is published where one task of each job is in trouble."""
+    items = pa.table({"item": [f"item {n}" for n in range(ITEMS)], "count": [0] * ITEMS})
+    engine.put("counts", items)
+    counted = Counted(
+        engine, lambda: nullcontext([Step("counted", "select item, count from counts")])
+    )
+    through = drawing(folder / "through", trouble)
+    stored = drawing(folder / "stored", trouble)
+
+    def read_stored() -> list[Any]:
+        kept = counted.stored(stored)
+        return [values(kept.above(EVERY)) for _ in range(4)]
+
+    return {
+        "through": attempt(lambda: [values(counted.through(through))]),
+        "stored": attempt(read_stored),
+    }
+
+
+def wait_for_executors(session: Any, number: int) -> None:
+    known = session.sparkContext._jsc.sc().statusTracker()
+    while len(known.getExecutorInfos()) <= number:  # the driver is one of them
+        time.sleep(0.05)
+
+
 def main() -> None:
     asked = json.loads(sys.argv[1])
-    folder = Path(asked["folder"])
-    items = pa.table({"item": [f"item {n}" for n in range(ITEMS)], "count": [0] * ITEMS})
     with z.Spark(master=asked["master"], conf=asked["conf"]) as engine:
-        known = engine.session.sparkContext._jsc.sc().statusTracker()
-        while len(known.getExecutorInfos()) <= asked["executors"]:  # the driver is one of them
-            time.sleep(0.05)
-        engine.put("counts", items)
-        counted = Counted(
-            engine, lambda: nullcontext([Step("counted", "select item, count from counts")])
-        )
-        through = drawing(folder / "through", asked["trouble"])
-        stored = drawing(folder / "stored", asked["trouble"])
-
-        def read_stored() -> list[Any]:
-            kept = counted.stored(stored)
-            return [values(kept.above(EVERY)) for _ in range(4)]
-
-        told = {
-            "through": attempt(lambda: [values(counted.through(through))]),
-            "stored": attempt(read_stored),
-        }
+        wait_for_executors(engine.session, 2)
+        told = draws(engine, Path(asked["folder"]), "is slow")
     print(json.dumps(told))
 
 

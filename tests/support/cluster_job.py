@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from cluster import in_parts
+from cluster_draws import draws, wait_for_executors
 
 import zealous as z
 from zealous.counting.bound import Select
@@ -23,7 +25,7 @@ from zealous.counting.histogram import histogram
 from zealous.engines.engine import Counted
 from zealous.items import named
 from zealous.logs.log import Log
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 
 
 class Spark(z.Spark):
@@ -54,10 +56,12 @@ def processes(counted: Counted) -> list[int]:
     return sorted(set(found["count"].to_pylist()))
 
 
-def kill_in_mid_stage(session: Any, group: int, told: dict[str, Any]) -> None:
+def kill_in_mid_stage(
+    session: Any, group: int, over: threading.Event, told: dict[str, Any]
+) -> None:
     """Kill a worker and its executor, once some tasks of a stage are done and many are not."""
     tracker = session.sparkContext.statusTracker()
-    while True:
+    while not over.is_set():
         for number in tracker.getActiveStageIds():
             stage = tracker.getStageInfo(number)
             if stage and 4 <= stage.numCompletedTasks < stage.numTasks - 2:
@@ -67,10 +71,25 @@ def kill_in_mid_stage(session: Any, group: int, told: dict[str, Any]) -> None:
         time.sleep(0.002)
 
 
-def wait_for_executors(session: Any, number: int) -> None:
-    known = session.sparkContext._jsc.sc().statusTracker()
-    while len(known.getExecutorInfos()) <= number:  # the driver is one of them
-        time.sleep(0.05)
+def count_while_a_worker_is_killed(engine: Spark, asked: dict[str, Any]) -> dict[str, Any]:
+    """Counted again, in more parts, where a stage was over before it was seen."""
+    told: dict[str, Any] = {}
+    path, kind, select = asked["count"]
+    wait_for_executors(engine.session, 2)
+    for parts in (100, 200, *[400] * 6):
+        for name, value in in_parts(Path(path), parts).items():
+            engine.session.conf.set(name, value)
+        counted, told["skipped"] = count(engine, z.read_log(path, engine=engine), kind, select)
+        over = threading.Event()
+        killing = (engine.session, asked["group"], over, told)
+        killer = threading.Thread(target=kill_in_mid_stage, args=killing)
+        killer.start()
+        told["histogram"] = as_rows(counted)
+        over.set()
+        killer.join()
+        if "done" in told:
+            break
+    return told
 
 
 def publish(engine: z.Spark, path: str) -> list[Any]:
@@ -89,17 +108,16 @@ def main() -> None:
     with engine:
         for path, kind, select in asked["counts"]:
             log = z.read_log(path, engine=engine, cleaning=cleaning)
-            counted, skipped = count(engine, log, kind, select)
-            if "kill" in asked and len(told["histograms"]) == len(asked["counts"]) - 1:
-                wait_for_executors(engine.session, 2)
-                killing = (engine.session, asked["kill"], told)
-                threading.Thread(target=kill_in_mid_stage, args=killing, daemon=True).start()
+            counted, told["skipped"] = count(engine, log, kind, select)
             told["histograms"].append(as_rows(counted))
-            told["skipped"] = skipped
         if "where" in asked:
             path, kind, select = asked["where"]
             counted, _ = count(engine, z.read_log(path, engine=engine), kind, select)
             told["processes"] = processes(counted)
+        if "draws" in asked:
+            told["drawn"] = draws(engine, Path(asked["draws"]), "fails")
+        if "kill" in asked:
+            told["killed"] = count_while_a_worker_is_killed(engine, asked["kill"])
     if "publish" in asked:
         told["published"] = publish(z.Spark(engine.session), asked["publish"])
     print(json.dumps(told))

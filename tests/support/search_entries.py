@@ -15,7 +15,7 @@ from zealous.counting.bound import Select
 from zealous.counting.histogram import histogram
 from zealous.engines.duckdb import DuckDB
 from zealous.items import Kind
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 
 # Letters whose case the engine and Python both know, blanks, marks, scripts without blanks.
 ALPHABET = "abA Bé\u0301ñ ß日本ก\u0e33 \t\u00a0\u3000-'\"=\\%_🙂١"

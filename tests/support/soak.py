@@ -154,7 +154,7 @@ def table(results: Sequence[Result]) -> str:
     return "\n".join(lines)
 
 
-def _commit() -> str:
+def checked_out() -> str:
     """The hash of what is checked out; 0 where that is no repository."""
     done = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True)
     return done.stdout.strip() or "0"
@@ -168,7 +168,7 @@ def main() -> int:
     asked = parser.parse_args()
     if unknown := set(asked.parts) - {part.name for part in PARTS}:
         parser.error(f"no such part: {', '.join(sorted(unknown))}")
-    commit = _commit()
+    commit = checked_out()
 
     def command(part: Part, told: Path) -> list[str]:
         options = [option.format(commit=commit) for option in part.options]

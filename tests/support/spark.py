@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cluster import SWIFT
 
 from zealous import Spark, read_log
 from zealous.engines.duckdb import DuckDB
@@ -28,7 +29,7 @@ Engines = tuple[DuckDB, Spark]
 SPARK = pytest.mark.spark
 # Tiny tables: compiling a query costs more than running it, for Spark and for Java.
 QUICK = {
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.driver.extraJavaOptions": SWIFT,
     "spark.driver.memory": "1g",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import zealous as z
 from zealous.engines.engine import Engine
 from zealous.engines.sql import Step
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 from zealous.privacy.guarantee import Unit
 
 USERS = [*map("".join, itertools.product("1: a", repeat=2)), "1", "a", "11", "1:a", "2:a1"]

@@ -14,6 +14,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
+
 from zealous.audit.ran import Ran
 
 _DRAWN = {
@@ -80,8 +82,6 @@ def _masked(text: str, known: Mapping[str, str]) -> str:
 
 def _frame(path: Path) -> list[Any]:
     """All of a Parquet file that is not its rows: its metadata too is published."""
-    import pyarrow.parquet as pq
-
     about = pq.read_metadata(path)
     groups = [about.row_group(number) for number in range(about.num_row_groups)]
     chunks = [group.column(each) for group in groups for each in range(group.num_columns)]

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
+
 _COMMAND = "from zealous.cli import main\n\nmain()\n"
 
 
@@ -36,8 +38,6 @@ class Ran:
 
     def table(self, kind: str) -> list[tuple[Any, ...]]:
         """The published rows of a kind, in the order of the file."""
-        import pyarrow.parquet as pq
-
         table = pq.read_table(self.directory / self.about()["files"][kind]["parquet"])
         return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 

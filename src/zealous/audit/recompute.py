@@ -11,6 +11,9 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+import duckdb
+import pyarrow as pa
+
 from zealous.audit.theorems import deltas
 
 _DIGITS = 80
@@ -109,9 +112,6 @@ def selected(held: Sequence[tuple[str, str]], key: str) -> dict[str, int]:
         held: Users and items, as they were written into the log.
         key: The published key, in hexadecimal digits.
     """
-    import duckdb
-    import pyarrow as pa
-
     users, items = zip(*dict.fromkeys(held), strict=True)
     with duckdb.connect() as connection:
         connection.register("held", pa.table({"user": users, "item": items}))

@@ -27,7 +27,7 @@ from zealous.engines.duckdb import DuckDB
 from zealous.files.scratch import working_directory
 from zealous.items import QueryClicks
 from zealous.logs.log import read_log
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 from zealous.planning.public_files import read_public, read_results
 from zealous.release.publish import draw
 

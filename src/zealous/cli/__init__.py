@@ -12,57 +12,43 @@ import sys
 import traceback
 from collections.abc import Sequence
 from contextlib import suppress
-from importlib import import_module
 from types import FrameType
 
 import click
 
 from zealous.cli import show
+from zealous.cli.registry import Commands
+from zealous.cli.study import COMMANDS as STUDY
 from zealous.errors import UsageError, ZealousError
 from zealous.version import VERSION
 
-# With what --help says of each, so that it need not be imported for that; a test compares.
 COMMANDS = {
-    "anonymize": "Anonymise a log by a method that is NOT differentially private, to compare it.",
-    "attack": "Show what an attacker gets from each anonymity method, and from ZEALOUS, on the "
-    "same log.",
     "audit": "Try to break the program, on logs made for it.",
-    "compare": "Compare how useful ZEALOUS and the anonymity methods leave a log.",
     "demo": "Try everything on a small synthetic log.",
-    "evaluate": "Measure how much of a log given releases keep.",
     "generate": "Make a synthetic search log that behaves like a real one.",
     "inspect": "Tell the owner what was understood of a log.",
     "ledger": "Keep account of what has been spent on the same people.",
-    "mechanisms": "Compare what each mechanism publishes of a log, at equal epsilon and delta.",
     "plan": "Choose the parameters of a release, without any data.",
     "publish": "Publish the frequent items of a log.",
     "review": "Remove rows from a release before it leaves: frequent is not harmless.",
-    "suggest": "Suggest what to ask instead of a query, learned from a release alone.",
-    "tables": "Print the paper's analytic tables, as printed and as this program does it.",
+    "study": "Study methods on a log: how useful they leave it, what they leak, what is proven.",
     "verify": "Check a release that you made or were given.",
 }
 
 
-class _Commands(click.Group):
-    """Imports a command when it is used."""
+class _Commands(Commands):
+    """Of one that belongs to the study, says where it is."""
 
-    def list_commands(self, _: click.Context) -> list[str]:
-        return sorted(COMMANDS)
-
-    def get_command(self, _: click.Context, name: str) -> click.Command | None:
-        if name not in COMMANDS:
-            return None
-        command = getattr(import_module(f"zealous.cli.{name}"), name)
-        assert isinstance(command, click.Command)  # noqa: S101
-        return command
-
-    def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(sorted(COMMANDS.items()))
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        if name in STUDY:
+            raise UsageError(f"{name} belongs to the study: zealous study {name}")
+        return super().get_command(context, name)
 
 
 @click.group(
     cls=_Commands,
+    package=__name__,
+    summaries=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(VERSION, prog_name="zealous")

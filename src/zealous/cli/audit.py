@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from zealous.audit.audit import Audit, Measurement
+from zealous.audit.audit import audit as run
 from zealous.cli import show
 from zealous.cli.options import JSON
-
-if TYPE_CHECKING:
-    from zealous.audit.audit import Audit, Measurement
 
 _HELP = """Try to break the program, on logs made for it.
 
@@ -41,8 +40,6 @@ Examples:
 @JSON
 def audit(trials: int, as_json: bool) -> None:
     """Try to break the program, on logs made for it."""
-    from zealous.audit.audit import audit as run
-
     with show.telling() as say:
         found = run(trials, say=say)
     if as_json:

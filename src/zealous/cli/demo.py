@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from zealous.cli import balance, show
-from zealous.cli.compare import findings
 from zealous.cli.publish import summary
+from zealous.cli.study.compare import findings
 from zealous.cli.verify import report
 from zealous.errors import ReleaseError
 from zealous.items import clicks, keywords, queries, query_pairs
@@ -19,7 +21,9 @@ from zealous.privacy.guarantee import ProbabilisticDP
 from zealous.release.account import Account
 from zealous.release.publish import publish_to
 from zealous.study.compare import compare
+from zealous.study.extra import is_installed
 from zealous.study.grid.study import Study
+from zealous.synthetic import generate, is_personal
 from zealous.verify.verify import verify
 
 _HELP = """Try everything on a small synthetic log.
@@ -27,7 +31,8 @@ _HELP = """Try everything on a small synthetic log.
 Generates a log, shows the plan, publishes keywords, queries, clicks and query pairs, prints the
 top of each table, verifies the release, shows what it cost, and compares how useful ZEALOUS and the
 anonymity methods leave the log: the report to open is named at the end. Takes about two minutes.
-For the whole grid run `zealous compare` on the log that it leaves.
+Without zealous[study] it leaves the comparison out. For the whole grid run `zealous study compare`
+on the log that it leaves.
 
 \b
 Example:
@@ -49,8 +54,6 @@ _STUDY = Study(epsilons=(1, 2, 5, 10), k=(10, 50), draws=3)  # a part of the who
 @click.option("--users", type=int, default=80_000, show_default=True)
 def demo(output: Path, users: int) -> None:
     """Try everything on a small synthetic log."""
-    from zealous.synthetic import generate, is_personal
-
     try:
         output.mkdir(parents=True)
     except OSError:
@@ -99,18 +102,18 @@ def demo(output: Path, users: int) -> None:
     report(target, verify(target, ledger))
     click.echo("\n5. What it cost the people of the log\n")
     balance.draw(ledger, Ledger.open(ledger).book())
+    click.echo(f"\nA page to sign: {target / 'statement.html'}")
+    if not is_installed():
+        show.note("zealous: to compare methods on this log: pip install 'zealous[study]'")
+        return
     click.echo("\n6. How useful is what is left? The study of the paper, on this log\n")
     with show.telling() as say:
         compared = compare(log, _STUDY, output=output / "study", say=say)
     findings(compared)
-    click.echo(f"A page to sign: {target / 'statement.html'}")
     click.echo(f"The report to open: {output / 'study' / 'report.html'}")
 
 
 def _asked(path: Path) -> set[str]:
     """The distinct queries of the synthetic log; a real log's are nobody's business."""
-    import pyarrow.compute as pc
-    import pyarrow.parquet as pq
-
     column = pq.read_table(path, columns=["query"])["query"]
     return set(pc.unique(pc.utf8_lower(column)).to_pylist())

@@ -8,6 +8,9 @@ import click
 
 from zealous.cli import show
 from zealous.errors import UsageError
+from zealous.synthetic import PAPER, generate_shop
+from zealous.synthetic import figures as count
+from zealous.synthetic import generate as generate_log
 
 _HELP = """Make a synthetic search log that behaves like a real one.
 
@@ -43,10 +46,6 @@ def generate(
         )
     if output.suffix.lower() not in (".parquet", ".pq"):
         raise UsageError("what is made is a Parquet file: let its name end in .parquet")
-    from zealous.synthetic import PAPER, generate_shop
-    from zealous.synthetic import figures as count
-    from zealous.synthetic import generate as generate_log
-
     make = generate_shop if shop else generate_log
     with show.measuring("generating") as progress:
         make(output, users=users, seed=seed, days=days, progress=progress)

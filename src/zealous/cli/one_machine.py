@@ -11,8 +11,8 @@ def _refuse(context: click.Context, _: click.Parameter, given: tuple[str, ...]) 
     if any(each != "duckdb" for each in given):
         raise UsageError(
             f"{context.info_name} does more than count, and does not run on Spark: give it a log "
-            "on this machine, such as a sample of the users. inspect, publish, evaluate and "
-            "compare run on Spark"
+            "on this machine, such as a sample of the users. inspect, publish, study evaluate and "
+            "study compare run on Spark"
         )
 
 

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from zealous.cli import show
 from zealous.cli.options import JSON
-
-if TYPE_CHECKING:
-    from zealous.verify.review import Reviewed
+from zealous.verify.review import Reviewed
+from zealous.verify.review import review as run
 
 _HELP = """Remove rows from a release before it leaves: frequent is not harmless.
 
@@ -61,8 +59,6 @@ def review(
     as_json: bool,
 ) -> None:
     """Remove rows from a release before it leaves."""
-    from zealous.verify.review import review as run
-
     with show.telling() as say:
         found = run(release, block=block, allow=allow, flag_pii=flag_pii, output=output, say=say)
     if as_json:

@@ -5,17 +5,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from zealous.counting.bound import Choice, Select, keep, same
 from zealous.engines.engine import Counted, Stored, named
 from zealous.engines.sql import Step, identifier, listed
 from zealous.errors import UsageError
 from zealous.items import Kind, Queries, words
+from zealous.libraries import pa
 from zealous.logs.source import Source
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _numbers = itertools.count()  # of tables: what a count that was broken off left is in no other
 
@@ -184,24 +181,18 @@ def _joined(steps: list[Step], join: str, table: str, columns: Sequence[str]) ->
 
 
 def _weights(weights: Sequence[int]) -> pa.Table:
-    import pyarrow as pa
-
     given = pa.array(range(1, len(weights) + 1), pa.int64())
     return pa.table({"order:given": given, "order:weight": pa.array(weights, pa.int64())})
 
 
 def _items(kind: Kind, table: pa.Table) -> pa.Table:
     """The columns of an item, as texts: beside a number an engine takes "07" for 7."""
-    import pyarrow as pa
-
     names = kind.counted()
     return table.select(list(names)).cast(pa.schema([(name, pa.string()) for name in names]))
 
 
 def _once(kind: Kind, order: Stored | pa.Table) -> Stored | pa.Table:
     """Each item once: one that were there twice would count twice for whoever has it."""
-    import pyarrow as pa
-
     if isinstance(order, Stored):  # a histogram has each item once
         return order
     counts = order["count"]

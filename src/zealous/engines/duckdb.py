@@ -20,6 +20,7 @@ from zealous.files.lines import Layout, Skipped
 from zealous.files.places import Place
 from zealous.files.scratch import working_directory
 from zealous.files.staging import must_stage, stage
+from zealous.libraries import duckdb, pq
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -59,8 +60,6 @@ class DuckDB:
         self.temporary = temporary
 
     def __enter__(self) -> Self:
-        import duckdb
-
         self._until_exit = ExitStack()
         try:
             self.directory = self._until_exit.enter_context(working_directory(self.temporary))
@@ -131,8 +130,6 @@ class DuckDB:
 
     def put(self, name: str, table: pa.Table) -> None:
         """Let a table that Python made be selected from under a name."""
-        import pyarrow.parquet as pq
-
         path = self.directory / f"put-{name}.parquet"
         with _writing():
             pq.write_table(table, path)
@@ -179,8 +176,6 @@ class DuckDB:
 
     def keep(self, name: str, steps: Sequence[Step], each: Each) -> None:
         """Keep the rows of the last step, as `each` leaves them, under a name; see `Engine`."""
-        import pyarrow.parquet as pq
-
         path = self.directory / f"kept-{name}.parquet"
         with self._wrapping():
             reader = self._connection.sql(statement(steps)).to_arrow_reader(_BATCH_ROWS)

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
+import atexit
 import codecs
 import os
+import zipfile
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from zealous.engines.engine import Each
 from zealous.errors import LogError
 from zealous.files.limits import Limits, without_long_texts
 from zealous.files.lines import Layout, Skipped, named, splitter
 from zealous.files.scratch import working_directory
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from zealous.libraries import pa, pc
 
 REASON, NUMBER, DRAW = "zealous:reason", "zealous:number", "zealous:draw"
 OTHER_COLUMNS = "zealous-other-columns"  # found in Spark's message, which quotes data
@@ -60,8 +59,6 @@ class Marked:
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Run on one partition."""
-        import pyarrow as pa
-
         mark = pa.scalar(int.from_bytes(os.urandom(8), signed=True), pa.int64())
         for batch in map(self.each, batches):
             yield batch.append_column(DRAW, pa.repeat(mark, batch.num_rows))
@@ -133,15 +130,11 @@ class Split:
             return False
 
     def _told(self, records: pa.RecordBatch) -> pa.RecordBatch:
-        import pyarrow as pa
-
         none = pa.nulls(records.num_rows, pa.string()), pa.nulls(records.num_rows, pa.int64())
         arrays = [records[name] for name in self.names]
         return pa.record_batch([*arrays, *none], names=[*self.names, REASON, NUMBER])
 
     def _left_out(self, skipped: Skipped) -> Iterator[pa.RecordBatch]:
-        import pyarrow as pa
-
         told = {reason: number for reason, number in skipped.items() if number}
         if told:
             lists = pa.list_(pa.string())
@@ -155,8 +148,6 @@ class Split:
 
 def _changes(batch: pa.RecordBatch) -> list[int]:
     """The rows at which another part of a file may begin: the first, and where it is another's."""
-    import pyarrow.compute as pc
-
     if batch.num_rows == 0:
         return []
     file, start = (
@@ -174,9 +165,6 @@ def unmarked(line: bytes, layout: Layout) -> bytes:
 @cache
 def package() -> Path:
     """This package as a file that executors can import from."""
-    import atexit
-    import zipfile
-
     root = Path(__file__).parents[1]
     until_exit = ExitStack()
     atexit.register(until_exit.close)

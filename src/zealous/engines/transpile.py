@@ -10,12 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from zealous.errors import UsageError, ZealousError
-
-if TYPE_CHECKING:
-    from sqlglot import exp
+from zealous.libraries import exp, sqlglot
 
 _SHARED = frozenset({"xxhash64"})
 _RIGHT = frozenset(
@@ -64,10 +62,6 @@ def to_spark(sql: str, views: Mapping[str, str]) -> str:
         sql: In DuckDB's.
         views: What the tables of the engine are called there.
     """
-    import sqlglot
-    from sqlglot import exp
-    from sqlglot.errors import ErrorLevel, SqlglotError
-
     try:
         tree = sqlglot.parse_one(sql, read="duckdb")
         steps = list(tree.find_all(exp.CTE))
@@ -83,8 +77,8 @@ def to_spark(sql: str, views: Mapping[str, str]) -> str:
                 node.replace(turned)
         if any(node.this == "arrays_zip" for node in tree.find_all(exp.Anonymous)):
             raise ZealousError(_NOT_HERE)  # alone, its pairs are not what DuckDB's are
-        return tree.sql(dialect="spark", unsupported_level=ErrorLevel.RAISE)
-    except SqlglotError:
+        return tree.sql(dialect="spark", unsupported_level=sqlglot.ErrorLevel.RAISE)
+    except sqlglot.errors.SqlglotError:
         raise ZealousError(_NOT_HERE) from None
 
 
@@ -92,8 +86,6 @@ _NOT_HERE = "this step cannot be run on Spark: run it with --engine duckdb"
 
 
 def _turn(node: exp.Expr) -> exp.Expr:
-    from sqlglot import exp
-
     if isinstance(node, exp.Anonymous):
         turn = _FUNCTIONS.get(node.this.lower())
         if turn is None and node.this.lower() not in _SHARED:
@@ -107,8 +99,6 @@ def _turn(node: exp.Expr) -> exp.Expr:
 
 @cache
 def _turns() -> dict[type, Callable[[Any], exp.Expr]]:
-    from sqlglot import exp
-
     return {
         exp.Select: _star,
         exp.Lower: _lower,
@@ -128,8 +118,6 @@ def _turns() -> dict[type, Callable[[Any], exp.Expr]]:
 
 def _star(node: exp.Select) -> exp.Expr:
     """Spark has `* except` and no `* replace`: what is replaced comes last there."""
-    from sqlglot import exp
-
     star = next((each for each in node.expressions if isinstance(each, exp.Star)), None)
     if star is None or not star.args.get("replace"):
         return node
@@ -159,16 +147,12 @@ def _trim(node: exp.Trim) -> exp.Expr:
 
 
 def _type(node: exp.DataType) -> exp.Expr:
-    from sqlglot import exp
-
     if node.this == exp.DataType.Type.INT128:
         return exp.DataType.build("decimal(38, 0)", dialect="spark")
     return node
 
 
 def _full_match(node: exp.RegexpFullMatch) -> exp.Expr:
-    from sqlglot import exp
-
     pattern = _written(node.expression)
     words = re.fullmatch(r"(\[[^ \]]+\]\+)\( \1\)\*", pattern)
     if words:  # Java would go one call deeper with each word, were it ever to come back to it
@@ -253,8 +237,6 @@ def _newer(name: str) -> str:
 
 def _bracket(node: exp.Bracket) -> exp.Expr:
     """An element, NULL where there is none: Spark's own brackets would stop the run."""
-    from sqlglot import exp
-
     (index,) = node.expressions
     if isinstance(index, exp.Slice):
         first, last = index.this, index.expression
@@ -266,8 +248,6 @@ def _bracket(node: exp.Bracket) -> exp.Expr:
 
 def _zipped(node: exp.Transform) -> exp.Expr:
     """Two lists side by side: `zip_with` has the two values where `list_zip` has a pair."""
-    from sqlglot import exp
-
     zipped, function = node.this, node.expression
     if not (isinstance(zipped, exp.Anonymous) and zipped.this == "arrays_zip"):
         return node
@@ -280,8 +260,6 @@ def _zipped(node: exp.Transform) -> exp.Expr:
 
 def _moment(node: exp.TryCast) -> exp.Expr:
     """A text as a moment, of which Spark wants the seconds where an offset follows."""
-    from sqlglot import exp
-
     if node.to.this != exp.DataType.Type.TIMESTAMPTZ:
         return node
     text = _call(
@@ -356,19 +334,13 @@ def _local(node: exp.Expr) -> exp.Expr:
 
 
 def _call(name: str, *arguments: exp.Expr) -> exp.Expr:
-    from sqlglot import exp
-
     return exp.Anonymous(this=name, expressions=[each.copy() for each in arguments])
 
 
 def _text(value: str) -> exp.Expr:
-    from sqlglot import exp
-
     return exp.Literal.string(value)
 
 
 def _raw(sql: str) -> exp.Expr:
     """Text that is Spark's already."""
-    from sqlglot import exp
-
     return exp.Var(this=sql)

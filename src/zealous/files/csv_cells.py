@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
-if TYPE_CHECKING:
-    import pyarrow as pa
+from zealous.libraries import pa, pc
 
 _ROWS = 100_000  # at a time: all that is held in memory of the text
 
@@ -32,8 +31,6 @@ def write_rows(table: pa.Table, file: TextIO, *, semicolons: bool = True) -> Non
         semicolons: Whether what follows a semicolon is made inert too. It was not in releases of
             version 0.1.0, which are compared with what is written so.
     """
-    import pyarrow as pa
-
     if not table.column_names:
         file.write("\n")
         return
@@ -46,8 +43,6 @@ def write_rows(table: pa.Table, file: TextIO, *, semicolons: bool = True) -> Non
 
 def _lines(columns: list[pa.Array]) -> str:
     """Cells joined into lines, and lines into one text."""
-    import pyarrow.compute as pc
-
     if len(columns) == 1:  # a line with nothing on it would be no row
         columns = [pc.if_else(pc.equal(columns[0], ""), _text('""'), columns[0])]
     lines = _joined(*columns[:-1], _joined(columns[-1], "\n"), by=",")
@@ -56,9 +51,6 @@ def _lines(columns: list[pa.Array]) -> str:
 
 def _cells(column: pa.Array, semicolons: bool) -> pa.Array:
     """What stands in a column's cells."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     large = pa.large_string()
     if pa.types.is_integer(kind):
@@ -71,8 +63,6 @@ def _cells(column: pa.Array, semicolons: bool) -> pa.Array:
 
 def _inert(text: pa.Array, semicolons: bool) -> pa.Array:
     """Cells that no spreadsheet will run."""
-    import pyarrow.compute as pc
-
     if semicolons and pc.any(pc.match_substring(text, ";")).as_py():
         text = pc.replace_substring_regex(text, _AFTER_SEMICOLON, r";'\1")
     runnable = pc.match_substring_regex(text, _RUNNABLE)
@@ -84,8 +74,6 @@ def _inert(text: pa.Array, semicolons: bool) -> pa.Array:
 
 def _quoted(text: pa.Array) -> pa.Array:
     """Cells in quotation marks where a reader would else end them too early."""
-    import pyarrow.compute as pc
-
     special = pc.match_substring_regex(text, _QUOTED)
     if not pc.any(special).as_py():
         return text
@@ -94,13 +82,9 @@ def _quoted(text: pa.Array) -> pa.Array:
 
 
 def _joined(*parts: pa.Array | str, by: str = "") -> pa.Array:
-    import pyarrow.compute as pc
-
     texts = (_text(part) if isinstance(part, str) else part for part in parts)
     return pc.binary_join_element_wise(*texts, _text(by))
 
 
 def _text(text: str) -> pa.Scalar:
-    import pyarrow as pa
-
     return pa.scalar(text, pa.large_string())

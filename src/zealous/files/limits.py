@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from zealous.errors import UsageError
+from zealous.libraries import np, pa, pc
 from zealous.privacy.guarantee import whole
-
-if TYPE_CHECKING:
-    import numpy as np
-    import pyarrow as pa
 
 MOST_WORDS = 256  # of a query: lists of words are made for 2,048 rows at a time, in every thread
 
@@ -55,9 +52,6 @@ def without_long_texts(
     batch: pa.RecordBatch, limits: Limits, left_out: Counter[str]
 ) -> pa.RecordBatch:
     """A batch in which texts and lists over the limit are NULL, counting its rows with any."""
-    import numpy as np
-    import pyarrow as pa
-
     columns, rows = [], np.zeros(batch.num_rows, np.bool_)
     for column in batch.columns:
         size = _sizes(column)
@@ -74,10 +68,6 @@ def without_long_texts(
 
 def _sizes(column: pa.Array) -> np.ndarray[Any, np.dtype[np.int64]] | None:
     """What each value counts for; None for a column of neither texts nor lists of them."""
-    import numpy as np
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     kind = column.type
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
         values = _sizes(column.values)
@@ -94,8 +84,5 @@ def _sizes(column: pa.Array) -> np.ndarray[Any, np.dtype[np.int64]] | None:
 
 def _without(column: pa.Array, long: np.ndarray[Any, np.dtype[np.bool_]]) -> pa.Array:
     """NULL in the place of values that are too long: the rest is copied, and they are let go."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     places = pc.if_else(pa.array(long), None, pa.array(range(len(column)), pa.int64()))
     return column.take(places)

@@ -19,16 +19,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 from zealous.errors import LogError, UsageError
 from zealous.files.places import Place, Remote, plain, why
+from zealous.libraries import np, pa, pacsv
 
-if TYPE_CHECKING:
-    import numpy as np
-    import pyarrow as pa
-
-    Array = np.ndarray[Any, Any]
+Array: TypeAlias = "np.ndarray[Any, Any]"
 
 LINE_LIMIT = 1 << 20
 _BLOCK = 1 << 24
@@ -217,8 +214,6 @@ def _without(marks: Sequence[bytes], block: bytes) -> bytes:
 
 
 def _chunks(path: Place, size: int) -> Iterator[bytes]:
-    import pyarrow as pa
-
     check_compression(path.name)
     codec = _CODECS.get(path.suffix.lower())
     try:
@@ -241,8 +236,6 @@ def check_compression(name: str) -> None:
 
 
 def _opened(path: Place, codec: str | None, size: int) -> AbstractContextManager[Any]:
-    import pyarrow as pa
-
     if isinstance(path, Remote):
         return path.stream(codec, size)
     return pa.input_stream(str(path), compression=codec)  # type: ignore[no-any-return]
@@ -305,8 +298,6 @@ class _DelimitedLines:
         self.header = (layout.delimiter or "").join(known).encode()
 
     def __call__(self, block: bytes, skipped: Skipped) -> Iterator[pa.RecordBatch]:
-        import numpy as np
-
         data = np.frombuffer(block, dtype=np.uint8)
         ends = np.flatnonzero(data == ord("\n"))
         starts = np.concatenate([np.zeros(1, dtype=ends.dtype), ends[:-1] + 1])
@@ -327,8 +318,6 @@ class _DelimitedLines:
 
     def _bad(self, data: Array, lengths: Array, ends: Array, skipped: Skipped) -> Array:
         """Which lines are skipped whatever their fields are; blank lines are nobody's record."""
-        import numpy as np
-
         returns = np.flatnonzero(data == ord("\r"))
         stray = returns[data[returns + 1] != ord("\n")]  # every block ends with a newline
         reasons = {
@@ -343,15 +332,10 @@ class _DelimitedLines:
         return bad
 
     def _holding(self, data: Array, ends: Array, character: str) -> Array:
-        import numpy as np
-
         return _lines_of(np.flatnonzero(data == ord(character)), ends)
 
     def _plain(self, block: bytes) -> Iterator[pa.RecordBatch]:
         """Lines with the right number of fields and nothing else of note."""
-        import pyarrow as pa
-        import pyarrow.csv as pacsv
-
         if not block:
             return
         table = pacsv.read_csv(
@@ -386,8 +370,6 @@ class _DelimitedLines:
 
 def _lines_of(positions: Array, ends: Array) -> Array:
     """Which lines hold one of these byte positions."""
-    import numpy as np
-
     mask = np.zeros(len(ends), dtype=bool)
     mask[np.searchsorted(ends, positions)] = True
     return mask
@@ -449,8 +431,6 @@ class _JsonLines:
 def _batch(
     names: Sequence[str], lists: Sequence[str] | frozenset[str], rows: Sequence[Record]
 ) -> Iterator[pa.RecordBatch]:
-    import pyarrow as pa
-
     if rows:
         types = [pa.list_(pa.string()) if name in lists else pa.string() for name in names]
         columns = zip(*rows, strict=True)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from zealous.errors import LogError
 from zealous.files.lines import other_columns
 from zealous.files.places import Place, StoreError, opened, why
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from zealous.libraries import pa, pc, pq
 
 _LIST = re.compile(r"(large_|fixed_size_)?list(_view)?<")
 _SAME = {"large_string": "string", "string_view": "string", "null": "int32"}
@@ -35,9 +33,6 @@ class Sizes(NamedTuple):
 
 def sizes(paths: Sequence[Place], names: Sequence[str]) -> Sizes:
     """How much files hold of the named columns."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     rows, columns, largest = 0, dict.fromkeys(names, 0), 0
     for path in paths:
         try:
@@ -55,8 +50,6 @@ def sizes(paths: Sequence[Place], names: Sequence[str]) -> Sizes:
 
 def _in_lists(path: Place, names: Sequence[str]) -> list[str]:
     """What Parquet calls the elements of those of the named columns that are lists."""
-    import pyarrow.parquet as pq
-
     columns = pq.read_metadata(path).schema
     paths = [columns.column(number).path for number in range(len(columns))]
     return [each for each in paths if _column_of(each, names) not in (each, None)]
@@ -90,9 +83,6 @@ def _longest_in_dictionary(file: Any, number: int, column: str) -> int:
 
     A file holds such a text once, however many rows have it.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     for batch in file.iter_batches(_FEW_ROWS, row_groups=[number], columns=[column]):
         values = batch.column(0)
         while hasattr(values, "values"):
@@ -106,9 +96,6 @@ def _longest_in_dictionary(file: Any, number: int, column: str) -> int:
 
 def schema(path: Place) -> dict[str, str]:
     """The columns of a Parquet file and their Arrow types."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     try:
         with opened(path) as file:
             found = pq.read_schema(file)
@@ -147,8 +134,6 @@ def types(paths: Sequence[Place], wanted: Sequence[str]) -> dict[str, str]:
 
 def _kind(found: pa.DataType) -> str:
     """An Arrow type's name; types that are stored and read alike have one name."""
-    import pyarrow as pa
-
     name = str(found)
     if pa.types.is_dictionary(found):
         return _kind(found.value_type)

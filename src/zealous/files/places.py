@@ -17,6 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from zealous.errors import UsageError, reason
+from zealous.libraries import pa, pafs
 
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://([^/?]*)/?(.*)", re.DOTALL)
 # A question mark begins options only where a name follows; elsewhere it is part of a pattern.
@@ -125,8 +126,6 @@ class Remote:
 
     def files(self, *, deep: bool = True) -> list[Remote]:
         """The files in a folder, by name; none where there is no such folder."""
-        import pyarrow.fs as pafs
-
         with _plainly():
             store, root = _connected(_address(self))
             where = pafs.FileSelector(_path(self), recursive=deep, allow_not_found=True)
@@ -301,8 +300,6 @@ _MEANINGS: tuple[tuple[str, type[StoreError], int, str], ...] = (
 
 @contextmanager
 def _plainly() -> Iterator[None]:
-    import pyarrow as pa
-
     try:
         yield
     except (OSError, pa.ArrowException) as error:
@@ -312,9 +309,6 @@ def _plainly() -> Iterator[None]:
 @lru_cache(maxsize=64)
 def _connected(address: str) -> tuple[Any, str]:
     """The store's file system, and what stands before every key in it."""
-    import pyarrow as pa
-    import pyarrow.fs as pafs
-
     scheme = address.partition(":")[0]
     if scheme not in _KNOWN:
         raise UsageError(

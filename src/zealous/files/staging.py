@@ -6,15 +6,13 @@ import errno
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from zealous.errors import LogError, reason
 from zealous.files.limits import Limits, without_long_texts
 from zealous.files.lines import Layout, Skipped, records
 from zealous.files.places import Place, Remote, opened, plain, why
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from zealous.libraries import pa, pq
 
 _ROWS = 1 << 8  # at once: each may have a text of a megabyte, until it is seen to be too long
 _ROW_GROUP = 1 << 25  # bytes: an engine may have to hold all of it at once
@@ -65,8 +63,6 @@ def _lines(
     skipped: Skipped,
 ) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
     """Lines, split."""
-    import pyarrow as pa
-
     if layout.delimiter is not None:
         lists = []
     kinds = [(name, pa.list_(pa.string()) if name in lists else pa.string()) for name in names]
@@ -91,8 +87,6 @@ def _columns(
 
 def _schema(path: Place, names: Sequence[str]) -> pa.Schema:
     """The wanted columns and their types, as `_batches` gives them."""
-    import pyarrow as pa
-
     with _reading(path) as file:
         found = file.schema_arrow
     return pa.schema([(name, found.field(name).type) for name in names])
@@ -108,9 +102,6 @@ def _batches(path: Place, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
 @contextmanager
 def _reading(path: Place) -> Iterator[Any]:
     """A Parquet file, opened; what goes wrong with it says nothing of what it holds."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     try:
         with opened(path) as source:
             # Nanoseconds would turn years after 2262 into others.
@@ -136,8 +127,6 @@ class _RowGroups:
             self.flush()
 
     def flush(self) -> None:
-        import pyarrow as pa
-
         if self._held:
             table = pa.Table.from_batches(self._held)
             self._writer.write_table(table, row_group_size=max(1, len(table)))
@@ -146,8 +135,6 @@ class _RowGroups:
 
 @contextmanager
 def _writing(target: Path, schema: pa.Schema) -> Iterator[_RowGroups]:
-    import pyarrow.parquet as pq
-
     try:
         target.touch(mode=0o600)  # whatever the umask: it holds the log
         with pq.ParquetWriter(target, schema, compression="snappy", use_dictionary=False) as writer:

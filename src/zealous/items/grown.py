@@ -10,18 +10,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING, ClassVar
-
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from zealous.errors import UsageError
+from zealous.libraries import np, pa, pc
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Whole = NDArray[np.int64]
+Whole: TypeAlias = "NDArray[np.int64]"
 
 PARENT, LAST, PLACE = "grown:parent", "grown:last", "grown:place"
 NAME, CODE, WORTH = "grown:name", "grown:code", "order:worth"

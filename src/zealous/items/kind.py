@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from zealous.engines.sql import Step, identifier, listed
 from zealous.errors import UsageError
+from zealous.items.grown import Grown
 from zealous.items.text import tidy, visible
 from zealous.logs.source import Source, column
 from zealous.privacy.guarantee import whole
@@ -20,7 +21,6 @@ from zealous.privacy.guarantee import whole
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from zealous.items.grown import Grown
 
 # How the columns are called that steps add on the way.
 _OWN = (

@@ -9,17 +9,15 @@ import hashlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from zealous.errors import LogError, Refused, UsageError
 from zealous.files import parquet
 from zealous.files.lines import Layout, Skipped, header, records, splitter
 from zealous.files.places import Place, member, opened, place_of, why
 from zealous.items import Kind, Things
+from zealous.libraries import pa, pq
 from zealous.logs.log import ANONYMIZED, COMPRESSED, INTERNAL, is_anonymized
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 MOST_ROWS = 50_000_000
 FORMAT = "zealous release 1"
@@ -189,9 +187,6 @@ def _chosen(
 
 def _parquet(file: Place, names: Sequence[str]) -> pa.Table:
     """Columns of a Parquet file, and each row's place."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     try:
         with opened(file) as source, pq.ParquetFile(source) as content:
             _check_rows(content.metadata.num_rows, file.name)
@@ -206,8 +201,6 @@ def _lines(file: Place, layout: Layout, names: Sequence[str], skipped: Skipped) 
 
     Lines are numbered before they are split, as those that need a closer look come later.
     """
-    import pyarrow as pa
-
     schema = pa.schema([(name, pa.string()) for name in (ROW, *names)])
     split = splitter(layout, (ROW, *header(file, layout)), schema.names, [])
     batches: list[pa.RecordBatch] = []

@@ -9,22 +9,19 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import ClassVar, Self
 
 from zealous.engines.engine import named
 from zealous.engines.sql import Step, identifier, listed, literal
 from zealous.errors import UsageError
+from zealous.items.grown import Grown, sequences
 from zealous.items.kind import Kind
 from zealous.items.searches import Keywords, Queries
 from zealous.items.sets import LAST, PARENT, Coded
 from zealous.items.text import asked, has_word, words
+from zealous.libraries import pa, pc
 from zealous.logs.source import Source
 from zealous.privacy.guarantee import whole
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from zealous.items.grown import Grown
 
 LONGEST = 3  # words of a phrase
 _QUESTION = (
@@ -171,22 +168,15 @@ class Ngrams(Coded, Phrases):
 
     def _knowing(self, released: Mapping[str, pa.Table]) -> Self:
         """The same, knowing which queries and which shorter phrases were published."""
-        from zealous.items.grown import sequences
-
         shorter = [_by_word(released[_phrases(size)], size) for size in range(1, self.size)]
         return replace(super()._knowing(released), grown=sequences(shorter))
 
     def texts(self, things: list[pa.Array]) -> list[pa.Array]:
         """The columns of items by their things: words with single spaces between."""
-        import pyarrow.compute as pc
-
         return [pc.binary_join_element_wise(*things, " ")]
 
     def things_of(self, table: pa.Table) -> list[pa.ChunkedArray]:
         """The words of published phrases; one that has more or fewer of them is none."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         spaces = pc.count_substring(table["phrase"], " ")
         none = pa.scalar(None, pa.string())
         whole = pc.if_else(pc.equal(spaces, self.size - 1), table["phrase"], none)
@@ -318,8 +308,6 @@ class Fact(Listed):
 
     def _knowing(self, released: Mapping[str, pa.Table]) -> Self:
         """The same, knowing which queries were published."""
-        import pyarrow as pa
-
         listed = pa.table({"value": pa.array(self.values, pa.string())})
         return replace(super()._knowing(released), listed=listed)
 
@@ -464,9 +452,6 @@ def _letters(script: str) -> str:
 
 def _by_word(table: pa.Table, size: int) -> pa.Table:
     """Published phrases with a column for each word."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     parts = pc.split_pattern(table.column(0), " ")
     each = [pc.list_element(parts, number) for number in range(size)]
     names = [f"word_{number}" for number in range(1, size + 1)]

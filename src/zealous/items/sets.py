@@ -10,20 +10,17 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import ClassVar, Self
 
 from zealous.engines.engine import named
 from zealous.engines.sql import Step, identifier, listed
 from zealous.errors import UsageError
+from zealous.items.grown import MOST, Grown, sequences, sets
 from zealous.items.kind import Kind
 from zealous.items.text import has_word, tidy, visible
+from zealous.libraries import pa
 from zealous.logs.source import Source, column
 from zealous.privacy.guarantee import whole
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from zealous.items.grown import Grown
 
 _OR = "/"  # a thing is in one of the columns; `+` says that all of them together are one item
 MOST_SIZE = 5
@@ -84,8 +81,6 @@ class Coded(Kind):
 
     def published(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Counted items as they are published: with the names of their things."""
-        import pyarrow as pa
-
         if self.grown is None:
             return batch
         parent, last = (batch[name].to_numpy() for name in (PARENT, LAST))
@@ -94,8 +89,6 @@ class Coded(Kind):
 
     def as_counted(self, table: pa.Table) -> pa.Table:
         """Published items by the two numbers that they are counted by; -1 where there is none."""
-        import pyarrow as pa
-
         if self.grown is None:
             return table
         parent, last = self.grown.numbers(self.things_of(table))
@@ -233,8 +226,6 @@ class Combined(Coded, Things):
 
     def _knowing(self, released: Mapping[str, pa.Table]) -> Self:
         """The same, knowing which smaller ones were published."""
-        from zealous.items.grown import MOST
-
         first, *smaller = (released[name] for name in self.builds_on())
         most = MOST if self.size > 1 else 0  # of single things there is nothing to make
         grown = self._made_of([first, *smaller[1:]], most)
@@ -247,8 +238,6 @@ class Combined(Coded, Things):
 
     def known(self) -> pa.Table | Grown | None:
         """All that can be made of what was published before."""
-        import pyarrow as pa
-
         if self.size > 1 or self.grown is None:
             return super().known()
         return pa.table({"item_1": self.grown.names})
@@ -356,8 +345,6 @@ class Itemsets(Combined):
     nested = True
 
     def _made_of(self, smaller: list[pa.Table], most: int) -> Grown:
-        from zealous.items.grown import sets
-
         return sets(smaller, most)
 
     def _group(self) -> list[str]:
@@ -387,8 +374,6 @@ class Sequences(Combined):
             raise UsageError("sequences need an order: say --time COLUMN or --basket COLUMN")
 
     def _made_of(self, smaller: list[pa.Table], most: int) -> Grown:
-        from zealous.items.grown import sequences
-
         return sequences(smaller, most)
 
     def _near(self, sql: str) -> list[Step]:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from zealous.engines.sql import Step
 from zealous.errors import UsageError
 from zealous.items.kind import Kind
 from zealous.items.text import tidy, visible
+from zealous.libraries import pa
 from zealous.logs.source import Source, column
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,8 +74,6 @@ class People(Kind):
 
     def known(self) -> pa.Table:
         """Everyone."""
-        import pyarrow as pa
-
         return pa.table({"who": pa.array(["everyone"])})
 
     def _steps(self, source: Source) -> list[Step]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from zealous.files.limits import MOST_WORDS
-from zealous.logs.source import BLANKS, Source
+from zealous.logs.source import Source
+from zealous.logs.values import BLANKS
 
 _WORD = r"[\p{L}\p{M}\p{N}]+"
 

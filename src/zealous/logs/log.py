@@ -16,6 +16,7 @@ from zealous.files import parquet
 from zealous.files.limits import Limits
 from zealous.files.lines import Layout, common_header
 from zealous.files.places import Place, Remote, opened, place_of, why
+from zealous.libraries import pa, pq
 from zealous.privacy.guarantee import whole
 
 ANONYMIZED = "anonymized.json"
@@ -333,9 +334,6 @@ def is_synthetic(path: Place | OnCluster) -> bool:
 
 def label(path: Place) -> str:
     """What zealous wrote into the metadata of a Parquet file; empty for any other file."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     if isinstance(path, Remote) and _BY_SUFFIX.get(_suffix(path), "parquet") != "parquet":
         return ""  # saves two requests for each file
     try:

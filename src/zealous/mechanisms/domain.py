@@ -15,13 +15,12 @@ from zealous.mechanisms.known_list import ItemTable, with_noise_on_each
 from zealous.mechanisms.protocol import Count, Needs
 from zealous.mechanisms.pure import Pure
 from zealous.mechanisms.words import INTEGERS, EveryItem, Words
+from zealous.noise import RandomBytes
 from zealous.privacy.accounting.intervals import Interval
 from zealous.privacy.calibrate import tail
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-    from zealous.noise import RandomBytes
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from types import ModuleType
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from zealous.mechanisms.joint import Joint
 from zealous.mechanisms.words import INTEGERS, AboveThreshold, Words
+from zealous.noise import DiscreteGaussian
 from zealous.privacy.accounting import gaussian
-
-if TYPE_CHECKING:
-    from zealous.noise import DiscreteGaussian
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,8 +39,6 @@ class Gaussian(Joint):
 
     def source(self) -> DiscreteGaussian:
         """Where the noise comes from."""
-        from zealous.noise import DiscreteGaussian
-
         return DiscreteGaussian(scale=self.scale)
 
     def shown_above(self, count: int, t: int) -> float:

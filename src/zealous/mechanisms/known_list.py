@@ -15,19 +15,20 @@ from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from zealous.errors import UsageError
+from zealous.libraries import np, pa
+from zealous.mechanisms.thresholds import Noise
+from zealous.noise import DiscreteLaplace, RandomBytes
+from zealous.noise.rare import rare_events
+from zealous.noise.uniform import uniform
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
-    import pyarrow as pa
 
-    from zealous.mechanisms.thresholds import Noise
-    from zealous.noise import DiscreteLaplace, RandomBytes
 
-    Whole = npt.NDArray[np.int64]
+Whole: TypeAlias = "npt.NDArray[np.int64]"
 
 _AT_ONCE = 1 << 20  # candidates that get noise, and counted items that are looked up, at least
 _PLACE, _ROW = "zealous:place", "zealous:row"  # no item's column is called so
@@ -71,8 +72,6 @@ class ItemTable:
         Raises:
             UsageError: A value is missing: nobody can have such an item.
         """
-        import pyarrow as pa
-
         names = [name for name in table.column_names if name != "count"]
         listed = table.select(names).cast(pa.schema([(name, pa.string()) for name in names]))
         if any(column.null_count for column in listed.columns):
@@ -87,8 +86,6 @@ class ItemTable:
 
     def without(self, others: pa.Table | None) -> ItemTable:
         """Those that another table does not have."""
-        import numpy as np
-
         if others is None:
             return self
         left = np.ones(len(self), np.bool_)
@@ -98,16 +95,12 @@ class ItemTable:
 
     def items(self, places: Whole) -> pa.RecordBatch:
         """The items at some places."""
-        import pyarrow as pa
-
         found = self.table.take(_array(places))
         columns = [column.combine_chunks() for column in found.columns]
         return pa.RecordBatch.from_arrays(columns, names=self.table.column_names)
 
     def places(self, items: pa.Table) -> Whole:
         """The places of some items; -1 for what is no candidate."""
-        import numpy as np
-
         names = self.table.column_names
         wanted = items.select(names).cast(self.table.schema)
         both = _numbered(wanted, _ROW).join(_numbered(self.table, _PLACE), names, join_type="inner")
@@ -137,8 +130,6 @@ def with_noise_on_each(
     Raises:
         UsageError: An item stands at two places of the list.
     """
-    import numpy as np
-
     _check_different(candidates, np.arange(len(candidates)))
     counts = np.zeros(len(candidates), np.int64)
     for places, numbers in _placed(candidates, counted):
@@ -159,8 +150,6 @@ def above_by_noise_alone(
 
     Whoever adds them must leave out those that somebody has, which get noise of their own.
     """
-    import numpy as np
-
     _check_different(candidates, np.arange(len(candidates)))
     return candidates.items(np.flatnonzero(noise.sample(len(candidates), random_bytes) > above))
 
@@ -179,8 +168,6 @@ def above_with_noise(
     says why that is the same. Of such a list only what is published can be looked at here: whoever
     makes it refuses what would put an item at two places, and proves that nothing else can.
     """
-    import numpy as np
-
     parts = list(_placed(candidates, counted))
     held = np.concatenate([np.empty(0, np.int64), *(places for places, _ in parts)])
     numbers = np.concatenate([np.empty(0, np.int64), *(counts for _, counts in parts)])
@@ -203,8 +190,6 @@ def above_with_noise(
 
 def _check_different(candidates: Candidates, places: Whole) -> None:
     """Refuse a list with an item at two places, of which it can be found at one alone."""
-    import pyarrow as pa
-
     items = pa.Table.from_batches([candidates.items(places)])
     if (candidates.places(items) != places).any():
         raise UsageError("noise is drawn for each of a list of items: they must all be different")
@@ -214,8 +199,6 @@ def _placed(
     candidates: Candidates, counted: Iterable[pa.RecordBatch]
 ) -> Iterator[tuple[Whole, Whole]]:
     """The places and the counts of counted items, without those that are no candidates."""
-    import numpy as np
-    import pyarrow as pa
 
     def found(batches: list[pa.RecordBatch]) -> tuple[Whole, Whole]:
         table = pa.Table.from_batches(batches)
@@ -236,11 +219,6 @@ def _chosen_by_noise(
     size: int, noise: DiscreteLaplace, above: int, random_bytes: RandomBytes
 ) -> Whole:
     """Of so many places those whose noise alone is above: how many, and then which."""
-    import numpy as np
-
-    from zealous.noise.rare import rare_events
-    from zealous.noise.uniform import uniform
-
     chosen: set[int] = set()
     if size:
         number = rare_events(size, partial(_chance_above, noise.scale, above), random_bytes)
@@ -258,8 +236,6 @@ def _chance_above(scale: Fraction, t: int, digits: int) -> Decimal:
 
 def _not_negative(noise: Noise, size: int, random_bytes: RandomBytes) -> Whole:
     """Noise on condition that it is 0 or more: beyond a threshold it falls as beyond 0."""
-    import numpy as np
-
     found = np.empty(0, np.int64)
     while len(found) < size:
         more = noise.sample(4 * size, random_bytes)
@@ -269,8 +245,6 @@ def _not_negative(noise: Noise, size: int, random_bytes: RandomBytes) -> Whole:
 
 def _rows(candidates: Candidates, places: Whole, counts: Whole) -> pa.RecordBatch:
     """(item..., count) at some places."""
-    import pyarrow as pa
-
     items = candidates.items(places)
     return pa.RecordBatch.from_arrays(
         [*items.columns, _array(counts)], names=[*items.schema.names, "count"]
@@ -279,13 +253,9 @@ def _rows(candidates: Candidates, places: Whole, counts: Whole) -> pa.RecordBatc
 
 def _numbered(table: pa.Table, name: str) -> pa.Table:
     """With the number of each row."""
-    import numpy as np
-
     return table.append_column(name, _array(np.arange(table.num_rows)))
 
 
 def _array(values: Whole) -> pa.Array:
     """What `pa.array` gives, which would import pandas."""
-    import pyarrow as pa
-
     return pa.Array.from_buffers(pa.int64(), len(values), [None, pa.py_buffer(values)])

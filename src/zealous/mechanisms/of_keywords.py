@@ -9,22 +9,18 @@ import math
 import os
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import ClassVar, Self
 
 from zealous.errors import ReleaseError, UsageError
 from zealous.items import Keywords, Kind, Queries
+from zealous.libraries import np, pa, pc
 from zealous.mechanisms.domain import Domain
-from zealous.mechanisms.known_list import above_with_noise
+from zealous.mechanisms.known_list import Whole, above_with_noise
 from zealous.mechanisms.protocol import Count, Needs
 from zealous.mechanisms.words import INTEGERS, Candidates, Words
+from zealous.noise import DiscreteLaplace, RandomBytes
 from zealous.privacy.accounting.intervals import Interval
 from zealous.privacy.calibrate import tail
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from zealous.mechanisms.known_list import Whole
-    from zealous.noise import RandomBytes
 
 MOST_WORDS = 3  # of a query
 MOST_KEYWORDS = 1000  # that are used, from the most frequent on
@@ -135,8 +131,6 @@ class OfKeywords(Domain):
 
     def release(self, count: Count, random_bytes: RandomBytes = os.urandom) -> list[pa.RecordBatch]:
         """Publish: the queries above the threshold with their noisy counts."""
-        from zealous.noise import DiscreteLaplace
-
         if self.domain is None:
             raise UsageError("the of-keywords mechanism needs published keywords: see with_inputs")
         queries = SpelledQueries.of(self.domain["keyword"])
@@ -184,9 +178,6 @@ class SpelledQueries:
         Raises:
             UsageError: Two ways to put keywords together would spell the same query.
         """
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         words = keywords.cast(pa.string()).combine_chunks()
         blank = pc.or_(pc.equal(words, ""), pc.match_substring(words, " "))
         if words.null_count or pc.any(blank).as_py() or len(words.unique()) < len(words):
@@ -201,17 +192,11 @@ class SpelledQueries:
 
     def items(self, places: Whole) -> pa.RecordBatch:
         """The queries at some places."""
-        import pyarrow as pa
-
         spelled = [" ".join(self._spelled(place)) for place in places.tolist()]
         return pa.record_batch({"query": pa.array(spelled, pa.string())})
 
     def places(self, items: pa.Table) -> Whole:
         """The places of some queries; -1 for what is not made of one to three keywords."""
-        import numpy as np
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         split = pc.split_pattern(items["query"].cast(pa.string()), " ")
         lengths = pc.list_value_length(split).to_numpy()
         found, before = np.full(len(lengths), -1, np.int64), 0

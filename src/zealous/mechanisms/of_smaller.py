@@ -14,11 +14,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from zealous.errors import ReleaseError, UsageError
+from zealous.items.grown import Grown
 from zealous.mechanisms.known_list import with_noise_on_each
 from zealous.mechanisms.protocol import Count
 from zealous.mechanisms.pure import Pure
 from zealous.mechanisms.thresholds import Noise
 from zealous.mechanisms.words import INTEGERS, Candidates, Words
+from zealous.noise import DiscreteGaussian, RandomBytes
 from zealous.privacy.accounting import gaussian
 from zealous.privacy.accounting.intervals import Interval
 from zealous.privacy.accounting.sparse import least
@@ -28,8 +30,6 @@ from zealous.privacy.guarantee import Guarantee, Indistinguishability
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from zealous.items.grown import Grown
-    from zealous.noise import RandomBytes
 
 MOST = 1 << 23  # candidates
 USUAL = 1_000_000  # candidates, for a forecast: how many there will be is not known before
@@ -198,8 +198,6 @@ class OfSmallerGaussian(OfSmaller):
 
     def source(self) -> Noise:
         """Where the noise comes from."""
-        from zealous.noise import DiscreteGaussian
-
         return DiscreteGaussian(scale=self.scale)
 
     def above(self, t: int) -> float:

@@ -14,19 +14,18 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 from zealous.engines.engine import Stored
 from zealous.errors import UsageError
+from zealous.libraries import np, pa
 from zealous.mechanisms.known_list import ItemTable, above_by_noise_alone
 from zealous.mechanisms.protocol import Count, Needs
 from zealous.mechanisms.rounds import Rounds, above, how, joined, redrawn, stored
 from zealous.mechanisms.thresholds import kept, with_noise
 from zealous.mechanisms.words import Keys, Words
+from zealous.noise import DiscreteGaussian, RandomBytes
 from zealous.privacy.accounting.rounds import Round
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
-    import pyarrow as pa
 
-    from zealous.noise import RandomBytes
 
 DEVIATIONS = 3  # of its noise that the weight of a listed item must be above
 
@@ -91,10 +90,6 @@ def _draw(
     each: Round, listed: ItemTable, random_bytes: RandomBytes, batch: pa.RecordBatch
 ) -> pa.RecordBatch:
     """Weights with their noise. Only what is neither listed nor given may not pass."""
-    import numpy as np
-
-    from zealous.noise import DiscreteGaussian
-
     noise = DiscreteGaussian(scale=Fraction(each.scale))
     noisy = with_noise(batch, noise, random_bytes)
     unseen = (np.from_dlpack(batch["count"]) == 0) & ~_among(batch, listed)
@@ -111,8 +106,6 @@ def _passed(
     each: Round, weights: Stored | pa.Table | None, listed: ItemTable
 ) -> list[pa.RecordBatch]:
     """Of what the log holds, the keys: for what is listed less is enough."""
-    import numpy as np
-
     found = []
     for batch in above(weights, _enough(each)):
         noisy = np.asarray(np.from_dlpack(batch["count"]), np.int64)
@@ -127,10 +120,6 @@ def _unheld(
 
     Noise is drawn for all of the list, and forgotten for what the log holds, which has its own.
     """
-    import pyarrow as pa
-
-    from zealous.noise import DiscreteGaussian
-
     noise = DiscreteGaussian(scale=Fraction(each.scale))
     lucky = above_by_noise_alone(listed, noise, _enough(each), random_bytes)
     if not lucky.num_rows:
@@ -146,6 +135,4 @@ def _unheld(
 
 def _among(batch: pa.RecordBatch, listed: ItemTable) -> npt.NDArray[np.bool_]:
     """Which rows of a batch are on a list."""
-    import pyarrow as pa
-
     return listed.places(pa.Table.from_batches([batch])) >= 0

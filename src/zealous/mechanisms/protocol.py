@@ -11,13 +11,12 @@ from zealous.engines.engine import Stored
 from zealous.errors import UsageError
 from zealous.items import Kind
 from zealous.mechanisms.words import Words
+from zealous.noise import RandomBytes
 from zealous.privacy.accounting.intervals import Interval
 from zealous.privacy.guarantee import Guarantee
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-    from zealous.noise import RandomBytes
 
 
 Order = Sequence["Stored | pa.Table"]

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Self
 from zealous.errors import UsageError
 from zealous.mechanisms.protocol import MechanismDefaults, Needs
 from zealous.mechanisms.thresholds import Noise
+from zealous.noise import DiscreteLaplace
 from zealous.privacy.calibrate import noise_quantile, scale_for
 from zealous.privacy.guarantee import Guarantee, exact, whole
 
@@ -66,8 +67,6 @@ class Pure(MechanismDefaults):
 
     def source(self) -> Noise:
         """Where the noise comes from."""
-        from zealous.noise import DiscreteLaplace
-
         return DiscreteLaplace(scale=self.scale)
 
     def error(self, confidence: float) -> int:

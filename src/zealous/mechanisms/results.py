@@ -7,17 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import ClassVar, Self
 
 from zealous.errors import ReleaseError, UsageError
 from zealous.items import Kind, Queries, QueryClicks
+from zealous.libraries import np, pa
 from zealous.mechanisms.domain import Domain
 from zealous.mechanisms.known_list import ItemTable
 from zealous.mechanisms.protocol import Needs
 from zealous.mechanisms.words import INTEGERS, EveryItem, Words
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,8 +56,6 @@ class Results(Domain):
         released: Mapping[str, pa.Table] | None = None,
     ) -> Self:
         """The same with the documents of the published queries alone."""
-        import numpy as np
-
         if listed is None:
             return self
         if released is None or Queries.label not in released:

@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from zealous.engines.engine import Counted, Each, Stored
 from zealous.errors import UsageError
+from zealous.libraries import np, pa, pc
 from zealous.mechanisms.known_list import ItemTable, with_noise_on_each
 from zealous.mechanisms.protocol import Count, MechanismDefaults, Needs
 from zealous.mechanisms.thresholds import Noise, kept, with_noise
 from zealous.mechanisms.words import INTEGERS, Keys, Words
+from zealous.noise import DiscreteGaussian, RandomBytes
 from zealous.privacy.accounting import gaussian
 from zealous.privacy.accounting.intervals import Interval
 from zealous.privacy.accounting.rounds import (
@@ -33,11 +35,7 @@ from zealous.privacy.accounting.rounds import (
 from zealous.privacy.guarantee import Guarantee, Indistinguishability, exact, whole
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
-    import pyarrow as pa
-
-    from zealous.noise import RandomBytes
 
 
 def how(title: str) -> str:
@@ -264,10 +262,6 @@ def _draw(
     An item that nobody gave may steer as any other, but never passes: that it is in the log at all
     is a secret of those who have it. Its noise is drawn again until it does not.
     """
-    import numpy as np
-
-    from zealous.noise import DiscreteGaussian
-
     noise = DiscreteGaussian(scale=Fraction(each.scale))
     noisy = with_noise(batch, noise, random_bytes)
     if not steers:
@@ -285,8 +279,6 @@ def redrawn(
     random_bytes: RandomBytes,
 ) -> npt.NDArray[np.int64]:
     """Noisy weights; the noise on what nobody gave is drawn again until it is not above."""
-    import numpy as np
-
     while (over := np.flatnonzero(unseen & (noisy > threshold))).size:
         noisy[over] = noise.sample(over.size, random_bytes)
     return noisy
@@ -304,10 +296,6 @@ class PartsOfOne:
 
     def sample(self, size: int, random_bytes: RandomBytes) -> npt.NDArray[np.int64]:
         """Independent draws."""
-        import numpy as np
-
-        from zealous.noise import DiscreteGaussian
-
         grains, unit = self.scale.as_integer_ratio()
         noise = DiscreteGaussian(scale=Fraction(grains)).sample(size, random_bytes)
         return np.asarray((noise + unit // 2) // unit, np.int64)
@@ -320,8 +308,6 @@ def _through(counted: Iterable[pa.RecordBatch], draw: Each) -> Iterable[pa.Recor
 
 def stored(weighed: Iterable[pa.RecordBatch], draw: Each) -> Stored | pa.Table | None:
     """Noisy weights, drawn once, where they were weighed if that can be."""
-    import pyarrow as pa
-
     if isinstance(weighed, Counted):
         return weighed.stored(draw)
     batches = [draw(batch) for batch in weighed]
@@ -330,9 +316,6 @@ def stored(weighed: Iterable[pa.RecordBatch], draw: Each) -> Stored | pa.Table |
 
 def above(order: Stored | pa.Table | None, threshold: int) -> Iterable[pa.RecordBatch]:
     """The rows of noisy weights that pass."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if order is None:
         return []
     if isinstance(order, pa.Table):
@@ -342,8 +325,6 @@ def above(order: Stored | pa.Table | None, threshold: int) -> Iterable[pa.Record
 
 def joined(keys: pa.Table | None, found: Iterable[pa.RecordBatch]) -> pa.Table | None:
     """The keys so far and those of one more round, without their weights; None for none."""
-    import pyarrow as pa
-
     batches = [batch for batch in found if batch.num_rows]
     if not batches:
         return keys

@@ -11,16 +11,17 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from zealous.errors import UsageError
+from zealous.libraries import np
 from zealous.mechanisms.thresholds import Thresholds, kept, with_noise
 from zealous.mechanisms.words import INTEGERS, AboveThreshold, Words
+from zealous.noise import CappedLaplace, RandomBytes
+from zealous.noise.uniform import uniform
 from zealous.privacy.accounting.selection import PARTS, Bounds, best
 from zealous.privacy.accounting.sparse import only_indistinguishable
 from zealous.privacy.guarantee import Guarantee, Indistinguishability, exact, whole
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-    from zealous.noise import RandomBytes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,11 +110,6 @@ class Selection(Thresholds):
 
     def _draw(self, random_bytes: RandomBytes, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Of some counted items, those that are published."""
-        import numpy as np
-
-        from zealous.noise import CappedLaplace
-        from zealous.noise.uniform import uniform
-
         # Whom it holds longer is decided before the noise, which must not decide it.
         more = uniform(PARTS, batch.num_rows, random_bytes) < int(self.longer * PARTS)
         capped = [CappedLaplace(scale=self.scale, most=self.tau_prime + step) for step in (0, 1)]

@@ -13,17 +13,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 from zealous.engines.engine import Counted
+from zealous.libraries import np, pa
 from zealous.mechanisms.protocol import Count, MechanismDefaults, Needs
+from zealous.noise import DiscreteLaplace, RandomBytes
 from zealous.privacy.accounting.intervals import Interval
 from zealous.privacy.calibrate import noise_quantile, tail
 from zealous.privacy.guarantee import exact, whole
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
-    import pyarrow as pa
-
-    from zealous.noise import RandomBytes
 
 
 class Noise(Protocol):
@@ -74,8 +72,6 @@ class Thresholds(MechanismDefaults):
 
     def source(self) -> Noise:
         """Where the noise comes from."""
-        from zealous.noise import DiscreteLaplace
-
         return DiscreteLaplace(scale=self.scale)
 
     def shown_above(self, count: int, t: int) -> float:
@@ -128,8 +124,6 @@ def with_noise(
     batch: pa.RecordBatch, noise: Noise, random_bytes: RandomBytes
 ) -> npt.NDArray[np.int64]:
     """The counts of a batch, each with noise of its own."""
-    import numpy as np
-
     counts = np.from_dlpack(batch["count"])
     return np.asarray(counts + noise.sample(batch.num_rows, random_bytes), np.int64)
 
@@ -138,9 +132,6 @@ def kept(
     batch: pa.RecordBatch, counts: npt.NDArray[np.int64], chosen: npt.NDArray[np.bool_]
 ) -> pa.RecordBatch:
     """Those rows of a batch that are chosen, with other counts."""
-    import numpy as np
-    import pyarrow as pa
-
     place = batch.schema.get_field_index("count")
     replaced = batch.set_column(place, "count", _array(pa.int64(), counts))
     bits = np.packbits(chosen, bitorder="little")
@@ -149,7 +140,5 @@ def kept(
 
 def _array(kind: pa.DataType, values: np.ndarray[Any, Any], size: int | None = None) -> pa.Array:
     """What `pa.array` gives, which would import pandas, and take longer than the noise."""
-    import pyarrow as pa
-
     length = len(values) if size is None else size
     return pa.Array.from_buffers(kind, length, [None, pa.py_buffer(values)])

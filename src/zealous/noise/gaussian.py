@@ -1,12 +1,13 @@
 """Discrete Gaussian noise."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from fractions import Fraction
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING
 
 from zealous.errors import UsageError
+from zealous.libraries import np
 from zealous.noise.laplace import DiscreteLaplace
 from zealous.noise.uniform import (
     LARGEST_TERM,
@@ -17,6 +18,9 @@ from zealous.noise.uniform import (
     check_scale,
     geometric,
 )
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 # No overflow, with sigma = p/r: p is at most 2^23, so 2 p^2 is at most 2^47, a term bernoulli_exp
 # can take; and a distance is cut at 2^8 p, so its square is at most 2^62.

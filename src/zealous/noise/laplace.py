@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
-import numpy as np
-
 from zealous.errors import UsageError
+from zealous.libraries import np
 from zealous.noise.uniform import (
     LARGEST_TERM,
     Ints,

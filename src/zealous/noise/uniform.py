@@ -1,22 +1,24 @@
 """What all noise is made of: uniform integers, and coins that fall with probability exp(-x)."""
 
+from __future__ import annotations
+
 import hashlib
 import itertools
 import os
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from typing import Any, TypeAlias
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from zealous.errors import Refused, UsageError
+from zealous.libraries import np
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 RandomBytes: TypeAlias = Callable[[int], bytes]
-Ints: TypeAlias = npt.NDArray[np.int64]
-Word: TypeAlias = np.unsignedinteger[Any]
+Ints: TypeAlias = "npt.NDArray[np.int64]"
+Word: TypeAlias = "np.unsignedinteger[Any]"
 
-_WORDS: tuple[type[Word], ...] = (np.uint8, np.uint16, np.uint32, np.uint64)
 _CANDIDATES = 1 << 17  # at a time: bounds memory to a few megabytes, and fits the cache
 
 # No overflow: with t at most 2^48 and no loop longer than 2^12, both t * k in bernoulli_exp and
@@ -144,7 +146,8 @@ def _cells(n: int) -> tuple[type[Word], int]:
     Equal cells are what makes a uniform integer exact, where a remainder modulo n is not. Values
     beyond the last cell, fewer than 1 in 8, are drawn again.
     """
-    for word in _WORDS:
+    words: tuple[type[Word], ...] = (np.uint8, np.uint16, np.uint32, np.uint64)
+    for word in words:
         largest = int(np.iinfo(word).max)
         if n <= largest >> 3:
             return word, largest // n

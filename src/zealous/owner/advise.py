@@ -12,15 +12,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING
 
 from zealous.counting.bound import Select
 from zealous.counting.histogram import histogram
 from zealous.engines.engine import Engine
 from zealous.errors import Refused, UsageError
 from zealous.items import Kind, Unnamed
+from zealous.libraries import pa, pc
 from zealous.logs.log import Log
-from zealous.logs.source import count_users, open_log
+from zealous.logs.open_log import open_log
+from zealous.logs.source import count_users
+from zealous.mechanisms import Count
 from zealous.owner.advice import Advice, Choice, Top
 from zealous.privacy.accounting.expected import (
     expected_coverage,
@@ -30,11 +32,6 @@ from zealous.privacy.accounting.expected import (
 from zealous.privacy.calibrate import Calibration, calibrate
 from zealous.privacy.guarantee import Guarantee
 from zealous.release.bundle import Release
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from zealous.mechanisms import Count
 
 LADDER = (1, 2, 3, 5, 6, 8, 10, 15, 20, 30, 40, 60, 80, 120, 160)
 TOPS = (100, 1000)
@@ -193,9 +190,6 @@ def _tops(items: int) -> list[int]:
 
 def _most_frequent(count: Count, columns: Sequence[str]) -> tuple[dict[Item, int], int]:
     """The items with the most users, most first, without bounding; and all contributions."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     keys = [("count", "descending"), *((name, "ascending") for name in columns)]
     top, contributions = None, 0
     for batch in count(bound=_UNBOUNDED, at_least=1):
@@ -212,8 +206,6 @@ def _bounded(
     count: Count, columns: Sequence[str], m: int, true: dict[Item, int], plans: list[Calibration]
 ) -> tuple[Counter[int], Counter[Item]]:
     """After bounding to m: how many items have each count, and the counts of the true top."""
-    import pyarrow.compute as pc
-
     counts: Counter[int] = Counter()
     kept: Counter[Item] = Counter()
     # Below this an item of the top is as good as never published, and need not be looked up.

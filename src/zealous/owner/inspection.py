@@ -22,7 +22,8 @@ from zealous.items import (
     query_pairs,
 )
 from zealous.logs.log import Log
-from zealous.logs.source import Source, open_log
+from zealous.logs.open_log import open_log
+from zealous.logs.source import Source
 
 _ANY = 1  # how many items a user would keep plays no role here
 _LARGE_SHARE = 0.02

@@ -11,7 +11,6 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step, identifier, listed
@@ -19,11 +18,10 @@ from zealous.errors import LogError, UsageError
 from zealous.files.staging import not_staged
 from zealous.items import Keywords, Kind, Pairs, Things
 from zealous.items.lists import NUMBER, ROW, Given, read_listing
+from zealous.libraries import pa, pq
 from zealous.logs.log import Cleaning, Columns, Log
-from zealous.logs.source import Source, open_log
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from zealous.logs.open_log import open_log
+from zealous.logs.source import Source
 
 MOST_RESULTS = 100  # documents of one query
 _QUERY, _TIME = "zealous:query", "zealous:time"  # no item's column is called so
@@ -122,8 +120,6 @@ def _public(
     sign: str = "",
 ) -> Public:
     """Make items of the rows, and choose from `best` (item..., order:best, order:row)."""
-    import pyarrow as pa
-
     item = listed(map(identifier, kind.columns()))
     read = kind
     if isinstance(kind, Things):  # a list has them in one column, and no baskets
@@ -166,8 +162,6 @@ def _amounts(table: pa.Table, sign: str) -> Step:
 
 def _opened(entries: pa.Table, kind: Kind, roles: Collection[str], engine: DuckDB) -> Source:
     """The rows as a log in which each is a user of its own."""
-    import pyarrow.parquet as pq
-
     path = engine.directory / "public.parquet"
     try:
         pq.write_table(entries, path)
@@ -190,8 +184,6 @@ def _opened(entries: pa.Table, kind: Kind, roles: Collection[str], engine: DuckD
 
 def _entries(table: pa.Table, kind: Kind, roles: Collection[str]) -> pa.Table:
     """What a log would hold of such items: queries one after the other, or lists of keywords."""
-    import pyarrow as pa
-
     if isinstance(kind, Pairs):
         parts = []
         for name, time in zip(kind.item, (_FIRST, _SECOND), strict=True):
@@ -212,8 +204,6 @@ def _entries(table: pa.Table, kind: Kind, roles: Collection[str]) -> pa.Table:
 
 
 def _text(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
-    import pyarrow as pa
-
     try:
         return column.cast(pa.string())
     except pa.ArrowException:

@@ -17,6 +17,7 @@ from zealous.files.csv_cells import write_rows
 from zealous.files.folder import check_new, claimed, discard, new_folder
 from zealous.files.places import Place, Remote, StoreError, member, opened, place_of, why
 from zealous.files.strict_json import parse
+from zealous.libraries import pa, pq
 from zealous.release.derived.associations import association_files, associations
 from zealous.release.derived.rates import FILE as RATES
 from zealous.release.derived.rates import click_rates, rated
@@ -29,7 +30,6 @@ from zealous.release.text.statement import statement
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
-    import pyarrow as pa
 
 
 _LONGEST_KEY = 1024  # in bytes, at Amazon, Google and Microsoft alike
@@ -112,8 +112,6 @@ class Release:
 
     def _write_files(self, directory: Path) -> str:
         """Write the tables, then what speaks of them, then release.json; give its SHA-256."""
-        import pyarrow.parquet as pq
-
         for kind, files in self.about["files"].items():
             table = self.tables[kind].arrow
             pq.write_table(table, directory / files["parquet"], compression="zstd")
@@ -195,9 +193,6 @@ def read_release(directory: str | Place) -> Release:
 
 def _read_table(directory: Place, part: Mapping[str, Any], about: Mapping[str, Any]) -> Table:
     """The rows of one kind, with the columns that such items have."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     files = about["files"][part["kind"]]
     wanted = pa.schema([*((name, pa.string()) for name in files["columns"]), ("count", pa.int64())])
     try:

@@ -9,7 +9,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow as pa
 
 from zealous.counting.bound import Select, check_select
 from zealous.counting.histogram import histogram, keepers
@@ -20,8 +22,10 @@ from zealous.files.places import Place
 from zealous.files.scratch import working_directory
 from zealous.items import Kind
 from zealous.logs.log import Log, is_anonymized
-from zealous.logs.source import Source, count_everyone, has_users, open_log
+from zealous.logs.open_log import open_log
+from zealous.logs.source import Source, count_everyone, has_users
 from zealous.mechanisms import Count, Mechanism
+from zealous.noise import seeded_bytes
 from zealous.planning.declared import Files, PublicFile, public_files
 from zealous.planning.plan import PARAMETERS_FROM, Part, Plan, covers_replaced, plan
 from zealous.planning.public_files import READ_AS
@@ -30,9 +34,6 @@ from zealous.privacy.period import Period
 from zealous.release.account import SPENT, UNTRACKED, Account, Spending, released, spending
 from zealous.release.bundle import Release, Table, check_writable, read_release, sorted_table
 from zealous.release.provenance import assumptions, described, provenance
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 Say = Callable[[str], None]
 _BESIDE_THE_LOG = Account()
@@ -337,8 +338,6 @@ def _untracked_id(seed: int | None) -> str:
 def _noise(seed: int | None, part: int) -> Callable[[int], bytes]:
     if seed is None:
         return os.urandom
-    from zealous.noise import seeded_bytes
-
     return seeded_bytes(seed * 1000 + part)
 
 
@@ -368,8 +367,6 @@ def _publish_part(
 
 
 def _as_table(kind: Kind, batches: Iterable[pa.RecordBatch]) -> Table:
-    import pyarrow as pa
-
     columns = kind.columns()
     schema = pa.schema([*((name, pa.string()) for name in columns), ("count", pa.int64())])
     return sorted_table(
@@ -378,8 +375,6 @@ def _as_table(kind: Kind, batches: Iterable[pa.RecordBatch]) -> Table:
 
 
 def _in_order(count: Count, columns: Sequence[str], **how: Any) -> list[pa.RecordBatch]:
-    import pyarrow as pa
-
     batches = list(count(**how))
     if not batches:
         return []

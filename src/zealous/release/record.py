@@ -11,7 +11,7 @@ from typing import Any
 from zealous.counting.bound import check_select
 from zealous.errors import ReleaseError, UsageError
 from zealous.items import Kind, columns, named
-from zealous.logs.source import check_unit
+from zealous.logs.sessions import check_unit
 from zealous.mechanisms import Calibrated
 from zealous.mechanisms.choose import MECHANISMS
 from zealous.planning.plan import Declared, Part, Plan, choose_mechanisms, plan

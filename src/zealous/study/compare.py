@@ -10,8 +10,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pyarrow.csv
+import pyarrow.parquet as pq
+
+from zealous.audit.own import OwnAudit, audit_mechanism
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.engine import Engine
 from zealous.engines.spark import OnCluster
@@ -20,17 +24,23 @@ from zealous.files.folder import check_new, new_folder
 from zealous.files.places import Place, Remote
 from zealous.files.scratch import working_directory
 from zealous.logs.log import Log, is_synthetic
+from zealous.mechanisms import Mechanism
+from zealous.study.anonymity import Method, check_engine
+from zealous.study.claims.findings import Finding, findings
+from zealous.study.claims.paper import printed
+from zealous.study.extra import check_installed
+from zealous.study.grid.candidates import check_own
+from zealous.study.grid.results import Results
+from zealous.study.grid.run import TAKEN, Grid, check_kinds, run
 from zealous.study.grid.study import Study
+from zealous.study.grid.workspace import check_apart, mark, workspace
+from zealous.study.measures.caching import Documents
+from zealous.study.measures.measure import measured
+from zealous.study.releases.given import alike, read_given
+from zealous.study.releases.truth import OwnMeasure, check_measures, name_of
+from zealous.study.report.study import Context, write_report
+from zealous.study.theory.tables import tables
 from zealous.version import VERSION
-
-if TYPE_CHECKING:
-    from zealous.audit.own import OwnAudit
-    from zealous.mechanisms import Mechanism
-    from zealous.study.anonymity import Method
-    from zealous.study.claims.findings import Finding
-    from zealous.study.grid.results import Results
-    from zealous.study.measures.caching import Documents
-    from zealous.study.releases.truth import OwnMeasure
 
 Say = Callable[[str], None]
 _DOCUMENTS = {
@@ -88,12 +98,7 @@ def compare(
         engine: Where to run; where the log is, or an embedded DuckDB, if not given.
         say: Receives progress.
     """
-    from zealous.study.claims.findings import findings
-    from zealous.study.grid.candidates import check_own
-    from zealous.study.grid.run import TAKEN, Grid, check_kinds, run
-    from zealous.study.grid.workspace import workspace
-    from zealous.study.releases.truth import check_measures
-
+    check_installed()
     study = study or Study()
     check_own(methods, TAKEN)
     check_measures(measures)
@@ -142,8 +147,8 @@ def evaluate(
     What it returns and writes is internal: it compares with the truth.
 
     Args:
-        releases: Directories: of `zealous publish`, of `zealous anonymize`, or with tables in the
-            same layout, such as queries.parquet with the columns query and count.
+        releases: Directories: of `zealous publish`, of `zealous study anonymize`, or with tables
+            in the same layout, such as queries.parquet with the columns query and count.
         log: The log that they were made from.
         documents: As for `compare`.
         measures: Measures of one's own.
@@ -151,11 +156,7 @@ def evaluate(
         engine: Where to run; where the log is, or an embedded DuckDB, if not given.
         say: Receives progress.
     """
-    from zealous.study.grid.workspace import check_apart, mark, workspace
-    from zealous.study.measures.measure import measured
-    from zealous.study.releases.given import alike, read_given
-    from zealous.study.releases.truth import check_measures
-
+    check_installed()
     check_measures(measures)
     target = None if output is None else Path(output)
     if target is not None:
@@ -251,8 +252,6 @@ def _code(own: object) -> str:
 
 def _check_engine(methods: Sequence[Mechanism | Method], engine: Engine) -> None:
     """Refuse methods of one's own that the engine cannot run; others are left out."""
-    from zealous.study.anonymity import Method, check_engine
-
     for method in methods:
         if isinstance(method, Method):
             check_engine(method, engine)
@@ -260,8 +259,6 @@ def _check_engine(methods: Sequence[Mechanism | Method], engine: Engine) -> None
 
 def _claiming(methods: Sequence[Mechanism | Method]) -> Iterator[Mechanism]:
     """The mechanisms of one's own that claim something."""
-    from zealous.study.anonymity import Method
-
     for method in methods:
         if not isinstance(method, Method) and getattr(method, "goal", None) is not None:
             yield method
@@ -269,8 +266,6 @@ def _claiming(methods: Sequence[Mechanism | Method]) -> Iterator[Mechanism]:
 
 def _audits(methods: Sequence[Mechanism | Method], say: Say) -> list[OwnAudit]:
     """What is proven against each mechanism of one's own that claims something."""
-    from zealous.audit.own import audit_mechanism
-
     found = []
     for mechanism in _claiming(methods):
         say(f"auditing {mechanism.name}")
@@ -280,11 +275,6 @@ def _audits(methods: Sequence[Mechanism | Method], say: Say) -> list[OwnAudit]:
 
 def _write(found: Compared, grid: Any, left_out: Sequence[str], directory: Path) -> None:
     """The long table, the findings and the report."""
-    from zealous.study.claims.paper import printed
-    from zealous.study.releases.truth import name_of
-    from zealous.study.report.study import Context, write_report
-    from zealous.study.theory.tables import tables
-
     log, synthetic = grid.log, all(map(is_synthetic, grid.log.paths))
     people = found.results.value("people", "", "original")
     context = Context(
@@ -325,8 +315,5 @@ def _write(found: Compared, grid: Any, left_out: Sequence[str], directory: Path)
 
 def _write_results(results: Results, directory: Path) -> None:
     """One long table, as Parquet and CSV."""
-    import pyarrow.csv
-    import pyarrow.parquet as pq
-
     pq.write_table(results.table, directory / "internal-results.parquet", compression="zstd")
     pyarrow.csv.write_csv(results.table, directory / "internal-results.csv")

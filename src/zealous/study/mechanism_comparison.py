@@ -22,7 +22,7 @@ from zealous.engines.duckdb import DuckDB
 from zealous.errors import UsageError
 from zealous.items import Kind
 from zealous.logs.log import Log
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 from zealous.mechanisms import Calibrated, Selection
 from zealous.mechanisms.choose import MECHANISMS
 from zealous.mechanisms.protocol import Needs

@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote_plus
 
+import pyarrow as pa
+
 from zealous.errors import Refused, UsageError
 from zealous.files.folder import check_new
 from zealous.files.places import Place
@@ -216,8 +218,6 @@ def _rule(blocked: Terms | None, flag_pii: bool) -> Callable[[Item], str | None]
 def _filtered(
     kind: str, table: Table, caught: Callable[[Item], str | None], allowed: Terms | None
 ) -> tuple[list[Flagged], Table]:
-    import pyarrow as pa
-
     flagged, stays = [], []
     for row in zip(*(column.to_pylist() for column in table.arrow.columns), strict=True):
         item, count = row[:-1], row[-1]

@@ -7,6 +7,10 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
 from zealous.errors import ReleaseError
 from zealous.files.csv_cells import write_rows
 from zealous.planning.plan import PLANNER, Part
@@ -18,15 +22,12 @@ from zealous.verify.claim import About, Failed, Unchecked
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import pyarrow as pa
 
 _UNREADABLE = "the table cannot be read"
 
 
 def check_tables(path: Path, about: About) -> str:
     """Each table is as release.json says, and its rows are such as its mechanism publishes."""
-    import pyarrow as pa
-
     if [part["kind"] for part in about["plan"]] != list(about["files"]):
         raise Failed("the plan and the tables do not name the same kinds")
     rows = 0
@@ -41,10 +42,6 @@ def check_tables(path: Path, about: About) -> str:
 
 
 def _check_table(path: Path, part: About, about: About) -> int:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-    import pyarrow.parquet as pq
-
     names = about["files"][part["kind"]]
     table = pq.read_table(path / names["parquet"])
     columns = names["columns"]
@@ -86,9 +83,6 @@ def check_rows(path: Path, about: About, *, by_parent: bool) -> str:
         about: Its release.json.
         by_parent: Whether it is compared with its parent too.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     parts = plan_from_record(about).parts
     try:
         tables = {

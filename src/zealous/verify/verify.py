@@ -14,6 +14,7 @@ from pathlib import Path
 
 from zealous.errors import ZealousError
 from zealous.files.strict_json import parse
+from zealous.ledger import Ledger
 from zealous.ledger.accounts import Charge, Measure, covers
 from zealous.privacy.guarantee import exact, whole
 from zealous.privacy.period import Period
@@ -233,8 +234,6 @@ def _within(text: str, period: Period | None) -> Period | None:
 
 
 def _in_ledger(path: Path, about: About, file: Path) -> list[str]:
-    from zealous.ledger import Ledger
-
     ledger = Ledger.open(file)
     found = ledger.verify(releases=[path])
     entry = ledger.book().entries.get(about["ledger"]["entry"])

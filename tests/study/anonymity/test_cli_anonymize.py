@@ -1,4 +1,4 @@
-"""zealous anonymize and what the other commands make of its output, as a user runs them."""
+"""zealous study anonymize and what the other commands make of its output, as a user runs them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def log(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_on_a_log(method: str, log: Path, tmp_path: Path, run: Run) -> None:
-    ran = run("anonymize", log, "--method", method, "-k", 2, "-o", "out", "--json")
+    ran = run("study", "anonymize", log, "--method", method, "-k", 2, "-o", "out", "--json")
     assert ran.code == 0, ran.stderr
     assert WARNING in ran.stderr
     about = json.loads(ran.stdout)
@@ -48,13 +48,13 @@ def test_every_method_on_a_log(method: str, log: Path, tmp_path: Path, run: Run)
     assert WARNING in text
     for path in (tmp_path / "out").glob("*.parquet"):
         assert WARNING in pq.read_schema(path).metadata[b"zealous"].decode(), path.name
-    said = run("anonymize", log, "--method", method, "-k", 2, "-o", "again").stdout
+    said = run("study", "anonymize", log, "--method", method, "-k", 2, "-o", "again").stdout
     assert about["promises"] in said
     assert about["lacks"] in said
 
 
 def test_the_documented_result_of_k_query(log: Path, tmp_path: Path, run: Run) -> None:
-    assert run("anonymize", log, "--method", "k-query", "-k", 3, "-o", "out").code == 0
+    assert run("study", "anonymize", log, "--method", "k-query", "-k", 3, "-o", "out").code == 0
     assert (tmp_path / "out" / "queries.csv").read_text() == "query,count\ntea,3\n"
     rows = pq.read_table(tmp_path / "out" / "log.parquet")
     assert rows.column_names == ["id", "time", "query"]
@@ -66,7 +66,7 @@ def test_the_documented_result_of_k_query(log: Path, tmp_path: Path, run: Run) -
 def test_verify_says_that_it_is_not_private(
     method: str, log: Path, tmp_path: Path, run: Run
 ) -> None:
-    run("anonymize", log, "--method", method, "-k", 2, "-o", "out")
+    run("study", "anonymize", log, "--method", method, "-k", 2, "-o", "out")
     ran = run("verify", "out", "--json")
     assert ran.code == 1
     checks = {each["name"]: each for each in json.loads(ran.stdout)["checks"]}
@@ -87,7 +87,7 @@ def test_verify_says_that_it_is_not_private(
     ],
 )
 def test_verify_finds_changed_files(change: object, why: str, log: Path, run: Run) -> None:
-    run("anonymize", log, "--method", "pseudonym", "-o", "out")
+    run("study", "anonymize", log, "--method", "pseudonym", "-o", "out")
     out = log.parent / "out"
     change(out)  # type: ignore[operator]
     found = {check.name: check for check in verify(out)}
@@ -98,7 +98,7 @@ def test_verify_finds_changed_files(change: object, why: str, log: Path, run: Ru
 
 
 def test_it_cannot_pass_for_a_release(log: Path, run: Run) -> None:
-    run("anonymize", log, "--method", "pseudonym", "-o", "out")
+    run("study", "anonymize", log, "--method", "pseudonym", "-o", "out")
     (log.parent / "out" / "release.json").write_text("{}")
     assert run("verify", "out").code == 1
 
@@ -119,7 +119,7 @@ def test_it_cannot_pass_for_a_release(log: Path, run: Run) -> None:
     ],
 )
 def test_wrong_usage(given: list[object], code: int, why: str, log: Path, run: Run) -> None:
-    ran = run("anonymize", log, *given, "-o", "out")
+    ran = run("study", "anonymize", log, *given, "-o", "out")
     assert ran.code == code
     assert why in ran.stderr
     assert "zythum" not in ran.said
@@ -130,7 +130,7 @@ def test_wrong_usage(given: list[object], code: int, why: str, log: Path, run: R
 @pytest.mark.parametrize("method", ["k-query", "k-session"])
 def test_a_log_without_times_has_no_sessions(method: str, tmp_path: Path, run: Run) -> None:
     (tmp_path / "log.csv").write_text("user,query\na,tea\nb,tea\n")
-    ran = run("anonymize", "log.csv", "--method", method, "-k", 2, "-o", "out")
+    ran = run("study", "anonymize", "log.csv", "--method", method, "-k", 2, "-o", "out")
     assert ran.code == 2
     assert "neither times nor session ids: say --time COLUMN or --session COLUMN" in ran.stderr
 
@@ -138,7 +138,7 @@ def test_a_log_without_times_has_no_sessions(method: str, tmp_path: Path, run: R
 @pytest.mark.parametrize("method", sorted(set(METHODS) - {"k-query", "k-session"}))
 def test_the_others_need_no_times(method: str, tmp_path: Path, run: Run) -> None:
     (tmp_path / "log.csv").write_text("user,query\na,tea\nb,tea\n")
-    ran = run("anonymize", "log.csv", "--method", method, "-k", 2, "-o", "out", "--json")
+    ran = run("study", "anonymize", "log.csv", "--method", method, "-k", 2, "-o", "out", "--json")
     assert ran.code == 0, ran.stderr
     assert "query-pairs" not in json.loads(ran.stdout)["gives"]
     assert pq.read_table(tmp_path / "out" / "query-pairs.parquet").num_rows == 0
@@ -147,7 +147,7 @@ def test_the_others_need_no_times(method: str, tmp_path: Path, run: Run) -> None
 @pytest.mark.parametrize("method", METHODS)
 def test_an_empty_log(method: str, tmp_path: Path, run: Run) -> None:
     (tmp_path / "log.csv").write_text("user,time,query\n,2026-03-01,tea\n")
-    ran = run("anonymize", "log.csv", "--method", method, "-k", 2, "-o", "out")
+    ran = run("study", "anonymize", "log.csv", "--method", method, "-k", 2, "-o", "out")
     assert ran.code == 1
     assert "no entry with a user id was understood" in ran.stderr
     assert not (tmp_path / "out").exists()
@@ -157,26 +157,27 @@ def test_an_empty_log(method: str, tmp_path: Path, run: Run) -> None:
 def test_a_log_with_users_and_no_query(method: str, tmp_path: Path, run: Run) -> None:
     rows = {"user": ["a", "b"], "time": ["2026-03-01"] * 2, "query": ["?", None]}
     pq.write_table(pa.table(rows), tmp_path / "log.parquet")
-    ran = run("anonymize", "log.parquet", "--method", method, "-k", 2, "-o", "out")
+    ran = run("study", "anonymize", "log.parquet", "--method", method, "-k", 2, "-o", "out")
     assert ran.code == 0, ran.stderr
     for kind in ("keywords", "queries", "query-pairs"):
         assert pq.read_table(tmp_path / "out" / f"{kind}.parquet").num_rows == 0
 
 
 def test_k_plays_no_role_where_nobody_is_hidden(log: Path, run: Run) -> None:
-    ran = run("anonymize", log, "--method", "pseudonym", "-k", 5, "-o", "out")
+    ran = run("study", "anonymize", log, "--method", "pseudonym", "-k", 5, "-o", "out")
     assert ran.code == 0
     assert "-k plays no role" in ran.stderr
 
 
 def test_tolerance_plays_no_role_elsewhere(log: Path, run: Run) -> None:
     given = ["--method", "k-query", "-k", 2, "--tolerance", "0.3"]
-    assert "--tolerance plays no role in k-query" in run("anonymize", log, *given, "-o", "o").stderr
+    ran = run("study", "anonymize", log, *given, "-o", "o")
+    assert "--tolerance plays no role in k-query" in ran.stderr
 
 
 def test_an_existing_directory_is_not_touched(log: Path, run: Run) -> None:
     (log.parent / "out").mkdir()
-    ran = run("anonymize", log, "--method", "pseudonym", "-o", "out")
+    ran = run("study", "anonymize", log, "--method", "pseudonym", "-o", "out")
     assert ran.code == 1
     assert "exists already" in ran.stderr
     assert list((log.parent / "out").iterdir()) == []
@@ -184,7 +185,7 @@ def test_an_existing_directory_is_not_touched(log: Path, run: Run) -> None:
 
 @pytest.mark.parametrize("moved", [False, True])
 def test_nothing_is_published_from_it(moved: bool, log: Path, run: Run) -> None:
-    run("anonymize", log, "--method", "k-query", "-k", 2, "-o", "out")
+    run("study", "anonymize", log, "--method", "k-query", "-k", 2, "-o", "out")
     found = log.parent / "out" / "log.parquet"
     if moved:
         found = found.rename(log.parent / "moved.parquet")
@@ -196,7 +197,7 @@ def test_nothing_is_published_from_it(moved: bool, log: Path, run: Run) -> None:
 
 
 def test_nobody_else_may_look(log: Path, run: Run) -> None:
-    run("anonymize", log, "--method", "pseudonym", "-o", "out")
+    run("study", "anonymize", log, "--method", "pseudonym", "-o", "out")
     assert (log.parent / "out").stat().st_mode & 0o777 == 0o700
 
 
@@ -204,8 +205,8 @@ def test_pairs_are_those_of_the_sessions_that_were_cut(tmp_path: Path, run: Run)
     rows = [f"{u},{h}:00,{q}\n" for u in "ab" for h, q in (("10", "tea"), ("11", "pot"))]
     (tmp_path / "log.csv").write_text("user,at,query\n" + "".join(rows))
     given = ["log.csv", "--method", "k-query", "-k", 2, "--time", "at", "--time-format", "%H:%M"]
-    run("anonymize", *given, "-o", "short")
-    run("anonymize", *given, "--session-gap", 60, "-o", "long")
+    run("study", "anonymize", *given, "-o", "short")
+    run("study", "anonymize", *given, "--session-gap", 60, "-o", "long")
     pairs = {name: (tmp_path / name / "query-pairs.csv").read_text() for name in ("short", "long")}
     assert pairs == {
         "short": "query,next_query,count\n",
@@ -219,7 +220,7 @@ def test_pairs_are_those_of_the_sessions_that_were_cut(tmp_path: Path, run: Run)
             for day, q in ((1, "tea"), (2, "far"), (3, "pot"))
         )
     )
-    run("anonymize", "own.csv", "--method", "k-query", "-k", 2, "-o", "own")
+    run("study", "anonymize", "own.csv", "--method", "k-query", "-k", 2, "-o", "own")
     assert (tmp_path / "own" / "query-pairs.csv").read_text() == pairs["long"]
 
 
@@ -227,8 +228,8 @@ def test_the_output_is_not_read_as_part_of_a_folder_of_logs(log: Path, run: Run)
     folder = log.parent / "logs"
     folder.mkdir()
     log.rename(folder / "log.tsv")
-    assert run("anonymize", folder, "--method", "pseudonym", "-o", "logs/out").code == 0
-    ran = run("anonymize", folder, "--method", "pseudonym", "-o", "out", "--json")
+    assert run("study", "anonymize", folder, "--method", "pseudonym", "-o", "logs/out").code == 0
+    ran = run("study", "anonymize", folder, "--method", "pseudonym", "-o", "out", "--json")
     assert ran.code == 0, ran.stderr
     rows = pq.read_table(log.parent / "out" / "log.parquet")
     assert rows.num_rows == len(ROWS)

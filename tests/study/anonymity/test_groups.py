@@ -19,7 +19,7 @@ import zealous as z
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
 from zealous.items import asked, has_word, words
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 from zealous.study.anonymity import gathering
 from zealous.study.anonymity.groups import group
 from zealous.study.anonymity.numbered import numbered

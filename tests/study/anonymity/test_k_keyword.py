@@ -20,7 +20,7 @@ import zealous as z
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
 from zealous.errors import LogError, UsageError
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 from zealous.study.anonymity import Changed, KKeyword, anonymize
 
 Held = set[tuple[str, str]]

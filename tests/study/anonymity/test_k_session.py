@@ -21,7 +21,7 @@ import zealous as z
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
 from zealous.errors import UsageError
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 from zealous.study.anonymity import KSession, anonymize
 
 START = datetime(2026, 3, 1)

@@ -20,7 +20,7 @@ from zealous.engines.duckdb import DuckDB
 from zealous.errors import ZealousError
 from zealous.items.personal import looks_personal
 from zealous.logs.log import read_log
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 from zealous.study.anonymity import Scrub
 from zealous.study.anonymity.names import (
     ABBREVIATED,

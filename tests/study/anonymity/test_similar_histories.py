@@ -22,7 +22,7 @@ import zealous as z
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
 from zealous.errors import UsageError
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 from zealous.study.anonymity import SimilarHistories, anonymize
 from zealous.study.anonymity.sets import held, sets_of
 from zealous.study.anonymity.similar_histories import histories

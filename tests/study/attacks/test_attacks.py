@@ -87,7 +87,7 @@ def test_a_log_of_ones_own(path: Path, found: dict[str, Any]) -> None:
 
 def test_the_command(path: Path, run: Run, tmp_path: Path) -> None:
     given = ["--methods", "k-query,pseudonym", "-k", 4, "--victims", 30]
-    ran = run("attack", path, *given, "-o", "out")
+    ran = run("study", "attack", path, *given, "-o", "out")
     assert ran.code == 0, ran.stderr
     assert "methods down, attacks across" in ran.stdout
     assert "INTERNAL" not in ran.stdout, "the log is synthetic"
@@ -95,11 +95,11 @@ def test_the_command(path: Path, run: Run, tmp_path: Path) -> None:
     assert not list((tmp_path / "tmp").glob("*")), "nothing of the log is left behind"
     written = json.loads((tmp_path / "out" / "attacks.json").read_text())
     assert [row["method"] for row in written["methods"]] == ["k-query", "pseudonym", ZEALOUS]
-    assert run("attack", path, *given, "-o", "out").code == 1
+    assert run("study", "attack", path, *given, "-o", "out").code == 1
 
 
 def test_the_command_makes_a_log_where_none_is_given(run: Run) -> None:
-    ran = run("attack", "--users", 1000, "--methods", "k-query", "--victims", 20, "--json")
+    ran = run("study", "attack", "--users", 1000, "--methods", "k-query", "--victims", 20, "--json")
     assert ran.code == 0, ran.stderr
     assert json.loads(ran.stdout)["synthetic"] is True
     assert "making a synthetic one of 1,000 users" in ran.stderr
@@ -121,7 +121,7 @@ def test_the_command_makes_a_log_where_none_is_given(run: Run) -> None:
     ],
 )
 def test_wrong_usage(given: list[object], why: str, path: Path, run: Run, tmp_path: Path) -> None:
-    ran = run("attack", path, *given, "-o", "out")
+    ran = run("study", "attack", path, *given, "-o", "out")
     assert ran.code in (1, 2)
     assert why in ran.stderr
     assert not (tmp_path / "out").exists()
@@ -162,7 +162,7 @@ SMALL = {
 def test_what_cannot_be_measured_is_a_dash(name: str, run: Run, tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text("user,time,query\n" + SMALL[name])
     methods = "pseudonym,token-hash" + (",k-query" if name != "one user" else "")
-    ran = run("attack", "log.csv", "-k", 2, "--methods", methods, "-o", "out", "--json")
+    ran = run("study", "attack", "log.csv", "-k", 2, "--methods", methods, "-o", "out", "--json")
     assert ran.code == 0, ran.stderr
     rows = {row["method"]: row for row in json.loads(ran.stdout)["methods"]}
     if name == "one user":
@@ -172,7 +172,7 @@ def test_what_cannot_be_measured_is_a_dash(name: str, run: Run, tmp_path: Path) 
     if name != "one user":
         assert rows[ZEALOUS]["summary"]["active"] is None
     if name == "nothing rare":
-        shown = run("attack", "log.csv", "-k", 2, "--methods", "pseudonym").stdout
+        shown = run("study", "attack", "log.csv", "-k", 2, "--methods", "pseudonym").stdout
         assert "–" in shown
 
 
@@ -180,7 +180,9 @@ def test_what_cannot_be_measured_is_a_dash(name: str, run: Run, tmp_path: Path) 
 @pytest.mark.real
 def test_a_real_log(real: Path, run: Run) -> None:
     log = real / "excite-small.log"
-    ran = run("attack", log, "--format", "excite", "-k", 3, "--methods", "k-query", "--json")
+    ran = run(
+        "study", "attack", log, "--format", "excite", "-k", 3, "--methods", "k-query", "--json"
+    )
     assert ran.code == 0, ran.stderr
     found = json.loads(ran.stdout)
     assert found["synthetic"] is False

@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 import zealous as z
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import UsageError
-from zealous.logs.source import count_users, open_log
+from zealous.logs.open_log import open_log
+from zealous.logs.source import count_users
 from zealous.study.measures.caching import Caching, documents_from
 from zealous.study.releases import original as counted
 from zealous.study.releases.original import Ints, Original

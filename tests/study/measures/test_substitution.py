@@ -19,7 +19,7 @@ from slow_phrases import cut_slowly, joined_slowly, words_slowly
 import zealous as z
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import UsageError
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 from zealous.study.measures.association import log_likelihood_ratio
 from zealous.study.measures.substitution import LEAST_SCORE, learn
 from zealous.study.releases.original import count, read

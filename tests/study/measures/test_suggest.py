@@ -1,4 +1,4 @@
-"""`zealous suggest` learns from what was published and from nothing else."""
+"""`zealous study suggest` learns from what was published and from nothing else."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from bundles import made
 from click.testing import CliRunner, Result
 
-from zealous.cli.suggest import suggest as command
+from zealous.cli.study.suggest import suggest as command
 from zealous.errors import ReleaseError, UsageError
 from zealous.items import keywords, phrase_pairs, queries, query_pairs
 from zealous.logs.log import read_log
@@ -141,4 +141,4 @@ def test_at_least_one_query_and_one_suggestion(release: Path) -> None:
 
 
 def test_help_has_an_example() -> None:
-    assert 'zealous suggest release "cheap flights rome"' in told("--help").stdout
+    assert 'zealous study suggest release "cheap flights rome"' in told("--help").stdout

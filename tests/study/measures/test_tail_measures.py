@@ -21,7 +21,8 @@ import zealous as z
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import ReleaseError, UsageError
 from zealous.items.rare_queries import Lengths, Questions
-from zealous.logs.source import Source, open_log
+from zealous.logs.open_log import open_log
+from zealous.logs.source import Source
 
 Rows = Mapping[str, int]
 Entries = Sequence[tuple[str, str]]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from zealous.cli.tables import tables as command
+from zealous.cli.study.tables import tables as command
 from zealous.errors import UsageError
 from zealous.privacy.calibrate import calibrate, guarantees
 from zealous.privacy.guarantee import Indistinguishability, ProbabilisticDP

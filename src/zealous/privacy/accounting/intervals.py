@@ -11,15 +11,15 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
+from zealous.libraries import np
 from zealous.privacy.accounting.sparse import least
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
-    Numbers = npt.NDArray[np.float64]
+Numbers: TypeAlias = "npt.NDArray[np.float64]"
 
 Chance = Callable[[int, int], float]
 
@@ -85,8 +85,6 @@ class Interval:
 
     def ends(self, counts: npt.NDArray[Any]) -> tuple[Numbers, Numbers]:
         """The fewest and the most users for each of some counts."""
-        import numpy as np
-
         values, places = np.unique(counts, return_inverse=True)
         low, high = (
             np.array([end(int(value)) for value in values], np.float64)[places]

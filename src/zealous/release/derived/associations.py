@@ -8,17 +8,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from zealous.libraries import np, pa
 from zealous.mechanisms.choose import MECHANISMS
 from zealous.mechanisms.protocol import Calibrated
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
-    import pyarrow as pa
 
-    Numbers = npt.NDArray[np.float64]
+Numbers: TypeAlias = "npt.NDArray[np.float64]"
 
 _PEOPLE = "people"
 _SETS, _SEQUENCES = "itemsets", "sequences"
@@ -47,8 +46,6 @@ class _Count:
 
     def end(self, sign: int, of: int) -> Numbers:
         """As they are (0), or the fewest (-1) or most (1) that one of so many can stand for."""
-        import numpy as np
-
         if sign == 0 or not len(self.noisy):
             return np.maximum(self.noisy, 0)
         return self._ends(of)[0 if sign < 0 else 1]
@@ -122,8 +119,6 @@ def associations(about: Mapping[str, Any], tables: Mapping[str, pa.Table], famil
         tables: The published rows by kind.
         family: One of `families`.
     """
-    import pyarrow as pa
-
     most = families(about)[family]
     texts = [*(f"if_{n}" for n in range(1, most)), "then"]
     found = []
@@ -154,8 +149,6 @@ def rule_text(rule: Mapping[str, Any], family: str) -> str:
 
 def _rules(tables: Mapping[str, pa.Table], family: str, size: int) -> pa.Table:
     """Rows of (if_1, ..., then, count_both, count_if, count_then, people) of sets of one size."""
-    import pyarrow as pa
-
     members = [f"item_{n}" for n in range(1, size + 1)]
     given = [f"if_{n}" for n in range(1, size)]
 
@@ -223,8 +216,6 @@ def _figures(
     thresholds: Mapping[int, int | None],
 ) -> dict[str, pa.Array]:
     """The measures of rules, each with its low and its high."""
-    import numpy as np
-    import pyarrow as pa
 
     def count(column: str, kind: str, passed: int | None) -> _Count:
         return _Count(rules[column].to_numpy().astype(float), _drawn(about, kind), passed)
@@ -244,16 +235,12 @@ def _figures(
 
 def _share(part: _Count, whole: _Count, sign: int) -> Numbers:
     """One count over another; nobody is in the part and not in the whole."""
-    import numpy as np
-
     share = _divided(part.end(sign, 2), whole.end(-sign, 2), sign)
     return _rounded(np.minimum(share, 1), sign)
 
 
 def _lift(both: _Count, people: _Count, given: _Count, then: _Count, sign: int) -> Numbers:
     """How many times as many have both as by chance; nobody has both and not each of them."""
-    import numpy as np
-
     everyone, one, other = people.end(sign, 4), given.end(-sign, 4), then.end(-sign, 4)
     lift = _divided(both.end(sign, 4) * everyone, one * other, sign)
     most = _divided(everyone, np.maximum(one, other), sign)
@@ -262,16 +249,12 @@ def _lift(both: _Count, people: _Count, given: _Count, then: _Count, sign: int) 
 
 def _divided(over: Numbers, under: Numbers, sign: int) -> Numbers:
     """A quotient; where there is none it is unknown, and may be as little or much as there is."""
-    import numpy as np
-
     unknown = {-1: 0.0, 0: np.nan, 1: np.inf}[sign]
     return np.divide(over, under, out=np.full_like(over, unknown), where=under > 0)
 
 
 def _rounded(values: Numbers, towards: int) -> Numbers:
     """To six digits, down (-1), up (1) or to the nearest (0); alike on every machine."""
-    import numpy as np
-
     tens = np.array([float(f"1e{power}") for power in range(_DIGITS - 22, _DIGITS + 1)])
     exact = np.array([float(10**power) for power in range(23)])  # a float holds no higher one
     scale = exact[np.clip(22 - np.searchsorted(tens, values, side="right"), 0, 22)]

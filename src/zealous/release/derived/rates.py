@@ -7,12 +7,10 @@ clicked over asked is a share of people, in [0, 1] but for the noise.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from zealous.libraries import np, pa, pc
 from zealous.mechanisms.choose import MECHANISMS
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 FILE = "click-rates.csv"
 COLUMNS = ("asked", "clicked", "rate", "low", "high")
@@ -37,10 +35,6 @@ def click_rates(about: Mapping[str, Any], tables: Mapping[str, pa.Table]) -> pa.
         about: release.json.
         tables: The published rows by kind.
     """
-    import numpy as np
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     parts = {part["kind"]: part for part in about["plan"]}
     queries, clicks = tables[_QUERIES], tables[_CLICKS]
 

@@ -12,8 +12,9 @@ from collections.abc import Mapping
 from fractions import Fraction
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from zealous.libraries import jinja2
 from zealous.privacy.guarantee import UNITS, WHOEVER, shown
 from zealous.release.text import wording
 from zealous.release.text.readme import (
@@ -27,9 +28,6 @@ from zealous.release.text.readme import (
     stamps,
     tracked,
 )
-
-if TYPE_CHECKING:
-    from jinja2 import Template
 
 _PRIORS = (0.01, 0.1, 0.5)
 _WEAK = math.log(81)  # from here a suspicion of 10 % can become one of 90 %
@@ -78,13 +76,11 @@ COMPARATORS = (
 
 
 @cache
-def template() -> Template:
+def template() -> jinja2.Template:
     """The page, compiled once."""
-    from jinja2 import Environment, StrictUndefined
-
     text = files("zealous.release.text").joinpath("statement.html.j2").read_text(encoding="utf-8")
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["shown"] = shown
     return environment.from_string(text)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.engine import Engine
@@ -14,13 +16,11 @@ from zealous.errors import LogError, UsageError
 from zealous.files.folder import check_new, new_folder
 from zealous.items import keywords, possible, queries, query_pairs
 from zealous.logs.log import Columns, Log, read_log
-from zealous.logs.source import Source, count_users, open_log
+from zealous.logs.open_log import open_log
+from zealous.logs.source import Source, count_users
 from zealous.release.publish import tell_skipped
 from zealous.study.anonymity.bundle import Bundle, metadata, read_bundle, write_bundle
 from zealous.study.anonymity.method import AmongK, Changed, Method, Say, check_engine
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _ANY = 1  # how many items one id may have plays no role here
 
@@ -125,9 +125,6 @@ def check_users(users: int, method: Method) -> None:
 
 def _write_log(engine: Engine, columns: tuple[str, ...], path: Path, method: Method) -> None:
     """The rows in the order of their random ids: the order of the log's lines is not told."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     types = {"time": pa.timestamp("us"), "keywords": pa.list_(pa.string())}
     fields = [(name, types.get(name, pa.string())) for name in columns]
     schema = pa.schema(fields, metadata=metadata(method))
@@ -171,8 +168,6 @@ def _histograms(source: Source) -> dict[str, pa.Table]:
 
 def _counted(engine: Engine, steps: list[Step], table: str, columns: Sequence[str]) -> pa.Table:
     """Of each item in a table of (user, item...): how many users hold it."""
-    import pyarrow as pa
-
     item = listed(identifier(name) for name in columns)
     held = Step("held", f"select distinct user, {item} from {table}")
     count = Step("histogram", f"select {item}, count(*) as count from held group by {item}")

@@ -7,7 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from zealous.errors import ReleaseError
 from zealous.files.csv_cells import write_rows
@@ -18,9 +21,6 @@ from zealous.release.bundle import Table, file_names, hashes, sorted_table
 from zealous.release.schema import problems
 from zealous.study.anonymity.method import Method
 from zealous.version import VERSION
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 FORMAT = 1
 ABOUT = ANONYMIZED
@@ -77,8 +77,6 @@ class Bundle:
 
     def log(self) -> pa.Table | None:
         """The rows of the log; None where the method gives a histogram alone."""
-        import pyarrow.parquet as pq
-
         if self.about["log"] is None:
             return None
         return pq.read_table(self.directory / self.about["log"]["file"])
@@ -103,9 +101,6 @@ def write_bundle(
         columns: The columns of log.parquet; none where there is no log.
         counted: The histograms; a kind without rows may be left out.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     files: dict[str, dict[str, Any]] = {}
     for kind, base in file_names(list(KINDS)).items():
         item = KINDS[kind]
@@ -147,9 +142,6 @@ def write_bundle(
 
 def read_bundle(directory: str | Path) -> Bundle:
     """Read back what a method left."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     path = Path(directory)
     try:
         about = parse((path / ABOUT).read_text(encoding="utf-8"))
@@ -164,7 +156,7 @@ def read_bundle(directory: str | Path) -> Bundle:
             tables[kind] = Table(arrow=table)
     except (OSError, ValueError, RecursionError, pa.ArrowException):
         raise ReleaseError(
-            f"{path} holds no readable output of `zealous anonymize` that this version knows"
+            f"{path} holds no readable output of `zealous study anonymize` that this version knows"
         ) from None
     return Bundle(about=about, tables=tables, directory=path)
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
+
+import numpy as np
 
 from zealous.engines.sql import Step
 from zealous.items import has_word, tidy, visible, words
 from zealous.logs.source import Source, count_users
+from zealous.study.anonymity.groups import group
 from zealous.study.anonymity.method import BySession, Changed, Say, Shows, new_id, new_secret
 from zealous.study.anonymity.numbered import forget, give_back, numbered
 from zealous.study.anonymity.sessions import sessions, without_session
-
-if TYPE_CHECKING:
-    from zealous.study.anonymity.sets import Held, Ints, Sets
+from zealous.study.anonymity.sets import Held, Ints, Sets, held
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,11 +49,6 @@ class KSession(BySession):
 
     def apply(self, source: Source, say: Say = lambda _: None) -> list[Changed]:
         """Store (user, id, keywords), one row a session."""
-        import numpy as np
-
-        from zealous.study.anonymity.groups import group
-        from zealous.study.anonymity.sets import held
-
         engine = source.engine
         try:
             steps = [*source.entries, *self._held(source)]
@@ -119,8 +115,6 @@ def _left_out(source: Source) -> list[Changed]:
 
 
 def _changed(users: int, sets: Sets, groups: Ints, found: Held) -> list[Changed]:
-    import numpy as np
-
     kept = len(np.unique(sets.owners[groups >= 0]))
     shared = found.majority
     empty = np.setdiff1d(groups[groups >= 0], found.group[shared])

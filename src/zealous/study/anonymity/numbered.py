@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
 
 from zealous.engines.engine import Engine
 from zealous.engines.sql import Step, listed
-
-if TYPE_CHECKING:
-    from zealous.study.anonymity.sets import Ints, Sets
+from zealous.study.anonymity.sets import Ints, Sets, sets_of
 
 TABLES = ("numbered_sets", "numbered_items")
 
@@ -25,8 +26,6 @@ def numbered(engine: Engine, steps: Sequence[Step], columns: Sequence[str]) -> S
         steps: The last one yields the columns of a set and `item`; rows may come twice.
         columns: What tells sets apart: the user, and what is needed beside.
     """
-    from zealous.study.anonymity.sets import sets_of
-
     names = listed(columns)
     for table in ("held_items", *TABLES):
         engine.drop(table)
@@ -51,8 +50,6 @@ def numbered(engine: Engine, steps: Sequence[Step], columns: Sequence[str]) -> S
 
 def give_back(engine: Engine, name: str, **columns: Ints) -> None:
     """Let columns of numbers be selected from under a name."""
-    import pyarrow as pa
-
     engine.put(name, pa.table(columns))
 
 
@@ -63,8 +60,6 @@ def forget(engine: Engine) -> None:
 
 
 def _fetched(engine: Engine, sql: str, columns: int) -> list[Ints]:
-    import numpy as np
-
     parts: list[list[Any]] = [[np.zeros(0, np.int64)] for _ in range(columns)]
     for batch in engine.batches([Step("fetched", sql)]):
         for part, column in zip(parts, batch.columns, strict=True):

@@ -13,6 +13,9 @@ from pathlib import Path
 from typing import ClassVar
 from urllib.parse import unquote_plus
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
 from zealous.errors import UsageError, ZealousError, reason
@@ -203,9 +206,6 @@ def _unaccented(word: str) -> str:
 
 def _write_scrubbed(source: Source, path: Path) -> None:
     """Write (typed, rest, lost) for each different query that does not stay as it is."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     text = pa.string()
     schema = pa.schema([("typed", text), ("rest", text), ("lost", pa.list_(text))])
     asked = Step("asked", f"select distinct query from entries where {has_word('query')}")

@@ -7,19 +7,21 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
+
 from zealous.engines.sql import Step
 from zealous.errors import UsageError
 from zealous.items import asked, has_word
 from zealous.logs.source import Source, count_users
 from zealous.privacy.guarantee import exact
+from zealous.study.anonymity.groups import group
 from zealous.study.anonymity.method import AmongK, Changed, Say, Shows, new_id, new_secret
 from zealous.study.anonymity.numbered import forget, give_back, numbered
+from zealous.study.anonymity.sets import Held, Ints, Sets, held, joined, nth, repeated
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
-    from zealous.study.anonymity.sets import Held, Ints, Sets
 
 _FINEST = 10**9  # a finer tolerance times the length of a history would not fit in 64 bits
 
@@ -74,10 +76,6 @@ class SimilarHistories(AmongK):
 
     def apply(self, source: Source, say: Say = lambda _: None) -> list[Changed]:
         """Store (user, id, query), one row for each different query of a user."""
-        import numpy as np
-
-        from zealous.study.anonymity.groups import group
-
         engine = source.engine
         each = f"select user, {asked(False)} as item from entries where {has_word('query')}"
         rows = (
@@ -109,10 +107,6 @@ def histories(sets: Sets, groups: Ints, tolerance: Fraction) -> tuple[Ints, Ints
     query thus takes less of the tolerance than to leave one out: as many as possible are kept, then
     as many as possible left out, and no other choice takes fewer edits.
     """
-    import numpy as np
-
-    from zealous.study.anonymity.sets import held
-
     found = held(sets, groups)
     sizes = np.bincount(found.group[found.majority], minlength=int(groups.max(initial=0)) + 1)
     size = np.where(groups >= 0, sizes[groups], 0)
@@ -150,10 +144,6 @@ def _missing(users: Ints, queries: Ints, found: Held, groups: Ints) -> tuple[Int
         found: The queries of each group.
         groups: The group of each user.
     """
-    import numpy as np
-
-    from zealous.study.anonymity.sets import joined, repeated
-
     shared = found.majority
     sizes = np.bincount(found.group[shared], minlength=int(groups.max(initial=0)) + 1)
     lengths = np.where(groups >= 0, sizes[groups], 0)
@@ -167,10 +157,6 @@ def _first_of(
     users: Ints, queries: Ints, first: Ints, then: Ints, most: Ints
 ) -> npt.NDArray[np.bool_]:
     """Mark the first few queries of each user: by two figures, then as their texts are ordered."""
-    import numpy as np
-
-    from zealous.study.anonymity.sets import nth
-
     order = np.lexsort((queries, then[queries], first, users))
     marked = np.zeros(len(users), np.bool_)
     marked[order] = nth(users[order]) < most[users[order]]

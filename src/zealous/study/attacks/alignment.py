@@ -20,7 +20,8 @@ from zealous.engines.sql import Step
 from zealous.errors import UsageError
 from zealous.items import has_word, words
 from zealous.logs.log import Columns, Log, read_log
-from zealous.logs.source import Source, open_log
+from zealous.logs.open_log import open_log
+from zealous.logs.source import Source
 from zealous.study.anonymity.bundle import Bundle
 from zealous.study.attacks.rate import Rate
 from zealous.synthetic.chance import Ints

@@ -14,7 +14,8 @@ from zealous.errors import UsageError
 from zealous.files.scratch import working_directory
 from zealous.items import keywords, queries, query_pairs
 from zealous.logs.log import Log
-from zealous.logs.source import count_users, open_log
+from zealous.logs.open_log import open_log
+from zealous.logs.source import count_users
 from zealous.privacy.calibrate import calibrate
 from zealous.privacy.guarantee import Number, ProbabilisticDP, whole
 from zealous.release.publish import publish

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step, literal
 from zealous.items import has_word, words
 from zealous.logs.log import Log, read_log
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 from zealous.privacy.guarantee import SESSION_GAP
 from zealous.study.anonymity.sessions import sessions
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from zealous.synthetic.chance import mix
 
 _COIN = 1  # sets the coins apart from whatever else is made of the seed
 
@@ -64,11 +66,6 @@ def choose(
         heads: so whoever learns nothing is right in just half of the cases, and not in more by
         luck. No rows where there is nothing to guess.
     """
-    import numpy as np
-    import pyarrow as pa
-
-    from zealous.synthetic.chance import mix
-
     schema = pa.schema(
         [
             ("number", pa.int64()),
@@ -165,8 +162,6 @@ def play(
         path: The file to write: it holds the log's data, so put it where nobody else can look.
         engine: Where to run; an embedded DuckDB where not given.
     """
-    import pyarrow.parquet as pq
-
     with engine or DuckDB() as running:
         source = open_log(log, running)
         running.put("guesses", guesses)
@@ -179,8 +174,6 @@ def play(
 
 def _played(plants: Plants) -> list[Step]:
     """From `entries` and `guesses` to (user, time, query)."""
-    import secrets
-
     account = f"{literal(secrets.token_hex(16))} || account::varchar"  # nobody else's id
     moment = f"(number + 1) * interval {plants.gap + 1} minute"
     return [

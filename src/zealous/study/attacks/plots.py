@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from zealous.engines.sql import literal
 from zealous.errors import UsageError
@@ -13,9 +16,7 @@ from zealous.release.bundle import Table
 from zealous.study.anonymity import AmongK, Bundle, Method
 from zealous.study.anonymity.method import BySession
 from zealous.study.attacks.planted import Plants
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from zealous.synthetic.chance import below
 
 Knowing = Literal["all", "guess"]
 Seen = Callable[[Bundle, list[str]], list[int]]
@@ -205,15 +206,11 @@ def _tokens_learned(seed: int) -> Plot:
 
 
 def _sign(seed: int) -> list[int]:
-    from zealous.synthetic.chance import below
-
     return [int(bit) for bit in below(2, seed, _TURN, range(_LONG))]
 
 
 def _tokens(log: pa.Table, sign: list[int]) -> list[str]:
     """The tokens of the guesses, in their order: what the account with the sign asked after it."""
-    import pyarrow.compute as pc
-
     long = log.filter(pc.equal(pc.count_substring(log["query"], " "), _LONG - 1))
     account = next(
         row["id"] for row in long.select(["id", "query"]).to_pylist() if _has(row["query"], sign)
@@ -240,9 +237,6 @@ def _in(kind: str) -> Seen:
 
 def counts(table: Table, guesses: list[str]) -> list[int]:
     """How often each guess is shown in a histogram whose items have one column."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     item = table.arrow.column_names[0]
     shown = table.arrow.filter(pc.is_in(table.arrow[item], pa.array(guesses, pa.string())))
     found = dict(zip(shown[item].to_pylist(), shown["count"].to_pylist(), strict=True))

@@ -13,7 +13,7 @@ from zealous.engines.sql import Step
 from zealous.errors import UsageError
 from zealous.items import asked, has_word, words
 from zealous.logs.log import Log
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 from zealous.release.bundle import Table
 from zealous.study.attacks.rate import Rate
 from zealous.synthetic.chance import mix

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
 from zealous.errors import LogError, UsageError
 from zealous.items import has_word
 from zealous.logs.log import Log, read_log
-from zealous.logs.source import open_log
+from zealous.logs.open_log import open_log
 
 
 def stage(log: Log, path: Path, engine: DuckDB | None = None) -> Log:
@@ -23,9 +26,6 @@ def stage(log: Log, path: Path, engine: DuckDB | None = None) -> Log:
         path: The file to write: it holds the log's data, so put it where nobody else can look.
         engine: Where to run; an embedded DuckDB where not given.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     for role in ("query", "time"):
         if role not in log.columns.given():
             raise UsageError(f"the attacks need a column with the {role}: say --{role} COLUMN")
@@ -53,8 +53,6 @@ def halves(log: Log, folder: Path, engine: DuckDB | None = None) -> tuple[Log, L
         folder: Where to write the two files.
         engine: Where to run; an embedded DuckDB where not given.
     """
-    import pyarrow.parquet as pq
-
     schema = pq.read_schema(log.paths[0])
     parts = []
     with engine or DuckDB() as running:

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 INTERNAL = "internal: true figures of a log, and noise that can be repeated. Not for publication."
 
@@ -98,8 +99,6 @@ class Results:
 
     def axis(self, name: str, method: str | None = None) -> list[float]:
         """All values of epsilon, k, m or draw that were tried, ascending."""
-        import pyarrow.compute as pc
-
         table = self.table
         if method is not None:
             table = table.filter(pc.field("method") == method)

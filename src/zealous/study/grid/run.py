@@ -17,7 +17,8 @@ from zealous.errors import LogError, UsageError
 from zealous.items import Kind, possible
 from zealous.items import named as kind_named
 from zealous.logs.log import Log
-from zealous.logs.source import count_users, open_log
+from zealous.logs.open_log import open_log
+from zealous.logs.source import count_users
 from zealous.mechanisms import Mechanism
 from zealous.privacy.guarantee import Unit
 from zealous.privacy.period import Period

@@ -10,6 +10,7 @@ from typing import Any
 
 from zealous.errors import UsageError, reason
 from zealous.privacy.guarantee import ProbabilisticDP, whole
+from zealous.study.anonymity import METHODS, named
 
 KINDS = ("keywords", "queries", "clicks", "query-pairs", "phrase-pairs")
 _NUMBERS = ("delta", "epsilon", "epsilons")
@@ -83,8 +84,6 @@ def _check_value(name: str, value: object) -> None:
 
 
 def _check(study: Study) -> None:
-    from zealous.study.anonymity import METHODS, named
-
     for name in ("draws", "substituted", "memory_for_lists"):
         whole(getattr(study, name), name)
     for name in ("items_per_user", "top", "epsilons"):

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
-if TYPE_CHECKING:
-    from zealous.study.releases.original import Original
-    from zealous.study.releases.released import Released
+from zealous.study.releases.original import Original
+from zealous.study.releases.released import Released
 
 BUILT_IN = (
     *("distinct", "total", "l1", "kl", "missing", "missing-share"),

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 
+from zealous.study.extra import ir_measures
 from zealous.study.measures.measured import Measured
 from zealous.study.measures.substitution import Ranked
 from zealous.study.releases.original import Ints
@@ -87,10 +88,12 @@ def _ranks(truth: Ranked, found: Ranked) -> Ints:
 
 def _means(patterns: Ints, j: int) -> dict[str, float]:
     """The average of each measure over queries with these patterns."""
-    import ir_measures
-    from ir_measures import AP, SetP, SetR, nDCG
-
-    names = {SetP: "precision", SetR: "recall", AP @ j: "average-precision", nDCG @ j: "ndcg"}
+    names = {
+        ir_measures.SetP: "precision",
+        ir_measures.SetR: "recall",
+        ir_measures.AP @ j: "average-precision",
+        ir_measures.nDCG @ j: "ndcg",
+    }
     different, often = np.unique(patterns, axis=0, return_counts=True)
     right, given = _lists(different, j)
     sums = dict.fromkeys(("map-printed", *names.values()), 0.0)

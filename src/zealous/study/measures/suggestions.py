@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from zealous.errors import UsageError
-from zealous.logs.source import BLANKS
+from zealous.logs.values import BLANKS
 from zealous.release.bundle import Release, read_release
 from zealous.study.anonymity.bundle import ABOUT, Bundle, read_bundle
 from zealous.study.measures.phrases import words

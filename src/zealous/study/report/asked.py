@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from zealous.study.anonymity import METHODS as KNOWN
+from zealous.study.grid.results import Point, Results, Spread
 from zealous.study.report.parts import Axis, Line
 from zealous.study.report.style import LADDER, METHODS, OTHERS, Look
-
-if TYPE_CHECKING:
-    from zealous.study.grid.results import Point, Results, Spread
 
 FOUR = ("keywords", "queries", "clicks", "query-pairs")  # the paper's
 PHRASES = "phrase-pairs"
@@ -235,8 +234,6 @@ class Asked:
         self, label: str, look: Look, measure: str, kind: str, entry: Entry, at: float | None
     ) -> Line:
         """What has the same value everywhere."""
-        from zealous.study.grid.results import Point
-
         spread = self.value(measure, kind, entry, at=at)
         left_out = measure in _OF_ITEMS and not self.published(kind, entry)
         drawn = spread is not None and not left_out and _drawable(*spread)
@@ -252,8 +249,6 @@ class Asked:
 
 def is_own(method: str) -> bool:
     """Whether it is a method of somebody's own."""
-    from zealous.study.anonymity import METHODS as KNOWN
-
     return method not in KNOWN and method not in (ORIGINAL, ZEALOUS)
 
 

@@ -24,7 +24,7 @@ _LINES = {"pseudonym": RED, "scrub": ORANGE, "k-query": BLUE}
 
 
 def attacks_figure(found: Mapping[str, Any]) -> Figure:
-    """Draw the object that `zealous attack --json` prints."""
+    """Draw the object that `zealous study attack --json` prints."""
     rows = found["methods"]
     figure, (active, seen, picked) = panels(1.25, 1.35, 1, width=11, height=3.9)
     _active(active, rows)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from zealous.study.extra import mpl_figure, mpl_lines, mpl_ticker
 from zealous.study.report.parts import Axis, Chart, Line, Panel
 from zealous.study.report.style import GREY
 
@@ -22,13 +23,11 @@ _POWERS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 def figure(chart: Chart, stamp: str) -> Figure:
     """The chart, with its legend and the word that says who may see it."""
-    from matplotlib.figure import Figure
-
     rows, columns = len(chart.rows), _columns(chart)
     width = _WIDEST * share(chart)
     legend = _legend(chart)
     height, grid_space = _room(chart, rows, columns, width, legend)
-    found = Figure(figsize=(width, height), facecolor="white")
+    found = mpl_figure.Figure(figsize=(width, height), facecolor="white")
     grid = found.subplots(rows, columns, squeeze=False, sharey=chart.share, gridspec_kw=grid_space)
     for number, row in enumerate(chart.rows):
         wanted = chart.y[number] if number < len(chart.y) else "auto"
@@ -136,9 +135,7 @@ def _legend(chart: Chart) -> dict[str, Any]:
 
 
 def _handle(line: Line) -> Any:
-    from matplotlib.lines import Line2D
-
-    return Line2D([], [], **_stroke(line))
+    return mpl_lines.Line2D([], [], **_stroke(line))
 
 
 def _stroke(line: Line) -> dict[str, Any]:
@@ -196,11 +193,9 @@ def _from_zero(axes: Axes, lines: Sequence[Line], scale: str) -> None:
 
 def _few_decades(axes: Axes) -> None:
     """A log axis on which powers of ten alone would be too few."""
-    from matplotlib.ticker import LogLocator
-
     low, high = axes.get_ylim()
     if axes.get_yscale() == "log" and high < 100 * low:
-        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.yaxis.set_major_locator(mpl_ticker.LogLocator(subs=(1, 2, 5)))
 
 
 def _x_scale(axes: Axes, panel: Panel) -> None:

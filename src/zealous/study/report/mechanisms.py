@@ -7,15 +7,14 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import cycle
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from zealous.study.grid.results import Point
+from zealous.study.mechanism_comparison import Row
 from zealous.study.report.asked import EPSILON
 from zealous.study.report.draw import figure
 from zealous.study.report.parts import Chart, Line, Panel
 from zealous.study.report.style import BLACK, METHODS, OTHERS, svg_and_png
-
-if TYPE_CHECKING:
-    from zealous.study.mechanism_comparison import Row
 
 NAME = "internal-mechanisms"
 _STAMP = "internal: not for publication"
@@ -83,8 +82,6 @@ def released(rows: Sequence[Row]) -> Chart:
 
 
 def _line(name: str, look: Any, rows: Sequence[Row]) -> Line:
-    from zealous.study.grid.results import Point
-
     points = []
     for row in rows:
         items = row.figures["items"] if row.figures and row.mechanism == name else None

@@ -7,14 +7,13 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from jinja2 import Environment, StrictUndefined, Template
+from markupsafe import Markup, escape
+
+from zealous.study.claims.claim import NOT_MEASURED, Finding
 from zealous.study.report.parts import Cell, Sheet, as_spread
-
-if TYPE_CHECKING:
-    from jinja2 import Template
-
-    from zealous.study.claims.claim import Finding
 
 _ASIDE = re.compile(r"\s*\([A-Z](?:[^()]|\([^()]*\))*\.\)$")
 # A claim is also without a case where its figures are there and too small to judge.
@@ -62,8 +61,6 @@ class Checked(NamedTuple):
 
 def told_of(finding: Finding) -> Checked:
     """A finding in print."""
-    from zealous.study.claims.claim import NOT_MEASURED
-
     measured = finding.measured
     if finding.holds is None and measured == NOT_MEASURED:
         measured = _NO_CASE
@@ -76,8 +73,6 @@ def told_of(finding: Finding) -> Checked:
 @cache
 def template() -> Template:
     """The page, compiled once."""
-    from jinja2 import Environment, StrictUndefined
-
     text = files("zealous.study.report").joinpath("study.html.j2").read_text(encoding="utf-8")
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
@@ -127,8 +122,6 @@ def number(value: Any) -> str:
 
 def inline(svg: str, name: str, title: str) -> str:
     """An SVG within a page: no two pictures may share an id, and none needs a name space there."""
-    from markupsafe import Markup, escape
-
     body = svg[svg.index("<svg") :]
     body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
     body = re.sub(r"<style type=\"text/css\">.*?</style>", "", body, flags=re.DOTALL)

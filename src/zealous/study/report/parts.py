@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
+import pyarrow as pa
+
+from zealous.study.grid.results import Point, Spread
 from zealous.study.report.style import Look
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from zealous.study.grid.results import Point, Spread
 
 Scale = Literal["linear", "log", "symlog", "auto"]
 
@@ -78,8 +76,6 @@ class Chart:
 
     def table(self) -> pa.Table:
         """The figures behind it."""
-        import pyarrow as pa
-
         rows = [
             (panel.title, panel.y, line.label, panel.x.label, None if line.across else x, *spread)
             for row in self.rows
@@ -123,8 +119,6 @@ class Sheet:
 
     def table(self) -> pa.Table:
         """The same, with a spread in three columns."""
-        import pyarrow as pa
-
         found: dict[str, pa.Array] = {}
         for heading, cells in _columns(self):
             while heading in found:
@@ -148,8 +142,6 @@ def _columns(sheet: Sheet) -> Iterator[tuple[str, list[Cell]]]:
 
 def as_spread(cell: Cell) -> Spread | None:
     """The cell, if it is a figure over several draws."""
-    from zealous.study.grid.results import Spread
-
     return cell if isinstance(cell, Spread) else None
 
 

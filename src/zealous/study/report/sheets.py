@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from zealous.release.text.statement import factor
+from zealous.study.anonymity import METHODS
 from zealous.study.report.asked import ORIGINAL, PHRASES, ZEALOUS, Asked, Entry, words
 from zealous.study.report.parts import Cell, Sheet
 from zealous.study.theory.tables import Table
@@ -73,8 +74,6 @@ def promise(
     own: Mapping[str, str] | None = None,
 ) -> str:
     """What a method promises, in words; `own` is what somebody says of their own methods."""
-    from zealous.study.anonymity import METHODS
-
     if entry.method == ORIGINAL:
         return "nothing: the log as it is"
     if entry.method == ZEALOUS and entry.epsilon is not None:

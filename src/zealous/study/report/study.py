@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from zealous.files.csv_cells import write_rows
+from zealous.study.claims.findings import Finding
+from zealous.study.grid.results import Results
 from zealous.study.report.asked import Asked
+from zealous.study.report.draw import figure, share
+from zealous.study.report.page import Drawn, Grid, grid, inline, page, told_of
 from zealous.study.report.parts import Chart, Section, Sheet
+from zealous.study.report.sections import INVENTED, Told, left_out, sections
+from zealous.study.report.sheets import hurry, promise
+from zealous.study.report.style import svg_and_png
+from zealous.study.theory.tables import Table
 from zealous.version import VERSION
-
-if TYPE_CHECKING:
-    from zealous.study.claims.findings import Finding
-    from zealous.study.grid.results import Results
-    from zealous.study.report.page import Drawn, Grid
-    from zealous.study.theory.tables import Table
 
 _STAMP = "internal: not for publication"
 
@@ -73,10 +76,6 @@ def write_report(
     Returns:
         The page.
     """
-    from zealous.study.report.page import page, told_of
-    from zealous.study.report.sections import INVENTED, Told, left_out, sections
-    from zealous.study.report.sheets import hurry, promise
-
     asked = Asked(results=results, study=context.study)
     told = Told(
         asked=asked,
@@ -119,17 +118,11 @@ def _section(folder: Path, section: Section) -> dict[str, Any]:
 
 
 def _table(folder: Path, sheet: Sheet) -> Grid:
-    from zealous.study.report.page import grid
-
     _csv(folder, sheet)
     return grid(sheet)
 
 
 def _chart(folder: Path, chart: Chart) -> Drawn:
-    from zealous.study.report.draw import figure, share
-    from zealous.study.report.page import Drawn, inline
-    from zealous.study.report.style import svg_and_png
-
     text, pixels = svg_and_png(lambda: figure(chart, _STAMP))
     base = folder / "figures" / chart.name
     base.with_suffix(".svg").write_text(text, encoding="utf-8")
@@ -139,8 +132,6 @@ def _chart(folder: Path, chart: Chart) -> Drawn:
 
 
 def _csv(folder: Path, part: Chart | Sheet) -> None:
-    from zealous.files.csv_cells import write_rows
-
     path = folder / "figures" / f"{part.name}.csv"
     with path.open("w", encoding="utf-8", newline="") as file:
         write_rows(part.table(), file)

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from zealous.study.extra import backend_agg, backend_svg, mpl, mpl_figure
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -101,9 +103,7 @@ LADDER = tuple(
 
 def panels(*ratios: float, height: float = 3.1, width: float = 8.4) -> tuple[Figure, list[Axes]]:
     """A figure with panels side by side, of these relative widths."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height), layout="constrained")
+    figure = mpl_figure.Figure(figsize=(width, height), layout="constrained")
     axes = figure.subplots(1, len(ratios), width_ratios=ratios, squeeze=False)
     return figure, list(axes[0])
 
@@ -118,8 +118,6 @@ def svg(draw: Callable[[], Figure]) -> str:
 
 def svg_and_png(draw: Callable[[], Figure]) -> tuple[str, bytes]:
     """A picture of a study, once for the page and once for slides."""
-    from matplotlib.backends import backend_agg, backend_svg
-
     text, pixels = io.StringIO(), io.BytesIO()
     as_svg: Any = backend_svg.FigureCanvasSVG
     as_png: Any = backend_agg.FigureCanvasAgg
@@ -136,8 +134,6 @@ def svg_and_png(draw: Callable[[], Figure]) -> tuple[str, bytes]:
 @contextmanager
 def _styled(style: Any) -> Iterator[None]:
     """Our style and nothing else: a matplotlibrc in the working directory changes no picture."""
-    import matplotlib as mpl
-
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(style)

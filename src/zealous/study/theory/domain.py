@@ -14,14 +14,14 @@ from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
-from typing import TYPE_CHECKING, TypeVar, get_args
+from typing import TypeVar, get_args
+
+import numpy as np
 
 from zealous.errors import UsageError
+from zealous.noise import DiscreteLaplace, RandomBytes
 from zealous.privacy.calibrate import tail
 from zealous.privacy.guarantee import Neighbors, Number, exact, whole
-
-if TYPE_CHECKING:
-    from zealous.noise import RandomBytes
 
 Item = TypeVar("Item", bound=Hashable)
 _AT_A_TIME = 1 << 20
@@ -66,10 +66,6 @@ class DomainHistogram:
             domain: Everything that could be shown, public. About a second for a million elements.
             random_bytes: Where randomness comes from. Anything but the default is for tests.
         """
-        import numpy as np
-
-        from zealous.noise import DiscreteLaplace
-
         noise = DiscreteLaplace(scale=self.scale)
         # Listed twice, an element would show its count under two noises: twice the epsilon.
         elements = iter(dict.fromkeys(domain))

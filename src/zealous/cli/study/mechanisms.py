@@ -1,11 +1,11 @@
-"""zealous mechanisms: what each mechanism publishes of a log, in one table."""
+"""zealous study mechanisms: what each mechanism publishes of a log, in one table."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -14,14 +14,15 @@ from zealous.cli.one_machine import ONE_MACHINE
 from zealous.cli.options import ENGINE, ITEMS, JSON, LOG, engine_from, kinds_from, log_from, options
 from zealous.errors import UsageError
 from zealous.files.folder import check_new, new_folder
+from zealous.items import Kind
 from zealous.privacy.guarantee import Neighbors, exact, shown
+from zealous.study.extra import check_installed
+from zealous.study.grid.results import Spread
+from zealous.study.grid.workspace import check_apart, mark
+from zealous.study.mechanism_comparison import FIGURES, Compared, Row, compare_mechanisms
+from zealous.study.report.mechanisms import write_mechanisms
 from zealous.study.report.style import percent
 from zealous.version import VERSION
-
-if TYPE_CHECKING:
-    from zealous.items import Kind
-    from zealous.study.grid.results import Spread
-    from zealous.study.mechanism_comparison import Compared, Row
 
 _HELP = """Compare what each mechanism publishes of a log, at equal epsilon and delta.
 
@@ -38,10 +39,10 @@ Nothing is published, so no ledger is charged.
 
 \b
 Examples:
-  zealous mechanisms log.parquet --items queries --items-per-user 5
-  zealous mechanisms log.parquet --items queries --items-per-user 5 --epsilon 1 --draws 3 \\
+  zealous study mechanisms log.parquet --items queries --items-per-user 5
+  zealous study mechanisms log.parquet --items queries --items-per-user 5 --epsilon 1 --draws 3 \\
       --neighbors add-remove --prior last-year -o mechanisms
-  zealous mechanisms shop.csv.gz --user CustomerID --items columns:StockCode \\
+  zealous study mechanisms shop.csv.gz --user CustomerID --items columns:StockCode \\
       --items-per-user 20 --domain catalogue.csv --json
 """
 NOTES = (
@@ -109,10 +110,8 @@ _HEADINGS = ("mechanism", "items", "of all counts", "count error", "of it noise"
 @JSON
 def mechanisms(items: str, output: Path | None, as_json: bool, **given: Any) -> None:
     """Compare what each mechanism publishes of a log, at equal epsilon and delta."""
-    from zealous.study.grid.workspace import check_apart
-    from zealous.study.mechanism_comparison import compare_mechanisms
-
     if output is not None:
+        check_installed()
         check_apart(output)
         check_new(output)
     kind = _kind(items, given)
@@ -187,8 +186,6 @@ def as_object(kind: Kind, found: Compared) -> dict[str, Any]:
 
 
 def _row(row: Row) -> dict[str, Any]:
-    from zealous.study.mechanism_comparison import FIGURES
-
     figures: Mapping[str, Spread | None] = row.figures or {}
     spreads = {name: figures.get(name) for name in FIGURES}
     return {
@@ -210,9 +207,6 @@ def _numbers(spread: Spread | None) -> dict[str, float | None]:
 
 
 def _write(output: Path, about: Mapping[str, Any], rows: Sequence[Row]) -> None:
-    from zealous.study.grid.workspace import mark
-    from zealous.study.report.mechanisms import write_mechanisms
-
     with new_folder(output, "comparison", mode=0o700) as folder:
         mark(folder, {"mechanisms": about["kind"], "software": VERSION})
         write_mechanisms(folder, about, rows)

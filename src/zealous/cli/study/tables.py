@@ -1,4 +1,4 @@
-"""zealous tables: the paper's analytic tables, as printed and as this program does it."""
+"""zealous study tables: the paper's analytic tables, as printed and as this program does it."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ own to see the same tables for them.
 
 \b
 Examples:
-  zealous tables
-  zealous tables --users 2000000 --items-per-user 3 --epsilon 2 --delta 1e-4
-  zealous tables --json
+  zealous study tables
+  zealous study tables --users 2000000 --items-per-user 3 --epsilon 2 --delta 1e-4
+  zealous study tables --json
 """
 
 

@@ -1,4 +1,4 @@
-"""zealous suggest: what to ask instead, learned from a release alone."""
+"""zealous study suggest: what to ask instead, learned from a release alone."""
 
 from __future__ import annotations
 
@@ -8,18 +8,19 @@ import click
 
 from zealous.cli import show
 from zealous.cli.options import JSON
+from zealous.study.measures.suggestions import suggest as run
 
 _HELP = """Suggest what to ask instead of a query, learned from a release alone.
 
 The release must hold query-pairs or phrase-pairs; where it holds queries too, they tell which words
 belong together. A change that many people made gets a high score (a log-likelihood ratio): the
-whole query, or one phrase of it. The output of `zealous anonymize` may be given as well. No log is
-read, and no budget charged.
+whole query, or one phrase of it. The output of `zealous study anonymize` may be given as well. No
+log is read, and no budget charged.
 
 \b
 Examples:
-  zealous suggest release "cheap flights rome"
-  zealous suggest release weather "hotels paris" -n 3 --json
+  zealous study suggest release "cheap flights rome"
+  zealous study suggest release weather "hotels paris" -n 3 --json
 """
 
 
@@ -38,8 +39,6 @@ Examples:
 @JSON
 def suggest(release: Path, queries: tuple[str, ...], most: int, as_json: bool) -> None:
     """Suggest what to ask instead of a query."""
-    from zealous.study.measures.suggestions import suggest as run
-
     made = run(release, queries, most)
     answers = list(zip(queries, made.found, strict=True))
     if as_json:

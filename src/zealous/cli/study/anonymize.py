@@ -1,4 +1,4 @@
-"""zealous anonymize: what a log becomes by a method that is not private, for comparison."""
+"""zealous study anonymize: what a log becomes by a method that is not private, for comparison."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _HELP = """Anonymise a log by a method that is NOT differentially private, to co
 Writes a new directory with the log (or histogram) that the method is known for, and how many of its
 ids hold each keyword, query and query pair. What was suppressed is printed for the owner and not
 written. To hand data to anyone use `zealous publish`; what an attacker gets from each of these
-methods `zealous attack` shows.
+methods `zealous study attack` shows.
 
 \b
   pseudonym          random user ids (AOL)
@@ -35,9 +35,9 @@ methods `zealous attack` shows.
 
 \b
 Examples:
-  zealous anonymize log.parquet --method k-query -k 10 -o k-query
-  zealous anonymize log.parquet --method similar-histories -k 5 --tolerance 0.2 -o histories
-  zealous anonymize user-ct-test-collection-01.txt.gz --format aol --method scrub -o scrubbed
+  zealous study anonymize log.parquet --method k-query -k 10 -o k-query
+  zealous study anonymize log.parquet --method similar-histories -k 5 --tolerance 0.2 -o histories
+  zealous study anonymize user-ct-test-collection-01.txt.gz --format aol --method scrub -o scrubbed
 """
 
 

@@ -1,9 +1,9 @@
-"""zealous evaluate: how much of a log given releases keep."""
+"""zealous study evaluate: how much of a log given releases keep."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -18,22 +18,21 @@ from zealous.cli.options import (
     log_from,
     options,
 )
+from zealous.study.compare import evaluate as run
+from zealous.study.grid.results import Results
 from zealous.study.report.style import percent
-
-if TYPE_CHECKING:
-    from zealous.study.grid.results import Results
 
 _HELP = """Measure how much of a log given releases keep.
 
-RELEASE is a directory of `zealous publish` or `zealous anonymize`, or one with tables in their
-layout, such as queries.csv with the columns query and count. Statistics of every kind, index
+RELEASE is a directory of `zealous publish` or `zealous study anonymize`, or one with tables in
+their layout, such as queries.csv with the columns query and count. Statistics of every kind, index
 caching and query substitution are measured against LOG, which the releases were made from. The
 output compares with the truth: it is internal, and is refused inside a release.
 
 \b
 Examples:
-  zealous evaluate release --against log.parquet -o evaluation
-  zealous evaluate release k-query --against log.parquet --json
+  zealous study evaluate release --against log.parquet -o evaluation
+  zealous study evaluate release k-query --against log.parquet --json
 """
 _TABLE = {
     "distinct": "different items",
@@ -74,8 +73,6 @@ def evaluate(
     **given: Any,
 ) -> None:
     """Measure how much of a log given releases keep."""
-    from zealous.study.compare import evaluate as run
-
     log = log_from(given)
     with show.telling() as say:
         found = run(

@@ -1,18 +1,18 @@
-"""zealous compare: the whole study on a log."""
+"""zealous study compare: the whole study on a log."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from zealous.cli import show
 from zealous.cli.options import DOCUMENTS, ENGINE, JSON, LOG, SPARK, engine_from, log_from, options
-
-if TYPE_CHECKING:
-    from zealous.study.compare import Compared
+from zealous.study.compare import Compared
+from zealous.study.compare import compare as run
+from zealous.study.grid.study import read_study
 
 _HELP = """Compare how useful ZEALOUS and the anonymity methods leave a log.
 
@@ -24,8 +24,8 @@ the same command. The output compares with the truth: it is internal.
 
 \b
 Examples:
-  zealous compare log.parquet -o study
-  zealous compare log.parquet --study study.toml --documents documents.csv -o study
+  zealous study compare log.parquet -o study
+  zealous study compare log.parquet --study study.toml --documents documents.csv -o study
 """
 
 
@@ -45,9 +45,6 @@ def compare(
     output: Path, study_file: Path | None, documents: Path | None, as_json: bool, **given: Any
 ) -> None:
     """Compare how useful ZEALOUS and the anonymity methods leave a log."""
-    from zealous.study.compare import compare as run
-    from zealous.study.grid.study import read_study
-
     study = read_study(study_file) if study_file else None
     log = log_from(given)
     try:

@@ -1,4 +1,4 @@
-"""zealous attack: what an attacker gets from each method, on your log."""
+"""zealous study attack: what an attacker gets from each method, on your log."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from click.core import ParameterSource
@@ -14,15 +14,18 @@ from click.core import ParameterSource
 from zealous.cli import show
 from zealous.cli.one_machine import ONE_MACHINE
 from zealous.cli.options import ENGINE, JSON, SEARCHES, engine_from, log_from, options
+from zealous.engines.duckdb import DuckDB
 from zealous.errors import UsageError
 from zealous.files.folder import check_new, new_folder
 from zealous.files.scratch import working_directory
 from zealous.logs.log import is_synthetic
 from zealous.study.anonymity import METHODS
-from zealous.study.report.style import percent
-
-if TYPE_CHECKING:
-    from zealous.engines.duckdb import DuckDB
+from zealous.study.attacks import Settings, as_object
+from zealous.study.attacks import attack as run
+from zealous.study.extra import check_installed
+from zealous.study.report.attacks import attacks_figure
+from zealous.study.report.style import percent, svg
+from zealous.synthetic import generate
 
 _HELP = """Show what an attacker gets from each anonymity method, and from ZEALOUS, on the same log.
 
@@ -41,9 +44,9 @@ internal, on your own log, and not for publication.
 
 \b
 Examples:
-  zealous attack
-  zealous attack log.parquet -k 10 --epsilon 1 --delta 0.001 -o attacks
-  zealous attack log.parquet --methods k-query,pseudonym --json
+  zealous study attack
+  zealous study attack log.parquet -k 10 --epsilon 1 --delta 0.001 -o attacks
+  zealous study attack log.parquet --methods k-query,pseudonym --json
 """
 
 
@@ -119,14 +122,12 @@ def attack(
     **given: Any,
 ) -> None:
     """Show what an attacker gets from each anonymity method, and from ZEALOUS."""
-    from zealous.study.attacks import Settings, as_object
-    from zealous.study.attacks import attack as run
-
     names = [name.strip() for name in methods.split(",") if name.strip()]
     unknown = [name for name in names if name not in METHODS]
     if unknown or not names:
         raise UsageError(f"--methods takes {', '.join(METHODS)}")
     if output is not None:
+        check_installed()
         check_new(output)
     asked = ("k", "epsilon", "delta", "items_per_user", "victims", "seed")
     settings = Settings(**{name: given[name] for name in asked})
@@ -159,8 +160,6 @@ def attack(
 
 def _synthetic(stack: ExitStack, users: int, seed: int, engine: DuckDB) -> Path:
     """A generated log that is gone when the attacks are done."""
-    from zealous.synthetic import generate
-
     path = stack.enter_context(working_directory(engine.temporary)) / "log.parquet"
     show.note(f"zealous: no LOG given: making a synthetic one of {users:,} users")
     generate(path, users=users, seed=seed)
@@ -168,9 +167,6 @@ def _synthetic(stack: ExitStack, users: int, seed: int, engine: DuckDB) -> Path:
 
 
 def _write(found: Mapping[str, Any], output: Path) -> None:
-    from zealous.study.report.attacks import attacks_figure
-    from zealous.study.report.style import svg
-
     with new_folder(output, "result", mode=0o700) as partial:
         text = json.dumps(found, indent=2, ensure_ascii=False) + "\n"
         (partial / "attacks.json").write_text(text, encoding="utf-8")

@@ -1,0 +1,39 @@
+"""Groups of commands, one a file, each imported when it is used."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+import click
+
+
+class Commands(click.Group):
+    """The commands of a package: NAME is the function of that name in its module NAME.
+
+    `summaries` is what --help says of each, so that it need not be imported for that; a test
+    compares them with the commands' own help.
+    """
+
+    def __init__(self, *, package: str, summaries: Mapping[str, str], **settings: Any) -> None:
+        super().__init__(**settings)
+        self.package = package
+        self.summaries = summaries
+
+    def list_commands(self, _: click.Context) -> list[str]:
+        """All names."""
+        return sorted(self.summaries)
+
+    def get_command(self, _: click.Context, name: str) -> click.Command | None:
+        """Import a command."""
+        if name not in self.summaries:
+            return None
+        command = getattr(import_module(f"{self.package}.{name}"), name)
+        assert isinstance(command, click.Command)  # noqa: S101
+        return command
+
+    def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write their summaries."""
+        with formatter.section("Commands"):
+            formatter.write_dl(sorted(self.summaries.items()))

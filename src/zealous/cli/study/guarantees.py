@@ -1,0 +1,174 @@
+"""zealous study guarantees: what else a plan guarantees, and what given parameters satisfy."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import click
+
+from zealous.cli import show
+from zealous.cli.options import (
+    CHOICE,
+    GOAL,
+    ITEMS,
+    JSON,
+    MECHANISM,
+    TAIL,
+    Given,
+    approved_from,
+    options,
+    whole_number,
+)
+from zealous.cli.plan import plan_object, refuse_other_mechanisms
+from zealous.errors import UsageError
+from zealous.mechanisms import Zealous
+from zealous.planning.plan import Plan, claimed
+from zealous.privacy.accounting.accounts import for_accounts
+from zealous.privacy.accounting.exact import delta_curve
+from zealous.privacy.calibrate import as_float
+from zealous.privacy.calibrate import guarantees as guarantees_of
+from zealous.privacy.guarantee import UNITS, exact, shown
+
+_HELP = """Show what else a plan guarantees, or which guarantees given parameters satisfy.
+
+A plan is asked for by the options of `zealous plan`. No data is read.
+
+\b
+Examples:
+The least delta that is proven at smaller epsilons:
+  zealous study guarantees --users 500000 --items-per-user 2 --epsilon 1 --delta 0.001 --curve
+What holds for a person with several ids of the log:
+  zealous study guarantees --users 500000 --items-per-user 2 --epsilon 1 --delta 0.001 \\
+      --accounts-per-person 2
+Which guarantees do given parameters satisfy?
+  zealous study guarantees --scale 5 --tau 1 --tau-prime 100 --items-per-user 5 --users 500000
+"""
+
+
+@click.command(help=_HELP)
+@click.option("--curve", is_flag=True, help="The least delta that is proven at other epsilons.")
+@click.option(
+    "--accounts-per-person",
+    type=int,
+    metavar="G",
+    help="Say what holds for a person with up to G ids of the log.",
+)
+@click.option("--scale", metavar="L", help="With --tau and --tau-prime: which guarantees hold?")
+@click.option("--tau", type=int, metavar="T", help="The first threshold.")
+@click.option("--tau-prime", type=int, metavar="T", help="The second threshold.")
+@click.option("--items", metavar="KIND,..", help="The kinds of items; one of any kind if left out.")
+@options(GOAL, ITEMS, TAIL, CHOICE, MECHANISM)
+@JSON
+def guarantees(items: str | None, as_json: bool, **given: Any) -> None:
+    """Show what else a plan guarantees, or which guarantees given parameters satisfy."""
+    if given["scale"] is not None or given["tau"] is not None or given["tau_prime"] is not None:
+        _which_hold({**given, "items": items}, as_json)
+        return
+    if not given["curve"] and given["accounts_per_person"] is None:
+        raise UsageError(
+            "say what to show: --curve, --accounts-per-person, or --scale, --tau and --tau-prime"
+        )
+    planned = approved_from(items, given).planned
+    refuse_other_mechanisms(planned, given, ("accounts_per_person", "curve"))
+    person = None
+    if given["accounts_per_person"] is not None:
+        person = Person(planned, given["accounts_per_person"])
+    curve = _curve(planned) if given["curve"] else []
+    if as_json:
+        show.as_json(
+            {
+                **plan_object(planned),
+                **({"person": person.figures()} if person else {}),
+                **({"curve": [_claim_at(*point) for point in curve]} if curve else {}),
+            }
+        )
+        return
+    click.echo(planned)
+    if person:
+        click.echo(f"\n{person.in_words()}")
+    if curve:
+        click.echo()
+        rows = [(shown(epsilon), _delta(delta)) for epsilon, delta in curve]
+        show.table("The least delta proven at each epsilon", ["epsilon", "delta"], rows)
+
+
+class Person:
+    """What a plan promises to a person with several accounts."""
+
+    def __init__(self, planned: Plan, accounts: int) -> None:
+        self.accounts = accounts
+        self.goal = planned.goal
+        self.holds = for_accounts(planned.goal, _thresholds(planned), accounts)
+
+    def figures(self) -> dict[str, Any]:
+        """For programs."""
+        return {
+            "up_to": self.accounts,
+            "unit": self.goal.unit,
+            "guarantee": claimed(self.holds, as_float) if self.holds else None,
+        }
+
+    def in_words(self) -> str:
+        """One paragraph."""
+        whose = f"A person with up to {self.accounts} of the log's ids"
+        if self.goal.unit != "user":
+            whose = f"A user with up to {self.accounts} {self.goal.units()}"
+        if self.holds is None:
+            return (
+                f"{whose}: no guarantee is proven. Together they could hold up an item that the "
+                "thresholds take for one of several people."
+            )
+        return (
+            f"{whose}: epsilon = {shown(self.holds.epsilon)}, delta = {shown(self.holds.delta)}. "
+            f"{self.holds.in_words()} (--users bounds the {self.goal.units()} of all people.)"
+        )
+
+
+def _thresholds(planned: Plan) -> list[Zealous]:
+    return [part.mechanism for part in planned.parts if isinstance(part.mechanism, Zealous)]
+
+
+def _curve(planned: Plan) -> list[tuple[Fraction, Fraction]]:
+    """From a tenth of the whole loss to all of it."""
+    tenths = [planned.goal.epsilon * tenth / 10 for tenth in range(1, 11)]
+    return delta_curve(planned.goal, _thresholds(planned), tenths)
+
+
+def _claim_at(epsilon: Fraction, delta: Fraction) -> dict[str, float | None]:
+    return {"epsilon": as_float(epsilon), "delta": as_float(delta) if delta < 1 else None}
+
+
+def _delta(delta: Fraction) -> str:
+    return shown(delta) if delta < 1 else "nothing is proven"
+
+
+def _which_hold(given: Given, as_json: bool) -> None:
+    if None in (given["scale"], given["tau"], given["tau_prime"]):
+        raise UsageError("--scale, --tau and --tau-prime go together")
+    for name in ("epsilon", "delta", "items", "curve", "accounts_per_person", "mechanism",
+                 "domain", "prior", "results", "tail"):  # fmt: skip
+        if given[name]:
+            option = "--" + name.replace("_", "-")
+            raise UsageError(f"--scale, --tau and --tau-prime do not go with {option}")
+    hold = guarantees_of(
+        scale=exact(given["scale"], "--scale"),
+        tau=given["tau"],
+        tau_prime=given["tau_prime"],
+        items_per_user=whole_number(given["items_per_user"], "--items-per-user"),
+        users=given["users"],
+        unit=given["unit"],
+    )
+    if as_json:
+        show.as_json({"guarantees": [claimed(goal, as_float) for goal in hold]})
+        return
+    rows = [(goal.title, goal.neighbors, shown(goal.epsilon), shown(goal.delta)) for goal in hold]
+    show.table(
+        f"What these parameters satisfy, for {UNITS[given['unit']]}",
+        ["guarantee", "neighbors", "epsilon", "delta"],
+        rows,
+    )
+    if given["users"] is None:
+        show.note("The probabilistic guarantee needs --users.")
+    if not hold:
+        show.note("Nothing: delta would be 1.")

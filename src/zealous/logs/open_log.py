@@ -1,0 +1,148 @@
+"""From a log to its entries on an engine: columns found, roles read, limits kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from zealous.engines.duckdb import DuckDB
+from zealous.engines.engine import Engine
+from zealous.engines.sql import Step, identifier, listed, literal
+from zealous.errors import LogError, UsageError, ZealousError
+from zealous.files.lines import Layout, Skipped, records
+from zealous.libraries import pa
+from zealous.logs.entry_limits import limit_entries
+from zealous.logs.log import Cleaning, Log
+from zealous.logs.sessions import unit_steps
+from zealous.logs.source import Source, column
+from zealous.logs.times import is_pattern
+from zealous.logs.values import (
+    FLOATS,
+    READ_ROLE,
+    WHOLE,
+    comparable_id,
+    excluded_ids,
+    is_present,
+    text_value,
+    user_id,
+)
+from zealous.privacy.guarantee import Unit
+from zealous.privacy.period import Period
+
+
+def open_log(
+    log: Log,
+    engine: Engine,
+    extra: Iterable[str] = (),
+    *,
+    unit: Unit = "user",
+    period: Period | None = None,
+    key: int = 0,
+) -> Source:
+    """Make a log's entries available on an engine.
+
+    Args:
+        log: The log.
+        engine: Where to work.
+        extra: Columns that play no role but are items or part of items.
+        unit: Whose data is protected as a whole: the `user` of the entries.
+        period: Only entries of these days, where the log has times.
+        key: The public key, by which some entries are chosen of whoever has too many.
+    """
+    if log.engine is not None and isinstance(engine, DuckDB):
+        raise UsageError(
+            "this does more than count, and does not run on Spark: give it a log on this machine"
+        )
+    extra = tuple(dict.fromkeys(extra))
+    _check_extra(log, extra)
+    _check_time_format(log, engine)
+    wanted = tuple(dict.fromkeys([*log.columns.given().values(), *extra]))
+    if len({name.lower() for name in wanted}) < len(wanted):
+        raise UsageError("two of the columns to use differ only in case: rename one of them")
+    lists = [each for each in (log.columns.url, log.columns.keywords) if each]
+    types, skipped, sizes = engine.open(
+        "source", log.paths, log.layout, wanted, lists, log.cleaning.limits
+    )
+    if log.cleaning.exclude_users is not None:
+        _open_excluded(log.cleaning.exclude_users, engine)
+        _check_excluded(engine, types[log.columns.user or ""])
+    roles = log.columns.given()
+    everybody = replace(log, cleaning=Cleaning(limits=log.cleaning.limits))
+    bytes_of = sizes.columns if sizes else {}
+    source = Source(
+        engine=engine,
+        entries=(*_entries(log, types, extra), *unit_steps(log, unit, period)),
+        everyone=(*_entries(everybody, types, extra), *unit_steps(everybody, unit, period)),
+        rows=sizes.rows if sizes else 0,
+        text={each: bytes_of.get(roles.get(each, each), 0) for each in (*roles, *extra)},
+        roles=frozenset(roles),
+        lists=frozenset(role for role, name in roles.items() if types[name].startswith("list<")),
+        skipped=skipped,
+    )
+    most = log.cleaning.limits.entries
+    if sizes is not None and sizes.rows <= most:
+        return source
+    return limit_entries(source, most, [*roles, *(f"column:{name}" for name in extra)], key)
+
+
+def _check_extra(log: Log, extra: Iterable[str]) -> None:
+    present = log.names()
+    for name in extra:
+        if present is not None and name not in present:
+            raise UsageError(f"the log has no column {name!r}: `zealous inspect` lists its columns")
+
+
+def _check_time_format(log: Log, engine: Engine) -> None:
+    if not is_pattern(log.time_format):
+        return
+    try:
+        engine.rows([Step("tried", f"select try_strptime('', {literal(log.time_format or '')})")])
+    except UsageError:
+        raise
+    except ZealousError:
+        raise UsageError(
+            "time_format must be epoch, epoch-ms or a pattern such as %d/%m/%Y %H:%M"
+        ) from None
+
+
+def _open_excluded(path: Path, engine: Engine) -> None:
+    """Make the ids to leave out available: every one of them, or none is published."""
+    layout = Layout(delimiter="\x1f", names=("id",))
+    skipped = Skipped()
+    ids = list(records(path, layout, ["id"], [], skipped))
+    if skipped.total():
+        raise LogError(
+            f"{path.name} holds ids that cannot be read, whose users would not be left out: make "
+            "it a UTF-8 text with one id a line"
+        )
+    engine.put("excluded", pa.Table.from_batches(ids, pa.schema([("id", pa.string())])))
+
+
+def _entries(log: Log, types: dict[str, str], extra: tuple[str, ...]) -> tuple[Step, ...]:
+    user = identifier(log.columns.user or "")
+    kind = types[log.columns.user or ""]
+    columns = [f"{user_id(user, kind)} as user"]
+    for role, name in log.columns.given().items():
+        if role != "user":
+            columns.append(f"{READ_ROLE[role](identifier(name), types[name], log)} as {role}")
+    columns += [
+        f"{text_value(identifier(name), types[name], log)} as {column(name)}" for name in extra
+    ]
+    where = [is_present(user, kind)]
+    if kind not in (*WHOLE, *FLOATS):
+        where.append(f"strlen({user}::varchar) <= {log.cleaning.limits.text}")
+    if log.cleaning.exclude_users is not None:
+        where.append(f"{comparable_id(user, kind)} not in ({excluded_ids(kind)})")
+    # (user, query, time, url, ..., "column:X"): one row an entry whose user is known
+    return (Step("known", f"select {listed(columns)} from source where {' and '.join(where)}"),)
+
+
+def _check_excluded(engine: Engine, kind: str) -> None:
+    """A listed id that could belong to nobody is a mistake that would leave somebody in."""
+    sql = f"select count(*) from ({excluded_ids(kind)}) ids(id) where id is null"
+    if engine.rows([Step("unknown", sql)])[0][0]:
+        raise LogError(
+            "--exclude-users lists ids that are not numbers, while the log's are: their users "
+            "would not be left out"
+        )

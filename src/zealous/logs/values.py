@@ -1,0 +1,191 @@
+"""SQL that reads a column: ids, texts, lists and times, whatever type a file gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from zealous.engines.sql import literal
+from zealous.errors import UsageError
+from zealous.logs.log import Log
+from zealous.logs.times import NUMBER, moment
+
+WHOLE = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+FLOATS = ("halffloat", "float", "double")
+_REAL = (*FLOATS, "decimal")
+_TEXT = ("string", "large_string", "string_view")
+BLANKS = r"[\p{Z}\p{Cc}]+"
+_MOMENTS = ("timestamp", "date")
+_NESTED = ("list<", "struct<", "map<", "binary", "large_binary", "fixed_size_binary")
+
+
+def excluded_ids(kind: str) -> str:
+    """SQL: the listed ids, in every way in which a program may have written such an id."""
+    bare = f"trim(regexp_replace(id, '^{BLANKS}|{BLANKS}$', '', 'g'), '\"')"
+    if kind in WHOLE:
+        return f"select try_cast(regexp_replace({bare}, '[.]0*$', '') as hugeint) from excluded"
+    if kind.startswith(_REAL):  # engines read numbers such as 1d and 1_000 too
+        number = f"case when regexp_full_match({bare}, {literal(NUMBER)}) then {bare} end"
+        return f"select try_cast({number} as {_number(kind)}) from excluded"
+    return (
+        f"select {_id_of_text('id')} from excluded union select {_id_of_text(bare)} from excluded"
+    )
+
+
+def comparable_id(user: str, kind: str) -> str:
+    """SQL: a user's id as it is compared with the listed ones."""
+    if kind in WHOLE:
+        return f"{user}::hugeint"
+    if kind.startswith(_REAL):
+        return f"{user}::{_number(kind)}"
+    return _id_of_text(f"{user}::varchar")
+
+
+def _number(kind: str) -> str:
+    """The type in which a listed number and a user's id are the same: that of the ids."""
+    if kind.startswith("decimal"):
+        return f"decimal(38, {kind.rpartition(',')[2].strip(' )')})"
+    return "double" if kind == "double" else "float"
+
+
+def user_id(name: str, kind: str) -> str:
+    """SQL: the id of a user, one text for each person however a file writes it."""
+    if kind in _TEXT:
+        return _id_of_text(name)
+    if kind in FLOATS:  # 17850.0 is how a table with gaps writes 17850
+        whole = f"case when {name} = round({name}) then try_cast({name} as bigint)::varchar end"
+        return f"coalesce({whole}, {_float_text(name)}, {name}::varchar)"
+    if kind in WHOLE:
+        return name
+    if kind.startswith(_MOMENTS):  # of whatever year: an id that became NULL would be pooled
+        return _moment_text(name, kind)
+    return _written(name, kind)
+
+
+def _id_of_text(text: str) -> str:
+    """SQL: an id without spaces around it and, if it is a whole number, without `.0` behind it.
+
+    A table with gaps writes 17850 as 17850.0: two ids of one person would protect her half.
+    """
+    bare = f"trim({text})"
+    number = f"{text} like '%.0%' and regexp_full_match({bare}, '-?[0-9]+[.]0+')"
+    return f"case when {number} then regexp_replace({bare}, '[.]0+$', '') else {bare} end"
+
+
+def _session(name: str, kind: str, log: Log) -> str:
+    if kind in _TEXT:
+        return _within_limit(name, user_id(name, kind), log)
+    return user_id(name, kind) if kind in FLOATS else _written(name, kind)
+
+
+def is_present(name: str, kind: str) -> str:
+    """An id that is missing, blank or not a number belongs to nobody: its entry is dropped."""
+    if kind in WHOLE:
+        return f"{name} is not null"
+    if kind in FLOATS:
+        return f"isfinite({name})"
+    text = f"{name}::varchar"
+    # Nearly all ids begin with printable ASCII, and one comparison tells; the rest are searched.
+    return rf"({text} between '!' and '~' or regexp_matches({text}, '[^\p{{Z}}\p{{Cc}}]'))"
+
+
+def text_value(name: str, kind: str, log: Log) -> str:
+    """SQL: a value as text, where it is no longer than public limits allow."""
+    return _within_limit(name, name, log) if kind in _TEXT else _written(name, kind)
+
+
+def _within_limit(text: str, value: str, log: Log) -> str:
+    """SQL: a value, where a text is no longer than public limits allow."""
+    return f"case when strlen({text}) <= {log.cleaning.limits.text} then {value} end"
+
+
+def _written(name: str, kind: str) -> str:
+    """SQL: what is no text, as a text."""
+    if kind.startswith(_NESTED):
+        raise UsageError(f"column {name} holds {kind.split('<')[0]} values, not text: convert it")
+    if kind in FLOATS:
+        return _float_text(name)
+    if kind.startswith(_MOMENTS):  # each engine writes years beyond these in its own way
+        usual = "between timestamp '0001-01-01' and timestamp '9999-12-31 23:59:59.999999'"
+        written = _moment_text(name, kind)
+        return f"case when try_cast({name} as timestamp) {usual} then {written} end"
+    return f"{name}::varchar"
+
+
+def _moment_text(name: str, kind: str) -> str:
+    return f"{name}::timestamp::varchar || '+00'" if "tz=" in kind else f"{name}::varchar"
+
+
+def _float_text(name: str) -> str:
+    """SQL: a number as text, the same from every engine; NULL for what is not finite.
+
+    Each engine has its own range in which it writes no power of ten, and its own way to write one.
+    """
+    text, size = f"{name}::varchar", f"abs({name}::double)"
+    # At most 17 digits, from the 16th before the point to the 21st after it. The limits are no
+    # engine's own, so that it does not matter on which side of them an engine sees a number.
+    decimal = f"regexp_replace(try_cast({text} as decimal(38, 21))::varchar, '0+$', '')"
+    power = f"lower({text})"
+    for written, plain in (("[.]0e", "e"), ("e[+]", "e"), ("e-0", "e-")):
+        power = f"regexp_replace({power}, '{written}', '{plain}', 'g')"
+    # The first part keeps the engine from working out the rest for what is no number.
+    cases = {
+        f"{size} < 1e16 and {name} = round({name})": f"{name}::bigint::varchar || '.0'",
+        f"{size} >= 1e-3 and {size} < 1e7": text,
+        f"{size} >= 1e-5 and {size} < 1e16": decimal,
+        "true": power,
+    }
+    whens = " ".join(
+        f"when isfinite({name}) and {when} then {then}" for when, then in cases.items()
+    )
+    return f"case {whens} end"
+
+
+def _texts(name: str, kind: str, log: Log) -> str:
+    if not kind.startswith("list<"):
+        return text_value(name, kind, log)
+    element, texts = kind.removeprefix("list<element: ").removesuffix(">"), name
+    if element not in _TEXT:
+        try:
+            texts = f"list_transform({name}, lambda each: {_written('each', element)})"
+        except UsageError:
+            what = element.split("<")[0]
+            raise UsageError(f"column {name} holds lists of {what} values") from None
+    most = log.cleaning.limits.text
+    number = f"array_length({name})"
+    size = f"coalesce(strlen(array_to_string({texts}, '')), 0) + {number}"
+    # Of too many elements no texts are made.
+    return f"case when {number} > {most} then null when {size} <= {most} then {texts} end"
+
+
+def _keywords(name: str, kind: str, log: Log) -> str:
+    if kind.startswith("list<"):
+        return _texts(name, kind, log)
+    raise UsageError(
+        "the keywords column must hold lists (Parquet or JSON); leave it out and the words are "
+        "taken from the query"
+    )
+
+
+def _time(name: str, kind: str, log: Log) -> str:
+    """A timestamp, or NULL where the text is none: such an entry is without a time.
+
+    Only years of four digits are times: with later ones one entry could stop the whole run.
+    """
+    if kind.startswith(_MOMENTS):
+        found = f"try_cast({name} as timestamp)"
+    elif log.time_format is None and kind.startswith((*WHOLE, *_REAL)):
+        raise UsageError("the times are numbers: say --time-format epoch or epoch-ms")
+    else:
+        found = moment(name, name if kind in _TEXT else _written(name, kind), log.time_format)
+    usable = f"{found} between timestamp '0001-01-01' and timestamp '9999-01-01'"
+    usable = f"case when {usable} then {found} end"
+    return _within_limit(name, usable, log) if kind in _TEXT else usable
+
+
+READ_ROLE: dict[str, Callable[[str, str, Log], str]] = {
+    "query": text_value,
+    "time": _time,
+    "url": _texts,
+    "session": _session,
+    "keywords": _keywords,
+}

@@ -1,0 +1,113 @@
+"""The wheel with core dependencies alone publishes; the study says what it needs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from importlib.metadata import Distribution, PathDistribution, distribution
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from paths import ROOT
+
+GOAL = ["--items-per-user", "2", "--users", "2000", "--epsilon", "20", "--delta", "0.001"]
+
+
+def required(package: Distribution) -> dict[str, Distribution]:
+    """What it needs without any extra, and what that needs."""
+    found: dict[str, Distribution] = {}
+    waiting = [package]
+    while waiting:
+        for text in waiting.pop().requires or ():
+            need = Requirement(text)
+            name = canonicalize_name(need.name)
+            if name not in found and (need.marker is None or need.marker.evaluate({"extra": ""})):
+                found[name] = distribution(name)
+                waiting.append(found[name])
+    return found
+
+
+@pytest.fixture(scope="module")
+def core(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment with the wheel and its core dependencies, which are links to ours."""
+    folder = tmp_path_factory.mktemp("core")
+    wheels, environment = folder / "wheels", folder / "environment"
+    python = environment / "bin" / "python"
+    for module, *arguments in (
+        ["hatchling", "build", "-t", "wheel", "-d", wheels],
+        ["venv", "--without-pip", environment],
+        ["pip", "--python", python, "--disable-pip-version-check", "install", "--quiet",
+         "--no-index", "--no-deps", "--find-links", wheels, "zealous"],
+    ):  # fmt: skip
+        command = [sys.executable, "-m", *map(str, (module, *arguments))]
+        subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    (packages,) = environment.glob("lib/python3*/site-packages")
+    (about,) = packages.glob("zealous-*.dist-info")
+    for needed in required(PathDistribution(about)).values():
+        for name in {file.parts[0] for file in needed.files or ()} - {"..", "__pycache__"}:
+            (packages / name).symlink_to(str(needed.locate_file(name)))
+    return environment / "bin"
+
+
+def run(core: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    return subprocess.run(
+        [core / arguments[0], *arguments[1:]],
+        cwd=folder,
+        env=environment | {"XDG_STATE_HOME": str(folder)},
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_everything_but_the_study_works(core: Path, tmp_path: Path) -> None:
+    for arguments in (
+        ["plan", *GOAL],
+        ["generate", "-o", "log.parquet", "--users", "2000", "--seed", "7"],
+        ["inspect", "log.parquet"],
+        ["publish", "log.parquet", "--items", "queries,keywords", *GOAL,
+         "--ledger", "ledger.sqlite", "-o", "release"],
+        ["verify", "release", "--ledger", "ledger.sqlite"],
+        ["ledger", "show", "ledger.sqlite"],
+        ["review", "release", "--flag-pii"],
+        ["study", "guarantees", *GOAL, "--curve"],
+        ["study", "anonymize", "log.parquet", "--method", "k-query", "-k", "5", "-o", "k-query"],
+    ):  # fmt: skip
+        done = run(core, tmp_path, "zealous", *arguments)
+        assert done.returncode == 0, (arguments, done.stderr)
+    assert (tmp_path / "release" / "queries.csv").read_text().startswith("query,count\n")
+
+
+def test_the_study_says_what_it_needs(core: Path, tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("user,query\na,tea\n")
+    for arguments in (
+        ["compare", "log.csv", "-o", "study"],
+        ["evaluate", "log.csv", "--against", "log.csv"],
+        ["attack", "log.csv", "-o", "study"],
+        ["mechanisms", "log.csv", "--items", "queries", "--items-per-user", "1", "-o", "study"],
+    ):
+        done = run(core, tmp_path, "zealous", "study", *arguments)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == (
+            "zealous: the study needs more packages: pip install 'zealous[study]'\n"
+        )
+        assert not (tmp_path / "study").exists()
+
+
+def test_every_module_and_public_name_can_be_imported(core: Path, tmp_path: Path) -> None:
+    program = (
+        "import importlib, importlib.util, pkgutil, zealous\n"
+        "for each in ('matplotlib', 'ir_measures', 'scipy', 'pandas', 'pyspark', 'sqlglot'):\n"
+        "    assert importlib.util.find_spec(each) is None, each\n"
+        "found = list(pkgutil.walk_packages(zealous.__path__, 'zealous.'))\n"
+        "for each in found:\n"
+        "    importlib.import_module(each.name)\n"
+        "assert len(found) > 200\n"
+        "from zealous import *\n"
+        "assert callable(compare) and callable(publish)\n"
+    )
+    done = run(core, tmp_path, "python", "-c", program)
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,61 @@
+"""Long lists of cases: at each commit some have their turn, and `make soak` runs the others too."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, TypeVar
+
+import pytest
+from soak import checked_out
+
+T = TypeVar("T")
+
+
+def have_turn(
+    cases: Sequence[T],
+    name: Callable[[T], str],
+    *,
+    share: int,
+    group: Callable[[T], Hashable] = lambda _: None,
+    commit: str | None = None,
+) -> set[str]:
+    """The names of those whose turn it is: of each group one in `share`, and at least one."""
+    at = checked_out() if commit is None else commit
+    groups = defaultdict(list)
+    for case in cases:
+        groups[group(case)].append(name(case))
+    return {
+        each
+        for names in groups.values()
+        for each in sorted(names, key=lambda name: _place(at, name))[: -(-len(names) // share)]
+    }
+
+
+def in_turn(
+    cases: Sequence[T],
+    name: Callable[[T], str],
+    *,
+    share: int,
+    group: Callable[[T], Hashable] = lambda _: None,
+) -> list[Any]:
+    """All cases as parameters of a test; those whose turn it is not are for `make soak`."""
+    assert len({name(case) for case in cases}) == len(cases), "two cases of the same name"
+    names = have_turn(cases, name, share=share, group=group)
+    return [
+        pytest.param(
+            *_values(case),
+            id=name(case),
+            marks=() if name(case) in names else pytest.mark.soak,
+        )
+        for case in cases
+    ]
+
+
+def _values(case: Any) -> tuple[Any, ...]:
+    return case if type(case) is tuple else (case,)  # not a named one, which is one value
+
+
+def _place(commit: str, name: str) -> str:
+    return hashlib.sha256(f"{commit} {name}".encode()).hexdigest()
