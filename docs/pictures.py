@@ -24,13 +24,13 @@ from pictures_associations import associations_figure
 from pictures_tail import tail_figure
 
 import zealous as z
-from zealous.ledger.accounts import Charge, Measure
-from zealous.ledger.accounts import accounts as ledger_accounts
+from zealous.ledger.budgets import Charge, Measure
+from zealous.ledger.budgets import accounts as ledger_accounts
 from zealous.mechanisms import Zealous
 from zealous.noise import DiscreteLaplace, seeded_bytes
-from zealous.owner.advise import advise
-from zealous.privacy.accounting.accounts import for_accounts
+from zealous.owner.parameter_search import advise
 from zealous.privacy.accounting.expected import tau_prime_curve
+from zealous.privacy.accounting.several_accounts import for_accounts
 from zealous.privacy.calibrate import calibrate, publication_probability, tail
 from zealous.privacy.guarantee import Neighbors
 from zealous.privacy.period import Period

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from zealous.logs.log import Cleaning, Columns, read_log
     from zealous.planning.plan import plan
     from zealous.privacy.guarantee import Indistinguishability, ProbabilisticDP
-    from zealous.release.account import Account
     from zealous.release.bundle import read_release
+    from zealous.release.charging import Account
     from zealous.release.publish import publish
     from zealous.study.compare import compare, evaluate
     from zealous.study.grid.study import Study
@@ -73,7 +73,7 @@ __all__ = [
 
 # Where each is, to be imported when it is first used: `import zealous` loads next to nothing.
 _MODULES = {
-    "Account": "zealous.release.account",
+    "Account": "zealous.release.charging",
     "Cleaning": "zealous.logs.log",
     "Columns": "zealous.logs.log",
     "DuckDB": "zealous.engines.duckdb",

@@ -27,7 +27,7 @@ from hypothesis import settings as tried
 from hypothesis import strategies as st
 from scipy import stats
 
-from zealous.audit import small
+from zealous.audit import small_releases as small
 from zealous.audit.audit import (
     FALSE_ALARMS,
     Audit,
@@ -39,16 +39,16 @@ from zealous.audit.audit import (
     measure,
     per_test,
 )
-from zealous.audit.bundle import _files_agree, _refused, _sorted
 from zealous.audit.measurement import BY_ACCIDENT
 from zealous.audit.neighbours import Setting, settings
-from zealous.audit.public import same, steady
-from zealous.audit.ran import Ran
+from zealous.audit.observables import same, steady
+from zealous.audit.pairs_sets import Shared
 from zealous.audit.recompute import follows, parameters, selected
-from zealous.audit.sets import Shared
+from zealous.audit.runs import Ran
 from zealous.audit.statistics import Claim, Seen, at_least, at_most, choose
 from zealous.audit.theorems import Law, noise
 from zealous.audit.trials import Tally, outcomes, run, tally
+from zealous.audit.whole_releases import _files_agree, _refused, _sorted
 from zealous.cli.audit import audit as command
 from zealous.errors import UsageError
 from zealous.planning.plan import figures
@@ -211,10 +211,10 @@ def test_neighbouring_logs_differ_in_one_user_alone() -> None:
 def test_every_item_at_tau_stands_at_tau() -> None:
     for setting in PLANS:
         part = setting.part
-        users = part.goal.users
-        assert users is not None
         for pair in setting.pairs:
             if pair.name == "every item at exactly tau":
+                users = part.goal.users
+                assert users is not None
                 counts = Counter(line.partition(",")[2] for line in set(pair.left))
                 assert set(counts.values()) == {part.mechanism.tau}
                 assert len(counts) == users * part.kind.items_per_user // part.mechanism.tau
@@ -456,7 +456,7 @@ def sampled(monkeypatch: pytest.MonkeyPatch, change: Callable[[np.ndarray], np.n
     def drawn(_: object, items: int) -> np.ndarray:
         return change(chance.geometric(stay, items) - chance.geometric(stay, items))
 
-    monkeypatch.setattr("zealous.audit.small.drawn", drawn)
+    monkeypatch.setattr("zealous.audit.small_releases.drawn", drawn)
     return small.noise_is_exact(PLANS[0], per_test(PLANS))
 
 
@@ -505,7 +505,9 @@ def test_sets_that_appear_otherwise_than_by_noise_are_seen(
     """Their counts are others than was said: one is lost, or too many are there, or one never."""
     (plan,) = drawn_sets(PLANS)
     alpha, drawn = per_test(PLANS), small.drawn_sets
-    monkeypatch.setattr("zealous.audit.small.drawn_sets", lambda made, _: drawn(made, held))
+    monkeypatch.setattr(
+        "zealous.audit.small_releases.drawn_sets", lambda made, _: drawn(made, held)
+    )
     assert small.sets_appear(plan, alpha) is passes
 
 
@@ -526,7 +528,7 @@ def test_queries_that_appear_otherwise_than_by_noise_are_seen(
     (plan,) = drawn_queries(PLANS)
     drawn, runs = small.drawn_queries, count()
     monkeypatch.setattr(
-        "zealous.audit.small.drawn_queries",
+        "zealous.audit.small_releases.drawn_queries",
         lambda made, asked: published(drawn(made, asked), next(runs)),
     )
     assert small.queries_appear(plan, per_test(PLANS)) is passes
@@ -534,7 +536,7 @@ def test_queries_that_appear_otherwise_than_by_noise_are_seen(
 
 def test_noise_that_follows_from_the_key_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     assert small.noise_ignores_the_key(PLANS[0])
-    monkeypatch.setattr("zealous.audit.small.drawn", lambda *_: np.arange(100))
+    monkeypatch.setattr("zealous.audit.small_releases.drawn", lambda *_: np.arange(100))
     assert not small.noise_ignores_the_key(PLANS[0])
 
 
@@ -565,10 +567,10 @@ def test_as_many_bounds_are_looked_at_in_small_releases_as_are_paid_for(
         looked.append((seen, trials, chance, alpha))
         return True
 
-    monkeypatch.setattr("zealous.audit.small._fits", fits)
+    monkeypatch.setattr("zealous.audit.small_releases._fits", fits)
     small.noise_is_exact(PLANS[0], 0.01)
     assert len(looked) == small.TESTS
-    monkeypatch.setattr("zealous.audit.small._SETS_RUNS", 2)
+    monkeypatch.setattr("zealous.audit.small_releases._SETS_RUNS", 2)
     (plan,) = drawn_sets(PLANS)
     small.sets_appear(plan, 0.01)
     assert len(looked) == small.TESTS + small.SETS_TESTS

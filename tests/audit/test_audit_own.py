@@ -15,9 +15,9 @@ import pytest
 
 import zealous as z
 from zealous.audit.audit import OwnAudit, audit_mechanism
+from zealous.audit.custom_counts import Case, Watched, alike, runs
+from zealous.audit.custom_mechanism import _cases, _checks, _halfway, releases_that_differ
 from zealous.audit.events import _levels, against, impossible_elsewhere
-from zealous.audit.given import Case, Watched, alike, runs
-from zealous.audit.own import _cases, _checks, _halfway, releases_that_differ
 from zealous.audit.statistics import Claim
 from zealous.errors import UsageError
 from zealous.mechanisms import Calibrated, Count, Gaussian, Laplace, Mechanism, Selection, Zealous

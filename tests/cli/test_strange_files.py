@@ -17,7 +17,7 @@ import pytest
 from cluster import conf_options
 from spark import QUICK, SPARK, need_java
 
-from zealous.audit.ran import start
+from zealous.audit.runs import start
 from zealous.study.report.style import panels, svg
 
 COMMAND = Path(sys.executable).with_name("zealous")

@@ -197,10 +197,14 @@ def test_neither_other_people_nor_the_order_of_lines_choose(
 
 
 @pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("ranks", [None, 3], ids=["hashes", "the same hashes"])
 def test_looking_ahead_changes_nothing(
-    seed: int, tmp_path: Path, engine: DuckDB, monkeypatch: Any
+    ranks: int | None, seed: int, tmp_path: Path, engine: DuckDB, monkeypatch: Any
 ) -> None:
     """Where few moments, entries and users make many of them the same; some have no moment."""
+    if ranks is not None:
+        few = f"(hash(user, query) % {ranks})::ubigint"
+        monkeypatch.setattr(DuckDB, "rank_key", lambda *_: few)
     chance = random.Random(seed)
     rows = [
         at(chance.randrange(5), f"q{chance.randrange(9)}", f"user{chance.randrange(3)}")

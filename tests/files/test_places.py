@@ -33,8 +33,8 @@ from zealous.ledger import Ledger
 from zealous.ledger.place import existing, place
 from zealous.logs.log import Log, is_anonymized, read_log
 from zealous.logs.open_log import open_log
-from zealous.release.account import Account, released
 from zealous.release.bundle import Release, check_writable, read_release
+from zealous.release.charging import Account, released
 
 KEY, SECRET = "AKIAEXAMPLE", "q7Zx4v/Lw9s/Kp3+tY8u"
 SERVER = """

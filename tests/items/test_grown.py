@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from sets_oracle import Published, candidates, parts, possible, table
 
 from zealous.errors import UsageError
-from zealous.items.grown import MOST, Grown, Level, place_of, sequences, sets
+from zealous.items.candidate_sets import MOST, Grown, Level, place_of, sequences, sets
 
 # Commas and blanks; capitals; two whose order in UTF-16 is not that of their code points.
 NAMES = ["a", "A", "b", "a b", "é", "ß", "日本", "\ufb01", "\U0001f642", "a+b|c;d", 'x"y,z', "ab"]

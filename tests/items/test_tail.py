@@ -38,8 +38,9 @@ from zealous.counting.histogram import histogram
 from zealous.engines import duckdb
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import UsageError
-from zealous.items import Kind, grown, named, tail
-from zealous.items.grown import Grown
+from zealous.items import Kind, named, tail
+from zealous.items import candidate_sets as grown
+from zealous.items.candidate_sets import Grown
 from zealous.items.rare_queries import Hours, Lengths, Ngrams, Prefixes, Scripts
 from zealous.logs.open_log import open_log
 from zealous.logs.source import Source

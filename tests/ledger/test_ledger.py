@@ -32,7 +32,7 @@ from zealous.ledger import (
     store,
 )
 from zealous.ledger import ledger as module
-from zealous.ledger.accounts import Measure, accounts
+from zealous.ledger.budgets import Measure, accounts
 from zealous.ledger.place import remote_kind
 from zealous.ledger.store import chained
 from zealous.privacy.calibrate import guarantees

@@ -23,7 +23,7 @@ from zealous.errors import UsageError
 from zealous.mechanisms.of_keywords import OfKeywords, candidates
 from zealous.mechanisms.results import Results
 from zealous.noise import DiscreteLaplace, seeded_bytes
-from zealous.noise.rare import rare_events
+from zealous.noise.rare_events import rare_events
 from zealous.planning.plan import figures, plan
 from zealous.release.derived.rates import click_rates
 from zealous.verify.verify import verify

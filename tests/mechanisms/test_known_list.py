@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from zealous.errors import UsageError
-from zealous.items.grown import sets
+from zealous.items.candidate_sets import sets
 from zealous.mechanisms import known_list
 from zealous.mechanisms.choose import MECHANISMS
 from zealous.mechanisms.known_list import (

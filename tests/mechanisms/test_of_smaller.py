@@ -20,7 +20,7 @@ from scipy import stats
 
 import zealous as z
 from zealous.errors import UsageError
-from zealous.items.grown import Grown, sets
+from zealous.items.candidate_sets import Grown, sets
 from zealous.mechanisms import known_list, of_smaller
 from zealous.mechanisms.listed import Listed
 from zealous.mechanisms.of_smaller import OfSmaller, OfSmallerGaussian

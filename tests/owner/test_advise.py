@@ -15,7 +15,7 @@ from zealous.engines.duckdb import DuckDB
 from zealous.errors import Refused, UsageError
 from zealous.items import Unnamed
 from zealous.owner.advice import Advice
-from zealous.owner.advise import LADDER, advise
+from zealous.owner.parameter_search import LADDER, advise
 from zealous.privacy.accounting.expected import expected_error
 from zealous.privacy.calibrate import calibrate, least_count, publication_probability
 from zealous.release.bundle import Release, Table

@@ -441,7 +441,7 @@ MUTATIONS = [
         "sets: what was published twice is taken for two",
         TESTS,
         "test_grown.py::test_what_was_published_twice_is_refused",
-        (Change("items/grown.py", "if (np.diff(level.keys) <= 0).any():", "if False:"),),
+        (Change("items/candidate_sets.py", "if (np.diff(level.keys) <= 0).any():", "if False:"),),
     ),
     Mutation(
         "modules of the working directory in the second process of a study",
@@ -459,7 +459,7 @@ MUTATIONS = [
         "modules of the log's folder in the runs of an audit",
         TESTS,
         "test_strange_files.py::test_the_runs_of_an_audit",
-        (Change("audit/ran.py", '"-P", "command.py"', '"command.py"'),),
+        (Change("audit/runs.py", '"-P", "command.py"', '"command.py"'),),
     ),
     Mutation(
         "charged before it is seen whether it can be written",
@@ -483,7 +483,7 @@ MUTATIONS = [
         "spent, and not said where a signal came while it was charged",
         TESTS,
         "test_spent.py::test_a_signal_that_comes_while_it_is_charged",
-        (Change("release/account.py", "self._entry = new[-1] if new else None", "del new"),),
+        (Change("release/charging.py", "self._entry = new[-1] if new else None", "del new"),),
     ),
     Mutation(
         "a terminal that is gone ends a run after the charge",
@@ -553,6 +553,18 @@ MUTATIONS = [
                 "logs/entry_limits.py",
                 'ranked = f"select *, {engine.rank_key(key, columns)} as {rank} ',
                 'ranked = f"select *, row_number() over () as {rank} ',
+            ),
+        ),
+    ),
+    Mutation(
+        "limits: a late entry of the same hash takes the place of an early one",
+        TESTS,
+        "test_limits.py::test_looking_ahead_changes_nothing",
+        (
+            Change(
+                "logs/entry_limits.py",
+                'for each in ("user", *moment, rank)',
+                'for each in ("user", rank)',
             ),
         ),
     ),

@@ -83,7 +83,7 @@ from pathlib import Path
 import duckdb, jinja2, pyarrow.csv, pyarrow.parquet
 import zealous.cli.publish
 from zealous.audit import bundle, others
-from zealous.audit.ran import Ran
+from zealous.audit.runs import Ran
 from zealous.cli import main
 
 

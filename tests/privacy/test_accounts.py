@@ -29,7 +29,7 @@ from tiny_worlds import (
 
 from zealous.errors import UsageError
 from zealous.mechanisms import Zealous
-from zealous.privacy.accounting.accounts import for_accounts
+from zealous.privacy.accounting.several_accounts import for_accounts
 from zealous.privacy.calibrate import calibrate, guarantees, tail
 from zealous.privacy.guarantee import Guarantee, Indistinguishability, Neighbors, ProbabilisticDP
 

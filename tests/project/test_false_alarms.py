@@ -27,12 +27,20 @@ from click.testing import CliRunner
 from conftest import Forks
 from paths import DOCS, ROOT, TESTS
 
-from zealous.audit import bundle, others, small
+from zealous.audit import (
+    other_mechanisms as others,
+)
+from zealous.audit import (
+    small_releases as small,
+)
+from zealous.audit import (
+    whole_releases as bundle,
+)
 from zealous.audit.audit import FALSE_ALARMS, drawn_small
-from zealous.audit.given import Watched
+from zealous.audit.custom_counts import Watched
+from zealous.audit.custom_mechanism import _checks, releases_that_differ
 from zealous.audit.measurement import BY_ACCIDENT
 from zealous.audit.neighbours import settings
-from zealous.audit.own import _checks, releases_that_differ
 from zealous.audit.theorems import noise
 from zealous.cli import cli
 from zealous.mechanisms import Zealous

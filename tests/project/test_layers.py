@@ -98,7 +98,11 @@ def test_noise_is_drawn_in_the_mechanism_alone() -> None:
         if "noise" in imported(path)
     }
     others = {path for path in users if not path.startswith("mechanisms/")}
-    assert others == {"release/publish.py", "study/theory/domain.py", "study/grid/candidates.py"}
+    assert others == {
+        "release/publish.py",
+        "study/theory/explicit_domain.py",
+        "study/grid/candidates.py",
+    }
     assert len(users) > len(others)
 
 

@@ -14,7 +14,7 @@ from zealous.errors import LedgerError, Refused
 from zealous.ledger import FILE_NAME, Charge, Ledger
 from zealous.mechanisms import Laplace
 from zealous.mechanisms.choose import MECHANISMS
-from zealous.mechanisms.words import Words
+from zealous.mechanisms.descriptions import Words
 from zealous.release.publish import publish_to
 
 GOAL = ["--items-per-user", 1, "--users", 300, "--epsilon", 10, "--delta", "0.01"]

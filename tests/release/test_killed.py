@@ -14,7 +14,7 @@ from paths import SUPPORT
 
 import zealous as z
 from zealous.ledger import Ledger
-from zealous.release.account import Account
+from zealous.release.charging import Account
 from zealous.release.publish import publish_to
 from zealous.verify.verify import verify
 

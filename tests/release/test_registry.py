@@ -12,7 +12,7 @@ from bundles import GOAL, TRACKED, made
 from zealous.items import columns
 from zealous.privacy.guarantee import Indistinguishability, ProbabilisticDP
 from zealous.release.bundle import Release
-from zealous.release.text.registry import registry
+from zealous.release.text.registry_entry import registry
 from zealous.verify.review import review
 
 # The registry's schema allows these and refuses any other.

@@ -21,8 +21,8 @@ import zealous as z
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import ReleaseError, UsageError, ZealousError
 from zealous.ledger import FILE_NAME, Ledger
-from zealous.release.account import Account, Spending
 from zealous.release.bundle import Release
+from zealous.release.charging import Account, Spending
 from zealous.release.publish import publish_to
 from zealous.verify.verify import verify
 

@@ -17,8 +17,8 @@ from bundles import GOAL, TRACKED, made
 from zealous.items import columns
 from zealous.ledger import Ledger
 from zealous.privacy.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
-from zealous.release.account import Account
 from zealous.release.bundle import Release, read_release
+from zealous.release.charging import Account
 from zealous.release.text.statement import COMPARATORS, believed, factor, one_in, percent, statement
 from zealous.verify.review import review
 

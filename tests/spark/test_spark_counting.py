@@ -16,8 +16,8 @@ from zealous import DuckDB, ProbabilisticDP, Spark, queries, read_log
 from zealous.errors import UsageError
 from zealous.items import query_pairs
 from zealous.logs.log import Log
-from zealous.owner.advise import advise
 from zealous.owner.inspection import inspect
+from zealous.owner.parameter_search import advise
 from zealous.study.anonymity import METHODS, Method, anonymize, histograms, named
 from zealous.study.compare import compare, evaluate
 from zealous.study.grid.study import Study
@@ -111,7 +111,7 @@ class TestSame:
             assert _sorted(there[kind]) == _sorted(table)
 
     def test_advise(self, here: Log, spark: Spark, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("zealous.owner.advise.LADDER", (1,))
+        monkeypatch.setattr("zealous.owner.parameter_search.LADDER", (1,))
         goal = ProbabilisticDP(epsilon=5, delta="0.01", users=60)
         there = advise(goal, queries(1), replace(here, engine=spark))
         assert there == advise(goal, queries(1), here)

@@ -518,3 +518,29 @@ def test_the_second_process_does_not_run_the_program_again(tmp_path: Path) -> No
     )
     assert (tmp_path / "published").read_text() == "once "
     assert "no entry with a user id" in done.stderr
+
+
+STRAY = "raise SystemExit('a file beside the data was run')\n"
+MOVED = """
+import os, sys
+import decimal, fractions, json, pyarrow, zealous
+
+os.chdir(sys.argv[1])
+from zealous.privacy.guarantee import exact
+from zealous.study.grid.second_process import second_process
+
+with second_process(exact, "1/2", "epsilon") as finish:
+    finish()
+"""
+
+
+def test_the_second_process_of_a_session_imports_nothing_beside_the_data(tmp_path: Path) -> None:
+    """An interactive session has the working directory, wherever that is, on its path."""
+    data = tmp_path / "data"
+    data.mkdir()
+    for name in ("decimal", "fractions", "json"):
+        (data / f"{name}.py").write_text(STRAY)
+    done = subprocess.run(
+        [sys.executable, "-c", MOVED, data], cwd=data.parent, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr

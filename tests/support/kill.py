@@ -26,7 +26,7 @@ import pyarrow.parquet  # noqa: F401
 
 import zealous as z
 import zealous.noise
-from zealous.release.account import Account
+from zealous.release.charging import Account
 from zealous.release.text.statement import template
 
 module = sys.modules["zealous.release.publish"]  # by that name the package offers the function

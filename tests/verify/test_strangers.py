@@ -18,16 +18,16 @@ from zealous.errors import LogError, ReleaseError, ZealousError
 from zealous.items import columns, itemsets, queries, query_pairs
 from zealous.items.lists import find
 from zealous.logs.log import read_log
-from zealous.owner.advise import advise
+from zealous.owner.parameter_search import advise
 from zealous.privacy.guarantee import Indistinguishability
 from zealous.release.bundle import Release, read_release
 from zealous.release.text.markdown import code, escaped
 from zealous.release.text.readme import handout
-from zealous.release.text.registry import registry
+from zealous.release.text.registry_entry import registry
 from zealous.release.text.statement import statement
 from zealous.study.anonymity import anonymize, named
 from zealous.study.measures.suggestions import suggest
-from zealous.study.releases.given import read_given
+from zealous.study.releases.read import read_given
 from zealous.verify.review import review
 from zealous.verify.verify import verify
 

@@ -24,8 +24,8 @@ from zealous.items import Kind, columns, phrase_pairs, queries, query_pairs
 from zealous.ledger import Ledger
 from zealous.logs.log import read_log
 from zealous.privacy.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
-from zealous.release.account import OTHERS, SESSIONS_CUT, SESSIONS_OF_COLUMN, UNTIMED, Account
 from zealous.release.bundle import Release, sorted_table
+from zealous.release.charging import OTHERS, SESSIONS_CUT, SESSIONS_OF_COLUMN, UNTIMED, Account
 from zealous.release.publish import publish
 from zealous.verify.review import review
 from zealous.verify.verify import SHOWN, Check, verify

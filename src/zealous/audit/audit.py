@@ -14,16 +14,17 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-from zealous.audit import claims, small
-from zealous.audit.bundle import Check, check_bundle
+from zealous.audit import claims
+from zealous.audit import small_releases as small
+from zealous.audit.custom_mechanism import OwnAudit, audit_mechanism
 from zealous.audit.measurement import BY_ACCIDENT, FALSE_ALARMS, Audit, Measurement
 from zealous.audit.neighbours import Setting, settings
-from zealous.audit.others import check_others
-from zealous.audit.own import OwnAudit, audit_mechanism
+from zealous.audit.other_mechanisms import check_others
 from zealous.audit.pairs import Pair
 from zealous.audit.recompute import follows
 from zealous.audit.statistics import Seen, choose
 from zealous.audit.trials import Tally, run
+from zealous.audit.whole_releases import Check, check_bundle
 from zealous.errors import UsageError
 from zealous.files.scratch import working_directory
 from zealous.planning.plan import figures

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from zealous.audit.given import Values
+from zealous.audit.custom_counts import Values
 from zealous.audit.statistics import Claim, Counts, Seen, choose
 from zealous.audit.trials import Tally
 

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from zealous.audit.bundle import Check
 from zealous.audit.statistics import Claim, Seen, unseen_delta, unseen_epsilon
+from zealous.audit.whole_releases import Check
 
 FALSE_ALARMS = 1e-7  # the chance that a faultless program fails an audit
 BY_ACCIDENT = 5e-9  # of it: that draws agree which should differ (test_false_alarms.py)

@@ -11,7 +11,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, partial
 
-from zealous.audit import follows, keys, pairs, sets
+from zealous.audit import pairs
+from zealous.audit import pairs_followed as follows
+from zealous.audit import pairs_rounds as keys
+from zealous.audit import pairs_sets as sets
 from zealous.audit.pairs import VICTIM, Builder, Lines, Pair, Shape, named
 from zealous.counting.bound import Select
 from zealous.items import Itemsets, Kind, QueryClicks, itemsets, keywords, queries, query_clicks

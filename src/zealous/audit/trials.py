@@ -18,10 +18,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from zealous.audit.follows import ASKED, Spelled, keywords
 from zealous.audit.neighbours import Setting
 from zealous.audit.pairs import Pair, named
-from zealous.audit.sets import Found, Shared
+from zealous.audit.pairs_followed import ASKED, Spelled, keywords
+from zealous.audit.pairs_sets import Found, Shared
 from zealous.audit.statistics import Counts
 from zealous.engines.duckdb import DuckDB
 from zealous.files.scratch import working_directory
@@ -107,7 +107,7 @@ def _publish_packed(setting: Setting, copies: int) -> Found:
             extra = [name for each in setting.planned.parts for name in each.kind.extra()]
             source = open_log(read_log(path), engine, extra, unit=setting.planned.goal.unit)
             # The copies' users are more than a plan for one copy declares: only `publish` checks
-            # that, and audit/bundle.py runs it.
+            # that, and audit/whole_releases.py runs it.
             tables = draw(setting.planned, source, select=setting.select, key=key, public=public)
     table = tables[part.name()].arrow
     if len(table.group_by(table.column_names[:-1]).aggregate([])) < len(table):

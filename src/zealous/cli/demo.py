@@ -18,7 +18,7 @@ from zealous.ledger import Ledger
 from zealous.logs.log import read_log
 from zealous.planning.plan import plan
 from zealous.privacy.guarantee import ProbabilisticDP
-from zealous.release.account import Account
+from zealous.release.charging import Account
 from zealous.release.publish import publish_to
 from zealous.study.compare import compare
 from zealous.study.extra import is_installed

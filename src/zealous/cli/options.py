@@ -40,7 +40,7 @@ from zealous.privacy.guarantee import (
     Number,
     exact,
 )
-from zealous.release.account import Account
+from zealous.release.charging import Account
 
 
 class _Place(click.ParamType[Place]):

@@ -27,7 +27,7 @@ from zealous.errors import UsageError
 from zealous.logs.log import Log
 from zealous.mechanisms import Zealous
 from zealous.owner.advice import Advice
-from zealous.owner.advise import advise
+from zealous.owner.parameter_search import advise
 from zealous.planning.plan import Plan, claimed, figures, twelve
 from zealous.planning.plan_file import Approved, write_plan
 from zealous.privacy.calibrate import as_float

@@ -38,8 +38,8 @@ from zealous.planning.plan_file import Approved, read_plan
 from zealous.privacy.guarantee import UNITS
 from zealous.release.bundle import Release, read_release
 from zealous.release.publish import publish_to
+from zealous.release.text.method_wording import off_by
 from zealous.release.text.readme import budget, empty
-from zealous.release.text.wording import off_by
 
 _HELP = """Publish the frequent items of a log.
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from zealous.engines.sql import Step, identifier, listed
 from zealous.errors import UsageError
-from zealous.items.grown import Grown
+from zealous.items.candidate_sets import Grown
 from zealous.items.text import tidy, visible
 from zealous.logs.source import Source, column
 from zealous.privacy.guarantee import whole

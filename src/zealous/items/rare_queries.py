@@ -14,7 +14,7 @@ from typing import ClassVar, Self
 from zealous.engines.engine import named
 from zealous.engines.sql import Step, identifier, listed, literal
 from zealous.errors import UsageError
-from zealous.items.grown import Grown, sequences
+from zealous.items.candidate_sets import Grown, sequences
 from zealous.items.kind import Kind
 from zealous.items.searches import Keywords, Queries
 from zealous.items.sets import LAST, PARENT, Coded

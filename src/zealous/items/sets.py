@@ -15,7 +15,7 @@ from typing import ClassVar, Self
 from zealous.engines.engine import named
 from zealous.engines.sql import Step, identifier, listed
 from zealous.errors import UsageError
-from zealous.items.grown import MOST, Grown, sequences, sets
+from zealous.items.candidate_sets import MOST, Grown, sequences, sets
 from zealous.items.kind import Kind
 from zealous.items.text import has_word, tidy, visible
 from zealous.libraries import pa

@@ -1,13 +1,13 @@
 """The privacy budget spent on the same people over time, and its caps, crash-safe.
 
-What a release costs comes in as a charge; how a release is charged belongs in release/account.py.
+What a release costs comes in as a charge; how a release is charged belongs in release/charging.py.
 
 charge -> accounts (what it adds up to) -> book (events and what follows) -> store (SQLite)
 Ledger ties them together; place says where a log's ledger is; verify tries to catch it lying.
 """
 
-from zealous.ledger.accounts import Accounts, Budget, Cap, Caps, Charge
 from zealous.ledger.book import Entry
+from zealous.ledger.budgets import Accounts, Budget, Cap, Caps, Charge
 from zealous.ledger.ledger import AlreadyReleased, Ledger
 from zealous.ledger.place import FILE_NAME, existing, place
 from zealous.ledger.verify import fingerprint, verify

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from zealous.errors import Refused, ZealousError
-from zealous.ledger.accounts import Accounts, Budget, Cap, Caps, Charge, Measure, accounts, covers
+from zealous.ledger.budgets import Accounts, Budget, Cap, Caps, Charge, Measure, accounts, covers
 from zealous.ledger.store import Row, canonical, chained
 from zealous.privacy.guarantee import Neighbors, Unit, shown
 from zealous.privacy.period import Period

@@ -16,8 +16,8 @@ from typing import Any
 from zealous.errors import LedgerError, Refused
 from zealous.files.places import Place, StoreError, place_of, why
 from zealous.ledger import store
-from zealous.ledger.accounts import Accounts, Caps, Charge, check_neighbors, check_unit, label
 from zealous.ledger.book import Book, Entry, caps_as_json, charge_as_json, read
+from zealous.ledger.budgets import Accounts, Caps, Charge, check_neighbors, check_unit, label
 from zealous.ledger.place import check_local
 from zealous.ledger.verify import about_of, fingerprint, verify
 from zealous.privacy.guarantee import Neighbors, Unit

@@ -48,8 +48,12 @@ def limit_entries(source: Source, most: int, columns: Sequence[str], key: int) -
     # Texts are looked at again only once it is known which ones: all of them may not fit.
     ranked = f"select *, {engine.rank_key(key, columns)} as {rank} from cleaned semi {of_heavy}"
     theirs = _without_late(engine, [*steps, Step("theirs", ranked)], heavy, most, [*moment, rank])
-    same = f"theirs.user = near.user and theirs.{rank} = near.{rank}"
-    alone = f"row_number() over (partition by user, {rank} order by {own}) = 1"
+    # Two moments with the same rank are not the same place: else a late entry, which is not always
+    # looked at, could take that of an early one.
+    same = " and ".join(
+        f"theirs.{each} is not distinct from near.{each}" for each in ("user", *moment, rank)
+    )
+    alone = f"row_number() over (partition by {short} order by {own}) = 1"
     first = [
         Step("different", f"select {short}, count(*) as {times} from theirs group by {short}"),
         Step(
@@ -57,7 +61,7 @@ def limit_entries(source: Source, most: int, columns: Sequence[str], key: int) -
             f"select *, sum({times}) over (partition by user order by {order}) as {place} "
             "from different",
         ),
-        Step("near", f"select user, {rank} from placed where {place} - {times} < {most}"),
+        Step("near", f"select {short} from placed where {place} - {times} < {most}"),
         Step("chosen", f"select theirs.* from theirs semi join near on {same}"),
         Step("once", f"select distinct {own}, {rank} from chosen"),
         Step("first_ones", f"select {own} from once qualify {alone}"),

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from zealous.errors import ReleaseError, UsageError
+from zealous.mechanisms.descriptions import INTEGERS, EveryItem, Words
 from zealous.mechanisms.known_list import ItemTable, with_noise_on_each
 from zealous.mechanisms.protocol import Count, Needs
 from zealous.mechanisms.pure import Pure
-from zealous.mechanisms.words import INTEGERS, EveryItem, Words
 from zealous.noise import RandomBytes
 from zealous.privacy.accounting.intervals import Interval
 from zealous.privacy.calibrate import tail

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import ClassVar
 
+from zealous.mechanisms.descriptions import INTEGERS, AboveThreshold, Words
 from zealous.mechanisms.joint import Joint
-from zealous.mechanisms.words import INTEGERS, AboveThreshold, Words
 from zealous.noise import DiscreteGaussian
 from zealous.privacy.accounting import gaussian
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import ClassVar
 
+from zealous.mechanisms.descriptions import AboveThreshold, Words
 from zealous.mechanisms.joint import Joint
-from zealous.mechanisms.words import AboveThreshold, Words
 from zealous.privacy.accounting import laplace
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from zealous.mechanisms.descriptions import INTEGERS, EveryPossibleItem, Words
 from zealous.mechanisms.domain import Domain
 from zealous.mechanisms.protocol import Needs
-from zealous.mechanisms.words import INTEGERS, EveryPossibleItem, Words
 
 
 @dataclass(frozen=True, kw_only=True)

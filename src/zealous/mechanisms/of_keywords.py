@@ -14,10 +14,10 @@ from typing import ClassVar, Self
 from zealous.errors import ReleaseError, UsageError
 from zealous.items import Keywords, Kind, Queries
 from zealous.libraries import np, pa, pc
+from zealous.mechanisms.descriptions import INTEGERS, Candidates, Words
 from zealous.mechanisms.domain import Domain
 from zealous.mechanisms.known_list import Whole, above_with_noise
 from zealous.mechanisms.protocol import Count, Needs
-from zealous.mechanisms.words import INTEGERS, Candidates, Words
 from zealous.noise import DiscreteLaplace, RandomBytes
 from zealous.privacy.accounting.intervals import Interval
 from zealous.privacy.calibrate import tail

@@ -14,12 +14,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from zealous.errors import ReleaseError, UsageError
-from zealous.items.grown import Grown
+from zealous.items.candidate_sets import Grown
+from zealous.mechanisms.descriptions import INTEGERS, Candidates, Words
 from zealous.mechanisms.known_list import with_noise_on_each
 from zealous.mechanisms.protocol import Count
 from zealous.mechanisms.pure import Pure
 from zealous.mechanisms.thresholds import Noise
-from zealous.mechanisms.words import INTEGERS, Candidates, Words
 from zealous.noise import DiscreteGaussian, RandomBytes
 from zealous.privacy.accounting import gaussian
 from zealous.privacy.accounting.intervals import Interval
@@ -139,7 +139,7 @@ class OfSmaller(Pure):
     def release(self, count: Count, random_bytes: RandomBytes = os.urandom) -> list[pa.RecordBatch]:
         """Publish: the candidates above the threshold with their noisy counts."""
         if self.candidates is None:
-            raise UsageError("the of-smaller mechanism needs candidates: call using(known) first")
+            raise UsageError("the of-smaller mechanism needs candidates: see with_inputs")
         known = self._worth_counting(self.candidates)
         counted = count(bound=self.items_per_user, at_least=1)
         above = self.threshold(len(known))

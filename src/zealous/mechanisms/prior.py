@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, ClassVar, Self
 from zealous.engines.engine import Stored
 from zealous.errors import UsageError
 from zealous.libraries import np, pa
+from zealous.mechanisms.descriptions import Keys, Words
 from zealous.mechanisms.known_list import ItemTable, above_by_noise_alone
 from zealous.mechanisms.protocol import Count, Needs
 from zealous.mechanisms.rounds import Rounds, above, how, joined, redrawn, stored
 from zealous.mechanisms.thresholds import kept, with_noise
-from zealous.mechanisms.words import Keys, Words
 from zealous.noise import DiscreteGaussian, RandomBytes
 from zealous.privacy.accounting.rounds import Round
 

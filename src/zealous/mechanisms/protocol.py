@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self
 from zealous.engines.engine import Stored
 from zealous.errors import UsageError
 from zealous.items import Kind
-from zealous.mechanisms.words import Words
+from zealous.mechanisms.descriptions import Words
 from zealous.noise import RandomBytes
 from zealous.privacy.accounting.intervals import Interval
 from zealous.privacy.guarantee import Guarantee

@@ -12,10 +12,10 @@ from typing import ClassVar, Self
 from zealous.errors import ReleaseError, UsageError
 from zealous.items import Kind, Queries, QueryClicks
 from zealous.libraries import np, pa
+from zealous.mechanisms.descriptions import INTEGERS, EveryItem, Words
 from zealous.mechanisms.domain import Domain
 from zealous.mechanisms.known_list import ItemTable
 from zealous.mechanisms.protocol import Needs
-from zealous.mechanisms.words import INTEGERS, EveryItem, Words
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from zealous.engines.engine import Counted, Each, Stored
 from zealous.errors import UsageError
 from zealous.libraries import np, pa, pc
+from zealous.mechanisms.descriptions import INTEGERS, Keys, Words
 from zealous.mechanisms.known_list import ItemTable, with_noise_on_each
 from zealous.mechanisms.protocol import Count, MechanismDefaults, Needs
 from zealous.mechanisms.thresholds import Noise, kept, with_noise
-from zealous.mechanisms.words import INTEGERS, Keys, Words
 from zealous.noise import DiscreteGaussian, RandomBytes
 from zealous.privacy.accounting import gaussian
 from zealous.privacy.accounting.intervals import Interval

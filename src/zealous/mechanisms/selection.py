@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from zealous.errors import UsageError
 from zealous.libraries import np
+from zealous.mechanisms.descriptions import INTEGERS, AboveThreshold, Words
 from zealous.mechanisms.thresholds import Thresholds, kept, with_noise
-from zealous.mechanisms.words import INTEGERS, AboveThreshold, Words
 from zealous.noise import CappedLaplace, RandomBytes
 from zealous.noise.uniform import uniform
 from zealous.privacy.accounting.selection import PARTS, Bounds, best

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Self
 
+from zealous.mechanisms.descriptions import INTEGERS, AboveThreshold, Words
 from zealous.mechanisms.thresholds import Thresholds
-from zealous.mechanisms.words import INTEGERS, AboveThreshold, Words
 from zealous.privacy.calibrate import calibrate, guarantees
 from zealous.privacy.guarantee import Guarantee
 

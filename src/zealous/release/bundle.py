@@ -24,7 +24,7 @@ from zealous.release.derived.rates import click_rates, rated
 from zealous.release.record import kind_from_record
 from zealous.release.schema import ABOUT, FORMAT, problems
 from zealous.release.text.readme import handout
-from zealous.release.text.registry import registry
+from zealous.release.text.registry_entry import registry
 from zealous.release.text.statement import statement
 
 if TYPE_CHECKING:

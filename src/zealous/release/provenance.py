@@ -13,8 +13,8 @@ from zealous.planning.plan import PLANNER, Plan, also, figures, theorem
 from zealous.privacy.calibrate import as_float
 from zealous.privacy.guarantee import Guarantee
 from zealous.privacy.period import Period
-from zealous.release.account import OTHERS, UNTIMED, sessions
 from zealous.release.bundle import Table, file_names
+from zealous.release.charging import OTHERS, UNTIMED, sessions
 from zealous.release.schema import FORMAT
 from zealous.version import VERSION
 

@@ -31,8 +31,8 @@ from zealous.planning.plan import PARAMETERS_FROM, Part, Plan, covers_replaced, 
 from zealous.planning.public_files import READ_AS
 from zealous.privacy.guarantee import Guarantee, Number
 from zealous.privacy.period import Period
-from zealous.release.account import SPENT, UNTRACKED, Account, Spending, released, spending
 from zealous.release.bundle import Release, Table, check_writable, read_release, sorted_table
+from zealous.release.charging import SPENT, UNTRACKED, Account, Spending, released, spending
 from zealous.release.provenance import assumptions, described, provenance
 
 Say = Callable[[str], None]

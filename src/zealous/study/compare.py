@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from zealous.audit.own import OwnAudit, audit_mechanism
+from zealous.audit.custom_mechanism import OwnAudit, audit_mechanism
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.engine import Engine
 from zealous.engines.spark import OnCluster
@@ -36,7 +36,7 @@ from zealous.study.grid.study import Study
 from zealous.study.grid.workspace import check_apart, mark, workspace
 from zealous.study.measures.caching import Documents
 from zealous.study.measures.measure import measured
-from zealous.study.releases.given import alike, read_given
+from zealous.study.releases.read import alike, read_given
 from zealous.study.releases.truth import OwnMeasure, check_measures, name_of
 from zealous.study.report.study import Context, write_report
 from zealous.study.theory.tables import tables

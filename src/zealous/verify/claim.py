@@ -13,8 +13,8 @@ from zealous.planning.plan import COMPOSITION, PLANNER, Part, Plan, also, figure
 from zealous.privacy.calibrate import as_float
 from zealous.privacy.guarantee import Guarantee, Indistinguishability
 from zealous.privacy.period import Period
-from zealous.release.account import OTHERS
 from zealous.release.bundle import file_names, papers
+from zealous.release.charging import OTHERS
 from zealous.release.provenance import assumptions as assumed
 from zealous.release.provenance import claim as as_stated
 from zealous.release.record import (

@@ -29,7 +29,7 @@ from zealous.study.anonymity import (
     anonymize,
     named,
 )
-from zealous.study.anonymity.bundle import KINDS
+from zealous.study.anonymity.output import KINDS
 
 START = datetime(2006, 3, 1)
 SHARED = ["green tea", "Tea  pot", "weather today", "cheap flights", "tea pot"]

@@ -19,11 +19,11 @@ from zealous.study.claims.claim import finding as finding_of
 from zealous.study.grid.results import Point, Results, Spread, as_table
 from zealous.study.report import style
 from zealous.study.report.applications import own as own_chart
-from zealous.study.report.asked import Asked, Entry
 from zealous.study.report.draw import figure, plain
 from zealous.study.report.figures import distributions
 from zealous.study.report.page import inline, number, shown, told_of
 from zealous.study.report.parts import Axis, Chart, Line, Panel, Sheet
+from zealous.study.report.results_view import Asked, Entry
 from zealous.study.report.sections import own_measures
 from zealous.study.report.sheets import promise
 from zealous.study.report.study import write_report

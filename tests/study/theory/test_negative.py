@@ -12,7 +12,7 @@ from zealous.errors import UsageError
 from zealous.privacy.calibrate import tail
 from zealous.privacy.guarantee import Neighbors
 from zealous.study.theory.accuracy import Wanted
-from zealous.study.theory.domain import scale_for
+from zealous.study.theory.explicit_domain import scale_for
 from zealous.study.theory.negative import (
     Setting,
     hopeless_count,

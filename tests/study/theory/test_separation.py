@@ -18,7 +18,7 @@ from zealous.noise import seeded_bytes
 from zealous.privacy.calibrate import calibrate, publication_probability, tail
 from zealous.privacy.guarantee import Neighbors, ProbabilisticDP
 from zealous.study.theory.accuracy import Wanted, wanted_by
-from zealous.study.theory.domain import DomainHistogram, scale_for, threshold_for
+from zealous.study.theory.explicit_domain import DomainHistogram, scale_for, threshold_for
 from zealous.study.theory.negative import Setting, hopeless_count, log_hopeless_domain
 
 NEIGHBORS: tuple[Neighbors, ...] = get_args(Neighbors)

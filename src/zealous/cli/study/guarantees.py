@@ -24,8 +24,8 @@ from zealous.cli.plan import plan_object, refuse_other_mechanisms
 from zealous.errors import UsageError
 from zealous.mechanisms import Zealous
 from zealous.planning.plan import Plan, claimed
-from zealous.privacy.accounting.accounts import for_accounts
 from zealous.privacy.accounting.exact import delta_curve
+from zealous.privacy.accounting.several_accounts import for_accounts
 from zealous.privacy.calibrate import as_float
 from zealous.privacy.calibrate import guarantees as guarantees_of
 from zealous.privacy.guarantee import UNITS, exact, shown

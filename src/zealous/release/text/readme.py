@@ -8,9 +8,9 @@ from typing import Any
 from zealous.privacy.guarantee import UNITS, shown
 from zealous.release.derived import rates
 from zealous.release.derived.associations import association_files, families
-from zealous.release.text import wording
+from zealous.release.text import method_wording as wording
 from zealous.release.text.markdown import code, escaped
-from zealous.release.text.meaning import kept, meaning
+from zealous.release.text.row_meaning import kept, meaning
 
 _CHOSEN = {
     "public-facts": "from public facts, without looking at this log",

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from zealous.libraries import jinja2
 from zealous.privacy.guarantee import UNITS, WHOEVER, shown
-from zealous.release.text import wording
+from zealous.release.text import method_wording as wording
 from zealous.release.text.readme import (
     COUNTED,
     chosen,

@@ -7,11 +7,11 @@ from typing import Any
 
 from zealous.errors import UsageError
 from zealous.study.anonymity.anonymize import Anonymized, anonymize, check_users, histograms
-from zealous.study.anonymity.bundle import WARNING, Bundle, read_bundle
 from zealous.study.anonymity.k_keyword import KKeyword
 from zealous.study.anonymity.k_query import KQuery
 from zealous.study.anonymity.k_session import KSession
 from zealous.study.anonymity.method import AmongK, Changed, Method, check_engine
+from zealous.study.anonymity.output import WARNING, Bundle, read_bundle
 from zealous.study.anonymity.pseudonym import Pseudonym
 from zealous.study.anonymity.scrub import Scrub
 from zealous.study.anonymity.similar_histories import SimilarHistories

@@ -19,8 +19,8 @@ from zealous.logs.log import Columns, Log, read_log
 from zealous.logs.open_log import open_log
 from zealous.logs.source import Source, count_users
 from zealous.release.publish import tell_skipped
-from zealous.study.anonymity.bundle import Bundle, metadata, read_bundle, write_bundle
 from zealous.study.anonymity.method import AmongK, Changed, Method, Say, check_engine
+from zealous.study.anonymity.output import Bundle, metadata, read_bundle, write_bundle
 
 _ANY = 1  # how many items one id may have plays no role here
 

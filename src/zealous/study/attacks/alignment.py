@@ -22,7 +22,7 @@ from zealous.items import has_word, words
 from zealous.logs.log import Columns, Log, read_log
 from zealous.logs.open_log import open_log
 from zealous.logs.source import Source
-from zealous.study.anonymity.bundle import Bundle
+from zealous.study.anonymity.output import Bundle
 from zealous.study.attacks.rate import Rate
 from zealous.synthetic.chance import Ints
 

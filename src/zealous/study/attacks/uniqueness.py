@@ -17,7 +17,7 @@ from zealous.items import asked, has_word
 from zealous.logs.log import Columns, Log, read_log
 from zealous.logs.open_log import open_log
 from zealous.logs.source import Source
-from zealous.study.anonymity.bundle import Bundle
+from zealous.study.anonymity.output import Bundle
 from zealous.study.anonymity.scrub import scrubbed
 from zealous.study.anonymity.sessions import sessions
 from zealous.study.attacks.rate import Rate

@@ -18,7 +18,7 @@ from zealous.errors import UsageError
 from zealous.items import asked, has_word, words
 from zealous.logs.log import Columns, Log, read_log
 from zealous.logs.open_log import open_log
-from zealous.study.anonymity.bundle import Bundle
+from zealous.study.anonymity.output import Bundle
 from zealous.study.attacks.rate import Rate
 from zealous.synthetic import is_personal
 from zealous.synthetic.words import FAMILY_ENDINGS

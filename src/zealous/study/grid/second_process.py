@@ -58,13 +58,15 @@ def _safe_start() -> Iterator[None]:
     Nor does it import the program that started it, as such processes do: one that publishes
     outside of `if __name__ == "__main__"` would publish again.
     """
-    program, safe = sys.modules["__main__"], os.environ.get("PYTHONSAFEPATH")
+    program, path = sys.modules["__main__"], sys.path
+    safe = os.environ.get("PYTHONSAFEPATH")
     sys.modules["__main__"] = ModuleType("__main__")
+    sys.path = [each for each in path if each]  # it gets a copy; an empty one means wherever we are
     os.environ["PYTHONSAFEPATH"] = "1"
     try:
         yield
     finally:
-        sys.modules["__main__"] = program
+        sys.modules["__main__"], sys.path = program, path
         del os.environ["PYTHONSAFEPATH"]
         if safe is not None:
             os.environ["PYTHONSAFEPATH"] = safe
@@ -83,7 +85,8 @@ def _run(work: Callable[..., None], *arguments: Any) -> ZealousError | None:
 
 
 def _stop_with(first: Connection) -> None:
-    """Stop this process when the first one is gone, or closes its end."""
+    """Stop this process when the first one is gone, or closes its end; it tells nobody else."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # an error of the engine could quote data
     for each in _STOPS:
         if each == signal.SIGTERM or signal.getsignal(each) != signal.SIG_IGN:  # not after nohup
             signal.signal(each, _interrupt)

@@ -18,7 +18,7 @@ from zealous.study.grid.study import Study
 from zealous.study.grid.workspace import Workspace
 from zealous.study.measures.caching import Documents
 from zealous.study.measures.measured import Measured
-from zealous.study.releases.given import Counted, Given
+from zealous.study.releases.read import Counted, Given
 from zealous.study.releases.released import by_text, itself
 from zealous.study.releases.truth import OwnMeasure
 

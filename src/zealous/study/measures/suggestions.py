@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from zealous.errors import UsageError
 from zealous.logs.values import BLANKS
 from zealous.release.bundle import Release, read_release
-from zealous.study.anonymity.bundle import ABOUT, Bundle, read_bundle
+from zealous.study.anonymity.output import ABOUT, Bundle, read_bundle
 from zealous.study.measures.phrases import words
 from zealous.study.measures.substitution import learn
 

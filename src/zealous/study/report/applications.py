@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from zealous.study.report.asked import EPSILON, PHRASES, ZEALOUS, Asked, Entry, K, M, words
 from zealous.study.report.figures import by_guarantee
 from zealous.study.report.parts import Axis, Chart, Line, Panel
+from zealous.study.report.results_view import EPSILON, PHRASES, ZEALOUS, Asked, Entry, K, M, words
 from zealous.study.report.style import LADDER, METHODS, Look
 
 QUALITY = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import cycle
 
-from zealous.study.report.asked import EPSILON, ORIGINAL, ZEALOUS, Asked, Entry, K, M, words
 from zealous.study.report.parts import Axis, Chart, Panel, Scale
+from zealous.study.report.results_view import EPSILON, ORIGINAL, ZEALOUS, Asked, Entry, K, M, words
 from zealous.study.report.style import LADDER, Look
 
 TOP = Axis("j of top-j", log=True)

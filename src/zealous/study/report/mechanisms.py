@@ -11,9 +11,9 @@ from typing import Any
 
 from zealous.study.grid.results import Point
 from zealous.study.mechanism_comparison import Row
-from zealous.study.report.asked import EPSILON
 from zealous.study.report.draw import figure
 from zealous.study.report.parts import Chart, Line, Panel
+from zealous.study.report.results_view import EPSILON
 from zealous.study.report.style import BLACK, METHODS, OTHERS, svg_and_png
 
 NAME = "internal-mechanisms"

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from zealous.study.report import applications, figures, sheets
-from zealous.study.report.asked import PHRASES, Asked, words
 from zealous.study.report.parts import Section
+from zealous.study.report.results_view import PHRASES, Asked, words
 from zealous.study.theory.tables import Table
 
 KNOWN = frozenset([

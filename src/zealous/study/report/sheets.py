@@ -8,8 +8,8 @@ from typing import Any
 
 from zealous.release.text.statement import factor
 from zealous.study.anonymity import METHODS
-from zealous.study.report.asked import ORIGINAL, PHRASES, ZEALOUS, Asked, Entry, words
 from zealous.study.report.parts import Cell, Sheet
+from zealous.study.report.results_view import ORIGINAL, PHRASES, ZEALOUS, Asked, Entry, words
 from zealous.study.theory.tables import Table
 
 _TOP = 1_000

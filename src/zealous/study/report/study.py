@@ -10,10 +10,10 @@ from typing import Any
 from zealous.files.csv_cells import write_rows
 from zealous.study.claims.findings import Finding
 from zealous.study.grid.results import Results
-from zealous.study.report.asked import Asked
 from zealous.study.report.draw import figure, share
 from zealous.study.report.page import Drawn, Grid, grid, inline, page, told_of
 from zealous.study.report.parts import Chart, Section, Sheet
+from zealous.study.report.results_view import Asked
 from zealous.study.report.sections import INVENTED, Told, left_out, sections
 from zealous.study.report.sheets import hurry, promise
 from zealous.study.report.style import svg_and_png

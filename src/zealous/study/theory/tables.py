@@ -20,7 +20,7 @@ from zealous.study.theory.accuracy import (
     printed_miss_xi,
     wanted_by,
 )
-from zealous.study.theory.domain import DomainHistogram, scale_for, threshold_for
+from zealous.study.theory.explicit_domain import DomainHistogram, scale_for, threshold_for
 from zealous.study.theory.negative import Setting, log_hopeless_domain, printed_log_domain
 from zealous.study.theory.printed import Continuous
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from zealous.audit.ran import Ran
+from zealous.audit.runs import Ran
 
 _DRAWN = {
     ("selection_key",): re.compile(r"[0-9a-f]{16}"),

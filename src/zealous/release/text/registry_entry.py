@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from zealous.privacy.guarantee import UNITS, shown
-from zealous.release.text import wording
+from zealous.release.text import method_wording as wording
 from zealous.release.text.readme import (
     COUNTED,
     NOT_TRACKED,

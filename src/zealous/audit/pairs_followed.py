@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from zealous.audit.pairs import VICTIM, Lines, Pair, Shape, named, others
-from zealous.audit.sets import Found
+from zealous.audit.pairs_sets import Found
 from zealous.audit.statistics import Counts
 from zealous.mechanisms.of_keywords import MOST_KEYWORDS, MOST_WORDS
 

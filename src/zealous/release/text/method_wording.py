@@ -1,6 +1,6 @@
 """How a table was made, in words: from what release.json says of it, and nothing else.
 
-What differs between mechanisms is said by each of them (`mechanisms/words.py`).
+What differs between mechanisms is said by each of them (`mechanisms/descriptions.py`).
 """
 
 from __future__ import annotations
@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from zealous.mechanisms.choose import MECHANISMS
-from zealous.mechanisms.words import Words, noise_name
+from zealous.mechanisms.descriptions import Words, noise_name
 from zealous.privacy.accounting.intervals import Interval
 from zealous.release.text.markdown import code
-from zealous.release.text.meaning import Part, origin
+from zealous.release.text.row_meaning import Part, origin
 
 _CONFIDENCE = 0.95
 

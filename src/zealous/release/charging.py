@@ -12,8 +12,8 @@ from zealous.engines.spark import OnCluster
 from zealous.errors import LedgerError, Refused
 from zealous.files.places import Place, is_known, place_of
 from zealous.ledger import Cap, Charge, Entry, Ledger, place
-from zealous.ledger.accounts import covers, label
 from zealous.ledger.book import Book
+from zealous.ledger.budgets import covers, label
 from zealous.ledger.ledger import preview
 from zealous.ledger.place import check_local, made
 from zealous.logs.log import Columns, Log

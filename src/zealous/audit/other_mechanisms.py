@@ -9,8 +9,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from zealous.audit.bundle import ALWAYS, DECLARED, Check, background, checked, planned, written
-from zealous.audit.ran import start
+from zealous.audit.runs import start
+from zealous.audit.whole_releases import (
+    ALWAYS,
+    DECLARED,
+    Check,
+    background,
+    checked,
+    planned,
+    written,
+)
 
 # A table has so much noise that two runs never agree in it, or so little that all of them do;
 # tests/project/test_false_alarms.py computes how nearly never and all.

@@ -16,11 +16,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from zealous.audit.bundle import Check
+from zealous.audit.custom_counts import Case, Values, Watched, alike, runs
 from zealous.audit.events import TESTS, against, impossible_elsewhere
-from zealous.audit.given import Case, Values, Watched, alike, runs
 from zealous.audit.measurement import BY_ACCIDENT, FALSE_ALARMS, Audit, Measurement
 from zealous.audit.statistics import Claim, Seen
+from zealous.audit.whole_releases import Check
 from zealous.errors import UsageError
 from zealous.mechanisms import Mechanism
 from zealous.privacy.guarantee import Guarantee, ProbabilisticDP, whole

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from zealous.audit.public import same, steady
-from zealous.audit.ran import Ran, start
+from zealous.audit.observables import same, steady
 from zealous.audit.recompute import follows, selected
+from zealous.audit.runs import Ran, start
 from zealous.errors import ZealousError
 
 _USERS = 4800  # so many that every query appears: how many do is in the papers too
