@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -72,6 +73,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # begun in the background of a shell
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     config.pluginmanager.register(budgets.Timer())
     path = config.getoption("--tell")
     if path and not hasattr(config, "workerinput"):  # what workers do is told by who began them

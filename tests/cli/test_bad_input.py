@@ -464,7 +464,9 @@ def big_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(
+    "sent", [signal.SIGINT, signal.SIGTERM, pytest.param(signal.SIGHUP, marks=pytest.mark.soak)]
+)
 @pytest.mark.parametrize("stage", ["reading", "counting"])
 def test_a_signal_in_the_middle(
     sent: signal.Signals, stage: str, big_log: Path, tmp_path: Path

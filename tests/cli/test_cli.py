@@ -171,7 +171,7 @@ def test_inspect_tells_the_owner_and_quotes_nothing(run: Run, tmp_path: Path) ->
 
 
 def test_demo(run: Run, tmp_path: Path) -> None:
-    done = run("demo", "-o", "demo", "--users", 1000)
+    done = run("demo", "-o", "demo", "--users", 300)
     assert done.code == 0, done.stderr
     assert (tmp_path / "demo" / "study" / "report.html").is_file()
     assert "The report to open: demo/study/report.html" in done.stdout.splitlines()[-1]

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from paths import ROOT
 
-FLOOR = 90  # percent of the lines; a little below what was measured
+FLOOR = 70  # percent of the lines; to be raised to a little below what a whole run reaches
 
 
 def coverage(*arguments: str, data: Path) -> int:

@@ -83,6 +83,7 @@ def main() -> None:
     gc.freeze()  # a collection in a fork would copy what it looks at
     for line in sys.stdin:
         print(answer(json.loads(line)), flush=True)
+    leave_as_a_process_does(0)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from zealous.study.report.style import percent, svg
 from zealous.synthetic import generate
 
 USERS = 800
-SETTINGS = Settings(k=5, victims=40, sample=200, seed=3)
+SETTINGS = Settings(k=5, victims=30, sample=150, seed=3)
 
 
 @pytest.fixture(scope="module")
@@ -155,7 +155,10 @@ SMALL = {
 }
 
 
-@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize(
+    "name",
+    ["one user", "nothing rare", pytest.param("no first query is rare", marks=pytest.mark.soak)],
+)
 def test_what_cannot_be_measured_is_a_dash(name: str, run: Run, tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text("user,time,query\n" + SMALL[name])
     methods = "pseudonym,token-hash" + (",k-query" if name != "one user" else "")
@@ -168,8 +171,9 @@ def test_what_cannot_be_measured_is_a_dash(name: str, run: Run, tmp_path: Path) 
         assert rows["pseudonym"]["summary"]["query_seen"] is None
     if name != "one user":
         assert rows[ZEALOUS]["summary"]["active"] is None
-    shown = run("study", "attack", "log.csv", "-k", 2, "--methods", "pseudonym").stdout
-    assert "–" in shown
+    if name == "nothing rare":
+        shown = run("study", "attack", "log.csv", "-k", 2, "--methods", "pseudonym").stdout
+        assert "–" in shown
 
 
 @pytest.mark.soak
