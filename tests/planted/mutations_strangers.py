@@ -36,7 +36,7 @@ MUTATIONS = [
     Mutation(
         "formulas after a semicolon",
         TESTS,
-        "test_sheet.py::test_no_formula_follows_a_semicolon",
+        "test_csv_cells.py::test_no_formula_follows_a_semicolon",
         (Change("files/csv_cells.py", "if semicolons and ", "if False and "),),
     ),
     Mutation(
