@@ -38,7 +38,7 @@ from zealous.counting.histogram import histogram
 from zealous.engines import duckdb
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import UsageError
-from zealous.items import Kind, named, tail
+from zealous.items import Kind, named, rare_queries, tail
 from zealous.items import candidate_sets as grown
 from zealous.items.candidate_sets import Grown
 from zealous.items.rare_queries import Hours, Lengths, Ngrams, Prefixes, Scripts
@@ -370,7 +370,7 @@ def test_of_too_many_words_the_most_frequent_are_used(
     entries: list[Entry], source: Source, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is no candidate takes nobody's place."""
-    monkeypatch.setattr(grown, "sequences", partial(grown.sequences, most=8))
+    monkeypatch.setattr(rare_queries, "sequences", partial(grown.sequences, most=8))
     tables = published(entries, 12) | {"keywords": {"a": 50, "b": 40, "c": 60, "d": 2}}
     frequent = tables | {"keywords": {"a": 50, "c": 60}}
     for bound in (1, 99):

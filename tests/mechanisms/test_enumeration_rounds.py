@@ -120,7 +120,7 @@ def law_of(mechanism: Rounds, log: Log, counting: Callable[[Log], Counting]) -> 
         written, chance = todo.pop()
         count = counting(log)
         try:
-            with patch("zealous.noise.DiscreteGaussian", Script(count, written)):
+            with patch("zealous.mechanisms.rounds.DiscreteGaussian", Script(count, written)):
                 result = dict(sorted(published(mechanism.release(count)).items()))
         except Unwritten:
             number = len(count.asked) - 1

@@ -82,7 +82,7 @@ RELEASES = """import json, os, sys
 from pathlib import Path
 import duckdb, jinja2, pyarrow.csv, pyarrow.parquet
 import zealous.cli.publish
-from zealous.audit import bundle, others
+from zealous.audit import other_mechanisms as others, whole_releases as bundle
 from zealous.audit.runs import Ran
 from zealous.cli import main
 

@@ -15,6 +15,7 @@ import signal
 import sys
 import time
 import traceback
+from importlib import import_module
 from pathlib import Path
 from typing import NoReturn
 
@@ -29,7 +30,7 @@ import zealous.noise
 from zealous.release.charging import Account
 from zealous.release.text.statement import template
 
-module = sys.modules["zealous.release.publish"]  # by that name the package offers the function
+module = import_module("zealous.release.publish")
 
 GOAL = z.ProbabilisticDP(epsilon=20, delta="0.01", users=200)
 

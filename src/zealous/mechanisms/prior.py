@@ -80,10 +80,20 @@ class Prior(Rounds):
                 order=[self.prior, *([] if weights is None else [weights])],
             )
             weights = stored(weighed, partial(_draw, each, left, random_bytes))
-            found = _passed(each, weights, left) + _unheld(each, weights, left, random_bytes)
+            found = _passed(each, weights, left)
+            found += [
+                batch.cast(self._counted_schema(batch))
+                for batch in _unheld(each, weights, left, random_bytes)
+            ]
             keys = joined(keys, found)
             left = left.without(keys)
         return [] if keys is None else self._count_keys(keys, count, random_bytes)
+
+    def _counted_schema(self, batch: pa.RecordBatch) -> pa.Schema:
+        """Items are of the list's types, which are those that are counted: texts, or codes."""
+        assert self.prior is not None  # noqa: S101 - it was looked at
+        types = {field.name: field.type for field in self.prior.schema if field.name != "count"}
+        return pa.schema([(name, types.get(name, pa.int64())) for name in batch.schema.names])
 
 
 def _draw(
