@@ -76,7 +76,8 @@ def test_publishing(folder: Path) -> None:
 def test_the_second_process_of_a_study(folder: Path) -> None:
     (folder / "study.toml").write_text(STUDY)
     done = run(
-        folder, *shlex.split("compare log.csv --study study.toml --memory 3GB --threads 2 -o study")
+        folder,
+        *shlex.split("study compare log.csv --study study.toml --memory 3GB --threads 2 -o study"),
     )
     assert ran(folder) == ""
     assert done.returncode == 0, done.stderr
