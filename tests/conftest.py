@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -47,16 +48,23 @@ _TOGETHER = {
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Give each test to whichever process is free, and those of `_TOGETHER` to one."""
+    """Give each test to whichever process is free, and those that share something to one."""
     from xdist.scheduler.loadscope import LoadScopeScheduling
 
     class Scheduling(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            file = nodeid.partition("::")[0].rpartition("/")[2]
-            names = (name for name, files in _TOGETHER.items() if file.startswith(files))
-            return next(names, nodeid)
+            path = nodeid.partition("::")[0]
+            file = path.rpartition("/")[2]
+            together = [name for name, files in _TOGETHER.items() if file.startswith(files)]
+            return together[0] if together else path if _shares(path) else nodeid
 
     return Scheduling(config, log)
+
+
+@cache
+def _shares(path: str) -> bool:
+    """Whether the tests of a file share what is made once for all of them."""
+    return 'scope="module"' in (ROOT / path).read_text(encoding="utf-8")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
