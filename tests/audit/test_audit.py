@@ -598,6 +598,7 @@ def test_both_guarantees_test_epsilon_at_m_1_and_2() -> None:
     assert found >= {(kind, m) for kind in ("indistinguishable", "probabilistic") for m in (1, 2)}
 
 
+@pytest.mark.soak
 @pytest.mark.false_alarm(FALSE_ALARMS, "a whole audit, by the real command")
 def test_the_command_prints_claims_beside_what_was_seen(tmp_path: Path) -> None:
     program = tmp_path / "command.py"

@@ -29,11 +29,13 @@ from cluster import (
     write_parquet,
 )
 from conftest import COMMAND
+from turns import have_turn
 
 from zealous.ledger import Ledger
 
 __all__ = ["bare", "cluster"]
-pytestmark = pytest.mark.spark
+_TURN = have_turn(["this cluster", "no cluster", "none either"], str, share=3)
+pytestmark = [pytest.mark.spark, *([] if "this cluster" in _TURN else [pytest.mark.soak])]
 
 PARTS = 60  # of the log whose driver is killed
 

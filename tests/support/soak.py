@@ -74,7 +74,7 @@ PARTS = (
     Part("planted", ("-m", "", "-k", "planted_bug", "--stream", "{commit}"), 10),
     Part("rest", ("-m", "soak", "-k", _OTHER), 10, may_be_empty=True),
     Part("statistics", ("-m", _DRAWN, "-k", f"not ({_AUDITS})", "--times", "200"), 4),
-    Part("verdicts", ("-m", _DRAWN, "-k", _AUDITS, "--times", "20"), 6),
+    Part("verdicts", ("-m", "false_alarm and not spark", "-k", _AUDITS, "--times", "20"), 6),
     Part("examples", ("-m", "hypothesis", "--hypothesis-profile=free"), 8),
     Part("noise", ("-m", "not soak and not spark", "--stream", "{commit}"), 15),
     Part("coverage", (), 15, program=("tests/support/coverage_floor.py",)),
