@@ -43,7 +43,9 @@ class LazyModule:
         self._name = name
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(import_module(self._name), name)
+        found = getattr(import_module(self._name), name)
+        setattr(self, name, found)  # the next time it is there at once
+        return found
 
     def __reduce__(self) -> tuple[Any, ...]:
         return import_module, (self._name,)
