@@ -47,14 +47,14 @@ def spent() -> float:
 
 def _descendants(process: int) -> Iterator[int]:
     """The processes that one began and that still run; none where there is no /proc."""
-    for path in Path(f"/proc/{process}/task").glob("*/children"):
-        try:
-            children = [int(child) for child in path.read_text().split()]
-        except OSError:  # it has ended
-            continue
-        for child in children:
-            yield child
-            yield from _descendants(child)
+    try:
+        paths = list(Path(f"/proc/{process}/task").glob("*/children"))
+        children = [int(child) for path in paths for child in path.read_text().split()]
+    except OSError:  # it has ended
+        return
+    for child in children:
+        yield child
+        yield from _descendants(child)
 
 
 def _seconds(process: int) -> float:
