@@ -44,7 +44,7 @@ from zealous.mechanisms.of_smaller import OfSmaller, OfSmallerGaussian
 from zealous.noise import DiscreteLaplace
 from zealous.planning.plan import Part, Plan, plan
 from zealous.privacy.guarantee import Guarantee, Indistinguishability, Neighbors, ProbabilisticDP
-from zealous.release.publish import draw
+from zealous.release.drawing import draw
 
 Law = npt.NDArray[np.float64]
 History = tuple[str, ...]  # baskets, and the things in each

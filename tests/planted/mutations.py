@@ -87,9 +87,9 @@ FILES = '"files": described(drawn),'
 READ_ALL = Change(
     "release/bundle.py", "found := next(problems(about, ABOUT), None)", "found := None"
 )
-_READ = "        _check_users(source, goal, say)\n"
-_SAY_ROWS = "        os.environ['ROWS'] = f'{source.rows:,}'\n"
-_SAY_SKIPPED = "        os.environ['SKIPPED'] = str(source.skipped.total())\n"
+_READ = "        check_users(source, goal, say)\n"
+_SAY_ROWS = "        __import__('os').environ['ROWS'] = f'{source.rows:,}'\n"
+_SAY_SKIPPED = "        __import__('os').environ['SKIPPED'] = str(source.skipped.total())\n"
 _LOG_HASH = '__import__("hashlib").sha256(log.paths[0].read_bytes()).hexdigest()'
 _STEPS = "    steps = _of_interest(kind, source, only, without, following)\n"
 _WITHOUT_RARE = """    every = kind.steps(source)
@@ -210,7 +210,7 @@ MUTATIONS = [
         "different noise",
         (
             Change(
-                "release/publish.py", "if seed is None:\n        return os.urandom\n", "seed = 7\n"
+                "release/drawing.py", "if seed is None:\n        return os.urandom\n", "seed = 7\n"
             ),
         ),
     ),
@@ -227,8 +227,9 @@ MUTATIONS = [
         (
             Change(
                 "release/publish.py",
-                "        _check_users(source, goal, say)\n",
-                "        _check_users(source, goal, say)\n"
+                "        check_users(source, goal, say)\n",
+                "        check_users(source, goal, say)\n"
+                "        from zealous.logs.source import count_everyone\n"
                 "        object.__setattr__(goal, 'users', max(1, count_everyone(source)))\n"
                 "        planned = plan(goal, kinds, split=split, accept_delta=accept_delta)\n"
                 "        about |= provenance(planned, log, select=select, key=key, private=True)\n",
@@ -362,7 +363,7 @@ MUTATIONS = [
         "more users than declared are published",
         WHOLE,
         "more users than declared",
-        (Change("release/publish.py", "> goal.users:", "> 2 * goal.users:"),),
+        (Change("release/checks.py", "> goal.users:", "> 2 * goal.users:"),),
     ),
     Mutation(
         "items chosen by what others hold",
@@ -386,7 +387,7 @@ MUTATIONS = [
         "noise from the published key",
         SMALL,
         "same key",
-        (Change("release/publish.py", "_noise(seed, number))", "_noise(key, number))"),),
+        (Change("release/drawing.py", "_noise(seed, number))", "_noise(key, number))"),),
     ),
     Mutation(
         "each entry a user-day of its own",

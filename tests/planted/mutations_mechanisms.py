@@ -315,7 +315,9 @@ MUTATIONS = [
                 _EVERY,
                 f"counted = list(counted)\n        {_HELD}\n        {_EVERY}",
             ),
-            Change("release/publish.py", FILES, f"{FILES} 'held': os.environ['HELD'],"),
+            Change(
+                "release/publish.py", FILES, f"{FILES} 'held': __import__('os').environ['HELD'],"
+            ),
             READ_ALL,
         ),
     ),

@@ -99,7 +99,7 @@ def test_noise_is_drawn_in_the_mechanism_alone() -> None:
     }
     others = {path for path in users if not path.startswith("mechanisms/")}
     assert others == {
-        "release/publish.py",
+        "release/drawing.py",
         "study/theory/explicit_domain.py",
         "study/grid/candidates.py",
     }

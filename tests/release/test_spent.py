@@ -142,7 +142,7 @@ def test_a_table_that_is_not_read_back_as_it_was_is_not_charged(
 ) -> None:
     other = z.read_release
     monkeypatch.setattr(
-        sys.modules["zealous.release.publish"],
+        sys.modules["zealous.release.checks"],
         "read_release",
         lambda place: Release(about=other(place).about, tables={}),
     )

@@ -25,7 +25,7 @@ from zealous.engines.sql import Step
 from zealous.items.sets import LAST, PARENT
 from zealous.logs.source import Source
 from zealous.planning.plan import Plan, figures
-from zealous.release.publish import draw
+from zealous.release.drawing import draw
 
 RUNS = 500
 _SIZES = (1, 3)

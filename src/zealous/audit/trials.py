@@ -29,7 +29,7 @@ from zealous.items import QueryClicks
 from zealous.logs.log import read_log
 from zealous.logs.open_log import open_log
 from zealous.planning.public_files import read_public, read_results
-from zealous.release.publish import draw
+from zealous.release.drawing import draw
 
 _DIGITS = 7  # of a copy's number
 _MOST_LINES = 3_000_000  # in one packed log

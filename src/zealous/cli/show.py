@@ -15,7 +15,7 @@ import click
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from zealous.release.publish import Say
+    from zealous.release.progress import Say
 
 
 @contextmanager

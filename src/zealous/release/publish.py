@@ -2,40 +2,30 @@
 
 from __future__ import annotations
 
-import os
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
-from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
-from zealous.counting.bound import Select, check_select
-from zealous.counting.histogram import histogram, keepers
-from zealous.engines.engine import Engine, Stored
-from zealous.errors import LogError, Refused, ReleaseError, UsageError, reason
-from zealous.files.lines import Skipped
+from zealous.counting.bound import Select
+from zealous.engines.engine import Engine
+from zealous.errors import Refused, UsageError
 from zealous.files.places import Place
-from zealous.files.scratch import working_directory
 from zealous.items import Kind
-from zealous.logs.log import Log, is_anonymized
+from zealous.logs.log import Log
 from zealous.logs.open_log import open_log
-from zealous.logs.source import Source, count_everyone, has_users
-from zealous.mechanisms import Count, Mechanism
-from zealous.noise import seeded_bytes
-from zealous.planning.declared import Files, PublicFile, public_files
-from zealous.planning.plan import PARAMETERS_FROM, Part, Plan, covers_replaced, plan
-from zealous.planning.public_files import READ_AS
+from zealous.planning.declared import Files, public_files
+from zealous.planning.plan import PARAMETERS_FROM, covers_replaced, plan
 from zealous.privacy.guarantee import Guarantee, Number
 from zealous.privacy.period import Period
-from zealous.release.bundle import Release, Table, check_writable, read_release, sorted_table
-from zealous.release.charging import SPENT, UNTRACKED, Account, Spending, released, spending
+from zealous.release.bundle import Release, check_writable, read_release
+from zealous.release.charging import UNTRACKED, Account, released, spending
+from zealous.release.checks import check_log, check_same, check_users, rehearse
+from zealous.release.drawing import draw
+from zealous.release.progress import Say, saying_what_is_spent, tell_skipped, unfailing
 from zealous.release.provenance import assumptions, described, provenance
+from zealous.release.public_tables import public_tables
 
-Say = Callable[[str], None]
 _BESIDE_THE_LOG = Account()
 
 
@@ -109,7 +99,7 @@ def publish(
     )
     goal = planned.goal
     days = Period.parse(period) if isinstance(period, str) else period
-    _check(log, planned, select, days, all_in_period)
+    check_log(log, planned, select, days, all_in_period)
     key = secrets.randbits(64) if seed is None else seed  # drawn before the log is read
     about = {
         **provenance(planned, log, select=select, key=key, private=seed is None),
@@ -124,12 +114,12 @@ def publish(
         "period": str(days) if days else None,
         "approved_plan": approved_plan,
     }
-    paying, say = None, _unfailing(say)
+    paying, say = None, unfailing(say)
     if account is not None and seed is None:
         made = released(account, log.paths, output)
         if made is not None:
             say(f"the release of this id was made before, in {made}: nothing is drawn again")
-            return _same(read_release(made), about)
+            return check_same(read_release(made), about)
         if not covers_replaced(planned):
             raise Refused(
                 "with so large a delta an add-remove release may cost more than a ledger would "
@@ -139,14 +129,17 @@ def publish(
     if output is not None:
         check_writable(output, [part.name() for part in planned.parts])
     if output is not None or paying is not None:
-        _rehearse(planned, about, paying, output)
-    tables = _public_tables(planned, files, log, say)  # before the log is read, and before it costs
-    with _admitting(paying.charged if paying else lambda: None, say), log.on(engine) as running:
+        rehearse(planned, about, paying, output)
+    tables = public_tables(planned, files, log, say)  # before the log is read, and before it costs
+    with (
+        saying_what_is_spent(paying.charged if paying else lambda: None, say),
+        log.on(engine) as running,
+    ):
         say("reading the log")
         extra = [name for kind in kinds for name in kind.extra()]
         source = open_log(_needed(log, kinds), running, extra, unit=goal.unit, period=days, key=key)
         tell_skipped(source.skipped, say)
-        _check_users(source, goal, say)
+        check_users(source, goal, say)
         charged = paying.reserve(say) if paying else UNTRACKED  # from here on it is spent
         drawn = draw(planned, source, select=select, key=key, public=tables, seed=seed, say=say)
         about |= {
@@ -176,30 +169,10 @@ def publish_to(
     release = publish(log, goal, kinds, output=directory, **options)
     if release.directory is not None:
         return release, release.directory
-    say = _unfailing(options.get("say", lambda _: None))
-    with _admitting(lambda: release.about["ledger"].get("entry"), say):
+    say = unfailing(options.get("say", lambda _: None))
+    with saying_what_is_spent(lambda: release.about["ledger"].get("entry"), say):
         say(f"writing {directory}")
         return release, release.write(directory)
-
-
-def _check(
-    log: Log, planned: Plan, select: Select, period: Period | None, all_in_period: bool
-) -> None:
-    """Refuse before anything is read what could not be done with this log."""
-    if any(map(is_anonymized, log.paths)):
-        raise Refused(
-            "this is the output of an anonymity method: its ids are no people, and which rows it "
-            "has depends on everybody, so that no guarantee would hold. Publish from the log itself"
-        )
-    roles = log.columns.given()
-    for part in planned.parts:
-        part.check(roles)
-    check_select(select, roles)
-    if period is not None and "time" not in roles and not all_in_period:
-        raise UsageError(
-            "--period needs a column with the time: say --time COLUMN, or declare with "
-            "--all-in-period that every entry of the log is of that period"
-        )
 
 
 def _needed(log: Log, kinds: Sequence[Kind]) -> Log:
@@ -209,174 +182,5 @@ def _needed(log: Log, kinds: Sequence[Kind]) -> Log:
     return replace(log, columns=replace(log.columns, url=None))
 
 
-def _same(made: Release, asked: Mapping[str, Any]) -> Release:
-    """A release of the same id must be what is asked for now, whoever planned and drew it."""
-    drawn = ("software", "created", "selection_key", "planner")
-    if any(made.about.get(name) != asked[name] for name in asked if name not in drawn):
-        raise Refused(
-            "the release of this --id was made before, and with other parameters: give this one an "
-            "id of its own"
-        )
-    return made
-
-
-def _unfailing(say: Say) -> Say:
-    """Whoever listened may be gone: that ends no run, and loses nothing that was paid for."""
-
-    def tell(text: str) -> None:
-        with suppress(Exception):
-            say(text)
-
-    return tell
-
-
-@contextmanager
-def _admitting(charged: Callable[[], int | None], say: Say) -> Iterator[None]:
-    """Whatever goes wrong after the charge, say that it is spent."""
-    try:
-        yield
-    except BaseException:
-        try:
-            entry = charged()
-        except Exception:  # the ledger is gone too
-            say("the ledger may have been charged: see `zealous ledger show`")
-        else:
-            if entry is not None:
-                say(SPENT.format(entry))
-        raise
-
-
-def _rehearse(
-    planned: Plan, about: Mapping[str, Any], paying: Spending | None, output: Place | None
-) -> None:
-    """Write a release of the same shape without rows: what would fail then fails before it costs.
-
-    Not what hangs on the rows: their size on the disk and in memory.
-    """
-    beside = output.parent if isinstance(output, Path) else None
-    tables = {part.name(): _as_table(part.kind, []) for part in planned.parts}
-    try:
-        with working_directory(beside, hidden=beside is not None) as folder:
-            stamp = paying.preview() if paying else UNTRACKED
-            drawn = {"id": "0" * 16, "ledger": stamp, "review": None, "files": described(tables)}
-            empty = Release(about={**about, **drawn}, tables=tables)
-            made = read_release(empty.write(folder / "release", not_private=True))
-            if made.tables != tables:
-                raise UsageError("the columns cannot be written to files as they are: rename them")
-    except UnicodeEncodeError:
-        raise UsageError("a name that the release would hold is not UTF-8: rename it") from None
-    except OSError as error:
-        raise ReleaseError(
-            f"nothing can be written to {beside or 'the temporary directory'}: {reason(error)}"
-        ) from None
-
-
-def draw(
-    planned: Plan,
-    source: Source,
-    *,
-    select: Select,
-    key: int,
-    public: Mapping[str, pa.Table] | None = None,
-    seed: int | None = None,
-    say: Say = lambda _: None,
-) -> dict[str, Table]:
-    """Count, add noise, drop what is rare, for each part of a plan: where the budget is spent."""
-    tables: dict[str, Table] = {}
-    for number, part in enumerate(planned.parts):
-        say(f"counting {part.name()} ({number + 1} of {len(planned.parts)})")
-        released = {name: table.arrow for name, table in tables.items()}
-        kind = part.kind.with_inputs(released)
-        listed = (public or {}).get(part.name(), kind.known())
-        mechanism = part.mechanism.with_inputs(listed, released)
-        count = partial(histogram, kind, source, select=select, key=key, say=say)
-        first = kind.keepers_of()
-        if first is not None:
-            (before,) = (each for each in planned.parts if each.name() == first)
-            following = _keepers(before, released[first], source, select, key)
-            count = partial(count, following=following)
-        tables[part.name()] = _publish_part(kind, mechanism, count, _noise(seed, number))
-    return tables
-
-
-def _keepers(part: Part, counted: pa.Table, source: Source, select: Select, key: int) -> Stored:
-    """Who kept which items when they were counted for a table that was published before."""
-    return keepers(
-        part.kind,
-        source,
-        bound=part.mechanism.items_per_user,
-        select=select,
-        key=key,
-        # Without a second threshold it was the published items alone that were counted.
-        only=counted if part.mechanism.tau_prime is None else None,
-    )
-
-
-def tell_skipped(skipped: Skipped, say: Say) -> None:
-    """Tell the owner how many lines were left out, and why."""
-    for why, number in skipped.items():
-        if number:
-            say(f"skipped {number:,} line{'s' if number > 1 else ''}: {why}")
-
-
-def _check_users(source: Source, goal: Guarantee, say: Say) -> None:
-    if goal.users is not None and count_everyone(source) > goal.users:
-        raise Refused(
-            f"the log holds more {goal.units()} than --users declares: the guarantee would not "
-            "hold. "
-            "Declare a bound that you know to be true without counting, and plan again"
-        )
-    # No error: whether there is a release must not tell whether there is a user.
-    if not has_users(source):
-        say("no entry with a user id was understood: see `zealous inspect`")
-
-
 def _untracked_id(seed: int | None) -> str:
     return secrets.token_hex(8) if seed is None else f"seed-{seed}"
-
-
-def _noise(seed: int | None, part: int) -> Callable[[int], bytes]:
-    if seed is None:
-        return os.urandom
-    return seeded_bytes(seed * 1000 + part)
-
-
-def _public_tables(
-    planned: Plan, files: Mapping[str, PublicFile], log: Log, say: Say
-) -> dict[str, pa.Table]:
-    """The rows of the public files, by name of kind."""
-    tables = {}
-    for part in planned.parts:
-        if part.name() in files:
-            file = files[part.name()]
-            read = READ_AS[file.use](file.path, part.kind, roles=log.columns.given())
-            if read.sha256 != file.sha256:
-                raise LogError(f"{file.name} changed while it was read: try again")
-            left_out = f", {read.skipped:,} of them no such item" if read.skipped else ""
-            say(f"{file.name}: {read.rows:,} rows of {part.name()}{left_out}")
-            tables[part.name()] = read.table
-    return tables
-
-
-def _publish_part(
-    kind: Kind, mechanism: Mechanism, count: Count, random_bytes: Callable[[int], bytes]
-) -> Table:
-    if random_bytes is not os.urandom:  # the same noise for the same item, run after run
-        count = partial(_in_order, count, kind.counted())
-    return _as_table(kind, map(kind.published, mechanism.release(count, random_bytes)))
-
-
-def _as_table(kind: Kind, batches: Iterable[pa.RecordBatch]) -> Table:
-    columns = kind.columns()
-    schema = pa.schema([*((name, pa.string()) for name in columns), ("count", pa.int64())])
-    return sorted_table(
-        pa.Table.from_batches([batch.cast(schema) for batch in batches], schema), columns
-    )
-
-
-def _in_order(count: Count, columns: Sequence[str], **how: Any) -> list[pa.RecordBatch]:
-    batches = list(count(**how))
-    if not batches:
-        return []
-    table = pa.Table.from_batches(batches).sort_by([(name, "ascending") for name in columns])
-    return list(table.to_batches())

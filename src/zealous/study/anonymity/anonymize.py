@@ -18,7 +18,7 @@ from zealous.items import keywords, possible, queries, query_pairs
 from zealous.logs.log import Columns, Log, read_log
 from zealous.logs.open_log import open_log
 from zealous.logs.source import Source, count_users
-from zealous.release.publish import tell_skipped
+from zealous.release.progress import tell_skipped
 from zealous.study.anonymity.method import AmongK, Changed, Method, Say, check_engine
 from zealous.study.anonymity.output import Bundle, metadata, read_bundle, write_bundle
 

@@ -22,7 +22,7 @@ from zealous.logs.source import count_users
 from zealous.mechanisms import Mechanism
 from zealous.privacy.guarantee import Unit
 from zealous.privacy.period import Period
-from zealous.release.publish import tell_skipped
+from zealous.release.progress import tell_skipped
 from zealous.study.anonymity import METHODS, Method, check_engine, check_users, named
 from zealous.study.grid.candidates import (
     ORIGINAL,

@@ -1,0 +1,91 @@
+"""What is checked before a release is charged, so that nothing is paid for that cannot be made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from zealous.counting.bound import Select, check_select
+from zealous.errors import Refused, ReleaseError, UsageError, reason
+from zealous.files.places import Place
+from zealous.files.scratch import working_directory
+from zealous.logs.log import Log, is_anonymized
+from zealous.logs.source import Source, count_everyone, has_users
+from zealous.planning.plan import Plan
+from zealous.privacy.guarantee import Guarantee
+from zealous.privacy.period import Period
+from zealous.release.bundle import Release, read_release
+from zealous.release.charging import UNTRACKED, Spending
+from zealous.release.drawing import as_table
+from zealous.release.progress import Say
+from zealous.release.provenance import described
+
+
+def check_log(
+    log: Log, planned: Plan, select: Select, period: Period | None, all_in_period: bool
+) -> None:
+    """Refuse before anything is read what could not be done with this log."""
+    if any(map(is_anonymized, log.paths)):
+        raise Refused(
+            "this is the output of an anonymity method: its ids are no people, and which rows it "
+            "has depends on everybody, so that no guarantee would hold. Publish from the log itself"
+        )
+    roles = log.columns.given()
+    for part in planned.parts:
+        part.check(roles)
+    check_select(select, roles)
+    if period is not None and "time" not in roles and not all_in_period:
+        raise UsageError(
+            "--period needs a column with the time: say --time COLUMN, or declare with "
+            "--all-in-period that every entry of the log is of that period"
+        )
+
+
+def check_same(made: Release, asked: Mapping[str, Any]) -> Release:
+    """A release of the same id must be what is asked for now, whoever planned and drew it."""
+    drawn = ("software", "created", "selection_key", "planner")
+    if any(made.about.get(name) != asked[name] for name in asked if name not in drawn):
+        raise Refused(
+            "the release of this --id was made before, and with other parameters: give this one an "
+            "id of its own"
+        )
+    return made
+
+
+def rehearse(
+    planned: Plan, about: Mapping[str, Any], paying: Spending | None, output: Place | None
+) -> None:
+    """Write a release of the same shape without rows: what would fail then fails before it costs.
+
+    Not what hangs on the rows: their size on the disk and in memory.
+    """
+    beside = output.parent if isinstance(output, Path) else None
+    tables = {part.name(): as_table(part.kind, []) for part in planned.parts}
+    try:
+        with working_directory(beside, hidden=beside is not None) as folder:
+            stamp = paying.preview() if paying else UNTRACKED
+            drawn = {"id": "0" * 16, "ledger": stamp, "review": None, "files": described(tables)}
+            empty = Release(about={**about, **drawn}, tables=tables)
+            made = read_release(empty.write(folder / "release", not_private=True))
+            if made.tables != tables:
+                raise UsageError("the columns cannot be written to files as they are: rename them")
+    except UnicodeEncodeError:
+        raise UsageError("a name that the release would hold is not UTF-8: rename it") from None
+    except OSError as error:
+        raise ReleaseError(
+            f"nothing can be written to {beside or 'the temporary directory'}: {reason(error)}"
+        ) from None
+
+
+def check_users(source: Source, goal: Guarantee, say: Say) -> None:
+    """Refuse a log of more users than are declared; tell the owner where there are none."""
+    if goal.users is not None and count_everyone(source) > goal.users:
+        raise Refused(
+            f"the log holds more {goal.units()} than --users declares: the guarantee would not "
+            "hold. "
+            "Declare a bound that you know to be true without counting, and plan again"
+        )
+    # No error: whether there is a release must not tell whether there is a user.
+    if not has_users(source):
+        say("no entry with a user id was understood: see `zealous inspect`")

@@ -1,0 +1,44 @@
+"""What the owner is told while a release is made. None of it is part of the release."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+from zealous.files.lines import Skipped
+from zealous.release.charging import SPENT
+
+Say = Callable[[str], None]
+
+
+def unfailing(say: Say) -> Say:
+    """Whoever listened may be gone: that ends no run, and loses nothing that was paid for."""
+
+    def tell(text: str) -> None:
+        with suppress(Exception):
+            say(text)
+
+    return tell
+
+
+@contextmanager
+def saying_what_is_spent(charged: Callable[[], int | None], say: Say) -> Iterator[None]:
+    """Whatever goes wrong after the charge, say that it is spent."""
+    try:
+        yield
+    except BaseException:
+        try:
+            entry = charged()
+        except Exception:  # the ledger is gone too
+            say("the ledger may have been charged: see `zealous ledger show`")
+        else:
+            if entry is not None:
+                say(SPENT.format(entry))
+        raise
+
+
+def tell_skipped(skipped: Skipped, say: Say) -> None:
+    """Tell the owner how many lines were left out, and why."""
+    for why, number in skipped.items():
+        if number:
+            say(f"skipped {number:,} line{'s' if number > 1 else ''}: {why}")
