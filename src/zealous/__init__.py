@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     )
     from zealous.logs.log import Cleaning, Columns, read_log
     from zealous.planning.plan import plan
+    from zealous.planning.plan_file import read_plan
     from zealous.privacy.guarantee import Indistinguishability, ProbabilisticDP
+    from zealous.privacy.period import Period
     from zealous.release.bundle import read_release
     from zealous.release.charging import Account
     from zealous.release.publish import publish
@@ -48,6 +50,7 @@ __all__ = [
     "DuckDB",
     "Indistinguishability",
     "Limits",
+    "Period",
     "ProbabilisticDP",
     "Spark",
     "Study",
@@ -66,6 +69,7 @@ __all__ = [
     "query_clicks",
     "query_pairs",
     "read_log",
+    "read_plan",
     "read_release",
     "sequences",
     "tail",
@@ -79,6 +83,7 @@ _MODULES = {
     "DuckDB": "zealous.engines.duckdb",
     "Indistinguishability": "zealous.privacy.guarantee",
     "Limits": "zealous.files.limits",
+    "Period": "zealous.privacy.period",
     "ProbabilisticDP": "zealous.privacy.guarantee",
     "Spark": "zealous.engines.spark",
     "Study": "zealous.study.grid.study",
@@ -96,6 +101,7 @@ _MODULES = {
     "query_clicks": "zealous.items",
     "query_pairs": "zealous.items",
     "read_log": "zealous.logs.log",
+    "read_plan": "zealous.planning.plan_file",
     "read_release": "zealous.release.bundle",
     "sequences": "zealous.items",
     "tail": "zealous.items",

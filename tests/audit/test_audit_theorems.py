@@ -19,21 +19,22 @@ from zealous.audit.recompute import follows
 from zealous.items import queries
 from zealous.mechanisms import Selection
 from zealous.mechanisms.choose import MECHANISMS
-from zealous.planning.plan import figures, plan
+from zealous.planning.declared import PublicFile
+from zealous.planning.plan import figures, plan_with_files
 from zealous.privacy.guarantee import Indistinguishability, Neighbors
 
 PLANS = settings()
 THRESHOLDS = ("laplace", "gaussian", "selection")
 IN_ROUNDS = ("set-union", "sips", "rounds", "prior")
-FILE = {"name": "public.txt", "sha256": "0" * 64}
 
 
 def planned(name: str, m: int, **numbers: Any) -> dict[str, Any]:
     """The figures of a plan."""
     needs = MECHANISMS[name].needs
-    public = {"queries": (needs, FILE)} if needs else None
+    file = PublicFile(use=needs, name="public.txt", sha256="0" * 64) if needs else None
+    public = {"queries": file} if file else {}
     goal = Indistinguishability(**numbers)
-    (part,) = plan(goal, [queries(m)], mechanism=name, public=public).parts
+    (part,) = plan_with_files(goal, [queries(m)], public, mechanism=name).parts
     return figures(part)
 
 

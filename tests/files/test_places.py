@@ -558,7 +558,7 @@ def test_under_one_id_nothing_is_drawn_twice(bucket: Bucket, tmp_path: Path) -> 
     account = Account(ledger=tmp_path / "ledger.sqlite", id="march")
     output = remote(bucket.url("release"))
     kinds = [z.queries(items_per_user=2)]
-    first = z.publish(log, GOAL, kinds, account=account, output=output)
+    first = z.publish(log, GOAL, kinds, account=account)
     replace(first, written=None).write(output)  # killed before the ledger was told
     again = z.publish(log, GOAL, kinds, account=account, output=output)
     assert again.directory == output

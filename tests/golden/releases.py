@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,7 @@ class Case:
         kinds: What is published.
         how: Further options of `publish`; public files by their names.
         reading: Options of `read_log`.
+        approved: The SHA-256 of the file in which the plan was approved.
         only_duckdb: Why Spark gives something else; empty where it gives the same.
     """
 
@@ -50,6 +51,7 @@ class Case:
     kinds: Sequence[Any]
     how: dict[str, Any] = field(default_factory=dict)
     reading: dict[str, Any] = field(default_factory=dict)
+    approved: str | None = None
     only_duckdb: str = ""
 
 
@@ -160,7 +162,8 @@ CASES: dict[str, Case] = {
     "cleaned": Case(
         goal=anybody(),
         kinds=[z.queries(4)],
-        how={"approved_plan": "ab" * 32, "parameters_from": "this-log"},
+        how={"parameters_from": "this-log"},
+        approved="ab" * 32,
         reading={
             "cleaning": lambda: z.Cleaning(
                 exclude_users=Path("left-out.txt"),
@@ -179,9 +182,10 @@ def published(name: str, engine: z.Spark | None = None) -> str:
     reading = {name: value() if callable(value) else value for name, value in case.reading.items()}
     log = z.read_log(Path(case.log), engine=engine, **reading)
     running = z.DuckDB(threads=1, memory="1GB") if engine is None else engine
-    release = z.publish(
-        log, case.goal, list(case.kinds), account=None, engine=running, seed=7, **case.how
-    )
+    how = dict(case.how)
+    period = how.pop("period", None)
+    plan = replace(z.plan(case.goal, list(case.kinds), seed=7, **how), approved=case.approved)
+    release = z.publish(log, plan, account=None, engine=running, period=period)
     release.write(name, not_private=True)
     verdict = command("verify", name)
     assert not verdict.stderr

@@ -24,10 +24,12 @@ from zealous.mechanisms.of_keywords import OfKeywords, candidates
 from zealous.mechanisms.results import Results
 from zealous.noise import DiscreteLaplace, seeded_bytes
 from zealous.noise.rare_events import rare_events
-from zealous.planning.plan import figures, plan
+from zealous.planning.declared import PublicFile
+from zealous.planning.plan import figures, plan_with_files
 from zealous.release.derived.rates import click_rates
 from zealous.verify.verify import verify
 
+PUBLIC = {"query-clicks": PublicFile(use="results", name="r", sha256="0" * 64)}
 GOAL = z.Indistinguishability(epsilon=200, delta="1e-6", neighbors="add-remove")
 
 
@@ -163,11 +165,7 @@ def test_rates_with_other_mechanisms(log: Any, results: Path, mechanism: str) ->
 def test_the_interval_holds_as_often_as_it_says() -> None:
     """Noise of both counts: 95 of 100 intervals at least hold the true rate."""
     goal = z.Indistinguishability(epsilon=2, delta="1e-6", neighbors="add-remove")
-    planned = plan(
-        goal,
-        [z.queries(1), z.query_clicks(1, follow=True)],
-        public={"query-clicks": ("results", {"name": "r", "sha256": "0" * 64})},
-    )
+    planned = plan_with_files(goal, [z.queries(1), z.query_clicks(1, follow=True)], PUBLIC)
     parts = [
         {"kind": part.name(), "settings": part.kind.settings(), **figures(part)}
         for part in planned.parts
@@ -197,8 +195,7 @@ def test_the_interval_holds_for_queries_near_the_threshold(mechanism: str, below
     """
     goal = z.Indistinguishability(epsilon=2, delta="1e-3", neighbors="add-remove")
     kinds = [z.queries(1), z.query_clicks(1, follow=True)]
-    public = {"query-clicks": ("results", {"name": "r", "sha256": "0" * 64})}
-    planned = plan(goal, kinds, public=public, mechanism={"queries": mechanism})  # type: ignore[arg-type]
+    planned = plan_with_files(goal, kinds, PUBLIC, mechanism={"queries": mechanism})
     parts = [
         {"kind": part.name(), "settings": part.kind.settings(), **figures(part)}
         for part in planned.parts

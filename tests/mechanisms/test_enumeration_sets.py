@@ -179,7 +179,7 @@ def sets_counted(
     with DuckDB() as engine, loud:
         log = read_log(folder / "sets.csv", columns=Columns(user="user"))
         source = open_log(log, engine, ["item", "basket"])
-        tables = draw(Plan(goal=goal, parts=parts), source, select="frequent", key=5)
+        tables = draw(Plan(goal=goal, parts=parts, select="frequent"), source, key=5)
     ones: dict[str, dict[str, int]] = defaultdict(dict)
     twos: dict[str, dict[str, int]] = defaultdict(dict)
     for name, count in zip(*_lists(tables[_KINDS[1].name()].arrow), strict=True):
@@ -273,7 +273,7 @@ def test_sets_of_which_a_thing_is_low_are_left_out(
         with DuckDB() as engine, known:
             log = read_log(folder / "low.csv", columns=Columns(user="user"))
             source = open_log(log, engine, ["item", "basket"])
-            drawn = draw(Plan(goal=goal, parts=parts), source, select="frequent", key=5)
+            drawn = draw(Plan(goal=goal, parts=parts, select="frequent"), source, key=5)
         rows = zip(*_lists(drawn[_KINDS[2].name()].arrow), strict=True)
         return sorted((one[-1], two[-1], count) for one, two, count in rows)
 

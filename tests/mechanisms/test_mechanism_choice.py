@@ -18,7 +18,8 @@ import zealous as z
 from zealous.cli import cli
 from zealous.errors import Refused, UsageError
 from zealous.mechanisms.choose import MECHANISMS, choose
-from zealous.planning.plan import covers_replaced
+from zealous.planning.declared import PublicFile
+from zealous.planning.plan import covers_replaced, plan_with_files
 from zealous.planning.plan_file import read_plan
 from zealous.verify.verify import verify
 
@@ -189,11 +190,8 @@ def test_a_domain_needs_neither_delta_nor_users(
 
 def test_delta_goes_to_those_who_need_it() -> None:
     goal = z.Indistinguishability(epsilon=3, delta="1e-6")
-    planned = z.plan(
-        goal,
-        [z.queries(2), z.keywords(2)],
-        public={"keywords": ("domain", {"name": "words.txt", "sha256": "0" * 64})},
-    )
+    words = PublicFile(use="domain", name="words.txt", sha256="0" * 64)
+    planned = plan_with_files(goal, [z.queries(2), z.keywords(2)], {"keywords": words})
     assert [float(part.goal.delta) for part in planned.parts] == [1e-6, 0]
     assert planned.goal == goal
 
@@ -222,9 +220,9 @@ def test_a_plan_names_the_public_file_and_takes_no_other(
         "2",
     )
     assert run("plan", *asked, "-o", "plan.json").exit_code == 0
-    (part,) = read_plan(Path("plan.json")).planned.parts
+    (part,) = read_plan("plan.json").parts
     assert part.public is not None
-    assert part.public["name"] == "list.csv"
+    assert part.public.name == "list.csv"
     carried_out = ("publish", "log.csv", "--plan", "plan.json", "--no-ledger")
     with pytest.raises(UsageError, match="not those of the plan"):
         run(*carried_out, "-o", "a")

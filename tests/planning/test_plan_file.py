@@ -5,14 +5,20 @@ from __future__ import annotations
 import hashlib
 import json
 import shlex
+from dataclasses import replace
+from inspect import signature
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import Run
 
 import zealous as z
 from zealous.errors import Refused, UsageError
-from zealous.planning.plan_file import Approved, read_plan, write_plan
+from zealous.ledger import FILE_NAME
+from zealous.logs.log import Log
+from zealous.planning.plan import Options
+from zealous.planning.plan_file import read_plan, write_plan
 
 PLAN = shlex.split(
     "plan --items queries,keywords,columns:A+B "
@@ -33,13 +39,11 @@ def test_a_plan_survives_the_file(tmp_path: Path) -> None:
         z.columns("A", "B", items_per_user=7),
     ]
     split: dict[str, str | int] = {"queries": "1/7", "query-pairs": 3, "columns:A+B": "0.1"}
-    planned = z.plan(goal, kinds, split=split)
-    write_plan(Approved(planned=planned, select="first"), tmp_path / "plan.json")
+    planned = z.plan(goal, kinds, split=split, select="first")
+    write_plan(planned, tmp_path / "plan.json")
     found = read_plan(tmp_path / "plan.json")
-    assert found.planned == planned
-    assert found.select == "first"
-    assert z.plan(goal, found.kinds(), split=found.split()) == planned
-    assert found.sha256 == hashlib.sha256((tmp_path / "plan.json").read_bytes()).hexdigest()
+    assert replace(found, approved=None) == planned
+    assert found.approved == hashlib.sha256((tmp_path / "plan.json").read_bytes()).hexdigest()
 
 
 def test_publish_carries_out_a_plan(run: Run, tmp_path: Path) -> None:
@@ -51,7 +55,7 @@ def test_publish_carries_out_a_plan(run: Run, tmp_path: Path) -> None:
     assert done.code == 0, done.stderr
     about = json.loads((tmp_path / "out" / "release.json").read_text())
     approved = json.loads((tmp_path / "plan.json").read_text())
-    assert about["approved_plan"] == read_plan(tmp_path / "plan.json").sha256
+    assert about["approved_plan"] == read_plan(tmp_path / "plan.json").approved
     assert about["parameters_from"] == "public-facts"
     for stated, wanted in zip(about["plan"], approved["parts"], strict=True):
         assert stated["select"] == "frequent"
@@ -111,3 +115,72 @@ def test_a_plan_is_not_overwritten_and_names_its_items(run: Run, tmp_path: Path)
     assert "exists already" in again.stderr
     nameless = ["plan", "--users", 9, "--items-per-user", 1, "--epsilon", 1, "--delta", "0.1"]
     assert "--items" in run(*nameless, "-o", "other.json").stderr
+
+
+# The plan is the object that is executed
+
+
+def searches(folder: Path) -> Log:
+    """A log in which everybody asks for tea, and a public list that has it."""
+    rows = "".join(f"{n},2026-01-01 10:00,tea\n" for n in range(200))
+    (folder / "log.csv").write_text(f"user,time,query\n{rows}")
+    (folder / "list.csv").write_text("query\ntea\n")
+    return z.read_log(folder / "log.csv")
+
+
+def test_what_was_approved_is_what_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log, goal = searches(tmp_path), z.Indistinguishability(epsilon=9, delta=0)
+    planned = z.plan(
+        goal,
+        [z.queries(1)],
+        domain=tmp_path / "list.csv",
+        select="first",
+        parameters_from="public-facts",
+    )
+    write_plan(planned, tmp_path / "plan.json")
+    approved = read_plan(tmp_path / "plan.json")
+    assert replace(approved, approved=None) == planned, "wherever its files are"
+    with pytest.raises(UsageError, match=r"say where list\.csv is"):
+        z.publish(log, approved, account=None)
+    executed = approved.with_files(domain=tmp_path / "list.csv")
+    monkeypatch.delattr("zealous.planning.plan.plan_with_files")  # it was planned before
+    about = z.publish(log, executed, account=None).about
+    assert about["approved_plan"] == approved.approved
+    assert (about["plan"][0]["select"], about["parameters_from"]) == ("first", "public-facts")
+
+
+def test_a_public_file_that_changed_since_it_was_planned(tmp_path: Path) -> None:
+    log, goal = searches(tmp_path), z.Indistinguishability(epsilon=9, delta=0)
+    planned = z.plan(goal, [z.queries(1)], domain=tmp_path / "list.csv")
+    (tmp_path / "list.csv").write_text("query\ncoffee\n")
+    with pytest.raises(z.ZealousError, match="plan again"):
+        z.publish(log, planned)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["list.csv", "log.csv"]
+
+
+def test_beside_a_plan_nothing_is_planned(tmp_path: Path) -> None:
+    log, goal = searches(tmp_path), z.Indistinguishability(epsilon=9, delta="1e-4")
+    planned = z.plan(goal, [z.queries(1)])
+    with pytest.raises(UsageError, match="either a plan, or a goal and kinds"):
+        z.publish(log, planned, [z.queries(1)])
+    with pytest.raises(UsageError, match="either a plan, or a goal and kinds"):
+        z.publish(log, planned, select="first")
+    assert not (tmp_path / FILE_NAME).exists()
+
+
+def test_publish_takes_what_plan_takes() -> None:
+    beside = set(signature(z.plan).parameters) - {"goal", "kinds"}
+    assert beside == set(Options.__annotations__)
+
+
+@pytest.mark.parametrize("wrong", [{"select": "best"}, {"parameters_from": "a dream"}])
+def test_a_plan_is_checked_when_it_is_made(wrong: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match=f"{next(iter(wrong))} must be one of"):
+        z.plan(z.Indistinguishability(epsilon=9, delta="1e-4"), [z.queries(1)], **wrong)
+
+
+def test_a_plan_with_a_seed_is_not_approved(tmp_path: Path) -> None:
+    planned = z.plan(z.Indistinguishability(epsilon=9, delta="1e-4"), [z.queries(1)], seed=7)
+    with pytest.raises(UsageError, match="not private"):
+        write_plan(planned, tmp_path / "plan.json")
+    assert not (tmp_path / "plan.json").exists()

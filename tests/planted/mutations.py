@@ -87,9 +87,9 @@ FILES = '"files": described(drawn),'
 READ_ALL = Change(
     "release/bundle.py", "found := next(problems(about, ABOUT), None)", "found := None"
 )
-_READ = "        check_users(source, goal, say)\n"
-_SAY_ROWS = "        __import__('os').environ['ROWS'] = f'{source.rows:,}'\n"
-_SAY_SKIPPED = "        __import__('os').environ['SKIPPED'] = str(source.skipped.total())\n"
+_READ = "            check_users(source, goal, say)\n"
+_SAY_ROWS = "            __import__('os').environ['ROWS'] = f'{source.rows:,}'\n"
+_SAY_SKIPPED = "            __import__('os').environ['SKIPPED'] = str(source.skipped.total())\n"
 _LOG_HASH = '__import__("hashlib").sha256(log.paths[0].read_bytes()).hexdigest()'
 _STEPS = "    steps = _of_interest(kind, source, only, without, following)\n"
 _WITHOUT_RARE = """    every = kind.steps(source)
@@ -227,12 +227,15 @@ MUTATIONS = [
         (
             Change(
                 "release/publish.py",
-                "        check_users(source, goal, say)\n",
-                "        check_users(source, goal, say)\n"
-                "        from zealous.logs.source import count_everyone\n"
-                "        object.__setattr__(goal, 'users', max(1, count_everyone(source)))\n"
-                "        planned = plan(goal, kinds, split=split, accept_delta=accept_delta)\n"
-                "        about |= provenance(planned, log, select=select, key=key, private=True)\n",
+                _READ,
+                f"{_READ}"
+                "            from zealous.logs.source import count_everyone\n"
+                "            object.__setattr__(goal, 'users', max(1, count_everyone(source)))\n"
+                "            weights = {part.name(): part.goal.epsilon for part in planned.parts}\n"
+                "            planned = make_plan(goal, planned.kinds(), split=weights)\n"
+                "            about |= provenance(\n"
+                "                planned, log, select=planned.select, key=key, private=True\n"
+                "            )\n",
             ),
         ),
     ),
@@ -387,7 +390,7 @@ MUTATIONS = [
         "noise from the published key",
         SMALL,
         "same key",
-        (Change("release/drawing.py", "_noise(seed, number))", "_noise(key, number))"),),
+        (Change("release/drawing.py", "_noise(planned.seed, number))", "_noise(key, number))"),),
     ),
     Mutation(
         "each entry a user-day of its own",

@@ -30,7 +30,7 @@ _NOISY = "noisy = some + noise.sample(len(some), random_bytes)"
 _ABOVE = "above = self.threshold(len(known))"
 _INTERVALS, _CERTAIN = "privacy/accounting/intervals.py", "if count >= self.certain_from:"
 _AFTER = "kind = part.kind.with_inputs(released)"
-_COUNT = "count = partial(histogram, kind, source, select=select, key=key, say=say)\n"
+_COUNT = "count = partial(histogram, kind, source, select=planned.select, key=key, say=say)\n"
 _ALL = """\
         if part.name().startswith('things:'):
             import pyarrow as pa
@@ -465,7 +465,7 @@ MUTATIONS = [
         "charged before it is seen whether it can be written",
         TESTS,
         "test_spent.py::test_what_cannot_be_written_fails_before_the_charge",
-        (Change("release/publish.py", "rehearse(planned, about, paying, output)", "pass"),),
+        (Change("release/publish.py", "rehearse(planned, about, paying, target)", "pass"),),
     ),
     Mutation(
         "spent, and said for one kind of error alone",

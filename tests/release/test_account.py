@@ -15,7 +15,6 @@ from zealous.ledger import FILE_NAME, Charge, Ledger
 from zealous.mechanisms import Laplace
 from zealous.mechanisms.choose import MECHANISMS
 from zealous.mechanisms.descriptions import Words
-from zealous.release.publish import publish_to
 
 GOAL = ["--items-per-user", 1, "--users", 300, "--epsilon", 10, "--delta", "0.01"]
 
@@ -184,7 +183,7 @@ def test_failing_after_the_charge_says_that_it_is_spent(log: Path, tmp_path: Pat
 
     goal = z.ProbabilisticDP(epsilon=10, delta="0.01", users=300)
     with pytest.raises(z.ZealousError, match="exists already"):
-        publish_to(out, z.read_log(log), goal, [z.queries(1)], say=say)
+        z.publish(z.read_log(log), goal, [z.queries(1)], output=out, say=say)
     assert "entry 2 of the ledger stays charged" in said[-1]
     assert [entry.state for entry in ledger_of(log).history()] == ["reserved"]
 
@@ -197,11 +196,15 @@ def test_a_ledger_that_is_gone_when_all_is_written(log: Path, tmp_path: Path) ->
     with pytest.raises(LedgerError, match="--id mine"):
         release.write(tmp_path / "out")
     (tmp_path / "away").rename(file)
-    found, where = publish_to(
-        tmp_path / "out", z.read_log(log), goal, [z.queries(1)], account=z.Account(id="mine")
+    found = z.publish(
+        z.read_log(log),
+        goal,
+        [z.queries(1)],
+        account=z.Account(id="mine"),
+        output=str(tmp_path / "out"),
     )
-    assert isinstance(where, Path)
-    assert where.resolve() == (tmp_path / "out").resolve()
+    assert isinstance(found.directory, Path)
+    assert found.directory.resolve() == (tmp_path / "out").resolve()
     assert found["queries"].arrow.equals(release["queries"].arrow)
     assert [entry.state for entry in ledger_of(log).history()] == ["released"]
 

@@ -15,7 +15,6 @@ from paths import SUPPORT
 import zealous as z
 from zealous.ledger import Ledger
 from zealous.release.charging import Account
-from zealous.release.publish import publish_to
 from zealous.verify.verify import verify
 
 GOAL = z.ProbabilisticDP(epsilon=20, delta="0.01", users=200)
@@ -72,12 +71,12 @@ def test_runs_killed_at_random_moments(runs: int, each: int, tmp_path: Path) -> 
     for name in [*sorted(made)[:3], *sorted(set(entries) - made)[:3]]:
         before = len(ledger.history())
         bytes_before = (folder / name / "release.json").read_bytes() if name in made else None
-        publish_to(
-            folder / name,
+        z.publish(
             z.read_log(log),
             GOAL,
             [z.queries(1)],
             account=Account(ledger=ledger.path, id=name),
+            output=folder / name,
         )
         assert len(ledger.history()) - before == (0 if name in made else 1)
         assert ledger.find(name)[-1].state == "released"

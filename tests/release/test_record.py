@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from zealous.release.record import check_possible, plan_again, plan_from_record
 
 from zealous.errors import ReleaseError, UsageError
 from zealous.items import (
@@ -21,11 +22,17 @@ from zealous.items import (
     sequences,
     tail,
 )
-from zealous.planning.plan import Plan, figures, plan
+from zealous.mechanisms.protocol import Needs
+from zealous.planning.declared import PublicFile
+from zealous.planning.plan import Plan, figures, plan, plan_with_files
 from zealous.privacy.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
-from zealous.release.record import check_possible, plan_again, plan_from_record
 
-FILE = {"name": "list.txt", "sha256": "ab" * 32}
+
+def listing(use: Needs) -> PublicFile:
+    """A public file that nobody reads."""
+    return PublicFile(use=use, name="list.txt", sha256="ab" * 32)
+
+
 ROLES = {"user": "u", "query": "q", "time": "t", "url": "l"}
 ANYBODY = ProbabilisticDP(epsilon="7/3", delta="1e-3", users=5_000)
 EACH = Indistinguishability(epsilon=3, delta="1e-7", neighbors="add-remove", unit="user-day")
@@ -41,12 +48,15 @@ ASKED: list[tuple[Guarantee, list[Kind], dict[str, Any]]] = [
     (EACH, [columns("a", items_per_user=1)], {"mechanism": "auto"}),
     (EACH, [queries(3)], {"mechanism": "rounds"}),
     (EACH, [queries(3)], {"mechanism": "laplace"}),
-    (EACH, [queries(3)], {"public": {"queries": ("prior", FILE)}}),
-    (ANYBODY, [queries(3)], {"public": {"queries": ("domain", FILE)}}),
+    (EACH, [queries(3)], {"public": {"queries": listing("prior")}}),
+    (ANYBODY, [queries(3)], {"public": {"queries": listing("domain")}}),
     (
         EACH,
         [keywords(3), queries(3), query_clicks(2)],
-        {"mechanism": {"queries": "of-keywords"}, "public": {"query-clicks": ("results", FILE)}},
+        {
+            "mechanism": {"queries": "of-keywords"},
+            "public": {"query-clicks": listing("results")},
+        },
     ),
 ]
 
@@ -82,7 +92,8 @@ def recorded(planned: Plan) -> dict[str, Any]:
 def test_it_is_read_back_as_it_was_made(
     goal: Guarantee, kinds: list[Kind], options: dict[str, Any]
 ) -> None:
-    planned = plan(goal, kinds, **options)
+    asked = {name: value for name, value in options.items() if name != "public"}
+    planned = plan_with_files(goal, kinds, options.get("public", {}), **asked)
     about = recorded(planned)
     found = plan_from_record(about)
     assert found == planned

@@ -23,7 +23,6 @@ from zealous.errors import ReleaseError, UsageError, ZealousError
 from zealous.ledger import FILE_NAME, Ledger
 from zealous.release.bundle import Release
 from zealous.release.charging import Account, Spending
-from zealous.release.publish import publish_to
 from zealous.verify.verify import verify
 
 COMMAND = Path(sys.executable).with_name("zealous")
@@ -52,9 +51,9 @@ def publish(folder: Path, kinds: list[Any], **options: Any) -> Path:
     log = z.read_log(folder / "log.parquet", columns=z.Columns(user="uid"))
     engine = DuckDB(memory="1GB", threads=1)
     goal = options.pop("goal", GOAL)
-    _, place = publish_to(folder / "out", log, goal, kinds, engine=engine, **options)
-    assert isinstance(place, Path)
-    return place
+    release = z.publish(log, goal, kinds, output=folder / "out", engine=engine, **options)
+    assert isinstance(release.directory, Path)
+    return release.directory
 
 
 def entries(folder: Path) -> list[str]:
@@ -154,7 +153,7 @@ def test_a_table_that_is_not_read_back_as_it_was_is_not_charged(
 def test_an_output_that_is_not_utf8_costs_nothing(drinks: Path) -> None:
     log = z.read_log(drinks / "log.parquet", columns=z.Columns(user="uid"))
     with pytest.raises(ReleaseError, match="UTF-8"):
-        publish_to(Path(os.fsdecode(os.fsencode(drinks) + b"/\xff")), log, GOAL, drink())
+        z.publish(log, GOAL, drink(), output=Path(os.fsdecode(os.fsencode(drinks) + b"/\xff")))
     assert entries(drinks) == []
 
 

@@ -44,12 +44,12 @@ def run(log: Path, folder: Path, name: str, drawing: int) -> NoReturn:
         return draw(*arguments, **options)
 
     vars(module)["draw"] = watched
-    module.publish_to(
-        folder / name,
+    module.publish(
         z.read_log(log),
         GOAL,
         [z.queries(1)],
         account=Account(ledger=folder / "ledger.sqlite", id=name),
+        output=folder / name,
         engine=z.DuckDB(memory="1GB", threads=1),
     )
     os._exit(0)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, partial
 
@@ -23,15 +23,16 @@ from zealous.mechanisms.choose import MECHANISMS
 from zealous.mechanisms.of_keywords import MOST_KEYWORDS, OfKeywords
 from zealous.mechanisms.of_smaller import USUAL, OfSmaller
 from zealous.mechanisms.prior import Prior
+from zealous.mechanisms.protocol import Needs
 from zealous.mechanisms.results import Results
 from zealous.mechanisms.rounds import Rounds
-from zealous.planning.plan import Declared, Part, Plan, plan
+from zealous.planning.declared import PublicFile
+from zealous.planning.plan import Part, Plan, plan, plan_with_files
 from zealous.privacy.accounting.rounds import Round
 from zealous.privacy.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
 
 _SURE = 4  # deviations of the noise on weights: what is so far above a threshold is a key
 _WEIGHT = 1000  # of a user who gives one item
-_FILE = {"name": "public.txt", "sha256": "0" * 64}
 # Where nobody may give much, few people are enough to be steered; where noise hides a user well,
 # she must have much that is listed to be seen. No calibrated plan is like that.
 _TWO_ROUNDS = Rounds(
@@ -53,7 +54,6 @@ class Setting:
     Attributes:
         name: What it is called.
         planned: The plan.
-        select: How each user's items are chosen.
         pairs: The pairs.
         popular: How many users hold what is popular in them, without the one in question.
         edges: A published count is looked at by how many of these numbers it is not below.
@@ -61,7 +61,6 @@ class Setting:
 
     name: str
     planned: Plan
-    select: Select
     pairs: tuple[Pair, ...]
     popular: int
     edges: tuple[int, ...]
@@ -311,8 +310,8 @@ def _setting(
         planned = _two_planned(goal, m, mechanism)
     elif isinstance(mechanism, str):
         needs = MECHANISMS[mechanism].needs
-        file = {"queries": (needs, _FILE)} if needs else None
-        planned = plan(goal, [queries(m)], mechanism=mechanism, public=file)
+        files = {"queries": _file(needs)} if needs else {}
+        planned = plan_with_files(goal, [queries(m)], files, mechanism=mechanism)
     else:
         delta = mechanism.delta(goal)
         part = Part(kind=queries(m), goal=goal, mechanism=mechanism, delta=delta)
@@ -332,9 +331,12 @@ def _setting(
         built = tuple(map(follows.clicked, built))
     if made.needs in ("domain", "results"):
         built = tuple(pair._replace(listed=sum(pair.watch, ())) for pair in built)
-    return Setting(
-        name=name, planned=planned, select=select, pairs=built, popular=popular, edges=edges
-    )
+    planned = replace(planned, select=select)
+    return Setting(name=name, planned=planned, pairs=built, popular=popular, edges=edges)
+
+
+def _file(use: Needs) -> PublicFile:
+    return PublicFile(use=use, name="public.txt", sha256="0" * 64)
 
 
 def _sets_planned(goal: Guarantee, things: int, mechanism: str) -> Plan:
@@ -351,10 +353,10 @@ def _two_planned(goal: Guarantee, m: int, mechanism: str) -> Plan:
     if mechanism == OfKeywords.name:
         kinds = [keywords(1), queries(m)]
     first, second = (kind.name() for kind in kinds)
-    files: dict[str, Declared] = {first: ("domain", _FILE)}
+    files = {first: _file("domain")}
     if (needs := MECHANISMS[mechanism].needs) is not None:
-        files[second] = (needs, _FILE)
-    return plan(goal, kinds, mechanism={first: "domain", second: mechanism}, public=files)
+        files[second] = _file(needs)
+    return plan_with_files(goal, kinds, files, mechanism={first: "domain", second: mechanism})
 
 
 def _looked_at(mechanism: Calibrated) -> tuple[int, tuple[int, ...]]:

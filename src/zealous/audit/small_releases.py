@@ -183,7 +183,7 @@ def _drawn(
         lists=frozenset(),
         roles=frozenset({"user", "query"}),
     )
-    tables = draw(planned, source, select="random", key=_KEY, public=public)
+    tables = draw(planned, source, key=_KEY, public=public)
     return [each.arrow for each in tables.values()]
 
 

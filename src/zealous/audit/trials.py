@@ -108,7 +108,7 @@ def _publish_packed(setting: Setting, copies: int) -> Found:
             source = open_log(read_log(path), engine, extra, unit=setting.planned.goal.unit)
             # The copies' users are more than a plan for one copy declares: only `publish` checks
             # that, and audit/whole_releases.py runs it.
-            tables = draw(setting.planned, source, select=setting.select, key=key, public=public)
+            tables = draw(setting.planned, source, key=key, public=public)
     table = tables[part.name()].arrow
     if len(table.group_by(table.column_names[:-1]).aggregate([])) < len(table):
         raise ValueError("an item is published twice, under two noises")

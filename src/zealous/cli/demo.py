@@ -19,7 +19,7 @@ from zealous.logs.log import read_log
 from zealous.planning.plan import plan
 from zealous.privacy.guarantee import ProbabilisticDP
 from zealous.release.charging import Account
-from zealous.release.publish import publish_to
+from zealous.release.publish import publish as publish_release
 from zealous.study.compare import compare
 from zealous.study.extra import is_installed
 from zealous.study.grid.study import Study
@@ -69,21 +69,15 @@ def demo(output: Path, users: int) -> None:
     kinds = [keywords(4), queries(2), clicks(2), query_pairs(1)]
     split = {"keywords": 2, "queries": 2, "clicks": 2, "query-pairs": 6}
     click.echo("2. The plan, made without looking at the log\n")
-    click.echo(f"{plan(goal, kinds, split=split)}\n")
+    planned = plan(goal, kinds, split=split, parameters_from="synthetic-log")
+    click.echo(f"{planned}\n")
 
     click.echo("3. The release\n")
     ledger = output / "zealous-ledger.sqlite"
     target = output / "release"
     with show.telling() as say:
-        release, _ = publish_to(
-            target,
-            log,
-            goal,
-            kinds,
-            split=split,
-            parameters_from="synthetic-log",
-            account=Account(ledger=ledger),
-            say=say,
+        release = publish_release(
+            log, planned, account=Account(ledger=ledger), output=target, say=say
         )
     for kind in kinds:
         rows = release[kind.name()].arrow.slice(0, 6).to_pylist()

@@ -29,9 +29,7 @@ from zealous.items import (
 )
 from zealous.logs.log import PRESETS, Cleaning, Columns, Log, read_log
 from zealous.mechanisms.choose import MECHANISMS
-from zealous.planning.declared import public_files
-from zealous.planning.plan import PARAMETERS_FROM, plan
-from zealous.planning.plan_file import Approved
+from zealous.planning.plan import PARAMETERS_FROM, Plan, plan
 from zealous.privacy.guarantee import (
     DEFINITIONS,
     SESSION_GAP,
@@ -40,6 +38,7 @@ from zealous.privacy.guarantee import (
     Number,
     exact,
 )
+from zealous.privacy.period import Period
 from zealous.release.charging import Account
 
 
@@ -142,6 +141,8 @@ MECHANISM = (
     click.option("--mechanism", metavar="NAME",
                  help=f"{', '.join(MECHANISMS)}, or auto; or queries=NAME,keywords=NAME. "
                       "[default: zealous, or what a public file is for]"),
+)  # fmt: skip
+FILES = (
     click.option("--domain", multiple=True, metavar="FILE",
                  help="A public list of the items: all of them are published, and no others. "
                       "KIND=FILE where there are several kinds."),
@@ -152,6 +153,8 @@ MECHANISM = (
                  help="A public list of query, url and perhaps rank: clicks on these documents of "
                       "published queries are published, for queries,query-clicks."),
 )  # fmt: skip
+
+PLAN = (*GOAL, *ITEMS, *TAIL, *CHOICE, *MECHANISM)  # all that a plan says
 
 ACCOUNT = (
     click.option("--period", metavar="P",
@@ -203,6 +206,17 @@ def options(*groups: Iterable[Callable[[F], F]]) -> Callable[[F], F]:
     return decorate
 
 
+def names_of(*groups: Iterable[Callable[[Any], Any]]) -> list[str]:
+    """What the values of such options are called."""
+
+    @click.command()
+    @options(*groups)
+    def command(**_: Any) -> None:
+        """Nothing is done."""
+
+    return [option.name or "" for option in command.params]
+
+
 def log_from(given: Given) -> Log:
     """The log that LOG options describe."""
     roles = ("user", "query", "time", "url", "session", "keywords")
@@ -244,6 +258,13 @@ def goal_from(given: Given) -> Guarantee:
         neighbors=given["neighbors"],
         unit=given["unit"],
     )
+
+
+def period_from(given: Given) -> Period | None:
+    """The days to publish, as ACCOUNT options say."""
+    if given["period"] is None:
+        return None
+    return Period.parse(given["period"], all_in_period=given["all_in_period"])
 
 
 def account_from(given: Given) -> Account | None:
@@ -369,10 +390,8 @@ def _with_tail(
     return [*kinds, *about], whole_goal, shares
 
 
-def approved_from(
-    items: str | None, given: Given, roles: Collection[str] | None = None
-) -> Approved:
-    """The plan that GOAL, ITEMS and CHOICE options ask for; where it is known, for such a log."""
+def plan_from(items: str | None, given: Given, roles: Collection[str] | None = None) -> Plan:
+    """The plan that PLAN and FILES options ask for; where it is known, for such a log."""
     goal = goal_from(given)
     split: Mapping[str, Number] | None = split_from(given)
     if items:
@@ -382,26 +401,21 @@ def approved_from(
         kinds = [Unnamed(items_per_user=most)]
     if given["tail"] is not None:
         kinds, goal, split = _with_tail(kinds, given, goal, roles)
-    accept = given["accept_delta"]
-    names = [kind.name() for kind in kinds]
-    files = public_files(kinds, **files_from(given, names))
-    return Approved(
-        planned=plan(
-            goal,
-            kinds,
-            split=split,
-            accept_delta=accept,
-            mechanism=_mechanism(given["mechanism"]),
-            public={name: (each.use, each.about()) for name, each in files.items()},
-        ),
-        accept_delta=accept,
+    return plan(
+        goal,
+        kinds,
+        split=split,
+        accept_delta=given["accept_delta"],
+        mechanism=_mechanism(given["mechanism"]),
         select=given["select"],
         parameters_from=given["parameters_from"],
+        **files_from(given, kinds),
     )
 
 
-def files_from(given: Given, names: Sequence[str]) -> dict[str, dict[str, str]]:
-    """The public files of MECHANISM options, by what they are for and by name of kind."""
+def files_from(given: Given, kinds: Sequence[Kind]) -> dict[str, Any]:
+    """The public files of FILES options, by what they are for and by name of kind."""
+    names = [kind.name() for kind in kinds]
     found = {use: _by_kind(given[use], names, f"--{use}") for use in ("domain", "prior")}
     return {**found, "results": _by_kind(given["results"], [QueryClicks.label], "--results")}
 

@@ -11,17 +11,14 @@ import click
 
 from zealous.cli import show
 from zealous.cli.options import (
-    CHOICE,
-    GOAL,
-    ITEMS,
+    FILES,
     JSON,
     LOG,
-    MECHANISM,
-    TAIL,
+    PLAN,
     Given,
-    approved_from,
     log_from,
     options,
+    plan_from,
 )
 from zealous.errors import UsageError
 from zealous.logs.log import Log
@@ -29,7 +26,7 @@ from zealous.mechanisms import Zealous
 from zealous.owner.advice import Advice
 from zealous.owner.parameter_search import advise
 from zealous.planning.plan import Plan, claimed, figures, twelve
-from zealous.planning.plan_file import Approved, write_plan
+from zealous.planning.plan_file import write_plan
 from zealous.privacy.calibrate import as_float
 from zealous.release.bundle import Release, read_release
 
@@ -58,7 +55,7 @@ More items at the same guarantee, and which mechanism gives them:
 
 @click.command(help=_HELP)
 @click.option("--items", metavar="KIND,..", help="The kinds of items; one of any kind if left out.")
-@options(GOAL, ITEMS, TAIL, CHOICE, MECHANISM)
+@options(PLAN, FILES)
 @click.option(
     "-o",
     "--output",
@@ -74,17 +71,16 @@ More items at the same guarantee, and which mechanism gives them:
 @JSON
 def plan(items: str | None, output: Path | None, as_json: bool, **given: Any) -> None:
     """Choose the parameters of a release, without any data."""
-    approved = approved_from(items, given)
-    planned = approved.planned
+    planned = plan_from(items, given)
     if output:
-        sha256 = write_plan(approved, output)
+        sha256 = write_plan(planned, output)
         show.note(
             f"Written to {output}, SHA-256 {sha256}. Once it is approved: publish --plan {output}"
         )
     if given["like"] and not given["advise"]:
         raise UsageError("--like goes with --advise")
     refuse_other_mechanisms(planned, given, ("advise",))
-    advice = _advice(approved, given) if given["advise"] else []
+    advice = _advice(planned, given) if given["advise"] else []
     if as_json:
         show.as_json(
             {
@@ -110,13 +106,13 @@ def refuse_other_mechanisms(planned: Plan, given: Given, names: Sequence[str]) -
             raise UsageError(f"--{option.replace('_', '-')} goes with --mechanism zealous alone")
 
 
-def _advice(approved: Approved, given: Given) -> list[Advice]:
+def _advice(planned: Plan, given: Given) -> list[Advice]:
     """For each kind, choices at its share of the budget."""
     public = _public(given) if given["like"] else None
     with show.telling() as say:
         return [
-            advise(part.goal, part.kind, public, select=approved.select, say=say)
-            for part in approved.planned.parts
+            advise(part.goal, part.kind, public, select=planned.select, say=say)
+            for part in planned.parts
         ]
 
 

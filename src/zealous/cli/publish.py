@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -13,31 +12,28 @@ from zealous.cli import show
 from zealous.cli.associations import strongest
 from zealous.cli.options import (
     ACCOUNT,
-    CHOICE,
     ENGINE,
-    GOAL,
-    ITEMS,
+    FILES,
     JSON,
     LOG,
-    MECHANISM,
     PLACE,
+    PLAN,
     SPARK,
-    TAIL,
-    Given,
     account_from,
-    approved_from,
     engine_from,
     files_from,
     log_from,
+    names_of,
     options,
+    period_from,
+    plan_from,
 )
 from zealous.errors import UsageError
 from zealous.files.places import Place
-from zealous.planning.declared import public_files
-from zealous.planning.plan_file import Approved, read_plan
+from zealous.planning.plan_file import read_plan
 from zealous.privacy.guarantee import UNITS
 from zealous.release.bundle import Release, read_release
-from zealous.release.publish import publish_to
+from zealous.release.publish import publish as publish_release
 from zealous.release.text.method_wording import off_by
 from zealous.release.text.readme import budget, empty
 
@@ -63,13 +59,6 @@ Examples:
   zealous publish log.parquet --plan plan.json --period 2026-03 -o march
 """
 
-_SAID_BY_A_PLAN = (
-    "items", "epsilon", "delta", "users", "guarantee", "neighbors", "unit", "items_per_user",
-    "split", "accept_delta", "by", "fold_words", "rates", "max_size", "basket", "tail",
-    "session_gap", "select",
-    "parameters_from", "mechanism",
-)  # fmt: skip
-
 
 @click.command(help=_HELP)
 @click.option("--items", metavar="KIND,..", help="What to publish.")
@@ -81,7 +70,7 @@ _SAID_BY_A_PLAN = (
     metavar="DIR",
     help="A new directory, or a new folder of an object store: s3://bucket/release.",
 )
-@options(GOAL, ITEMS, TAIL, CHOICE, MECHANISM)
+@options(PLAN, FILES)
 @click.option(
     "--plan",
     "approved",
@@ -104,29 +93,25 @@ def publish(
 ) -> None:
     """Publish the frequent items of a log."""
     log = log_from(given)
-    roles = log.columns.given()
-    wish = _approved(context, approved) if approved else _asked(items, given, roles)
-    files = files_from(given, list(wish.mechanisms()))
-    wish.check_files(public_files(wish.kinds(), **files))
+    if approved:
+        _refuse_options_of(context, "items", *names_of(PLAN))
+        planned = read_plan(approved)
+        planned = planned.with_files(**files_from(given, planned.kinds()))
+    elif items:
+        planned = plan_from(items, given, log.columns.given())
+    else:
+        raise UsageError("--items is missing: name what to publish, or give an approved --plan")
     with show.telling() as say:
-        release, directory = publish_to(
-            output,
+        release = publish_release(
             log,
-            wish.planned.goal,
-            wish.kinds(),
-            split=wish.split(),
-            accept_delta=wish.accept_delta,
-            select=wish.select,
-            parameters_from=wish.parameters_from,
-            approved_plan=wish.sha256,
-            mechanism=wish.mechanisms(),
-            **files,
-            period=given["period"],
-            all_in_period=given["all_in_period"],
+            planned,
             account=account_from(given),
+            period=period_from(given),
+            output=output,
             engine=log.engine or engine_from(given),
             say=say,
         )
+    directory = release.directory or output
     # Exit code 0 says that there is a release: whoever takes it for failed would pay twice.
     with show.telling_what_was_done(f"the release is complete in {directory}"):
         if as_json:
@@ -135,19 +120,12 @@ def publish(
             summary(release, directory)
 
 
-def _asked(items: str | None, given: Given, roles: Collection[str]) -> Approved:
-    if not items:
-        raise UsageError("--items is missing: name what to publish, or give an approved --plan")
-    return approved_from(items, given, roles)
-
-
-def _approved(context: click.Context, path: Path) -> Approved:
-    """The plan in a file; nothing beside it may change what is done."""
+def _refuse_options_of(context: click.Context, *names: str) -> None:
+    """Nothing beside an approved plan may change what is done."""
     for option in context.command.params:
-        said = context.get_parameter_source(option.name or "") is not ParameterSource.DEFAULT
-        if said and option.name in _SAID_BY_A_PLAN:
+        given = context.get_parameter_source(option.name or "") is not ParameterSource.DEFAULT
+        if given and option.name in names:
             raise UsageError(f"--plan says all of that already: leave out {option.opts[-1]}")
-    return read_plan(path)
 
 
 def summary(release: Release, output: Place) -> None:

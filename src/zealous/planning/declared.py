@@ -6,9 +6,9 @@ A file is known by its SHA-256: a plan names it before it is read, and a release
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
 from zealous.errors import UsageError
 from zealous.items import Kind, QueryClicks
@@ -24,15 +24,21 @@ class PublicFile:
 
     Attributes:
         use: What it is for.
-        path: Where it is, or the directory of a release.
         name: What it is called in a release.
         sha256: Of what will be read of it.
+        path: Where it is, or the directory of a release; None until somebody says it. The same
+            file at another place is the same file.
     """
 
     use: Needs
-    path: str | Path
     name: str
     sha256: str
+    path: str | Path | None = field(default=None, compare=False)
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, str], use: Needs) -> Self:
+        """The file that a release or a plan in a file names."""
+        return cls(use=use, name=record["name"], sha256=record["sha256"])
 
     def about(self) -> dict[str, str]:
         """What a release says of it."""

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import ROUND_FLOOR, Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, Self, TypedDict, get_args
 
+from zealous.counting.bound import Select
 from zealous.errors import Refused, UsageError
 from zealous.items import Kind
 from zealous.items.kind import after_others
 from zealous.mechanisms import Calibrated
 from zealous.mechanisms.choose import ASKED, DEFAULT, MECHANISMS, choose
-from zealous.mechanisms.protocol import Needs
+from zealous.planning.declared import Files, PublicFile, public_files
 from zealous.privacy.calibrate import as_float
 from zealous.privacy.guarantee import UNITS, Guarantee, Indistinguishability, Number, exact, shown
 
@@ -29,7 +30,6 @@ PARAMETERS_FROM = (
     "unstated",
 )
 COMPOSITION = "docs/proofs/composition.md"
-Declared = tuple[Needs, Mapping[str, Any]]  # what it is for, and its name and SHA-256
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +41,7 @@ class Part:
         goal: This histogram's share of the budget.
         mechanism: How it is published.
         delta: The delta that the mechanism achieves, at most the goal's.
-        public: Name and SHA-256 of the public file that the mechanism uses.
+        public: The public file that the mechanism uses.
         why: Why it is this mechanism.
     """
 
@@ -49,7 +49,7 @@ class Part:
     goal: Guarantee
     mechanism: Calibrated
     delta: Fraction
-    public: Mapping[str, Any] | None = None
+    public: PublicFile | None = None
     why: str = field(default=ASKED, compare=False)
 
     def name(self) -> str:
@@ -64,14 +64,88 @@ class Part:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """A goal for the whole release, and the histograms that share it."""
+    """All that a release is made by, apart from the log: `publish` executes it as it stands.
+
+    Attributes:
+        goal: The guarantee of the whole release.
+        parts: The histograms that share it.
+        select: How each user's items are chosen.
+        accept_delta: Whether a large per-person delta was confirmed.
+        parameters_from: How the parameters were chosen.
+        approved: The SHA-256 of the file in which it was approved, for the release to name.
+        seed: Fixes noise and selection, for tests; what is made with one is not private.
+    """
 
     goal: Guarantee
     parts: tuple[Part, ...]
+    select: Select = "random"
+    accept_delta: bool = False
+    parameters_from: str = "unstated"
+    approved: str | None = None
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        """Check what the parts do not."""
+        if self.select not in get_args(Select):
+            raise UsageError(f"select must be one of {', '.join(get_args(Select))}")
+        if self.parameters_from not in PARAMETERS_FROM:
+            raise UsageError(f"parameters_from must be one of {', '.join(PARAMETERS_FROM)}")
+
+    def kinds(self) -> list[Kind]:
+        """What will be published."""
+        return [part.kind for part in self.parts]
+
+    def public(self) -> dict[str, PublicFile]:
+        """The public file of each kind that has one."""
+        return {part.name(): part.public for part in self.parts if part.public is not None}
+
+    def with_files(
+        self,
+        *,
+        domain: Files | None = None,
+        prior: Files | None = None,
+        results: Files | None = None,
+    ) -> Self:
+        """The same plan, with where its public files are: for one that was read from a file.
+
+        Raises:
+            UsageError: One is missing, is another by its SHA-256, or is not in the plan.
+        """
+        found = public_files(self.kinds(), domain=domain, prior=prior, results=results)
+        planned = self.public()
+        if {kind: file.sha256 for kind, file in found.items()} != {
+            kind: file.sha256 for kind, file in planned.items()
+        }:
+            names = ", ".join(f"{file.name} for {kind}" for kind, file in planned.items())
+            raise UsageError(
+                "the public files are not those of the plan, by their SHA-256: give "
+                f"{names or 'none'}"
+            )
+        parts = tuple(
+            replace(part, public=replace(part.public, path=found[part.name()].path))
+            if part.public
+            else part
+            for part in self.parts
+        )
+        return replace(self, parts=parts)
 
     def __str__(self) -> str:
         """A table in words, for a terminal or a notebook."""
         return "\n\n".join([claim(self.goal), *(_describe(part) for part in self.parts)])
+
+
+class Options(TypedDict, total=False):
+    """What can be asked of `plan` beside a goal and kinds; `publish` hands it on."""
+
+    split: Mapping[str, Number] | None
+    accept_delta: bool
+    mechanism: str | Mapping[str, str] | None
+    domain: Files | None
+    prior: Files | None
+    results: Files | None
+    select: Select
+    parameters_from: str
+    seed: int | None
 
 
 def plan(
@@ -81,14 +155,19 @@ def plan(
     split: Mapping[str, Number] | None = None,
     accept_delta: bool = False,
     mechanism: str | Mapping[str, str] | None = None,
-    public: Mapping[str, Declared] | None = None,
+    domain: Files | None = None,
+    prior: Files | None = None,
+    results: Files | None = None,
+    select: Select = "random",
+    parameters_from: str = "unstated",
+    seed: int | None = None,
 ) -> Plan:
-    """Split a goal over kinds of items and find the best parameters for each.
+    """Plan a release: split a goal over kinds of items and find the best parameters for each.
 
     Where no histogram needs a delta the plan's goal has none, whatever was asked for.
 
     Args:
-        goal: The guarantee of the whole release.
+        goal: The guarantee of the whole release, over all kinds.
         kinds: What to publish.
         split: Weights by name of kind; those of the kinds, mostly even, where not given. Delta is
             split over those histograms alone that need one.
@@ -98,11 +177,37 @@ def plan(
             `auto` for the one that publishes most, judged without the log. ZEALOUS where not
             given, or the one that a public file is for. One name for all leaves aside what is made
             of other items, which has mechanisms of its own.
-        public: By name of kind a public file that the mechanism uses, and what for.
+        domain: A public file with the items of the only kind, or one for each of several kinds by
+            their names: those are published, all of them, and no others.
+        prior: Likewise a public file, an earlier release or a list with frequencies: what it has
+            as frequent steers which of their items people give.
+        results: A public file with the documents that a search shows for a query (`query`, `url`,
+            perhaps `rank`): of the clicks for published queries, those on them are published.
+        select: How each user's items are chosen: `random`, `first` or `frequent`.
+        parameters_from: How the parameters were chosen: `public-facts`, `earlier-release`,
+            `synthetic-log`, `this-log` (which the guarantee does not cover) or `unstated`.
+        seed: Fixes noise and selection, for tests; such a release is marked as not private, and
+            charged to nobody.
     """
+    files = public_files(kinds, domain=domain, prior=prior, results=results)
+    planned = plan_with_files(
+        goal, kinds, files, split=split, accept_delta=accept_delta, mechanism=mechanism
+    )
+    return replace(planned, select=select, parameters_from=parameters_from, seed=seed)
+
+
+def plan_with_files(
+    goal: Guarantee,
+    kinds: Sequence[Kind],
+    public: Mapping[str, PublicFile],
+    *,
+    split: Mapping[str, Number] | None = None,
+    accept_delta: bool = False,
+    mechanism: str | Mapping[str, str] | None = None,
+) -> Plan:
+    """As `plan`, where each kind's public file is known by its hash, wherever it is."""
     chosen = choose_mechanisms(goal, kinds, mechanism=mechanism, public=public)
     weights = _weights({kind.name(): kind.share() for kind in kinds}, split)
-    files = public or {}
     exposed = sum(
         (weights[name] for name, (each, _) in chosen.items() if not each.pure), Fraction(0)
     )
@@ -115,12 +220,9 @@ def plan(
         found, why = chosen[name]
         share = goal.share(weights[name], Fraction(0) if found.pure else weights[name] / exposed)
         made = found.calibrated(share, kind.items_per_user)
-        about = files[name][1] if name in files else None
-        delta = made.delta(share)
-        parts.append(
-            Part(kind=kind, goal=share, mechanism=made, delta=delta, public=about, why=why)
-        )
-    return Plan(goal=goal, parts=tuple(parts))
+        delta, file = made.delta(share), public.get(name)
+        parts.append(Part(kind=kind, goal=share, mechanism=made, delta=delta, public=file, why=why))
+    return Plan(goal=goal, parts=tuple(parts), accept_delta=accept_delta)
 
 
 def choose_mechanisms(
@@ -128,9 +230,9 @@ def choose_mechanisms(
     kinds: Sequence[Kind],
     *,
     mechanism: str | Mapping[str, str] | None = None,
-    public: Mapping[str, Declared] | None = None,
+    public: Mapping[str, PublicFile] | None = None,
 ) -> dict[str, tuple[type[Calibrated], str]]:
-    """The mechanism of each kind, by its name, and why it is that one; arguments as for `plan`.
+    """The mechanism of each kind, by its name, and why it is that one.
 
     Raises:
         UsageError: These kinds cannot be published, or not so, or not in this order.
@@ -151,7 +253,7 @@ def choose_mechanisms(
         else:  # one name for all is not meant for what is made of others
             of_others = MECHANISMS[kind.usual()].family is not None
             asked = None if of_others else mechanism
-        use = files[kind.name()][0] if kind.name() in files else None
+        use = files[kind.name()].use if kind.name() in files else None
         chosen[kind.name()] = choose(asked, goal, kind.items_per_user, use, kind.usual())
         _check_order(kind, kinds, chosen[kind.name()][0])
     return chosen
@@ -253,7 +355,7 @@ def figures(part: Part) -> dict[str, Any]:
             "scale": str(mechanism.scale),
         },
         **mechanism.parameters(),
-        **({"public": dict(part.public)} if part.public else {}),
+        **({"public": part.public.about()} if part.public else {}),
         "forecast": {
             "users_to_appear": {f"{p}%": n for p, n in expected.users_to_appear.items()},
             "error_95": expected.error_95,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import Self
 
@@ -20,6 +20,11 @@ _WRITTEN = re.compile(
 class Period:
     """Whole days in UTC, from `first` up to but not including `end`.
 
+    Attributes:
+        first: The first day.
+        end: The day after the last.
+        all_in_period: Declares, for a log without times, that all its entries are of these days.
+
     >>> quarter, month = Period.parse("2026-Q1"), Period.parse("2026-03")
     >>> quarter.overlaps(month), month.within(quarter), str(Period.parse("2026-01..2026-03"))
     (True, True, '2026-Q1')
@@ -27,6 +32,7 @@ class Period:
 
     first: date
     end: date
+    all_in_period: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
         """A period holds at least a day."""
@@ -36,7 +42,7 @@ class Period:
             raise UsageError("a period lies between the years 1000 and 9000")
 
     @classmethod
-    def parse(cls, text: str) -> Self:
+    def parse(cls, text: str, *, all_in_period: bool = False) -> Self:
         """Read `2026`, `2026-Q1`, `2026-03`, `2026-W07`, `2026-03-05` or `FIRST..LAST` of these.
 
         The last day written belongs to the period.
@@ -44,7 +50,8 @@ class Period:
         try:
             first, dots, last = text.partition("..")
             begin, end = _range(first)
-            return cls(first=begin, end=_range(last)[1] if dots else end)
+            last_range = _range(last) if dots else (begin, end)
+            return cls(first=begin, end=last_range[1], all_in_period=all_in_period)
         except (ValueError, OverflowError) as error:
             if isinstance(error, UsageError):
                 raise

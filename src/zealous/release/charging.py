@@ -17,6 +17,7 @@ from zealous.ledger.budgets import covers, label
 from zealous.ledger.ledger import preview
 from zealous.ledger.place import check_local, made
 from zealous.logs.log import Columns, Log
+from zealous.planning.plan import Plan, covers_replaced
 from zealous.privacy.calibrate import as_float
 from zealous.privacy.guarantee import SESSION_GAP, Guarantee
 from zealous.privacy.period import Period
@@ -125,8 +126,40 @@ class Spending:
             ) from None
 
 
-def spending(account: Account, log: Log, goal: Guarantee, period: Period | None) -> Spending:
-    """Prepare to charge a release of a log."""
+class Untracked:
+    """The way of a release that no ledger is charged for."""
+
+    def __init__(self, seed: int | None) -> None:
+        """Name it by the seed, where it has one."""
+        self.id = secrets.token_hex(8) if seed is None else f"seed-{seed}"
+
+    def reserve(self, say: Callable[[str], None]) -> dict[str, Any]:
+        """Charge nobody; gives what release.json says of it."""
+        return UNTRACKED
+
+    def preview(self) -> dict[str, Any]:
+        """What release.json will say of it."""
+        return UNTRACKED
+
+    def charged(self) -> None:
+        """There is no entry."""
+
+    def written(self, directory: Place, sha256: str) -> None:
+        """Nobody wants to know where it is."""
+
+
+def payment(
+    account: Account | None, log: Log, planned: Plan, period: Period | None
+) -> Spending | Untracked:
+    """Prepare to charge a release of a log, or to charge nobody."""
+    if account is None:
+        return Untracked(planned.seed)
+    if not covers_replaced(planned):
+        raise Refused(
+            "with so large a delta an add-remove release may cost more than a ledger would "
+            "charge where a history changes: lower --delta, or ask for --neighbors replace"
+        )
+    goal = planned.goal
     charge = Charge.of(
         goal, period=period, people=account.people, sessions=sessions(goal, log.columns)
     )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from zealous.counting.bound import Select, check_select
+from zealous.counting.bound import check_select
 from zealous.errors import Refused, ReleaseError, UsageError, reason
 from zealous.files.places import Place
 from zealous.files.scratch import working_directory
@@ -15,16 +15,14 @@ from zealous.logs.source import Source, count_everyone, has_users
 from zealous.planning.plan import Plan
 from zealous.privacy.guarantee import Guarantee
 from zealous.privacy.period import Period
-from zealous.release.bundle import Release, read_release
-from zealous.release.charging import UNTRACKED, Spending
+from zealous.release.bundle import Release, check_writable, read_release
+from zealous.release.charging import Spending, Untracked
 from zealous.release.drawing import as_table
 from zealous.release.progress import Say
 from zealous.release.provenance import described
 
 
-def check_log(
-    log: Log, planned: Plan, select: Select, period: Period | None, all_in_period: bool
-) -> None:
+def check_log(log: Log, planned: Plan, period: Period | None) -> None:
     """Refuse before anything is read what could not be done with this log."""
     if any(map(is_anonymized, log.paths)):
         raise Refused(
@@ -34,8 +32,8 @@ def check_log(
     roles = log.columns.given()
     for part in planned.parts:
         part.check(roles)
-    check_select(select, roles)
-    if period is not None and "time" not in roles and not all_in_period:
+    check_select(planned.select, roles)
+    if period is not None and "time" not in roles and not period.all_in_period:
         raise UsageError(
             "--period needs a column with the time: say --time COLUMN, or declare with "
             "--all-in-period that every entry of the log is of that period"
@@ -54,17 +52,21 @@ def check_same(made: Release, asked: Mapping[str, Any]) -> Release:
 
 
 def rehearse(
-    planned: Plan, about: Mapping[str, Any], paying: Spending | None, output: Place | None
+    planned: Plan, about: Mapping[str, Any], paying: Spending | Untracked, output: Place | None
 ) -> None:
     """Write a release of the same shape without rows: what would fail then fails before it costs.
 
     Not what hangs on the rows: their size on the disk and in memory.
     """
+    if output is not None:
+        check_writable(output, [part.name() for part in planned.parts])
+    elif isinstance(paying, Untracked):  # it costs nothing, and is written nowhere yet
+        return
     beside = output.parent if isinstance(output, Path) else None
     tables = {part.name(): as_table(part.kind, []) for part in planned.parts}
     try:
         with working_directory(beside, hidden=beside is not None) as folder:
-            stamp = paying.preview() if paying else UNTRACKED
+            stamp = paying.preview()
             drawn = {"id": "0" * 16, "ledger": stamp, "review": None, "files": described(tables)}
             empty = Release(about={**about, **drawn}, tables=tables)
             made = read_release(empty.write(folder / "release", not_private=True))

@@ -25,10 +25,8 @@ def draw(
     planned: Plan,
     source: Source,
     *,
-    select: Select,
     key: int,
     public: Mapping[str, pa.Table] | None = None,
-    seed: int | None = None,
     say: Say = lambda _: None,
 ) -> dict[str, Table]:
     """Count, add noise, drop what is rare, for each part of a plan: where the budget is spent."""
@@ -39,13 +37,13 @@ def draw(
         kind = part.kind.with_inputs(released)
         listed = (public or {}).get(part.name(), kind.known())
         mechanism = part.mechanism.with_inputs(listed, released)
-        count = partial(histogram, kind, source, select=select, key=key, say=say)
+        count = partial(histogram, kind, source, select=planned.select, key=key, say=say)
         first = kind.keepers_of()
         if first is not None:
             (before,) = (each for each in planned.parts if each.name() == first)
-            following = _keepers(before, released[first], source, select, key)
+            following = _keepers(before, released[first], source, planned.select, key)
             count = partial(count, following=following)
-        tables[part.name()] = _publish_part(kind, mechanism, count, _noise(seed, number))
+        tables[part.name()] = _publish_part(kind, mechanism, count, _noise(planned.seed, number))
     return tables
 
 

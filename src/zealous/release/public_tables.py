@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection
 
 import pyarrow as pa
 
-from zealous.errors import LogError
-from zealous.logs.log import Log
-from zealous.planning.declared import PublicFile
+from zealous.errors import LogError, UsageError
 from zealous.planning.plan import Plan
 from zealous.planning.public_files import READ_AS
 from zealous.release.progress import Say
 
 
-def public_tables(
-    planned: Plan, files: Mapping[str, PublicFile], log: Log, say: Say
-) -> dict[str, pa.Table]:
-    """The rows of the public files, by name of kind."""
+def public_tables(planned: Plan, roles: Collection[str], say: Say) -> dict[str, pa.Table]:
+    """The rows by name of kind; refuses a file that is not the one that the plan names."""
     tables = {}
     for part in planned.parts:
-        if part.name() in files:
-            file = files[part.name()]
-            read = READ_AS[file.use](file.path, part.kind, roles=log.columns.given())
-            if read.sha256 != file.sha256:
-                raise LogError(f"{file.name} changed while it was read: try again")
-            left_out = f", {read.skipped:,} of them no such item" if read.skipped else ""
-            say(f"{file.name}: {read.rows:,} rows of {part.name()}{left_out}")
-            tables[part.name()] = read.table
+        file = part.public
+        if file is None:
+            continue
+        if file.path is None:
+            raise UsageError(f"say where {file.name} is, which the plan names for {part.name()}")
+        read = READ_AS[file.use](file.path, part.kind, roles=roles)
+        if read.sha256 != file.sha256:
+            raise LogError(f"{file.name} changed since it was planned with: plan again")
+        left_out = f", {read.skipped:,} of them no such item" if read.skipped else ""
+        say(f"{file.name}: {read.rows:,} rows of {part.name()}{left_out}")
+        tables[part.name()] = read.table
     return tables

@@ -14,7 +14,8 @@ from zealous.items import Kind, columns, named
 from zealous.logs.sessions import check_unit
 from zealous.mechanisms import Calibrated
 from zealous.mechanisms.choose import MECHANISMS
-from zealous.planning.plan import Declared, Part, Plan, choose_mechanisms, plan
+from zealous.planning.declared import PublicFile
+from zealous.planning.plan import Part, Plan, choose_mechanisms, plan_with_files
 from zealous.privacy.guarantee import DEFINITIONS, Guarantee, exact
 
 Record = Mapping[str, Any]
@@ -120,7 +121,7 @@ def plan_from_record(about: Record) -> Plan:
                 goal=share,
                 mechanism=mechanism,
                 delta=mechanism.delta(share),
-                public=part.get("public"),
+                public=_public(part, mechanism),
             )
         )
     return Plan(goal=goal, parts=tuple(parts))
@@ -135,9 +136,11 @@ def check_possible(recorded: Plan, about: Record) -> None:
     Raises:
         UsageError: It cannot be planned, or not for a log of such columns.
     """
-    kinds = [part.kind for part in recorded.parts]
     choose_mechanisms(
-        recorded.goal, kinds, mechanism=_mechanisms(recorded), public=_public(recorded)
+        recorded.goal,
+        recorded.kinds(),
+        mechanism=_mechanisms(recorded),
+        public=recorded.public(),
     )
     roles = about["columns"]
     check_unit(recorded.goal.unit, roles)
@@ -150,13 +153,13 @@ def check_possible(recorded: Plan, about: Record) -> None:
 
 def plan_again(recorded: Plan) -> Plan:
     """What this version plans for the same goal, kinds, shares, mechanisms and public files."""
-    return plan(
+    return plan_with_files(
         recorded.goal,
-        [part.kind for part in recorded.parts],
+        recorded.kinds(),
+        recorded.public(),
         split={part.name(): part.goal.epsilon for part in recorded.parts},
         accept_delta=True,
         mechanism=_mechanisms(recorded),
-        public=_public(recorded),
     )
 
 
@@ -164,10 +167,7 @@ def _mechanisms(recorded: Plan) -> dict[str, str]:
     return {part.name(): part.mechanism.name for part in recorded.parts}
 
 
-def _public(recorded: Plan) -> dict[str, Declared]:
-    """The public files by name of kind, with what each is for."""
-    return {
-        part.name(): (part.mechanism.needs, part.public)
-        for part in recorded.parts
-        if part.mechanism.needs is not None and part.public is not None
-    }
+def _public(part: Record, mechanism: Calibrated) -> PublicFile | None:
+    if mechanism.needs is None:
+        return None
+    return PublicFile.from_record(part["public"], mechanism.needs)

@@ -9,15 +9,12 @@ import click
 
 from zealous.cli import show
 from zealous.cli.options import (
-    CHOICE,
-    GOAL,
-    ITEMS,
+    FILES,
     JSON,
-    MECHANISM,
-    TAIL,
+    PLAN,
     Given,
-    approved_from,
     options,
+    plan_from,
     whole_number,
 )
 from zealous.cli.plan import plan_object, refuse_other_mechanisms
@@ -58,7 +55,7 @@ Which guarantees do given parameters satisfy?
 @click.option("--tau", type=int, metavar="T", help="The first threshold.")
 @click.option("--tau-prime", type=int, metavar="T", help="The second threshold.")
 @click.option("--items", metavar="KIND,..", help="The kinds of items; one of any kind if left out.")
-@options(GOAL, ITEMS, TAIL, CHOICE, MECHANISM)
+@options(PLAN, FILES)
 @JSON
 def guarantees(items: str | None, as_json: bool, **given: Any) -> None:
     """Show what else a plan guarantees, or which guarantees given parameters satisfy."""
@@ -69,7 +66,7 @@ def guarantees(items: str | None, as_json: bool, **given: Any) -> None:
         raise UsageError(
             "say what to show: --curve, --accounts-per-person, or --scale, --tau and --tau-prime"
         )
-    planned = approved_from(items, given).planned
+    planned = plan_from(items, given)
     refuse_other_mechanisms(planned, given, ("accounts_per_person", "curve"))
     person = None
     if given["accounts_per_person"] is not None:
