@@ -14,7 +14,7 @@ import pytest
 from conftest import Run
 
 import zealous as z
-from zealous.errors import Refused, UsageError
+from zealous.errors import Refused, UsageError, ZealousError
 from zealous.ledger import FILE_NAME
 from zealous.logs.log import Log
 from zealous.planning.plan import Options
@@ -184,3 +184,22 @@ def test_a_plan_with_a_seed_is_not_approved(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="not private"):
         write_plan(planned, tmp_path / "plan.json")
     assert not (tmp_path / "plan.json").exists()
+
+
+def test_a_plan_that_promises_more_than_it_keeps_is_refused(tmp_path: Path) -> None:
+    log, goal = searches(tmp_path), z.Indistinguishability(epsilon=9, delta="1e-4")
+    planned = z.plan(goal, [z.queries(1), z.keywords(1)])
+    part, other = planned.parts
+    less = z.Indistinguishability(epsilon=8, delta="1e-4")
+    anybody = z.ProbabilisticDP(epsilon=9, delta="1e-4", users=300)
+    loud = z.plan(z.Indistinguishability(epsilon=90, delta="1e-4"), [z.queries(1), z.keywords(1)])
+    for forged in (
+        replace(planned, goal=less),
+        replace(planned, goal=anybody),
+        replace(planned, parts=(part, other, other)),
+        replace(planned, parts=(replace(part, goal=goal), other)),
+        replace(planned, parts=(replace(part, mechanism=loud.parts[0].mechanism), other)),
+    ):
+        with pytest.raises(ZealousError, match="does not follow"):
+            z.publish(log, forged)
+    assert not (tmp_path / FILE_NAME).exists()

@@ -307,7 +307,9 @@ MUTATIONS = [
         "test_forgeries.py::test_raw_queries_agree_with_all_but_the_plan",
         (
             Change(
-                "release/record.py", "    choose_mechanisms(\n", "    lambda: choose_mechanisms(\n"
+                "planning/plan.py",
+                "        choose_mechanisms(\n            self",
+                "        lambda: choose_mechanisms(\n            self",
             ),
         ),
     ),
@@ -460,6 +462,12 @@ MUTATIONS = [
         TESTS,
         "test_strange_files.py::test_the_runs_of_an_audit",
         (Change("audit/runs.py", '"-P", "command.py"', '"command.py"'),),
+    ),
+    Mutation(
+        "a plan is executed that promises more than it keeps",
+        TESTS,
+        "test_plan_file.py::test_a_plan_that_promises_more_than_it_keeps_is_refused",
+        (Change("release/checks.py", "    planned.check_claim()\n", ""),),
     ),
     Mutation(
         "charged before it is seen whether it can be written",

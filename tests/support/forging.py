@@ -12,9 +12,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from zealous.planning.plan import figures
+from zealous.planning.from_record import guarantee_from_record
+from zealous.planning.plan import Plan, figures
 from zealous.release.bundle import _write_csv, derived, papers, sorted_table
-from zealous.release.record import guarantee_from_record, plan_from_record
 from zealous.verify import claim
 
 About = dict[str, Any]
@@ -41,7 +41,7 @@ def restate(about: About) -> None:
     definition = about["guarantee"]["definition"]
     goal = guarantee_from_record(about["guarantee"], definition)
     about["guarantee"].update(claim.stated(goal, about, float, goal.theorem))
-    for part, again in zip(about["plan"], plan_from_record(about).parts, strict=True):
+    for part, again in zip(about["plan"], Plan.from_record(about).parts, strict=True):
         part.update(figures(again))
     about["also_guaranteed"] = claim.also_stated(about)
     about["assumptions"] = claim.assumptions(about)

@@ -8,13 +8,21 @@ from decimal import ROUND_FLOOR, Decimal
 from fractions import Fraction
 from typing import Any, Self, TypedDict, get_args
 
-from zealous.counting.bound import Select
-from zealous.errors import Refused, UsageError
+from zealous.counting.bound import Select, check_select
+from zealous.errors import Refused, ReleaseError, UsageError
 from zealous.items import Kind
 from zealous.items.kind import after_others
+from zealous.logs.sessions import check_unit
 from zealous.mechanisms import Calibrated
 from zealous.mechanisms.choose import ASKED, DEFAULT, MECHANISMS, choose
 from zealous.planning.declared import Files, PublicFile, public_files
+from zealous.planning.from_record import (
+    Record,
+    goal_from_record,
+    guarantee_from_record,
+    kind_from_record,
+    mechanism_from_record,
+)
 from zealous.privacy.calibrate import as_float
 from zealous.privacy.guarantee import UNITS, Guarantee, Indistinguishability, Number, exact, shown
 
@@ -51,6 +59,15 @@ class Part:
     delta: Fraction
     public: PublicFile | None = None
     why: str = field(default=ASKED, compare=False)
+
+    @classmethod
+    def from_record(cls, part: Record, item: Sequence[str]) -> Self:
+        """The histogram that a release says it holds, of items of such columns."""
+        kind = kind_from_record(part, item)
+        share = guarantee_from_record(part, part["guarantee"])
+        made = mechanism_from_record(part)
+        file = PublicFile.from_record(part["public"], made.needs) if made.needs else None
+        return cls(kind=kind, goal=share, mechanism=made, delta=made.delta(share), public=file)
 
     def name(self) -> str:
         """What the histogram is called."""
@@ -90,6 +107,76 @@ class Plan:
             raise UsageError(f"select must be one of {', '.join(get_args(Select))}")
         if self.parameters_from not in PARAMETERS_FROM:
             raise UsageError(f"parameters_from must be one of {', '.join(PARAMETERS_FROM)}")
+
+    @classmethod
+    def from_record(cls, about: Record) -> Self:
+        """The plan that a release says it was made by, with the parameters that it states.
+
+        It may be a stranger's: `check_possible` and `plan_again` tell whether it was planned.
+
+        Raises:
+            ReleaseError: What it states is no plan.
+        """
+        goal, parts = goal_from_record(about), []
+        for part in about["plan"]:
+            try:
+                parts.append(Part.from_record(part, about["files"][part["kind"]]["columns"]))
+            except LookupError:
+                raise ReleaseError("the plan and the tables do not name the same kinds") from None
+            except (ReleaseError, UsageError) as why:
+                raise ReleaseError(f"{part['kind']}: {why}") from None
+        return cls(
+            goal=goal,
+            parts=tuple(parts),
+            select=about["plan"][0]["select"],
+            parameters_from=about["parameters_from"],
+            approved=about.get("approved_plan"),
+        )
+
+    def check_possible(self, roles: Collection[str]) -> None:
+        """Refuse a plan that nobody could have made, or not for a log that has such columns.
+
+        Raises:
+            UsageError: A mechanism does not serve its kind, what it makes use of does not come
+                before it, or a column is missing.
+        """
+        choose_mechanisms(
+            self.goal, self.kinds(), mechanism=self.mechanisms(), public=self.public()
+        )
+        check_unit(self.goal.unit, roles)
+        for part in self.parts:
+            part.check(roles)
+        check_select(self.select, roles)
+
+    def check_claim(self) -> None:
+        """Refuse a plan whose goal does not follow from its parameters; `plan` makes none such.
+
+        Raises:
+            Refused: It would promise more than it keeps.
+        """
+        goal, shares = self.goal, [part.goal for part in self.parts]
+        epsilon = sum((share.epsilon for share in shares), Fraction(0))
+        delta = sum((share.delta for share in shares), Fraction(0))
+        alike = all(goal.of(type(goal), epsilon=s.epsilon, delta=s.delta) == s for s in shares)
+        kept = all(part.mechanism.delta(part.goal) <= part.goal.delta for part in self.parts)
+        if not (alike and kept and epsilon <= goal.epsilon and delta <= goal.delta):
+            raise Refused("the goal of this plan does not follow from its parameters: plan again")
+
+    def plan_again(self) -> Plan:
+        """What this version plans for the same goal, kinds, shares, mechanisms and files."""
+        planned = plan_with_files(
+            self.goal,
+            self.kinds(),
+            self.public(),
+            split={part.name(): part.goal.epsilon for part in self.parts},
+            accept_delta=True,
+            mechanism=self.mechanisms(),
+        )
+        return replace(self, goal=planned.goal, parts=planned.parts)
+
+    def mechanisms(self) -> dict[str, str]:
+        """How each kind is published."""
+        return {part.name(): part.mechanism.name for part in self.parts}
 
     def kinds(self) -> list[Kind]:
         """What will be published."""

@@ -18,10 +18,10 @@ from zealous.files.folder import check_new, claimed, discard, new_folder
 from zealous.files.places import Place, Remote, StoreError, member, opened, place_of, why
 from zealous.files.strict_json import parse
 from zealous.libraries import pa, pq
+from zealous.planning.from_record import kind_from_record
 from zealous.release.derived.associations import association_files, associations
 from zealous.release.derived.rates import FILE as RATES
 from zealous.release.derived.rates import click_rates, rated
-from zealous.release.record import kind_from_record
 from zealous.release.schema import ABOUT, FORMAT, problems
 from zealous.release.text.readme import handout
 from zealous.release.text.registry_entry import registry

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from zealous.counting.bound import check_select
 from zealous.errors import Refused, ReleaseError, UsageError, reason
 from zealous.files.places import Place
 from zealous.files.scratch import working_directory
@@ -23,16 +22,15 @@ from zealous.release.provenance import described
 
 
 def check_log(log: Log, planned: Plan, period: Period | None) -> None:
-    """Refuse before anything is read what could not be done with this log."""
+    """Refuse before anything is read a plan that does not hold, or not with this log."""
     if any(map(is_anonymized, log.paths)):
         raise Refused(
             "this is the output of an anonymity method: its ids are no people, and which rows it "
             "has depends on everybody, so that no guarantee would hold. Publish from the log itself"
         )
     roles = log.columns.given()
-    for part in planned.parts:
-        part.check(roles)
-    check_select(planned.select, roles)
+    planned.check_claim()
+    planned.check_possible(roles)
     if period is not None and "time" not in roles and not period.all_in_period:
         raise UsageError(
             "--period needs a column with the time: say --time COLUMN, or declare with "

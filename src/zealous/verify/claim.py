@@ -9,6 +9,7 @@ from typing import Any
 
 from zealous.errors import UsageError
 from zealous.logs.log import Columns
+from zealous.planning.from_record import goal_from_record, guarantee_from_record
 from zealous.planning.plan import COMPOSITION, PLANNER, Part, Plan, also, figures, theorem
 from zealous.privacy.calibrate import as_float
 from zealous.privacy.guarantee import Guarantee, Indistinguishability
@@ -17,13 +18,6 @@ from zealous.release.bundle import file_names, papers
 from zealous.release.charging import OTHERS
 from zealous.release.provenance import assumptions as assumed
 from zealous.release.provenance import claim as as_stated
-from zealous.release.record import (
-    check_possible,
-    goal_from_record,
-    guarantee_from_record,
-    plan_again,
-    plan_from_record,
-)
 from zealous.release.text.readme import FILTERED
 from zealous.version import VERSION
 
@@ -44,9 +38,11 @@ class Unchecked(Exception):
 
 def check_plan(about: About) -> str:
     """The plan is one that planning allows; for our planner also the one that it makes."""
-    recorded = plan_from_record(about)
+    recorded = Plan.from_record(about)
     try:
-        check_possible(recorded, about)
+        recorded.check_possible(about["columns"])
+        if any(part["select"] != recorded.select for part in about["plan"]):
+            raise UsageError("select is one for all kinds of items")
     except UsageError as why:
         raise Failed(f"this cannot be planned: {why}") from None
     possible = "each mechanism serves its kind of items, and what it makes use of comes before it"
@@ -58,7 +54,7 @@ def check_plan(about: About) -> str:
             raise Failed("this version of zealous plans by another planner")
         return f"{possible}; chosen by another planner (number {planner}), so not planned again"
     try:
-        again = plan_again(recorded)
+        again = recorded.plan_again()
     except UsageError as why:
         raise Failed(f"this cannot be planned: {why}") from None
     if again.goal != recorded.goal:
@@ -80,7 +76,7 @@ def check_numbers(about: About) -> str:
     goal = guarantee_from_record(claim, claim["definition"])
     if about["review"] is not None and not isinstance(goal, Indistinguishability):
         raise Failed("a filtered child keeps indistinguishability alone, and claims more")
-    recorded = plan_from_record(about)
+    recorded = Plan.from_record(about)
     for part, stated_part in zip(recorded.parts, about["plan"], strict=True):
         try:
             _check_part(part, stated_part, about)
@@ -136,7 +132,7 @@ def check_words(path: Path, about: About) -> str:
     """What people read is what the numbers say; for a release that this version wrote."""
     claim = about["guarantee"]
     goal = guarantee_from_record(claim, claim["definition"])
-    planned = plan_from_record(about)
+    planned = Plan.from_record(about)
     said = {**stated(goal, about, float, theorem(planned)), "exact": claim["exact"]}
     if said != claim:
         raise Failed("the guarantee in words is not the one in numbers")
@@ -175,7 +171,7 @@ def assumptions(about: About) -> list[str]:
 
 def also_stated(about: About, planned: Plan | None = None) -> dict[str, Any] | None:
     """What else the parameters give, as release.json states it; of a child, what is left of it."""
-    other = also(planned or plan_from_record(about))
+    other = also(planned or Plan.from_record(about))
     if other is None or (
         about["review"] is not None and not isinstance(other, Indistinguishability)
     ):

@@ -24,10 +24,10 @@ from zealous.files.folder import check_new
 from zealous.files.places import Place
 from zealous.items.personal import looks_personal, plain
 from zealous.ledger import fingerprint
+from zealous.planning.from_record import guarantee_from_record
 from zealous.planning.plan import COMPOSITION
 from zealous.privacy.guarantee import Indistinguishability
 from zealous.release.bundle import Release, Table, read_release
-from zealous.release.record import guarantee_from_record
 from zealous.verify.claim import also_stated, assumptions, stated
 from zealous.verify.verify import verify
 from zealous.version import VERSION

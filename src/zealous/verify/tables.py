@@ -13,9 +13,8 @@ import pyarrow.parquet as pq
 
 from zealous.errors import ReleaseError
 from zealous.files.csv_cells import write_rows
-from zealous.planning.plan import PLANNER, Part
+from zealous.planning.plan import PLANNER, Part, Plan
 from zealous.release.bundle import derived, sorted_table
-from zealous.release.record import plan_from_record
 from zealous.release.text.readme import reviews
 from zealous.verify.claim import About, Failed, Unchecked
 
@@ -83,7 +82,7 @@ def check_rows(path: Path, about: About, *, by_parent: bool) -> str:
         about: Its release.json.
         by_parent: Whether it is compared with its parent too.
     """
-    parts = plan_from_record(about).parts
+    parts = Plan.from_record(about).parts
     try:
         tables = {
             kind: pq.read_table(path / names["parquet"]) for kind, names in about["files"].items()

@@ -16,11 +16,11 @@ from zealous.errors import ZealousError
 from zealous.files.strict_json import parse
 from zealous.ledger import Ledger
 from zealous.ledger.budgets import Charge, Measure, covers
+from zealous.planning.from_record import goal_from_record
 from zealous.privacy.guarantee import exact, whole
 from zealous.privacy.period import Period
 from zealous.release.bundle import derived, hashes
 from zealous.release.charging import OTHERS
-from zealous.release.record import goal_from_record
 from zealous.release.schema import ABOUT, FORMAT, problems
 from zealous.verify.anonymous import check_files, check_private, holds_anonymized
 from zealous.verify.claim import About, Failed, Unchecked, check_numbers, check_plan, check_words

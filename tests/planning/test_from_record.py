@@ -6,7 +6,6 @@ import json
 from typing import Any
 
 import pytest
-from zealous.release.record import check_possible, plan_again, plan_from_record
 
 from zealous.errors import ReleaseError, UsageError
 from zealous.items import (
@@ -74,6 +73,7 @@ def recorded(planned: Plan) -> dict[str, Any]:
             "exact": {"epsilon": str(goal.epsilon), "delta": str(goal.delta)},
         },
         "columns": ROLES,
+        "parameters_from": "unstated",
         "plan": [
             {
                 "kind": part.name(),
@@ -95,17 +95,18 @@ def test_it_is_read_back_as_it_was_made(
     asked = {name: value for name, value in options.items() if name != "public"}
     planned = plan_with_files(goal, kinds, options.get("public", {}), **asked)
     about = recorded(planned)
-    found = plan_from_record(about)
+    found = Plan.from_record(about)
     assert found == planned
-    check_possible(found, about)
-    assert plan_again(found) == planned
+    found.check_possible(about["columns"])
+    found.check_claim()
+    assert found.plan_again() == planned
 
 
 def test_a_kind_that_has_no_table() -> None:
     about = recorded(plan(ANYBODY, [queries(2), keywords(2)]))
     about["files"].pop("keywords")
     with pytest.raises(ReleaseError, match="do not name the same kinds"):
-        plan_from_record(about)
+        Plan.from_record(about)
 
 
 def test_sizes_of_sets_belong_together() -> None:
