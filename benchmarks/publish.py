@@ -30,7 +30,7 @@ from zealous.engines.sql import Step, identifier, listed
 from zealous.items import Kind
 from zealous.logs.open_log import open_log
 from zealous.logs.source import Source
-from zealous.planning.plan import Part
+from zealous.planning.part import Part
 from zealous.release import bundle
 from zealous.synthetic import generate
 

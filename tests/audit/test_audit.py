@@ -51,7 +51,7 @@ from zealous.audit.trials import Tally, outcomes, run, tally
 from zealous.audit.whole_releases import _files_agree, _refused, _sorted
 from zealous.cli.audit import audit as command
 from zealous.errors import UsageError
-from zealous.planning.plan import figures
+from zealous.planning.part import figures
 from zealous.privacy.calibrate import calibrate
 from zealous.privacy.guarantee import Indistinguishability, Neighbors, ProbabilisticDP
 

@@ -20,7 +20,8 @@ from zealous.items import queries
 from zealous.mechanisms import Selection
 from zealous.mechanisms.choose import MECHANISMS
 from zealous.planning.declared import PublicFile
-from zealous.planning.plan import figures, plan_with_files
+from zealous.planning.part import figures
+from zealous.planning.plan import plan_with_files
 from zealous.privacy.guarantee import Indistinguishability, Neighbors
 
 PLANS = settings()

@@ -25,7 +25,8 @@ from zealous.mechanisms.results import Results
 from zealous.noise import DiscreteLaplace, seeded_bytes
 from zealous.noise.rare_events import rare_events
 from zealous.planning.declared import PublicFile
-from zealous.planning.plan import figures, plan_with_files
+from zealous.planning.part import figures
+from zealous.planning.plan import plan_with_files
 from zealous.release.derived.rates import click_rates
 from zealous.verify.verify import verify
 

@@ -42,7 +42,8 @@ from zealous.mechanisms.choose import choose
 from zealous.mechanisms.listed import Listed
 from zealous.mechanisms.of_smaller import OfSmaller, OfSmallerGaussian
 from zealous.noise import DiscreteLaplace
-from zealous.planning.plan import Part, Plan, plan
+from zealous.planning.part import Part
+from zealous.planning.plan import Plan, plan
 from zealous.privacy.guarantee import Guarantee, Indistinguishability, Neighbors, ProbabilisticDP
 from zealous.release.drawing import draw
 

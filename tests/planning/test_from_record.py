@@ -23,7 +23,8 @@ from zealous.items import (
 )
 from zealous.mechanisms.protocol import Needs
 from zealous.planning.declared import PublicFile
-from zealous.planning.plan import Plan, figures, plan, plan_with_files
+from zealous.planning.part import figures
+from zealous.planning.plan import Plan, plan, plan_with_files
 from zealous.privacy.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
 
 

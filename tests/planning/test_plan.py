@@ -8,7 +8,8 @@ from scipy.stats import dlaplace
 
 from zealous.errors import Refused, UsageError
 from zealous.items import Unnamed, columns, keywords, queries
-from zealous.planning.plan import Part, Plan, claim, figures, forecast, plan, twelve
+from zealous.planning.part import Part, figures, forecast
+from zealous.planning.plan import Plan, claim, plan, twelve
 from zealous.privacy.guarantee import Guarantee, Indistinguishability, Neighbors, ProbabilisticDP
 
 GOAL = ProbabilisticDP(epsilon=1, delta="0.001", users=500_000)

@@ -391,7 +391,7 @@ MUTATIONS = [
         "test_of_keywords.py::test_keywords_from_lists_are_refused_and_nothing_is_charged",
         (
             Change(
-                "planning/plan.py",
+                "planning/part.py",
                 "        self.mechanism.check_roles(roles)\n",
                 "",
             ),

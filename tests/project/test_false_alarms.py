@@ -44,7 +44,7 @@ from zealous.audit.neighbours import settings
 from zealous.audit.theorems import noise
 from zealous.cli import cli
 from zealous.mechanisms import Zealous
-from zealous.planning.plan import figures
+from zealous.planning.part import figures
 from zealous.privacy.calibrate import calibrate
 from zealous.privacy.guarantee import Indistinguishability
 

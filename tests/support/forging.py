@@ -13,7 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from zealous.planning.from_record import guarantee_from_record
-from zealous.planning.plan import Plan, figures
+from zealous.planning.part import figures
+from zealous.planning.plan import Plan
 from zealous.release.bundle import _write_csv, derived, papers, sorted_table
 from zealous.verify import claim
 

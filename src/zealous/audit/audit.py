@@ -27,7 +27,7 @@ from zealous.audit.trials import Tally, run
 from zealous.audit.whole_releases import Check, check_bundle
 from zealous.errors import UsageError
 from zealous.files.scratch import working_directory
-from zealous.planning.plan import figures
+from zealous.planning.part import figures
 
 Part: TypeAlias = Literal["pairs", "small", "whole"]
 _LEAST_TRIALS = 100

@@ -7,7 +7,8 @@ from zealous.audit.pairs import Pair
 from zealous.audit.statistics import Claim
 from zealous.audit.theorems import alone, told
 from zealous.mechanisms import Zealous
-from zealous.planning.plan import also, figures
+from zealous.planning.part import figures
+from zealous.planning.plan import also
 from zealous.privacy.guarantee import ProbabilisticDP
 
 

@@ -27,7 +27,8 @@ from zealous.mechanisms.protocol import Needs
 from zealous.mechanisms.results import Results
 from zealous.mechanisms.rounds import Rounds
 from zealous.planning.declared import PublicFile
-from zealous.planning.plan import Part, Plan, plan, plan_with_files
+from zealous.planning.part import Part
+from zealous.planning.plan import Plan, plan, plan_with_files
 from zealous.privacy.accounting.rounds import Round
 from zealous.privacy.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
 

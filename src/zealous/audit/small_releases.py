@@ -24,7 +24,8 @@ from zealous.engines.engine import Each
 from zealous.engines.sql import Step
 from zealous.items.sets import LAST, PARENT
 from zealous.logs.source import Source
-from zealous.planning.plan import Plan, figures
+from zealous.planning.part import figures
+from zealous.planning.plan import Plan
 from zealous.release.drawing import draw
 
 RUNS = 500

@@ -25,7 +25,8 @@ from zealous.logs.log import Log
 from zealous.mechanisms import Zealous
 from zealous.owner.advice import Advice
 from zealous.owner.parameter_search import advise
-from zealous.planning.plan import Plan, claimed, figures, twelve
+from zealous.planning.part import claimed, figures
+from zealous.planning.plan import Plan, twelve
 from zealous.planning.plan_file import write_plan
 from zealous.privacy.calibrate import as_float
 from zealous.release.bundle import Release, read_release

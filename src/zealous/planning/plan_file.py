@@ -14,7 +14,8 @@ from zealous.files.strict_json import parse
 from zealous.items import named
 from zealous.mechanisms.choose import MECHANISMS
 from zealous.planning.declared import PublicFile
-from zealous.planning.plan import PLANNER, Plan, figures, plan_with_files
+from zealous.planning.part import figures
+from zealous.planning.plan import PLANNER, Plan, plan_with_files
 from zealous.privacy.guarantee import DEFINITIONS
 from zealous.version import VERSION
 

@@ -16,7 +16,8 @@ from zealous.items import Kind
 from zealous.logs.source import Source
 from zealous.mechanisms import Count, Mechanism
 from zealous.noise import seeded_bytes
-from zealous.planning.plan import Part, Plan
+from zealous.planning.part import Part
+from zealous.planning.plan import Plan
 from zealous.release.bundle import Table, sorted_table
 from zealous.release.progress import Say
 

@@ -9,7 +9,8 @@ from typing import Any
 
 from zealous.counting.bound import Select
 from zealous.logs.log import Columns, Log
-from zealous.planning.plan import PLANNER, Plan, also, figures, theorem
+from zealous.planning.part import figures
+from zealous.planning.plan import PLANNER, Plan, also, theorem
 from zealous.privacy.calibrate import as_float
 from zealous.privacy.guarantee import Guarantee
 from zealous.privacy.period import Period

@@ -10,7 +10,8 @@ from typing import Any
 from zealous.errors import UsageError
 from zealous.logs.log import Columns
 from zealous.planning.from_record import goal_from_record, guarantee_from_record
-from zealous.planning.plan import COMPOSITION, PLANNER, Part, Plan, also, figures, theorem
+from zealous.planning.part import Part, figures
+from zealous.planning.plan import COMPOSITION, PLANNER, Plan, also, theorem
 from zealous.privacy.calibrate import as_float
 from zealous.privacy.guarantee import Guarantee, Indistinguishability
 from zealous.privacy.period import Period

@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 
 from zealous.errors import ReleaseError
 from zealous.files.csv_cells import write_rows
-from zealous.planning.plan import PLANNER, Part, Plan
+from zealous.planning.part import Part
+from zealous.planning.plan import PLANNER, Plan
 from zealous.release.bundle import derived, sorted_table
 from zealous.release.text.readme import reviews
 from zealous.verify.claim import About, Failed, Unchecked

@@ -20,7 +20,8 @@ from zealous.cli.options import (
 from zealous.cli.plan import plan_object, refuse_other_mechanisms
 from zealous.errors import UsageError
 from zealous.mechanisms import Zealous
-from zealous.planning.plan import Plan, claimed
+from zealous.planning.part import claimed
+from zealous.planning.plan import Plan
 from zealous.privacy.accounting.exact import delta_curve
 from zealous.privacy.accounting.several_accounts import for_accounts
 from zealous.privacy.calibrate import as_float

@@ -1,0 +1,184 @@
+"""One histogram of a plan: its parameters, what to expect of it, and how it is described."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Self
+
+from zealous.items import Kind
+from zealous.mechanisms import Calibrated
+from zealous.mechanisms.choose import ASKED, DEFAULT
+from zealous.planning.declared import PublicFile
+from zealous.planning.from_record import (
+    Record,
+    guarantee_from_record,
+    kind_from_record,
+    mechanism_from_record,
+)
+from zealous.privacy.calibrate import as_float
+from zealous.privacy.guarantee import Guarantee, Indistinguishability, shown
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """One histogram of a release.
+
+    Attributes:
+        kind: What is counted.
+        goal: This histogram's share of the budget.
+        mechanism: How it is published.
+        delta: The delta that the mechanism achieves, at most the goal's.
+        public: The public file that the mechanism uses.
+        why: Why it is this mechanism.
+    """
+
+    kind: Kind
+    goal: Guarantee
+    mechanism: Calibrated
+    delta: Fraction
+    public: PublicFile | None = None
+    why: str = field(default=ASKED, compare=False)
+
+    @classmethod
+    def from_record(cls, part: Record, item: Sequence[str]) -> Self:
+        """The histogram that a release says it holds, of items of such columns."""
+        kind = kind_from_record(part, item)
+        share = guarantee_from_record(part, part["guarantee"])
+        made = mechanism_from_record(part)
+        file = PublicFile.from_record(part["public"], made.needs) if made.needs else None
+        return cls(kind=kind, goal=share, mechanism=made, delta=made.delta(share), public=file)
+
+    def name(self) -> str:
+        """What the histogram is called."""
+        return self.kind.name()
+
+    def check(self, roles: Collection[str]) -> None:
+        """Refuse a log whose columns do not give what the histogram is made of."""
+        self.kind.check(roles)
+        self.mechanism.check_roles(roles)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Forecast:
+    """What to expect of a histogram before it is made.
+
+    Attributes:
+        users_to_appear: How many users an item needs to appear with 5, 50 and 95 % probability.
+        error_95: The noise on a count is at most this in 95 of 100 cases.
+        single_person_items: At most this many items of a single person are published on average;
+            None where the number of users is not declared, or where the unit is not the user.
+    """
+
+    users_to_appear: dict[int, int]
+    error_95: int
+    single_person_items: float | None
+
+
+def forecast(part: Part) -> Forecast:
+    """Say what to expect of a histogram, from public facts alone."""
+    mechanism, users = part.mechanism, part.goal.users
+    single = None
+    if users is not None and part.goal.unit == "user":
+        single = mechanism.expected_unique_items(users)
+    return Forecast(
+        users_to_appear={p: _least_count(mechanism, p / 100) for p in (5, 50, 95)},
+        error_95=mechanism.error(0.95),
+        single_person_items=single,
+    )
+
+
+def _least_count(mechanism: Calibrated, probability: float) -> int:
+    """How many users an item needs so that it is published with such a probability."""
+    low, high = -1, 1
+    while mechanism.appears(high) < probability:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        enough = mechanism.appears(middle) >= probability
+        low, high = (low, middle) if enough else (middle, high)
+    return high
+
+
+def figures(part: Part) -> dict[str, Any]:
+    """The numbers of one histogram, as the command line and a release print them."""
+    goal, mechanism, expected = part.goal, part.mechanism, forecast(part)
+    return {
+        **claimed(goal, float),
+        "items_per_user": mechanism.items_per_user,
+        "mechanism": mechanism.name,
+        "noise": mechanism.noise,
+        "scale": float(mechanism.scale),
+        "tau": mechanism.tau,
+        "tau_prime": mechanism.tau_prime,
+        "delta_achieved": as_float(part.delta),
+        "exact": {
+            "epsilon": str(goal.epsilon),
+            "delta": str(goal.delta),
+            "scale": str(mechanism.scale),
+        },
+        **mechanism.parameters(),
+        **({"public": part.public.about()} if part.public else {}),
+        "forecast": {
+            "users_to_appear": {f"{p}%": n for p, n in expected.users_to_appear.items()},
+            "error_95": expected.error_95,
+            "single_person_items": expected.single_person_items,
+        },
+    }
+
+
+def claimed(goal: Guarantee, number: Callable[[Fraction], float]) -> dict[str, Any]:
+    """The numbers of a guarantee: `float` for what was asked, `as_float` for what was computed."""
+    return {
+        "guarantee": goal.definition,
+        "neighbors": goal.neighbors,
+        "epsilon": number(goal.epsilon),
+        "delta": number(goal.delta),
+        "users": goal.users,
+        "unit": goal.unit,
+    }
+
+
+def describe(part: Part) -> str:
+    """The histogram in words, for a terminal or a notebook."""
+    mechanism, expected = part.mechanism, forecast(part)
+    low, half, high = expected.users_to_appear.values()
+    share = f"epsilon {shown(part.goal.epsilon)}"
+    if not part.goal.pure:
+        share += f", delta {shown(part.goal.delta)} (achieved {shown(part.delta)})"
+    lines = [
+        f"{part.name()}: at most {mechanism.items_per_user} a {part.goal.unit}",
+        f"  share of the budget   {share}",
+        *_chosen(part),
+        f"  noise                 {mechanism.noise}, scale {float(mechanism.scale):g}",
+        f"  thresholds            {mechanism.thresholds()}",
+    ]
+    if high:
+        lines.append(
+            f"  an item appears       with 5 / 50 / 95 % at {low} / {half} / "
+            f"{high} {part.goal.units()}"
+        )
+    known = mechanism.interval(0.95)
+    lines.append(
+        f"  a count is off        by at most {known.error} in 95 of 100 cases"
+        + ("" if known.threshold is None else f", for counts of {known.certain_from:,} or more")
+    )
+    if expected.single_person_items and isinstance(part.goal, Indistinguishability):
+        lines.append(
+            f"  single persons        up to {expected.single_person_items:.3g} items held by one "
+            "person only are published on average, if everybody's items were their own"
+        )
+    users = part.goal.users
+    if users is not None and high > users:
+        lines.append(
+            "  nothing will appear   an item would need more users than there are: raise epsilon, "
+            "lower items_per_user, or publish fewer kinds"
+        )
+    return "\n".join(lines)
+
+
+def _chosen(part: Part) -> list[str]:
+    if part.mechanism.name == DEFAULT and part.why == ASKED:
+        return []
+    return [f"  mechanism             {part.mechanism.name}: {part.why}"]
