@@ -33,29 +33,37 @@ from zealous.audit.audit import (
     Audit,
     Measurement,
     audit,
-    drawn_queries,
-    drawn_sets,
-    drawn_small,
     measure,
     per_test,
 )
 from zealous.audit.measurement import BY_ACCIDENT
-from zealous.audit.neighbours import Setting, settings
 from zealous.audit.observables import same, steady
 from zealous.audit.pairs_sets import Shared
 from zealous.audit.recompute import follows, parameters, selected
 from zealous.audit.runs import Ran
+from zealous.audit.setting import Setting, settings
 from zealous.audit.statistics import Claim, Seen, at_least, at_most, choose
 from zealous.audit.theorems import Law, noise
 from zealous.audit.trials import Tally, outcomes, run, tally
 from zealous.audit.whole_releases import _files_agree, _refused, _sorted
 from zealous.cli.audit import audit as command
 from zealous.errors import UsageError
+from zealous.mechanisms.choose import MECHANISMS
 from zealous.planning.part import figures
 from zealous.privacy.calibrate import calibrate
 from zealous.privacy.guarantee import Indistinguishability, Neighbors, ProbabilisticDP
 
 PLANS = settings()
+
+
+def drawn(test: small.SmallTest) -> list[Setting]:
+    """The plans of which small releases are drawn for a test."""
+    return [plan for plan in PLANS if test in plan.small]
+
+
+def test_each_mechanism_is_tried() -> None:
+    tried = {part.mechanism.name for plan in PLANS for part in plan.planned.parts}
+    assert tried == set(MECHANISMS)
 
 
 @tried(deadline=None)
@@ -170,7 +178,7 @@ def test_the_published_counts_follow_the_known_distribution(setting: Setting) ->
     (outcome,) = outcomes(replace(setting, pairs=(pair,)), 4_000)
     count = setting.popular + 1  # the last watched item stands there in the right log
     law, least = noise(figures(part)), part.mechanism.tau_prime
-    if setting.of_keywords:  # of a thousand keywords there are so many queries
+    if small.QUERIES in setting.small:  # of a thousand keywords there are so many queries
         least = math.ceil(part.mechanism.scale * math.log(1000 + 1000**2 + 1000**3))
     appears = 1.0 if least is None else law.above(least - count)
     steps = [law.above(edge - 1 - count) for edge in setting.edges]
@@ -457,7 +465,7 @@ def sampled(monkeypatch: pytest.MonkeyPatch, change: Callable[[np.ndarray], np.n
         return change(chance.geometric(stay, items) - chance.geometric(stay, items))
 
     monkeypatch.setattr("zealous.audit.small_releases.drawn", drawn)
-    return small.noise_is_exact(PLANS[0], per_test(PLANS))
+    return small.noise_is_exact(PLANS[0].planned, per_test(PLANS))
 
 
 def test_right_noise_passes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -503,12 +511,12 @@ def test_sets_that_appear_otherwise_than_by_noise_are_seen(
     monkeypatch: pytest.MonkeyPatch, held: tuple[int, ...], passes: bool
 ) -> None:
     """Their counts are others than was said: one is lost, or too many are there, or one never."""
-    (plan,) = drawn_sets(PLANS)
-    alpha, drawn = per_test(PLANS), small.drawn_sets
+    (plan,) = drawn(small.SETS)
+    alpha, right = per_test(PLANS), small.drawn_sets
     monkeypatch.setattr(
-        "zealous.audit.small_releases.drawn_sets", lambda made, _: drawn(made, held)
+        "zealous.audit.small_releases.drawn_sets", lambda made, _: right(made, held)
     )
-    assert small.sets_appear(plan, alpha) is passes
+    assert small.sets_appear(plan.planned, alpha) is passes
 
 
 @pytest.mark.parametrize(
@@ -525,19 +533,19 @@ def test_queries_that_appear_otherwise_than_by_noise_are_seen(
     monkeypatch: pytest.MonkeyPatch, published: Any, passes: bool
 ) -> None:
     """Nothing appears, or only what somebody asked; or one query, asked or not, too often."""
-    (plan,) = drawn_queries(PLANS)
-    drawn, runs = small.drawn_queries, count()
+    (plan,) = drawn(small.QUERIES)
+    right, runs = small.drawn_queries, count()
     monkeypatch.setattr(
         "zealous.audit.small_releases.drawn_queries",
-        lambda made, asked: published(drawn(made, asked), next(runs)),
+        lambda made, asked: published(right(made, asked), next(runs)),
     )
-    assert small.queries_appear(plan, per_test(PLANS)) is passes
+    assert small.queries_appear(plan.planned, per_test(PLANS)) is passes
 
 
 def test_noise_that_follows_from_the_key_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert small.noise_ignores_the_key(PLANS[0])
+    assert small.noise_ignores_the_key(PLANS[0].planned)
     monkeypatch.setattr("zealous.audit.small_releases.drawn", lambda *_: np.arange(100))
-    assert not small.noise_ignores_the_key(PLANS[0])
+    assert not small.noise_ignores_the_key(PLANS[0].planned)
 
 
 # The whole audit
@@ -551,9 +559,7 @@ def test_too_few_trials_are_refused() -> None:
 def test_all_tests_together_stay_below_the_stated_chance_of_a_false_alarm() -> None:
     found = audit(100, parts=["pairs"])
     tests = [seen for each in found.measurements for seen in [*each.by_epsilon, *each.by_delta]]
-    noises = len(drawn_small(PLANS)) * small.TESTS * per_test(PLANS)
-    noises += len(drawn_sets(PLANS)) * small.SETS_TESTS * per_test(PLANS)
-    noises += len(drawn_queries(PLANS)) * small.QUERIES_TESTS * per_test(PLANS)
+    noises = sum(test.bounds for plan in PLANS for test in plan.small) * per_test(PLANS)
     assert sum(seen.alpha for seen in tests) + noises + BY_ACCIDENT == pytest.approx(FALSE_ALARMS)
     assert FALSE_ALARMS <= 1e-7
 
@@ -568,14 +574,14 @@ def test_as_many_bounds_are_looked_at_in_small_releases_as_are_paid_for(
         return True
 
     monkeypatch.setattr("zealous.audit.small_releases._fits", fits)
-    small.noise_is_exact(PLANS[0], 0.01)
+    small.noise_is_exact(PLANS[0].planned, 0.01)
     assert len(looked) == small.TESTS
     monkeypatch.setattr("zealous.audit.small_releases._SETS_RUNS", 2)
-    (plan,) = drawn_sets(PLANS)
-    small.sets_appear(plan, 0.01)
+    (plan,) = drawn(small.SETS)
+    small.sets_appear(plan.planned, 0.01)
     assert len(looked) == small.TESTS + small.SETS_TESTS
-    (plan,) = drawn_queries(PLANS)
-    small.queries_appear(plan, 0.01)
+    (plan,) = drawn(small.QUERIES)
+    small.queries_appear(plan.planned, 0.01)
     assert len(looked) == small.TESTS + small.SETS_TESTS + small.QUERIES_TESTS
 
 

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from zealous.audit import theorems
-from zealous.audit.claims import claim
-from zealous.audit.neighbours import settings
 from zealous.audit.recompute import follows
+from zealous.audit.setting import settings
 from zealous.items import queries
 from zealous.mechanisms import Selection
 from zealous.mechanisms.choose import MECHANISMS
@@ -144,7 +143,7 @@ def test_no_pair_claims_more_than_its_plan() -> None:
     for setting in PLANS:
         part = setting.part
         for pair in setting.pairs:
-            found = claim(setting, pair)
+            found = setting.claimed(setting.planned, pair)
             assert found.epsilon <= float(part.goal.epsilon)
             if pair.at == 1:
                 assert found.delta <= float(part.goal.delta)

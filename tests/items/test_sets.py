@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 import sets_oracle as oracle
+from families import FAMILIES
 from oracle import md5_place, md5_rank
 from sets_oracle import NAMES, Names, Published, Row, people, write
 
@@ -21,7 +22,7 @@ from zealous.counting.histogram import histogram
 from zealous.engines import duckdb
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import UsageError
-from zealous.items import FAMILIES, Combined, People, Things, itemsets, sequences
+from zealous.items import Combined, People, Things, itemsets, sequences
 from zealous.logs.open_log import open_log
 
 LARGEST = 4

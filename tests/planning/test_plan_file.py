@@ -23,6 +23,7 @@ from zealous.items import lists
 from zealous.ledger import FILE_NAME
 from zealous.logs.log import Log
 from zealous.mechanisms.domain import Domain
+from zealous.planning import plan as planning
 from zealous.planning.plan import Options
 from zealous.planning.plan_file import read_plan, write_plan
 

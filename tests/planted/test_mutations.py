@@ -44,7 +44,7 @@ from turns import in_turn
 
 from zealous.audit import statistics
 from zealous.audit.audit import FALSE_ALARMS, measure, per_test
-from zealous.audit.neighbours import settings
+from zealous.audit.setting import settings
 from zealous.audit.statistics import Claim, Seen
 from zealous.audit.trials import outcomes, tally
 
@@ -52,17 +52,18 @@ from zealous.audit.trials import outcomes, tally
 # Of a plan's pairs only the one is tried that must notice, and of small releases one plan's.
 PAIRS = """import json, sys
 from dataclasses import replace
+from zealous.audit import small_releases as small
 from zealous.audit.audit import audit
-from zealous.audit.neighbours import settings
+from zealous.audit.setting import settings
 
 trials, where, noticed_by = sys.argv[1:]
 if where == "small releases":
     found = audit(int(trials), parts=["small"], plans=settings()[:1] if noticed_by else None)
 elif where == "small releases of sets":
-    plans = [plan for plan in settings() if plan.of_sets]
+    plans = [plan for plan in settings() if small.SETS in plan.small]
     found = audit(int(trials), parts=["small"], plans=plans)
 elif where == "small releases of queries":
-    plans = [plan for plan in settings() if plan.of_keywords]
+    plans = [plan for plan in settings() if small.QUERIES in plan.small]
     found = audit(int(trials), parts=["small"], plans=plans)
 else:
     (plan,) = (plan for plan in settings() if plan.name == where)

@@ -36,11 +36,11 @@ from zealous.audit import (
 from zealous.audit import (
     whole_releases as bundle,
 )
-from zealous.audit.audit import FALSE_ALARMS, drawn_small
+from zealous.audit.audit import FALSE_ALARMS
 from zealous.audit.custom_counts import Watched
 from zealous.audit.custom_mechanism import _checks, releases_that_differ
 from zealous.audit.measurement import BY_ACCIDENT
-from zealous.audit.neighbours import settings
+from zealous.audit.setting import settings
 from zealous.audit.theorems import noise
 from zealous.cli import cli
 from zealous.mechanisms import Zealous
@@ -222,7 +222,9 @@ def test_no_draws_of_an_audit_agree_by_accident(plans: tuple[list[Any], list[Any
         "a thing that does not": RUNS * TAGS * missing(of_kind(other, "things:tag"), HOLD_A_TAG),
         "what one user alone has": twice[1]["delta"],
         "the same noise under one key": sum(
-            small.collision(noise(figures(plan.part))) ** 100 for plan in drawn_small(settings())
+            small.collision(noise(figures(plan.part))) ** 100
+            for plan in settings()
+            if small.NOISE in plan.small
         ),
         "two of four selection keys": 6 / 2**64,
     }

@@ -21,6 +21,7 @@ ROOMS = (
     "errors",
     "version",
     "libraries",
+    "registry",
     "privacy",
     "noise",
     "files",

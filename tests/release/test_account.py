@@ -165,7 +165,7 @@ def test_what_cannot_be_put_into_words_is_not_charged(
         name: ClassVar[str] = "tried"
         words: ClassVar[Words] = missing  # type: ignore[assignment]
 
-    monkeypatch.setitem(MECHANISMS, "tried", Tried)
+    monkeypatch.setattr(MECHANISMS, "_things", {**MECHANISMS, "tried": Tried})
     goal = z.Indistinguishability(epsilon=10, delta="0.0001", users=300)
     with pytest.raises((NotImplementedError, AttributeError)):
         z.publish(z.read_log(log), goal, [z.queries(1)], mechanism="tried")

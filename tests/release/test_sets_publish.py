@@ -17,10 +17,10 @@ import pytest
 import sets_oracle as oracle
 from click.testing import CliRunner
 from conftest import Ran, Run
+from families import FAMILIES
 
 from zealous.cli import cli
 from zealous.errors import UsageError
-from zealous.items import FAMILIES
 
 USERS = 40
 # All but exact: the noise is 0, and a thing of a few people appears.

@@ -14,11 +14,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from conftest import Run
+from families import FAMILIES
 
 import zealous as z
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import LogError, UsageError
-from zealous.items import FAMILIES, Kind, Things, itemsets, named
+from zealous.items import Kind, Things, itemsets, named
 from zealous.planning.plan import plan
 from zealous.planning.plan_file import read_plan, write_plan
 from zealous.planning.public_files import read_public

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import sets_oracle as oracle
+from families import FAMILIES
 from oracle import md5_place
 from sets_oracle import NAMES, Names, Published, Row, people, write
 from spark import SPARK, Engines, read
@@ -19,7 +20,7 @@ import zealous as z
 from zealous.counting.histogram import histogram
 from zealous.engines.engine import Engine
 from zealous.engines.sql import Step, identifier
-from zealous.items import FAMILIES, Combined
+from zealous.items import Combined
 from zealous.logs.open_log import open_log
 
 pytest_plugins = ("spark",)

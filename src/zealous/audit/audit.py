@@ -1,8 +1,8 @@
 """An honest attempt to break the program through its real pipeline.
 
-neighbours says which plans and, from pairs, keys, sets and follows, which logs; trials runs the
-pipeline on them, claims says what must hold, statistics turns what came out into bounds, small
-draws many small releases, recompute and theorems derive parameters, deltas and selection a second
+settings/ says which plans and which logs, a file for each mechanism; trials runs the pipeline on
+them, claims says what must hold, statistics turns what came out into bounds, small_releases
+draws many of them, recompute and theorems derive parameters, deltas and selection a second
 time, bundle and others look at all the rest of a release. own does to a mechanism of one's own what
 can be done without knowing it.
 """
@@ -14,14 +14,12 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-from zealous.audit import claims
-from zealous.audit import small_releases as small
 from zealous.audit.custom_mechanism import OwnAudit, audit_mechanism
 from zealous.audit.measurement import BY_ACCIDENT, FALSE_ALARMS, Audit, Measurement
-from zealous.audit.neighbours import Setting, settings
 from zealous.audit.other_mechanisms import check_others
 from zealous.audit.pairs import Pair
 from zealous.audit.recompute import follows
+from zealous.audit.setting import Setting, settings
 from zealous.audit.statistics import Seen, choose
 from zealous.audit.trials import Tally, run
 from zealous.audit.whole_releases import Check, check_bundle
@@ -31,13 +29,6 @@ from zealous.planning.part import figures
 
 Part: TypeAlias = Literal["pairs", "small", "whole"]
 _LEAST_TRIALS = 100
-_IN_SMALL_RELEASES = (
-    "indistinguishable, m = 1",
-    "probabilistic, m = 1",
-    "gaussian, m = 1",
-    "selection",
-    "rounds, m = 1, add-remove",
-)
 
 
 def audit(
@@ -83,13 +74,7 @@ def audit(
         ]
     if "small" in parts:
         say("many small releases")
-        checks += [check for plan in drawn_small(plans) for check in _small(plan, alpha)]
-        for plan in drawn_sets(plans):
-            name = f"sets that nobody has appear as the noise says ({plan.name})"
-            checks.append(Check(name=name, passed=small.sets_appear(plan, alpha)))
-        for plan in drawn_queries(plans):
-            name = f"queries that nobody asked appear as the noise says ({plan.name})"
-            checks.append(Check(name=name, passed=small.queries_appear(plan, alpha)))
+        checks += [check for plan in plans for check in _small(plan, alpha)]
     if "whole" in parts:
         say("whole releases of neighbouring logs")
         for check in (check_bundle, check_others):
@@ -102,33 +87,17 @@ def per_test(plans: Sequence[Setting]) -> float:
     """The chance of error of one test, so that all of them together stay below FALSE_ALARMS."""
     pairs = [pair for plan in plans for pair in plan.pairs]
     tests = [1 if pair.right is None else 2 if pair.same else 4 for pair in pairs]
-    drawn = small.TESTS * len(drawn_small(plans)) + small.SETS_TESTS * len(drawn_sets(plans))
-    drawn += small.QUERIES_TESTS * len(drawn_queries(plans))
-    return (FALSE_ALARMS - BY_ACCIDENT) / (sum(tests) + drawn)
-
-
-def drawn_small(plans: Sequence[Setting]) -> list[Setting]:
-    """The plans with which small releases are drawn: one of each guarantee and of each noise."""
-    return [plan for plan in plans if plan.name in _IN_SMALL_RELEASES]
-
-
-def drawn_sets(plans: Sequence[Setting]) -> list[Setting]:
-    """The plans with which small releases of sets are drawn."""
-    return [plan for plan in plans if plan.of_sets and plan.part.mechanism.pure]
-
-
-def drawn_queries(plans: Sequence[Setting]) -> list[Setting]:
-    """The plans with which small releases of queries of keywords are drawn."""
-    return [plan for plan in plans if plan.of_keywords]
+    drawn = [test.bounds for plan in plans for test in plan.small]
+    return (FALSE_ALARMS - BY_ACCIDENT) / sum([*tests, *drawn])
 
 
 def _small(plan: Setting, alpha: float) -> list[Check]:
-    """The noise of releases as small as no packed log is."""
-    checks = {
-        "the noise of small releases is exact": small.noise_is_exact(plan, alpha),
-        "the same key does not give the same noise": small.noise_ignores_the_key(plan),
-    }
-    return [Check(name=f"{name} ({plan.name})", passed=ok) for name, ok in checks.items()]
+    """What releases show that are as small as no packed log is."""
+    checks = [each for test in plan.small for each in test.checks.items()]
+    return [
+        Check(name=f"{name} ({plan.name})", passed=holds(plan.planned, alpha))
+        for name, holds in checks
+    ]
 
 
 def _parameters(setting: Setting) -> Check:
@@ -141,7 +110,7 @@ def _parameters(setting: Setting) -> Check:
 
 def measure(setting: Setting, pair: Pair, tally: Tally, alpha: float) -> Measurement:
     """Choose events on one half of the runs and measure them on the other."""
-    claim = claims.claim(setting, pair)
+    claim = setting.claimed(setting.planned, pair)
     by_epsilon: list[Seen] = []
     by_delta: list[Seen] = []
     trials = int(tally.testing[0].sum())

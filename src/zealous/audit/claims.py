@@ -1,34 +1,36 @@
-"""What must hold for every event on a pair of logs: the sharpest that theory says of it."""
+"""What must hold for every event on a pair of logs: the sharpest that theory says of it.
+
+The exact delta, not the rounded one that was asked for: slack would hide a fault. Nor the delta of
+the whole plan where a pair is no worst case: what the noise on counts tells, or how often what one
+user alone has appears, is less.
+"""
 
 from __future__ import annotations
 
-from zealous.audit.neighbours import Setting
+from collections.abc import Callable
+from typing import TypeAlias
+
 from zealous.audit.pairs import Pair
 from zealous.audit.statistics import Claim
 from zealous.audit.theorems import alone, told
-from zealous.mechanisms import Zealous
-from zealous.planning.part import figures
-from zealous.planning.plan import also
-from zealous.privacy.guarantee import ProbabilisticDP
+from zealous.planning.part import Part, figures
+from zealous.planning.plan import Plan
+
+Claimed: TypeAlias = Callable[[Plan, Pair], Claim]
+NOTHING_TOLD = Claim(epsilon=0.0, delta=0.0)
 
 
-def claim(setting: Setting, pair: Pair) -> Claim:
-    """The exact delta, not the rounded one that was asked for: slack would hide a fault.
+def least_delta(part: Part) -> float:
+    """The delta of a table: what its parameters achieve."""
+    return float(min(part.delta, part.goal.delta))
 
-    Nor the delta of the whole plan where this pair is no worst case: what the noise on counts
-    tells, or how often what one user alone has appears, is less.
-    """
-    part = setting.part
-    epsilon, delta = float(part.goal.epsilon), float(min(part.delta, part.goal.delta))
+
+def by_theorems(planned: Plan, pair: Pair) -> Claim:
+    """By the theorems about the last table's noise, derived a second time."""
+    part = planned.parts[-1]
+    epsilon, delta = float(part.goal.epsilon), least_delta(part)
     if pair.same:
-        return Claim(epsilon=0.0, delta=0.0)
-    if isinstance(part.mechanism, Zealous):
-        if pair.pure:
-            return Claim(epsilon=epsilon, delta=0.0)
-        if pair.right is not None and isinstance(part.goal, ProbabilisticDP):
-            other = also(setting.planned)  # between two logs the same parameters promise more
-            delta = min(delta, float(other.delta)) if other else delta
-        return Claim(epsilon=epsilon, delta=delta)
+        return NOTHING_TOLD
     if pair.pure and pair.at < 1:
         return Claim(epsilon=pair.at * epsilon, delta=told(figures(part), pair.at))
     if pair.pure:

@@ -8,14 +8,15 @@ before has all that a public list names, whoever asked it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from zealous.audit.layout import Found
 from zealous.audit.pairs import VICTIM, Lines, Pair, Shape, named, others
-from zealous.audit.pairs_sets import Found
 from zealous.audit.statistics import Counts
 from zealous.mechanisms.of_keywords import MOST_KEYWORDS, MOST_WORDS
 
@@ -63,7 +64,7 @@ class Spelled(NamedTuple):
         sides: How many copies there are of each side of each pair.
     """
 
-    sides: list[int]
+    sides: Sequence[int]
 
     def things(self, pair: int, side: int) -> list[pa.Array]:
         """The names of the items of all copies, item by item."""

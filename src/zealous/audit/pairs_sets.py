@@ -16,12 +16,12 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from zealous.audit.layout import Found
 from zealous.audit.pairs import VICTIM, Lines, Pair, Shape, named
 from zealous.audit.statistics import Counts
 
@@ -101,16 +101,6 @@ def apart(shape: Shape) -> Pair:
     return Pair(
         "two things in two baskets", rest + alone, rest, ((item([0, 1]),),), same=True, every=4
     )
-
-
-class Found(NamedTuple):
-    """What was published of the copies, row by row: an item, of a copy of a side of a pair."""
-
-    item: Counts
-    pair: Counts
-    side: Counts
-    copy: Counts
-    counts: Counts
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,14 +9,14 @@ follows is the real thing: `draw` with the operating system's randomness.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from zealous.audit.neighbours import Setting
 from zealous.audit.statistics import Counts, at_least, at_most
 from zealous.audit.theorems import Law, noise
 from zealous.engines.duckdb import DuckDB
@@ -62,20 +62,20 @@ class _Given(DuckDB):
                 yield each(batch) if each else batch
 
 
-def noise_is_exact(setting: Setting, alpha: float) -> bool:
+def noise_is_exact(planned: Plan, alpha: float) -> bool:
     """Whether the noise of small releases has the exact distribution, each for itself.
 
     Looked at are the noise of each item, whether it equals the next item's, and whether it equals
     that of the release before.
 
     Args:
-        setting: Whose plan to draw with.
+        planned: What to draw with.
         alpha: The chance of error of one test.
     """
-    law = noise(figures(setting.part))
+    law = noise(figures(planned.parts[-1]))
     right = probabilities(law)
     for size in _SIZES:
-        found = np.stack([drawn(setting.planned, size) for _ in range(RUNS)])
+        found = np.stack([drawn(planned, size) for _ in range(RUNS)])
         for place in range(size):
             levels = np.bincount(np.clip(found[:, place] + 2, 0, _LEVELS - 1), minlength=_LEVELS)
             if not all(_fits(int(k), RUNS, p, alpha) for k, p in zip(levels, right, strict=True)):
@@ -89,26 +89,26 @@ def noise_is_exact(setting: Setting, alpha: float) -> bool:
     return True
 
 
-def noise_ignores_the_key(setting: Setting) -> bool:
+def noise_ignores_the_key(planned: Plan, _: float = 0.0) -> bool:
     """Two releases with the same key, which is published, must not share their noise."""
-    one, other = (drawn(setting.planned, 100) for _ in range(2))
+    one, other = (drawn(planned, 100) for _ in range(2))
     return bool((one != other).any())
 
 
-def sets_appear(setting: Setting, alpha: float) -> bool:
+def sets_appear(planned: Plan, alpha: float) -> bool:
     """Whether sets of published things appear as often as the noise on their counts says.
 
     Those that nobody has too: one that appeared only where somebody has it would tell.
 
     Args:
-        setting: Whose plan to draw with.
+        planned: What to draw with.
         alpha: The chance of error of one test.
     """
-    law = noise(figures(setting.part))
+    law = noise(figures(planned.parts[-1]))
     threshold = 0
     while len(_HELD) * law.above(threshold) > 1:
         threshold += 1
-    found = np.stack([drawn_sets(setting.planned, _HELD) for _ in range(_SETS_RUNS)])
+    found = np.stack([drawn_sets(planned, _HELD) for _ in range(_SETS_RUNS)])
     seen = (~np.isnan(found)).sum(axis=0)
     return all(
         _fits(int(seen[place]), _SETS_RUNS, law.above(threshold - held), alpha)
@@ -116,19 +116,19 @@ def sets_appear(setting: Setting, alpha: float) -> bool:
     )
 
 
-def queries_appear(setting: Setting, alpha: float) -> bool:
+def queries_appear(planned: Plan, alpha: float) -> bool:
     """Whether queries of published keywords appear as often as the noise on their counts says.
 
     Those that nobody asked too, each as often as if it were the only one.
 
     Args:
-        setting: Whose plan to draw with.
+        planned: What to draw with.
         alpha: The chance of error of one test.
     """
-    law, scale = noise(figures(setting.part)), figures(setting.part)["scale"]
+    law, scale = noise(figures(planned.parts[-1])), figures(planned.parts[-1])["scale"]
     candidates = sum(len(_WORDS) ** words for words in (1, 2, 3))
     threshold = math.ceil(scale * math.log(candidates))
-    found = [drawn_queries(setting.planned, {_ASKED: 1}) for _ in range(_SETS_RUNS)]
+    found = [drawn_queries(planned, {_ASKED: 1}) for _ in range(_SETS_RUNS)]
     asked = sum(_ASKED in each for each in found)
     others = sum(map(len, found)) - asked
     return _fits(asked, _SETS_RUNS, law.above(threshold - 1), alpha) and _fits(
@@ -202,3 +202,28 @@ def collision(law: Law) -> float:
 def _fits(seen: int, trials: int, chance: float, alpha: float) -> bool:
     """Whether a number of successes is consistent with a chance, but for an error of alpha."""
     return at_least(seen, trials, alpha / 2) <= chance <= at_most(seen, trials, alpha / 2)
+
+
+class SmallTest(NamedTuple):
+    """What is looked at in many small releases.
+
+    Attributes:
+        bounds: How many bounds it looks at, each with a chance of error.
+        checks: By what must hold, whether it does: for a plan and the chance of error of a bound.
+    """
+
+    bounds: int
+    checks: Mapping[str, Callable[[Plan, float], bool]]
+
+
+NOISE = SmallTest(
+    TESTS,
+    {
+        "the noise of small releases is exact": noise_is_exact,
+        "the same key does not give the same noise": noise_ignores_the_key,
+    },
+)
+SETS = SmallTest(SETS_TESTS, {"sets that nobody has appear as the noise says": sets_appear})
+QUERIES = SmallTest(
+    QUERIES_TESTS, {"queries that nobody asked appear as the noise says": queries_appear}
+)

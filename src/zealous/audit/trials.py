@@ -18,20 +18,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from zealous.audit.neighbours import Setting
+from zealous.audit.layout import DIGITS, Found, Names, PublicList
 from zealous.audit.pairs import Pair, named
-from zealous.audit.pairs_followed import ASKED, Spelled, keywords
-from zealous.audit.pairs_sets import Found, Shared
+from zealous.audit.setting import Setting
 from zealous.audit.statistics import Counts
 from zealous.engines.duckdb import DuckDB
 from zealous.files.scratch import working_directory
-from zealous.items import QueryClicks
 from zealous.logs.log import read_log
 from zealous.logs.open_log import open_log
-from zealous.planning.public_files import read_public, read_results
+from zealous.planning.public_files import READ_AS
 from zealous.release.drawing import draw
 
-_DIGITS = 7  # of a copy's number
 _MOST_LINES = 3_000_000  # in one packed log
 _NO_PAIR = 99  # a number that none has
 
@@ -56,7 +53,7 @@ class Tally:
 def run(setting: Setting, trials: int) -> list[Tally]:
     """Publish each of a setting's pairs so many times, and count what came out."""
     lines = sum((len(pair.left) + len(pair.right or ())) / pair.every for pair in setting.pairs)
-    most = max(2, min(10**_DIGITS, int(_MOST_LINES / lines))) // 2 * 2
+    most = max(2, min(10**DIGITS, int(_MOST_LINES / lines))) // 2 * 2
     tallies: list[Tally] = []
     for start in range(0, trials, most):
         copies = min(most, trials - start)
@@ -97,10 +94,10 @@ def tally(setting: Setting, pair: Pair, outcome: Counts) -> Tally:
 
 def _publish_packed(setting: Setting, copies: int) -> Found:
     """One run of the pipeline over so many copies of every pair."""
-    part, shared = setting.part, _shared(setting, copies)
+    names = setting.layout.names([pair.runs(copies) for pair in setting.pairs for _ in (0, 1)])
     with working_directory() as directory:
         path = directory / "packed.csv"
-        _pack(setting, copies, path, shared)
+        _pack(setting, copies, path, names)
         public = _public(setting, copies, directory)
         key = secrets.randbits(64)
         with DuckDB(temporary=directory) as engine:
@@ -109,41 +106,20 @@ def _publish_packed(setting: Setting, copies: int) -> Found:
             # The copies' users are more than a plan for one copy declares: only `publish` checks
             # that, and audit/whole_releases.py runs it.
             tables = draw(setting.planned, source, key=key, public=public)
-    table = tables[part.name()].arrow
+    table = tables[setting.part.name()].arrow
     if len(table.group_by(table.column_names[:-1]).aggregate([])) < len(table):
         raise ValueError("an item is published twice, under two noises")
-    if shared:
-        return shared.found(table)
-    return _by_name(table["url" if setting.of_clicks else "query"], table["count"])
+    return names.found(table)
 
 
-def _shared(setting: Setting, copies: int) -> Shared | Spelled | None:
-    """How the items of copies are named, where each has not names of its own."""
-    sides = [pair.runs(copies) for pair in setting.pairs for _ in (0, 1)]
-    if setting.of_keywords:
-        return Spelled(sides)
-    return Shared.of(sides) if setting.of_sets else None
-
-
-def _by_name(names: pa.ChunkedArray, counts: pa.ChunkedArray) -> Found:
-    """Where rows belong: an item is `q`, item, pair, side, copy."""
-    published = pc.cast(pc.utf8_slice_codeunits(names, 1), pa.int64()).to_numpy()
-    published, copy = np.divmod(published, 10**_DIGITS)
-    published, side = np.divmod(published, 10)
-    item, pair = np.divmod(published, 100)
-    return Found(item, pair, side, copy, counts.to_numpy())
-
-
-def _pack(
-    setting: Setting, copies: int, path: Path, shared: Shared | Spelled | None = None
-) -> None:
+def _pack(setting: Setting, copies: int, path: Path, names: Names) -> None:
     """All logs, line by line, each line for all copies."""
     with path.open("wb") as file:
-        file.write(f"{setting.header}\n".encode())
+        file.write(f"{setting.layout.header}\n".encode())
         for index, pair in enumerate(setting.pairs):
             for side, lines in enumerate((pair.left, pair.right or ())):
                 tags = _tags(index, side, pair.runs(copies))
-                things = shared.things(index, side) if shared else []
+                things = names.things(index, side)
                 for line in lines:
                     file.write(_copied(line, tags, things))
 
@@ -152,38 +128,35 @@ def _public(setting: Setting, copies: int, directory: Path) -> dict[str, pa.Tabl
     """The public tables that its mechanisms use, read from files."""
     tables = {}
     for part in setting.planned.parts:
-        needs, file = part.mechanism.needs, directory / f"{part.name()}.csv"
-        if isinstance(part.kind, QueryClicks):
-            _list(setting, copies, file, "query,url", f"{ASKED},{{}}")
-            tables[part.name()] = read_results(file, part.kind).table
-        elif needs:
-            if setting.of_keywords:
-                file.write_text("\n".join(["keyword", *keywords(), *keywords()]))
-            else:
-                _list(setting, copies, file, "query", ASKED if setting.of_clicks else "{}")
-            tables[part.name()] = read_public(file, part.kind).table
+        if part.mechanism.needs is not None:
+            file = directory / f"{part.name()}.csv"
+            _list(setting, copies, file, setting.layout.lists[part.name()])
+            tables[part.name()] = READ_AS[part.mechanism.needs](file, part.kind).table
     return tables
 
 
-def _list(setting: Setting, copies: int, path: Path, header: str, line: str) -> None:
+def _list(setting: Setting, copies: int, path: Path, public: PublicList) -> None:
     """A public file with the listed items of all copies, and one that is in no log.
 
     Each is there in two spellings, which are one item.
     """
     with path.open("wb") as file:
-        file.write(f"{header}\n".encode())
-        file.write(_copied(line.format(named(0)), _tags(_NO_PAIR, 0, 1)))
+        file.write(f"{public.header}\n".encode())
+        if public.always:
+            file.write("\n".join(public.always).encode())
+            return
+        file.write(_copied(public.line.format(named(0)), _tags(_NO_PAIR, 0, 1)))
         for index, pair in enumerate(setting.pairs):
             for item in pair.listed:
                 for side in (0, 1) if pair.right is not None else (0,):
                     tags = _tags(index, side, pair.runs(copies))
                     for end in ("", " "):
-                        file.write(_copied(line.format(named(item)) + end, tags))
+                        file.write(_copied(public.line.format(named(item)) + end, tags))
 
 
 def _tags(index: int, side: int, copies: int) -> pa.Array:
     """What stands for `@`: pair, side, copy."""
-    numbers = pc.utf8_lpad(pc.cast(pa.array(np.arange(copies)), pa.string()), _DIGITS, "0")
+    numbers = pc.utf8_lpad(pc.cast(pa.array(np.arange(copies)), pa.string()), DIGITS, "0")
     return pc.binary_join_element_wise(f"{index:02d}{side}", numbers, "")
 
 

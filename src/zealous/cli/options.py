@@ -14,19 +14,7 @@ from zealous.engines.spark import Spark
 from zealous.errors import UsageError
 from zealous.files.limits import Limits
 from zealous.files.places import Place, place_of
-from zealous.items import (
-    FAMILIES,
-    Keywords,
-    Kind,
-    People,
-    Queries,
-    QueryClicks,
-    Things,
-    Unnamed,
-    columns_of_things,
-    named,
-    tail,
-)
+from zealous.items import KINDS, Keywords, Kind, Queries, QueryClicks, Unnamed, asked_for, tail
 from zealous.logs.log import PRESETS, Cleaning, Columns, Log, read_log
 from zealous.mechanisms.choose import MECHANISMS
 from zealous.planning.plan import PARAMETERS_FROM, Plan, plan
@@ -322,41 +310,34 @@ def kinds_from(items: str, given: Given) -> list[Kind]:
         "session_gap": given["session_gap"],
         "follow": given["rates"],
         "basket": given["basket"],
+        "max_size": given["max_size"],
     }
-    size = _max_size(names, given)
+    if given["max_size"] is not None and given["max_size"] < 1:
+        raise UsageError("--max-size must be a whole number of at least 1")
     most = _items_per_user(given["items_per_user"], names)
     kinds: list[Kind] = []
     for name in names:
-        family, _, columns = name.partition(":")
-        if family not in FAMILIES:
-            found = [named(name, most[name], **settings)]
-        elif given["by"] is not None:
-            raise UsageError(f"--by does not go with {family}: leave one of them out")
-        else:
-            found = FAMILIES[family](
-                *columns_of_things(columns),
-                max_size=size,
-                items_per_user=most[name],
-                basket=given["basket"],
-            )
-        known = {kind.name() for kind in kinds if kind.label in (People.label, Things.label)}
-        kinds += [kind for kind in found if kind.name() not in known]
+        found = asked_for(name, most[name], **settings)
+        brought, known = _before(found), {kind.name() for kind in kinds}
+        kinds += [kind for kind in found if kind.name() not in brought & known]
+    _check_used(kinds, given)
     return kinds
 
 
-def _max_size(names: list[str], given: Given) -> int:
-    """The most things in a set."""
-    if not any(name.partition(":")[0] in FAMILIES for name in names):
-        for option in ("max_size", "basket"):
-            if given[option] is not None:
-                raise UsageError(
-                    f"--{option.replace('_', '-')} goes with --items itemsets:NAME or "
-                    "sequences:NAME"
-                )
-    size: int = 3 if given["max_size"] is None else given["max_size"]
-    if size < 1:
-        raise UsageError("--max-size must be a whole number of at least 1")
-    return size
+def _before(kinds: Sequence[Kind]) -> set[str]:
+    """All but the last: what two kinds need before them is published once."""
+    return {kind.name() for kind in kinds[:-1]}
+
+
+def _check_used(kinds: Sequence[Kind], given: Given) -> None:
+    """Refuse options that serve other kinds alone than those that are asked for."""
+    for option in sorted({option for each in KINDS.values() for option in each.options}):
+        serves = [each for each in KINDS.values() if option in each.options]
+        if given[option] is not None and not any(option in kind.options for kind in kinds):
+            usage = " or ".join(
+                each.usage.format(label=each.label).partition("[")[0] for each in serves
+            )
+            raise UsageError(f"--{option.replace('_', '-')} goes with --items {usage}")
 
 
 def _with_tail(

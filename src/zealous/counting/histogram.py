@@ -10,7 +10,7 @@ from zealous.counting.bound import Choice, Select, keep, same
 from zealous.engines.engine import Counted, Stored, named
 from zealous.engines.sql import Step, identifier, listed
 from zealous.errors import UsageError
-from zealous.items import Kind, Queries, words
+from zealous.items import Kind, words
 from zealous.libraries import pa
 from zealous.logs.source import Source
 
@@ -130,8 +130,7 @@ def _of_interest(
     steps = kind.steps(source)
     columns = kind.counted()
     if following is not None:
-        own = [name for name in Queries.item if name in columns] + ([kind.by] if kind.by else [])
-        steps = _joined(steps, "semi", following.name, ["user", *own])
+        steps = _joined(steps, "semi", following.name, ["user", *kind.kept_by()])
     if only is not None:
         steps = _joined(steps, "semi", named(source.engine, _items(kind, only)), columns)
     if without is not None:

@@ -6,15 +6,14 @@ kinds by their names.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from contextlib import suppress
+from typing import Any
 
 from zealous.errors import UsageError
-from zealous.items.kind import Kind
+from zealous.items.kind import KINDS, Kind, register
 from zealous.items.rare_queries import (
     LONGEST,
-    Fact,
     Hours,
     Lengths,
     Ngrams,
@@ -38,19 +37,17 @@ from zealous.items.sets import (
     Itemsets,
     Sequences,
     Things,
-    columns_of_things,
-    recorded_columns,
 )
 from zealous.items.table_columns import AnyColumns, People, Unnamed
 from zealous.items.text import asked, has_word, tidy, visible, words
-from zealous.privacy.guarantee import SESSION_GAP, whole
+from zealous.privacy.guarantee import SESSION_GAP
 
 __all__ = [
-    "FAMILIES", "KINDS", "AnyColumns", "Clicks", "Combined", "Itemsets", "Keywords", "Kind",
+    "KINDS", "AnyColumns", "Clicks", "Combined", "Itemsets", "Keywords", "Kind",
     "Pairs", "People", "PhrasePairs", "Queries", "QueryClicks", "QueryPairs", "Sequences", "Tail",
-    "Things", "Unnamed", "asked", "clicks", "columns", "columns_of_things", "has_word", "itemsets",
+    "Things", "Unnamed", "asked", "asked_for", "clicks", "columns", "has_word", "itemsets",
     "keywords", "named", "phrase_pairs", "possible", "queries", "query_clicks", "query_pairs",
-    "sequences", "tail", "tidy", "visible", "words",
+    "register", "sequences", "tail", "tidy", "visible", "words",
 ]  # fmt: skip
 
 
@@ -117,35 +114,14 @@ def itemsets(
             these make: 5 things are 10 pairs and 10 sets of three.
         basket: The column that tells what is together; without one it is all that a user has.
     """
-    return _sizes(Itemsets, names, max_size, items_per_user, basket)
+    return Itemsets.sizes(names, max_size=max_size, things=items_per_user, basket=basket)
 
 
 def sequences(
     *names: str, max_size: int, items_per_user: int, basket: str | None = None
 ) -> list[Kind]:
     """Things that follow each other, in the order of time or of baskets; as `itemsets`."""
-    return _sizes(Sequences, names, max_size, items_per_user, basket)
-
-
-def _sizes(
-    kind: type[Combined], names: tuple[str, ...], max_size: int, most: int, basket: str | None
-) -> list[Kind]:
-    whole(max_size, "max_size")
-    whole(most, "items_per_user")
-    return [
-        People(items_per_user=1),
-        Things(names=names, items_per_user=most, basket=basket),
-        *(
-            kind(
-                names=names,
-                size=size,
-                things=most,
-                items_per_user=math.comb(most, size),
-                basket=basket,
-            )
-            for size in range(1, max_size + 1)
-        ),
-    ]
+    return Sequences.sizes(names, max_size=max_size, things=items_per_user, basket=basket)
 
 
 def tail(items_per_user: int) -> list[Kind]:
@@ -162,7 +138,7 @@ def tail(items_per_user: int) -> list[Kind]:
     return [
         *(Ngrams(size=size, items_per_user=items_per_user) for size in range(2, LONGEST + 1)),
         *(Prefixes(size=size, items_per_user=items_per_user) for size in range(1, LONGEST + 1)),
-        *(fact(items_per_user=1) for fact in _FACTS.values()),
+        *(fact(items_per_user=1) for fact in (Lengths, Questions, Scripts, Hours, WithKeywords)),
     ]
 
 
@@ -176,72 +152,24 @@ def possible(kinds: Iterable[Kind], roles: Collection[str]) -> list[Kind]:
     return allowed
 
 
-KINDS = ("keywords", "queries", "clicks", "query-pairs", "phrase-pairs", "query-clicks")
-FAMILIES: dict[str, Callable[..., list[Kind]]] = {
-    Itemsets.label: itemsets,
-    Sequences.label: sequences,
-}
-_COMBINED: dict[str, type[Combined]] = {each.label: each for each in (Itemsets, Sequences)}
-_FACTS: dict[str, type[Fact]] = {
-    each.label: each for each in (Lengths, Questions, Scripts, Hours, WithKeywords)
-}
-_PHRASES = {each.label: each for each in (Ngrams, Prefixes)}
+def named(name: str, items_per_user: int, **settings: Any) -> Kind:
+    """The kind that is called so in a release; settings that it does not have are left aside."""
+    for each in KINDS.values():
+        found = each.from_name(name, items_per_user, settings)
+        if found is not None:
+            return found
+    raise _unknown()
 
 
-def named(
-    name: str,
-    items_per_user: int,
-    *,
-    by: str | None = None,
-    fold: bool = False,
-    session_gap: int = SESSION_GAP,
-    follow: bool = False,
-    basket: str | None = None,
-    things: int | None = None,
-) -> Kind:
-    """The kind that is called so; settings that it does not have are left aside."""
-    family, _, rest = name.partition("-")
-    size, _, names = rest.partition(":")
-    sized = len(size) == 1 and size in "123456789"
-    if family in _COMBINED and sized:
-        return _COMBINED[family](
-            names=recorded_columns(names),
-            size=int(size),
-            things=items_per_user if things is None else things,
-            items_per_user=items_per_user,
-            basket=basket,
-            by=by,
-        )
-    if name.startswith("things:"):
-        return Things(
-            names=recorded_columns(name.removeprefix("things:")),
-            items_per_user=items_per_user,
-            basket=basket,
-            by=by,
-        )
-    if family in _PHRASES and sized:
-        return _PHRASES[family](size=int(size), items_per_user=items_per_user, by=by)
-    if name in _FACTS:
-        return _FACTS[name](items_per_user=items_per_user, by=by)
-    if name == "people":
-        return People(items_per_user=items_per_user, by=by)
-    if name == "keywords":
-        return keywords(items_per_user, by=by)
-    if name == "queries":
-        return queries(items_per_user, by=by, fold=fold)
-    if name == "clicks":
-        return clicks(items_per_user, by=by)
-    if name == "query-clicks":
-        return query_clicks(items_per_user, by=by, fold=fold, follow=follow)
-    if name == "query-pairs":
-        return query_pairs(items_per_user, by=by, fold=fold, session_gap=session_gap)
-    if name == "phrase-pairs":
-        return phrase_pairs(items_per_user, by=by, session_gap=session_gap)
-    if name.startswith("columns:"):
-        return columns(
-            *name.removeprefix("columns:").split("+"), items_per_user=items_per_user, by=by
-        )
-    raise UsageError(
-        f"--items takes {', '.join(KINDS)}, columns:NAME[+NAME], itemsets:NAME[/NAME] and "
-        "sequences:NAME[/NAME]"
-    )
+def asked_for(text: str, items_per_user: int, **settings: Any) -> list[Kind]:
+    """The kinds that `--items TEXT` asks for, in the order in which they must be published."""
+    for each in KINDS.values():
+        found = each.asked_for(text, items_per_user, settings)
+        if found:
+            return found
+    raise _unknown()
+
+
+def _unknown() -> UsageError:
+    *most, last = (each.usage.format(label=each.label) for each in KINDS.values() if each.usage)
+    return UsageError(f"--items takes {', '.join(most)} and {last}")

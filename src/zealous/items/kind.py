@@ -9,18 +9,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 from zealous.engines.sql import Step, identifier, listed
 from zealous.errors import UsageError
 from zealous.items.candidate_sets import Grown
 from zealous.items.text import tidy, visible
+from zealous.libraries import pa
 from zealous.logs.source import Source, column
 from zealous.privacy.guarantee import whole
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
+from zealous.registry import Registry
 
 # How the columns are called that steps add on the way.
 _OWN = (
@@ -53,6 +51,10 @@ class Kind:
     item: ClassVar[tuple[str, ...]]
     needs: ClassVar[tuple[str, ...]] = ("query",)
     no_setting: ClassVar[tuple[str, ...]] = ("items_per_user", "names")
+    usage: ClassVar[str] = "{label}"
+    """How `--items` asks for it; empty for what comes with other kinds."""
+    options: ClassVar[tuple[str, ...]] = ()
+    """The options of the command line that serve such kinds alone."""
 
     def __post_init__(self) -> None:
         """Check before anything is read."""
@@ -72,6 +74,37 @@ class Kind:
         taken = {name.lower() for name in (*self.item_columns(), "count", "user", "time")}
         if self.by and self.by.lower() in taken:
             raise UsageError(f"--by {self.by} would clash with another column: rename it")
+
+    @classmethod
+    def from_name(cls, name: str, items_per_user: int, settings: Mapping[str, Any]) -> Self | None:
+        """The kind of this class that is called so; None where none is.
+
+        Args:
+            name: As `name` gives it.
+            items_per_user: m.
+            settings: As `settings` gives them; those that it does not have are left aside.
+        """
+        if name != cls.label:
+            return None
+        return cls(items_per_user=items_per_user, **cls.own(settings))
+
+    @classmethod
+    def asked_for(cls, text: str, items_per_user: int, settings: Mapping[str, Any]) -> list[Kind]:
+        """The kinds that `--items TEXT` asks for, with those that they need before; none if none.
+
+        Args:
+            text: What was asked for.
+            items_per_user: m.
+            settings: Also what options say that are no setting of the kind itself.
+        """
+        found = cls.from_name(text, items_per_user, settings)
+        return [] if found is None else [found]
+
+    @classmethod
+    def own(cls, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Those of some settings that such kinds have."""
+        names = {field.name for field in fields(cls)} - set(cls.no_setting)
+        return {name: value for name, value in settings.items() if name in names}
 
     def name(self) -> str:
         """What the kind is called on the command line and in a release."""
@@ -121,6 +154,10 @@ class Kind:
         """The kind, published before, whose kept items decide what of a user's counts here."""
         return None
 
+    def kept_by(self) -> tuple[str, ...]:
+        """The columns of an item of `keepers_of`, which an item here has too."""
+        return ()
+
     def check_before(self, before: Mapping[str, Kind]) -> None:
         """Refuse where the kinds published before, by name, are not those that it needs.
 
@@ -156,6 +193,16 @@ class Kind:
     def as_counted(self, table: pa.Table) -> pa.Table:
         """Published items as they are counted, what `published` undoes; for those that can be."""
         return table
+
+    def as_entries(self, table: pa.Table, roles: Collection[str]) -> Entries:
+        """A public list of such items as the entries of a log.
+
+        Args:
+            table: The list: the columns of an item, and others.
+            roles: The roles that have a column in the log that is published.
+        """
+        del roles
+        return Entries(self, table, {role: role for role in self.needs})
 
     def settings(self) -> dict[str, Any]:
         """What else defines an item of this kind, for the recipient to know."""
@@ -196,6 +243,61 @@ class Kind:
         return Step(
             "items", f"select * replace ({tidy(name)} as {name}) from listed where {visible(name)}"
         )
+
+
+class Entries(NamedTuple):
+    """What a log would hold of some items.
+
+    Attributes:
+        kind: The kind that makes these items of it.
+        table: The entries.
+        roles: The column of each role.
+    """
+
+    kind: Kind
+    table: pa.Table
+    roles: Mapping[str, str]
+
+
+KINDS: Registry[type[Kind]] = Registry(
+    "zealous.items",
+    lambda kind: kind.label,
+    first=(
+        *("keywords", "queries", "clicks", "query-pairs", "phrase-pairs", "query-clicks"),
+        *("columns", "itemsets", "sequences"),
+    ),
+)
+K = TypeVar("K", bound=Kind)
+
+
+def register(kind: type[K]) -> type[K]:
+    """Make a kind of items known by its label: to plans, releases and `--items`; a decorator."""
+    KINDS.register(kind)
+    return kind
+
+
+def size_in(name: str, label: str) -> tuple[int, str] | None:
+    """The size in the name of a kind, and what follows after a colon; None where there is none.
+
+    >>> size_in("itemsets-2:product", "itemsets")
+    (2, 'product')
+    """
+    size, _, names = name.removeprefix(f"{label}-").partition(":")
+    if not name.startswith(f"{label}-") or len(size) != 1 or size not in "123456789":
+        return None
+    return int(size), names
+
+
+def text_of(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+    """A column of a public list as texts.
+
+    Raises:
+        UsageError: It holds something else.
+    """
+    try:
+        return column.cast(pa.string())
+    except pa.ArrowException:
+        raise UsageError(f"column {name} holds values that are no text") from None
 
 
 def after_others(name: str, first: str) -> str:

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from zealous.engines.engine import named
 from zealous.engines.sql import Step, identifier, listed, literal
 from zealous.errors import UsageError
 from zealous.items.candidate_sets import Grown, sequences
-from zealous.items.kind import Kind
+from zealous.items.kind import Kind, register, size_in
 from zealous.items.searches import Keywords, Queries
 from zealous.items.sets import LAST, PARENT, Coded
 from zealous.items.text import asked, has_word, words
@@ -59,6 +59,7 @@ class Tail(Kind):
     queries: pa.Table | None = field(default=None, compare=False, repr=False)
     no_setting: ClassVar[tuple[str, ...]] = ("items_per_user", "size", "queries", "listed", "grown")
     needs: ClassVar[tuple[str, ...]] = ("query",)
+    usage = ""
 
     def __post_init__(self) -> None:
         """Check before anything is read."""
@@ -131,6 +132,14 @@ class Phrases(Tail):
         if whole(self.size, "the size of phrases") > LONGEST:
             raise UsageError(f"phrases have up to {LONGEST} words")
 
+    @classmethod
+    def from_name(cls, name: str, items_per_user: int, settings: Mapping[str, Any]) -> Self | None:
+        """As `ngrams-2`."""
+        sized = size_in(name, cls.label)
+        if sized is None:
+            return None
+        return cls(size=sized[0], items_per_user=items_per_user, **cls.own(settings))
+
     def name(self) -> str:
         """What the kind is called on the command line and in a release."""
         return f"{self.label}-{self.size}"
@@ -141,6 +150,7 @@ def _phrases(size: int) -> str:
     return Keywords.label if size == 1 else f"{Ngrams.label}-{size}"
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
 class Ngrams(Coded, Phrases):
     """So many subsequent words of rare queries, made of published phrases of one word less."""
@@ -252,6 +262,7 @@ class Listed(Tail):
         return Step("items", f"select {listed(['user', *item, *_time(source)])} from {rows}")
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
 class Prefixes(Listed, Phrases):
     """What rare queries begin with, of the published phrases of so many words."""
@@ -312,6 +323,7 @@ class Fact(Listed):
         return replace(super()._knowing(released), listed=listed)
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
 class Lengths(Fact):
     """How many words a query has."""
@@ -326,6 +338,7 @@ class Lengths(Fact):
         return [*self._rare(source), *self._worded("rare"), items]
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
 class Questions(Fact):
     """Whether a query is a question: by a question mark, or the first of its words in English.
@@ -344,6 +357,7 @@ class Questions(Fact):
         return [*self._rare(source), *self._worded("rare"), items]
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
 class Scripts(Fact):
     """The script of a query's letters; `mixed` where it has those of several, `none` without.
@@ -366,6 +380,7 @@ class Scripts(Fact):
         return [*self._rare(source), self._items(source, "rare", "query", f"{value} as value")]
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
 class Hours(Fact):
     """The hour of the day at which a query was asked: as the log writes it, or in UTC.
@@ -385,6 +400,7 @@ class Hours(Fact):
         return [*self._rare(source), timed, self._items(source, "timed", "query", value)]
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
 class WithKeywords(Fact):
     """Whether a query contains a published keyword."""

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 from zealous.engines.sql import Step, identifier, listed
 from zealous.errors import UsageError
-from zealous.items.kind import Kind
+from zealous.items.kind import Entries, Kind, register, text_of
 from zealous.items.text import asked, clicked, has_word, visible, words
+from zealous.libraries import pa
 from zealous.logs.source import Source
 from zealous.privacy.guarantee import SESSION_GAP, whole
 
 _YEAR = 525_600
+_QUERY, _TIME = "zealous:query", "zealous:time"  # no item's column is called so
+_FIRST, _SECOND = datetime(2000, 1, 1, 0, 0, 0), datetime(2000, 1, 1, 0, 0, 1)
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
 class Queries(Kind):
     """What was asked."""
@@ -31,6 +36,7 @@ class Queries(Kind):
         return [Step("items", self._select(source, {"query": asked(self.fold)}, has_word("query")))]
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
 class Keywords(Kind):
     """The words that were asked.
@@ -47,6 +53,18 @@ class Keywords(Kind):
         if "keywords" not in roles:
             super().check(roles)
 
+    def as_entries(self, table: pa.Table, roles: Collection[str]) -> Entries:
+        """A query each, or a list of one keyword where the log has such lists."""
+        if "keywords" not in roles:
+            return Entries(self, table, {"query": "keyword"})
+        lists = [
+            pa.ListArray.from_arrays(pa.array(range(len(chunk) + 1), pa.int32()), chunk)
+            for chunk in text_of(table["keyword"], "keyword").chunks
+        ]
+        place = table.schema.get_field_index("keyword")
+        column = pa.chunked_array(lists, pa.list_(pa.string()))
+        return Entries(self, table.set_column(place, "keyword", column), {"keywords": "keyword"})
+
     def _steps(self, source: Source) -> list[Step]:
         if "keywords" in source.roles:
             each = self._select(source, {"keyword": "unnest(keywords)"})
@@ -55,6 +73,7 @@ class Keywords(Kind):
         return [Step("items", self._select(source, {"keyword": f"unnest({words('query')})"}))]
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
 class Clicks(Kind):
     """The addresses that were clicked."""
@@ -68,6 +87,7 @@ class Clicks(Kind):
         return [Step("listed", each), self._tidied("url")]
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
 class QueryClicks(Kind):
     """A query together with an address clicked for it.
@@ -85,6 +105,10 @@ class QueryClicks(Kind):
     def keepers_of(self) -> str | None:
         """With `follow`, the queries."""
         return Queries.label if self.follow else None
+
+    def kept_by(self) -> tuple[str, ...]:
+        """The query, and its attribute."""
+        return (*Queries.item, *([self.by] if self.by else []))
 
     def check_before(self, before: Mapping[str, Kind]) -> None:
         """Refuse rates of clicks over queries that are not published, or are not the same."""
@@ -125,6 +149,17 @@ class Pairs(Kind):
         if whole(self.session_gap, "session_gap") > _YEAR:
             raise UsageError("session_gap must be at most a year, which is 525600 minutes")
 
+    def as_entries(self, table: pa.Table, roles: Collection[str]) -> Entries:
+        """Two queries, one after the other."""
+        del roles
+        parts = []
+        for name, time in zip(self.item, (_FIRST, _SECOND), strict=True):
+            moments = pa.repeat(pa.scalar(time, pa.timestamp("us")), table.num_rows)
+            kept = table.drop_columns(list(self.item))
+            kept = kept.append_column(_QUERY, text_of(table[name], name))
+            parts.append(kept.append_column(_TIME, moments))
+        return Entries(self, pa.concat_tables(parts), {"query": _QUERY, "time": _TIME})
+
     def _followed(self, source: Source, last: str, *, fold: bool) -> list[Step]:
         """Steps that end in `last`: the two normalised queries under the names of the item."""
         query, following = self.item
@@ -149,6 +184,7 @@ class Pairs(Kind):
         ]
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
 class QueryPairs(Pairs):
     """Two subsequent different queries of one user in one session."""
@@ -161,6 +197,7 @@ class QueryPairs(Pairs):
         return self._followed(source, "items", fold=self.fold)
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
 class PhrasePairs(Pairs):
     """What was changed between two subsequent queries: a phrase, and the one in its place.

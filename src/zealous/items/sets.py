@@ -10,13 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from zealous.engines.engine import named
 from zealous.engines.sql import Step, identifier, listed
 from zealous.errors import UsageError
 from zealous.items.candidate_sets import MOST, Grown, sequences, sets
-from zealous.items.kind import Kind
+from zealous.items.kind import Entries, Kind, register, size_in
+from zealous.items.table_columns import People
 from zealous.items.text import has_word, tidy, visible
 from zealous.libraries import pa
 from zealous.logs.source import Source, column
@@ -24,6 +25,7 @@ from zealous.privacy.guarantee import whole
 
 _OR = "/"  # a thing is in one of the columns; `+` says that all of them together are one item
 MOST_SIZE = 5
+_USUAL_SIZE = 3
 MOST_SETS = 10_000  # of one size and person
 _MOST_FOLLOWING = 500  # sequences of subsequent baskets, before a person keeps some of all
 PARENT, LAST = "grown:parent", "grown:last"
@@ -108,6 +110,7 @@ class Coded(Kind):
         return self.grown
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
 class Things(Kind):
     """Single things of some columns.
@@ -124,6 +127,7 @@ class Things(Kind):
     label = "things"
     item = ("item_1",)
     needs = ()
+    usage = ""
 
     def __post_init__(self) -> None:
         """Check before anything is read."""
@@ -132,6 +136,20 @@ class Things(Kind):
         if self.by is not None:
             raise UsageError(f"--by does not go with {self.label}: leave one of them out")
         super().__post_init__()
+
+    @classmethod
+    def from_name(cls, name: str, items_per_user: int, settings: Mapping[str, Any]) -> Self | None:
+        """As `things:A/B`."""
+        label, colon, names = name.partition(":")
+        if label != cls.label or not colon:
+            return None
+        own = cls.own(settings)
+        return cls(names=recorded_columns(names), items_per_user=items_per_user, **own)
+
+    def as_entries(self, table: pa.Table, roles: Collection[str]) -> Entries:
+        """A list has them in one column, and no baskets."""
+        del roles
+        return Entries(replace(self, names=self.columns(), basket=None), table, {})
 
     def name(self) -> str:
         """What the kind is called on the command line and in a release."""
@@ -170,6 +188,8 @@ class Combined(Coded, Things):
     size: int
     things: int
     nested: ClassVar[bool]  # whether who counts for one of three things counts for its pairs
+    usage = "{label}:NAME[/NAME]"
+    options = ("max_size", "basket")
 
     def __post_init__(self) -> None:
         """Check before anything is read."""
@@ -193,6 +213,54 @@ class Combined(Coded, Things):
                 "lower --items-per-user or --max-size"
             )
         super().__post_init__()
+
+    @classmethod
+    def from_name(cls, name: str, items_per_user: int, settings: Mapping[str, Any]) -> Self | None:
+        """As `itemsets-2:A/B`; where settings do not say how many things, there are m sets."""
+        sized = size_in(name, cls.label)
+        if sized is None:
+            return None
+        size, names = sized
+        return cls(
+            names=recorded_columns(names),
+            size=size,
+            items_per_user=items_per_user,
+            **{"things": items_per_user, **cls.own(settings)},
+        )
+
+    @classmethod
+    def asked_for(cls, text: str, items_per_user: int, settings: Mapping[str, Any]) -> list[Kind]:
+        """As `itemsets:A/B`: all sizes, and what they are made of."""
+        label, _, names = text.partition(":")
+        if label != cls.label:
+            return super().asked_for(text, items_per_user, settings)
+        if settings["by"] is not None:
+            raise UsageError(f"--by does not go with {label}: leave one of them out")
+        size = _USUAL_SIZE if settings["max_size"] is None else settings["max_size"]
+        things, basket = columns_of_things(names), settings["basket"]
+        return cls.sizes(things, max_size=size, things=items_per_user, basket=basket)
+
+    @classmethod
+    def sizes(
+        cls, names: tuple[str, ...], *, max_size: int, things: int, basket: str | None
+    ) -> list[Kind]:
+        """All sizes, after how many people there are and the single things."""
+        whole(max_size, "max_size")
+        whole(things, "items_per_user")
+        return [
+            People(items_per_user=1),
+            Things(names=names, items_per_user=things, basket=basket),
+            *(
+                cls(
+                    names=names,
+                    size=size,
+                    things=things,
+                    items_per_user=math.comb(things, size),
+                    basket=basket,
+                )
+                for size in range(1, max_size + 1)
+            ),
+        ]
 
     def usual(self) -> str:
         """The mechanism where none is asked for."""
@@ -337,6 +405,7 @@ class Combined(Coded, Things):
         raise NotImplementedError
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
 class Itemsets(Combined):
     """Different things that one person has together: in one basket, or at all."""
@@ -354,6 +423,7 @@ class Itemsets(Combined):
         return f"at_hand.{_CODE} > one.{last}"
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
 class Sequences(Combined):
     """Things that follow each other: one of each of so many subsequent baskets of a person.

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any, Self
 
 from zealous.engines.sql import Step
 from zealous.errors import UsageError
-from zealous.items.kind import Kind
+from zealous.items.kind import Kind, register
 from zealous.items.text import tidy, visible
 from zealous.libraries import pa
 from zealous.logs.source import Source, column
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
 class AnyColumns(Kind):
     """Any column of any table, or several together: a product bought, a diagnosis given."""
@@ -21,6 +24,7 @@ class AnyColumns(Kind):
     label = "columns"
     item = ()
     needs = ()
+    usage = "{label}:NAME[+NAME]"
 
     def __post_init__(self) -> None:
         """Check before anything is read."""
@@ -29,6 +33,15 @@ class AnyColumns(Kind):
         if {name.lower() for name in self.names} & {"count", "user", "time"}:
             raise UsageError("a column called count, user or time cannot be an item: rename it")
         super().__post_init__()
+
+    @classmethod
+    def from_name(cls, name: str, items_per_user: int, settings: Mapping[str, Any]) -> Self | None:
+        """As `columns:A+B`."""
+        label, colon, names = name.partition(":")
+        if label != cls.label or not colon:
+            return None
+        own = cls.own(settings)
+        return cls(names=tuple(names.split("+")), items_per_user=items_per_user, **own)
 
     def name(self) -> str:
         """What the kind is called on the command line and in a release."""
@@ -48,6 +61,7 @@ class AnyColumns(Kind):
         return [Step("items", self._select(source, item, *present))]
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
 class People(Kind):
     """How many users there are: those of whom there is an entry."""
@@ -55,6 +69,7 @@ class People(Kind):
     label = "people"
     item = ("who",)
     needs = ()
+    usage = ""
 
     def __post_init__(self) -> None:
         """Check before anything is read."""
@@ -86,3 +101,7 @@ class Unnamed(Kind):
 
     label = "items"
     item = ("item",)
+
+    def check(self, roles: Collection[str]) -> None:
+        """Refuse every log: what is counted in it is not known."""
+        raise UsageError("a public source needs to know what is counted: say --items KIND")

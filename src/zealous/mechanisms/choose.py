@@ -1,43 +1,15 @@
-"""The mechanisms by their names, and which one serves best, judged by public facts alone."""
+"""Which mechanism serves best, judged by public facts alone."""
 
 from __future__ import annotations
 
 from zealous.errors import UsageError
-from zealous.mechanisms.domain import Domain
-from zealous.mechanisms.gaussian import Gaussian
-from zealous.mechanisms.laplace import Laplace
-from zealous.mechanisms.listed import Listed
-from zealous.mechanisms.of_keywords import OfKeywords
-from zealous.mechanisms.of_smaller import OfSmaller, OfSmallerGaussian
-from zealous.mechanisms.prior import Prior
-from zealous.mechanisms.protocol import Calibrated, Needs
-from zealous.mechanisms.results import Results
-from zealous.mechanisms.rounds import Rounds, SetUnion, Sips
-from zealous.mechanisms.selection import Selection
-from zealous.mechanisms.zealous import Zealous
-from zealous.privacy.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
+from zealous.mechanisms.protocol import MECHANISMS, Calibrated, Needs
+from zealous.privacy.guarantee import Guarantee
+
+__all__ = ["ASKED", "DEFAULT", "MECHANISMS", "choose"]
 
 ASKED = "it was asked for"
-DEFAULT = Zealous.name
-MECHANISMS: dict[str, type[Calibrated]] = {
-    each.name: each
-    for each in (
-        Zealous,
-        Laplace,
-        Gaussian,
-        Selection,
-        SetUnion,
-        Sips,
-        Rounds,
-        Prior,
-        Domain,
-        Results,
-        OfKeywords,
-        OfSmaller,
-        OfSmallerGaussian,
-        Listed,
-    )
-}
+DEFAULT = "zealous"
 
 
 def choose(
@@ -85,33 +57,23 @@ def _of_family(
     family = {name: each for name, each in MECHANISMS.items() if each.family == usual}
     if given is not None:
         raise UsageError(f"--{given} does not serve items that are made of others: leave it out")
-    if name not in (None, "auto"):
-        if name not in family:
-            raise UsageError(f"for what is made of other items use {' or '.join(family)}, or auto")
-        return family[name], ASKED
-    if usual == Listed.name:
-        return Listed, "all there can be is known, so no threshold is needed, and no delta"
-    if isinstance(goal, Indistinguishability) and not goal.pure and items_per_user > 1:
-        return OfSmallerGaussian, "all there can be is known; for several items Gaussian noise"
-    return OfSmaller, "all there can be is known, so no delta is needed"
+    if name in (None, "auto"):
+        return _best(goal, items_per_user, given, usual)
+    if name not in family:
+        raise UsageError(f"for what is made of other items use {' or '.join(family)}, or auto")
+    return family[name], ASKED
 
 
 def _best(
-    goal: Guarantee, items_per_user: int, given: Needs | None
+    goal: Guarantee, items_per_user: int, given: Needs | None, family: str | None = None
 ) -> tuple[type[Calibrated], str]:
-    if given == "domain":
-        return Domain, "with a public list of the items no threshold is needed, and no delta"
-    if given == "results":
-        return Results, "clicks are counted over a public list of documents, without a delta"
-    if isinstance(goal, ProbabilisticDP):
-        if given:
-            raise UsageError(
-                f"--{given} serves the indistinguishable guarantee alone: leave it out, or ask for "
-                "--guarantee indistinguishable"
-            )
-        return Zealous, "no other gives the probabilistic guarantee without a public list"
-    if given == "prior":
-        return Prior, "what is known to be frequent steers which of their items people give"
-    if items_per_user == 1:
-        return Selection, "where one item of each user counts, it publishes most"
-    return Rounds, "rounds that steer each other find the most items; their counts come after"
+    """The first that says so of itself, of those that use the given file and no other."""
+    for each in MECHANISMS.values():
+        if (each.needs, each.family) == (given, family):
+            why = each.best_for(goal, items_per_user)
+            if why is not None:
+                return each, why
+    raise UsageError(
+        f"--{given} serves the indistinguishable guarantee alone: leave it out, or ask for "
+        "--guarantee indistinguishable"
+    )

@@ -13,16 +13,18 @@ from typing import TYPE_CHECKING, ClassVar, Self
 from zealous.errors import ReleaseError, UsageError
 from zealous.mechanisms.descriptions import INTEGERS, EveryItem, Words
 from zealous.mechanisms.known_list import ItemTable, with_noise_on_each
-from zealous.mechanisms.protocol import Count, Needs
+from zealous.mechanisms.protocol import Count, Needs, register
 from zealous.mechanisms.pure import Pure
 from zealous.noise import RandomBytes
 from zealous.privacy.accounting.intervals import Interval
 from zealous.privacy.calibrate import tail
+from zealous.privacy.guarantee import Guarantee
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
 class Domain(Pure):
     """Every item of a public list with a noisy count, those that nobody has too.
@@ -56,6 +58,12 @@ class Domain(Pure):
         f"{INTEGERS}publish all of them.",
         looked_at="items of a public list",
     )
+
+    @classmethod
+    def best_for(cls, goal: Guarantee, items_per_user: int) -> str | None:
+        """With a list."""
+        del goal, items_per_user
+        return "with a public list of the items no threshold is needed, and no delta"
 
     def with_inputs(
         self,

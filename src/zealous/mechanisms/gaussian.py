@@ -8,10 +8,12 @@ from typing import ClassVar
 
 from zealous.mechanisms.descriptions import INTEGERS, AboveThreshold, Words
 from zealous.mechanisms.joint import Joint
+from zealous.mechanisms.protocol import register
 from zealous.noise import DiscreteGaussian
 from zealous.privacy.accounting import gaussian
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
 class Gaussian(Joint):
     """Two thresholds with discrete Gaussian noise between them, its scale chosen with the second.

@@ -8,9 +8,11 @@ from typing import ClassVar
 
 from zealous.mechanisms.descriptions import AboveThreshold, Words
 from zealous.mechanisms.joint import Joint
+from zealous.mechanisms.protocol import register
 from zealous.privacy.accounting import laplace
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
 class Laplace(Joint):
     """Two thresholds with discrete Laplace noise between them, its scale chosen with the second.

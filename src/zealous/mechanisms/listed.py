@@ -10,9 +10,11 @@ from typing import ClassVar
 
 from zealous.mechanisms.descriptions import INTEGERS, EveryPossibleItem, Words
 from zealous.mechanisms.domain import Domain
-from zealous.mechanisms.protocol import Needs
+from zealous.mechanisms.protocol import Needs, register
+from zealous.privacy.guarantee import Guarantee
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
 class Listed(Domain):
     """Every item that there can be with a noisy count, those that nobody has too.
@@ -35,3 +37,9 @@ class Listed(Domain):
         of="a known list",
         nothing="it has the items of {origin}, which is empty too.",
     )
+
+    @classmethod
+    def best_for(cls, goal: Guarantee, items_per_user: int) -> str | None:
+        """Of all that there can be."""
+        del goal, items_per_user
+        return "all there can be is known, so no threshold is needed, and no delta"

@@ -17,15 +17,17 @@ from zealous.libraries import np, pa, pc
 from zealous.mechanisms.descriptions import INTEGERS, Candidates, Words
 from zealous.mechanisms.domain import Domain
 from zealous.mechanisms.known_list import Whole, above_with_noise
-from zealous.mechanisms.protocol import Count, Needs
+from zealous.mechanisms.protocol import Count, Needs, register
 from zealous.noise import DiscreteLaplace, RandomBytes
 from zealous.privacy.accounting.intervals import Interval
 from zealous.privacy.calibrate import tail
+from zealous.privacy.guarantee import Guarantee
 
 MOST_WORDS = 3  # of a query
 MOST_KEYWORDS = 1000  # that are used, from the most frequent on
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
 class OfKeywords(Domain):
     """Queries of up to three published keywords, with noise on every one that there could be.
@@ -60,6 +62,12 @@ class OfKeywords(Domain):
         "above the scale of the noise times the logarithm of their number are here: of all that "
         "nobody asked, one on average.",
     )
+
+    @classmethod
+    def best_for(cls, goal: Guarantee, items_per_user: int) -> str | None:
+        """It is used where it is asked for."""
+        del goal, items_per_user
+        return None
 
     @classmethod
     def check_kinds(cls, kind: Kind, before: Mapping[str, Kind]) -> None:

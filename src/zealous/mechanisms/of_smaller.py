@@ -17,7 +17,7 @@ from zealous.errors import ReleaseError, UsageError
 from zealous.items.candidate_sets import Grown
 from zealous.mechanisms.descriptions import INTEGERS, Candidates, Words
 from zealous.mechanisms.known_list import with_noise_on_each
-from zealous.mechanisms.protocol import Count
+from zealous.mechanisms.protocol import Count, register
 from zealous.mechanisms.pure import Pure
 from zealous.mechanisms.thresholds import Noise
 from zealous.noise import DiscreteGaussian, RandomBytes
@@ -35,6 +35,7 @@ MOST = 1 << 23  # candidates
 USUAL = 1_000_000  # candidates, for a forecast: how many there will be is not known before
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
 class OfSmaller(Pure):
     """Noise on every set all of whose smaller sets were published; the largest are published.
@@ -69,6 +70,13 @@ class OfSmaller(Pure):
         "before {each} kept some. Every such item got noise, those of no {units} too, and those "
         "that are above what the noise of all of them exceeds once on average are here.",
     )
+
+    @classmethod
+    def best_for(cls, goal: Guarantee, items_per_user: int) -> str | None:
+        """For one item of each user, and where there is no delta that could be used."""
+        if _several_with_delta(goal, items_per_user):
+            return None
+        return "all there can be is known, so no delta is needed"
 
     def with_inputs(
         self, listed: Grown | None = None, released: Mapping[str, pa.Table] | None = None
@@ -161,6 +169,7 @@ class OfSmaller(Pure):
         return candidates.above(self.threshold(len(candidates)))
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
 class OfSmallerGaussian(OfSmaller):
     """The same with discrete Gaussian noise: far less of it where m is more than a few.
@@ -178,6 +187,13 @@ class OfSmallerGaussian(OfSmaller):
     name: ClassVar[str] = "of-smaller-gaussian"
     noise: ClassVar[str] = "discrete-gaussian"
     pure: ClassVar[bool] = False
+
+    @classmethod
+    def best_for(cls, goal: Guarantee, items_per_user: int) -> str | None:
+        """For several items of each user, under indistinguishability with a delta."""
+        if not _several_with_delta(goal, items_per_user):
+            return None
+        return "all there can be is known; for several items Gaussian noise"
 
     @classmethod
     def calibrated(cls, goal: Guarantee, items_per_user: int) -> Self:
@@ -207,3 +223,7 @@ class OfSmallerGaussian(OfSmaller):
     def error(self, confidence: float) -> int:
         """The noise on a count is at most this with such a probability."""
         return gaussian.quantile(self.scale, confidence)
+
+
+def _several_with_delta(goal: Guarantee, items_per_user: int) -> bool:
+    return isinstance(goal, Indistinguishability) and not goal.pure and items_per_user > 1

@@ -17,11 +17,12 @@ from zealous.errors import UsageError
 from zealous.libraries import np, pa
 from zealous.mechanisms.descriptions import Keys, Words
 from zealous.mechanisms.known_list import ItemTable, above_by_noise_alone
-from zealous.mechanisms.protocol import Count, Needs
+from zealous.mechanisms.protocol import Count, Needs, register
 from zealous.mechanisms.rounds import Rounds, above, how, joined, redrawn, stored
 from zealous.mechanisms.thresholds import kept, with_noise
 from zealous.noise import DiscreteGaussian, RandomBytes
 from zealous.privacy.accounting.rounds import Round
+from zealous.privacy.guarantee import Guarantee, Indistinguishability
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 DEVIATIONS = 3  # of its noise that the weight of a listed item must be above
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
 class Prior(Rounds):
     """Rounds in which a public list says what is worth giving, and what needs no hiding.
@@ -54,6 +56,14 @@ class Prior(Rounds):
     name: ClassVar[str] = "prior"
     needs: ClassVar[Needs | None] = "prior"
     words: ClassVar[Words] = Keys(how=how("Rounds steered by a public prior"))
+
+    @classmethod
+    def best_for(cls, goal: Guarantee, items_per_user: int) -> str | None:
+        """With a prior, under indistinguishability."""
+        del items_per_user
+        if not isinstance(goal, Indistinguishability):
+            return None
+        return "what is known to be frequent steers which of their items people give"
 
     def with_inputs(
         self,

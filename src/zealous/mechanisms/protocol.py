@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self, TypeVar
 
 from zealous.engines.engine import Stored
 from zealous.errors import UsageError
@@ -14,6 +14,7 @@ from zealous.mechanisms.descriptions import Words
 from zealous.noise import RandomBytes
 from zealous.privacy.accounting.intervals import Interval
 from zealous.privacy.guarantee import Guarantee
+from zealous.registry import Registry
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -181,6 +182,11 @@ class Calibrated(Mechanism, Protocol):
         ...
 
     @classmethod
+    def best_for(cls, goal: Guarantee, items_per_user: int) -> str | None:
+        """Why it publishes most of all that use the same public file; None where it does not."""
+        ...
+
+    @classmethod
     def check_kinds(cls, kind: Kind, before: Mapping[str, Kind]) -> None:
         """Refuse a kind of items that it does not serve, given those published before it.
 
@@ -247,6 +253,12 @@ class MechanismDefaults:
     family: ClassVar[str | None] = None
 
     @classmethod
+    def best_for(cls, goal: Guarantee, items_per_user: int) -> str | None:
+        """It is used where it is asked for."""
+        del goal, items_per_user
+        return None
+
+    @classmethod
     def check_kinds(cls, kind: Kind, before: Mapping[str, Kind]) -> None:
         """It serves all kinds of items."""
 
@@ -279,6 +291,23 @@ class MechanismDefaults:
     def expected_unique_items(self: Calibrated, users: int) -> float:
         """Those of each user, added up."""
         return users * self.alone()
+
+
+MECHANISMS: Registry[type[Calibrated]] = Registry(
+    "zealous.mechanisms",
+    lambda mechanism: mechanism.name,
+    first=(
+        *("zealous", "laplace", "gaussian", "selection", "set-union", "sips", "rounds", "prior"),
+        *("domain", "results", "of-keywords", "of-smaller", "of-smaller-gaussian", "listed"),
+    ),
+)
+C = TypeVar("C", bound=Calibrated)
+
+
+def register(mechanism: type[C]) -> type[C]:
+    """Make a mechanism known by its name: to plans, releases, the command line; a decorator."""
+    MECHANISMS.register(mechanism)
+    return mechanism
 
 
 def once_bounded(asked: Mapping[str, Any]) -> None:

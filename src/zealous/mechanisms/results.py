@@ -15,9 +15,11 @@ from zealous.libraries import np, pa
 from zealous.mechanisms.descriptions import INTEGERS, EveryItem, Words
 from zealous.mechanisms.domain import Domain
 from zealous.mechanisms.known_list import ItemTable
-from zealous.mechanisms.protocol import Needs
+from zealous.mechanisms.protocol import Needs, register
+from zealous.privacy.guarantee import Guarantee
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
 class Results(Domain):
     """Every listed document of every published query, with a noisy count of those who clicked it.
@@ -41,6 +43,12 @@ class Results(Domain):
         looked_at="clicks on the documents that a public list has for published queries",
         nothing="the public list has no document for a published query.",
     )
+
+    @classmethod
+    def best_for(cls, goal: Guarantee, items_per_user: int) -> str | None:
+        """With a list."""
+        del goal, items_per_user
+        return "clicks are counted over a public list of documents, without a delta"
 
     @classmethod
     def check_kinds(cls, kind: Kind, before: Mapping[str, Kind]) -> None:

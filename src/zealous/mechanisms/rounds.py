@@ -18,7 +18,7 @@ from zealous.errors import UsageError
 from zealous.libraries import np, pa, pc
 from zealous.mechanisms.descriptions import INTEGERS, Keys, Words
 from zealous.mechanisms.known_list import ItemTable, with_noise_on_each
-from zealous.mechanisms.protocol import Count, MechanismDefaults, Needs
+from zealous.mechanisms.protocol import Count, MechanismDefaults, Needs, register
 from zealous.mechanisms.thresholds import Noise, kept, with_noise
 from zealous.noise import DiscreteGaussian, RandomBytes
 from zealous.privacy.accounting import gaussian
@@ -47,6 +47,7 @@ def how(title: str) -> str:
     )
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
 class Rounds(MechanismDefaults):
     """Rounds that find keys, each steered by the last, and counts of the keys.
@@ -89,6 +90,14 @@ class Rounds(MechanismDefaults):
         exposed=(Fraction(1, 3), Fraction(1, 3), Fraction(1, 3)),
         told=Fraction(1, 2),
     )
+
+    @classmethod
+    def best_for(cls, goal: Guarantee, items_per_user: int) -> str | None:
+        """For several items of each user, under indistinguishability."""
+        indistinguishable = isinstance(goal, Indistinguishability)
+        if not (cls.steered and indistinguishable and items_per_user > 1):
+            return None
+        return "rounds that steer each other find the most items; their counts come after"
 
     def __post_init__(self) -> None:
         """Refuse noise that cannot be drawn."""
@@ -226,6 +235,7 @@ class Rounds(MechanismDefaults):
         return with_noise_on_each(keys, counted, PartsOfOne(scale=self.scale), random_bytes)
 
 
+@register
 class SetUnion(Rounds):
     """One round, by chance: the weighted Gaussian set union; and counts of its keys."""
 
@@ -240,6 +250,7 @@ class SetUnion(Rounds):
     )
 
 
+@register
 class Sips(Rounds):
     """Three rounds by chance, in the shares of DP-SIPS; and counts of their keys."""
 

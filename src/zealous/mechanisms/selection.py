@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from zealous.errors import UsageError
 from zealous.libraries import np
 from zealous.mechanisms.descriptions import INTEGERS, AboveThreshold, Words
+from zealous.mechanisms.protocol import register
 from zealous.mechanisms.thresholds import Thresholds, kept, with_noise
 from zealous.noise import CappedLaplace, RandomBytes
 from zealous.noise.uniform import uniform
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
 class Selection(Thresholds):
     """A threshold that noise alone cannot pass: it is discrete Laplace, but never exceeds it.
@@ -60,6 +62,13 @@ class Selection(Thresholds):
         if self.tau != 1:
             raise UsageError("tau must be 1 for the selection mechanism")
         self._bounds()
+
+    @classmethod
+    def best_for(cls, goal: Guarantee, items_per_user: int) -> str | None:
+        """For one item of each user, under indistinguishability."""
+        if not isinstance(goal, Indistinguishability) or items_per_user > 1:
+            return None
+        return "where one item of each user counts, it publishes most"
 
     @classmethod
     def calibrated(cls, goal: Guarantee, items_per_user: int) -> Self:

@@ -7,11 +7,13 @@ from fractions import Fraction
 from typing import ClassVar, Self
 
 from zealous.mechanisms.descriptions import INTEGERS, AboveThreshold, Words
+from zealous.mechanisms.protocol import register
 from zealous.mechanisms.thresholds import Thresholds
 from zealous.privacy.calibrate import calibrate, guarantees
-from zealous.privacy.guarantee import Guarantee
+from zealous.privacy.guarantee import Guarantee, ProbabilisticDP
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
 class Zealous(Thresholds):
     """Two thresholds with discrete Laplace noise between them.
@@ -29,6 +31,14 @@ class Zealous(Thresholds):
         how="ZEALOUS: count the units that hold an item, drop items below tau, "
         f"{INTEGERS}publish items whose noisy count is above tau'."
     )
+
+    @classmethod
+    def best_for(cls, goal: Guarantee, items_per_user: int) -> str | None:
+        """For probabilistic differential privacy."""
+        del items_per_user
+        if not isinstance(goal, ProbabilisticDP):
+            return None
+        return "no other gives the probabilistic guarantee without a public list"
 
     @classmethod
     def calibrated(cls, goal: Guarantee, items_per_user: int) -> Self:

@@ -17,7 +17,7 @@ from zealous.counting.bound import Select
 from zealous.counting.histogram import histogram
 from zealous.engines.engine import Engine
 from zealous.errors import Refused, UsageError
-from zealous.items import Kind, Unnamed
+from zealous.items import Kind
 from zealous.libraries import pa, pc
 from zealous.logs.log import Log
 from zealous.logs.open_log import open_log
@@ -75,8 +75,6 @@ def advise(
             for each in _goals(goal)
         ]
         return Advice(goal=goal, kind=kind.name(), basis="nothing", choices=choices)
-    if isinstance(kind, Unnamed):
-        raise UsageError("a public source needs to know what is counted: say --items KIND")
     if isinstance(public, Release):
         return _from_release(goal, kind, public)
     kind.check(public.columns.given())
@@ -104,7 +102,7 @@ def _from_release(goal: Guarantee, kind: Kind, release: Release) -> Advice:
     name = kind.name()
     if name not in release.tables:
         held = ", ".join(release.tables)
-        raise UsageError(f"the earlier release holds no {name}: name one of its kinds ({held})")
+        raise UsageError(f"the earlier release holds no {name}: say --items with one of {held}")
     (m,) = (part["items_per_user"] for part in release.about["plan"] if part["kind"] == name)
     noisy = sorted(release[name].arrow["count"].to_pylist(), reverse=True)
     counts = Counter(noisy)

@@ -8,15 +8,15 @@ those of a log: "iPhone  15" in a catalogue is the query "iphone 15".
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field, replace
-from datetime import datetime
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step, identifier, listed
-from zealous.errors import LogError, UsageError
+from zealous.errors import LogError
 from zealous.files.staging import not_staged
-from zealous.items import Keywords, Kind, Pairs, Things
+from zealous.items import Kind
+from zealous.items.kind import Entries
 from zealous.items.lists import NUMBER, ROW, Given, read_listing
 from zealous.libraries import pa, pq
 from zealous.logs.log import Cleaning, Columns, Log
@@ -24,8 +24,6 @@ from zealous.logs.open_log import open_log
 from zealous.logs.source import Source
 
 MOST_RESULTS = 100  # documents of one query
-_QUERY, _TIME = "zealous:query", "zealous:time"  # no item's column is called so
-_FIRST, _SECOND = datetime(2000, 1, 1, 0, 0, 0), datetime(2000, 1, 1, 0, 0, 1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,15 +119,13 @@ def _public(
 ) -> Public:
     """Make items of the rows, and choose from `best` (item..., order:best, order:row)."""
     item = listed(map(identifier, kind.columns()))
-    read = kind
-    if isinstance(kind, Things):  # a list has them in one column, and no baskets
-        read = replace(kind, names=kind.columns(), basket=None)
+    entries = kind.as_entries(given.table, roles)
     with engine or DuckDB() as running:
-        source = _opened(_entries(given.table, kind, roles), read, roles, running)
+        source = _opened(entries, running)
         each = listed(f"any_value({name}) as {name}" for name in map(identifier, kind.columns()))
         # (user, item...): the rows that are one item, and not several
         single = f"select user, {each} from items group by user having count(*) = 1"
-        running.store("single", [*source.entries, *read.steps(source), Step("one", single)])
+        running.store("single", [*source.entries, *entries.kind.steps(source), Step("one", single)])
         usable = running.rows([Step("usable", "select count(*) from single")])[0][0]
         if not usable:
             raise LogError(
@@ -160,51 +156,18 @@ def _amounts(table: pa.Table, sign: str) -> Step:
     return Step("amounts", f"select * from single join ({numbers}) using (user)")
 
 
-def _opened(entries: pa.Table, kind: Kind, roles: Collection[str], engine: DuckDB) -> Source:
-    """The rows as a log in which each is a user of its own."""
+def _opened(listed: Entries, engine: DuckDB) -> Source:
+    """A list as a log in which each row is a user of its own."""
     path = engine.directory / "public.parquet"
     try:
-        pq.write_table(entries, path)
+        pq.write_table(listed.table, path)
     except OSError as error:
         raise not_staged(error) from None
-    played = {role: role for role in kind.needs}
-    if isinstance(kind, Keywords):
-        played = {"keywords" if "keywords" in roles else "query": "keyword"}
-    elif isinstance(kind, Pairs):
-        played = {"query": _QUERY, "time": _TIME}
     log = Log(
         paths=(path,),
         layout=None,
-        columns=Columns(user=ROW, **played),
+        columns=Columns(user=ROW, **listed.roles),
         time_format=None,
         cleaning=Cleaning(),
     )
-    return open_log(log, engine, kind.extra())
-
-
-def _entries(table: pa.Table, kind: Kind, roles: Collection[str]) -> pa.Table:
-    """What a log would hold of such items: queries one after the other, or lists of keywords."""
-    if isinstance(kind, Pairs):
-        parts = []
-        for name, time in zip(kind.item, (_FIRST, _SECOND), strict=True):
-            moments = pa.repeat(pa.scalar(time, pa.timestamp("us")), table.num_rows)
-            kept = table.drop_columns(list(kind.item))
-            kept = kept.append_column(_QUERY, _text(table[name], name))
-            parts.append(kept.append_column(_TIME, moments))
-        return pa.concat_tables(parts)
-    if isinstance(kind, Keywords) and "keywords" in roles:
-        lists = [
-            pa.ListArray.from_arrays(pa.array(range(len(chunk) + 1), pa.int32()), chunk)
-            for chunk in _text(table["keyword"], "keyword").chunks
-        ]
-        place = table.schema.get_field_index("keyword")
-        kind_of = pa.list_(pa.string())
-        return table.set_column(place, "keyword", pa.chunked_array(lists, kind_of))
-    return table
-
-
-def _text(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
-    try:
-        return column.cast(pa.string())
-    except pa.ArrowException:
-        raise UsageError(f"column {name} holds values that are no text") from None
+    return open_log(log, engine, listed.kind.extra())

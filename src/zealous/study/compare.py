@@ -36,8 +36,9 @@ from zealous.study.grid.study import Study
 from zealous.study.grid.workspace import check_apart, mark, workspace
 from zealous.study.measures.caching import Documents
 from zealous.study.measures.measure import measured
+from zealous.study.measures.measured import OwnMeasure, name_of
 from zealous.study.releases.read import alike, read_given
-from zealous.study.releases.truth import OwnMeasure, check_measures, name_of
+from zealous.study.releases.truth import check_measures
 from zealous.study.report.study import Context, write_report
 from zealous.study.theory.tables import tables
 from zealous.version import VERSION

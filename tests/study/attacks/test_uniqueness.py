@@ -181,7 +181,8 @@ def test_the_id_found_is_hers(
         held.setdefault(" ".join(query.lower().split()), set()).add(name)
     users = sorted(set(rows["user"].to_pylist()))
     looked: list[tuple[int, list[str | None]]] = []
-    known, rules = module._known, module._RULES[method.name]
+    known, rules = module._known, method.public_rule()
+    assert rules is not None
 
     def watched(entries: list[module._Asked], p: int, seed: int) -> list[list[int]]:
         found = known(entries, p, seed)

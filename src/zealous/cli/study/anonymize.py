@@ -14,7 +14,6 @@ from zealous.cli.options import ENGINE, JSON, LOG, engine_from, log_from, option
 from zealous.privacy.guarantee import SESSION_GAP
 from zealous.study.anonymity import METHODS, WARNING, Anonymized, named
 from zealous.study.anonymity import anonymize as run
-from zealous.study.anonymity.method import AmongK
 from zealous.study.report.style import percent
 
 _HELP = """Anonymise a log by a method that is NOT differentially private, to compare it.
@@ -25,13 +24,7 @@ written. To hand data to anyone use `zealous publish`; what an attacker gets fro
 methods `zealous study attack` shows.
 
 \b
-  pseudonym          random user ids (AOL)
-  scrub              names, ages, zip codes and other identifiers removed (Jones et al.)
-  token-hash         words replaced by tokens (Kumar et al.)
-  k-query            queries of fewer than k users dropped, new ids by session (Adar)
-  k-session          each session holds the keywords of k users' sessions (Motwani, Nabar)
-  k-keyword          keywords shortened until k users share them (He, Naughton)
-  similar-histories  each history is close to those of k-1 others (Hong et al.)
+{methods}
 
 \b
 Examples:
@@ -39,9 +32,10 @@ Examples:
   zealous study anonymize log.parquet --method similar-histories -k 5 --tolerance 0.2 -o histories
   zealous study anonymize user-ct-test-collection-01.txt.gz --format aol --method scrub -o scrubbed
 """
+_METHODS = "\n".join(f"  {name:<17}  {each.summary}" for name, each in METHODS.items())
 
 
-@click.command(help=_HELP)
+@click.command(help=_HELP.format(methods=_METHODS))
 @click.option("--method", type=click.Choice(list(METHODS)), required=True, help="How.")
 @click.option("-k", type=int, metavar="K", help="How many users each is hidden among; k >= 2.")
 @click.option(
@@ -71,10 +65,9 @@ def anonymize(
 ) -> None:
     """Anonymise a log by a method that is NOT differentially private."""
     chosen = named(method, k=k, tolerance=tolerance, session_gap=session_gap)
-    if k is not None and not isinstance(chosen, AmongK):
-        show.note(f"zealous: {method} hides nobody among others: -k plays no role")
-    if tolerance is not None and method != "similar-histories":
-        show.note(f"zealous: --tolerance plays no role in {method}")
+    for name, option, value in (("k", "-k", k), ("tolerance", "--tolerance", tolerance)):
+        if value is not None and name not in chosen.settings():
+            show.note(f"zealous: {option} plays no role in {method}")
     with show.telling() as say:
         done = run(output, log_from(given), chosen, engine=engine_from(given), say=say)
     if as_json:

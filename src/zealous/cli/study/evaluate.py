@@ -20,6 +20,7 @@ from zealous.cli.options import (
 )
 from zealous.study.compare import evaluate as run
 from zealous.study.grid.results import Results
+from zealous.study.measures.measured import MEASURES
 from zealous.study.report.style import percent
 
 _HELP = """Measure how much of a log given releases keep.
@@ -99,8 +100,9 @@ def _print(found: Results) -> None:
         rows = []
         for method in found.names("method"):
             if found.value("distinct", kind, method) is not None:
-                rows.append((method, *(_figure(found, name, kind, method) for name in _TABLE)))
-        names = [text.format(f"{_TOP:,}") for text in _TABLE.values()]
+                shown = (*_TABLE, *MEASURES)
+                rows.append((method, *(_figure(found, name, kind, method) for name in shown)))
+        names = [*(text.format(f"{_TOP:,}") for text in _TABLE.values()), *MEASURES]
         show.table(f"{kind}", ["release", *names], rows)
     _print_uses(found)
 

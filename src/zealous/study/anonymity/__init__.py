@@ -10,17 +10,12 @@ from zealous.study.anonymity.anonymize import Anonymized, anonymize, check_users
 from zealous.study.anonymity.k_keyword import KKeyword
 from zealous.study.anonymity.k_query import KQuery
 from zealous.study.anonymity.k_session import KSession
-from zealous.study.anonymity.method import AmongK, Changed, Method, check_engine
+from zealous.study.anonymity.method import METHODS, AmongK, Changed, Method, check_engine, register
 from zealous.study.anonymity.output import WARNING, Bundle, read_bundle
 from zealous.study.anonymity.pseudonym import Pseudonym
 from zealous.study.anonymity.scrub import Scrub
 from zealous.study.anonymity.similar_histories import SimilarHistories
 from zealous.study.anonymity.token_hash import TokenHash
-
-METHODS: dict[str, type[Method]] = {
-    method.name: method
-    for method in (Pseudonym, Scrub, TokenHash, KQuery, KSession, KKeyword, SimilarHistories)
-}
 
 __all__ = [
     "METHODS",
@@ -43,6 +38,7 @@ __all__ = [
     "histograms",
     "named",
     "read_bundle",
+    "register",
 ]
 
 

@@ -19,7 +19,7 @@ from zealous.logs.log import Columns, Log, read_log
 from zealous.logs.open_log import open_log
 from zealous.logs.source import Source, count_users
 from zealous.release.progress import tell_skipped
-from zealous.study.anonymity.method import AmongK, Changed, Method, Say, check_engine
+from zealous.study.anonymity.method import Changed, Method, Say, check_engine
 from zealous.study.anonymity.output import Bundle, metadata, read_bundle, write_bundle
 
 _ANY = 1  # how many items one id may have plays no role here
@@ -116,11 +116,7 @@ def check_users(users: int, method: Method) -> None:
     """Refuse a log with too few users for a method."""
     if users == 0:
         raise LogError("no entry with a user id was understood: see `zealous inspect`")
-    if isinstance(method, AmongK) and method.k > users:
-        raise UsageError(
-            "k is larger than the number of users in the log: nobody can hide among so many; "
-            "choose a smaller k"
-        )
+    method.check_users(users)
 
 
 def _write_log(engine: Engine, columns: tuple[str, ...], path: Path, method: Method) -> None:

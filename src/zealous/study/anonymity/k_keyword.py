@@ -10,11 +10,12 @@ from zealous.engines.engine import Engine
 from zealous.engines.sql import Step
 from zealous.items import keywords
 from zealous.logs.source import Source, count_users
-from zealous.study.anonymity.method import AmongK, Changed, Say, Shows
+from zealous.study.anonymity.method import AmongK, Changed, Say, Shows, register
 
 _WORKING = ("held", "counted", "texts", "nodes", "pending", "merged", "targets")
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
 class KKeyword(AmongK):
     """Cut each keyword of fewer than k users to its longest prefix that k users share.
@@ -26,6 +27,7 @@ class KKeyword(AmongK):
     """
 
     name: ClassVar[str] = "k-keyword"
+    summary: ClassVar[str] = "keywords shortened until k users share them (He, Naughton)"
     shows: ClassVar[Shows | None] = "frequent words"
     promises: ClassVar[str] = (
         "each keyword of the output, whole or shortened, stands for keywords that together were "

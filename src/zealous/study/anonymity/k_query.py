@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
 from zealous.engines.sql import Step
 from zealous.items import asked, has_word
 from zealous.logs.source import Source, count_users
-from zealous.study.anonymity.method import BySession, Changed, Say, Shows, new_id, new_secret
+from zealous.study.anonymity.method import (
+    BySession,
+    Changed,
+    Say,
+    Shows,
+    new_id,
+    new_secret,
+    register,
+)
 from zealous.study.anonymity.sessions import candidates, cut, without_session
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
 class KQuery(BySession):
     """Drop the queries of fewer than k users and give each session an id of its own."""
 
     name: ClassVar[str] = "k-query"
+    summary: ClassVar[str] = "queries of fewer than k users dropped, new ids by session (Adar)"
     shows: ClassVar[Shows | None] = "frequent queries"
     promises: ClassVar[str] = (
         "each query of the output was asked by at least k users of the log, and "
@@ -31,6 +42,11 @@ class KQuery(BySession):
         'Adar, "User 4XXXXX9: Anonymizing Query Logs", Query Log Analysis workshop at WWW 2007'
     )
     counting: ClassVar[bool] = True
+
+    @classmethod
+    def public_rule(cls) -> Callable[[str], str | None] | None:
+        """A query stays as it is, or is dropped."""
+        return str
 
     def apply(self, source: Source, say: Say = lambda _: None) -> list[Changed]:
         """Store (user, id, time, query), the queries normalised."""

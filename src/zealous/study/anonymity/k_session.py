@@ -12,12 +12,21 @@ from zealous.engines.sql import Step
 from zealous.items import has_word, tidy, visible, words
 from zealous.logs.source import Source, count_users
 from zealous.study.anonymity.groups import group
-from zealous.study.anonymity.method import BySession, Changed, Say, Shows, new_id, new_secret
+from zealous.study.anonymity.method import (
+    BySession,
+    Changed,
+    Say,
+    Shows,
+    new_id,
+    new_secret,
+    register,
+)
 from zealous.study.anonymity.numbered import forget, give_back, numbered
 from zealous.study.anonymity.sessions import sessions, without_session
 from zealous.study.anonymity.sets import Held, Ints, Sets, held
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
 class KSession(BySession):
     """Add and delete keywords until each session looks like those of k - 1 other users.
@@ -28,6 +37,7 @@ class KSession(BySession):
     """
 
     name: ClassVar[str] = "k-session"
+    summary: ClassVar[str] = "each session holds the keywords of k users' sessions (Motwani, Nabar)"
     shows: ClassVar[Shows | None] = "similar sessions"
     promises: ClassVar[str] = (
         "the set of keywords of each session is also that of sessions of at least k - 1 other "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeVar
 
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.engine import Engine
@@ -13,6 +13,7 @@ from zealous.engines.sql import literal
 from zealous.errors import UsageError
 from zealous.logs.source import Source
 from zealous.privacy.guarantee import SESSION_GAP, whole
+from zealous.registry import Registry
 
 Say = Callable[[str], None]
 Shows = Literal[
@@ -49,6 +50,8 @@ class Method:
     """
 
     name: ClassVar[str]
+    summary: ClassVar[str] = ""
+    """What it does, in a few words."""
     promises: ClassVar[str]
     lacks: ClassVar[str]
     origin: ClassVar[str]
@@ -70,6 +73,18 @@ class Method:
         if "query" not in roles:
             raise UsageError(f"{self.name} needs a column with the query: say --query COLUMN")
 
+    def check_users(self, users: int) -> None:
+        """Refuse a log with so few users."""
+
+    @classmethod
+    def public_rule(cls) -> Callable[[str], str | None] | None:
+        """What becomes of a query by rules that everybody knows: it stays, is changed, or is lost.
+
+        None for a method that replaces words or adds queries: to hold a query says little there,
+        and nobody could tell from the output whether the id found is hers.
+        """
+        return None
+
     def apply(self, source: Source, say: Say = lambda _: None) -> list[Changed]:
         """Store `anonymous` on the engine and tell the owner what was changed."""
         raise NotImplementedError
@@ -77,6 +92,20 @@ class Method:
     def settings(self) -> Mapping[str, Any]:
         """The parameters, for the recipient to know."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+METHODS: Registry[type[Method]] = Registry(
+    "zealous.study.anonymity",
+    lambda method: method.name,
+    first=("pseudonym", "scrub", "token-hash", "k-query", "k-session", "k-keyword"),
+)
+M = TypeVar("M", bound=Method)
+
+
+def register(method: type[M]) -> type[M]:
+    """Make a method known by its name: to `anonymize`, `compare` and `attack`; a decorator."""
+    METHODS.register(method)
+    return method
 
 
 def check_engine(method: Method, engine: Engine) -> None:
@@ -107,6 +136,14 @@ class AmongK(Method):
     def __post_init__(self) -> None:
         """Check before anything is read."""
         check_k(self.k)
+
+    def check_users(self, users: int) -> None:
+        """Refuse a log with fewer than k."""
+        if self.k > users:
+            raise UsageError(
+                "k is larger than the number of users in the log: nobody can hide among so many; "
+                "choose a smaller k"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)

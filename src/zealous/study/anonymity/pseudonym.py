@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
 from zealous.engines.sql import Step
 from zealous.items import has_word
 from zealous.logs.source import Source
-from zealous.study.anonymity.method import Changed, Method, Say, Shows, new_id, new_secret
+from zealous.study.anonymity.method import Changed, Method, Say, Shows, new_id, new_secret, register
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
 class Pseudonym(Method):
     """Replace each user's id by a random one, and nothing else."""
 
     name: ClassVar[str] = "pseudonym"
+    summary: ClassVar[str] = "random user ids (AOL)"
     shows: ClassVar[Shows | None] = "words"
     promises: ClassVar[str] = "the ids of the output cannot be traced back to those of the log."
     lacks: ClassVar[str] = (
@@ -24,6 +27,11 @@ class Pseudonym(Method):
     )
     origin: ClassVar[str] = "AOL's release of 2006 (Barbaro and Zeller, The New York Times)"
     counting: ClassVar[bool] = True
+
+    @classmethod
+    def public_rule(cls) -> Callable[[str], str | None] | None:
+        """A query stays as it is."""
+        return str
 
     def apply(self, source: Source, say: Say = lambda _: None) -> list[Changed]:
         """Store (user, id, time, query), the queries as they were typed."""

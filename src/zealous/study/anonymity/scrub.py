@@ -6,7 +6,7 @@ import errno
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -23,7 +23,7 @@ from zealous.items import has_word
 from zealous.items.personal import looks_personal, plain
 from zealous.logs.source import Source
 from zealous.study.anonymity.forms import Cut, of_a_form
-from zealous.study.anonymity.method import Changed, Method, Say, Shows
+from zealous.study.anonymity.method import Changed, Method, Say, Shows, register
 from zealous.study.anonymity.names import (
     ABBREVIATED,
     FIRST,
@@ -49,11 +49,13 @@ _ASCII_WORD = re.compile(r"[a-z0-9]+")
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*'?")
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
 class Scrub(Method):
     """Cut names, ages, postal codes and other identifiers out of the queries; random user ids."""
 
     name: ClassVar[str] = "scrub"
+    summary: ClassVar[str] = "names, ages, zip codes and other identifiers removed (Jones et al.)"
     shows: ClassVar[Shows | None] = "words"
     promises: ClassVar[str] = (
         "no query of the output has the form of personal data that zealous knows, such as an "
@@ -70,6 +72,11 @@ class Scrub(Method):
         'Jones, Kumar, Pang and Tomkins, "I know what you did last summer": query logs and user '
         "privacy, CIKM 2007"
     )
+
+    @classmethod
+    def public_rule(cls) -> Callable[[str], str | None] | None:
+        """Everybody can scrub a query."""
+        return scrubbed
 
     def apply(self, source: Source, say: Say = lambda _: None) -> list[Changed]:
         """Store (user, id, time, query), a query being what is left of it."""

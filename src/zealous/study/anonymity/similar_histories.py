@@ -15,7 +15,7 @@ from zealous.items import asked, has_word
 from zealous.logs.source import Source, count_users
 from zealous.privacy.guarantee import exact
 from zealous.study.anonymity.groups import group
-from zealous.study.anonymity.method import AmongK, Changed, Say, Shows, new_id, new_secret
+from zealous.study.anonymity.method import AmongK, Changed, Say, Shows, new_id, new_secret, register
 from zealous.study.anonymity.numbered import forget, give_back, numbered
 from zealous.study.anonymity.sets import Held, Ints, Sets, held, joined, nth, repeated
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _FINEST = 10**9  # a finer tolerance times the length of a history would not fit in 64 bits
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
 class SimilarHistories(AmongK):
     """Suppress and add queries until each user's history is like that of k - 1 others.
@@ -43,6 +44,7 @@ class SimilarHistories(AmongK):
     tolerance: str | float = "0.2"
 
     name: ClassVar[str] = "similar-histories"
+    summary: ClassVar[str] = "each history is close to those of k-1 others (Hong et al.)"
     shows: ClassVar[Shows | None] = "similar histories"
     promises: ClassVar[str] = (
         "the set of queries of each user is close to those of at least k - 1 other users, and the "

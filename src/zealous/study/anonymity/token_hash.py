@@ -8,10 +8,11 @@ from typing import ClassVar
 from zealous.engines.sql import literal
 from zealous.items import words
 from zealous.logs.source import Source
-from zealous.study.anonymity.method import Changed, Method, Say, Shows, new_secret
+from zealous.study.anonymity.method import Changed, Method, Say, Shows, new_secret, register
 from zealous.study.anonymity.pseudonym import rename, suppressed
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
 class TokenHash(Method):
     """Replace each word by a token that is the same wherever the word is, and each user's id.
@@ -21,6 +22,7 @@ class TokenHash(Method):
     """
 
     name: ClassVar[str] = "token-hash"
+    summary: ClassVar[str] = "words replaced by tokens (Kumar et al.)"
     shows: ClassVar[Shows | None] = "tokens"
     promises: ClassVar[str] = (
         "the tokens of the output cannot be computed from words, nor words from tokens, by anybody "

@@ -22,6 +22,7 @@ from zealous.items import has_word, words
 from zealous.logs.log import Columns, Log, read_log
 from zealous.logs.open_log import open_log
 from zealous.logs.source import Source
+from zealous.study.anonymity.method import METHODS
 from zealous.study.anonymity.output import Bundle
 from zealous.study.attacks.rate import Rate
 from zealous.synthetic.chance import Ints
@@ -103,8 +104,9 @@ def alignment(
             with its square. Tokens beyond them are not recovered.
         engine: Where to run; an embedded DuckDB where not given.
     """
-    if bundle.about["method"] != "token-hash":
-        raise UsageError("alignment undoes token-hash alone: give it such an output")
+    method = METHODS.get(bundle.about["method"])
+    if method is None or method.shows != "tokens":
+        raise UsageError("alignment reads tokens back: give it the output of token-hash")
     if "time" not in bundle.about["log"]["columns"]:
         raise UsageError("the output has no times, by which guesses are scored")
     if most < 2:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
@@ -27,12 +26,12 @@ from zealous.study.attacks.plots import knowledge
 from zealous.study.attacks.presence import Presence, presence
 from zealous.study.attacks.rate import Rate
 from zealous.study.attacks.staged import halves, stage
-from zealous.study.attacks.uniqueness import READABLE, uniqueness
+from zealous.study.attacks.uniqueness import uniqueness
 from zealous.study.attacks.vanity import ASKERS, Survived, vanity
 from zealous.version import VERSION
 
 ZEALOUS = "ZEALOUS"
-_PERSONAL = ("pseudonym", "scrub", "token-hash", "k-query")  # queries with their times
+_WITH_TIMES = ("words", "tokens", "frequent queries")  # what outputs show that have queries' times
 _KNOWN = 3  # queries known, in the summary
 _RELEASES = 5  # of ZEALOUS, each with new noise, so that its rate is not one draw of luck
 _WELL_ABOVE = 3  # so many times what ZEALOUS needs to show a query, the noise alone protects it
@@ -148,10 +147,11 @@ def attack(
             say(f"attacking {name} ({number} of {len(chosen) + 1})")
             bundle = anonymize(folder / name, staged, method, engine=running).bundle
             row = _attacked(staged, method, bundle, settings, running)
-            if synthetic and name in _PERSONAL:
+            if synthetic and method.shows in _WITH_TIMES:
                 row = replace(row, personal=vanity(staged, bundle, engine=running))
-            if name == "token-hash":
-                row = replace(row, aligned=_aligned(staged, bundle, reference, folder, running))
+            if method.shows == "tokens":
+                other = _aligned(staged, method, bundle, reference, running)
+                row = replace(row, aligned=other)
             rows.append(row)
         say(f"attacking {ZEALOUS} ({len(chosen) + 1} of {len(chosen) + 1})")
         rows.append(_zealous(staged, users, settings, running))
@@ -190,7 +190,7 @@ def _attacked(
         for knowing in knowledge(method)
     ]
     picked_out = None
-    if method.name in READABLE:
+    if method.public_rule() is not None:
         picked_out = uniqueness(
             log, bundle, users=settings.sample, seed=settings.seed, engine=engine
         )
@@ -198,14 +198,15 @@ def _attacked(
 
 
 def _aligned(
-    log: Log, bundle: Bundle, reference: Log | None, folder: Path, engine: DuckDB
+    log: Log, method: Method, bundle: Bundle, reference: Log | None, engine: DuckDB
 ) -> list[Aligned] | None:
     if reference is not None:
         return alignment(log, bundle, reference, engine=engine)
+    folder = bundle.directory.parent
     hashed, known = halves(log, folder, engine)
     if not all(pq.read_metadata(half.paths[0]).num_rows for half in (hashed, known)):
         return None  # one user has no other half
-    half = anonymize(folder / "half", hashed, named("token-hash"), engine=engine).bundle
+    half = anonymize(folder / "half", hashed, method, engine=engine).bundle
     return alignment(hashed, half, known, engine=engine)
 
 

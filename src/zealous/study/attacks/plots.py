@@ -75,6 +75,8 @@ def plot(method: Method, *, seed: int, knowing: Knowing = "all") -> Plot:
 
 def knowledge(method: Method) -> tuple[Knowing, ...]:
     """Where what is alike is put together, it matters what else the attacker knows."""
+    if method.shows is None:
+        return ()
     alike = method.shows in ("similar sessions", "similar histories")
     return ("all", "guess") if alike else ("all",)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import NamedTuple, TypeAlias
 
@@ -17,8 +17,8 @@ from zealous.items import asked, has_word
 from zealous.logs.log import Columns, Log, read_log
 from zealous.logs.open_log import open_log
 from zealous.logs.source import Source
+from zealous.study.anonymity.method import METHODS
 from zealous.study.anonymity.output import Bundle
-from zealous.study.anonymity.scrub import scrubbed
 from zealous.study.anonymity.sessions import sessions
 from zealous.study.attacks.rate import Rate
 from zealous.synthetic.chance import below, mix
@@ -26,16 +26,6 @@ from zealous.synthetic.chance import below, mix
 Ids: TypeAlias = npt.NDArray[np.int64]
 _WHO, _SESSION, _QUERY = range(60, 63)  # streams of hashes
 _HELD = pa.schema([("query", pa.string()), ("id", pa.string())])
-
-# What becomes of a query under the public rules of a method; None where nothing is left of it. A
-# method that is not here replaces words or adds queries: to hold a query says little there, and
-# nobody could tell from the output whether the id found is hers.
-_RULES: dict[str, Callable[[str], str | None]] = {
-    "pseudonym": lambda query: query,
-    "scrub": scrubbed,
-    "k-query": lambda query: query,
-}
-READABLE = tuple(_RULES)
 
 
 class _Asked(NamedTuple):
@@ -66,7 +56,7 @@ def uniqueness(
 
     Args:
         log: The log the output was made of.
-        bundle: The output of pseudonym, scrub or k-query.
+        bundle: The output of a method with a public rule for queries.
         most: The most queries the attacker knows.
         users: How many users to try; fewer where the log has no more.
         seed: What distinguishes this sample from others.
@@ -76,9 +66,11 @@ def uniqueness(
         For each p, of the sampled users with at least p different queries (in one session, where
         an id is a session), those picked out. So each p has fewer users than the one before.
     """
-    rules = _RULES.get(bundle.about["method"])
+    method = METHODS.get(bundle.about["method"])
+    rules = None if method is None else method.public_rule()
     if rules is None:
-        raise UsageError(f"uniqueness is measured for {', '.join(_RULES)}, not for this method")
+        others = ", ".join(name for name, each in METHODS.items() if each.public_rule() is not None)
+        raise UsageError(f"uniqueness is measured for {others}, not for this method")
     if most < 1 or users < 1:
         raise UsageError("most and users must be at least 1: known queries, and users to try")
     with engine or DuckDB() as running:

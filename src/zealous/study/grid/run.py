@@ -40,11 +40,11 @@ from zealous.study.grid.workspace import Workspace
 from zealous.study.measures.accuracy import counted as mistakes
 from zealous.study.measures.accuracy import expected
 from zealous.study.measures.caching import Caching, Documents, documents_from
-from zealous.study.measures.measured import Measured
+from zealous.study.measures.measured import Measured, OwnMeasure
 from zealous.study.measures.statistics import Statistics
 from zealous.study.releases import original as counting
 from zealous.study.releases.original import Original
-from zealous.study.releases.truth import OwnMeasure, Truth
+from zealous.study.releases.truth import Truth
 from zealous.synthetic.corpus import document_frequencies
 
 Say = Callable[[str], None]

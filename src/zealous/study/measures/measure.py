@@ -17,10 +17,9 @@ from zealous.study.grid.run import Grid, counted, documents_of, row, truth_of
 from zealous.study.grid.study import Study
 from zealous.study.grid.workspace import Workspace
 from zealous.study.measures.caching import Documents
-from zealous.study.measures.measured import Measured
+from zealous.study.measures.measured import Measured, OwnMeasure
 from zealous.study.releases.read import Counted, Given
 from zealous.study.releases.released import by_text, itself
-from zealous.study.releases.truth import OwnMeasure
 
 TOP = (10, 100, 1_000, 10_000)
 _ANY = 1

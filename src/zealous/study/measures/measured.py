@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Iterable
+from typing import NamedTuple, Protocol, SupportsFloat, TypeVar
 
+from zealous.errors import UsageError
+from zealous.registry import Registry
 from zealous.study.releases.original import Original
 from zealous.study.releases.released import Released
 
@@ -40,3 +42,29 @@ class Measure(Protocol):
     def __call__(self, original: Original, released: Released, /) -> Iterable[Measured]:
         """All figures of this measure."""
         ...
+
+
+OwnMeasure = Callable[[Original, Released], SupportsFloat | Iterable[Measured]]
+_NAMELESS = "<lambda>"
+
+
+def name_of(measure: OwnMeasure) -> str:
+    """What a measure of one's own is called: its `name`, or that of the function."""
+    name = getattr(measure, "name", None) or getattr(measure, "__name__", None)
+    if not isinstance(name, str) or not name.strip() or name == _NAMELESS:
+        raise UsageError(
+            "a measure of your own needs a name, by which its figures are told apart: write it "
+            "with def, or give it an attribute called name"
+        )
+    return name
+
+
+MEASURES: Registry[OwnMeasure] = Registry("zealous.study.measures", name_of)
+"""Measures of every kind of items, a file each, that need nothing but both histograms."""
+F = TypeVar("F", bound=OwnMeasure)
+
+
+def register(measure: F) -> F:
+    """Have `evaluate` and `compare` measure by it; a decorator."""
+    MEASURES.register(measure)
+    return measure

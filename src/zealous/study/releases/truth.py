@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Real
-from typing import SupportsFloat
 
 import numpy as np
 import pyarrow as pa
 
 from zealous.errors import UsageError
 from zealous.study.measures.caching import Caching
-from zealous.study.measures.measured import BUILT_IN, Measure, Measured
+from zealous.study.measures.measured import (
+    BUILT_IN,
+    MEASURES,
+    Measure,
+    Measured,
+    OwnMeasure,
+    name_of,
+)
 from zealous.study.measures.phrases import Words, words
 from zealous.study.measures.ranking import quality
 from zealous.study.measures.statistics import Statistics
@@ -22,10 +28,8 @@ from zealous.study.measures.substitution import Ranked, learn
 from zealous.study.releases.original import Original
 from zealous.study.releases.released import Released
 
-OwnMeasure = Callable[[Original, Released], SupportsFloat | Iterable[Measured]]
 TOP = (2, 5)  # of substitutions
 LEARNED_FROM = ("query-pairs", "phrase-pairs")
-_NAMELESS = "<lambda>"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +89,7 @@ class Truth:
             for measure in measures:
                 for figure in measure(original, each):
                     yield kind, figure
-            for figure in _own(self.own, original, each):
+            for figure in _own([*MEASURES.values(), *self.own], original, each):
                 yield kind, figure
         if substitute:
             yield from self._substitution(released)
@@ -115,7 +119,7 @@ def check_measures(measures: Sequence[OwnMeasure]) -> None:
     """Refuse measures of one's own whose figures could not be told apart, or cannot be had."""
     if not isinstance(measures, Sequence):
         raise UsageError("measures must be a list: write measures=[mine]")
-    names: list[str] = []
+    names = list(MEASURES)
     for measure in measures:
         if not callable(measure) or isinstance(measure, type):
             raise UsageError(
@@ -127,17 +131,6 @@ def check_measures(measures: Sequence[OwnMeasure]) -> None:
         if name in names:
             raise UsageError(f"two measures are called {name!r}: give one another name")
         names.append(name)
-
-
-def name_of(measure: OwnMeasure) -> str:
-    """What a measure of one's own is called: its `name`, or that of the function."""
-    name = getattr(measure, "name", None) or getattr(measure, "__name__", None)
-    if not isinstance(name, str) or not name.strip() or name == _NAMELESS:
-        raise UsageError(
-            "a measure of your own needs a name, by which its figures are told apart: write it "
-            "with def, or give it an attribute called name"
-        )
-    return name
 
 
 def _check_name(name: str) -> None:

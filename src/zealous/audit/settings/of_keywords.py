@@ -1,0 +1,43 @@
+"""Queries that are made of published keywords."""
+
+from __future__ import annotations
+
+from zealous.audit import pairs
+from zealous.audit import pairs_followed as follows
+from zealous.audit import pairs_rounds as keys
+from zealous.audit.layout import Layout, PublicList
+from zealous.audit.setting import Setting, built, public_file, register
+from zealous.audit.small_releases import QUERIES
+from zealous.items import keywords, queries
+from zealous.mechanisms.of_keywords import MOST_KEYWORDS, OfKeywords
+from zealous.planning.plan import plan_with_files
+from zealous.privacy.guarantee import Indistinguishability
+
+_LAYOUT = Layout(
+    lists={"keywords": PublicList("keyword", always=2 * follows.keywords())},
+    shared=follows.Spelled,
+)
+
+
+@register("of-keywords")
+def settings() -> list[Setting]:
+    """After keywords that a public list names."""
+    planned = plan_with_files(
+        Indistinguishability(epsilon=4, delta=0),
+        [keywords(1), queries(1)],
+        {"keywords": public_file("domain")},
+        mechanism={"keywords": "domain", "queries": OfKeywords.name},
+    )
+    above = OfKeywords.calibrated(planned.parts[-1].goal, 1).threshold(MOST_KEYWORDS)
+    builders = [pairs.replaced, pairs.repeats, keys.several_listed, follows.not_spelled]
+    return [
+        Setting(
+            name="of-keywords, m = 1",
+            planned=planned,
+            pairs=tuple(pair._replace(every=4) for pair in built(planned, builders, above)),
+            popular=above,
+            edges=(above + 2, above + 3),
+            layout=_LAYOUT,
+            small=(QUERIES,),
+        )
+    ]

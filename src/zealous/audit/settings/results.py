@@ -1,0 +1,46 @@
+"""Clicks on the documents of a public list, for published queries."""
+
+from __future__ import annotations
+
+from zealous.audit import pairs
+from zealous.audit import pairs_followed as follows
+from zealous.audit import pairs_rounds as keys
+from zealous.audit.layout import Layout, PublicList
+from zealous.audit.setting import Setting, built, listing, near, public_file, register
+from zealous.items import queries, query_clicks
+from zealous.planning.plan import plan_with_files
+from zealous.privacy.guarantee import Indistinguishability
+
+_LAYOUT = Layout(
+    header="user,url,query",
+    column="url",
+    lists={
+        "queries": PublicList("query", follows.ASKED),
+        "query-clicks": PublicList("query,url", f"{follows.ASKED},{{}}"),
+    },
+)
+
+
+@register("results")
+def settings() -> list[Setting]:
+    """After queries that a public list names."""
+    planned = plan_with_files(
+        Indistinguishability(epsilon=2, delta=0),
+        [queries(1), query_clicks(1)],
+        {"queries": public_file("domain"), "query-clicks": public_file("results")},
+        mechanism={"queries": "domain", "query-clicks": "results"},
+    )
+    popular, edges = near(planned.parts[-1].mechanism)
+    builders = [pairs.arrives, pairs.replaced, pairs.repeats, keys.several_listed]
+    return [
+        Setting(
+            name="results, m = 1",
+            planned=planned,
+            pairs=tuple(
+                listing(follows.clicked(pair)) for pair in built(planned, builders, popular)
+            ),
+            popular=popular,
+            edges=edges,
+            layout=_LAYOUT,
+        )
+    ]
