@@ -43,6 +43,7 @@ Run = Callable[..., Ran]
 # Tests that share what takes long to start run in one process.
 _TOGETHER = {
     "cluster": ("test_spark_cluster", "test_spark_connect"),
+    "report": ("test_report",),
     "spark": ("test_spark_", "test_executor"),
 }
 
