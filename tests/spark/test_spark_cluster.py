@@ -25,17 +25,16 @@ from cluster import (
     conf_options,
     entries,
     in_parts,
+    remote,
     write_csv,
     write_parquet,
 )
 from conftest import COMMAND
-from turns import have_turn
 
 from zealous.ledger import Ledger
 
 __all__ = ["bare", "cluster"]
-_TURN = have_turn(["this cluster", "no cluster", "none either"], str, share=3)
-pytestmark = [pytest.mark.spark, *([] if "this cluster" in _TURN else [pytest.mark.soak])]
+pytestmark = remote("cluster")
 
 PARTS = 60  # of the log whose driver is killed
 
