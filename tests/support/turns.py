@@ -53,6 +53,12 @@ def in_turn(
     ]
 
 
+def turn_of(name: str, among: Sequence[str]) -> Callable[[T], T]:
+    """Leave a test to `make soak`, but for the one of several whose turn it is."""
+    mine = name in have_turn(among, str, share=len(among))
+    return (lambda test: test) if mine else pytest.mark.soak
+
+
 def _values(case: Any) -> tuple[Any, ...]:
     return case if type(case) is tuple else (case,)  # not a named one, which is one value
 
