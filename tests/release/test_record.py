@@ -6,7 +6,6 @@ import json
 from typing import Any
 
 import pytest
-from zealous.release.record import check_possible, plan_again, plan_from_record
 
 from zealous.errors import ReleaseError, UsageError
 from zealous.items import (
@@ -26,6 +25,7 @@ from zealous.mechanisms.protocol import Needs
 from zealous.planning.declared import PublicFile
 from zealous.planning.plan import Plan, figures, plan, plan_with_files
 from zealous.privacy.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
+from zealous.release.record import check_possible, plan_again, plan_from_record
 
 
 def listing(use: Needs) -> PublicFile:
