@@ -5,6 +5,9 @@ MINUTES ?= 40
 # What takes little time, and needs neither Spark nor a browser.
 QUICK := $(addprefix tests/,counting engines logs noise owner planning privacy study/theory)
 
+# Compiled modules are kept, whatever the environment says: the tests start hundreds of processes.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo quick test soak coverage check bench clean
 
 demo: $(VENV)/installed  ## set up, then publish a small synthetic log
@@ -27,7 +30,7 @@ coverage: $(VENV)/installed-dev  ## how much of the package the tests run, with 
 check: $(VENV)/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+	$(BIN)/mypy --num-workers 2
 
 bench: $(VENV)/installed  ## the ratios of benchmarks/README.md (long: 10M entries)
 	$(BIN)/python benchmarks/publish.py

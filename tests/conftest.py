@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,7 +19,7 @@ import pytest
 import randomness  # before the package
 from soak import rotated
 
-from zealous.study.report import style
+from zealous.study.report import mechanisms, study
 
 COMMAND = Path(sys.executable).with_name("zealous")
 # Last, as a benchmark may be called as a file of the tests is.
@@ -42,6 +43,7 @@ Run = Callable[..., Ran]
 # Tests that share what takes long to start run in one process.
 _TOGETHER = {
     "cluster": ("test_spark_cluster", "test_spark_connect"),
+    "report": ("test_report",),
     "spark": ("test_spark_", "test_executor"),
 }
 
@@ -246,10 +248,20 @@ def run(tmp_path: Path, commands: Forks) -> Run:
     return command
 
 
-@pytest.fixture
-def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+@contextmanager
+def without_pictures() -> Iterator[None]:
     """For tests that look at no picture: drawing takes most of the time."""
-    monkeypatch.setattr(style, "svg_and_png", lambda _: ("<svg></svg>", b""))
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (mechanisms, study):
+            patch.setattr(module, "svg_and_png", lambda _: ("<svg></svg>", b""))
+        yield
+
+
+@pytest.fixture
+def undrawn() -> Iterator[None]:
+    """No picture is drawn."""
+    with without_pictures():
+        yield
 
 
 ROOT = Path(__file__).parents[1]

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from turns import in_turn
 
 import zealous as z
 from zealous.audit.audit import OwnAudit, audit_mechanism
@@ -173,22 +174,22 @@ def audited(mechanism: Geometric, trials: int = TRIALS) -> OwnAudit:
     return audit_mechanism(mechanism, trials=trials)
 
 
-@pytest.mark.parametrize(
-    "bug",
-    [
-        HalfTheScale,
-        ThresholdOnTheTruth,
-        TrueInTheMiddle,
-        NoThreshold,
-        OneNoiseForAll,
-        OneNoiseForTwo,
-        Seeded,
-        NoiselessWhenSmall,
-        NoiselessWhenLarge,
-        ByTheRest,
-        SameNoiseInEachBatch,
-    ],
-)
+BUGS: list[type[Geometric]] = [
+    HalfTheScale,
+    ThresholdOnTheTruth,
+    TrueInTheMiddle,
+    NoThreshold,
+    OneNoiseForAll,
+    OneNoiseForTwo,
+    Seeded,
+    NoiselessWhenSmall,
+    NoiselessWhenLarge,
+    ByTheRest,
+    SameNoiseInEachBatch,
+]
+
+
+@pytest.mark.parametrize("bug", in_turn(BUGS, lambda bug: bug.__name__, share=3))
 def test_a_planted_bug_is_caught(bug: type[Geometric]) -> None:
     found = audited(bug(), FEW)
     assert not found.passed

@@ -59,7 +59,9 @@ def changed(mutation: Mutation) -> dict[str, str]:
 def planted(mutation: Mutation, directory: Path) -> Path:
     """A copy of the package with the bug in it; what to put on the path."""
     copy = directory / "zealous"
-    shutil.copytree(SOURCE, copy)  # with what is compiled: it stays valid where nothing changes
+    # With what is compiled, which stays valid where nothing changes, and without what is just
+    # being written by another process.
+    shutil.copytree(SOURCE, copy, ignore=shutil.ignore_patterns("*.pyc.*"))
     for file, text in changed(mutation).items():
         (copy / file).write_text(text, encoding="utf-8")
     return directory

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from turns import have_turn, in_turn
+from turns import have_turn, in_turn, turn_of
 
 CASES = [
     f"{group}{number}" for group, size in (("a", 7), ("b", 2), ("c", 1)) for number in range(size)
@@ -31,3 +31,14 @@ def test_those_whose_turn_it_is_not_are_for_the_soak() -> None:
     soaked = [each.id for each in made if [mark.name for mark in each.marks] == ["soak"]]
     assert set(soaked) == set(CASES) - have_turn(CASES, str, share=5)
     assert len(soaked) == 8
+
+
+def test_of_several_tests_one_has_its_turn() -> None:
+    def marks(name: str) -> list[str]:
+        def test() -> None:
+            pass
+
+        marked = turn_of(name, ["one", "two", "three"])(test)
+        return [mark.name for mark in getattr(marked, "pytestmark", [])]
+
+    assert sorted(map(marks, ["one", "two", "three"])) == [[], ["soak"], ["soak"]]

@@ -154,7 +154,7 @@ def test_selection_is_unbiased(kind: str, spark: Spark, monkeypatch: pytest.Monk
         frame = spark.session.range(0, 1500 * 20, 1, 2).selectExpr(
             f"cast(id div 20 as {kind}) as user", "concat('item ', id % 20) as query"
         )
-        for m, key in ((1, 1), (2, 2**63 + 11), (3, 987654321)):
+        for m, key in ((1, 1), (3, 2**63 + 11)):
             assert spread(spark, frame, key, m) < 2.6  # p < 1e-4 each
         rank = spark.rank_key
         monkeypatch.setattr(spark, "rank_key", lambda *given: f"{rank(*given)} % 7")

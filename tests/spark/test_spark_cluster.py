@@ -25,18 +25,20 @@ from cluster import (
     conf_options,
     entries,
     in_parts,
+    remote,
     write_csv,
     write_parquet,
 )
 from conftest import COMMAND
-from turns import have_turn
+from turns import turn_of
 
 from zealous.ledger import Ledger
 
 __all__ = ["bare", "cluster"]
-_TURN = have_turn(["this cluster", "no cluster", "none either"], str, share=3)
-pytestmark = [pytest.mark.spark, *([] if "this cluster" in _TURN else [pytest.mark.soak])]
+pytestmark = remote("cluster")
 
+# Each is an application of its own, with executors that have to start.
+APPLICATIONS = ["slow task", "command", "killed driver"]
 PARTS = 60  # of the log whose driver is killed
 
 
@@ -104,6 +106,7 @@ def test_a_task_that_fails_and_runs_again_publishes_one_noise(
         check_one_noise(runs_of(folder / how), told["drawn"][how]["reads"])
 
 
+@turn_of("slow task", APPLICATIONS)
 def test_a_slow_task_that_runs_twice_publishes_one_noise(cluster: Cluster, tmp_path: Path) -> None:
     """A second run of it begins, on the other machine, and both end at the same time."""
     told = cluster.job(cluster.master, DRAWS, conf=CONF | SPECULATION, folder=tmp_path)
@@ -153,6 +156,7 @@ def publishing(cluster: Cluster, log: Path, conf: dict[str, str]) -> subprocess.
     )
 
 
+@turn_of("command", APPLICATIONS)
 @pytest.mark.false_alarm(1e-12, "40 of 200 people, give or take 5, keep a query that needs 3")
 def test_the_command_publishes_from_the_cluster(cluster: Cluster, tmp_path: Path) -> None:
     log = write_parquet(tmp_path / "log.parquet", entries())
@@ -170,6 +174,7 @@ def test_the_command_publishes_from_the_cluster(cluster: Cluster, tmp_path: Path
     assert entry.state == "released"
 
 
+@turn_of("killed driver", APPLICATIONS)
 def test_the_driver_killed_in_mid_job(cluster: Cluster, tmp_path: Path) -> None:
     # A job can end between two looks at it, or before the kill: then it is begun again.
     folders = (tmp_path / str(number) for number in range(10))

@@ -11,11 +11,11 @@ from typing import Any
 
 import oracle
 import pytest
-from cluster import PATIENCE, Connect, bare, connect, entries, write_csv, write_parquet
+from cluster import PATIENCE, Connect, bare, connect, entries, remote, write_csv, write_parquet
 from conftest import COMMAND
 
 __all__ = ["bare", "connect"]
-pytestmark = pytest.mark.spark
+pytestmark = remote("connect")
 
 
 def counted(rows: list[Any]) -> Counter[tuple[str, ...]]:

@@ -83,7 +83,7 @@ def test_every_kind_of_bad_line(name: str, engines: Engines, tmp_path: Path) -> 
     assert len(theirs) == len(content)
 
 
-@pytest.mark.parametrize("name", ["csv", "excite", "jsonl"])
+@pytest.mark.parametrize("name", in_turn(["csv", "excite", "jsonl"], str, share=3))
 def test_lines_that_are_too_long(name: str, engines: Engines, tmp_path: Path) -> None:
     _, first, content = FORMATS[name]
     (tmp_path / "log").write_bytes(first + b"\n".join([content[0].rstrip(), *LONG, content[1]]))
@@ -93,7 +93,7 @@ def test_lines_that_are_too_long(name: str, engines: Engines, tmp_path: Path) ->
     assert len([row for row in one[0] if row[0] in USERS]) == 2
 
 
-@pytest.mark.parametrize("pack", [".gz", ".bz2", ".zst"])
+@pytest.mark.parametrize("pack", in_turn([".gz", ".bz2", ".zst"], str, share=3))
 def test_packed_files(pack: str, engines: Engines, tmp_path: Path) -> None:
     _, first, content = FORMATS["csv"]
     body = (first + b"".join([*content, b"mallory\n"])).replace(b"\n", b"\r\n").rstrip()
@@ -112,9 +112,15 @@ def test_a_packed_file_that_is_cut_short(spark: Spark, tmp_path: Path) -> None:
     assert "qzx" not in str(raised.value)
 
 
+ENCODINGS = [
+    ("latin-1", "größe", ""),
+    ("gb18030", "鞋子 ĉ 🥿", "\ufeff"),
+    ("shift_jis", "靴ソ表", ""),
+]
+
+
 @pytest.mark.parametrize(
-    ("encoding", "word", "mark"),
-    [("latin-1", "größe", ""), ("gb18030", "鞋子 ĉ 🥿", "\ufeff"), ("shift_jis", "靴ソ表", "")],
+    ("encoding", "word", "mark"), in_turn(ENCODINGS, lambda case: case[0], share=3)
 )
 def test_encodings(encoding: str, word: str, mark: str, engines: Engines, tmp_path: Path) -> None:
     text = f'{mark}user,query\nalice,{word}\nbob,"{word}, {word}"\n'.encode(encoding)

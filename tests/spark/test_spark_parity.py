@@ -169,7 +169,7 @@ def units(
     return Counter({key: number for key, number in found.items() if number <= most})
 
 
-@pytest.mark.parametrize("which", PAIRS)
+@pytest.mark.parametrize("which", in_turn(list(PAIRS), str, share=3))
 def test_names_of_units_are_one_to_one(which: str, spark: Spark, tmp_path: Path) -> None:
     unit, pairs = PAIRS[which]
     with spark:

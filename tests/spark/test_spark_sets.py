@@ -82,7 +82,7 @@ def case_name(case: tuple[str | None, ...]) -> str:
 
 @pytest.mark.parametrize(
     ("family", "basket", "time"),
-    in_turn(CASES, case_name, share=2, group=lambda case: case[0]),
+    in_turn(CASES, case_name, share=4),
 )
 def test_same_as_the_oracle(
     family: str, basket: str | None, time: str | None, engines: Engines, tmp_path: Path

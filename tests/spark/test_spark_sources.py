@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import gzip
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -117,8 +118,10 @@ def test_several_text_files(name: str, engines: Engines, tmp_path: Path) -> None
         assert one == expected
 
 
-@pytest.mark.parametrize("ending", [".lz4", ".snappy", ".deflate", ".XZ"])
-@pytest.mark.parametrize("name", ["csv", "jsonl"])
+NOT_READ = [*product(["csv", "jsonl"], [".lz4", ".snappy", ".deflate", ".XZ"])]
+
+
+@pytest.mark.parametrize(("name", "ending"), in_turn(NOT_READ, "".join, share=4))
 def test_compression_that_is_not_read(
     name: str, ending: str, engines: Engines, tmp_path: Path
 ) -> None:
@@ -145,7 +148,7 @@ TABLES: dict[str, tuple[dict[str, Any], str | None]] = {
 }
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", in_turn(list(TABLES), str, share=3))
 def test_two_parquet_files(name: str, engines: Engines, tmp_path: Path) -> None:
     second, refused = TABLES[name]
     write(tmp_path / "a.parquet", user=["u1"], query=["tea"])

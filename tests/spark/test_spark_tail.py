@@ -52,7 +52,7 @@ def counted(source: Source, name: str, tables: Any, **how: Any) -> Counter[str]:
     return found
 
 
-@pytest.mark.parametrize("name", in_turn(NAMES, str, share=3))
+@pytest.mark.parametrize("name", in_turn(NAMES, str, share=6))
 def test_same_as_the_oracle(
     name: str,
     entries: list[Entry],

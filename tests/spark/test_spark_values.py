@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from datetime import date, datetime, timedelta
 from decimal import Decimal
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -245,9 +246,12 @@ def test_values_that_are_no_text(kind: str, engines: Engines, tmp_path: Path) ->
     assert one == other
 
 
-@pytest.mark.parametrize("role", ["user", "x", "url"])
+NESTED = [b"a", [["a"]], [b"a"], [{"a": 1}], {"a": "b, c", "d": "e"}]
+
+
 @pytest.mark.parametrize(
-    "value", [b"a", [["a"]], [b"a"], [{"a": 1}], {"a": "b, c", "d": "e"}], ids=repr
+    ("role", "value"),
+    in_turn([*product(["user", "x", "url"], NESTED)], lambda case: f"{case[0]} {case[1]}", share=3),
 )
 def test_nested_and_binary_values_are_refused(
     role: str, value: Any, engines: Engines, tmp_path: Path

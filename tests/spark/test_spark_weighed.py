@@ -75,7 +75,7 @@ def counter(source: Source, kind: Kind, select: Select = "random") -> Any:
     return partial(histogram, kind, source, select=select, key=KEY)
 
 
-@pytest.mark.parametrize("name", in_turn(list(KINDS), str, share=2))
+@pytest.mark.parametrize("name", in_turn(list(KINDS), str, share=4))
 def test_same_as_the_oracle(name: str, path: Path, same_order: Engines) -> None:
     kind = KINDS[name]
     sources = [opened(engine, path, kind) for engine in same_order]
@@ -239,7 +239,7 @@ def log(spark: z.Spark) -> Log:
 MECHANISMS = ["rounds", "gaussian", "domain", "prior"]
 
 
-@pytest.mark.parametrize("mechanism", in_turn(MECHANISMS, str, share=2))
+@pytest.mark.parametrize("mechanism", in_turn(MECHANISMS, str, share=4))
 def test_published(mechanism: str, log: Any, fetched: list[int], tmp_path: Path) -> None:
     listed = tmp_path / "listed.csv"
     listed.write_text("query,count\n" + "".join(f"q{n},{99 - n}\n" for n in range(QUERIES + 9)))

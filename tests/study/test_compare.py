@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
-from conftest import Run
+from conftest import Run, without_pictures
 
 import zealous as z
 from zealous.cli import cli
@@ -43,14 +43,15 @@ SMALL = Study(
 @pytest.fixture(scope="module")
 def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("compare") / "log.parquet"
-    generate(path, users=3_000, seed=3)
+    generate(path, users=1_500, seed=3)
     return path
 
 
 @pytest.fixture(scope="module")
 def done(log: Path, tmp_path_factory: pytest.TempPathFactory) -> Compared:
     folder = tmp_path_factory.mktemp("study") / "out"
-    return z.compare(z.read_log(log), SMALL, output=folder)
+    with without_pictures():
+        return z.compare(z.read_log(log), SMALL, output=folder)
 
 
 def test_every_setting_is_in_the_long_table(done: Compared) -> None:

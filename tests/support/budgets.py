@@ -82,21 +82,26 @@ def table(seconds: Mapping[str, float], budgets: Mapping[str, float] = BUDGETS) 
 
 
 class Timer:
-    """Measures each test where it runs; adds up by folder where the reports arrive."""
+    """Measures where the tests run, after the last of each folder; adds up where reports arrive."""
 
     def __init__(self) -> None:
         self.begun = spent()
         self.seconds: dict[str, float] = {}
+        self.leaves_folder = True
 
-    def pytest_runtest_logstart(self) -> None:
-        self.begun = spent()
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> None:
+        """Not after every test: to look at each thread of Java takes longer than many of them."""
+        following = nextitem and folder_of(nextitem.nodeid)
+        self.leaves_folder = following != folder_of(item.nodeid)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Note what setting a test up, running it or tearing it down took."""
+        """Note what tests of one folder took that ran one after another."""
         report = yield
-        before, self.begun = self.begun, spent()
-        report.user_properties.append((_TAKEN, self.begun - before))
+        if report.when == "teardown" and self.leaves_folder:
+            before, self.begun = self.begun, spent()
+            report.user_properties.append((_TAKEN, self.begun - before))
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:

@@ -25,6 +25,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from oracle import Entry
+from turns import have_turn
 
 JOB = Path(__file__).with_name("cluster_job.py")
 DRAWS = Path(__file__).with_name("cluster_draws.py")
@@ -232,6 +233,13 @@ def bare_python(folder: Path) -> Path:
     environment = without_path(dict(os.environ))
     subprocess.run([python, "-c", tried], check=True, capture_output=True, env=environment)
     return python
+
+
+def remote(name: str) -> list[pytest.MarkDecorator]:
+    """The marks of tests of a cluster or of Connect: starting them takes so long that one commit
+    starts the one, and another commit the other."""
+    turn = have_turn(["cluster", "connect"], str, share=2)
+    return [pytest.mark.spark, *([] if name in turn else [pytest.mark.soak])]
 
 
 def need_java() -> None:

@@ -11,6 +11,7 @@ import pytest
 from soak import checked_out
 
 T = TypeVar("T")
+Test = TypeVar("Test", bound=Callable[..., object])
 
 
 def have_turn(
@@ -51,6 +52,12 @@ def in_turn(
         )
         for case in cases
     ]
+
+
+def turn_of(name: str, among: Sequence[str]) -> Callable[[Test], Test]:
+    """Leave a test to `make soak`, but for the one of several whose turn it is."""
+    mine = name in have_turn(among, str, share=len(among))
+    return lambda test: test if mine else pytest.mark.soak(test)
 
 
 def _values(case: Any) -> tuple[Any, ...]:

@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from turns import in_turn
 
 import zealous as z
 from zealous.errors import Refused, UsageError
@@ -168,7 +169,7 @@ def test_a_guess_is_often_told(log: Log, name: str, knowing: Any, least: float) 
     assert "other" not in found.knows
 
 
-@pytest.mark.parametrize("k", [2, 3, K])
+@pytest.mark.parametrize("k", [2, pytest.param(3, marks=pytest.mark.soak), K])
 @pytest.mark.parametrize("name", ALIKE)
 def test_who_knows_the_rest_is_always_right(log: Log, name: str, k: int) -> None:
     found = active(log, named(name, k=k), victims=VICTIMS, seed=3)
@@ -212,14 +213,23 @@ def alone(users: int) -> list[tuple[str, str, str]]:
     return [(f"u{n}", "10:00", f"{chr(97 + n)}lone buy") for n in range(users)] + many
 
 
-@pytest.mark.parametrize("rows", [alike(20), alike(7), alone(20), alone(5)])
-@pytest.mark.parametrize("name", ALIKE)
-@pytest.mark.parametrize("k", [2, *(pytest.param(k, marks=pytest.mark.soak) for k in (3, 4)), 10])
+LOGS = {"alike-20": alike(20), "alike-7": alike(7), "alone-20": alone(20), "alone-5": alone(5)}
+
+
+@pytest.mark.parametrize(
+    ("name", "k", "rows"),
+    in_turn(
+        list(itertools.product(ALIKE, (2, 3, 4, 10), LOGS)),
+        lambda case: "-".join(map(str, case)),
+        share=4,
+        group=lambda case: case[:1] + case[2:],
+    ),
+)
 def test_whatever_the_log_there_is_no_false_yes_and_more_knowledge_does_no_harm(
-    tmp_path: Path, k: int, name: str, rows: list[tuple[str, str, str]]
+    tmp_path: Path, k: int, name: str, rows: str
 ) -> None:
     """Also where few sets are left that can be put together without hers."""
-    log = tiny(tmp_path, rows)
+    log = tiny(tmp_path, LOGS[rows])
     guesses = choose(log, victims=100, seed=4)
     method = named(name, k=k)
     for knowing in KNOWING:

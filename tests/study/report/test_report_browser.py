@@ -13,7 +13,6 @@ import pytest
 from reported import STUDY, context, drawn, made
 
 from zealous.study.claims.findings import findings
-from zealous.study.report import style
 from zealous.study.report.study import write_report
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -80,8 +79,8 @@ def test_it_prints(report: Path, tmp_path: Path) -> None:
     assert 8 <= printed(tmp_path, report) <= 25
 
 
-def test_in_a_hurry_is_one_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(style, "svg_and_png", lambda _: ("<svg></svg>", b""))
+@pytest.mark.usefixtures("undrawn")
+def test_in_a_hurry_is_one_page(tmp_path: Path) -> None:
     study = replace(STUDY, epsilons=(1, 5, 10), items_per_user=(1, 6, 40))
     results = made(study)
     about = context(
