@@ -9,14 +9,20 @@ from dataclasses import replace
 from inspect import signature
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
+from click.testing import CliRunner
 from conftest import Run
 
 import zealous as z
+from zealous.cli.plan import plan as plan_command
+from zealous.cli.publish import publish as publish_command
 from zealous.errors import Refused, UsageError, ZealousError
+from zealous.items import lists
 from zealous.ledger import FILE_NAME
 from zealous.logs.log import Log
+from zealous.mechanisms.domain import Domain
 from zealous.planning.plan import Options
 from zealous.planning.plan_file import read_plan, write_plan
 
@@ -203,3 +209,24 @@ def test_a_plan_that_promises_more_than_it_keeps_is_refused(tmp_path: Path) -> N
         with pytest.raises(ZealousError, match="does not follow"):
             z.publish(log, forged)
     assert not (tmp_path / FILE_NAME).exists()
+
+
+@pytest.mark.parametrize("approved", [False, True])
+def test_it_is_planned_once_and_a_public_file_is_hashed_once_and_checked_once(
+    approved: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    searches(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    wish = ["--items", "queries", "--items-per-user", "1", "--epsilon", "9"]
+    public = ["--domain", "list.csv"]
+    if approved:
+        assert CliRunner().invoke(plan_command, [*wish, *public, "-o", "plan.json"]).exit_code == 0
+        wish = ["--plan", "plan.json"]
+    with (
+        mock.patch.object(Domain, "calibrated", wraps=Domain.calibrated) as calibrated,
+        mock.patch.object(lists, "_sha256", wraps=lists._sha256) as hashed,
+    ):
+        done = CliRunner().invoke(publish_command, ["log.csv", *wish, *public, "-o", "out"])
+    assert done.exit_code == 0, done.output
+    assert calibrated.call_count == 1
+    assert hashed.call_count == 2, "when it is planned with, and when it is read"
