@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import duckdb
 import pyarrow as pa
 
-from zealous.audit.theorems import deltas
+from zealous.audit.theorems import CAPPED, deltas
 
 _DIGITS = 80
 _FLOAT = 1e-9
@@ -93,7 +93,7 @@ def _holds(part: Mapping[str, Any]) -> bool:
     lower, keys = part["tau_prime"], "rounds" in part
     if lower is None and part["noise"] == "discrete-gaussian" and not keys:
         return deltas({**part, "scale": part["scale"] * _LESS})[1] * (1 + _BOUNDED) > asked
-    if part["mechanism"] == "selection" or (lower is None and not keys):
+    if part["noise"] == CAPPED or (lower is None and not keys):
         sides = 2 if part["neighbors"] == "replace" else 1
         scale = sides * part["items_per_user"] / Fraction(part["exact"]["epsilon"])
         return bool(Fraction(part["exact"]["scale"]) == scale)

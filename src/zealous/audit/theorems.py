@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 Figures = Mapping[str, Any]
+CAPPED = "capped-discrete-laplace"  # noise that never exceeds a threshold
 _WEIGHT = 1000  # what a user gives in a round, as the length of her vector of weights
 _FAR = 40  # scales of Laplace noise, beyond which nothing is left that a float could tell
 _DEVIATIONS = 12  # the same for Gaussian noise
@@ -49,7 +50,7 @@ def noise(part: Figures) -> Law:
         return Law(int(whole[0]), np.bincount(whole - whole[0], chances).astype(np.float64))
     if part["noise"] == "discrete-gaussian":
         return _gaussian(float(scale))
-    if part["noise"] == "capped-discrete-laplace":
+    if part["noise"] == CAPPED:
         longer, least = float(Fraction(part["longer"])), part["tau_prime"]
         short, long = (_laplace(float(scale), least + step).chances for step in (0, 1))
         short = np.append(short, 0.0)
@@ -63,7 +64,7 @@ def alone(part: Figures, items: int) -> float:
     In rounds she gives as many of them as she may, until one becomes a key.
     """
     if "rounds" not in part:
-        if part["mechanism"] == "selection":
+        if part["noise"] == CAPPED:
             return _held_to(part, 1)
         absent = 1 - noise(part).above(part["tau_prime"] - part["tau"])
         return 1 - math.pow(absent, min(items, part["items_per_user"]))
@@ -79,7 +80,7 @@ def told(part: Figures, share: float = 1.0) -> float:
 
     All counts that one user can move are moved by one, and all these items are published anyway.
     """
-    if part["mechanism"] == "selection":
+    if part["noise"] == CAPPED:
         return _held_to(part, 1)  # the largest noise there can be, on one more user
     return _shifted(part, _moved(part), (share - 1) * part["epsilon"])
 
@@ -93,7 +94,7 @@ def deltas(part: Figures, tau_prime: int | None = None) -> tuple[float, float]:
     """
     if "rounds" in part:
         return _of_rounds(part)
-    if part["tau_prime"] is None or part["mechanism"] == "selection":
+    if part["tau_prime"] is None or part["noise"] == CAPPED:
         return told(part), told(part)
     second = part["tau_prime"] if tau_prime is None else tau_prime
     absent = 1 - noise(part).above(second - part["tau"])

@@ -22,7 +22,6 @@ from zealous.cli.options import (
 )
 from zealous.errors import UsageError
 from zealous.logs.log import Log
-from zealous.mechanisms import Zealous
 from zealous.owner.advice import Advice
 from zealous.owner.parameter_search import advise
 from zealous.planning.part import claimed, figures
@@ -99,8 +98,8 @@ def plan(items: str | None, output: Path | None, as_json: bool, **given: Any) ->
 
 
 def refuse_other_mechanisms(planned: Plan, given: Given, names: Sequence[str]) -> None:
-    """Refuse options that need the thresholds of ZEALOUS where another mechanism is planned."""
-    if all(isinstance(part.mechanism, Zealous) for part in planned.parts):
+    """Refuse options about losses that are not proven for the mechanisms that are planned."""
+    if all(part.mechanism.other_losses() is not None for part in planned.parts):
         return
     for option in names:
         if given[option]:

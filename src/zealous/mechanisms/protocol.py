@@ -12,6 +12,7 @@ from zealous.errors import UsageError
 from zealous.items import Kind
 from zealous.mechanisms.descriptions import Words
 from zealous.noise import RandomBytes
+from zealous.privacy.accounting.exact import Thresholded
 from zealous.privacy.accounting.intervals import Interval
 from zealous.privacy.guarantee import Guarantee
 from zealous.registry import Registry
@@ -222,6 +223,13 @@ class Calibrated(Mechanism, Protocol):
         """What these parameters promise under the other definition, where anything is proven."""
         ...
 
+    def other_losses(self) -> Thresholded | None:
+        """What other losses follow from: at any epsilon, and of people with several accounts.
+
+        None where the theorems speak of the loss alone that was planned.
+        """
+        ...
+
     def delta_if_replaced(self, goal: Guarantee) -> Fraction:
         """The delta at twice the epsilon of an add-remove goal, where a history is replaced."""
         ...
@@ -282,6 +290,10 @@ class MechanismDefaults:
     def other_guarantee(self, goal: Guarantee) -> Guarantee | None:
         """It gives the one that it was calibrated for."""
         del goal
+        return None
+
+    def other_losses(self) -> Thresholded | None:
+        """None is proven."""
         return None
 
     def delta_if_replaced(self: Calibrated, goal: Guarantee) -> Fraction:

@@ -9,6 +9,7 @@ from typing import ClassVar, Self
 from zealous.mechanisms.descriptions import INTEGERS, AboveThreshold, Words
 from zealous.mechanisms.protocol import register
 from zealous.mechanisms.thresholds import Thresholds
+from zealous.privacy.accounting.exact import Thresholded
 from zealous.privacy.calibrate import calibrate, guarantees
 from zealous.privacy.guarantee import Guarantee, ProbabilisticDP
 
@@ -71,6 +72,10 @@ class Zealous(Thresholds):
             if each.definition != goal.definition and each.neighbors == goal.neighbors
         ]
         return others[0] if others else None
+
+    def other_losses(self) -> Thresholded | None:
+        """All of them, from scale and thresholds; see `delta_curve`."""
+        return self
 
     def delta_if_replaced(self, goal: Guarantee) -> Fraction:
         """By the theorem it is the same."""

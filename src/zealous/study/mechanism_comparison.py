@@ -23,7 +23,7 @@ from zealous.errors import UsageError
 from zealous.items import Kind
 from zealous.logs.log import Log
 from zealous.logs.open_log import open_log
-from zealous.mechanisms import Calibrated, Selection
+from zealous.mechanisms import Calibrated
 from zealous.mechanisms.choose import MECHANISMS
 from zealous.mechanisms.protocol import Needs
 from zealous.planning.public_files import read_public
@@ -173,16 +173,17 @@ def _row(
     public: Mapping[Needs, pa.Table],
     keys: Sequence[int],
 ) -> Row:
-    note = ""
-    if chosen is Selection and most > 1:
-        most, note = 1, "at m = 1, as it must"
-    if chosen.pure:
-        note = "at delta = 0"
+    note = "at delta = 0" if chosen.pure else ""
     row = Row(goal=goal, mechanism=str(chosen.name), items_per_user=most, figures=None, note=note)
     try:
         made = chosen.calibrated(goal, most)
     except UsageError as error:
-        return replace(row, note=str(error))
+        row = replace(row, note=str(error))
+        try:
+            made = chosen.calibrated(goal, 1)
+        except UsageError:
+            return row
+        row = replace(row, items_per_user=1, note="at m = 1, as it must")
     if chosen.needs is not None:
         made = made.with_inputs(public[chosen.needs])
     drawn = [_drawn(made, counting, key) for key in keys]

@@ -19,10 +19,9 @@ from zealous.cli.options import (
 )
 from zealous.cli.plan import plan_object, refuse_other_mechanisms
 from zealous.errors import UsageError
-from zealous.mechanisms import Zealous
 from zealous.planning.part import claimed
 from zealous.planning.plan import Plan
-from zealous.privacy.accounting.exact import delta_curve
+from zealous.privacy.accounting.exact import Thresholded, delta_curve
 from zealous.privacy.accounting.several_accounts import for_accounts
 from zealous.privacy.calibrate import as_float
 from zealous.privacy.calibrate import guarantees as guarantees_of
@@ -123,8 +122,9 @@ class Person:
         )
 
 
-def _thresholds(planned: Plan) -> list[Zealous]:
-    return [part.mechanism for part in planned.parts if isinstance(part.mechanism, Zealous)]
+def _thresholds(planned: Plan) -> list[Thresholded]:
+    found = (part.mechanism.other_losses() for part in planned.parts)
+    return [each for each in found if each is not None]
 
 
 def _curve(planned: Plan) -> list[tuple[Fraction, Fraction]]:

@@ -13,8 +13,7 @@ from zealous.engines.sql import literal
 from zealous.errors import UsageError
 from zealous.privacy.guarantee import SESSION_GAP
 from zealous.release.bundle import Table
-from zealous.study.anonymity import AmongK, Bundle, Method
-from zealous.study.anonymity.method import BySession
+from zealous.study.anonymity import Bundle, Method
 from zealous.study.attacks.planted import Plants
 from zealous.synthetic.chance import below
 
@@ -82,13 +81,14 @@ def knowledge(method: Method) -> tuple[Knowing, ...]:
 
 
 def _k(method: Method) -> int:
-    if not isinstance(method, AmongK):
+    k = method.settings().get("k")
+    if k is None:
         raise UsageError(f"{method.name} shows what k users have in common, and has no k")
-    return method.k
+    return int(k)
 
 
 def _gap(method: Method) -> int:
-    return method.session_gap if isinstance(method, BySession) else SESSION_GAP
+    return int(method.settings().get("session_gap", SESSION_GAP))
 
 
 def _words() -> Plot:

@@ -83,9 +83,11 @@ def _substituted(kinds: Mapping[str, Kind]) -> list[Kind]:
     """What query substitution needs of the original, counted as the releases count."""
     if any(kind.by for kind in kinds.values()):
         return []  # a query would be asked once for every value of the attribute
-    fold = any(getattr(kind, "fold", False) for kind in kinds.values())
-    gaps = [getattr(kind, "session_gap", None) for kind in kinds.values()]
-    gap = max((each for each in gaps if each is not None), default=SESSION_GAP)
+    settings = [kind.settings() for kind in kinds.values()]
+    fold = any(each.get("fold", False) for each in settings)
+    gap = max(
+        (each["session_gap"] for each in settings if "session_gap" in each), default=SESSION_GAP
+    )
     return [queries(_ANY, fold=fold), query_pairs(_ANY, fold=fold, session_gap=gap)]
 
 

@@ -1,0 +1,92 @@
+"""Things that register themselves: each name once, ours first, and no silent failure."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from zealous.audit.setting import SETTINGS
+from zealous.errors import UsageError
+from zealous.items import KINDS
+from zealous.mechanisms.choose import MECHANISMS
+from zealous.privacy.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
+from zealous.registry import Registry
+from zealous.study.anonymity import METHODS
+from zealous.study.measures.measured import MEASURES
+
+GOALS: tuple[Guarantee, ...] = (
+    Indistinguishability(epsilon=1, delta="1e-6"),
+    Indistinguishability(epsilon=1, delta=0),
+    ProbabilisticDP(epsilon=1, delta="1e-3", users=1000),
+)
+
+
+@pytest.fixture
+def things(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Registry[str]:
+    """A registry of texts, of a package with one module."""
+    package = tmp_path / "some_things"
+    package.mkdir()
+    (package / "__init__.py").write_text(
+        "from zealous.registry import Registry\n"
+        "THINGS = Registry('some_things', lambda text: text.split()[0], first=['last'])\n"
+    )
+    (package / "one.py").write_text(
+        "from some_things import THINGS\nTHINGS.register('b two')\nTHINGS.register('last')\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    import some_things  # type: ignore[import-not-found]
+
+    found: Registry[str] = some_things.THINGS
+    return found
+
+
+def test_modules_are_found_and_put_into_order(things: Registry[str]) -> None:
+    things.register("a one")
+    assert list(things) == ["last", "a", "b"]
+    assert things["b"] == "b two"
+
+
+def test_nothing_takes_the_place_of_what_is_there() -> None:
+    registry: Registry[str] = Registry("zealous.noise", str)
+    registry.register("one")
+    with pytest.raises(UsageError, match="two that are called 'one'"):
+        registry.register("one")
+
+
+def test_a_package_that_cannot_be_imported_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    about = tmp_path / "broken-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text("[zealous.noise]\nx = broken_module\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    registry: Registry[str] = Registry("zealous.noise", str)
+    for _ in range(2):  # a second look does not take what is missing for nothing
+        with pytest.raises(UsageError, match="broken_module, which another package adds"):
+            list(registry)
+
+
+def test_all_that_is_ours_is_registered() -> None:
+    sizes = {each.package: len(each) for each in (MECHANISMS, KINDS, METHODS, SETTINGS)}
+    assert sizes == {
+        "zealous.mechanisms": 14,
+        "zealous.items": 18,
+        "zealous.study.anonymity": 7,
+        "zealous.audit.settings": 7,
+    }
+    assert not MEASURES
+
+
+def test_at_most_one_mechanism_is_best() -> None:
+    files = {each.needs for each in MECHANISMS.values()}
+    families = {each.family for each in MECHANISMS.values()}
+    for goal, m, needs, family in product(GOALS, (1, 5), files, families):
+        best = [
+            each.name
+            for each in MECHANISMS.values()
+            if (each.needs, each.family) == (needs, family) and each.best_for(goal, m)
+        ]
+        assert len(best) <= 1, best
