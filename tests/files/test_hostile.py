@@ -60,12 +60,16 @@ def at_all_times(chance: random.Random) -> str:
     return tiny(chance)
 
 
+def in_all_years(chance: random.Random) -> str:
+    return tiny(chance)
+
+
 def the_same(chance: random.Random) -> str:
     del chance
     return "one query"
 
 
-HOSTILE: list[Text] = [huge, just_under, many_words, tiny, at_all_times, the_same]
+HOSTILE: list[Text] = [huge, just_under, many_words, tiny, at_all_times, in_all_years, the_same]
 
 
 def ordinary() -> Iterator[list[str]]:
@@ -81,6 +85,8 @@ def one_person(text: Text) -> Iterator[list[str]]:
         time = f"2026-01-01 10:{written // 60 % 60:02}:{written % 60:02}"
         if text is at_all_times:
             time = f"2026-01-{written % 28 + 1:02}{time[10:]}.#{written % 97:02}"
+        if text is in_all_years:
+            time = f"{written % 8999 + 1000}-{written % 12 + 1:02}-{time[8:]}.#"
         row = ["mallory", text(chance), time]
         yield row
         written += len(",".join(row)) + 1
@@ -142,10 +148,11 @@ def published(path: Path, text: Text, name: str, size: int) -> bool:
         *((name, just_under) for name in ("query-pairs", "sessions", "rounds", "sets")),
         ("tail", many_words),
         ("sessions", at_all_times),
+        ("sessions", in_all_years),
     ],
 )
 def test_one_person_does_not_stop_a_run(text: Text, name: str, tmp_path: Path) -> None:
-    size = SMALL // 4 if name == "tail" or text is at_all_times else SMALL
+    size = SMALL // 4 if name == "tail" or text in (at_all_times, in_all_years) else SMALL
     assert published(tmp_path / "log.csv", text, name, size)
 
 

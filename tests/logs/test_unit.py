@@ -109,6 +109,22 @@ def test_counts_units(
     assert counted(engine, path, unit) == expected(found, unit, session)
 
 
+def test_a_session_may_last_for_months(engine: DuckDB, tmp_path: Path) -> None:
+    """Each has a query of its own; others are in between, by whom they are not cut."""
+    begun, rows = START, list[Row]()
+    for number, (steps, pause) in enumerate([(1, 31), (6_000, 31), (3, 90_000), (4_000, 31)]):
+        minutes = range(0, steps * 29, 29)
+        first = int((begun - START).total_seconds()) // 60
+        rows += [("a", first + minute, f"session {number}", None) for minute in minutes]
+        begun += timedelta(minutes=minutes[-1] + pause)
+    rows += [("b", minute, "other", None) for minute in range(0, 90_000, 1_500)]
+    random.Random(1).shuffle(rows)
+    path = write(tmp_path / "log.parquet", rows, session=False)
+    for limits in (z.Limits(), z.Limits(entries=7_000)):  # with the entries of a heavy user stored
+        found = counted(engine, path, "session", limits=limits)
+        assert found == {**{f"session {number}": 1 for number in range(4)}, "other": 60}
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_sessions_are_cut_to_the_microsecond(engine: DuckDB, tmp_path: Path, seed: int) -> None:
     """Also before 1970; a pause as long as the gap ends none."""

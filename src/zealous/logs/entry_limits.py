@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Literal, NamedTuple
 
 from zealous.engines.engine import Engine, Stored
 from zealous.engines.sql import Step, identifier, listed
@@ -12,42 +13,103 @@ from zealous.logs.source import Source
 _LOOKED_AHEAD = 999_999  # entries, of all users together, that are held to see where others end
 
 
-def limit_entries(source: Source, most: int, columns: Sequence[str], key: int) -> Source:
-    """The same, but of whoever has more entries than `most` the first of them alone.
+WHOSE = '"entry:whose"'  # in tables of those with many entries
+Join = Literal["semi", "anti"]
+
+
+def limit_entries(
+    source: Source,
+    entries_of: Callable[[Join, str], Sequence[Step]],
+    most: int,
+    columns: Sequence[str],
+    key: int,
+) -> tuple[Source, int]:
+    """The same, but of whatever unit has more entries than `most` the first of them alone.
 
     They are the first in time where the log has times, then by the public key, and each different
-    one of them is there once. So what is left of somebody depends on her own entries and the key.
+    one of them is there once. So what is left of a unit depends on its own entries and the key.
+
+    Whoever has no more entries in the whole log has no such unit. The entries of all others are
+    worked out once, and what is left of them is stored: later steps pass over the rest by the id.
 
     Args:
         source: All entries.
-        most: How many of a user's entries count.
+        entries_of: The steps to the entries of those persons whom a table lists (`semi`), or of
+            all others (`anti`).
+        most: How many of a unit's entries count.
         columns: All of an entry.
         key: The public key.
+
+    Returns:
+        The entries, and how many persons the log has, also those who are left out.
     """
     engine = source.engine
-    each_user = Step("each_user", "select user, count(*) as entries from entries group by user")
-    figures = (
-        f"count(*), coalesce(sum(least(entries, {most})), 0)::bigint, coalesce(max(entries), 0)"
-    )
-    counted = Step("counted", f"select {figures} from each_user")
-    ((users, rows, largest),) = engine.rows([*source.everyone, each_user, counted])
-    source = replace(source, users=int(users), rows=int(rows))
-    if largest <= most:
-        return source
-    over = Step("over", f"select user, entries from each_user where entries > {most}")
-    heavy = Stored.new(engine).name
-    engine.store(heavy, [*source.everyone, each_user, over])
-    *before, cleaned = source.entries
-    steps = (*before, cleaned._replace(name="cleaned"))
+    known = source.everyone[: [step.name for step in source.everyone].index("known") + 1]
+    persons, many = _with_many(engine, known, most)
+    if not many.heavy:
+        return replace(source, rows=many.rest), many.number
+    looked_at = _looked_at(source, entries_of("semi", persons), most, columns, key)
+    *steps, last = entries_of("anti", persons)
     own = listed(map(identifier, columns))
+    entries = (
+        *steps,
+        last._replace(name="cleaned"),
+        Step("looked_at", f"select * from {looked_at}"),
+        Step("entries", f"select {own} from cleaned union all select {own} from looked_at"),
+    )
+    rows, text = _sizes(source, entries)
+    return replace(source, entries=entries, rows=rows, text=text), many.number
+
+
+class _Many(NamedTuple):
+    """How many there are, how many of them have too many entries, and the others' entries."""
+
+    number: int
+    heavy: int
+    rest: int
+
+
+def _with_many(engine: Engine, steps: Sequence[Step], most: int) -> tuple[str, _Many]:
+    """A table of (entry:whose, entries), each who has more than `most` in the last step.
+
+    One more row, without a name, is of all others together: so it takes one look at the log.
+    """
+    table = Stored.new(engine).name
+    each = f"select user, count(*) as entries from {steps[-1].name} group by user"
+    whose = f"case when entries > {most} then user end as {WHOSE}"
+    marked = Step("marked", f"select {whose}, entries from each_user")
+    total = "count(*) as number, sum(entries)::bigint as entries"
+    summed = Step("summed", f"select {WHOSE}, {total} from marked group by {WHOSE}")
+    engine.store(table, [*steps, Step("each_user", each), marked, summed])
+    rest = f"coalesce(sum(case when {WHOSE} is null then entries end), 0)::bigint"
+    figures = f"coalesce(sum(number), 0)::bigint, count({WHOSE}), {rest}"
+    ((*found,),) = engine.rows([Step("figures", f"select {figures} from {table}")])
+    return table, _Many(*map(int, found))
+
+
+def _looked_at(
+    source: Source, entries: Sequence[Step], most: int, columns: Sequence[str], key: int
+) -> str:
+    """A table of what is left of some persons' entries."""
+    engine = source.engine
+    *before, last = _stored(engine, entries)
+    steps = [*before, last._replace(name="cleaned")]
+    units, many = _with_many(engine, steps, most)
+    own = listed(map(identifier, columns))
+    of_heavy = f"join {units} as heavy on cleaned.user = heavy.{WHOSE}"
+    looked_at = Stored.new(engine).name
+    if many.rest or not many.heavy:
+        few = f"select {own} from (select cleaned.* from cleaned anti {of_heavy})"
+        engine.store(looked_at, [*steps, Step("few", few)])
+    if not many.heavy:
+        return looked_at
     times, place, rank = '"entry:times"', '"entry:place"', '"entry:rank"'
     moment = ["time"] if "time" in source.roles else []
     order = listed([*(f"{each} nulls last" for each in moment), rank])
     short = listed(["user", *moment, rank])
-    of_heavy = f"join {heavy} as heavy on cleaned.user = heavy.user"
     # Texts are looked at again only once it is known which ones: all of them may not fit.
     ranked = f"select *, {engine.rank_key(key, columns)} as {rank} from cleaned semi {of_heavy}"
-    theirs = _without_late(engine, [*steps, Step("theirs", ranked)], heavy, most, [*moment, rank])
+    theirs = _without_late(engine, [*steps, Step("theirs", ranked)], units, most, [*moment, rank])
     # Two moments with the same rank are not the same place: else a late entry, which is not always
     # looked at, could take that of an early one.
     same = " and ".join(
@@ -66,14 +128,24 @@ def limit_entries(source: Source, most: int, columns: Sequence[str], key: int) -
         Step("once", f"select distinct {own}, {rank} from chosen"),
         Step("first_ones", f"select {own} from once qualify {alone}"),
     ]
-    looked_at = Stored.new(engine).name
     engine.store(looked_at, [*theirs, *first])
-    entries = (
-        f"select {own} from (select cleaned.* from cleaned anti {of_heavy}) "
-        f"union all select {own} from looked_at"
-    )
-    limited = (*steps, Step("looked_at", f"select * from {looked_at}"), Step("entries", entries))
-    return replace(source, entries=limited, text=_text_sizes(source, limited))
+    return looked_at
+
+
+def _stored(engine: Engine, steps: Sequence[Step]) -> list[Step]:
+    """The same, with the rows of `known` and of shared steps stored.
+
+    All of them are worked out once. And an engine that knows how many rows there are holds the
+    smaller side of a join, where it could not hold all entries of one person.
+    """
+    found: list[Step] = []
+    for step in steps:
+        if step.name == "known" or step.shared:
+            table = Stored.new(engine).name
+            engine.store(table, [*found, step])
+            step = Step(step.name, f"select * from {table}")
+        found.append(step)
+    return found
 
 
 def _without_late(
@@ -98,7 +170,8 @@ def _without_late(
     last, users = engine.last_of_smallest(place, most), _LOOKED_AHEAD // most
     if last is None or not users:
         return list(steps)
-    heaviest = f"select user from {heavy} order by entries desc limit {users}"
+    heaviest = f"select {WHOSE} from {heavy} where {WHOSE} is not null"
+    heaviest += f" order by entries desc limit {users}"
     of_heaviest = f"select * from theirs where user in ({heaviest})"
     end = '"entry:end"'
     ends = Stored.new(engine).name
@@ -112,10 +185,13 @@ def _without_late(
     return [*before, theirs._replace(name="all_of_theirs"), Step("theirs", early)]
 
 
-def _text_sizes(source: Source, entries: Sequence[Step]) -> dict[str, int]:
-    """The bytes that are left in each column: what metadata told is mostly of entries that went."""
+def _sizes(source: Source, entries: Sequence[Step]) -> tuple[int, dict[str, int]]:
+    """How many entries are left, and the bytes of each column: metadata told of all."""
     names = {each: each if each in source.roles else f"column:{each}" for each in source.text}
-    texts = [f"{identifier(name)}::varchar" for name in names.values()]
-    size = listed(f"coalesce(sum(strlen({text})), 0)::bigint" for text in texts)
-    ((*sizes,),) = source.engine.rows([*entries, Step("sizes", f"select {size} from entries")])
-    return dict(zip(names, map(int, sizes), strict=True))
+    texts = {
+        each: "8 * count(*)" if each == "time" else f"sum(strlen({identifier(name)}::varchar))"
+        for each, name in names.items()
+    }
+    size = listed(f"coalesce({text}, 0)::bigint" for text in ("count(*)", *texts.values()))
+    ((rows, *sizes),) = source.engine.rows([*entries, Step("sizes", f"select {size} from entries")])
+    return int(rows), dict(zip(texts, map(int, sizes), strict=True))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from zealous.engines.sql import Step, identifier, listed, literal
 from zealous.errors import LogError, UsageError, ZealousError
 from zealous.files.lines import Layout, Skipped, records
 from zealous.libraries import pa
-from zealous.logs.entry_limits import limit_entries
+from zealous.logs.entry_limits import WHOSE, Join, limit_entries
 from zealous.logs.log import Cleaning, Log
 from zealous.logs.sessions import unit_steps
 from zealous.logs.source import Source, column
@@ -25,6 +25,7 @@ from zealous.logs.values import (
     excluded_ids,
     is_present,
     text_value,
+    usable_time,
     user_id,
 )
 from zealous.privacy.guarantee import Unit
@@ -69,11 +70,15 @@ def open_log(
         _check_excluded(engine, types[log.columns.user or ""])
     roles = log.columns.given()
     everybody = replace(log, cleaning=Cleaning(limits=log.cleaning.limits))
+
+    def entries_of(join: Join, persons: str) -> tuple[Step, ...]:
+        return (*_known(log, types, extra, (join, persons)), *unit_steps(log, unit, period))
+
     bytes_of = sizes.columns if sizes else {}
     source = Source(
         engine=engine,
-        entries=(*_entries(log, types, extra), *unit_steps(log, unit, period)),
-        everyone=(*_entries(everybody, types, extra), *unit_steps(everybody, unit, period)),
+        entries=(*_known(log, types, extra), *unit_steps(log, unit, period)),
+        everyone=(*_known(everybody, types, extra), *unit_steps(everybody, unit, period)),
         rows=sizes.rows if sizes else 0,
         text={each: bytes_of.get(roles.get(each, each), 0) for each in (*roles, *extra)},
         roles=frozenset(roles),
@@ -83,7 +88,10 @@ def open_log(
     most = log.cleaning.limits.entries
     if sizes is not None and sizes.rows <= most:
         return source
-    return limit_entries(source, most, [*roles, *(f"column:{name}" for name in extra)], key)
+    columns = [*roles, *(f"column:{name}" for name in extra)]
+    limited, persons = limit_entries(source, entries_of, most, columns, key)
+    every_unit_is_a_person = unit == "user" and period is None
+    return replace(limited, users=persons) if every_unit_is_a_person else limited
 
 
 def _check_extra(log: Log, extra: Iterable[str]) -> None:
@@ -119,7 +127,10 @@ def _open_excluded(path: Path, engine: Engine) -> None:
     engine.put("excluded", pa.Table.from_batches(ids, pa.schema([("id", pa.string())])))
 
 
-def _entries(log: Log, types: dict[str, str], extra: tuple[str, ...]) -> tuple[Step, ...]:
+def _known(
+    log: Log, types: dict[str, str], extra: Sequence[str], only: tuple[Join, str] | None = None
+) -> tuple[Step, ...]:
+    """The step `known`: one row an entry whose user is known; of all, or of some persons only."""
     user = identifier(log.columns.user or "")
     kind = types[log.columns.user or ""]
     columns = [f"{user_id(user, kind)} as user"]
@@ -134,8 +145,15 @@ def _entries(log: Log, types: dict[str, str], extra: tuple[str, ...]) -> tuple[S
         where.append(f"strlen({user}::varchar) <= {log.cleaning.limits.text}")
     if log.cleaning.exclude_users is not None:
         where.append(f"{comparable_id(user, kind)} not in ({excluded_ids(kind)})")
+    rows = "source"
+    if only is not None:  # here, where nothing else of an entry has been worked out
+        join, persons = only
+        rows += f" {join} join {persons} as persons on {user_id(user, kind)} = persons.{WHOSE}"
+    known = f"select {listed(columns)} from {rows} where {' and '.join(where)}"
+    if log.columns.time is not None:  # a step of its own, else each time would be read twice
+        known = f"select * replace ({usable_time('time')} as time) from ({known})"
     # (user, query, time, url, ..., "column:X"): one row an entry whose user is known
-    return (Step("known", f"select {listed(columns)} from source where {' and '.join(where)}"),)
+    return (Step("known", known),)
 
 
 def _check_excluded(engine: Engine, kind: str) -> None:

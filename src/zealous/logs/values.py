@@ -167,19 +167,23 @@ def _keywords(name: str, kind: str, log: Log) -> str:
 
 
 def _time(name: str, kind: str, log: Log) -> str:
-    """A timestamp, or NULL where the text is none: such an entry is without a time.
-
-    Only years of four digits are times: with later ones one entry could stop the whole run.
-    """
+    """A timestamp, of whatever year, or NULL where the text is none."""
     if kind.startswith(_MOMENTS):
         found = f"try_cast({name} as timestamp)"
     elif log.time_format is None and kind.startswith((*WHOLE, *_REAL)):
         raise UsageError("the times are numbers: say --time-format epoch or epoch-ms")
     else:
         found = moment(name, name if kind in _TEXT else _written(name, kind), log.time_format)
-    usable = f"{found} between timestamp '0001-01-01' and timestamp '9999-01-01'"
-    usable = f"case when {usable} then {found} end"
-    return _within_limit(name, usable, log) if kind in _TEXT else usable
+    return _within_limit(name, found, log) if kind in _TEXT else found
+
+
+def usable_time(time: str) -> str:
+    """SQL: a timestamp, or NULL where it is out of range: such an entry is without a time.
+
+    Only years of four digits are times: with later ones one entry could stop the whole run.
+    """
+    usable = f"{time} between timestamp '0001-01-01' and timestamp '9999-01-01'"
+    return f"case when {usable} then {time} end"
 
 
 READ_ROLE: dict[str, Callable[[str, str, Log], str]] = {
