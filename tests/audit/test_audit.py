@@ -21,8 +21,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
+from examples import examples
 from hypothesis import given
-from hypothesis import settings as tried
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -65,7 +65,7 @@ def test_each_mechanism_is_tried() -> None:
     assert tried == set(MECHANISMS)
 
 
-@tried(deadline=None)
+@examples(100)
 @given(
     trials=st.integers(1, 200_000),
     share=st.floats(0, 1),
@@ -267,7 +267,7 @@ def test_trials_are_all_there_however_they_are_packed(monkeypatch: pytest.Monkey
         assert found.testing.sum(axis=1).tolist() == [half, half]
 
 
-@tried(deadline=None, max_examples=60)
+@examples(60)
 @given(
     epsilon=st.fractions(Fraction(1, 2), 12, max_denominator=20),
     delta=st.fractions(Fraction(1, 10**4), Fraction(3, 5), max_denominator=10**4),

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from examples import examples
 from hypothesis import given
-from hypothesis import settings as tried
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -38,7 +38,7 @@ def planned(name: str, m: int, **numbers: Any) -> dict[str, Any]:
     return figures(part)
 
 
-@tried(deadline=None, max_examples=25)
+@examples(25)
 @given(
     name=st.sampled_from([*THRESHOLDS, *IN_ROUNDS, "domain"]),
     epsilon=st.fractions(Fraction(1, 2), 6, max_denominator=20),

@@ -18,7 +18,8 @@ import numpy.typing as npt
 import oracle
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -253,7 +254,7 @@ def test_every_item_is_there_and_no_other() -> None:
     assert np.mean([n for _, n in rows[:50]]) == pytest.approx(20, abs=4)
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@examples(40)
 @given(
     domain=st.lists(st.sampled_from("abcdef"), max_size=8),
     log=st.lists(st.frozensets(st.sampled_from("abcxyz")), max_size=6),

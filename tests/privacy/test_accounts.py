@@ -11,7 +11,8 @@ from typing import Any, get_args
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from tiny_worlds import (
     Counts,
@@ -180,7 +181,7 @@ def test_the_claim_for_one_account_does_not_hold_for_two(kind: type[Guarantee]) 
 # The worst is at an end
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@examples(200)
 @given(
     scale=st.fractions(Fraction(1, 4), 12, max_denominator=12),
     tau=st.integers(1, 6),

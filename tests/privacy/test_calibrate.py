@@ -9,7 +9,8 @@ from fractions import Fraction
 from typing import Any, get_args
 
 import pytest
-from hypothesis import example, given, settings
+from examples import examples
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.stats import dlaplace
 
@@ -214,7 +215,7 @@ def goals(draw: st.DrawFn) -> tuple[Guarantee, int]:
     return kind(epsilon=moved / scale, delta=delta, users=users, neighbors=neighbors), m
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@examples(60)
 @given(goals())
 # Ties in tau' where K T and 1 - (1 - T)^K order the taus differently.
 @example((ProbabilisticDP(epsilon=1, delta="0.3", users=5, neighbors="add-remove"), 2))
@@ -285,7 +286,7 @@ def test_tail_is_the_chance_of_exceeding(scale: Fraction) -> None:
         assert tail(scale, t) == pytest.approx(noise.cdf(-t - 1), rel=1e-9)
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@examples(100)
 @given(
     scale=st.fractions(Fraction(1, 3), 50, max_denominator=50),
     t=st.integers(-5, 200),
@@ -336,7 +337,7 @@ def test_as_float_of_what_no_float_can_hold() -> None:
 # The other way round
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@examples(60)
 @given(goals())
 def test_calibration_and_back(case: tuple[Guarantee, int]) -> None:
     goal, m = case

@@ -12,7 +12,8 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from tiny_worlds import (
     EQUAL,
@@ -429,7 +430,7 @@ def counted(source: Source, kind: Kind, select: Select, key: int) -> Counter[tup
 
 
 @pytest.mark.parametrize("select", SELECTIONS)
-@settings(max_examples=6, deadline=None, derandomize=True)
+@examples(15)
 @given(
     histories=st.lists(entries(), min_size=2, max_size=4),
     other=entries(),

@@ -10,7 +10,8 @@ from typing import Any, get_args
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, dlaplace
 from tiny_worlds import (
@@ -135,7 +136,7 @@ mechanisms = st.builds(
 fractions_of_the_loss = st.fractions(0, Fraction(11, 10), max_denominator=40)
 
 
-@settings(max_examples=80, deadline=None, derandomize=True)
+@examples(80)
 @given(mechanisms, fractions_of_the_loss, st.sampled_from(NEIGHBORS))
 def test_scipy_finds_the_same(each: Zealous, part: Fraction, neighbors: Neighbors) -> None:
     epsilon = part * moved(each.items_per_user, neighbors) / each.scale
@@ -143,7 +144,7 @@ def test_scipy_finds_the_same(each: Zealous, part: Fraction, neighbors: Neighbor
     assert found == pytest.approx(scipy_delta(each, float(epsilon), neighbors), rel=1e-9, abs=1e-13)
 
 
-@settings(max_examples=80, deadline=None, derandomize=True)
+@examples(80)
 @given(
     scale=st.fractions(Fraction(1, 4), 20, max_denominator=20),
     k=st.integers(0, 30),
@@ -207,7 +208,7 @@ def digits_delta(each: Zealous, epsilon: Fraction, neighbors: Neighbors) -> Deci
     return max(found)
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@examples(40)
 @given(
     st.builds(
         zealous,
@@ -240,7 +241,7 @@ def test_a_chance_below_all_decimals_is_not_zero(neighbors: Neighbors) -> None:
 # What it must agree with
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@examples(60)
 @given(mechanisms, st.sampled_from(NEIGHBORS))
 def test_at_the_loss_and_beyond_it_is_the_union_bound(each: Zealous, neighbors: Neighbors) -> None:
     m, loss = each.items_per_user, moved(each.items_per_user, neighbors) / each.scale
@@ -252,7 +253,7 @@ def test_at_the_loss_and_beyond_it_is_the_union_bound(each: Zealous, neighbors: 
     assert expected <= near <= expected * (1 + Fraction(1, 10**15)) + step
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@examples(40)
 @given(mechanisms, st.lists(fractions_of_the_loss, min_size=2, max_size=8))
 def test_delta_falls_as_epsilon_rises(each: Zealous, parts: list[Fraction]) -> None:
     for neighbors in NEIGHBORS:

@@ -14,6 +14,7 @@ from examples import examples
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import signal, stats
+from turns import in_turn
 
 from zealous.errors import UsageError
 from zealous.mechanisms.rounds import Rounds, SetUnion, Sips
@@ -235,19 +236,21 @@ def test_below_twice_the_weight_the_worst_may_lie_between() -> None:
 # Calibration
 
 
+GOALS = [
+    ("1", "1e-6", 1),
+    ("1", "1e-6", 5),
+    ("0.1", "1e-9", 1000),
+    ("20", "0.1", 1),
+    ("20", "1e-80", 7),
+    ("0.5", "0.1", 3),
+    ("0.05", "1e-80", 1000),
+]
+
+
 @pytest.mark.parametrize("mechanism", ALL)
 @pytest.mark.parametrize("neighbors", SIDES)
 @pytest.mark.parametrize(
-    ("epsilon", "delta", "m"),
-    [
-        ("1", "1e-6", 1),
-        ("1", "1e-6", 5),
-        ("0.1", "1e-9", 1000),
-        ("20", "0.1", 1),
-        ("20", "1e-80", 7),
-        ("0.5", "0.1", 3),
-        ("0.05", "1e-80", 1000),
-    ],
+    ("epsilon", "delta", "m"), in_turn(GOALS, lambda each: "-".join(map(str, each)), share=2)
 )
 def test_a_calibrated_mechanism_keeps_its_goal_and_wastes_little(
     mechanism: type[Rounds], neighbors: Neighbors, epsilon: str, delta: str, m: int

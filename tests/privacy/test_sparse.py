@@ -11,7 +11,8 @@ from typing import Any, get_args
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import dlaplace
 
@@ -135,7 +136,7 @@ def test_an_epsilon_of_many_digits_gets_a_scale_that_can_be_drawn() -> None:
 # The delta, against the exact one
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@examples(60)
 @given(
     scale=st.fractions(Fraction(1, 4), 20, max_denominator=20),
     t=st.integers(-2, 60),

@@ -14,7 +14,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import zealous as z
@@ -107,7 +108,7 @@ def test_names_that_cannot_be_published_cost_nothing(name: str, tmp_path: Path) 
     assert entries(tmp_path) == []
 
 
-@settings(max_examples=15, deadline=None, derandomize=True)
+@examples(15)
 @given(st.text(max_size=6).filter(lambda text: text.lower() != "uid"))
 def test_any_name_is_published_or_refused(
     tmp_path_factory: pytest.TempPathFactory, name: str
