@@ -23,7 +23,6 @@ from zealous.items import lists
 from zealous.ledger import FILE_NAME
 from zealous.logs.log import Log
 from zealous.mechanisms.domain import Domain
-from zealous.planning import plan as planning
 from zealous.planning.plan import Options
 from zealous.planning.plan_file import read_plan, write_plan
 
@@ -224,16 +223,10 @@ def test_it_is_planned_once_and_a_public_file_is_hashed_once_and_checked_once(
         assert CliRunner().invoke(plan_command, [*wish, *public, "-o", "plan.json"]).exit_code == 0
         wish = ["--plan", "plan.json"]
     with (
-        mock.patch.object(
-            planning, "choose_mechanisms", wraps=planning.choose_mechanisms
-        ) as chosen,
         mock.patch.object(Domain, "calibrated", wraps=Domain.calibrated) as calibrated,
         mock.patch.object(lists, "_sha256", wraps=lists._sha256) as hashed,
     ):
         done = CliRunner().invoke(publish_command, ["log.csv", *wish, *public, "-o", "out"])
     assert done.exit_code == 0, done.output
     assert calibrated.call_count == 1
-    assert chosen.call_count == 2, (
-        "when it is planned, and when it is checked before it is executed"
-    )
     assert hashed.call_count == 2, "when it is planned with, and when it is read"
