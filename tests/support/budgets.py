@@ -29,6 +29,7 @@ BUDGETS = {
     "planted": 60,
     "privacy": 55,
     "project": 45,
+    "record": 3,
     "release": 65,
     "spark": 185,
     "study": 190,
