@@ -30,7 +30,7 @@ BUDGETS = {
     "privacy": 55,
     "project": 45,
     "record": 3,
-    "release": 65,
+    "release": 62,
     "spark": 185,
     "study": 190,
     "synthetic": 7,

@@ -46,7 +46,10 @@ class StatedReview(Struct, frozen=True, kw_only=True):
 
     def first(self) -> StatedReview:
         """The review of the release that was charged."""
-        return self if self.earlier is None else self.earlier.first()
+        found = self
+        while found.earlier is not None:
+            found = found.earlier
+        return found
 
 
 class Stated(Struct, frozen=True, kw_only=True):

@@ -34,7 +34,8 @@ def decode(text: str) -> Record:
         raise ReleaseError("not written by a version of zealous that this one can read")
     record = structure({**found, "ledger": _stamp(found)}, Record)
     if to_json(record) != found:
-        raise ReleaseError("it says null where this format leaves a key out")
+        # A null where a key is left out, or more digits than a float holds.
+        raise ReleaseError("a value is not written as zealous writes it")
     return record
 
 
