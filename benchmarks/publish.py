@@ -22,6 +22,7 @@ from unittest import mock
 
 import duckdb
 import pyarrow as pa
+from msgspec.structs import replace
 
 import zealous as z
 from zealous.counting.histogram import histogram
@@ -31,7 +32,9 @@ from zealous.items import Kind
 from zealous.logs.open_log import open_log
 from zealous.logs.source import Source
 from zealous.planning.part import Part
+from zealous.record.record import Record
 from zealous.release import bundle
+from zealous.release.provenance import described
 from zealous.synthetic import generate
 
 DATA = Path(__file__).parent / "data"
@@ -129,13 +132,20 @@ def _rest(part: Part, source: Source) -> tuple[Seconds, Seconds]:
     schema = pa.schema([*((name, pa.string()) for name in columns), ("count", pa.int64())])
     table = bundle.sorted_table(pa.Table.from_batches(published, schema), columns)
     with tempfile.TemporaryDirectory() as folder:
-        files = {"parquet": "t.parquet", "csv": "t.csv"}
-        about = {"files": {"t": files}, "private": True, "plan": []}
-        release = bundle.Release(about=about, tables={"t": table})
+        record = _record(Path(folder) / "log.csv")
+        record = replace(record, private=True, plan=(), files=described({"t": table}))
+        release = bundle.Release(record=record, tables={"t": table})
         # Only the tables are timed.
         with mock.patch.object(bundle, "papers", return_value={}):
             writing = _timed(lambda: release.write(Path(folder) / "out"))
     return noise, writing
+
+
+def _record(path: Path) -> Record:
+    """What some release says of itself."""
+    path.write_text("user,query\na,b\n", encoding="utf-8")
+    goal = z.Indistinguishability(epsilon=1, delta="0.1")
+    return z.publish(z.read_log(path), goal, [z.queries(1)], seed=0).record
 
 
 def _timed(work: Callable[[], object]) -> Seconds:

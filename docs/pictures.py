@@ -20,6 +20,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import FancyBboxPatch, Rectangle
+from msgspec.structs import replace
 from pictures_associations import associations_figure
 from pictures_tail import tail_figure
 
@@ -34,6 +35,7 @@ from zealous.privacy.accounting.several_accounts import for_accounts
 from zealous.privacy.calibrate import calibrate, publication_probability, tail
 from zealous.privacy.guarantee import Neighbors
 from zealous.privacy.period import Period
+from zealous.record.record import Settings
 from zealous.release.derived.associations import associations as rules_of
 from zealous.study.report.attacks import attacks_figure
 from zealous.study.report.style import BLUE, GREY, INK, ORANGE, PALE, RED, STYLE, panels
@@ -440,17 +442,16 @@ def associations() -> Figure:
         "itemsets-2:product": 12,
         "itemsets-3:product": 12,
     }
-    plan, tables = [], {}
+    with tempfile.TemporaryDirectory() as folder:  # any record will do: its plan is replaced
+        log = Path(folder) / "log.csv"
+        log.write_text("user,query\na,b\n", encoding="utf-8")
+        goal = z.Indistinguishability(epsilon=1, delta="0.1")
+        record = z.publish(z.read_log(log), goal, [z.queries(8)], seed=0).record
+    like = replace(record.plan[0], mechanism="domain", settings=Settings(by=None))
+    parts, tables = [], {}
     for size, (kind, scale) in enumerate(scales.items()):
-        plan.append(
-            {
-                "kind": kind,
-                "settings": {},
-                "mechanism": "domain",
-                "items_per_user": 8,
-                "exact": {"scale": str(scale)},
-            }
-        )
+        exact = replace(like.exact, scale=str(scale))
+        parts.append(replace(like, kind=kind, exact=exact))
         sets = {each: n for each, n in sold.items() if each.count(",") == size - 1}
         sets = sets if size else {"everyone": 10_000}
         noise = DiscreteLaplace(scale=Fraction(scale)).sample(len(sets), seeded_bytes(size))
@@ -459,7 +460,8 @@ def associations() -> Figure:
         counts = [n + int(eta) for n, eta in zip(sets.values(), noise, strict=True)]
         tables[kind] = pa.table({**columns, "count": counts})
     family = "itemsets:product"
-    return associations_figure(rules_of({"plan": plan}, tables, family).to_pylist(), family)
+    rules = rules_of(replace(record, plan=tuple(parts)), tables, family)
+    return associations_figure(rules.to_pylist(), family)
 
 
 def itemsets() -> Figure:

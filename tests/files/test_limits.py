@@ -23,6 +23,7 @@ from zealous.errors import Refused, UsageError
 from zealous.files import parquet
 from zealous.logs.open_log import open_log
 from zealous.logs.source import column, count_everyone, count_users
+from zealous.record.record import LimitsRecord
 from zealous.verify.verify import verify
 
 Row = dict[str, Any]
@@ -289,7 +290,7 @@ def test_buckets_go_by_bytes(tmp_path: Path, engine: DuckDB, monkeypatch: Any) -
 def test_a_release_tells_its_limits(tmp_path: Path) -> None:
     log = limited(write(tmp_path / "log.csv", OTHERS), entries=7)
     release = z.publish(log, GOAL, [z.queries(items_per_user=1)], account=None)
-    assert release.about["cleaning"]["limits"] == {"text": 4096, "entries": 7, "words": 256}
+    assert release.record.cleaning.limits == LimitsRecord(text=4096, entries=7, words=256)
     release.write(tmp_path / "release")
     assert all(check.ok is not False for check in verify(tmp_path / "release"))
     assert "at most 7 entries of each user" in (tmp_path / "release" / "README.md").read_text()

@@ -562,7 +562,7 @@ def test_under_one_id_nothing_is_drawn_twice(bucket: Bucket, tmp_path: Path) -> 
     replace(first, written=None).write(output)  # killed before the ledger was told
     again = z.publish(log, GOAL, kinds, account=account, output=output)
     assert again.directory == output
-    assert again.about["id"] == "march"
+    assert again.record.id == "march"
     assert len(Ledger.open(tmp_path / "ledger.sqlite").history()) == 1
     assert released(account, log.paths, None) == output  # and where it is, is known without -o
 

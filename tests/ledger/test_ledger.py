@@ -73,7 +73,12 @@ def write_release(directory: Path, entry: Entry, **changed: Any) -> Path:
     charged = entry.charge
     about = {
         "id": entry.release,
-        "ledger": entry.stamp(),
+        "ledger": {
+            "tracked": True,
+            "ledger": entry.ledger,
+            "entry": entry.seq,
+            "hash": entry.hash,
+        },
         "period": str(charged.period) if charged.period else None,
         "guarantee": {
             "exact": exact,

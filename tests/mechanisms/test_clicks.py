@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from records import record_of
 from scipy import stats
 
 import zealous as z
@@ -25,7 +26,6 @@ from zealous.mechanisms.results import Results
 from zealous.noise import DiscreteLaplace, seeded_bytes
 from zealous.noise.rare_events import rare_events
 from zealous.planning.declared import PublicFile
-from zealous.planning.part import figures
 from zealous.planning.plan import plan_with_files
 from zealous.release.derived.rates import click_rates
 from zealous.verify.verify import verify
@@ -81,13 +81,13 @@ def test_clicks_are_those_of_listed_documents_of_published_queries(log: Any, res
 
 
 def test_the_total_is_twice_what_each_has(log: Any, results: Path) -> None:
-    about = published(log, results=results).about
-    queries, clicks = about["plan"]
-    assert (queries["epsilon"], clicks["epsilon"]) == (100, 100)
-    assert (queries["delta"], clicks["delta"]) == (1e-6, 0)
-    assert clicks["scale"] == 2 / 100  # m_c / epsilon', with a bound of its own
-    assert about["guarantee"]["theorem"] == "docs/proofs/composition.md"
-    assert any("results.csv" in each for each in about["assumptions"])
+    record = published(log, results=results).record
+    queries, clicks = record.plan
+    assert (queries.epsilon, clicks.epsilon) == (100, 100)
+    assert (queries.delta, clicks.delta) == (1e-6, 0)
+    assert clicks.scale == 2 / 100  # m_c / epsilon', with a bound of its own
+    assert record.guarantee.theorem == "docs/proofs/composition.md"
+    assert any("results.csv" in each for each in record.assumptions)
 
 
 def test_clicks_of_one_user_are_bounded_as_pairs(tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ def test_a_release_with_clicks_verifies(
 def test_rates_are_shares_of_those_who_asked(log: Any, results: Path) -> None:
     release = published(log, results=results, follow=True)
     tables = {kind: table.arrow for kind, table in release.tables.items()}
-    found = {(r["query"], r["url"]): r for r in click_rates(release.about, tables).to_pylist()}
+    found = {(r["query"], r["url"]): r for r in click_rates(release.record, tables).to_pylist()}
     assert abs(found["tea", "http://a"]["rate"] - 0.5) < 0.1
     assert found["coffee", "http://c"]["rate"] > 0.9
     for row in found.values():
@@ -159,7 +159,7 @@ def test_rates_with_other_mechanisms(log: Any, results: Path, mechanism: str) ->
         mechanism={"queries": mechanism, "query-clicks": "results"},
     )
     tables = {kind: table.arrow for kind, table in release.tables.items()}
-    found = {(r["query"], r["url"]): r for r in click_rates(release.about, tables).to_pylist()}
+    found = {(r["query"], r["url"]): r for r in click_rates(release.record, tables).to_pylist()}
     assert found["coffee", "http://c"]["high"] > 0.9
 
 
@@ -167,10 +167,6 @@ def test_the_interval_holds_as_often_as_it_says() -> None:
     """Noise of both counts: 95 of 100 intervals at least hold the true rate."""
     goal = z.Indistinguishability(epsilon=2, delta="1e-6", neighbors="add-remove")
     planned = plan_with_files(goal, [z.queries(1), z.query_clicks(1, follow=True)], PUBLIC)
-    parts = [
-        {"kind": part.name(), "settings": part.kind.settings(), **figures(part)}
-        for part in planned.parts
-    ]
     size, asked, clicked = 4000, 200, 50
     noise = [
         DiscreteLaplace(scale=part.mechanism.scale).sample(size, seeded_bytes(n))
@@ -181,7 +177,7 @@ def test_the_interval_holds_as_often_as_it_says() -> None:
         "queries": pa.table({"query": names, "count": asked + noise[0]}),
         "query-clicks": pa.table({"query": names, "url": names, "count": clicked + noise[1]}),
     }
-    found = click_rates({"plan": parts}, tables)
+    found = click_rates(record_of(planned), tables)
     low, high = (found[name].to_numpy() for name in ("low", "high"))
     held = np.mean((low <= clicked / asked) & (clicked / asked <= high))
     assert 0.95 <= held < 0.9999
@@ -197,10 +193,6 @@ def test_the_interval_holds_for_queries_near_the_threshold(mechanism: str, below
     goal = z.Indistinguishability(epsilon=2, delta="1e-3", neighbors="add-remove")
     kinds = [z.queries(1), z.query_clicks(1, follow=True)]
     planned = plan_with_files(goal, kinds, PUBLIC, mechanism={"queries": mechanism})
-    parts = [
-        {"kind": part.name(), "settings": part.kind.settings(), **figures(part)}
-        for part in planned.parts
-    ]
     queries, clicks = (part.mechanism for part in planned.parts)
     asked = max(1, (queries.tau_prime or 0) - below * math.ceil(queries.scale))
     clicked = math.ceil(asked / 2)
@@ -218,7 +210,7 @@ def test_the_interval_holds_for_queries_near_the_threshold(mechanism: str, below
             {"query": shown["query"], "url": shown["query"], "count": clicked + noise}
         ),
     }
-    found = click_rates({"plan": parts}, tables)
+    found = click_rates(record_of(planned), tables)
     low, high = (found[name].to_numpy() for name in ("low", "high"))
     rate = clicked / asked
     held = np.mean((low <= rate + 1e-9) & (rate - 1e-9 <= high))

@@ -21,6 +21,8 @@ import pytest
 from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
+from records import part_of
 from scipy import stats
 
 from zealous.counting.histogram import histogram
@@ -328,12 +330,14 @@ def test_an_epsilon_of_many_digits_only_adds_noise() -> None:
 
 def test_made_anew() -> None:
     mechanism = Domain(items_per_user=3, scale=Fraction(12, 7))
-    part = {"items_per_user": 3, "exact": {"scale": "12/7"}, **mechanism.parameters()}
+    goal = Indistinguishability(epsilon=4, delta=0)
+    part = part_of(mechanism, goal)
     assert Domain.again(part) == mechanism == mechanism.with_inputs(listed("a"))
     assert "listed" not in repr(mechanism.with_inputs(listed("a")))
-    for wrong in ({"items_per_user": 0}, {"exact": {"scale": "0"}}, {"exact": {"scale": "x"}}):
+    wrong = [part_of(mechanism, goal, scale=scale) for scale in ("0", "x")]
+    for each in (structs.replace(part, items_per_user=0), *wrong):
         with pytest.raises(UsageError):
-            Domain.again(part | wrong)
+            Domain.again(each)
 
 
 def test_the_error_is_that_of_the_noise() -> None:

@@ -201,8 +201,9 @@ def test_a_release_over_a_list_is_charged_without_delta(path: Path) -> None:
     release = z.publish(
         z.read_log(path), LOOSE, [z.queries(2)], domain=path.with_name("list.csv"), account=account
     )
-    charged = release.about["ledger"]["accounts"]["all"]
-    assert (charged["epsilon"], charged["delta"]) == (20, 0)
+    stamp = release.record.ledger
+    assert stamp is not None
+    assert (stamp.accounts.all.epsilon, stamp.accounts.all.delta) == (20, 0)
 
 
 def test_a_plan_names_the_public_file_and_takes_no_other(

@@ -13,7 +13,9 @@ from typing import Any, get_args
 import numpy as np
 import pyarrow as pa
 import pytest
+from msgspec import structs
 from noise_statistics import REJECT
+from records import part_of
 from scipy import stats
 
 from zealous.errors import UsageError
@@ -308,13 +310,8 @@ def test_an_epsilon_of_many_digits_is_kept() -> None:
 
 def test_it_is_made_again_and_says_what_to_expect() -> None:
     found = calibrated(1, "1e-6", "replace")
-    part = {
-        "items_per_user": 1,
-        "tau": 1,
-        "tau_prime": found.tau_prime,
-        "exact": {"scale": str(found.scale)},
-        **found.parameters(),
-    }
+    goal = Indistinguishability(epsilon=1, delta="1e-6")
+    part = part_of(found, goal)
     assert Selection.again(part) == found
     for wrong in (
         {"tau_prime": -1},
@@ -323,10 +320,11 @@ def test_it_is_made_again_and_says_what_to_expect() -> None:
         {"items_per_user": 2},
         {"longer": "1"},
         {"longer": "1/3"},
-        {"exact": {"scale": "0"}},
+        {"longer": None},
+        {"exact": part_of(found, goal, scale="0").exact},
     ):
         with pytest.raises(UsageError):
-            Selection.again({**part, **wrong})
+            Selection.again(structs.replace(part, **wrong))
     assert found.appears(0) == 0
     assert found.alone() <= 1e-6
     inside = above(found.scale, found.tau_prime, -found.error(0.95) - 1)

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from msgspec import structs
+from records import record_of
 
 import zealous as z
 from zealous.engines.duckdb import DuckDB
@@ -192,12 +194,9 @@ def test_a_log_without_such_items_is_refused(tmp_path: Path, engine: DuckDB) -> 
 
 def released(counts: list[int], *, private: bool = True, m: int = 4) -> Release:
     table = pa.table({"query": [f"q{n}" for n in range(len(counts))], "count": counts})
-    about = {
-        "private": private,
-        "guarantee": {"unit": "user"},
-        "plan": [{"kind": "queries", "items_per_user": m}],
-    }
-    return Release(about=about, tables={"queries": Table(arrow=table)})
+    record = record_of(z.plan(z.Indistinguishability(epsilon=1, delta="1e-6"), [z.queries(m)]))
+    record = structs.replace(record, private=private)
+    return Release(record=record, tables={"queries": Table(arrow=table)})
 
 
 def test_an_earlier_release_speaks_for_its_own_m() -> None:
@@ -218,7 +217,7 @@ def test_an_earlier_release_speaks_for_its_own_m() -> None:
 
 def test_a_real_release_gives_advice(log: Path) -> None:
     release = z.publish(z.read_log(log), GOAL, [z.queries(2)], seed=1)
-    release = Release(about={**release.about, "private": True}, tables=release.tables)
+    release = Release(record=structs.replace(release.record, private=True), tables=release.tables)
     advice = advise(GOAL, z.queries(1), release)
     assert advice.choices[0].items_per_user == 2
 

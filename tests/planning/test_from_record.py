@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
+from records import record_of
 
 from zealous.errors import ReleaseError, UsageError
 from zealous.items import (
@@ -23,7 +23,6 @@ from zealous.items import (
 )
 from zealous.mechanisms.protocol import Needs
 from zealous.planning.declared import PublicFile
-from zealous.planning.part import figures
 from zealous.planning.plan import Plan, plan, plan_with_files
 from zealous.privacy.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
 
@@ -33,7 +32,6 @@ def listing(use: Needs) -> PublicFile:
     return PublicFile(use=use, name="list.txt", sha256="ab" * 32)
 
 
-ROLES = {"user": "u", "query": "q", "time": "t", "url": "l"}
 ANYBODY = ProbabilisticDP(epsilon="7/3", delta="1e-3", users=5_000)
 EACH = Indistinguishability(epsilon=3, delta="1e-7", neighbors="add-remove", unit="user-day")
 ASKED: list[tuple[Guarantee, list[Kind], dict[str, Any]]] = [
@@ -61,53 +59,25 @@ ASKED: list[tuple[Guarantee, list[Kind], dict[str, Any]]] = [
 ]
 
 
-def recorded(planned: Plan) -> dict[str, Any]:
-    """What release.json says of a plan."""
-    goal = planned.goal
-    about = {
-        "guarantee": {
-            "epsilon": float(goal.epsilon),
-            "delta": float(goal.delta),
-            "users": goal.users,
-            "neighbors": goal.neighbors,
-            "unit": goal.unit,
-            "exact": {"epsilon": str(goal.epsilon), "delta": str(goal.delta)},
-        },
-        "columns": ROLES,
-        "parameters_from": "unstated",
-        "plan": [
-            {
-                "kind": part.name(),
-                "settings": part.kind.settings(),
-                "select": "random",
-                **figures(part),
-            }
-            for part in planned.parts
-        ],
-        "files": {part.name(): {"columns": list(part.kind.columns())} for part in planned.parts},
-    }
-    return json.loads(json.dumps(about))
-
-
 @pytest.mark.parametrize(("goal", "kinds", "options"), ASKED)
 def test_it_is_read_back_as_it_was_made(
     goal: Guarantee, kinds: list[Kind], options: dict[str, Any]
 ) -> None:
     asked = {name: value for name, value in options.items() if name != "public"}
     planned = plan_with_files(goal, kinds, options.get("public", {}), **asked)
-    about = recorded(planned)
-    found = Plan.from_record(about)
+    record = record_of(planned)
+    found = Plan.from_record(record)
     assert found == planned
-    found.check_possible(about["columns"])
+    found.check_possible(record.columns.given())
     found.check_claim()
     assert found.plan_again() == planned
 
 
 def test_a_kind_that_has_no_table() -> None:
-    about = recorded(plan(ANYBODY, [queries(2), keywords(2)]))
-    about["files"].pop("keywords")
+    record = record_of(plan(ANYBODY, [queries(2), keywords(2)]))
+    record.files.pop("keywords")
     with pytest.raises(ReleaseError, match="do not name the same kinds"):
-        Plan.from_record(about)
+        Plan.from_record(record)
 
 
 def test_sizes_of_sets_belong_together() -> None:

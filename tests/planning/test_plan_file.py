@@ -151,9 +151,9 @@ def test_what_was_approved_is_what_runs(tmp_path: Path, monkeypatch: pytest.Monk
         z.publish(log, approved, account=None)
     executed = approved.with_files(domain=tmp_path / "list.csv")
     monkeypatch.delattr("zealous.planning.plan.plan_with_files")  # it was planned before
-    about = z.publish(log, executed, account=None).about
-    assert about["approved_plan"] == approved.approved
-    assert (about["plan"][0]["select"], about["parameters_from"]) == ("first", "public-facts")
+    record = z.publish(log, executed, account=None).record
+    assert record.approved_plan == approved.approved
+    assert (record.plan[0].select, record.parameters_from) == ("first", "public-facts")
 
 
 def test_a_public_file_that_changed_since_it_was_planned(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ from zealous.items import lists as listing
 from zealous.logs.log import ANONYMIZED, INTERNAL, NOT_PRIVATE, read_log
 from zealous.logs.open_log import open_log
 from zealous.planning.public_files import MOST_RESULTS, Public, read_public, read_results
-from zealous.release import schema
+from zealous.record import record
 
 SECRET = "Zanzibar"
 
@@ -122,7 +122,7 @@ def test_the_directory_of_a_release(tmp_path: Path) -> None:
 
 
 def test_a_release_is_of_the_version_that_is_written() -> None:
-    assert listing.FORMAT == schema.FORMAT
+    assert listing.FORMAT == record.FORMAT
 
 
 def test_columns_by_the_names_of_the_kind(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ moves a chance by less than the rounding of a threshold); a list that is applied
 
 from __future__ import annotations
 
-from mutations import FILES, LEAST, OTHERS, READ_ALL, ROWS_COUNTED, Change, Mutation
+from mutations import LEAST, OTHERS, ROWS_COUNTED, Change, Mutation, recorded
 
 LAPLACE, GAUSSIAN = "laplace, m = 2", "gaussian, m = 1"
 SELECTION, DOMAIN = "selection", "domain, m = 1"
@@ -315,10 +315,7 @@ MUTATIONS = [
                 _EVERY,
                 f"counted = list(counted)\n        {_HELD}\n        {_EVERY}",
             ),
-            Change(
-                "release/publish.py", FILES, f"{FILES} 'held': __import__('os').environ['HELD'],"
-            ),
-            READ_ALL,
+            *recorded("__import__('os').environ['HELD']"),
         ),
     ),
     Mutation(

@@ -329,7 +329,7 @@ MUTATIONS = [
         "verify: the planner can be left out",
         TESTS,
         "test_forgeries.py::test_a_release_of_ours_names_our_planner",
-        (Change("verify/claim.py", '["version"] == VERSION and', '["version"] != VERSION and'),),
+        (Change("verify/claim.py", ".version == VERSION and", ".version != VERSION and"),),
     ),
     Mutation(
         "verify: what can be made of smaller sets is not looked at",
@@ -473,7 +473,7 @@ MUTATIONS = [
         "charged before it is seen whether it can be written",
         TESTS,
         "test_spent.py::test_what_cannot_be_written_fails_before_the_charge",
-        (Change("release/publish.py", "rehearse(planned, about, paying, target)", "pass"),),
+        (Change("release/publish.py", "rehearse(planned, record, paying, target)", "pass"),),
     ),
     Mutation(
         "spent, and said for one kind of error alone",

@@ -21,9 +21,9 @@ MUTATIONS = [
         (
             Change("files/places.py", 'set(name) & set("/\\\\\\0")', "False"),
             Change(
-                "release/schema.py",
-                r'_PARQUET, _CSV = re.compile(r"[\w~-]+\.parquet")',
-                r'_PARQUET, _CSV = re.compile(r".*")',
+                "record/record.py",
+                r'Meta(pattern=r"^[\w~-]+\.parquet(?!\n)$")',
+                r'Meta(pattern=r".*")',
             ),
         ),
     ),

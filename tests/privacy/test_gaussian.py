@@ -12,6 +12,8 @@ from typing import Any, get_args
 import numpy as np
 import numpy.typing as npt
 import pytest
+from msgspec import structs
+from records import part_of
 from scipy.stats import norm
 
 from zealous.errors import UsageError
@@ -253,20 +255,14 @@ def test_too_small_an_epsilon_and_other_guarantees_are_refused() -> None:
 def test_it_is_made_again_and_says_what_to_expect() -> None:
     goal = goal_of(1, "1e-6")
     found = Gaussian.calibrated(goal, 20)
-    part = {
-        "items_per_user": 20,
-        "tau": 1,
-        "tau_prime": found.tau_prime,
-        "exact": {"scale": str(found.scale)},
-        **found.parameters(),
-    }
+    part = part_of(found, goal)
     assert Gaussian.again(part) == found
-    for wrong in ({"tau_prime": None}, {"tau": 0}, {"items_per_user": "20"}):
+    for wrong in ({"tau_prime": None}, {"tau": 0}, {"items_per_user": 0}):
         with pytest.raises(UsageError):
-            Gaussian.again({**part, **wrong})
+            Gaussian.again(structs.replace(part, **wrong))
     for scale in ("1/2", "0", "99999999"):
         with pytest.raises(UsageError, match="scale"):
-            Gaussian.again({**part, "exact": {"scale": scale}}).delta(goal)
+            Gaussian.again(part_of(found, goal, scale=scale)).delta(goal)
     assert found.appears(0) == 0
     for count in (1, 100, found.tau_prime, 200):
         near = norm.sf((found.tau_prime + 0.5 - count) / float(found.scale))

@@ -13,6 +13,7 @@ import pytest
 from examples import examples
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from records import part_of
 from scipy import signal, stats
 from turns import in_turn
 
@@ -262,8 +263,7 @@ def test_a_calibrated_mechanism_keeps_its_goal_and_wastes_little(
     if any(each.threshold > 2 * WEIGHT for each in found.rounds):
         assert claim > asked.delta * Fraction(1, 2)
     assert claim >= sum(Fraction(exposure(each)) for each in found.rounds)
-    part = {"items_per_user": m, "exact": {"scale": str(found.scale)}, **found.parameters()}
-    assert mechanism.again(part) == found
+    assert mechanism.again(part_of(found, asked)) == found
     assert found.alone() <= float(asked.delta)
 
 

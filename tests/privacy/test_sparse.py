@@ -14,6 +14,8 @@ import pytest
 from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
+from records import part_of
 from scipy.stats import dlaplace
 
 from zealous.errors import UsageError
@@ -271,18 +273,12 @@ def test_other_guarantees_are_refused() -> None:
 def test_it_is_made_again_and_says_what_to_expect() -> None:
     goal = goal_of(1, "1e-6", "replace")
     found = Laplace.calibrated(goal, 20)
-    part = {
-        "items_per_user": 20,
-        "tau": 1,
-        "tau_prime": found.tau_prime,
-        "exact": {"scale": str(found.scale)},
-        **found.parameters(),
-    }
+    part = part_of(found, goal)
     assert Laplace.again(part) == found
     with pytest.raises(UsageError, match="tau_prime"):
-        Laplace.again({**part, "tau_prime": "many"})
+        Laplace.again(structs.replace(part, tau_prime=None))
     with pytest.raises(UsageError, match="scale"):
-        Laplace.again({**part, "exact": {"scale": "0"}}).delta(goal)
+        Laplace.again(part_of(found, goal, scale="0")).delta(goal)
     noise = dlaplace(1 / float(found.scale))
     assert found.appears(0) == 0
     for count in (1, 400, found.tau_prime, 500):

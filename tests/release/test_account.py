@@ -212,7 +212,8 @@ def test_a_ledger_that_is_gone_when_all_is_written(log: Path, tmp_path: Path) ->
 def test_what_was_voided_while_it_was_made_is_not_left(log: Path, tmp_path: Path) -> None:
     goal = z.ProbabilisticDP(epsilon=10, delta="0.01", users=300)
     release = z.publish(z.read_log(log), goal, [z.queries(1)])
-    ledger_of(log).void(release.about["ledger"]["entry"], by="her", reason="it hung")
+    assert release.record.ledger is not None
+    ledger_of(log).void(release.record.ledger.entry, by="her", reason="it hung")
     with pytest.raises(Refused, match="voided"):
         release.write(tmp_path / "out")
     assert not (tmp_path / "out").exists()

@@ -18,12 +18,18 @@ from typing import Any, cast
 import numpy as np
 import pyarrow as pa
 import pytest
+from msgspec import structs
+from records import record_of
 
 import zealous as z
 from zealous.cli.associations import strongest
-from zealous.items import itemsets, sequences
+from zealous.items import itemsets, queries, sequences
 from zealous.mechanisms.choose import MECHANISMS
 from zealous.noise import DiscreteLaplace, seeded_bytes
+from zealous.planning.declared import PublicFile
+from zealous.planning.plan import plan_with_files
+from zealous.privacy.guarantee import Indistinguishability
+from zealous.record.record import PartRecord, Record, Settings, TableFiles
 from zealous.release.bundle import Release, Table, file_names, sorted_table
 from zealous.release.derived.associations import (
     _Count,
@@ -41,22 +47,30 @@ Counts = Mapping[tuple[str, ...], int]
 Rule = dict[str, Any]
 
 
-def part(kind: str, scale: Fraction = Fraction(2), by: str | None = None) -> dict[str, Any]:
-    return {
-        "kind": kind,
-        "settings": {"by": by},
-        "mechanism": "domain",
-        "items_per_user": 1,
-        "exact": {"scale": str(scale)},
-    }
+PLANNED = plan_with_files(
+    Indistinguishability(epsilon=1, delta=0),
+    [queries(1)],
+    {"queries": PublicFile(use="domain", name="list.txt", sha256="0" * 64)},
+)
 
 
-def about(*kinds: str, scale: Fraction = Fraction(2)) -> dict[str, Any]:
-    names = file_names(list(kinds))
-    return {
-        "plan": [part(kind, scale) for kind in kinds],
-        "files": {kind: {"csv": f"{name}.csv"} for kind, name in names.items()},
+def part(kind: str, scale: Fraction = Fraction(2), by: str | None = None) -> PartRecord:
+    (found,) = record_of(PLANNED).plan
+    exact = structs.replace(found.exact, scale=str(scale))
+    return structs.replace(found, kind=kind, settings=Settings(by=by), exact=exact)
+
+
+def about(*kinds: str, scale: Fraction = Fraction(2)) -> Record:
+    return of_parts([part(kind, scale) for kind in kinds])
+
+
+def of_parts(parts: Sequence[PartRecord]) -> Record:
+    names = file_names([each.kind for each in parts])
+    files = {
+        kind: TableFiles(parquet=f"{name}.parquet", csv=f"{name}.csv", columns=(), rows=0)
+        for kind, name in names.items()
     }
+    return structs.replace(record_of(PLANNED), plan=tuple(parts), files=files)
 
 
 def table(counts: Counts, size: int) -> pa.Table:
@@ -333,10 +347,11 @@ def test_the_interval_holds_as_often_as_it_says(
     """Noise on all counts: of 100 intervals at least 95 hold the true measure, and not all do."""
     size, kinds = 6000, ("people", "itemsets-1:product", "itemsets-2:product")
     scales = {"people": Fraction(1), kinds[1]: Fraction(3), kinds[2]: Fraction(4)}
-    plan = [
-        {**part(kind, scales[kind]), "mechanism": name, "tau": 1, "tau_prime": 1} for kind in kinds
+    parts = [
+        structs.replace(part(kind, scales[kind]), mechanism=name, tau=1, tau_prime=1)
+        for kind in kinds
     ]
-    drawn = {each["kind"]: MECHANISMS[name].again(each).source() for each in plan}  # type: ignore[attr-defined]
+    drawn = {each.kind: MECHANISMS[name].again(each).source() for each in parts}  # type: ignore[attr-defined]
     names = [f"{n:05}" for n in range(size)]
     noise = [
         drawn[kind].sample(size, seeded_bytes(n))
@@ -365,7 +380,7 @@ def test_the_interval_holds_as_often_as_it_says(
                 {"item_1": first[each], "item_2": then[each], "count": both + noise[2][each]}
             ),
         }
-        for rule in associations({"plan": plan}, given, SETS).to_pylist():
+        for rule in associations(of_parts(parts), given, SETS).to_pylist():
             if rule["then"].startswith("b"):
                 for measure, value in truth.items():
                     high = rule[f"{measure}_high"]
@@ -385,11 +400,14 @@ def test_the_interval_holds_for_rules_near_the_threshold(name: str, short: int) 
     """
     kinds = ("people", "itemsets-1:product", "itemsets-2:product")
     scales = {"people": Fraction(1), kinds[1]: Fraction(3), kinds[2]: Fraction(3)}
-    plan = [
-        {**part(kind, scales[kind]), "mechanism": name if kind == kinds[2] else "listed"}
+    parts = [
+        structs.replace(part(kind, scales[kind]), mechanism=name if kind == kinds[2] else "listed")
         for kind in kinds
     ]
-    single, larger = MECHANISMS["listed"].again(plan[1]), cast(Any, MECHANISMS[name].again(plan[2]))
+    single, larger = (
+        MECHANISMS["listed"].again(parts[1]),
+        cast(Any, MECHANISMS[name].again(parts[2])),
+    )
     laplace = DiscreteLaplace(scale=Fraction(3))
     people, per = 3000, 4000  # pairs of things to a release
     above = larger.threshold(per * (2 * per - 1))
@@ -414,7 +432,7 @@ def test_the_interval_holds_for_rules_near_the_threshold(name: str, short: int) 
             kinds[1]: pa.table({"item_1": first + then, "count": np.concatenate([ones, others])}),
             kinds[2]: pa.table({"item_1": first, "item_2": then, "count": pairs}).take(shown),
         }
-        found = associations({"plan": plan}, given, SETS)
+        found = associations(of_parts(parts), given, SETS)
         rows = [rule for rule in found.to_pylist() if rule["then"].startswith("b")]
         seen += len(rows)
         plain += sum(abs(rule["count_if"] - one) > single.error(0.975) for rule in rows)
@@ -445,7 +463,7 @@ def test_which_families_have_rules() -> None:
     assert families(about("people", *sizes, "itemsets-3:product")) == {SETS: 3}
     assert families(about("people", "itemsets-1:a", "itemsets-2:b")) == {}
     assert families(about("queries", "columns:itemsets-1:x")) == {}
-    by = {"plan": [part("people"), *(part(each, by="land") for each in sizes)]}
+    by = of_parts([part("people"), *(part(each, by="land") for each in sizes)])
     assert families(by) == {}
 
 
@@ -581,8 +599,8 @@ def test_a_release_without_sets_is_as_it_was(log: Any, made: Release, tmp_path: 
     plain = z.publish(log, GOAL, [z.columns("product", items_per_user=4)], account=None)
     plain.write(tmp_path / "release")
     assert not list((tmp_path / "release").glob("associations*"))
-    assert "ssociation" not in handout(plain.about)
-    assert "ssociation" in handout(made.about)
+    assert "ssociation" not in handout(plain.record)
+    assert "ssociation" in handout(made.record)
 
 
 # What people see
@@ -611,10 +629,10 @@ def test_where_nothing_stands_out(made: Release, capsys: pytest.CaptureFixture[s
 def test_a_rule_without_upper_end_is_printed(
     made: Release, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    plan = [{**each, **part(each["kind"])} for each in made.about["plan"]]
+    plan = tuple(part(each.kind) for each in made.record.plan)
     counts = {("a",): 8, ("b",): 8, ("a", "b"): 40}
     found = {kind: Table(arrow=each) for kind, each in tables([900], counts, SETS, 3).items()}
-    strongest(replace(made, about={**made.about, "plan": plan}, tables=found))
+    strongest(replace(made, record=structs.replace(made.record, plan=plan), tables=found))
     assert "112 (52.4 or more)" in capsys.readouterr().out
 
 

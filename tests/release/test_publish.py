@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
 import zealous as z
 from zealous.errors import Refused, UsageError
+from zealous.record.record import ExactBudget
 
 GOAL = z.ProbabilisticDP(epsilon=20, delta="0.01", users=200)
 
@@ -60,10 +60,10 @@ def test_no_single_persons_item_appears(path: Path) -> None:
 def test_goal_is_the_total_over_the_kinds(path: Path) -> None:
     kinds = [z.queries(1), z.keywords(2)]
     release = z.publish(z.read_log(path), GOAL, kinds, split={"queries": 3, "keywords": 1})
-    parts = release.about["plan"]
-    assert [part["epsilon"] for part in parts] == [15, 5]
-    assert sum(part["delta"] for part in parts) == pytest.approx(0.01)
-    assert release.about["guarantee"]["exact"] == {"epsilon": "20", "delta": "1/100"}
+    parts = release.record.plan
+    assert [part.epsilon for part in parts] == [15, 5]
+    assert sum(part.delta for part in parts) == pytest.approx(0.01)
+    assert release.record.guarantee.exact == ExactBudget(epsilon="20", delta="1/100")
 
 
 def test_more_users_than_declared_are_refused(path: Path) -> None:
@@ -77,14 +77,13 @@ def test_more_users_than_declared_are_refused(path: Path) -> None:
 
 def test_the_number_of_users_in_the_log_changes_nothing_but_rows(tmp_path: Path) -> None:
     """The plan comes from the declared bound: one user more or less cannot move a threshold."""
-    abouts = []
+    records = []
     for users in (50, 51):
         path = tmp_path / f"{users}.csv"
         path.write_text("user,query\n" + "".join(f"{n},tea\n" for n in range(users)))
         release = z.publish(z.read_log(path), GOAL, [z.queries(1)], seed=3)
-        about = json.loads(json.dumps(release.about))
-        abouts.append(about)
-    assert abouts[0] == abouts[1]
+        records.append(release.record)
+    assert records[0] == records[1]
 
 
 def test_a_missing_column_is_said_before_reading(tmp_path: Path) -> None:
@@ -121,14 +120,14 @@ def test_an_empty_table_says_what_would_fill_it(path: Path, tmp_path: Path) -> N
 
 def test_the_key_is_drawn_anew_and_published(path: Path) -> None:
     log = z.read_log(path)
-    keys = {z.publish(log, GOAL, [z.queries(1)]).about["selection_key"] for _ in range(3)}
+    keys = {z.publish(log, GOAL, [z.queries(1)]).record.selection_key for _ in range(3)}
     assert len(keys) == 3
 
 
 def test_how_parameters_were_chosen_is_recorded(path: Path) -> None:
     log = z.read_log(path)
     release = z.publish(log, GOAL, [z.queries(1)], parameters_from="this-log")
-    assert release.about["parameters_from"] == "this-log"
+    assert release.record.parameters_from == "this-log"
     with pytest.raises(UsageError, match="parameters_from"):
         z.publish(log, GOAL, [z.queries(1)], parameters_from="a hunch")
 
@@ -136,13 +135,15 @@ def test_how_parameters_were_chosen_is_recorded(path: Path) -> None:
 def test_the_other_guarantee_is_stated_too(path: Path) -> None:
     log, kinds = z.read_log(path), [z.queries(1), z.keywords(2)]
     goal = z.ProbabilisticDP(epsilon=4, delta="0.001", users=500_000)
-    other = z.publish(log, goal, kinds).about["also_guaranteed"]
-    assert other["definition"] == "indistinguishable"
-    assert other["epsilon"] == 4
-    assert 0 < other["delta"] < 1e-7  # per person, far below the chance that anybody is breached
+    other = z.publish(log, goal, kinds).record.also_guaranteed
+    assert other is not None
+    assert other.definition == "indistinguishable"
+    assert other.epsilon == 4
+    assert 0 < other.delta < 1e-7  # per person, far below the chance that anybody is breached
     each = z.Indistinguishability(epsilon=4, delta="1e-9", users=500_000)
-    other = z.publish(log, each, kinds).about["also_guaranteed"]
-    assert other["definition"] == "probabilistic"
-    assert 1e-5 < other["delta"] < 1e-2
+    other = z.publish(log, each, kinds).record.also_guaranteed
+    assert other is not None
+    assert other.definition == "probabilistic"
+    assert 1e-5 < other.delta < 1e-2
     each = z.Indistinguishability(epsilon=4, delta="1e-9")
-    assert z.publish(log, each, kinds).about["also_guaranteed"] is None
+    assert z.publish(log, each, kinds).record.also_guaranteed is None

@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 import yaml
 from bundles import GOAL, TRACKED, made
+from records import changed
 
 from zealous.items import columns
 from zealous.privacy.guarantee import Indistinguishability, ProbabilisticDP
+from zealous.record.record import Record
 from zealous.release.bundle import Release
 from zealous.release.text.registry_entry import registry
 from zealous.verify.review import review
@@ -45,12 +47,12 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Release:
     return made(tmp_path_factory.mktemp("log"))
 
 
-def parsed(about: Any) -> Any:
-    return yaml.safe_load(registry(about))["deployment"]
+def parsed(record: Record) -> Any:
+    return yaml.safe_load(registry(record))["deployment"]
 
 
 def test_the_fields_are_the_registry_s(release: Release) -> None:
-    entry = yaml.safe_load(registry(release.about))
+    entry = yaml.safe_load(registry(release.record))
     assert entry.keys() == {"url_slug", "deployment"}
     assert entry["deployment"].keys() == FIELDS.keys()
     for section, names in FIELDS.items():
@@ -61,12 +63,12 @@ def test_the_fields_are_the_registry_s(release: Release) -> None:
 
 def test_numbers_stay_numbers(tmp_path: Path) -> None:
     goal = Indistinguishability(epsilon="0.5", delta="1e-6", users=50_000, neighbors="add-remove")
-    loss = parsed(made(tmp_path, goal).about)["privacy_loss"]
+    loss = parsed(made(tmp_path, goal).record)["privacy_loss"]
     assert loss["privacy_parameters"] == {"epsilon": 0.5, "delta": 1e-6}
     assert isinstance(loss["privacy_parameters"]["delta"], float)
     assert loss["number_of_privacy_units"] == 50_000
     tiny = ProbabilisticDP(epsilon="1e20", delta="1e-300", users=100)
-    huge = parsed(made(tmp_path, tiny).about)["privacy_loss"]["privacy_parameters"]
+    huge = parsed(made(tmp_path, tiny).record)["privacy_loss"]["privacy_parameters"]
     assert huge == {"epsilon": 1e20, "delta": 1e-300}
 
 
@@ -75,7 +77,7 @@ def test_numbers_stay_numbers(tmp_path: Path) -> None:
     [(GOAL, "Custom"), (Indistinguishability(epsilon=400, delta="0.5"), "Approximate DP")],
 )
 def test_the_variant(goal: Any, variant: str, tmp_path: Path) -> None:
-    entry = parsed(made(tmp_path, goal).about)
+    entry = parsed(made(tmp_path, goal).record)
     assert entry["dp_variant"]["variant_name"] == variant
     details = entry["privacy_loss"]["privacy_parameters_details"]
     assert ("implies (epsilon, delta)-approximate" in details) == (variant == "Custom")
@@ -84,7 +86,7 @@ def test_the_variant(goal: Any, variant: str, tmp_path: Path) -> None:
 
 def test_unit_mechanism_composition_and_tuning(tmp_path: Path) -> None:
     goal = ProbabilisticDP(epsilon=400, delta="0.5", users=1_000, unit="user-day")
-    entry = parsed(made(tmp_path, goal).about)
+    entry = parsed(made(tmp_path, goal).record)
     assert entry["privacy_loss"]["privacy_unit"] == "User-day-level"
     implementation = entry["implementation"]
     assert "discrete Laplace" in implementation["mechanisms"]
@@ -96,10 +98,10 @@ def test_unit_mechanism_composition_and_tuning(tmp_path: Path) -> None:
 
 
 def test_the_budget(release: Release) -> None:
-    model = parsed(release.about)["deployment_model"]
+    model = parsed(release.record)["deployment_model"]
     assert model["release_type"] == "One release"
     assert "budget not tracked" in model["release_type_details"]
-    model = parsed({**release.about, "ledger": TRACKED, "period": "2026-03"})["deployment_model"]
+    model = parsed(changed(release.record, ledger=TRACKED, period="2026-03"))["deployment_model"]
     assert model["release_type"] == "Many releases"
     assert model["data_source_type"] == "Dynamic"
     assert (
@@ -110,8 +112,8 @@ def test_the_budget(release: Release) -> None:
 
 def test_the_budget_names_its_unit_neighbours_and_period(release: Release) -> None:
     def told(**changes: Any) -> str:
-        about = {**release.about, "ledger": {**TRACKED, **changes}, "period": "2026-Q1"}
-        return str(parsed(about)["deployment_model"]["release_type_details"])
+        record = changed(release.record, ledger={**TRACKED, **changes}, period="2026-Q1")
+        return str(parsed(record)["deployment_model"]["release_type_details"])
 
     assert "the budget of one user, neighbours: replace (entry 7)" in told()
     assert "In 2026-03, the most charged period (1): epsilon 2" in told()
@@ -124,7 +126,7 @@ def test_the_budget_names_its_unit_neighbours_and_period(release: Release) -> No
 
 
 def test_what_only_the_publisher_knows_is_left_to_her(release: Release) -> None:
-    entry = parsed(release.about)
+    entry = parsed(release.record)
     for value in (
         entry["basic"]["name"],
         entry["basic"]["data_curators"][0]["data_curator_name"],
@@ -137,7 +139,7 @@ def test_what_only_the_publisher_knows_is_left_to_her(release: Release) -> None:
 def test_a_child_tells_its_post_processing(tmp_path: Path) -> None:
     made(tmp_path).write(tmp_path / "parent")
     child = review(tmp_path / "parent", flag_pii=True)
-    entry = parsed(child.release.about)
+    entry = parsed(child.release.record)
     assert "filtered child" in entry["implementation"]["post_processing"]
     assert "look like personal data" in entry["implementation"]["post_processing"]
     assert entry["dp_variant"]["variant_name"] == "Approximate DP"
@@ -145,7 +147,7 @@ def test_a_child_tells_its_post_processing(tmp_path: Path) -> None:
 
 def test_no_text_can_break_out_of_its_place(tmp_path: Path) -> None:
     odd = "x\": y\n- z #\u2028\x85\x7f\ufeff\U000e0001 😀 \\ ' {a: b} \t end"
-    about = {**made(tmp_path, kinds=[columns("query", items_per_user=3)]).about, "period": odd}
-    text = registry(about)
+    release = made(tmp_path, kinds=[columns("query", items_per_user=3)])
+    text = registry(changed(release.record, period=odd))
     assert yaml.safe_load(text)["deployment"]["basic"]["description"].endswith(f"Period: {odd}.")
     assert sum(line.startswith("- z") for line in text.splitlines()) == 0

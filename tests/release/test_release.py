@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from conftest import Run
+from msgspec import structs
 
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import Refused, ReleaseError
@@ -26,10 +27,11 @@ from zealous.files.places import Place
 from zealous.items import Kind, clicks, columns, keywords, queries, query_clicks, query_pairs
 from zealous.logs.log import read_log
 from zealous.privacy.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
+from zealous.record.codec import to_json
+from zealous.record.record import FORMAT, TableFiles
 from zealous.release import bundle as module
 from zealous.release.bundle import Release, Table, file_names, read_release, sorted_table
 from zealous.release.publish import publish
-from zealous.release.schema import FORMAT
 from zealous.version import VERSION
 
 Row = tuple[str, str, str, str]
@@ -95,7 +97,7 @@ def test_the_files_of_a_bundle(release: Release, tmp_path: Path) -> None:
     assert {path.name for path in target.iterdir()} == {"release.json", *papers, *tables}
     about = json.loads((target / "release.json").read_text(encoding="utf-8"))
     assert about["sha256"].keys() == papers | tables
-    assert about == {**release.about, "sha256": about["sha256"]}
+    assert about == {**to_json(release.record), "sha256": about["sha256"]}
     assert stat.S_IMODE(target.stat().st_mode) == 0o755
     for kind, (_, names) in KINDS.items():
         arrow = pq.read_table(target / f"{bases[kind]}.parquet")
@@ -156,7 +158,7 @@ def test_release_json(release: Release, tmp_path: Path) -> None:
 
 def test_no_figure_of_the_log_is_in_the_bundle(release: Release, tmp_path: Path) -> None:
     target = release.write(tmp_path / "out")
-    known = json.dumps({**release.about, "selection_key": "", "created": ""})
+    known = json.dumps({**to_json(release.record), "selection_key": "", "created": ""})
     papers = [(target / name).read_text("utf-8") for name in ("README.md", "registry.yaml")]
     for text in (known, *papers):
         numbers = set(re.findall(r"\d+", text.replace(",", "")))
@@ -176,8 +178,8 @@ def test_the_readme(release: Release, tmp_path: Path) -> None:
         "1,000 users",
     ):
         assert part in text
-    for kind, files in release.about["files"].items():
-        assert f"### `{kind}`: `{files['parquet']}`, `{files['csv']}`" in text
+    for kind, files in release.record.files.items():
+        assert f"### `{kind}`: `{files.parquet}`, `{files.csv}`" in text
     assert "NOT PRIVATE" not in text
 
 
@@ -214,7 +216,7 @@ def test_two_runs_differ_in_key_and_noise(tmp_path: Path) -> None:
     rows = [(f"u{user}", f"query {number}", "", "") for user in range(300) for number in range(8)]
     goal = Indistinguishability(epsilon=2, delta="1e-6")
     first, second = (made(tmp_path, rows, [queries(8)], goal) for _ in range(2))
-    assert first.about["selection_key"] != second.about["selection_key"]
+    assert first.record.selection_key != second.record.selection_key
     assert len(first["queries"]) == len(second["queries"]) == 8
     assert dict(table(first, "queries")) != dict(table(second, "queries"))  # else by 1e-11
 
@@ -226,7 +228,7 @@ def test_the_order_of_the_lines_does_not_matter(tmp_path: Path) -> None:
     for order in range(3):
         shuffled = random.Random(order).sample(ROWS, len(ROWS))
         found = made(tmp_path, shuffled, chosen, goal, seed=3)
-        assert found.about == expected.about
+        assert found.record == expected.record
         for kind in expected.tables:
             assert found[kind].arrow.equals(expected[kind].arrow)
     assert len(expected["queries"])
@@ -362,7 +364,7 @@ def test_the_ledger_is_not_told_of_what_failed(
 
 def test_reading_back(release: Release, tmp_path: Path) -> None:
     found = read_release(release.write(tmp_path / "out"))
-    assert found.about == {**release.about, "sha256": found.about["sha256"]}
+    assert found.record == structs.replace(release.record, sha256=found.record.sha256)
     for kind, (_, names) in KINDS.items():
         assert found[kind].arrow.equals(release[kind].arrow)
         assert len(found[kind]) == len(release[kind])
@@ -372,7 +374,7 @@ def test_reading_back(release: Release, tmp_path: Path) -> None:
         assert [tuple(row) for row in pandas.itertuples(index=False)] == rows
         assert polars.rows() == rows
     again = read_release(found.write(tmp_path / "again"))
-    assert again.about == found.about
+    assert again.record == found.record
 
 
 @pytest.mark.parametrize(
@@ -450,10 +452,10 @@ HARMLESS = [
 def test_no_cell_of_the_csv_can_be_run(release: Release, tmp_path: Path) -> None:
     cells = RUNNABLE + HARMLESS
     arrow = pa.table({"=query": cells, "@url": list(reversed(cells)), "count": range(len(cells))})
-    files = {"parquet": "t.parquet", "csv": "t.csv", "columns": ["=query", "@url"], "rows": 1}
-    part = {**release.about["plan"][0], "kind": "t"}
-    about = {**release.about, "plan": [part], "files": {"t": files}}
-    target = Release(about=about, tables={"t": Table(arrow=arrow)}).write(tmp_path / "out")
+    files = TableFiles(parquet="t.parquet", csv="t.csv", columns=("=query", "@url"), rows=1)
+    part = structs.replace(release.record.plan[0], kind="t")
+    record = structs.replace(release.record, plan=(part,), files={"t": files})
+    target = Release(record=record, tables={"t": Table(arrow=arrow)}).write(tmp_path / "out")
     with (target / "t.csv").open(encoding="utf-8", newline="") as file:
         head, *rows = list(csv.reader(file))
     assert head == ["'=query", "'@url", "count"]
@@ -483,7 +485,7 @@ def test_the_command_prints_one_json_object(run: Run, tmp_path: Path) -> None:
     assert ran.code == 0
     printed = json.loads(ran.stdout)
     assert printed.pop("directory") == "out"
-    about = read_release(tmp_path / "out").about
+    about = to_json(read_release(tmp_path / "out").record)
     assert {**about, **printed} == about
     assert printed.keys() >= about.keys() - {"sha256"}
     assert printed["parameters_from"] == "public-facts"

@@ -22,6 +22,7 @@ import zealous as z
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import ReleaseError, UsageError, ZealousError
 from zealous.ledger import FILE_NAME, Ledger
+from zealous.record.record import LedgerStamp
 from zealous.release.bundle import Release
 from zealous.release.charging import Account, Spending
 from zealous.verify.verify import verify
@@ -144,7 +145,7 @@ def test_a_table_that_is_not_read_back_as_it_was_is_not_charged(
     monkeypatch.setattr(
         sys.modules["zealous.release.checks"],
         "read_release",
-        lambda place: Release(about=other(place).about, tables={}),
+        lambda place: Release(record=other(place).record, tables={}),
     )
     with pytest.raises(UsageError, match="rename"):
         publish(drinks, drink())
@@ -168,7 +169,7 @@ def test_whatever_fails_after_the_charge_says_that_it_is_spent(
     def broken(*_: object, **__: object) -> Any:
         raise error
 
-    def charged(self: Spending, say: Callable[[str], None]) -> dict[str, Any]:
+    def charged(self: Spending, say: Callable[[str], None]) -> LedgerStamp:
         stamp = reserve(self, say)
         if where == "write":
             monkeypatch.setattr(Release, "write", broken)

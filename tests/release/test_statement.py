@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from bundles import GOAL, TRACKED, made
+from records import changed
 
 from zealous.items import columns
 from zealous.ledger import Ledger
@@ -51,11 +52,11 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Release:
 
 
 def read(release: Release, **changes: Any) -> str:
-    return Text(statement({**release.about, **changes})).text
+    return Text(statement(changed(release.record, **changes))).text
 
 
 def claim(goal: Guarantee, tmp_path: Path, **changes: Any) -> str:
-    return Text(statement(made(tmp_path, goal, **changes).about)).text
+    return Text(statement(made(tmp_path, goal, **changes).record)).text
 
 
 # What it says
@@ -65,8 +66,8 @@ def test_what_was_released(base: Release) -> None:
     said = read(base, period="2026-03", id="march")
     assert "Release march" in said
     assert "Period 2026-03. Protected: one user." in said
-    for part in base.about["plan"]:
-        row = f"{part['kind']} 0 {part['items_per_user']} {part['epsilon']:g} {part['delta']:g}"
+    for part in base.record.plan:
+        row = f"{part.kind} 0 {part.items_per_user} {part.epsilon:g} {part.delta:g}"
         assert row in said
     assert "At most 500,000 users were declared" in said
 
@@ -183,7 +184,7 @@ def test_an_untracked_release_is_stamped_everywhere(base: Release, tmp_path: Pat
 
 def test_assumptions_choice_and_what_is_not_protected(base: Release) -> None:
     said = read(base)
-    assert all(each in said for each in base.about["assumptions"])
+    assert all(each in said for each in base.record.assumptions)
     assert "The parameters were chosen in a way that the publisher did not state" in said
     assert "Frequent is not harmless" in said
     assert "What the choice of parameters tells" in said
@@ -198,9 +199,9 @@ def test_comparators_have_units_and_sources(base: Release) -> None:
 
 def test_hashes_of_the_tables_and_of_no_paper(base: Release, tmp_path: Path) -> None:
     target = base.write(tmp_path / "out")
-    about = read_release(target).about
+    record = read_release(target).record
     page = (target / "statement.html").read_text()
-    for name, digest in about["sha256"].items():
+    for name, digest in record.sha256.items():
         assert (digest in page) == name.endswith((".csv", ".parquet"))
 
 
@@ -208,11 +209,12 @@ def test_a_child_says_what_it_keeps(tmp_path: Path) -> None:
     made(tmp_path).write(tmp_path / "parent")
     child = review(tmp_path / "parent", flag_pii=True, output=tmp_path / "child")
     said = Text((tmp_path / "child" / "statement.html").read_text()).text
-    gone = sum(child.release.about["review"]["removed"].values())
+    (told,) = child.release.record.reviews()
+    gone = sum(told.removed.values())
     assert gone
     assert f"{gone} rows went. It keeps (epsilon, delta)-indistinguishability" in said
     assert "and not probabilistic differential privacy" in said
-    assert child.release.about["review"]["parent"] in said
+    assert told.parent in said
 
 
 # Numbers
@@ -242,13 +244,8 @@ def test_nothing_runs_and_nothing_is_fetched(tmp_path: Path) -> None:
     kind = columns("query", items_per_user=3)
     release = made(tmp_path, PDP, [kind])
     evil = "<script>alert(1)</script>\"'&"
-    about = {
-        **release.about,
-        "id": evil,
-        "period": evil,
-        "ledger": {**TRACKED, "dataset": evil, "ledger": evil},
-    }
-    page = statement(about)
+    stamp = {**TRACKED, "dataset": evil, "ledger": evil}
+    page = statement(changed(release.record, id=evil, period=evil, ledger=stamp))
     assert "<script" not in page
     assert evil in Text(page).text
     tags = Text(page).tags

@@ -33,6 +33,7 @@ from zealous.errors import UsageError
 from zealous.items import itemsets, sequences, tail
 from zealous.ledger import FILE_NAME, Ledger
 from zealous.planning.plan_file import read_plan, write_plan
+from zealous.record.codec import to_json
 from zealous.verify.verify import verify
 
 ITEMS = ["--items", "queries,keywords", "--items-per-user", 5]
@@ -122,7 +123,7 @@ def test_a_whole_release_against_the_oracle(
     }
     assert list(tables) == ["queries", "keywords", *NAMES]
     assert all(tables.values())
-    key = int(release.about["selection_key"], 16)
+    key = int(release.record.selection_key, 16)
     for name in NAMES:
         bound = 1 if name in FACTS else 2
         right = expected(name, entries, tables, bound=bound, select=select, key=key, listed=True)
@@ -486,7 +487,7 @@ def test_in_python(tmp_path: Path) -> None:
     release = z.publish(
         z.read_log(path), goal, [z.queries(5), z.keywords(5), *kinds], split=split, account=None
     )
-    found = spent(release.about["plan"])
+    found = spent(to_json(release.record)["plan"])
     assert found["queries"] == found["keywords"] == 1
     assert sum(found.values()) == Fraction(5, 2)
     with pytest.raises(UsageError, match="hours need a column with the time"):

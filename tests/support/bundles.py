@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from records import changed
+
 from zealous.engines.duckdb import DuckDB
 from zealous.items import Kind, clicks, keywords, queries, query_pairs
 from zealous.logs.log import read_log
@@ -57,7 +59,7 @@ def made(
     period: str | None = None,
     **changes: Any,
 ) -> Release:
-    """A release of 60 users who ask for tea, shoes and personal things; `changes` go to `about`."""
+    """A release of 60 users who ask for tea, shoes and personal things; `changes` of keys."""
     rows = ["user\tquery\ttime\turl\n"]
     for user in range(60):
         for minute, query in enumerate(("Green Tea", "shoes", PERSONAL[user % 3])):
@@ -70,4 +72,4 @@ def made(
         read_log(path), goal, kinds, engine=engine, seed=seed, account=account, period=period
     )
     path.unlink()
-    return replace(release, about={**release.about, **changes})
+    return replace(release, record=changed(release.record, **changes))

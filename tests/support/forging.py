@@ -11,10 +11,14 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from msgspec import to_builtins
 
+from zealous.errors import ReleaseError
 from zealous.planning.from_record import guarantee_from_record
 from zealous.planning.part import figures
 from zealous.planning.plan import Plan
+from zealous.record.codec import decode
+from zealous.record.record import Record
 from zealous.release.bundle import _write_csv, derived, papers, sorted_table
 from zealous.verify import claim
 
@@ -29,9 +33,9 @@ def forge(path: Path, change: Callable[[About], object]) -> None:
     change(about)
     rehash(path, about)
     try:
-        for name, text in papers(about).items():
+        for name, text in papers(record_in(about)).items():
             (path / name).write_text(text)
-    except (KeyError, TypeError, ValueError, ZeroDivisionError):
+    except (KeyError, TypeError, ValueError, ZeroDivisionError, ReleaseError):
         pass  # what cannot be told in words is left as it was
     rehash(path, about)
     (path / "release.json").write_text(json.dumps(about))
@@ -39,13 +43,19 @@ def forge(path: Path, change: Callable[[About], object]) -> None:
 
 def restate(about: About) -> None:
     """Everything that follows from the parameters, said anew: a forgery without a contradiction."""
-    definition = about["guarantee"]["definition"]
-    goal = guarantee_from_record(about["guarantee"], definition)
-    about["guarantee"].update(claim.stated(goal, about, float, goal.theorem))
-    for part, again in zip(about["plan"], Plan.from_record(about).parts, strict=True):
+    record = record_in(about)
+    goal = guarantee_from_record(record.guarantee, record.guarantee.definition)
+    about["guarantee"] = to_builtins(claim.stated_guarantee(goal, record, goal.theorem))
+    for part, again in zip(about["plan"], Plan.from_record(record).parts, strict=True):
         part.update(figures(again))
-    about["also_guaranteed"] = claim.also_stated(about)
-    about["assumptions"] = claim.assumptions(about)
+    record = record_in(about)
+    about["also_guaranteed"] = to_builtins(claim.also_stated(record))
+    about["assumptions"] = list(claim.assumptions(record))
+
+
+def record_in(about: About) -> Record:
+    """The record that such a release.json holds."""
+    return decode(json.dumps(about))
 
 
 def rehash(path: Path, about: About) -> None:
@@ -82,10 +92,10 @@ def forged(
         _write_csv(table, target / names["csv"])
         kept |= {names["parquet"], names["csv"]}
     try:
-        for name, made in derived(about).items():
+        for name, made in derived(record_in(about)).items():
             _write_csv(made(tables), target / name)
             kept.add(name)
-    except (KeyError, ValueError):
+    except (KeyError, ValueError, ReleaseError):
         pass  # what does not follow is left as it was
     edit(target)
     for path in target.iterdir():

@@ -17,6 +17,7 @@ from zealous.items import clicks, columns, queries
 from zealous.items.personal import iban, looks_personal, luhn
 from zealous.logs.log import read_log
 from zealous.privacy.guarantee import Indistinguishability
+from zealous.record.codec import to_json
 from zealous.release.bundle import Release, read_release
 from zealous.release.publish import publish
 from zealous.verify.review import Reviewed, Terms, _rule, review, words
@@ -219,7 +220,7 @@ def child(parent: Path, tmp_path: Path) -> tuple[Path, Reviewed]:
 def test_the_child_is_a_release_of_its_own(parent: Path, tmp_path: Path) -> None:
     target, found = child(parent, tmp_path)
     assert all(check.ok for check in verify(target))
-    about, old = read_release(target).about, read_release(parent).about
+    about, old = (to_json(read_release(each).record) for each in (target, parent))
     assert about["guarantee"]["definition"] == "indistinguishable"
     assert about["guarantee"]["exact"] == old["guarantee"]["exact"]
     assert about["guarantee"]["theorem"] == "docs/proofs/composition.md"
@@ -245,13 +246,14 @@ def test_the_child_is_a_release_of_its_own(parent: Path, tmp_path: Path) -> None
 
 def test_the_child_names_its_parent_and_its_rules_and_no_list(parent: Path, tmp_path: Path) -> None:
     target, found = child(parent, tmp_path)
-    told = found.release.about["review"]
+    told = found.release.record.review
+    assert told is not None
     content = (parent / "release.json").read_bytes()
-    assert told["parent"] == hashlib.sha256(content).hexdigest()
-    assert told["parent_id"] == json.loads(content)["id"]
+    assert told.parent == hashlib.sha256(content).hexdigest()
+    assert told.parent_id == json.loads(content)["id"]
     digest = hashlib.sha256((tmp_path / "terms.txt").read_bytes()).hexdigest()
-    assert any(f"terms.txt (2 terms, SHA-256 {digest})" in rule for rule in told["rules"])
-    assert any("personal data" in rule for rule in told["rules"])
+    assert any(f"terms.txt (2 terms, SHA-256 {digest})" in rule for rule in told.rules)
+    assert any("personal data" in rule for rule in told.rules)
     for path in target.iterdir():
         assert b"secret project" not in path.read_bytes()
         assert str(tmp_path).encode() not in path.read_bytes()
@@ -268,23 +270,24 @@ def test_a_child_of_a_child(parent: Path, tmp_path: Path) -> None:
     allow = listed(tmp_path, "nothing of it", name="allow.txt")
     block = listed(tmp_path, "shoes", name="more.txt")
     second = review(target, block=block, allow=allow, output=tmp_path / "grandchild")
-    about = second.release.about
+    last, before = second.release.record, first.release.record
     assert all(check.ok for check in verify(tmp_path / "grandchild"))
-    assert about["review"]["earlier"] == first.release.about["review"]
-    assert about["assumptions"] == first.release.about["assumptions"]
-    assert about["also_guaranteed"] == first.release.about["also_guaranteed"]
+    assert last.reviews() == [before.review, last.review]
+    assert last.assumptions == before.assumptions
+    assert last.also_guaranteed == before.also_guaranteed
     readme = (tmp_path / "grandchild" / "README.md").read_text()
     assert "terms.txt (2 terms" in readme
     assert "more.txt (1 term," in readme
-    gone = sum(sum(each.release.about["review"]["removed"].values()) for each in (first, second))
+    gone = sum(sum(each.removed.values()) for each in last.reviews())
     assert f"{gone} rows went" in readme
     assert "all of its rows were removed in the review" in readme
 
 
 def test_a_review_that_finds_nothing_is_recorded_too(parent: Path, tmp_path: Path) -> None:
     found = review(parent, block=listed(tmp_path, "zebra"), output=tmp_path / "child")
-    assert sum(found.release.about["review"]["removed"].values()) == 0
-    assert found.release.about["guarantee"]["definition"] == "indistinguishable"
+    (told,) = found.release.record.reviews()
+    assert sum(told.removed.values()) == 0
+    assert found.release.record.guarantee.definition == "indistinguishable"
 
 
 def test_an_indistinguishable_parent_keeps_what_it_has(tmp_path: Path) -> None:
@@ -293,8 +296,10 @@ def test_an_indistinguishable_parent_keeps_what_it_has(tmp_path: Path) -> None:
     target = release.write(tmp_path / "parent")
     child = review(target, flag_pii=True, output=tmp_path / "child").release
     assert all(check.ok for check in verify(tmp_path / "child"))
-    assert release.about["also_guaranteed"]["definition"] == "probabilistic"
-    assert child.about["also_guaranteed"] is None
+    other = release.record.also_guaranteed
+    assert other is not None
+    assert other.definition == "probabilistic"
+    assert child.record.also_guaranteed is None
 
 
 def rewritten(path: Path, version: str, *more: str) -> Path:
@@ -386,7 +391,7 @@ def test_the_command_writes_and_tells(parent: Path, tmp_path: Path) -> None:
     ran = CliRunner().invoke(command, [*arguments, "--json"])
     assert ran.exit_code == 0
     found = json.loads(ran.stdout)
-    assert found["review"] == read_release(tmp_path / "child").about["review"]
+    assert found["review"] == to_json(read_release(tmp_path / "child").record)["review"]
     assert {
         "kind": "queries",
         "item": ["12 elm street"],

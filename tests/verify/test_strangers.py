@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from bundles import made
+from records import changed
 
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import LogError, ReleaseError, ZealousError
@@ -20,6 +21,7 @@ from zealous.items.lists import find
 from zealous.logs.log import read_log
 from zealous.owner.parameter_search import advise
 from zealous.privacy.guarantee import Indistinguishability
+from zealous.record.codec import to_json
 from zealous.release.bundle import Release, read_release
 from zealous.release.text.markdown import code, escaped
 from zealous.release.text.readme import handout
@@ -184,25 +186,22 @@ def named_so(name: str, folder: Path) -> Release:
         columns(name, items_per_user=1, by=f"{name}2"),
         *itemsets(name, max_size=2, items_per_user=2, basket=name),
     ]
-    part, files = release.about["plan"][0], release.about["files"]["queries"]
+    about = to_json(release.record)
+    part, files = about["plan"][0], about["files"]["queries"]
     parts = [{**part, "kind": kind.name(), "settings": kind.settings()} for kind in kinds]
     parts[-1] |= {"mechanism": "of-smaller", "public": {"name": name, "sha256": "0" * 64}}
     parts[-2] |= {"mechanism": "listed"}
     described = {
         kind.name(): {**files, "columns": list(kind.columns()), "rows": 0} for kind in kinds
     }
-    about = {
-        **release.about,
-        "plan": parts,
-        "files": described,
-        "assumptions": [f"The file {name}."],
-    }
-    return Release(about=about, tables={})
+    told = [f"The file {name}."]
+    record = changed(release.record, plan=parts, files=described, assumptions=told)
+    return Release(record=record, tables={})
 
 
 def test_hostile_names_stay_names(tmp_path: Path) -> None:
     release = named_so(HOSTILE, tmp_path)
-    text = handout(release.about)
+    text = handout(release.record)
     assert "\u202e" not in text
     lines = text.splitlines()
     assert not any(line.startswith("# Heading") for line in lines)
@@ -211,9 +210,9 @@ def test_hostile_names_stay_names(tmp_path: Path) -> None:
         assert "<" not in outside.replace("\\<", ""), line
         assert "](" not in outside.replace("\\](", ""), line
         assert "**b**" not in outside, line
-    page = statement(release.about)
+    page = statement(release.record)
     assert "<script>" not in page
-    assert registry(release.about).count("\n# Heading") == 0
+    assert registry(release.record).count("\n# Heading") == 0
 
 
 def _outside_code(line: str) -> Iterator[str]:

@@ -18,11 +18,7 @@ import pyarrow.parquet as pq
 
 from zealous.audit.runs import Ran
 
-_DRAWN = {
-    ("selection_key",): re.compile(r"[0-9a-f]{16}"),
-    ("ledger", "ledger"): re.compile(r"[0-9a-f]{32}"),
-    ("ledger", "hash"): re.compile(r"[0-9a-f]{64}"),
-}
+_KEY, _LEDGER, _HASH = (re.compile(rf"[0-9a-f]{{{digits}}}") for digits in (16, 32, 64))
 
 
 def same(runs: Mapping[str, Ran]) -> bool:
@@ -43,11 +39,14 @@ def steady(runs: Mapping[str, Ran], control: tuple[str, str]) -> bool:
 
 def _may_differ(run: Ran) -> dict[str, str]:
     """The values that two runs on one log may differ in, by where they stand."""
-    about, found = run.about(), {}
-    for path, shape in _DRAWN.items():
-        value = _at(about, path)
-        if isinstance(value, str) and shape.fullmatch(value):
-            found[".".join(path)] = value
+    record = run.record()
+    drawn = [("selection_key", record.selection_key, _KEY)]
+    if record.ledger is not None:
+        drawn += [
+            ("ledger.ledger", record.ledger.ledger, _LEDGER),
+            ("ledger.hash", record.ledger.hash, _HASH),
+        ]
+    found = {name: value for name, value, shape in drawn if shape.fullmatch(value)}
     for file in run.directory.iterdir():
         if file.suffix in (".csv", ".parquet"):  # other files are compared word by word
             found[f"sha256.{file.name}"] = _sha256(file)
@@ -99,12 +98,6 @@ def _today(run: Ran) -> set[str]:
     """The day of the run; two where it was midnight in between."""
     moments = (run.log, run.directory / "release.json")
     return {f"{datetime.fromtimestamp(each.stat().st_mtime, UTC):%Y-%m-%d}" for each in moments}
-
-
-def _at(value: Any, path: tuple[str, ...]) -> Any:
-    for name in path:
-        value = value.get(name) if isinstance(value, dict) else None
-    return value
 
 
 def _sha256(path: Path) -> str:

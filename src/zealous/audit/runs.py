@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -11,6 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
+
+from zealous.record.codec import decode
+from zealous.record.record import Record
 
 _COMMAND = "from zealous.cli import main\n\nmain()\n"
 
@@ -31,14 +33,13 @@ class Ran:
     stdout: str
     directory: Path
 
-    def about(self) -> dict[str, Any]:
-        """release.json."""
-        found = json.loads((self.directory / "release.json").read_text(encoding="utf-8"))
-        return dict(found)
+    def record(self) -> Record:
+        """What release.json holds."""
+        return decode((self.directory / "release.json").read_text(encoding="utf-8"))
 
     def table(self, kind: str) -> list[tuple[Any, ...]]:
         """The published rows of a kind, in the order of the file."""
-        table = pq.read_table(self.directory / self.about()["files"][kind]["parquet"])
+        table = pq.read_table(self.directory / self.record().files[kind].parquet)
         return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 

@@ -15,10 +15,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
+from msgspec import to_builtins
+
 from zealous.audit.observables import same, steady
 from zealous.audit.recompute import follows, selected
 from zealous.audit.runs import Ran, start
 from zealous.errors import ZealousError
+from zealous.record.record import PartRecord
 
 _USERS = 4800  # so many that every query appears: how many do is in the papers too
 DECLARED = _USERS + 1  # whoever is added is still within it
@@ -147,15 +150,15 @@ def _steady(runs: Mapping[str, Ran]) -> bool:
 
 
 def _sorted(runs: Mapping[str, Ran]) -> bool:
-    tables = [run.table(kind) for run in runs.values() for kind in run.about()["files"]]
+    tables = [run.table(kind) for run in runs.values() for kind in run.record().files]
     return all(table == sorted(table, key=lambda row: (-row[-1], row[:-1])) for table in tables)
 
 
 def _files_agree(runs: Mapping[str, Ran]) -> bool:
     """The CSV file holds what the Parquet file holds, in the same order."""
     for run in runs.values():
-        for kind, files in run.about()["files"].items():
-            text = (run.directory / files["csv"]).read_text(encoding="utf-8")
+        for kind, files in run.record().files.items():
+            text = (run.directory / files.csv).read_text(encoding="utf-8")
             lines = [f"{','.join(map(str, row))}\n" for row in run.table(kind)]
             if text.partition("\n")[2] != "".join(lines):
                 return False
@@ -172,17 +175,17 @@ def _fresh_noise(runs: Mapping[str, Ran]) -> bool:
 
 
 def _fresh_keys(runs: Mapping[str, Ran]) -> bool:
-    keys = {run.about().get("selection_key") for run in runs.values()}
-    return len(keys) == len(runs) and None not in keys
+    keys = {run.record().selection_key for run in runs.values()}
+    return len(keys) == len(runs) and all(keys)
 
 
 def _key_reproduces(runs: Mapping[str, Ran]) -> bool:
     """Bounding by the published key gives the counts that were published."""
     run = runs["without"]
     rows = [line.split(",") for line in background()]
-    kept = selected([(user, tag) for user, _, _, tag in rows], run.about()["selection_key"])
-    part = next(part for part in run.about()["plan"] if part["kind"] == "columns:tag")
-    expected = {item: count for item, count in kept.items() if count > part["tau_prime"]}
+    kept = selected([(user, tag) for user, _, _, tag in rows], run.record().selection_key)
+    part = next(part for part in run.record().plan if part.kind == "columns:tag")
+    expected = {item: count for item, count in kept.items() if _passes(count, part)}
     return bool(expected) and expected == dict(run.table("columns:tag"))
 
 
@@ -196,25 +199,29 @@ def planned(epsilon: str, delta: str, kinds: int) -> Callable[[Mapping[str, Ran]
     """The plan follows from what was declared; nothing in it was counted from the log."""
 
     def holds(run: Ran) -> bool:
-        about = run.about()
-        parts = about["plan"]
-        spent = [sum(Fraction(p["exact"][name]) for p in parts) for name in ("epsilon", "delta")]
+        record = run.record()
+        shares = [part.exact for part in record.plan]
         return (
-            about["guarantee"]["users"] == DECLARED
-            and len(parts) == kinds
-            and all(follows(part, DECLARED) for part in parts)
-            and spent == [Fraction(epsilon), Fraction(delta)]
+            record.guarantee.users == DECLARED
+            and len(record.plan) == kinds
+            and all(follows(to_builtins(part), DECLARED) for part in record.plan)
+            and sum(Fraction(share.epsilon) for share in shares) == Fraction(epsilon)
+            and sum(Fraction(share.delta) for share in shares) == Fraction(delta)
         )
 
     return lambda runs: all(map(holds, runs.values()))
 
 
+def _passes(count: int, part: PartRecord) -> bool:
+    return part.tau_prime is not None and count > part.tau_prime
+
+
 def _above(runs: Mapping[str, Ran]) -> bool:
     return all(
-        count > part["tau_prime"]
+        _passes(count, part)
         for run in runs.values()
-        for part in run.about()["plan"]
-        for _, count in run.table(part["kind"])
+        for part in run.record().plan
+        for _, count in run.table(part.kind)
     )
 
 

@@ -17,8 +17,8 @@ _MOST = 5
 def strongest(release: Release) -> None:
     """Print for each family the rules that stand out most, as far as the noise lets them."""
     tables = {kind: table.arrow for kind, table in release.tables.items()}
-    for family, file in association_files(release.about).items():
-        rules = associations(release.about, tables, family).slice(0, _MOST).to_pylist()
+    for family, file in association_files(release.record).items():
+        rules = associations(release.record, tables, family).slice(0, _MOST).to_pylist()
         rows = [
             (
                 rule_text(rule, family),

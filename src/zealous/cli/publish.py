@@ -32,6 +32,7 @@ from zealous.errors import UsageError
 from zealous.files.places import Place
 from zealous.planning.plan_file import read_plan
 from zealous.privacy.guarantee import UNITS
+from zealous.record.codec import to_json
 from zealous.release.bundle import Release, read_release
 from zealous.release.publish import publish as publish_release
 from zealous.release.text.method_wording import off_by
@@ -115,7 +116,7 @@ def publish(
     # Exit code 0 says that there is a release: whoever takes it for failed would pay twice.
     with show.telling_what_was_done(f"the release is complete in {directory}"):
         if as_json:
-            show.as_json({**read_release(directory).about, "directory": str(directory)})
+            show.as_json({**to_json(read_release(directory).record), "directory": str(directory)})
         else:
             summary(release, directory)
 
@@ -130,28 +131,28 @@ def _refuse_options_of(context: click.Context, *names: str) -> None:
 
 def summary(release: Release, output: Place) -> None:
     """What was published, in a few lines."""
-    goal = release.about["guarantee"]
+    goal = release.record.guarantee
     rows = [
         (
-            part["kind"],
-            len(release[part["kind"]]),
-            part["items_per_user"],
-            "" if part["tau_prime"] is None else part["tau_prime"],
+            part.kind,
+            len(release[part.kind]),
+            part.items_per_user,
+            "" if part.tau_prime is None else part.tau_prime,
             off_by(part),
         )
-        for part in release.about["plan"]
+        for part in release.record.plan
     ]
     show.table(
         f"Published in {output}",
-        ["kind", "items", f"items a {goal['unit']}", "count above", "off by at most (95 %)"],
+        ["kind", "items", f"items a {goal.unit}", "count above", "off by at most (95 %)"],
         rows,
     )
-    for part in release.about["plan"]:
-        if not len(release[part["kind"]]):
-            click.echo(f"{part['kind']}: {empty(part)}")
+    for part in release.record.plan:
+        if not len(release[part.kind]):
+            click.echo(f"{part.kind}: {empty(part)}")
     strongest(release)
     click.echo(
-        f"{goal['title']}, {budget(goal)}, for {UNITS[goal['unit']]}.\n"
+        f"{goal.title}, {budget(goal)}, for {UNITS[goal.unit]}.\n"
         f"Start with {output / 'README.md'}; the page to sign is "
         f"{output / 'statement.html'}"
     )

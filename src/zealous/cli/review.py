@@ -10,6 +10,7 @@ import click
 
 from zealous.cli import show
 from zealous.cli.options import JSON
+from zealous.record.codec import to_json
 from zealous.verify.review import Reviewed
 from zealous.verify.review import review as run
 
@@ -65,7 +66,7 @@ def review(
         show.as_json(
             {
                 "directory": str(output) if output else None,
-                "review": found.release.about["review"],
+                "review": to_json(found.release.record)["review"],
                 "flagged": [asdict(each) for each in found.flagged],
             }
         )

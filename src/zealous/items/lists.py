@@ -6,7 +6,6 @@ They are public, so that messages may count; still none of them quotes what a fi
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -15,6 +14,7 @@ from zealous.errors import LogError, Refused, UsageError
 from zealous.files import parquet
 from zealous.files.lines import Layout, Skipped, header, records, splitter
 from zealous.files.places import Place, member, opened, place_of, why
+from zealous.files.strict_json import parse
 from zealous.items import Kind, Things
 from zealous.libraries import pa, pq
 from zealous.logs.log import ANONYMIZED, COMPRESSED, INTERNAL, is_anonymized
@@ -138,7 +138,7 @@ def _there(place: Place) -> bool:
 def _of_release(directory: Place, kind: Kind) -> tuple[str, Place]:
     """A release's id, and its table of a kind."""
     try:
-        about = json.loads((directory / "release.json").read_bytes().decode())
+        about = parse((directory / "release.json").read_bytes().decode())
         known = about["format"] == FORMAT
         private, name, files = about["private"], str(about["id"]), about["files"]
         listed = kind.name() in files

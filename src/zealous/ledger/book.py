@@ -49,16 +49,6 @@ class Entry:
     sha256: str | None = None
     accounts: Accounts | None = None
 
-    def stamp(self) -> dict[str, Any]:
-        """What the release says about its entry."""
-        return {
-            "tracked": True,
-            "ledger": self.ledger,
-            "entry": self.seq,
-            "hash": self.hash,
-            "accounts": self.accounts.as_json() if self.accounts else None,
-        }
-
     def __str__(self) -> str:
         """One line of a refusal."""
         when = f"{self.time:%Y-%m-%d}"

@@ -19,7 +19,8 @@ from zealous.ledger import store
 from zealous.ledger.book import Book, Entry, caps_as_json, charge_as_json, read
 from zealous.ledger.budgets import Accounts, Caps, Charge, check_neighbors, check_unit, label
 from zealous.ledger.place import check_local
-from zealous.ledger.verify import about_of, fingerprint, verify
+from zealous.ledger.stated import stated
+from zealous.ledger.verify import fingerprint, verify
 from zealous.privacy.guarantee import Neighbors, Unit
 from zealous.privacy.period import Period
 
@@ -308,13 +309,12 @@ def _sound(connection: sqlite3.Connection, path: Path, as_of: datetime | None = 
 
 def _own(directory: str | Place, entry: Entry) -> bool:
     """Whether a directory holds the release of an entry, and not a child of it."""
-    about = about_of(directory)
-    stamp = about.get("ledger")
+    said = stated(directory)
     return (
-        isinstance(stamp, dict)
-        and stamp.get("hash") == entry.hash
-        and about.get("id") == entry.release
-        and about.get("review") is None
+        said is not None
+        and said.ledger.hash == entry.hash
+        and said.id == entry.release
+        and said.review is None
     )
 
 

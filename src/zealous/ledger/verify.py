@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,8 +11,7 @@ from zealous.errors import LedgerError
 from zealous.files.places import Place, Remote, StoreError, place_of, why
 from zealous.ledger import store
 from zealous.ledger.book import Book, read
-
-_ABOUT = "release.json"
+from zealous.ledger.stated import RELEASE, stated
 
 
 def verify(path: Path, releases: Sequence[str | Place] = ()) -> list[str]:
@@ -51,28 +49,9 @@ def verify(path: Path, releases: Sequence[str | Place] = ()) -> list[str]:
 def fingerprint(directory: str | Place) -> str:
     """The SHA-256 of a release's release.json, which holds those of its other files."""
     try:
-        return hashlib.sha256((place_of(directory) / _ABOUT).read_bytes()).hexdigest()
+        return hashlib.sha256((place_of(directory) / RELEASE).read_bytes()).hexdigest()
     except OSError:
-        raise LedgerError(f"{place_of(directory)} holds no readable {_ABOUT}") from None
-
-
-def ledger_of(directory: str | Place) -> dict[str, Any]:
-    """What a release says about its entry; empty if there is no release or it says nothing."""
-    return _part(about_of(directory), "ledger")
-
-
-def _part(about: dict[str, Any], name: str) -> dict[str, Any]:
-    part = about.get(name)
-    return part if isinstance(part, dict) else {}
-
-
-def about_of(directory: str | Place) -> dict[str, Any]:
-    """What a release says about itself; empty if there is no release."""
-    try:
-        about = json.loads((place_of(directory) / _ABOUT).read_bytes().decode())
-    except (OSError, ValueError):
-        return {}
-    return about if isinstance(about, dict) else {}
+        raise LedgerError(f"{place_of(directory)} holds no readable {RELEASE}") from None
 
 
 def _damage(connection: Any) -> list[str]:
@@ -90,49 +69,47 @@ def _damage(connection: Any) -> list[str]:
 
 def _releases(folder: Place) -> Iterator[Place]:
     if isinstance(folder, Remote):
-        yield from (each.parent for each in folder.files() if each.name == _ABOUT)
-    elif (folder / _ABOUT).is_file():
+        yield from (each.parent for each in folder.files() if each.name == RELEASE)
+    elif (folder / RELEASE).is_file():
         yield folder
     elif folder.is_dir():
-        yield from (each.parent for each in folder.rglob(_ABOUT))
+        yield from (each.parent for each in folder.rglob(RELEASE))
 
 
 def _disagreements(book: Book, directory: Place) -> list[str]:
     """Where a release and the ledger do not say the same."""
-    about, stamp = about_of(directory), ledger_of(directory)
-    if not stamp.get("tracked"):
+    said = stated(directory)
+    if said is None:
+        return [f"its {RELEASE} cannot be read"]
+    stamp, claim, seq = said.ledger, said.guarantee, said.ledger.entry
+    if not stamp.tracked:
         return ["its budget was not tracked"]
-    if stamp.get("ledger") != book.id:
+    if stamp.ledger != book.id:
         return ["it was charged to another ledger, or this one was made anew"]
-    seq = stamp.get("entry")
-    entry = book.entries.get(seq) if isinstance(seq, int) else None
-    if entry is None or entry.hash != stamp.get("hash"):
+    entry = book.entries.get(seq) if seq is not None else None
+    if entry is None or entry.hash != stamp.hash:
         return [f"its entry {seq} is not in the ledger: the ledger was rewritten or cut"]
     # A filtered child costs nothing: it answers for the release it was made from first.
-    review, claim = _part(about, "review"), _part(about, "guarantee")
-    while _part(review, "earlier"):
-        review = _part(review, "earlier")
-    exact, charge = _part(claim, "exact"), entry.charge
-    assumed = about["assumptions"] if isinstance(about.get("assumptions"), list) else []
+    review, charge = said.review.first() if said.review else None, entry.charge
     compared = [
-        ("id", review.get("parent_id") if review else about.get("id"), entry.release),
-        ("epsilon", exact.get("epsilon"), str(charge.epsilon)),
-        ("delta", exact.get("delta"), str(charge.delta)),
-        ("unit", claim.get("unit"), charge.unit),
-        ("neighbors", claim.get("neighbors"), charge.neighbors),
-        ("period", about.get("period"), str(charge.period) if charge.period else None),
+        ("id", review.parent_id if review else said.id, entry.release),
+        ("epsilon", claim.exact.epsilon, str(charge.epsilon)),
+        ("delta", claim.exact.delta, str(charge.delta)),
+        ("unit", claim.unit, charge.unit),
+        ("neighbors", claim.neighbors, charge.neighbors),
+        ("period", said.period, str(charge.period) if charge.period else None),
         (
             "kind of sessions",
-            charge.sessions if charge.sessions in assumed else None,
+            charge.sessions if charge.sessions in said.assumptions else None,
             charge.sessions,
         ),
     ]
-    if not review:  # a child claims indistinguishability, whatever its parent was charged as
-        compared.append(("definition", claim.get("definition"), charge.definition))
+    if review is None:  # a child claims indistinguishability, whatever its parent was charged as
+        compared.append(("definition", claim.definition, charge.definition))
     problems = [
         f"its {name} is not the one charged in entry {seq}"
-        for name, said, charged in compared
-        if said != charged
+        for name, told, charged in compared
+        if told != charged
     ]
     if entry.state == "voided":
         problems.append(f"entry {seq} was voided because nobody saw it, and here it is")
@@ -140,8 +117,8 @@ def _disagreements(book: Book, directory: Place) -> list[str]:
         problems.append(
             f"entry {seq} is not marked as released: a crash, or the end of the ledger was cut"
         )
-    released = review.get("parent") if review else fingerprint(directory)
+    released = review.parent if review else fingerprint(directory)
     if entry.sha256 not in (None, released):
-        of = "the parent it names" if review else f"its {_ABOUT}"
+        of = "the parent it names" if review else f"its {RELEASE}"
         problems.append(f"{of} is not the one that entry {seq} released")
     return problems

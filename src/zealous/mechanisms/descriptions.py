@@ -5,13 +5,13 @@ They are made from the table's part of release.json, and from nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from zealous.privacy.guarantee import shown
 
-Part = Mapping[str, Any]
+if TYPE_CHECKING:
+    from zealous.record.record import PartRecord
 
 INTEGERS = (
     "add integer ({noise}) noise from the operating system's randomness by exact arithmetic "
@@ -19,27 +19,27 @@ INTEGERS = (
 )
 
 
-def noise_name(part: Part) -> str:
-    """What the noise of a table is called.
+def noise_name(noise: str) -> str:
+    """What noise is called in a text.
 
-    >>> noise_name({"noise": "capped-discrete-laplace"})
+    >>> noise_name("capped-discrete-laplace")
     'capped discrete Laplace'
     """
-    words = str(part["noise"]).split("-")
+    words = noise.split("-")
     return " ".join(word.title() if word in ("laplace", "gaussian") else word for word in words)
 
 
-def spent(part: Part) -> str:
+def spent(part: PartRecord) -> str:
     """What a table costs, and its noise."""
-    delta = f", delta {shown(part['delta'])}" if part["delta"] else ", and no delta"
+    delta = f", delta {shown(part.delta)}" if part.delta else ", and no delta"
     return (
-        f"epsilon {shown(part['epsilon'])}{delta}: {noise_name(part)} noise of scale "
-        f"{shown(part['scale'])}"
+        f"epsilon {shown(part.epsilon)}{delta}: {noise_name(part.noise)} noise of scale "
+        f"{shown(part.scale)}"
     )
 
 
-def _too_rare(part: Part, units: str) -> str:
-    reached = part["forecast"]["users_to_appear"]["50%"]
+def _too_rare(part: PartRecord, units: str) -> str:
+    reached = part.forecast.users_to_appear.half
     return f"no item reached about {reached} {units}. {_more(units)}"
 
 
@@ -62,15 +62,15 @@ class Words:
     every_item: ClassVar[bool] = False
     """Whether a table has every item of a known list, and no other."""
 
-    def method(self, part: Part) -> str:
+    def method(self, part: PartRecord) -> str:
         """How the table was made, for a registry."""
-        return self.how.format(noise=noise_name(part))
+        return self.how.format(noise=noise_name(part.noise))
 
-    def threshold(self, part: Part) -> str:
+    def threshold(self, part: PartRecord) -> str:
         """What an item had to pass, in a few words."""
         raise NotImplementedError
 
-    def points(self, part: Part, *, units: str, each: str, origin: str | None) -> list[str]:
+    def points(self, part: PartRecord, *, units: str, each: str, origin: str | None) -> list[str]:
         """How the table was made, point by point.
 
         Args:
@@ -81,7 +81,7 @@ class Words:
         """
         raise NotImplementedError
 
-    def empty(self, part: Part, *, units: str, origin: str | None) -> str:
+    def empty(self, part: PartRecord, *, units: str, origin: str | None) -> str:
         """Why the table may be empty."""
         raise NotImplementedError
 
@@ -90,21 +90,21 @@ class Words:
 class AboveThreshold(Words):
     """Of a table of what passed two thresholds."""
 
-    def threshold(self, part: Part) -> str:
+    def threshold(self, part: PartRecord) -> str:
         """The second of them."""
-        return str(part["tau_prime"])
+        return str(part.tau_prime)
 
-    def points(self, part: Part, *, units: str, each: str, origin: str | None) -> list[str]:
+    def points(self, part: PartRecord, *, units: str, each: str, origin: str | None) -> list[str]:
         """Who appears, and both thresholds."""
-        appear = part["forecast"]["users_to_appear"]
+        appear = part.forecast.users_to_appear
         return [
-            f"- An item of {appear['5%']} / {appear['50%']} / {appear['95%']} {units} appears with "
+            f"- An item of {appear.low} / {appear.half} / {appear.high} {units} appears with "
             "probability 5 / 50 / 95 %.",
-            f"- {spent(part)}; at least {part['tau']} {units} before noise, "
-            f"more than {part['tau_prime']} after.",
+            f"- {spent(part)}; at least {part.tau} {units} before noise, "
+            f"more than {part.tau_prime} after.",
         ]
 
-    def empty(self, part: Part, *, units: str, origin: str | None) -> str:
+    def empty(self, part: PartRecord, *, units: str, origin: str | None) -> str:
         """Nothing was frequent enough."""
         return _too_rare(part, units)
 
@@ -124,11 +124,11 @@ class EveryItem(Words):
     nothing: str = "the public list is empty."
     every_item: ClassVar[bool] = True
 
-    def threshold(self, part: Part) -> str:
+    def threshold(self, part: PartRecord) -> str:
         """None."""
         return f"all of {self.of}"
 
-    def points(self, part: Part, *, units: str, each: str, origin: str | None) -> list[str]:
+    def points(self, part: PartRecord, *, units: str, each: str, origin: str | None) -> list[str]:
         """What was looked at."""
         return [
             f"- Only {self.looked_at.format(origin=origin)} were looked at, before {each} kept "
@@ -136,7 +136,7 @@ class EveryItem(Words):
             f"- {spent(part)}, and no threshold.",
         ]
 
-    def empty(self, part: Part, *, units: str, origin: str | None) -> str:
+    def empty(self, part: PartRecord, *, units: str, origin: str | None) -> str:
         """The list is."""
         return self.nothing.format(origin=origin)
 
@@ -145,7 +145,7 @@ class EveryItem(Words):
 class EveryPossibleItem(EveryItem):
     """Of a table of all that there can be, by a public rule or by another table."""
 
-    def points(self, part: Part, *, units: str, each: str, origin: str | None) -> list[str]:
+    def points(self, part: PartRecord, *, units: str, each: str, origin: str | None) -> list[str]:
         """What was looked at."""
         if origin is not None:
             return super().points(part, units=units, each=each, origin=origin)
@@ -169,15 +169,15 @@ class Candidates(Words):
     such: str
     points_of: str
 
-    def threshold(self, part: Part) -> str:
+    def threshold(self, part: PartRecord) -> str:
         """The noise of all of them."""
         return f"made of {self.made_of}, above the noise of all {self.such}"
 
-    def points(self, part: Part, *, units: str, each: str, origin: str | None) -> list[str]:
+    def points(self, part: PartRecord, *, units: str, each: str, origin: str | None) -> list[str]:
         """What was looked at."""
         return [f"- {self.points_of.format(units=units, each=each)}", f"- {spent(part)}."]
 
-    def empty(self, part: Part, *, units: str, origin: str | None) -> str:
+    def empty(self, part: PartRecord, *, units: str, origin: str | None) -> str:
         """Noise hides everything."""
         return f"no item made of published ones stood out from the noise. {_more(units)}"
 
@@ -186,28 +186,28 @@ class Candidates(Words):
 class Keys(Words):
     """Of a table of keys that were found first, and counted then."""
 
-    def threshold(self, part: Part) -> str:
+    def threshold(self, part: PartRecord) -> str:
         """The weights."""
-        return "weight " + " / ".join(f"{each['threshold']:,}" for each in part["rounds"])
+        return "weight " + " / ".join(f"{each.threshold:,}" for each in part.rounds or ())
 
-    def points(self, part: Part, *, units: str, each: str, origin: str | None) -> list[str]:
+    def points(self, part: PartRecord, *, units: str, each: str, origin: str | None) -> list[str]:
         """The rounds, and who appears."""
-        appear, rounds = part["forecast"]["users_to_appear"], part["rounds"]
-        given = ", ".join(str(one["items_per_user"]) for one in rounds)
+        appear, rounds = part.forecast.users_to_appear, part.rounds or ()
+        given = ", ".join(str(one.items_per_user) for one in rounds)
         number = "one round" if len(rounds) == 1 else f"{len(rounds)} rounds"
         return [
             f"- Which items are here was decided first, in {number} in which {each} gave at most "
             f"{given} items; then they were counted, with noise of their own. So a count does not "
             "tell whether an item was nearly left out, and can be below zero.",
-            f"- An item of {appear['5%']} / {appear['50%']} / {appear['95%']} {units} appears with "
+            f"- An item of {appear.low} / {appear.half} / {appear.high} {units} appears with "
             f"probability 5 / 50 / 95 %, if {units} that hold it give as many items as they may in "
             "the last round, this one among them.",
-            f"- epsilon {shown(part['epsilon'])}, delta {shown(part['delta'])}: "
-            f"{noise_name(part)} noise, on counts of scale {shown(part['scale'])}, on weights of "
-            f"scale {', '.join(format(one['scale'], ',') for one in rounds)}; weights above "
-            f"{', '.join(format(one['threshold'], ',') for one in rounds)}.",
+            f"- epsilon {shown(part.epsilon)}, delta {shown(part.delta)}: "
+            f"{noise_name(part.noise)} noise, on counts of scale {shown(part.scale)}, on weights "
+            f"of scale {', '.join(format(one.scale, ',') for one in rounds)}; weights above "
+            f"{', '.join(format(one.threshold, ',') for one in rounds)}.",
         ]
 
-    def empty(self, part: Part, *, units: str, origin: str | None) -> str:
+    def empty(self, part: PartRecord, *, units: str, origin: str | None) -> str:
         """Nothing was frequent enough."""
         return _too_rare(part, units)

@@ -20,6 +20,8 @@ from zealous.registry import Registry
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from zealous.record.record import PartRecord
+
 
 Order = Sequence["Stored | pa.Table"]
 Needs = Literal["domain", "prior", "results"]
@@ -133,7 +135,7 @@ class Calibrated(Mechanism, Protocol):
         ...
 
     @classmethod
-    def again(cls, part: Mapping[str, Any]) -> Self:
+    def again(cls, part: PartRecord) -> Self:
         """Made anew from what release.json says of it.
 
         Raises:

@@ -5,10 +5,9 @@ What a privacy reviewer must read.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from zealous.errors import UsageError
 from zealous.mechanisms.protocol import MechanismDefaults, Needs
@@ -16,6 +15,9 @@ from zealous.mechanisms.thresholds import Noise
 from zealous.noise import DiscreteLaplace
 from zealous.privacy.calibrate import noise_quantile, scale_for
 from zealous.privacy.guarantee import Guarantee, exact, whole
+
+if TYPE_CHECKING:
+    from zealous.record.record import PartRecord
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,11 +55,11 @@ class Pure(MechanismDefaults):
         return cls(items_per_user=m, scale=scale_for(goal, m))
 
     @classmethod
-    def again(cls, part: Mapping[str, Any]) -> Self:
+    def again(cls, part: PartRecord) -> Self:
         """Made anew from what release.json says of it; the list is not in there."""
         return cls(
-            items_per_user=whole(part["items_per_user"], "items_per_user"),
-            scale=exact(part["exact"]["scale"], "scale"),
+            items_per_user=whole(part.items_per_user, "items_per_user"),
+            scale=exact(part.exact.scale, "scale"),
         )
 
     def delta(self, goal: Guarantee) -> Fraction:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -36,6 +36,8 @@ from zealous.privacy.guarantee import Guarantee, Indistinguishability, exact, wh
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+
+    from zealous.record.record import PartRecord
 
 
 def how(title: str) -> str:
@@ -124,15 +126,15 @@ class Rounds(MechanismDefaults):
         return cls(items_per_user=items_per_user, scale=scale, rounds=rounds)
 
     @classmethod
-    def again(cls, part: Mapping[str, Any]) -> Self:
+    def again(cls, part: PartRecord) -> Self:
         """Made anew from what release.json says of it."""
         rounds = tuple(
-            Round(bound=each["items_per_user"], scale=each["scale"], threshold=each["threshold"])
-            for each in part["rounds"]
+            Round(bound=each.items_per_user, scale=each.scale, threshold=each.threshold)
+            for each in part.rounds or ()
         )
         return cls(
-            items_per_user=part["items_per_user"],
-            scale=exact(part["exact"]["scale"], "scale"),
+            items_per_user=part.items_per_user,
+            scale=exact(part.exact.scale, "scale"),
             rounds=rounds,
         )
 

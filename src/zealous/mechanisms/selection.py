@@ -5,7 +5,6 @@ What a privacy reviewer must read.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -23,6 +22,8 @@ from zealous.privacy.guarantee import Guarantee, Indistinguishability, exact, wh
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from zealous.record.record import PartRecord
 
 
 @register
@@ -90,14 +91,16 @@ class Selection(Thresholds):
         )
 
     @classmethod
-    def again(cls, part: Mapping[str, Any]) -> Self:
+    def again(cls, part: PartRecord) -> Self:
         """Made anew from what release.json says of it."""
+        if part.longer is None:
+            raise UsageError("the selection mechanism needs the part that is held longer")
         return cls(
-            items_per_user=whole(part["items_per_user"], "items_per_user"),
-            scale=exact(part["exact"]["scale"], "scale"),
-            tau=whole(part["tau"], "tau"),
-            tau_prime=part["tau_prime"],
-            longer=exact(part["longer"], "longer"),
+            items_per_user=whole(part.items_per_user, "items_per_user"),
+            scale=exact(part.exact.scale, "scale"),
+            tau=whole(part.tau, "tau"),
+            tau_prime=whole(part.tau_prime, "tau_prime"),
+            longer=exact(part.longer, "longer"),
         )
 
     def delta(self, goal: Guarantee) -> Fraction:

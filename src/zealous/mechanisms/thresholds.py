@@ -6,7 +6,6 @@ What a privacy reviewer must read.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -22,6 +21,8 @@ from zealous.privacy.guarantee import exact, whole
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+
+    from zealous.record.record import PartRecord
 
 
 class Noise(Protocol):
@@ -55,13 +56,13 @@ class Thresholds(MechanismDefaults):
     needs: ClassVar[Needs | None] = None
 
     @classmethod
-    def again(cls, part: Mapping[str, Any]) -> Self:
+    def again(cls, part: PartRecord) -> Self:
         """Made anew from what release.json says of it."""
         return cls(
-            items_per_user=whole(part["items_per_user"], "items_per_user"),
-            scale=exact(part["exact"]["scale"], "scale"),
-            tau=whole(part["tau"], "tau"),
-            tau_prime=whole(part["tau_prime"], "tau_prime"),
+            items_per_user=whole(part.items_per_user, "items_per_user"),
+            scale=exact(part.exact.scale, "scale"),
+            tau=whole(part.tau, "tau"),
+            tau_prime=whole(part.tau_prime, "tau_prime"),
         )
 
     def release(self, count: Count, random_bytes: RandomBytes = os.urandom) -> list[pa.RecordBatch]:

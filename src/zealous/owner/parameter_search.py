@@ -92,18 +92,18 @@ def _goals(goal: Guarantee) -> list[Guarantee]:
 
 def _from_release(goal: Guarantee, kind: Kind, release: Release) -> Advice:
     """At the release's own m, over epsilon: its counts after bounding say nothing about others."""
-    if not release.about["private"]:
+    if not release.record.private:
         raise Refused(
             "the earlier release was made with a fixed seed: its noise can be subtracted, so it is "
             "no public source. Name one that was published"
         )
-    if release.about["guarantee"]["unit"] != goal.unit:
+    if release.record.guarantee.unit != goal.unit:
         raise UsageError("the earlier release counts other units: say the same --unit as it does")
     name = kind.name()
     if name not in release.tables:
         held = ", ".join(release.tables)
         raise UsageError(f"the earlier release holds no {name}: say --items with one of {held}")
-    (m,) = (part["items_per_user"] for part in release.about["plan"] if part["kind"] == name)
+    (m,) = (part.items_per_user for part in release.record.plan if part.kind == name)
     noisy = sorted(release[name].arrow["count"].to_pylist(), reverse=True)
     counts = Counter(noisy)
     choices = []

@@ -1,12 +1,12 @@
 """Goals, kinds and mechanisms, read back from release.json; `Plan.from_record` puts them together.
 
-What is read is a stranger's. Its shape was checked by `schema`, and nothing else.
+What is read is a stranger's. Its types were checked when it was read, and nothing else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from zealous.errors import ReleaseError, UsageError
 from zealous.items import Kind, columns, named
@@ -14,11 +14,13 @@ from zealous.mechanisms import Calibrated
 from zealous.mechanisms.choose import MECHANISMS
 from zealous.privacy.guarantee import DEFINITIONS, Guarantee, exact
 
-Record = Mapping[str, Any]
+if TYPE_CHECKING:
+    from zealous.record.record import ExactClaim, PartRecord, Record
+
 _ROUNDED = "a rounded number is not the one that the exact number gives"
 
 
-def guarantee_from_record(claim: Record, definition: str) -> Guarantee:
+def guarantee_from_record(claim: ExactClaim | PartRecord, definition: str) -> Guarantee:
     """What is claimed of a release or of one table, from its exact numbers.
 
     Raises:
@@ -26,50 +28,50 @@ def guarantee_from_record(claim: Record, definition: str) -> Guarantee:
         UsageError: There is no such guarantee.
     """
     goal = DEFINITIONS[definition](
-        epsilon=exact(claim["exact"]["epsilon"], "epsilon"),
-        delta=exact(claim["exact"]["delta"], "delta"),
-        users=claim["users"],
-        neighbors=claim["neighbors"],
-        unit=claim["unit"],
+        epsilon=exact(claim.exact.epsilon, "epsilon"),
+        delta=exact(claim.exact.delta, "delta"),
+        users=claim.users,
+        neighbors=claim.neighbors,
+        unit=claim.unit,
     )
-    if (float(goal.epsilon), float(goal.delta)) != (claim["epsilon"], claim["delta"]):
+    if (float(goal.epsilon), float(goal.delta)) != (claim.epsilon, claim.delta):
         raise ReleaseError(_ROUNDED)
     return goal
 
 
-def goal_from_record(about: Record) -> Guarantee:
+def goal_from_record(record: Record) -> Guarantee:
     """The guarantee that the tables were made with: for a child, that of its first parent."""
-    if not about["plan"]:
+    if not record.plan:
         raise ReleaseError("there is no plan")
-    return guarantee_from_record(about["guarantee"], about["plan"][0]["guarantee"])
+    return guarantee_from_record(record.guarantee, record.plan[0].guarantee)
 
 
-def mechanism_from_record(part: Record) -> Calibrated:
+def mechanism_from_record(part: PartRecord) -> Calibrated:
     """The mechanism of a table, with its parameters.
 
     Raises:
         ReleaseError: No such mechanism has these parameters.
     """
     try:
-        mechanism = MECHANISMS[part["mechanism"]].again(part)
+        mechanism = MECHANISMS[part.mechanism].again(part)
     except LookupError:
         raise ReleaseError("its parameters are not those of its mechanism") from None
     except UsageError as why:
         raise ReleaseError(str(why)) from None
     if (mechanism.noise, mechanism.tau, mechanism.tau_prime) != (
-        part["noise"],
-        part["tau"],
-        part["tau_prime"],
+        part.noise,
+        part.tau,
+        part.tau_prime,
     ):
         raise ReleaseError("its noise or thresholds are not those of its mechanism")
-    if float(mechanism.scale) != part["scale"]:
+    if float(mechanism.scale) != part.scale:
         raise ReleaseError(_ROUNDED)
-    if (mechanism.needs is None) != ("public" not in part):
+    if (mechanism.needs is None) != (part.public is None):
         raise ReleaseError("it must name a public file exactly where its mechanism uses one")
     return mechanism
 
 
-def kind_from_record(part: Record, item: Sequence[str]) -> Kind:
+def kind_from_record(part: PartRecord, item: Sequence[str]) -> Kind:
     """What a table counts.
 
     Args:
@@ -79,16 +81,16 @@ def kind_from_record(part: Record, item: Sequence[str]) -> Kind:
     Raises:
         ReleaseError: There is no such kind, it has no such settings, or its items other columns.
     """
-    m, settings = part["items_per_user"], part["settings"]
+    m, settings = part.items_per_user, part.settings.given()
     try:
-        if part["kind"].startswith("columns:"):  # a column's own name may hold a plus sign
-            by = settings["by"]
+        if part.kind.startswith("columns:"):  # a column's own name may hold a plus sign
+            by = part.settings.by
             kind: Kind = columns(*(item[:-1] if by else item), items_per_user=m, by=by)
         else:
-            kind = named(part["kind"], m, **settings)
+            kind = named(part.kind, m, **settings)
     except UsageError as why:
         raise ReleaseError(f"this is no kind of items: {why}") from None
-    if kind.name() != part["kind"] or not settings.items() <= kind.settings().items():
+    if kind.name() != part.kind or not settings.items() <= kind.settings().items():
         raise ReleaseError("this is no kind of items, or not one with such settings")
     if list(kind.columns()) != list(item):
         raise ReleaseError("the columns are not those of such items")

@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from zealous.items import Kind
 from zealous.mechanisms import Calibrated
 from zealous.mechanisms.choose import ASKED, DEFAULT
 from zealous.planning.declared import PublicFile
 from zealous.planning.from_record import (
-    Record,
     guarantee_from_record,
     kind_from_record,
     mechanism_from_record,
 )
 from zealous.privacy.calibrate import as_float
 from zealous.privacy.guarantee import Guarantee, Indistinguishability, shown
+
+if TYPE_CHECKING:
+    from zealous.record.record import PartRecord
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,13 +44,18 @@ class Part:
     why: str = field(default=ASKED, compare=False)
 
     @classmethod
-    def from_record(cls, part: Record, item: Sequence[str]) -> Self:
+    def from_record(cls, part: PartRecord, item: Sequence[str]) -> Self:
         """The histogram that a release says it holds, of items of such columns."""
         kind = kind_from_record(part, item)
-        share = guarantee_from_record(part, part["guarantee"])
+        share = guarantee_from_record(part, part.guarantee)
         made = mechanism_from_record(part)
-        file = PublicFile.from_record(part["public"], made.needs) if made.needs else None
-        return cls(kind=kind, goal=share, mechanism=made, delta=made.delta(share), public=file)
+        file = part.public
+        public = (
+            PublicFile(use=made.needs, name=file.name, sha256=file.sha256)
+            if made.needs and file
+            else None
+        )
+        return cls(kind=kind, goal=share, mechanism=made, delta=made.delta(share), public=public)
 
     def name(self) -> str:
         """What the histogram is called."""

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_FLOOR, Decimal
 from fractions import Fraction
-from typing import Self, TypedDict, get_args
+from typing import TYPE_CHECKING, Self, TypedDict, get_args
 
 from zealous.counting.bound import Select, check_select
 from zealous.errors import Refused, ReleaseError, UsageError
@@ -16,9 +16,12 @@ from zealous.logs.sessions import check_unit
 from zealous.mechanisms import Calibrated
 from zealous.mechanisms.choose import MECHANISMS, choose
 from zealous.planning.declared import Files, PublicFile, public_files
-from zealous.planning.from_record import Record, goal_from_record
+from zealous.planning.from_record import goal_from_record
 from zealous.planning.part import Part, describe
 from zealous.privacy.guarantee import UNITS, Guarantee, Indistinguishability, Number, exact, shown
+
+if TYPE_CHECKING:
+    from zealous.record.record import Record
 
 # Which planner chose the parameters: one more whenever the same wish gives other parameters.
 # Releases of 0.1.0 do not say it; theirs was 1.
@@ -64,7 +67,7 @@ class Plan:
             raise UsageError(f"parameters_from must be one of {', '.join(PARAMETERS_FROM)}")
 
     @classmethod
-    def from_record(cls, about: Record) -> Self:
+    def from_record(cls, record: Record) -> Self:
         """The plan that a release says it was made by, with the parameters that it states.
 
         It may be a stranger's: `check_possible` and `plan_again` tell whether it was planned.
@@ -72,20 +75,20 @@ class Plan:
         Raises:
             ReleaseError: What it states is no plan.
         """
-        goal, parts = goal_from_record(about), []
-        for part in about["plan"]:
+        goal, parts = goal_from_record(record), []
+        for part in record.plan:
             try:
-                parts.append(Part.from_record(part, about["files"][part["kind"]]["columns"]))
+                parts.append(Part.from_record(part, record.files[part.kind].columns))
             except LookupError:
                 raise ReleaseError("the plan and the tables do not name the same kinds") from None
             except (ReleaseError, UsageError) as why:
-                raise ReleaseError(f"{part['kind']}: {why}") from None
+                raise ReleaseError(f"{part.kind}: {why}") from None
         return cls(
             goal=goal,
             parts=tuple(parts),
-            select=about["plan"][0]["select"],
-            parameters_from=about["parameters_from"],
-            approved=about.get("approved_plan"),
+            select=record.plan[0].select,
+            parameters_from=record.parameters_from,
+            approved=record.approved_plan,
         )
 
     def check_possible(self, roles: Collection[str]) -> None:

@@ -16,6 +16,7 @@ from zealous.errors import UsageError
 Number = int | str | Fraction | Decimal | float
 Neighbors = Literal["replace", "add-remove"]
 Unit = Literal["user", "user-day", "session"]
+Definition = Literal["probabilistic", "indistinguishable"]
 
 UNITS: dict[Unit, str] = {
     "user": "one user",
@@ -139,7 +140,7 @@ class Guarantee:
     neighbors: Neighbors
     unit: Unit
 
-    definition: ClassVar[str]
+    definition: ClassVar[Definition]
     full_title: ClassVar[str]
     proof: ClassVar[str]
     needs_users: ClassVar[bool] = False

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, overload
+
+from msgspec.structs import replace
 
 from zealous.errors import Refused, ReleaseError, reason
 from zealous.files.csv_cells import write_rows
 from zealous.files.folder import check_new, claimed, discard, new_folder
 from zealous.files.places import Place, Remote, StoreError, member, opened, place_of, why
-from zealous.files.strict_json import parse
 from zealous.libraries import pa, pq
 from zealous.planning.from_record import kind_from_record
+from zealous.record.codec import encode
+from zealous.record.record import PartRecord, Record
 from zealous.release.derived.associations import association_files, associations
 from zealous.release.derived.rates import FILE as RATES
 from zealous.release.derived.rates import click_rates, rated
-from zealous.release.schema import ABOUT, FORMAT, problems
+from zealous.release.schema import read_record
 from zealous.release.text.readme import handout
 from zealous.release.text.registry_entry import registry
 from zealous.release.text.statement import statement
@@ -62,15 +64,15 @@ class Release:
     """What may leave: for each kind its table, and all that a recipient must know.
 
     Attributes:
-        about: The contents of release.json. No figure in it depends on the log but through the
-            mechanism. What was written holds one key more, `sha256`.
+        record: What release.json holds. No figure in it depends on the log but through the
+            mechanism. Its `sha256` is empty until the release is written.
         tables: The published rows by name of kind.
         written: Called once the bundle is on the disk under its name, with the directory and the
             SHA-256 of its release.json.
         directory: Where it was read from.
     """
 
-    about: Mapping[str, Any]
+    record: Record
     tables: Mapping[str, Table]
     written: Callable[[Place, str], None] | None = field(default=None, compare=False, repr=False)
     directory: Place | None = field(default=None, compare=False, repr=False)
@@ -94,7 +96,7 @@ class Release:
                 subtract, is meant to be written; it stays marked.
         """
         target = place_of(directory)
-        if not self.about["private"] and not not_private:
+        if not self.record.private and not not_private:
             raise Refused(
                 "this release was made with a fixed noise seed and protects nobody: it is written "
                 "only when marked as not private (not_private=True)"
@@ -112,41 +114,40 @@ class Release:
 
     def _write_files(self, directory: Path) -> str:
         """Write the tables, then what speaks of them, then release.json; give its SHA-256."""
-        for kind, files in self.about["files"].items():
+        for kind, files in self.record.files.items():
             table = self.tables[kind].arrow
-            pq.write_table(table, directory / files["parquet"], compression="zstd")
-            _write_csv(table, directory / files["csv"])
+            pq.write_table(table, directory / files.parquet, compression="zstd")
+            _write_csv(table, directory / files.csv)
         tables = {kind: table.arrow for kind, table in self.tables.items()}
-        for name, made in derived(self.about).items():
+        for name, made in derived(self.record).items():
             _write_csv(made(tables), directory / name)
-        about = {**self.about, "sha256": hashes(directory)}
-        for name, text in papers(about).items():
+        record = replace(self.record, sha256=hashes(directory))
+        for name, text in papers(record).items():
             (directory / name).write_bytes(text.encode())
-        about["sha256"] = hashes(directory)
-        content = (json.dumps(about, indent=2, ensure_ascii=False) + "\n").encode()
+        content = encode(replace(record, sha256=hashes(directory)))
         (directory / "release.json").write_bytes(content)
         return hashlib.sha256(content).hexdigest()
 
 
-def derived(about: Mapping[str, Any]) -> dict[str, Callable[[Mapping[str, pa.Table]], pa.Table]]:
+def derived(record: Record) -> dict[str, Callable[[Mapping[str, pa.Table]], pa.Table]]:
     """What follows from the tables alone, by file name: how to make it from them."""
     found: dict[str, Callable[[Mapping[str, pa.Table]], pa.Table]] = {}
-    if rated(about):
-        found[RATES] = partial(click_rates, about)
-    for family, name in association_files(about).items():
-        found[name] = partial(associations, about, family=family)
+    if rated(record):
+        found[RATES] = partial(click_rates, record)
+    for family, name in association_files(record).items():
+        found[name] = partial(associations, record, family=family)
     return found
 
 
-def papers(about: Mapping[str, Any]) -> dict[str, str]:
-    """The texts of a bundle by file name, each made from `about` and nothing else.
+def papers(record: Record) -> dict[str, str]:
+    """The texts of a bundle by file name, each made from the record and nothing else.
 
     They may name the hashes of the tables, and not those of each other.
     """
     return {
-        "README.md": handout(about),
-        "statement.html": statement(about),
-        "registry.yaml": registry(about),
+        "README.md": handout(record),
+        "statement.html": statement(record),
+        "registry.yaml": registry(record),
     }
 
 
@@ -173,31 +174,31 @@ def read_release(directory: str | Place) -> Release:
     """
     path = place_of(directory)
     try:
-        about = parse((path / "release.json").read_bytes().decode())
+        record = read_record((path / "release.json").read_bytes().decode())
     except FileNotFoundError:
         raise _no_release(path) from None
+    except ReleaseError as error:
+        raise ReleaseError(
+            f"release.json in {path} is damaged, or of a later version: {error}"
+        ) from None
     except (OSError, ValueError, RecursionError) as error:
         if isinstance(error, StoreError):
             raise ReleaseError(f"{path} cannot be read: {why(error)}") from None
         raise _no_release(path) from None
-    if not isinstance(about, dict) or about.get("format") != FORMAT:
-        raise ReleaseError(f"{path} was not written by a version of zealous that this one can read")
-    if found := next(problems(about, ABOUT), None):
-        raise ReleaseError(f"release.json in {path} is damaged, or of a later version: {found}")
-    kinds = [part["kind"] for part in about["plan"]]
-    if kinds != list(about["files"]) or len(set(kinds)) < len(kinds):
+    kinds = [part.kind for part in record.plan]
+    if kinds != list(record.files) or len(set(kinds)) < len(kinds):
         raise ReleaseError(f"release.json in {path} is damaged: its plan and its tables differ")
-    tables = {part["kind"]: _read_table(path, part, about) for part in about["plan"]}
-    return Release(about=about, tables=tables, directory=path)
+    tables = {part.kind: _read_table(path, part, record) for part in record.plan}
+    return Release(record=record, tables=tables, directory=path)
 
 
-def _read_table(directory: Place, part: Mapping[str, Any], about: Mapping[str, Any]) -> Table:
+def _read_table(directory: Place, part: PartRecord, record: Record) -> Table:
     """The rows of one kind, with the columns that such items have."""
-    files = about["files"][part["kind"]]
-    wanted = pa.schema([*((name, pa.string()) for name in files["columns"]), ("count", pa.int64())])
+    files = record.files[part.kind]
+    wanted = pa.schema([*((name, pa.string()) for name in files.columns), ("count", pa.int64())])
     try:
-        kind_from_record(part, files["columns"])
-        with opened(member(directory, files["parquet"])) as file:
+        kind_from_record(part, files.columns)
+        with opened(member(directory, files.parquet)) as file:
             table = pq.read_table(file)
         if not table.schema.equals(wanted) or any(each.null_count for each in table.columns):
             raise ValueError

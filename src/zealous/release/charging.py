@@ -6,7 +6,6 @@ import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from zealous.engines.spark import OnCluster
 from zealous.errors import LedgerError, Refused
@@ -21,8 +20,9 @@ from zealous.planning.plan import Plan, covers_replaced
 from zealous.privacy.calibrate import as_float
 from zealous.privacy.guarantee import SESSION_GAP, Guarantee
 from zealous.privacy.period import Period
+from zealous.record.codec import structure
+from zealous.record.record import AccountsRecord, CapRecord, CapsRecord, LedgerStamp
 
-UNTRACKED = {"tracked": False}
 SPENT = (
     "entry {} of the ledger stays charged; if nobody saw any of the release, the owner can say so "
     "with `zealous ledger void`"
@@ -82,7 +82,7 @@ class Spending:
         if self._path.exists():
             Ledger.open(self._path).check(charge, release=self.id, again=account.again)
 
-    def reserve(self, say: Callable[[str], None]) -> dict[str, Any]:
+    def reserve(self, say: Callable[[str], None]) -> LedgerStamp:
         """Spend the budget; gives what release.json says of it.
 
         Guarantee:
@@ -102,7 +102,7 @@ class Spending:
         say(f"charged as entry {self._entry.seq} of {self._path}")
         return _stamp(self._entry, self._ledger.at(self._entry))
 
-    def preview(self) -> dict[str, Any]:
+    def preview(self) -> LedgerStamp:
         """What release.json would say of it if the ledger were new; nothing is charged."""
         return _stamp(*preview(self.id, self._charge, by=self._account.by))
 
@@ -133,13 +133,11 @@ class Untracked:
         """Name it by the seed, where it has one."""
         self.id = secrets.token_hex(8) if seed is None else f"seed-{seed}"
 
-    def reserve(self, say: Callable[[str], None]) -> dict[str, Any]:
-        """Charge nobody; gives what release.json says of it."""
-        return UNTRACKED
+    def reserve(self, say: Callable[[str], None]) -> None:
+        """Charge nobody."""
 
-    def preview(self) -> dict[str, Any]:
-        """What release.json will say of it."""
-        return UNTRACKED
+    def preview(self) -> None:
+        """There will be no entry."""
 
     def charged(self) -> None:
         """There is no entry."""
@@ -202,23 +200,30 @@ def _place(path: Place | OnCluster) -> Place:
     return place_of(path.url)
 
 
-def _stamp(entry: Entry, book: Book) -> dict[str, Any]:
+def _stamp(entry: Entry, book: Book) -> LedgerStamp:
     """The entry, both accounts after it, and the caps, as the release states them."""
-    before = book.counted()
-    within = entry.accounts.within if entry.accounts else None
-    same = [each for each in before if covers(each.charge.period, within)]
-    stamp, measure = entry.stamp(), book.measure()
-    stamp["accounts"]["all"]["releases"] = len(before)
-    stamp["accounts"]["period"]["releases"] = len(same)
-    caps = {"all": _cap(book.caps.all), "period": _cap(book.caps.period)}
-    counts = {"unit": measure.unit, "neighbors": measure.neighbors} if measure else {}
-    return {**stamp, **counts, "dataset": book.dataset, "caps": caps}
+    before, accounts, measure = book.counted(), entry.accounts, book.measure()
+    if accounts is None or measure is None:
+        raise LedgerError("an entry that was just charged has no accounts")
+    same = [each for each in before if covers(each.charge.period, accounts.within)]
+    told = accounts.as_json()
+    told["all"]["releases"], told["period"]["releases"] = len(before), len(same)
+    return LedgerStamp(
+        ledger=entry.ledger,
+        entry=entry.seq,
+        hash=entry.hash,
+        accounts=structure(told, AccountsRecord),
+        unit=measure.unit,
+        neighbors=measure.neighbors,
+        dataset=book.dataset,
+        caps=CapsRecord(all=_cap(book.caps.all), period=_cap(book.caps.period)),
+    )
 
 
-def _cap(cap: Cap) -> dict[str, float | None] | None:
+def _cap(cap: Cap) -> CapRecord | None:
     if not cap:
         return None
-    return {
-        "epsilon": None if cap.epsilon is None else as_float(cap.epsilon),
-        "delta": None if cap.delta is None else as_float(cap.delta),
-    }
+    return CapRecord(
+        epsilon=None if cap.epsilon is None else as_float(cap.epsilon),
+        delta=None if cap.delta is None else as_float(cap.delta),
+    )

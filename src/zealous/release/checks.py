@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from zealous.errors import Refused, ReleaseError, UsageError, reason
 from zealous.files.places import Place
@@ -14,11 +12,12 @@ from zealous.logs.source import Source, count_everyone, has_users
 from zealous.planning.plan import Plan
 from zealous.privacy.guarantee import Guarantee
 from zealous.privacy.period import Period
+from zealous.record.record import Record
 from zealous.release.bundle import Release, check_writable, read_release
 from zealous.release.charging import Spending, Untracked
 from zealous.release.drawing import as_table
 from zealous.release.progress import Say
-from zealous.release.provenance import described
+from zealous.release.provenance import ASKED, with_tables
 
 
 def check_log(log: Log, planned: Plan, period: Period | None) -> None:
@@ -38,10 +37,9 @@ def check_log(log: Log, planned: Plan, period: Period | None) -> None:
         )
 
 
-def check_same(made: Release, asked: Mapping[str, Any]) -> Release:
+def check_same(made: Release, asked: Record) -> Release:
     """A release of the same id must be what is asked for now, whoever planned and drew it."""
-    drawn = ("software", "created", "selection_key", "planner")
-    if any(made.about.get(name) != asked[name] for name in asked if name not in drawn):
+    if any(getattr(made.record, name) != getattr(asked, name) for name in ASKED):
         raise Refused(
             "the release of this --id was made before, and with other parameters: give this one an "
             "id of its own"
@@ -50,7 +48,7 @@ def check_same(made: Release, asked: Mapping[str, Any]) -> Release:
 
 
 def rehearse(
-    planned: Plan, about: Mapping[str, Any], paying: Spending | Untracked, output: Place | None
+    planned: Plan, record: Record, paying: Spending | Untracked, output: Place | None
 ) -> None:
     """Write a release of the same shape without rows: what would fail then fails before it costs.
 
@@ -64,9 +62,8 @@ def rehearse(
     tables = {part.name(): as_table(part.kind, []) for part in planned.parts}
     try:
         with working_directory(beside, hidden=beside is not None) as folder:
-            stamp = paying.preview()
-            drawn = {"id": "0" * 16, "ledger": stamp, "review": None, "files": described(tables)}
-            empty = Release(about={**about, **drawn}, tables=tables)
+            written = with_tables(record, tables, name="0" * 16, ledger=paying.preview())
+            empty = Release(record=written, tables=tables)
             made = read_release(empty.write(folder / "release", not_private=True))
             if made.tables != tables:
                 raise UsageError("the columns cannot be written to files as they are: rename them")

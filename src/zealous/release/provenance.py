@@ -1,78 +1,144 @@
-"""What release.json says of how a release was made: public parameters alone."""
+"""The record of a release that is made: public parameters, then what was drawn and charged."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from fractions import Fraction
-from typing import Any
+
+from msgspec.structs import asdict, replace
 
 from zealous.counting.bound import Select
 from zealous.logs.log import Columns, Log
-from zealous.planning.part import figures
+from zealous.planning.declared import PublicFile
+from zealous.planning.part import Part, figures
 from zealous.planning.plan import PLANNER, Plan, also, theorem
 from zealous.privacy.calibrate import as_float
 from zealous.privacy.guarantee import Guarantee
 from zealous.privacy.period import Period
+from zealous.record.codec import structure
+from zealous.record.record import (
+    FORMAT,
+    Claim,
+    CleaningRecord,
+    ColumnNames,
+    ExactBudget,
+    ExactClaim,
+    LedgerStamp,
+    LimitsRecord,
+    PartRecord,
+    PublicFileRecord,
+    Record,
+    Software,
+    TableFiles,
+)
 from zealous.release.bundle import Table, file_names
 from zealous.release.charging import OTHERS, UNTIMED, sessions
-from zealous.release.schema import FORMAT
 from zealous.version import VERSION
 
 DECLARED = (
     "The file {name} (SHA-256 {sha256}) is public: of these people's data it holds at most what "
     "was released, and charged, before."
 )
+# What a release of the same id must have in common with the one that is asked for.
+ASKED = (
+    "format",
+    "private",
+    "guarantee",
+    "also_guaranteed",
+    "columns",
+    "cleaning",
+    "plan",
+    "assumptions",
+    "parameters_from",
+    "period",
+    "approved_plan",
+)
 
 
 def provenance(
-    planned: Plan, log: Log, *, select: Select, key: int, private: bool
-) -> dict[str, Any]:
-    """The promise, and everything that was fixed before the log was read."""
+    planned: Plan,
+    log: Log,
+    *,
+    key: int,
+    period: Period | None,
+    others: bool,
+) -> Record:
+    """The promise, and everything that was fixed before the log was read; no charge and no table.
+
+    Args:
+        planned: What is published, and how.
+        log: What it is published from.
+        key: The key that chooses each user's items.
+        period: The days that it is about.
+        others: Whether its people are claimed to be others than those of other releases.
+    """
     goal, other = planned.goal, also(planned)
-    return {
-        "format": FORMAT,
-        "software": {"name": "zealous", "version": VERSION},
-        "created": datetime.now(UTC).date().isoformat(),
-        "private": private,
-        "guarantee": {
-            **claim(goal, float, theorem(planned)),
-            "exact": {"epsilon": str(goal.epsilon), "delta": str(goal.delta)},
-        },
-        "also_guaranteed": claim(other, as_float, other.theorem) if other else None,
-        "selection_key": f"{key:016x}",
-        "columns": log.columns.given(),
-        "cleaning": cleaning(log),
-        "planner": PLANNER,
-        "plan": [
-            {
-                "kind": part.name(),
-                "settings": part.kind.settings(),
-                "select": select,
-                **figures(part),
-            }
-            for part in planned.parts
-        ],
-    }
+    public = planned.public().values()
+    return Record(
+        format=FORMAT,
+        software=software(),
+        created=today(),
+        private=planned.seed is None,
+        guarantee=exact_claim(goal, theorem(planned)),
+        also_guaranteed=claim(other, as_float, other.theorem) if other else None,
+        selection_key=f"{key:016x}",
+        columns=structure(log.columns.given(), ColumnNames),
+        cleaning=cleaning(log),
+        planner=PLANNER,
+        plan=tuple(part_record(part, planned.select) for part in planned.parts),
+        assumptions=assumptions(goal, log.columns, period, public, others=others),
+        parameters_from=planned.parameters_from,
+        period=str(period) if period else None,
+        approved_plan=planned.approved,
+        id="",
+        ledger=None,
+        review=None,
+        files={},
+        sha256={},
+    )
 
 
-def cleaning(log: Log) -> dict[str, Any]:
+def with_tables(
+    record: Record, tables: Mapping[str, Table], *, name: str, ledger: LedgerStamp | None
+) -> Record:
+    """The same with what was drawn, and who paid for it."""
+    return replace(record, id=name, ledger=ledger, files=described(tables))
+
+
+def software() -> Software:
+    """This program."""
+    return Software(name="zealous", version=VERSION)
+
+
+def today() -> str:
+    """The day, in UTC."""
+    return datetime.now(UTC).date().isoformat()
+
+
+def part_record(part: Part, select: Select) -> PartRecord:
+    """What is said of one table."""
+    kind = {"kind": part.name(), "settings": part.kind.settings(), "select": select}
+    return structure({**kind, **figures(part)}, PartRecord)
+
+
+def cleaning(log: Log) -> CleaningRecord:
     """Who was left out of a log, without telling whom."""
-    return {
-        "users_excluded_by_list": log.cleaning.exclude_users is not None,
-        "max_entries_per_user": log.cleaning.max_entries_per_user,
-        "limits": log.cleaning.limits.about(),
-    }
+    return CleaningRecord(
+        users_excluded_by_list=log.cleaning.exclude_users is not None,
+        max_entries_per_user=log.cleaning.max_entries_per_user,
+        limits=LimitsRecord(**log.cleaning.limits.about()),
+    )
 
 
 def assumptions(
     goal: Guarantee,
     columns: Columns,
     period: Period | None,
-    public: Iterable[Mapping[str, Any]] = (),
+    public: Iterable[PublicFile | PublicFileRecord] = (),
     *,
     others: bool,
-) -> list[str]:
+) -> tuple[str, ...]:
     """What the guarantee rests on: with what the publisher says and the program cannot see."""
     cut = sessions(goal, columns)
     said = [*goal.assumptions(), *([cut] if cut else [])]
@@ -80,34 +146,40 @@ def assumptions(
         said.append(UNTIMED.format(period))
     if others:
         said.append(OTHERS)
-    said += [DECLARED.format(**file) for file in public]
-    return said
+    said += [DECLARED.format(name=file.name, sha256=file.sha256) for file in public]
+    return tuple(said)
 
 
-def described(tables: Mapping[str, Table]) -> dict[str, Any]:
+def described(tables: Mapping[str, Table]) -> dict[str, TableFiles]:
     """The files of each kind."""
     names = file_names(list(tables))
     return {
-        kind: {
-            "parquet": f"{names[kind]}.parquet",
-            "csv": f"{names[kind]}.csv",
-            "columns": [name for name in table.arrow.column_names if name != "count"],
-            "rows": len(table),
-        }
+        kind: TableFiles(
+            parquet=f"{names[kind]}.parquet",
+            csv=f"{names[kind]}.csv",
+            columns=tuple(name for name in table.arrow.column_names if name != "count"),
+            rows=len(table),
+        )
         for kind, table in tables.items()
     }
 
 
-def claim(goal: Guarantee, number: Callable[[Fraction], float], proof: str) -> dict[str, Any]:
+def claim(goal: Guarantee, number: Callable[[Fraction], float], proof: str) -> Claim:
     """A guarantee for programs: what was asked as it was, what was computed rounded up."""
-    return {
-        "definition": goal.definition,
-        "title": goal.title,
-        "epsilon": number(goal.epsilon),
-        "delta": number(goal.delta),
-        "users": goal.users,
-        "neighbors": goal.neighbors,
-        "unit": goal.unit,
-        "in_words": goal.in_words(),
-        "theorem": proof,
-    }
+    return Claim(
+        definition=goal.definition,
+        title=goal.title,
+        epsilon=number(goal.epsilon),
+        delta=number(goal.delta),
+        users=goal.users,
+        neighbors=goal.neighbors,
+        unit=goal.unit,
+        in_words=goal.in_words(),
+        theorem=proof,
+    )
+
+
+def exact_claim(goal: Guarantee, proof: str) -> ExactClaim:
+    """The guarantee of a whole release, as it was asked for."""
+    exact = ExactBudget(epsilon=str(goal.epsilon), delta=str(goal.delta))
+    return ExactClaim(**asdict(claim(goal, float, proof)), exact=exact)

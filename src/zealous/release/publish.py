@@ -23,7 +23,7 @@ from zealous.release.charging import Account, payment, released
 from zealous.release.checks import check_log, check_same, check_users, rehearse
 from zealous.release.drawing import draw
 from zealous.release.progress import Say, saying_what_is_spent, tell_skipped, unfailing
-from zealous.release.provenance import assumptions, described, provenance
+from zealous.release.provenance import provenance, with_tables
 from zealous.release.public_tables import public_tables
 
 _BESIDE_THE_LOG = Account()
@@ -70,24 +70,13 @@ def publish(
     account = account if planned.seed is None else None
     check_log(log, planned, days)
     key = secrets.randbits(64) if planned.seed is None else planned.seed  # before the log is read
-    about = {
-        **provenance(planned, log, select=planned.select, key=key, private=planned.seed is None),
-        "assumptions": assumptions(
-            goal,
-            log.columns,
-            days,
-            [file.about() for file in planned.public().values()],
-            others=account is not None and account.people is not None,
-        ),
-        "parameters_from": planned.parameters_from,
-        "period": str(days) if days else None,
-        "approved_plan": planned.approved,
-    }
+    others = account is not None and account.people is not None
+    record = provenance(planned, log, key=key, period=days, others=others)
     if account is not None and (made := released(account, log.paths, target)) is not None:
         say(f"the release of this id was made before, in {made}: nothing is drawn again")
-        return check_same(read_release(made), about)
+        return check_same(read_release(made), record)
     paying = payment(account, log, planned, days)
-    rehearse(planned, about, paying, target)
+    rehearse(planned, record, paying, target)
     public = public_tables(planned, log.columns.given(), say)  # before the log, and before it costs
     with saying_what_is_spent(paying.charged, say):
         with log.on(engine) as running:
@@ -97,13 +86,8 @@ def publish(
             check_users(source, goal, say)
             charged = paying.reserve(say)  # from here on it is spent
             drawn = draw(planned, source, key=key, public=public, say=say)
-        about |= {
-            "id": paying.id,
-            "ledger": charged,
-            "review": None,
-            "files": described(drawn),
-        }
-        release = Release(about=about, tables=drawn, written=paying.written)
+        record = with_tables(record, drawn, name=paying.id, ledger=charged)
+        release = Release(record=record, tables=drawn, written=paying.written)
         if target is None:
             return release
         say(f"writing {target}")

@@ -11,13 +11,12 @@ import secrets
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote_plus
 
 import pyarrow as pa
+from msgspec.structs import replace
 
 from zealous.errors import Refused, UsageError
 from zealous.files.folder import check_new
@@ -27,10 +26,11 @@ from zealous.ledger import fingerprint
 from zealous.planning.from_record import guarantee_from_record
 from zealous.planning.plan import COMPOSITION
 from zealous.privacy.guarantee import Indistinguishability
+from zealous.record.record import Record, ReviewRecord
 from zealous.release.bundle import Release, Table, read_release
-from zealous.verify.claim import also_stated, assumptions, stated
+from zealous.release.provenance import software, today
+from zealous.verify.claim import also_stated, assumptions, stated_guarantee
 from zealous.verify.verify import verify
-from zealous.version import VERSION
 
 Item = tuple[str, ...]
 _BLOCKED = "on the block list"
@@ -125,7 +125,7 @@ def review(
         found, tables[kind] = _filtered(kind, table, caught, allowed)
         flagged += found
     rules = _rules(blocked, allowed, flag_pii)
-    child = Release(about=_child(release, fingerprint(parent), tables, rules), tables=tables)
+    child = Release(record=_child(release, fingerprint(parent), tables, rules), tables=tables)
     return Reviewed(
         release=child,
         flagged=flagged,
@@ -242,35 +242,33 @@ def _rules(blocked: Terms | None, allowed: Terms | None, flag_pii: bool) -> list
     ]
 
 
-def _child(
-    parent: Release, digest: str, tables: Mapping[str, Table], rules: list[str]
-) -> dict[str, Any]:
-    """release.json of the child: what holds for it, and where it comes from."""
-    about = parent.about
-    child = {
-        **{name: value for name, value in about.items() if name != "sha256"},
-        "software": {"name": "zealous", "version": VERSION},
-        "created": datetime.now(UTC).date().isoformat(),
-        "id": secrets.token_hex(8),
-        "review": {
-            "parent": digest,
-            "parent_id": about["id"],
-            "rules": rules,
-            "removed": {
-                kind: len(table) - len(tables[kind]) for kind, table in parent.tables.items()
-            },
-            "earlier": about["review"],
-        },
-        "files": {
-            kind: {**names, "rows": len(tables[kind])} for kind, names in about["files"].items()
-        },
-    }
-    claim = about["guarantee"]
-    goal = guarantee_from_record(claim, Indistinguishability.definition)
-    child["guarantee"] = {**stated(goal, child, float, COMPOSITION), "exact": claim["exact"]}
-    child["also_guaranteed"] = also_stated(child)
-    child["assumptions"] = assumptions(child)
-    if about["assumptions"] not in (child["assumptions"], child["assumptions"][:-1]):
+def _child(parent: Release, digest: str, tables: Mapping[str, Table], rules: list[str]) -> Record:
+    """The record of the child: what holds for it, and where it comes from."""
+    above = parent.record
+    removed = {kind: len(table) - len(tables[kind]) for kind, table in parent.tables.items()}
+    child = replace(
+        above,
+        software=software(),
+        created=today(),
+        id=secrets.token_hex(8),
+        review=ReviewRecord(
+            parent=digest,
+            parent_id=above.id,
+            rules=tuple(rules),
+            removed=removed,
+            earlier=above.review,
+        ),
+        files={kind: replace(each, rows=len(tables[kind])) for kind, each in above.files.items()},
+        sha256={},
+    )
+    goal = guarantee_from_record(above.guarantee, Indistinguishability.definition)
+    child = replace(
+        child,
+        guarantee=stated_guarantee(goal, child, COMPOSITION),
+        also_guaranteed=also_stated(child),
+        assumptions=assumptions(child),
+    )
+    if above.assumptions not in (child.assumptions, child.assumptions[:-1]):
         raise Refused(
             "the release was written by another version of zealous and rests on assumptions that "
             "this one does not know: review it with that version"

@@ -15,9 +15,9 @@ from zealous.errors import ReleaseError
 from zealous.files.csv_cells import write_rows
 from zealous.planning.part import Part
 from zealous.planning.plan import PLANNER, Plan
+from zealous.record.record import PartRecord, Record
 from zealous.release.bundle import derived, sorted_table
-from zealous.release.text.readme import reviews
-from zealous.verify.claim import About, Failed, Unchecked
+from zealous.verify.claim import Failed, Unchecked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,38 +26,38 @@ if TYPE_CHECKING:
 _UNREADABLE = "the table cannot be read"
 
 
-def check_tables(path: Path, about: About) -> str:
+def check_tables(path: Path, record: Record) -> str:
     """Each table is as release.json says, and its rows are such as its mechanism publishes."""
-    if [part["kind"] for part in about["plan"]] != list(about["files"]):
+    if [part.kind for part in record.plan] != list(record.files):
         raise Failed("the plan and the tables do not name the same kinds")
     rows = 0
-    for part in about["plan"]:
+    for part in record.plan:
         try:
-            rows += _check_table(path, part, about)
+            rows += _check_table(path, part, record)
         except (pa.ArrowException, UnicodeError):
-            raise Failed(f"{part['kind']}: {_UNREADABLE}") from None
+            raise Failed(f"{part.kind}: {_UNREADABLE}") from None
         except Failed as why:
-            raise Failed(f"{part['kind']}: {why}") from None
+            raise Failed(f"{part.kind}: {why}") from None
     return f"{rows:,} rows, sorted, all above their threshold, the same in Parquet and CSV"
 
 
-def _check_table(path: Path, part: About, about: About) -> int:
-    names = about["files"][part["kind"]]
-    table = pq.read_table(path / names["parquet"])
-    columns = names["columns"]
+def _check_table(path: Path, part: PartRecord, record: Record) -> int:
+    names = record.files[part.kind]
+    table = pq.read_table(path / names.parquet)
+    columns = list(names.columns)
     wanted = pa.schema([*((name, pa.string()) for name in columns), ("count", pa.int64())])
     if not columns or not table.schema.equals(wanted):
         raise Failed("the columns are not those that release.json names")
-    if (pq.read_metadata(path / names["parquet"]).metadata or {}).keys() - {b"ARROW:schema"} or (
+    if (pq.read_metadata(path / names.parquet).metadata or {}).keys() - {b"ARROW:schema"} or (
         table.schema.metadata or any(field.metadata for field in table.schema)
     ):
         raise Failed("a Parquet file holds more than the table")
-    if table.num_rows != names["rows"]:
+    if table.num_rows != names.rows:
         raise Failed("release.json states another number of rows")
     if any(column.null_count for column in table.columns):
         raise Failed("there are empty cells")
     if table.num_rows:
-        least = part["tau_prime"]
+        least = part.tau_prime
         if least is not None and pc.min(table["count"]).as_py() <= least:
             raise Failed("there are counts at or below the threshold tau'")
         if table.group_by(columns).aggregate([]).num_rows < table.num_rows:
@@ -65,14 +65,14 @@ def _check_table(path: Path, part: About, about: About) -> int:
     if not sorted_table(table, tuple(columns)).arrow.equals(table):
         raise Failed("rows are not sorted by count, then by item")
     # Version 0.1.0, which named no planner, left what follows a semicolon as it is.
-    semicolons = (True,) if "planner" in about else (True, False)
+    semicolons = (True,) if record.planner is not None else (True, False)
     written = [_as_csv(table, semicolons=each).encode() for each in semicolons]
-    if (path / names["csv"]).read_bytes() not in written:
+    if (path / names.csv).read_bytes() not in written:
         raise Failed("CSV and Parquet do not hold the same rows")
     return int(table.num_rows)
 
 
-def check_rows(path: Path, about: About, *, by_parent: bool) -> str:
+def check_rows(path: Path, record: Record, *, by_parent: bool) -> str:
     """What follows from other tables does: larger sets, facts, clicks, rates, associations.
 
     A review may have taken out rows that others were made of. What was made of these cannot be
@@ -80,20 +80,18 @@ def check_rows(path: Path, about: About, *, by_parent: bool) -> str:
 
     Args:
         path: The release.
-        about: Its release.json.
+        record: Its release.json.
         by_parent: Whether it is compared with its parent too.
     """
-    parts = Plan.from_record(about).parts
+    parts = Plan.from_record(record).parts
     try:
-        tables = {
-            kind: pq.read_table(path / names["parquet"]) for kind, names in about["files"].items()
-        }
-        removed = _removed(about)
+        tables = {kind: pq.read_table(path / names.parquet) for kind, names in record.files.items()}
+        removed = _removed(record)
         unjudged = [part.name() for part in parts if any(map(removed.get, _origins(part)))]
         for part in parts:
             if part.name() not in unjudged:
                 _check_origin(part, tables, whole=not removed[part.name()])
-        _check_derived(path, about, tables)
+        _check_derived(path, record, tables)
     except pa.ArrowException:
         raise Failed(_UNREADABLE) from None
     except UnicodeError:
@@ -106,10 +104,11 @@ def check_rows(path: Path, about: About, *, by_parent: bool) -> str:
     return f"{told}, which are compared with the parent's; all else follows"
 
 
-def _removed(about: About) -> dict[str, int]:
+def _removed(record: Record) -> dict[str, int]:
     """How many rows all reviews together took out of each table."""
-    told = reviews(about["review"])
-    return {kind: sum(each["removed"].get(kind, 0) for each in told) for kind in about["files"]}
+    return {
+        kind: sum(each.removed.get(kind, 0) for each in record.reviews()) for kind in record.files
+    }
 
 
 def _origins(part: Part) -> list[str]:
@@ -133,13 +132,13 @@ def _check_origin(part: Part, tables: Mapping[str, pa.Table], *, whole: bool) ->
         raise Failed(f"{part.name()}: {why}") from None
 
 
-def _check_derived(path: Path, about: About, tables: Mapping[str, pa.Table]) -> None:
+def _check_derived(path: Path, record: Record, tables: Mapping[str, pa.Table]) -> None:
     """Rates and associations are what the tables give.
 
     Another planner's releases may have other intervals, and rows in another order.
     """
-    ours = about.get("planner", 1) == PLANNER
-    for name, made in derived(about).items():
+    ours = record.planner_number() == PLANNER
+    for name, made in derived(record).items():
         wanted, found = _as_csv(made(tables)), (path / name).read_bytes().decode()
         if not (wanted == found if ours else _told(wanted) == _told(found)):
             raise Failed(f"{name} is not what the tables give")

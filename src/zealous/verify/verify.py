@@ -12,18 +12,20 @@ from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
 
-from zealous.errors import ZealousError
-from zealous.files.strict_json import parse
+from msgspec.structs import asdict
+
+from zealous.errors import ReleaseError, ZealousError
 from zealous.ledger import Ledger
 from zealous.ledger.budgets import Charge, Measure, covers
 from zealous.planning.from_record import goal_from_record
 from zealous.privacy.guarantee import exact, whole
 from zealous.privacy.period import Period
+from zealous.record.record import LedgerStamp, Record
 from zealous.release.bundle import derived, hashes
 from zealous.release.charging import OTHERS
-from zealous.release.schema import ABOUT, FORMAT, problems
+from zealous.release.schema import read_record
 from zealous.verify.anonymous import check_files, check_private, holds_anonymized
-from zealous.verify.claim import About, Failed, Unchecked, check_numbers, check_plan, check_words
+from zealous.verify.claim import Failed, Unchecked, check_numbers, check_plan, check_words
 from zealous.verify.reviewed import check_parent, check_review
 from zealous.verify.tables import check_rows, check_tables
 from zealous.version import VERSION
@@ -68,22 +70,22 @@ def verify(
             _checked("files", lambda: check_files(path)),
         ]
     try:
-        about = _about(path)
+        record = _record(path)
     except Failed as why:
         return [Check(name="release.json", ok=False, detail=str(why))]
     checks = [
         Check(name="release.json", ok=True, detail="well-formed, with nothing missing or unknown"),
-        _checked("private", lambda: _private(about)),
-        _checked("files", lambda: _files(path, about)),
-        _checked("tables", lambda: check_tables(path, about)),
-        _checked("rows", lambda: check_rows(path, about, by_parent=parent is not None)),
-        _checked("plan", lambda: check_plan(about)),
-        _checked("guarantee", lambda: check_numbers(about)),
-        _checked("words", lambda: _words(path, about)),
-        _checked("budget", lambda: _budget(path, about, ledger)),
+        _checked("private", lambda: _private(record)),
+        _checked("files", lambda: _files(path, record)),
+        _checked("tables", lambda: check_tables(path, record)),
+        _checked("rows", lambda: check_rows(path, record, by_parent=parent is not None)),
+        _checked("plan", lambda: check_plan(record)),
+        _checked("guarantee", lambda: check_numbers(record)),
+        _checked("words", lambda: _words(path, record)),
+        _checked("budget", lambda: _budget(path, record, ledger)),
     ]
-    if about["review"] is not None or parent is not None:
-        checks.append(_checked("review", lambda: _review(path, about, parent)))
+    if record.review is not None or parent is not None:
+        checks.append(_checked("review", lambda: _review(path, record, parent)))
     return checks
 
 
@@ -100,37 +102,30 @@ def _checked(name: str, look: Callable[[], str]) -> Check:
         return Check(name=name, ok=False, detail=detail)
 
 
-def _about(path: Path) -> About:
+def _record(path: Path) -> Record:
     try:
-        about = parse((path / "release.json").read_text(encoding="utf-8"))
+        record = read_record((path / "release.json").read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         raise Failed("there is no readable release.json") from None
-    if isinstance(about, dict) and about.get("format") != FORMAT:
-        raise Failed("not written by a version of zealous that this one can read")
-    try:
-        found = list(problems(about, ABOUT))
-    except RecursionError:
-        raise Failed("there is no readable release.json") from None
-    if found:
-        more = f", and {len(found) - 3} more" if len(found) > 3 else ""
-        raise Failed("; ".join(found[:3]) + more)
-    assert isinstance(about, dict)  # noqa: S101
-    _check_values(about)
-    return about
+    except ReleaseError as why:
+        raise Failed(str(why)) from None
+    _check_values(record)
+    return record
 
 
-def _check_values(about: About) -> None:
+def _check_values(record: Record) -> None:
     """What has the right type and can still not be."""
-    period, most = about["period"], about["cleaning"]["max_entries_per_user"]
+    period, most = record.period, record.cleaning.max_entries_per_user
     try:
         if period is not None and str(Period.parse(period)) != period:
             raise Failed("period is not written as zealous writes it")
         # A day of grace, for clocks that differ.
-        if date.fromisoformat(about["created"]) > datetime.now(UTC).date() + timedelta(days=1):
+        if date.fromisoformat(record.created) > datetime.now(UTC).date() + timedelta(days=1):
             raise Failed("created lies in the future")
         if most is not None:
             whole(most, "cleaning.max_entries_per_user")
-        for name, limit in about["cleaning"].get("limits", {}).items():
+        limits = asdict(record.cleaning.limits) if record.cleaning.limits is not None else {}
+        for name, limit in limits.items():
             whole(limit, f"limits: {name}")
     except ZealousError as why:
         raise Failed(str(why)) from None
@@ -138,19 +133,19 @@ def _check_values(about: About) -> None:
         raise Failed("created is no date") from None
 
 
-def _private(about: About) -> str:
-    if not about["private"]:
+def _private(record: Record) -> str:
+    if not record.private:
         raise Failed("NOT PRIVATE: made with a fixed noise seed, it protects nobody")
-    key = about["selection_key"]
+    key = record.selection_key
     if len(key) != 16 or set(key) - set("0123456789abcdef"):
         raise Failed("the key that selected each user's items is not there")
     return "random noise; the key that selected each user's items is published"
 
 
-def _files(path: Path, about: About) -> str:
-    tables = {name for each in about["files"].values() for name in (each["parquet"], each["csv"])}
-    expected = {*tables, *derived(about), "README.md", "statement.html", "registry.yaml"}
-    if len(tables) < 2 * len(about["files"]) or about["sha256"].keys() != expected:
+def _files(path: Path, record: Record) -> str:
+    tables = {name for each in record.files.values() for name in (each.parquet, each.csv)}
+    expected = {*tables, *derived(record), "README.md", "statement.html", "registry.yaml"}
+    if len(tables) < 2 * len(record.files) or record.sha256.keys() != expected:
         raise Failed("release.json does not list each file once with its SHA-256")
     there = {each.name for each in path.iterdir()}
     if there - expected - {"release.json"}:
@@ -160,66 +155,68 @@ def _files(path: Path, about: About) -> str:
     if any(each.is_symlink() or not each.is_file() for each in path.iterdir()):
         raise Failed("not everything there is a file of its own")
     found = hashes(path)
-    changed = [name for name, value in about["sha256"].items() if found[name] != value]
+    changed = [name for name, value in record.sha256.items() if found[name] != value]
     if changed:
         raise Failed(f"changed since they were written: {', '.join(sorted(changed))}")
     return f"{len(expected)} files, each with its SHA-256, and no other"
 
 
-def _words(path: Path, about: About) -> str:
-    if about["software"]["version"] != VERSION:
+def _words(path: Path, record: Record) -> str:
+    if record.software.version != VERSION:
         raise Unchecked("written by another version; the SHA-256 of each text was checked")
-    return check_words(path, about)
+    return check_words(path, record)
 
 
-def _review(path: Path, about: About, parent: str | Path | None) -> str:
-    if about["review"] is None:
+def _review(path: Path, record: Record, parent: str | Path | None) -> str:
+    if record.review is None:
         raise Failed("it is no filtered child: it has no parent to be compared with")
     if parent is None:
-        return f"{check_review(about)}; not compared with its parent (--parent DIR)"
+        return f"{check_review(record)}; not compared with its parent (--parent DIR)"
     for check in verify(parent):
         if check.ok is False:
             raise Failed(f"the parent does not pass; {check.name}: {check.detail}")
-    return check_parent(path, about, Path(parent))
+    return check_parent(path, record, record.review, Path(parent))
 
 
-def _budget(path: Path, about: About, ledger: str | Path | None) -> str:
-    entry = about["ledger"]
-    if not entry["tracked"]:
+def _budget(path: Path, record: Record, ledger: str | Path | None) -> str:
+    entry = record.ledger
+    if entry is None:
         if ledger is not None:
             raise Failed("the release says: budget not tracked; no ledger was charged for it")
         return "budget not tracked: no ledger was charged"
-    _accounts(about)
+    _accounts(record, entry)
     if ledger is None:
-        return f"charged as entry {entry['entry']}; not compared with the ledger (--ledger FILE)"
-    found = _in_ledger(path, about, Path(ledger))
+        return f"charged as entry {entry.entry}; not compared with the ledger (--ledger FILE)"
+    found = _in_ledger(path, record, entry, Path(ledger))
     if found:
         raise Failed("; ".join(found[:3]))
-    return f"entry {entry['entry']} of the ledger, which is sound"
+    return f"entry {entry.entry} of the ledger, which is sound"
 
 
-def _accounts(about: About) -> None:
+def _accounts(record: Record, entry: LedgerStamp) -> None:
     """The accounts hold at least this release. A cap may be lower: caps can be lowered later."""
-    entry, goal = about["ledger"], goal_from_record(about)
-    period = Period.parse(about["period"]) if about["period"] is not None else None
-    measure = Measure(unit=entry["unit"], neighbors=entry["neighbors"])
+    goal = goal_from_record(record)
+    period = Period.parse(record.period) if record.period is not None else None
+    measure = Measure(unit=entry.unit, neighbors=entry.neighbors)
     if goal.unit not in ("user", measure.unit):
         raise Failed("the ledger counts what another unit loses than the release protects")
-    accounts = entry["accounts"]
-    within = _within(accounts["period"]["within"], period)
-    for name, change in (("all", None), ("period", within)):
-        spent, cost = accounts[name], measure.cost(Charge.of(goal, period=period), change)
-        for each in ("epsilon", "delta"):
-            total = exact(spent["exact"][each], each)
-            if total > Fraction(spent[each]):
+    accounts = entry.accounts
+    within = _within(accounts.period.within, period)
+    for spent, change in ((accounts.all, None), (accounts.period, within)):
+        cost = measure.cost(Charge.of(goal, period=period), change)
+        for name, total, printed, least in (
+            ("epsilon", spent.exact.epsilon, spent.epsilon, cost.epsilon),
+            ("delta", spent.exact.delta, spent.delta, cost.delta),
+        ):
+            if exact(total, name) > Fraction(printed):
                 raise Failed("an account is smaller in print than it is")
-            if total < getattr(cost, each):
+            if exact(total, name) < least:
                 raise Failed("an account is smaller than what this release alone costs")
-    if not 1 <= accounts["period"]["releases"] <= accounts["all"]["releases"]:
+    if not 1 <= accounts.period.releases <= accounts.all.releases:
         raise Failed("the accounts count fewer releases than there are")
-    if Fraction(accounts["delta_for_anybody"]) < goal.delta:
+    if Fraction(accounts.delta_for_anybody) < goal.delta:
         raise Failed("the chance that anybody is breached is smaller than this release's delta")
-    if accounts["definition"] not in (goal.definition, "indistinguishable"):
+    if accounts.definition not in (goal.definition, "indistinguishable"):
         raise Failed("the accounts amount to more than this release gives")
 
 
@@ -233,14 +230,14 @@ def _within(text: str, period: Period | None) -> Period | None:
     return found
 
 
-def _in_ledger(path: Path, about: About, file: Path) -> list[str]:
+def _in_ledger(path: Path, record: Record, stamp: LedgerStamp, file: Path) -> list[str]:
     ledger = Ledger.open(file)
     found = ledger.verify(releases=[path])
-    entry = ledger.book().entries.get(about["ledger"]["entry"])
+    entry = ledger.book().entries.get(stamp.entry)
     others = entry is not None and entry.charge.people is not None
-    if not found and about["software"]["version"] == VERSION:
-        if others and OTHERS not in about["assumptions"]:
+    if not found and record.software.version == VERSION:
+        if others and OTHERS not in record.assumptions:
             found.append("it does not say that it rests on whom the ledger takes its people for")
-        elif not others and OTHERS in about["assumptions"]:
+        elif not others and OTHERS in record.assumptions:
             found.append("its people are those of the other releases, as the ledger has it")
     return found

@@ -93,7 +93,7 @@ def counted(rows: list[dict[str, Any]], session_ids: bool) -> dict[str, Counter[
 def histograms(bundle: Bundle) -> dict[str, Counter[tuple[str, ...]]]:
     found = {}
     for kind, item in KINDS.items():
-        table = pq.read_table(bundle.directory / bundle.about["files"][kind]["parquet"])
+        table = pq.read_table(bundle.directory / bundle.record.files[kind].parquet)
         found[kind] = Counter(
             {tuple(row[name] for name in item): row["count"] for row in table.to_pylist()}
         )
@@ -131,12 +131,12 @@ def test_the_histograms_are_those_of_the_log(tmp_path: Path, method: str, times:
     bundle = made(tmp_path / "out", log, method).bundle
     rows = bundle.log()
     if rows is None:
-        assert bundle.about["gives"] == ["keywords"]
+        assert bundle.record.gives == ("keywords",)
         assert not histograms(bundle)["queries"]
         return
     assert rows.num_rows > 0
     expected = counted(rows.to_pylist(), METHODS[method].session_ids)
-    assert sorted(expected) == sorted(bundle.about["gives"])
+    assert sorted(expected) == sorted(bundle.record.gives)
     assert histograms(bundle) == {kind: expected.get(kind, Counter()) for kind in KINDS}
     assert sum(expected["keywords"].values()) > 0
 
@@ -250,4 +250,4 @@ def test_real_queries(tmp_path: Path, real: Path, method: str) -> None:
     if rows is not None:
         expected = counted(rows.to_pylist(), METHODS[method].session_ids)
         assert sum(histograms(bundle)["keywords"].values()) > 0
-        assert expected.keys() == set(bundle.about["gives"])
+        assert expected.keys() == set(bundle.record.gives)

@@ -201,7 +201,7 @@ def test_words_of_queries_without_times(tmp_path) -> None:
     counts = {row["keyword"]: row["count"] for row in made.bundle["keywords"].arrow.to_pylist()}
     assert counts == {"green": 3, "tea": 2}  # of "tees" even "te" is one user's
     assert made.bundle.log() is None
-    assert made.bundle.about["counts"] == "users who hold the item"
+    assert made.bundle.record.counts == "users who hold the item"
     assert Changed(what="keywords suppressed", number=1, of=6) in made.changed
     assert len(made.bundle["queries"]) == 0
 

@@ -214,7 +214,7 @@ def test_the_output(tmp_path) -> None:
     assert log["time"].to_pylist() == [START] * 3
     assert log["id"].to_pylist() == sorted(log["id"].to_pylist())
     assert list(made.bundle["queries"].arrow.to_pylist()) == [{"query": "green tea", "count": 3}]
-    assert made.bundle.about["settings"] == {"k": 3, "session_gap": 30}
+    assert made.bundle.record.settings == {"k": 3, "session_gap": 30}
     assert Changed(what="queries suppressed", number=3, of=6) in made.changed
     assert all("only" not in file.read_text() for file in (tmp_path / "out").glob("*.csv"))
 

@@ -301,7 +301,7 @@ def test_what_is_written(tmp_path: Path) -> None:
     assert log is not None
     assert log.column_names == ["id", "keywords"]
     assert sorted(log["keywords"].to_pylist()) == [[], [], [], ["tea"], ["tea"], ["tea"]]
-    assert bundle.about["gives"] == ["keywords"]
+    assert bundle.record.gives == ("keywords",)
     assert bundle["keywords"].arrow.to_pylist() == [{"keyword": "tea", "count": 3}]
 
 

@@ -222,7 +222,7 @@ def test_what_is_written(tmp_path: Path) -> None:
     written = bundle.log()
     assert written is not None
     assert written.column_names == ["id", "query"]
-    assert bundle.about["settings"] == {"k": 3, "tolerance": "0.2"}
+    assert bundle.record.settings == {"k": 3, "tolerance": "0.2"}
     assert bundle["queries"].arrow.to_pylist() == [{"query": "a", "count": 4}]
 
 

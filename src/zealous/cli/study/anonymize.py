@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from msgspec import to_builtins
 
 from zealous.cli import show
 from zealous.cli.one_machine import ONE_MACHINE
@@ -72,16 +73,17 @@ def anonymize(
         done = run(output, log_from(given), chosen, engine=engine_from(given), say=say)
     if as_json:
         changed = [{**asdict(each), "share": each.share} for each in done.changed]
-        show.as_json({**done.bundle.about, "directory": str(output), "internal": changed})
+        record = to_builtins(done.bundle.record)
+        show.as_json({**record, "directory": str(output), "internal": changed})
     else:
         _print(done, output)
     show.note(f"zealous: {WARNING}")
 
 
 def _print(done: Anonymized, output: Path) -> None:
-    about = done.bundle.about
-    click.echo(f"{about['method']}, after {about['origin']}")
-    click.echo(f"It promises: {about['promises']}\nBut: {about['lacks']}\n")
+    record = done.bundle.record
+    click.echo(f"{record.method}, after {record.origin}")
+    click.echo(f"It promises: {record.promises}\nBut: {record.lacks}\n")
     if done.changed:
         show.table(
             "What it did to the log (internal: true figures, not for publication)",
@@ -89,7 +91,7 @@ def _print(done: Anonymized, output: Path) -> None:
             [(each.what, each.number, each.of, percent(each.share)) for each in done.changed],
         )
     rows = [
-        (kind, len(table) if kind in about["gives"] else "none by this method")
+        (kind, len(table) if kind in record.gives else "none by this method")
         for kind, table in done.bundle.tables.items()
     ]
     show.table(f"Written to {output}", ["histogram", "different items"], rows)

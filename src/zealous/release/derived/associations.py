@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from zealous.libraries import np, pa
 from zealous.mechanisms.choose import MECHANISMS
 from zealous.mechanisms.protocol import Calibrated
+from zealous.record.record import Record
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -60,17 +61,17 @@ class _Count:
         return self.known[of]
 
 
-def families(about: Mapping[str, Any]) -> dict[str, int]:
+def families(record: Record) -> dict[str, int]:
     """The families that have rules, each with its largest size.
 
     Those of a release that tells the number of people, with sizes 1, 2 and so on. With a public
     attribute (`by`) there are none, since nobody tells how many people have which.
     """
-    kinds = {part["kind"] for part in about["plan"] if not part["settings"].get("by")}
+    kinds = {part.kind for part in record.plan if not part.settings.by}
     found: dict[str, int] = {}
-    for part in about["plan"] if _PEOPLE in kinds else ():
-        single = _SINGLE.fullmatch(part["kind"])
-        if single and part["kind"] in kinds:
+    for part in record.plan if _PEOPLE in kinds else ():
+        single = _SINGLE.fullmatch(part.kind)
+        if single and part.kind in kinds:
             family, size = f"{single[1]}:{single[2]}", 1
             while _sized(family, size + 1) in kinds:
                 size += 1
@@ -79,17 +80,17 @@ def families(about: Mapping[str, Any]) -> dict[str, int]:
     return found
 
 
-def association_files(about: Mapping[str, Any]) -> dict[str, str]:
+def association_files(record: Record) -> dict[str, str]:
     """The file of each family: `associations.csv`, or where there are several one by its name."""
-    found = dict.fromkeys(families(about), "associations.csv")
+    found = dict.fromkeys(families(record), "associations.csv")
     if len(found) > 1:
         for family in found:
-            shape, single = family.partition(":")[0], about["files"][_sized(family, 1)]["csv"]
+            shape, single = family.partition(":")[0], record.files[_sized(family, 1)].csv
             found[family] = f"associations-{shape}{single.removeprefix(f'{shape}-1')}"
     return found
 
 
-def associations(about: Mapping[str, Any], tables: Mapping[str, pa.Table], family: str) -> pa.Table:
+def associations(record: Record, tables: Mapping[str, pa.Table], family: str) -> pa.Table:
     """Rows of (if_1, ..., then, count_if, count_then, count_both, each measure, its low and high).
 
     Of a set of two or more each member is `then` once, and the others are `if`; of a sequence
@@ -115,16 +116,16 @@ def associations(about: Mapping[str, Any], tables: Mapping[str, pa.Table], famil
     many rules are the lucky ones too.
 
     Args:
-        about: release.json.
+        record: release.json.
         tables: The published rows by kind.
         family: One of `families`.
     """
-    most = families(about)[family]
+    most = families(record)[family]
     texts = [*(f"if_{n}" for n in range(1, most)), "then"]
     found = []
     for size in range(2, most + 1):
         rules = _rules(tables, family, size)
-        figures = _figures(about, family, size, rules, _thresholds(about, tables, family))
+        figures = _figures(record, family, size, rules, _thresholds(record, tables, family))
         empty = pa.array([""] * rules.num_rows, pa.string())
         given = [rules[f"if_{n}"] if n < size else empty for n in range(1, most)]
         counts = {name: rules[name] for name in ("count_if", "count_then", "count_both")}
@@ -174,7 +175,7 @@ def _rules(tables: Mapping[str, pa.Table], family: str, size: int) -> pa.Table:
 
 
 def _thresholds(
-    about: Mapping[str, Any], tables: Mapping[str, pa.Table], family: str
+    record: Record, tables: Mapping[str, pa.Table], family: str
 ) -> dict[int, int | None]:
     """What the counts of sets of each size had to pass, at most, and those of their parts too.
 
@@ -182,15 +183,13 @@ def _thresholds(
     times things. A review may have taken some of these away since.
     """
     published = {}
-    for size in range(1, families(about)[family] + 1):
-        kind, review = _sized(family, size), about.get("review")
+    for size in range(1, families(record)[family] + 1):
+        kind = _sized(family, size)
         published[size] = tables[kind].num_rows
-        while review is not None:
-            published[size] += review["removed"][kind]
-            review = review["earlier"]
+        published[size] += sum(each.removed[kind] for each in record.reviews())
     found: dict[int, int | None] = {}
-    for size in range(2, families(about)[family] + 1):
-        drawn = _drawn(about, _sized(family, size))
+    for size in range(2, families(record)[family] + 1):
+        drawn = _drawn(record, _sized(family, size))
         candidates = published[size - 1] * published[1]
         found[size] = drawn.interval(1 - _MISSED, candidates=candidates).threshold
     return found
@@ -202,14 +201,14 @@ def _largest(thresholds: Mapping[int, int | None], *sizes: int) -> int | None:
     return max((each for each in known if each is not None), default=None)
 
 
-def _drawn(about: Mapping[str, Any], kind: str) -> Calibrated:
+def _drawn(record: Record, kind: str) -> Calibrated:
     """What drew the noise of a table."""
-    (part,) = (part for part in about["plan"] if part["kind"] == kind)
-    return MECHANISMS[part["mechanism"]].again(part)
+    (part,) = (part for part in record.plan if part.kind == kind)
+    return MECHANISMS[part.mechanism].again(part)
 
 
 def _figures(
-    about: Mapping[str, Any],
+    record: Record,
     family: str,
     size: int,
     rules: pa.Table,
@@ -218,7 +217,7 @@ def _figures(
     """The measures of rules, each with its low and its high."""
 
     def count(column: str, kind: str, passed: int | None) -> _Count:
-        return _Count(rules[column].to_numpy().astype(float), _drawn(about, kind), passed)
+        return _Count(rules[column].to_numpy().astype(float), _drawn(record, kind), passed)
 
     people = count("people", _PEOPLE, None)
     both = count("count_both", _sized(family, size), thresholds[size])

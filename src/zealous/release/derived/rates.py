@@ -11,6 +11,7 @@ from typing import Any
 
 from zealous.libraries import np, pa, pc
 from zealous.mechanisms.choose import MECHANISMS
+from zealous.record.record import Record
 
 FILE = "click-rates.csv"
 COLUMNS = ("asked", "clicked", "rate", "low", "high")
@@ -18,12 +19,12 @@ _QUERIES, _CLICKS = "queries", "query-clicks"
 _EACH = 0.975  # both intervals of such counts hold in 95 of 100 cases, whatever the two share
 
 
-def rated(about: Mapping[str, Any]) -> bool:
+def rated(record: Record) -> bool:
     """Whether the clicks of a release are those for the queries that it counted."""
-    return any(part["settings"].get("follow", False) for part in about["plan"])
+    return any(bool(part.settings.follow) for part in record.plan)
 
 
-def click_rates(about: Mapping[str, Any], tables: Mapping[str, pa.Table]) -> pa.Table:
+def click_rates(record: Record, tables: Mapping[str, pa.Table]) -> pa.Table:
     """Rows of (query, url, asked, clicked, rate, low, high), sorted as the clicks are.
 
     For 95 of 100 published rows the share before noise lies between `low` and `high`: the fewest
@@ -32,14 +33,14 @@ def click_rates(about: Mapping[str, Any], tables: Mapping[str, pa.Table]) -> pa.
     threshold that is a wide range.
 
     Args:
-        about: release.json.
+        record: release.json.
         tables: The published rows by kind.
     """
-    parts = {part["kind"]: part for part in about["plan"]}
+    parts = {part.kind: part for part in record.plan}
     queries, clicks = tables[_QUERIES], tables[_CLICKS]
 
     def ends(kind: str, counts: Any) -> Any:
-        mechanism = MECHANISMS[parts[kind]["mechanism"]].again(parts[kind])
+        mechanism = MECHANISMS[parts[kind].mechanism].again(parts[kind])
         lowest = pc.min(tables[kind]["count"]).as_py()
         return mechanism.interval(_EACH, lowest=lowest).ends(counts)
 

@@ -10,32 +10,33 @@ from collections.abc import Sequence
 from zealous.mechanisms.choose import MECHANISMS
 from zealous.mechanisms.descriptions import Words, noise_name
 from zealous.privacy.accounting.intervals import Interval
+from zealous.record.record import PartRecord
 from zealous.release.text.markdown import code
-from zealous.release.text.row_meaning import Part, origin
+from zealous.release.text.row_meaning import origin
 
 _CONFIDENCE = 0.95
 
 
-def _words(part: Part) -> Words:
-    return MECHANISMS[part["mechanism"]].words
+def _words(part: PartRecord) -> Words:
+    return MECHANISMS[part.mechanism].words
 
 
-def noise(part: Part) -> str:
+def noise(part: PartRecord) -> str:
     """What its noise is called."""
-    return noise_name(part)
+    return noise_name(part.noise)
 
 
-def method(part: Part) -> str:
+def method(part: PartRecord) -> str:
     """The mechanism of a table, for a registry."""
     return _words(part).method(part)
 
 
-def threshold(part: Part) -> str:
+def threshold(part: PartRecord) -> str:
     """What an item had to pass, in a few words."""
     return _words(part).threshold(part)
 
 
-def absence(plan: Sequence[Part]) -> str:
+def absence(plan: Sequence[PartRecord]) -> str:
     """What it means that an item is not there."""
     said, listed = [], [_words(part).every_item for part in plan]
     if not all(listed):
@@ -48,29 +49,29 @@ def absence(plan: Sequence[Part]) -> str:
     return " ".join(said)
 
 
-def empty(part: Part, units: str) -> str:
+def empty(part: PartRecord, units: str) -> str:
     """What would fill an empty table."""
     return _words(part).empty(part, units=units, origin=origin(part))
 
 
-def off_by(part: Part) -> str:
+def off_by(part: PartRecord) -> str:
     """How far counts are off in 95 of 100 cases, in a few words: `12 from 92 on`."""
     found = _interval(part)
     if found.threshold is None:
         return str(found.error)
-    if part["tau_prime"] is None:
+    if part.tau_prime is None:
         return f"{found.error} from {_margin(found)} above the smallest on"
     return f"{found.error} from {found.certain_from:,} on"
 
 
-def interval(part: Part, units: str) -> str:
+def interval(part: PartRecord, units: str) -> str:
     """Which numbers of units the counts of a table can stand for."""
     found = _interval(part)
     said = f"- 95 % interval: `count` - {found.error} to `count` + {found.error}"
     if found.threshold is None:
         return f"{said}."
     where = f"counts of {found.certain_from:,} or more"
-    if part["tau_prime"] is None:
+    if part.tau_prime is None:
         where = f"counts at least {_margin(found)} above the smallest in this table"
     return (
         f"{said} for {where}. For smaller counts the lower end is {found.fewest}, since an item of "
@@ -78,8 +79,8 @@ def interval(part: Part, units: str) -> str:
     )
 
 
-def _interval(part: Part) -> Interval:
-    return MECHANISMS[part["mechanism"]].again(part).interval(_CONFIDENCE)
+def _interval(part: PartRecord) -> Interval:
+    return MECHANISMS[part.mechanism].again(part).interval(_CONFIDENCE)
 
 
 def _margin(found: Interval) -> int:
@@ -88,11 +89,11 @@ def _margin(found: Interval) -> int:
     return int(found.certain_from) - found.threshold - 1
 
 
-def table(part: Part, units: str, each: str) -> list[str]:
+def table(part: PartRecord, units: str, each: str) -> list[str]:
     """How a table was made, point by point."""
     before = origin(part)
     said = _words(part).points(part, units=units, each=each, origin=before and code(before))
-    if "public" in part:
-        file = part["public"]
-        said.append(f"- The public file is {code(file['name'])}, SHA-256 `{file['sha256']}`.")
+    if part.public is not None:
+        file = part.public
+        said.append(f"- The public file is {code(file.name)}, SHA-256 `{file.sha256}`.")
     return [interval(part, units), *said]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from zealous.privacy.guarantee import UNITS, shown
+from zealous.record.record import Claim, LedgerStamp, LimitsRecord, PartRecord, Record, Settings
 from zealous.release.derived import rates
 from zealous.release.derived.associations import association_files, families
 from zealous.release.text import method_wording as wording
@@ -37,34 +35,34 @@ _REPEATS = {
 }
 
 
-def handout(about: Mapping[str, Any]) -> str:
+def handout(record: Record) -> str:
     """The text of README.md, made from release.json and nothing else."""
-    goal = about["guarantee"]
-    units, each = COUNTED[goal["unit"]], _EACH[goal["unit"]]
+    goal = record.guarantee
+    units, each = COUNTED[goal.unit], _EACH[goal.unit]
     sections = [
         "# Frequent items, published with a privacy guarantee",
-        *(f"**{each}**" for each in stamps(about)),
+        *(f"**{each}**" for each in stamps(record)),
         "## The guarantee",
-        f"{goal['title']}, {budget(goal)}, for each {goal['unit']}; neighbours: "
-        f"{goal['neighbors']}. {goal['in_words']}",
-        *_also(about["also_guaranteed"]),
-        *_reviewed(about),
+        f"{goal.title}, {budget(goal)}, for each {goal.unit}; neighbours: "
+        f"{goal.neighbors}. {goal.in_words}",
+        *_also(record.also_guaranteed),
+        *_reviewed(record),
         "It rests on these assumptions:",
-        "\n".join(f"- {escaped(each)}" for each in about["assumptions"]),
-        f"The parameters were chosen {chosen(about)}.",
+        "\n".join(f"- {escaped(each)}" for each in record.assumptions),
+        f"The parameters were chosen {chosen(record)}.",
         "## What `count` is",
         f"The number of *{units}* that hold the item, after {each} kept only a few items (below), "
-        f"plus noise. It is not the number of searches.{_REPEATS[goal['unit']]} Because those with "
+        f"plus noise. It is not the number of searches.{_REPEATS[goal.unit]} Because those with "
         "more items than they may keep gave some up, it is a low estimate of the "
-        f"{units} that hold the item. {wording.absence(about['plan'])}",
+        f"{units} that hold the item. {wording.absence(record.plan)}",
         "Each table below has a 95 % interval for its counts before noise. It holds in 95 of 100 "
         "cases for items that are published. It covers the noise alone: not what people gave up "
         "because they had more items than they may keep, and not that a review or a reader picked "
         "some rows.",
-        *_limits(about["cleaning"].get("limits"), each),
+        *_limits(record.cleaning.limits, each),
         "## The tables",
-        *(_table(part, about, units, each) for part in about["plan"]),
-        *(_rules(family, file, about, units) for family, file in association_files(about).items()),
+        *(_table(part, record, units, each) for part in record.plan),
+        *(_rules(family, record, units) for family in families(record)),
         "## Using it",
         "`statement.html` says on one page what is promised and what is not, for the person who "
         "signs. `release.json` holds all of the above for programs, with exact numbers and the "
@@ -74,107 +72,96 @@ def handout(about: Mapping[str, Any]) -> str:
         "Parquet files keep every value as it is. In the CSV files a cell that a spreadsheet would "
         "run as a formula (beginning with = + - @) has an apostrophe in front, and so has one "
         f"after a semicolon. {_afterwards(goal)}",
-        f"Made with zealous {about['software']['version']} on {about['created']}.",
+        f"Made with zealous {record.software.version} on {record.created}.",
     ]
     return "\n\n".join(sections) + "\n"
 
 
-def _limits(limits: Mapping[str, int] | None, each: str) -> list[str]:
+def _limits(limits: LimitsRecord | None, each: str) -> list[str]:
     """How much one person could bring; nothing of releases that had no such limits."""
     if limits is None:
         return []
     return [
-        f"What one person could bring was limited: texts of more than {limits['text']:,} bytes "
-        f"were left out, at most {limits['entries']:,} entries of {each} were looked at, and the "
-        f"first {limits['words']} words of a query."
+        f"What one person could bring was limited: texts of more than {limits.text:,} bytes "
+        f"were left out, at most {limits.entries:,} entries of {each} were looked at, and the "
+        f"first {limits.words} words of a query."
     ]
 
 
-def pure(goal: Mapping[str, Any]) -> bool:
+def pure(goal: Claim) -> bool:
     """Whether a claim leaves nothing to a delta."""
-    return bool(goal["delta"] == 0)
+    return goal.delta == 0
 
 
-def budget(goal: Mapping[str, Any]) -> str:
+def budget(goal: Claim) -> str:
     """The numbers of a claim; the title has said that delta is 0, where it is."""
-    epsilon = f"epsilon = {shown(goal['epsilon'])}"
-    return epsilon if pure(goal) else f"{epsilon}, delta = {shown(goal['delta'])}"
+    epsilon = f"epsilon = {shown(goal.epsilon)}"
+    return epsilon if pure(goal) else f"{epsilon}, delta = {shown(goal.delta)}"
 
 
-def stamps(about: Mapping[str, Any]) -> list[str]:
+def stamps(record: Record) -> list[str]:
     """What nobody may overlook."""
     return [
-        *([] if about["private"] else [NOT_PRIVATE]),
-        *([] if tracked(about) else [NOT_TRACKED]),
+        *([] if record.private else [NOT_PRIVATE]),
+        *([] if record.ledger else [NOT_TRACKED]),
     ]
 
 
-def tracked(about: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The entry of the ledger that paid for the release, if one did."""
-    entry = about.get("ledger")
-    return entry if entry and entry["tracked"] else None
-
-
-def period_account(about: Mapping[str, Any], entry: Mapping[str, Any]) -> str:
+def period_account(record: Record, entry: LedgerStamp) -> str:
     """Which period the account of one period is about."""
-    within = entry["accounts"]["period"]["within"]
+    within = entry.accounts.period.within
     if within == "all":
         return "in one period"
-    own = within == about.get("period")
+    own = within == record.period
     return f"in {within}, the {'period of this release' if own else 'most charged period'}"
 
 
-def counted_otherwise(about: Mapping[str, Any], entry: Mapping[str, Any]) -> list[str]:
+def counted_otherwise(record: Record, entry: LedgerStamp) -> list[str]:
     """Where the accounts are about another loss than the one that the release bounds."""
-    goal, said = about["guarantee"], []
-    if entry["unit"] != goal["unit"]:
+    goal, said = record.guarantee, []
+    if entry.unit != goal.unit:
         said.append(
-            f"The accounts count what {UNITS[entry['unit']]} loses; this release protects "
-            f"{UNITS[goal['unit']]} as a whole."
+            f"The accounts count what {UNITS[entry.unit]} loses; this release protects "
+            f"{UNITS[goal.unit]} as a whole."
         )
-    if entry["neighbors"] != goal["neighbors"]:
+    if entry.neighbors != goal.neighbors:
         said.append(
-            f"The accounts are for {entry['neighbors']} neighbours, this release is for "
-            f"{goal['neighbors']}."
+            f"The accounts are for {entry.neighbors} neighbours, this release is for "
+            f"{goal.neighbors}."
         )
-    if said and goal["neighbors"] == "add-remove":
+    if said and goal.neighbors == "add-remove":
         said.append("So its epsilon counts twice in them.")
     return said
 
 
-def chosen(about: Mapping[str, Any]) -> str:
+def chosen(record: Record) -> str:
     """How the parameters came about."""
-    return _CHOSEN[about["parameters_from"]]
+    return _CHOSEN[record.parameters_from]
 
 
-def reviews(review: Mapping[str, Any] | None) -> list[Mapping[str, Any]]:
-    """The reviews that a release went through, the first one first."""
-    return [] if review is None else [*reviews(review["earlier"]), review]
-
-
-def filtered(about: Mapping[str, Any]) -> str:
+def filtered(record: Record) -> str:
     """What a filtered child is, and what it keeps."""
-    first, *_ = every = reviews(about["review"])
-    removed = sum(sum(each["removed"].values()) for each in every)
+    first, *_ = every = record.reviews()
+    removed = sum(sum(each.removed.values()) for each in every)
     keeps = (
         "epsilon-differential privacy with the epsilon of the parent"
-        if pure(about["guarantee"])
+        if pure(record.guarantee)
         else "(epsilon, delta)-indistinguishability with the numbers of the parent, and not "
         "probabilistic differential privacy"
     )
     return (
-        f"This is a filtered child of the release {first['parent_id']}: {removed:,} "
+        f"This is a filtered child of the release {first.parent_id}: {removed:,} "
         f"row{'' if removed == 1 else 's'} went. It keeps {keeps}; it costs no budget of its own."
     )
 
 
-def _also(other: Mapping[str, Any] | None) -> list[str]:
+def _also(other: Claim | None) -> list[str]:
     if other is None:
         return []
-    return [f"The same parameters also give {other['title']}, {budget(other)}. {other['in_words']}"]
+    return [f"The same parameters also give {other.title}, {budget(other)}. {other.in_words}"]
 
 
-def _afterwards(goal: Mapping[str, Any]) -> str:
+def _afterwards(goal: Claim) -> str:
     if pure(goal):
         return "Whatever is made of the release without the log keeps the guarantee."
     return (
@@ -183,42 +170,42 @@ def _afterwards(goal: Mapping[str, Any]) -> str:
     )
 
 
-def _reviewed(about: Mapping[str, Any]) -> list[str]:
-    review = about.get("review")
-    if review is None:
+def _reviewed(record: Record) -> list[str]:
+    if record.review is None:
         return []
-    said = [escaped(filtered(about))]
-    for each in reviews(review):
-        removed = ", ".join(f"{code(kind)} {rows:,}" for kind, rows in each["removed"].items())
-        said.append("\n".join(f"- {escaped(rule)}" for rule in each["rules"]))
+    said = [escaped(filtered(record))]
+    for each in record.reviews():
+        removed = ", ".join(f"{code(kind)} {rows:,}" for kind, rows in each.removed.items())
+        said.append("\n".join(f"- {escaped(rule)}" for rule in each.rules))
         said.append(
-            f"Rows removed: {removed}. SHA-256 of the parent's release.json: `{each['parent']}`."
+            f"Rows removed: {removed}. SHA-256 of the parent's release.json: `{each.parent}`."
         )
     return said
 
 
-def _table(part: Mapping[str, Any], about: Mapping[str, Any], units: str, each: str) -> str:
-    files = about["files"][part["kind"]]
+def _table(part: PartRecord, record: Record, units: str, each: str) -> str:
+    files = record.files[part.kind]
     lines = [
-        f"### {code(part['kind'])}: `{files['parquet']}`, `{files['csv']}`",
+        f"### {code(part.kind)}: `{files.parquet}`, `{files.csv}`",
         "",
-        f"Columns: {', '.join(map(code, files['columns']))}, `count`. {files['rows']:,} rows.",
+        f"Columns: {', '.join(map(code, files.columns))}, `count`. {files.rows:,} rows.",
         "",
         *meaning(part, units),
-        *_settings(part["settings"]),
+        *_settings(part.settings),
         kept(part, each),
         *wording.table(part, units, each),
     ]
-    if not files["rows"]:
-        went = any(each["removed"][part["kind"]] for each in reviews(about.get("review")))
+    if not files.rows:
+        went = any(each.removed[part.kind] for each in record.reviews())
         why = "all of its rows were removed in the review." if went else empty(part)
         lines += ["", f"The table is empty: {escaped(why)}"]
     return "\n".join(lines)
 
 
-def _rules(family: str, file: str, about: Mapping[str, Any], units: str) -> str:
+def _rules(family: str, record: Record, units: str) -> str:
     """What is told of associations."""
-    ifs = ", ".join(f"`if_{n}`" for n in range(1, families(about)[family]))
+    file = association_files(record)[family]
+    ifs = ", ".join(f"`if_{n}`" for n in range(1, families(record)[family]))
     what, then = "had, one after the other,", "had `then` next"
     if family.startswith("itemsets:"):
         what, then = "hold all of", "hold `then` too"
@@ -246,7 +233,7 @@ def _rules(family: str, file: str, about: Mapping[str, Any], units: str) -> str:
     )
 
 
-def _settings(settings: Mapping[str, Any]) -> list[str]:
+def _settings(settings: Settings) -> list[str]:
     said = {
         "follow": "- Clicks are of those queries alone that count for their user in `queries`; "
         f"`{rates.FILE}` has clicked over asked, with a 95 % interval that holds the noise of both "
@@ -255,10 +242,10 @@ def _settings(settings: Mapping[str, Any]) -> list[str]:
         "session_gap": "- A session is the log's own, or ends after {} minutes without a query.",
         "by": "- {} is a public attribute of the entry.",
     }
-    given = {**settings, "by": code(settings["by"]) if settings.get("by") else None}
+    given = {**settings.given(), "by": code(settings.by) if settings.by else None}
     return [said[name].format(value) for name, value in given.items() if value and name in said]
 
 
-def empty(part: Mapping[str, Any]) -> str:
+def empty(part: PartRecord) -> str:
     """What would fill an empty table."""
-    return wording.empty(part, COUNTED[part["unit"]])
+    return wording.empty(part, COUNTED[part.unit])

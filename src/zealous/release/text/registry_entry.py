@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from zealous.privacy.guarantee import UNITS, shown
+from zealous.record.record import CapRecord, LedgerStamp, Record
 from zealous.release.text import method_wording as wording
 from zealous.release.text.readme import (
     COUNTED,
@@ -22,30 +23,28 @@ from zealous.release.text.readme import (
     filtered,
     period_account,
     pure,
-    reviews,
     stamps,
-    tracked,
 )
 
 _TO_FILL = "to be filled in by the publisher"
 _VARIANT = {"probabilistic": "Custom", "indistinguishable": "Approximate DP"}
 
 
-def registry(about: Mapping[str, Any]) -> str:
+def registry(record: Record) -> str:
     """The text of registry.yaml, made from release.json and nothing else."""
     head = [
         "# A draft entry for the OpenDP deployments registry, made by zealous.",
         f"# Search for '{_TO_FILL}' before you submit it.",
-        *(f"# {each}" for each in stamps(about)),
+        *(f"# {each}" for each in stamps(record)),
     ]
     entry = {
         "url_slug": _TO_FILL,
         "deployment": {
-            "basic": _basic(about),
-            "dp_variant": _variant(about),
-            "privacy_loss": _privacy_loss(about),
-            "deployment_model": _model(about),
-            "implementation": _implementation(about),
+            "basic": _basic(record),
+            "dp_variant": _variant(record),
+            "privacy_loss": _privacy_loss(record),
+            "deployment_model": _model(record),
+            "implementation": _implementation(record),
             "administrative": {
                 "status": "Draft",
                 "registry_authors": [_TO_FILL],
@@ -56,9 +55,9 @@ def registry(about: Mapping[str, Any]) -> str:
     return "\n".join([*head, *_yaml(entry)]) + "\n"
 
 
-def _basic(about: Mapping[str, Any]) -> dict[str, Any]:
-    tables = ", ".join(f"{kind} ({each['rows']:,} rows)" for kind, each in about["files"].items())
-    period = f" Period: {about['period']}." if about.get("period") else ""
+def _basic(record: Record) -> dict[str, Any]:
+    tables = ", ".join(f"{kind} ({each.rows:,} rows)" for kind, each in record.files.items())
+    period = f" Period: {record.period}." if record.period else ""
     return {
         "name": _TO_FILL,
         "data_curators": [
@@ -68,129 +67,132 @@ def _basic(about: Mapping[str, Any]) -> dict[str, Any]:
             }
         ],
         "description": "Frequent items with noisy counts of the "
-        f"{COUNTED[about['guarantee']['unit']]} that hold them: {tables}.{period}",
+        f"{COUNTED[record.guarantee.unit]} that hold them: {tables}.{period}",
         "intended_use": _TO_FILL,
         "data_product_type": "Summary statistics",
         "data_product_region": _TO_FILL,
-        "publication_date": about["created"],
+        "publication_date": record.created,
     }
 
 
-def _variant(about: Mapping[str, Any]) -> dict[str, Any]:
+def _variant(record: Record) -> dict[str, Any]:
     unprotected = [
         "None of the published figures. The parameters, the declared number of "
-        f"{COUNTED[about['guarantee']['unit']]} and the selection key are public and do not depend "
+        f"{COUNTED[record.guarantee.unit]} and the selection key are public and do not depend "
         "on the data."
     ]
-    if about["parameters_from"] in ("this-log", "unstated"):
+    if record.parameters_from in ("this-log", "unstated"):
         unprotected = [
-            f"The parameters were chosen {chosen(about)}; what they tell is not accounted for."
+            f"The parameters were chosen {chosen(record)}; what they tell is not accounted for."
         ]
-    if not about["private"]:
+    if not record.private:
         unprotected.insert(0, "Everything: the noise was made with a fixed seed.")
     return {
         "variant_name": "Pure DP"
-        if pure(about["guarantee"])
-        else _VARIANT[about["guarantee"]["definition"]],
+        if pure(record.guarantee)
+        else _VARIANT[record.guarantee.definition],
         "data_domain": "Logs of entries with a user id. From each "
-        f"{about['guarantee']['unit']} at most a fixed number of distinct items is counted.",
+        f"{record.guarantee.unit} at most a fixed number of distinct items is counted.",
         "unprotected_quantities": " ".join(unprotected),
     }
 
 
-def _privacy_loss(about: Mapping[str, Any]) -> dict[str, Any]:
-    goal = about["guarantee"]
-    units = COUNTED[goal["unit"]]
+def _privacy_loss(record: Record) -> dict[str, Any]:
+    goal = record.guarantee
+    units = COUNTED[goal.unit]
     custom = (
         " Probabilistic differential privacy: outside a set of outputs of probability at most "
         "delta, common to all neighbours, the odds move by at most exp(epsilon). It implies "
         "(epsilon, delta)-approximate differential privacy with the same numbers."
     )
     loss: dict[str, Any] = {
-        "privacy_unit": f"{goal['unit'].capitalize()}-level",
-        "privacy_unit_details": f"Protected as a whole is {UNITS[goal['unit']]}. "
-        f"Neighbours: {goal['neighbors']}. {' '.join(about['assumptions'])}",
+        "privacy_unit": f"{goal.unit.capitalize()}-level",
+        "privacy_unit_details": f"Protected as a whole is {UNITS[goal.unit]}. "
+        f"Neighbours: {goal.neighbors}. {' '.join(record.assumptions)}",
     }
-    if goal["users"] is not None:
-        loss["number_of_privacy_units"] = goal["users"]
-    loss["privacy_parameters"] = {"epsilon": goal["epsilon"]}
+    if goal.users is not None:
+        loss["number_of_privacy_units"] = goal.users
+    loss["privacy_parameters"] = {"epsilon": goal.epsilon}
     if not pure(goal):
-        loss["privacy_parameters"]["delta"] = goal["delta"]
+        loss["privacy_parameters"]["delta"] = goal.delta
     loss["privacy_parameters_details"] = (
-        f"{goal['title']}. {goal['in_words']}"
-        + (custom if goal["definition"] == "probabilistic" and not pure(goal) else "")
+        f"{goal.title}. {goal.in_words}"
+        + (custom if goal.definition == "probabilistic" and not pure(goal) else "")
         + (
             f" The number of {units} is a declared upper bound, never counted from the data."
-            if goal["users"] is not None
+            if goal.users is not None
             else ""
         )
     )
     return loss
 
 
-def _model(about: Mapping[str, Any]) -> dict[str, Any]:
-    entry = tracked(about)
-    many = bool(about.get("period")) or bool(entry and entry["accounts"]["all"]["releases"] > 1)
+def _model(record: Record) -> dict[str, Any]:
+    entry = record.ledger
+    many = bool(record.period) or bool(entry and entry.accounts.all.releases > 1)
     return {
         "model_name": "Central",
         "actors": "The publisher holds the log and is trusted with it and with the machine that "
         "adds the noise. Recipients are not trusted: anybody may hold the whole release.",
         "release_type": "Many releases" if many else "One release",
-        "release_type_details": _spent(about, entry),
-        "data_source_type": "Dynamic" if about.get("period") else f"{_TO_FILL}: Static or Dynamic",
+        "release_type_details": _spent(record, entry),
+        "data_source_type": "Dynamic" if record.period else f"{_TO_FILL}: Static or Dynamic",
         "access_type": "Non-interactive",
     }
 
 
-def _spent(about: Mapping[str, Any], entry: Mapping[str, Any] | None) -> str:
+def _spent(record: Record, entry: LedgerStamp | None) -> str:
     if entry is None:
         return f"{NOT_TRACKED}: earlier and later releases are not known to this one."
-    said = counted_otherwise(about, entry)
-    for name, title in (("period", period_account(about, entry)), ("all", "over all releases")):
+    said = counted_otherwise(record, entry)
+    for title, account, cap in (
+        (period_account(record, entry), entry.accounts.period, entry.caps.period),
+        ("over all releases", entry.accounts.all, entry.caps.all),
+    ):
         begun = f"{title[0].upper()}{title[1:]}"
-        account, cap = entry["accounts"][name], entry["caps"][name]
         said.append(
-            f"{begun} ({account['releases']}): epsilon {shown(account['epsilon'])}, "
-            f"delta {shown(account['delta'])}, " + _cap(cap)
+            f"{begun} ({account.releases}): epsilon {shown(account.epsilon)}, "
+            f"delta {shown(account.delta)}, " + _cap(cap)
         )
     return " ".join(
         [
-            f"A ledger tracks the budget of {UNITS[entry['unit']]}, neighbours: "
-            f"{entry['neighbors']} (entry {entry['entry']}).",
+            f"A ledger tracks the budget of {UNITS[entry.unit]}, neighbours: "
+            f"{entry.neighbors} (entry {entry.entry}).",
             *said,
         ]
     )
 
 
-def _cap(cap: Mapping[str, float | None] | None) -> str:
-    given = [f"{name} {shown(value)}" for name, value in (cap or {}).items() if value is not None]
+def _cap(cap: CapRecord | None) -> str:
+    caps = (("epsilon", cap.epsilon), ("delta", cap.delta)) if cap else ()
+    given = [f"{name} {shown(value)}" for name, value in caps if value is not None]
     return f"cap {', '.join(given)}." if given else "no cap."
 
 
-def _implementation(about: Mapping[str, Any]) -> dict[str, Any]:
-    plan, review = about["plan"], about.get("review")
+def _implementation(record: Record) -> dict[str, Any]:
+    plan = record.plan
     parts = "; ".join(
-        f"{part['kind']}: at most {part['items_per_user']} items, "
-        f"epsilon {shown(part['epsilon'])}, delta {shown(part['delta'])}, "
-        f"scale {shown(part['scale'])}, "
+        f"{part.kind}: at most {part.items_per_user} items, "
+        f"epsilon {shown(part.epsilon)}, delta {shown(part.delta)}, "
+        f"scale {shown(part.scale)}, "
         + (
             wording.threshold(part)
-            if part["tau_prime"] is None
-            else f"tau {part['tau']}, tau' {part['tau_prime']}"
+            if part.tau_prime is None
+            else f"tau {part.tau}, tau' {part.tau_prime}"
         )
         for part in plan
     )
     after = "Rows are sorted by the published count, then by item."
-    if review is not None:
-        rules = "; ".join(rule for each in reviews(review) for rule in each["rules"])
-        after += f" {filtered(about)} Rules: {rules}."
+    if record.review is not None:
+        rules = "; ".join(rule for each in record.reviews() for rule in each.rules)
+        after += f" {filtered(record)} Rules: {rules}."
     return {
         "preprocessing_and_hyperparameter_tuning": "Cleaning rules were fixed beforehand. The "
-        f"parameters were chosen {chosen(about)}.",
+        f"parameters were chosen {chosen(record)}.",
         "mechanisms": " ".join(
             [
                 *dict.fromkeys(map(wording.method, plan)),
-                f"{parts}. zealous {about['software']['version']}.",
+                f"{parts}. zealous {record.software.version}.",
             ]
         ),
         "composition": "Epsilons add and deltas add over the tables of the release and over "
@@ -199,9 +201,9 @@ def _implementation(about: Mapping[str, Any]) -> dict[str, Any]:
         "justification": _TO_FILL,
         "utility": "In 95 of 100 cases, for published items, "
         + "; ".join(
-            f"{part['kind']}: counts are off by at most {wording.off_by(part)}" for part in plan
+            f"{part.kind}: counts are off by at most {wording.off_by(part)}" for part in plan
         ),
-        "additional_information": f"Release {about.get('id')}.",
+        "additional_information": f"Release {record.id}.",
     }
 
 

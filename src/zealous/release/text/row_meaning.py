@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any
 
+from zealous.record.record import PartRecord
 from zealous.release.text.markdown import code
-
-Part = Mapping[str, Any]
 
 _SELECTED = {
     "random": "in an order fixed by a public random key",
@@ -34,11 +31,11 @@ _WORTH = "First come those whose least frequent part is most frequent in the tab
 _SIZED = re.compile(r"(itemsets|sequences|ngrams|prefixes)-(\d+)")
 
 
-def meaning(part: Part, units: str) -> list[str]:
+def meaning(part: PartRecord, units: str) -> list[str]:
     """What an item is and what its count counts, where the names of the columns do not tell."""
     label, size = _label(part)
     words = "one word" if size == 1 else f"{size} words in a row"
-    basket = part["settings"].get("basket")
+    basket = part.settings.basket
     if label == "people":
         return [f"- `count` is how many {units} there are: all of whom the log has an entry."]
     if label == "things":
@@ -71,16 +68,16 @@ def _people(units: str) -> str:
     return f"`count` is the {units} that asked such queries, and not how many queries there are."
 
 
-def kept(part: Part, each: str) -> str:
+def kept(part: PartRecord, each: str) -> str:
     """What counts of each unit."""
     label, size = _label(part)
-    most, whose = part["items_per_user"], each.capitalize()
+    most, whose = part.items_per_user, each.capitalize()
     if label == "people":
         return f"- {whose} counts once."
     if label in _FACTS:
-        return f"- {whose} counts at most once, with one such query ({_ONE[part['select']]})."
+        return f"- {whose} counts at most once, with one such query ({_ONE[part.select]})."
     if label in ("itemsets", "sequences"):
-        things = part["settings"]["things"]
+        things = part.settings.things
         counted = (
             f"- {whose} counts with at most {things} things, those of the largest counts in "
             f"{code(origin(part) or '')}"
@@ -92,21 +89,21 @@ def kept(part: Part, each: str) -> str:
         return f"{counted}, and with at most {most} sequences of these. {_WORTH}"
     if label == "ngrams":
         return f"- {whose} kept at most {most}. {_WORTH}"
-    return f"- {whose} kept at most {most} ({_SELECTED[part['select']]})."
+    return f"- {whose} kept at most {most} ({_SELECTED[part.select]})."
 
 
-def origin(part: Part) -> str | None:
+def origin(part: PartRecord) -> str | None:
     """The table whose rows are all that there can be; None where a public rule tells that."""
     label, size = _label(part)
     if label == "prefixes":
         return "keywords" if size == 1 else f"ngrams-{size}"
     if label in ("itemsets", "sequences"):
-        return f"things:{part['kind'].partition(':')[2]}"
+        return f"things:{part.kind.partition(':')[2]}"
     return None
 
 
-def _label(part: Part) -> tuple[str, int]:
+def _label(part: PartRecord) -> tuple[str, int]:
     """What a kind is called, apart from its columns and its size; 0 where it has none."""
-    name = part["kind"].partition(":")[0]
+    name = part.kind.partition(":")[0]
     sized = _SIZED.fullmatch(name)
     return (sized[1], int(sized[2])) if sized else (name, 0)

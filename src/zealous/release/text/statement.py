@@ -8,7 +8,6 @@ are computed here are rounded up.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from fractions import Fraction
 from functools import cache
 from importlib.resources import files
@@ -16,6 +15,7 @@ from typing import Any, NamedTuple
 
 from zealous.libraries import jinja2
 from zealous.privacy.guarantee import UNITS, WHOEVER, shown
+from zealous.record.record import Claim, ExactClaim, LedgerStamp, Record
 from zealous.release.text import method_wording as wording
 from zealous.release.text.readme import (
     COUNTED,
@@ -24,9 +24,7 @@ from zealous.release.text.readme import (
     filtered,
     period_account,
     pure,
-    reviews,
     stamps,
-    tracked,
 )
 
 _PRIORS = (0.01, 0.1, 0.5)
@@ -86,36 +84,32 @@ def template() -> jinja2.Template:
     return environment.from_string(text)
 
 
-def statement(about: Mapping[str, Any]) -> str:
+def statement(record: Record) -> str:
     """The text of statement.html, made from release.json and nothing else.
 
     Of `sha256` it uses the hashes of the tables alone, so that it can be hashed itself.
     """
-    goal, entry, review = about["guarantee"], tracked(about), about.get("review")
+    goal, entry = record.guarantee, record.ledger
     return (
         template().render(
-            whoever=WHOEVER[(entry or goal)["unit"]],
-            about=about,
+            whoever=WHOEVER[(entry or goal).unit],
+            record=record,
             goal=goal,
-            id=about.get("id"),
-            period=about.get("period"),
-            approved=about.get("approved_plan"),
-            stamps=stamps(about),
-            unit=UNITS[goal["unit"]],
-            units=COUNTED[goal["unit"]],
-            rows=_rows(about),
+            stamps=stamps(record),
+            unit=UNITS[goal.unit],
+            units=COUNTED[goal.unit],
+            rows=_rows(record),
             odds=_odds(goal),
             delta=_delta(goal),
             pure=pure(goal),
-            noise=_noise(about),
+            noise=_noise(record),
             ledger=entry,
-            accounts=_accounts(about, entry) if entry else [],
-            otherwise=counted_otherwise(about, entry) if entry else [],
-            counted=UNITS[(entry or goal)["unit"]],
-            unprotected=_unprotected(about),
-            chosen=chosen(about),
-            reviews=reviews(review),
-            filtered=filtered(about) if review else None,
+            accounts=_accounts(record, entry) if entry else [],
+            otherwise=counted_otherwise(record, entry) if entry else [],
+            counted=UNITS[(entry or goal).unit],
+            unprotected=_unprotected(record),
+            chosen=chosen(record),
+            filtered=filtered(record) if record.review else None,
             comparators=COMPARATORS,
         )
         + "\n"
@@ -172,33 +166,32 @@ def one_in(chance: Fraction) -> str:
     return f"1 in {times:,}" if times < 10**10 else f"1 in 10^{len(str(times)) - 1}"
 
 
-def _noise(about: Mapping[str, Any]) -> str:
+def _noise(record: Record) -> str:
     """Which noise, and by which mechanisms where it is not ZEALOUS alone."""
-    noises = " and ".join(dict.fromkeys(map(wording.noise, about["plan"])))
-    others = dict.fromkeys(part["mechanism"] for part in about["plan"])
+    noises = " and ".join(dict.fromkeys(map(wording.noise, record.plan)))
+    others = dict.fromkeys(part.mechanism for part in record.plan)
     return noises if list(others) == ["zealous"] else f"{noises} ({', '.join(others)})"
 
 
-def _rows(about: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _rows(record: Record) -> list[dict[str, Any]]:
     """One line a table: its parameters and the hashes of its files."""
-    hashes = about.get("sha256", {})
     lines = []
-    for part in about["plan"]:
-        names = about["files"][part["kind"]]
+    for part in record.plan:
+        names = record.files[part.kind]
         lines.append(
             {
-                **part,
+                "part": part,
                 "threshold": wording.threshold(part),
                 "off_by": wording.off_by(part),
-                "rows": names["rows"],
-                "hashes": [hashes.get(names[each]) for each in ("parquet", "csv")],
+                "rows": names.rows,
+                "hashes": [record.sha256.get(each) for each in (names.parquet, names.csv)],
             }
         )
     return lines
 
 
-def _odds(goal: Mapping[str, Any]) -> dict[str, Any]:
-    epsilon = goal["epsilon"]
+def _odds(goal: Claim) -> dict[str, Any]:
+    epsilon = goal.epsilon
     if epsilon > _WEAK:
         strength = (
             "This is a weak bound: on its own it would let a suspicion of 10 % become one of more "
@@ -209,7 +202,7 @@ def _odds(goal: Mapping[str, Any]) -> dict[str, Any]:
     else:
         strength = "This is a strong bound: odds at most double, and at most halve."
     between = None
-    if goal["neighbors"] == "add-remove":
+    if goal.neighbors == "add-remove":
         between = factor(2 * epsilon)
     return {
         "factor": factor(epsilon),
@@ -227,53 +220,52 @@ def _odds(goal: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _delta(goal: Mapping[str, Any]) -> str:
-    delta = Fraction(goal["exact"]["delta"])
+def _delta(goal: ExactClaim) -> str:
+    delta = Fraction(goal.exact.delta)
     if not delta:
         return (
             "Nothing: delta = 0. The bound holds for every release that the noise can lead to, and "
-            f"for {WHOEVER[goal['unit']]}."
+            f"for {WHOEVER[goal.unit]}."
         )
     chance = f"{shown(delta)} ({one_in(delta)})"
-    units, one = COUNTED[goal["unit"]], UNITS[goal["unit"]]
-    if goal["definition"] == "probabilistic":
+    units, one = COUNTED[goal.unit], UNITS[goal.unit]
+    if goal.definition == "probabilistic":
         return (
             f"delta = {chance} is the chance, over the noise, that the release as a whole is one "
-            f"in which that bound fails for {WHOEVER[goal['unit']]}. It is not per person."
+            f"in which that bound fails for {WHOEVER[goal.unit]}. It is not per person."
         )
     each = (
         f"delta = {chance} is for {one}: so much may be added to the chance of any event, so a "
         "breach with this chance is not ruled out for each of them. "
     )
-    if goal["users"] is None:
+    if goal.users is None:
         return each + f"The number of {units} is not declared: multiply delta by it."
-    expected = float(delta * goal["users"])
+    expected = float(delta * goal.users)
     return each + (
-        f"With up to {goal['users']:,} {units} that is up to {expected:.3g} of them on average."
+        f"With up to {goal.users:,} {units} that is up to {expected:.3g} of them on average."
     )
 
 
-def _accounts(about: Mapping[str, Any], entry: Mapping[str, Any]) -> list[dict[str, Any]]:
-    titles = {"period": period_account(about, entry), "all": "over all releases"}
+def _accounts(record: Record, entry: LedgerStamp) -> list[dict[str, Any]]:
+    accounts, caps = entry.accounts, entry.caps
+    found = (
+        (period_account(record, entry), accounts.period, caps.period),
+        ("over all releases", accounts.all, caps.all),
+    )
     return [
-        {
-            **entry["accounts"][name],
-            "title": title,
-            "factor": factor(entry["accounts"][name]["epsilon"]),
-            "cap": entry["caps"][name],
-        }
-        for name, title in titles.items()
+        {"title": title, "account": account, "factor": factor(account.epsilon), "cap": cap}
+        for title, account, cap in found
     ]
 
 
-def _unprotected(about: Mapping[str, Any]) -> list[str]:
-    unit = about["guarantee"]["unit"]
+def _unprotected(record: Record) -> list[str]:
+    unit = record.guarantee.unit
     said = [
         "What is true of many people: it is meant to be published. Frequent is not harmless, so a "
         "person should look at the rows (zealous review).",
         "Conclusions about somebody from what is true of people like her.",
         "Groups of people as such: for n who do the same, epsilon is n times as large"
-        f"{'.' if pure(about['guarantee']) else ' and delta grows.'}",
+        f"{'.' if pure(record.guarantee) else ' and delta grows.'}",
         "The log itself, the machine, and figures or messages shown to the owner: not part of the "
         "release, not to be published.",
     ]
@@ -283,10 +275,10 @@ def _unprotected(about: Mapping[str, Any]) -> list[str]:
             f"A user as a whole: protected is {UNITS[unit]}, each by itself. What one user alone "
             "does again and again can be published.",
         )
-    if not tracked(about):
+    if not record.ledger:
         said.insert(0, "The sum over several releases: no ledger was kept for this one.")
-    if about["parameters_from"] in ("this-log", "unstated"):
-        said.append(f"What the choice of parameters tells: they were chosen {chosen(about)}.")
-    if not about["private"]:
+    if record.parameters_from in ("this-log", "unstated"):
+        said.append(f"What the choice of parameters tells: they were chosen {chosen(record)}.")
+    if not record.private:
         said.insert(0, "Anybody: the noise has a fixed seed and can be subtracted.")
     return said

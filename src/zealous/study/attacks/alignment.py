@@ -104,14 +104,14 @@ def alignment(
             with its square. Tokens beyond them are not recovered.
         engine: Where to run; an embedded DuckDB where not given.
     """
-    method = METHODS.get(bundle.about["method"])
+    method = METHODS.get(bundle.record.method)
     if method is None or method.shows != "tokens":
         raise UsageError("alignment reads tokens back: give it the output of token-hash")
-    if "time" not in bundle.about["log"]["columns"]:
+    if "time" not in bundle.log_file().columns:
         raise UsageError("the output has no times, by which guesses are scored")
     if most < 2:
         raise UsageError("most must be at least 2: how many tokens to match")
-    published = read_log(bundle.directory / bundle.about["log"]["file"], columns=Columns(user="id"))
+    published = read_log(bundle.directory / bundle.log_file().file, columns=Columns(user="id"))
     with engine or DuckDB() as running:
         hashed = _read(published, most, running)
         known = _read(reference, most, running)

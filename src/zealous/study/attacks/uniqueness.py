@@ -17,6 +17,7 @@ from zealous.items import asked, has_word
 from zealous.logs.log import Columns, Log, read_log
 from zealous.logs.open_log import open_log
 from zealous.logs.source import Source
+from zealous.privacy.guarantee import whole
 from zealous.study.anonymity.method import METHODS
 from zealous.study.anonymity.output import Bundle
 from zealous.study.anonymity.sessions import sessions
@@ -66,7 +67,7 @@ def uniqueness(
         For each p, of the sampled users with at least p different queries (in one session, where
         an id is a session), those picked out. So each p has fewer users than the one before.
     """
-    method = METHODS.get(bundle.about["method"])
+    method = METHODS.get(bundle.record.method)
     rules = None if method is None else method.public_rule()
     if rules is None:
         others = ", ".join(name for name, each in METHODS.items() if each.public_rule() is not None)
@@ -88,8 +89,8 @@ def uniqueness(
 def _sampled(source: Source, bundle: Bundle, users: int, seed: int) -> list[_Asked]:
     """The different queries of a sample of users, in order of user, session and text."""
     engine = source.engine
-    if bundle.about["log"]["an_id_is"] == "a session":
-        cut = sessions(source, bundle.about["settings"]["session_gap"])
+    if bundle.log_file().an_id_is == "a session":
+        cut = sessions(source, whole(bundle.record.settings.get("session_gap"), "session_gap"))
         each = "select user, session, query, query as typed from sessions"
     else:
         cut = []
@@ -142,7 +143,7 @@ def _holders(bundle: Bundle, texts: Sequence[tuple[int, str]], engine: DuckDB) -
     wanted = Step(
         "wanted", f"select row, {asked(False)} as query from learned where {has_word('query')}"
     )
-    path = bundle.directory / bundle.about["log"]["file"]
+    path = bundle.directory / bundle.log_file().file
     source = open_log(read_log(path, columns=Columns(user="id", query="query")), engine)
     shown = f"select user as id, {asked(False)} as query from entries where {has_word('query')}"
     held = "select distinct query, id from shown semi join wanted using (query)"

@@ -76,15 +76,15 @@ def vanity(log: Log, bundle: Bundle, *, engine: DuckDB | None = None) -> list[Su
         bundle: The output of a method that keeps the times.
         engine: Where to run; an embedded DuckDB where not given.
     """
-    rows = bundle.about["log"]
-    if rows is None or not {"time", "query"} <= set(rows["columns"]):
+    rows = bundle.record.log
+    if rows is None or not {"time", "query"} <= set(rows.columns):
         raise UsageError(
-            f"{bundle.about['method']} gives no log with times and queries, by which what is left "
+            f"{bundle.record.method} gives no log with times and queries, by which what is left "
             "of a query is found: measure `presence` instead"
         )
     with engine or DuckDB() as running:
         users = _keep_personal(log, running)
-        published = read_log(bundle.directory / rows["file"], columns=Columns(user="id"))
+        published = read_log(bundle.directory / rows.file, columns=Columns(user="id"))
         source = open_log(published, running)
         text = f"select time, {_spaced('query')} as text from entries where {has_word('query')}"
         shown = f"contains(text, {_spaced('part')})"

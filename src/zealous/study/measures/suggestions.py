@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from zealous.errors import UsageError
 from zealous.logs.values import BLANKS
-from zealous.release.bundle import Release, read_release
-from zealous.study.anonymity.output import ABOUT, Bundle, read_bundle
+from zealous.release.bundle import Table, read_release
+from zealous.study.anonymity.output import ABOUT, read_bundle
 from zealous.study.measures.phrases import words
 from zealous.study.measures.substitution import learn
 
@@ -56,34 +56,32 @@ def suggest(directory: str | Path, queries: Sequence[str], most: int = 5) -> Sug
     Raises:
         UsageError: There are no pairs in it to learn from.
     """
-    given = _read(Path(directory))
-    kinds = [kind for kind in LEARNED_FROM if kind in given.about.get("gives", given.tables)]
-    kinds = [kind for kind in kinds if kind in given.tables]
+    tables, folded_kinds = _read(Path(directory))
+    kinds = [kind for kind in LEARNED_FROM if kind in tables]
     if not kinds:
         raise UsageError(
             f"{directory} has neither query pairs nor phrase pairs, from which suggestions are "
             "learned: publish with --items query-pairs or --items phrase-pairs"
         )
-    kind, folded = kinds[0], _folded(given, kinds[0])
+    kind, folded = kinds[0], kinds[0] in folded_kinds
     cut_by = None
-    if "queries" in given.tables and _folded(given, "queries") == folded:
-        cut_by = given["queries"].arrow
+    if "queries" in tables and ("queries" in folded_kinds) == folded:
+        cut_by = tables["queries"].arrow
     asked = _normalised(queries, folded)
-    ranked = learn(given[kind].arrow, cut_by).top(asked, most)
+    ranked = learn(tables[kind].arrow, cut_by).top(asked, most)
     found: list[list[Suggestion]] = [[] for _ in queries]
     for row in ranked.table.to_pylist():
         found[row["place"]].append(Suggestion(row["candidate"], row["score"]))
     return Suggestions(kind=kind, found=found)
 
 
-def _read(path: Path) -> Release | Bundle:
-    return read_bundle(path) if (path / ABOUT).is_file() else read_release(path)
-
-
-def _folded(given: Release | Bundle, kind: str) -> bool:
-    """Whether the order of words was given up."""
-    parts: Sequence[Any] = given.about.get("plan", ())
-    return any(part["kind"] == kind and part["settings"].get("fold", False) for part in parts)
+def _read(path: Path) -> tuple[Mapping[str, Table], set[str]]:
+    """The tables of a release by kind, and the kinds in which the order of words was given up."""
+    if (path / ABOUT).is_file():
+        bundle = read_bundle(path)
+        return {kind: bundle[kind] for kind in bundle.record.gives}, set()
+    release = read_release(path)
+    return release.tables, {part.kind for part in release.record.plan if part.settings.fold}
 
 
 def _normalised(queries: Sequence[str], folded: bool) -> pa.Array:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.csv
@@ -16,6 +15,7 @@ from zealous.items import Kind, named
 from zealous.logs.log import ANONYMIZED, Log
 from zealous.mechanisms.choose import MECHANISMS
 from zealous.privacy.guarantee import Unit
+from zealous.record.record import CleaningRecord
 from zealous.release.bundle import read_release
 from zealous.release.provenance import cleaning
 from zealous.study.anonymity import read_bundle
@@ -58,7 +58,7 @@ class Given:
     tables: Mapping[str, pa.Table]
     settings: Mapping[str, Setting]
     counted: Counted
-    cleaning: Mapping[str, Any] | None = None
+    cleaning: CleaningRecord | None = None
 
     @property
     def published(self) -> bool:
@@ -121,29 +121,31 @@ def _read(path: Path, name: str) -> Given:
 
 def _published(path: Path, name: str) -> Given:
     release = read_release(path)
-    parts: dict[str, Mapping[str, Any]] = {
-        part["kind"]: part for part in release.about["plan"] if part["mechanism"] not in _OF_OTHERS
-    }
+    record = release.record
+    parts = {part.kind: part for part in record.plan if part.mechanism not in _OF_OTHERS}
     return Given(
         name=name,
         tables={kind: release.tables[kind].arrow for kind in parts},
         settings={
-            kind: Setting(method=name, epsilon=float(part["epsilon"]), m=part["items_per_user"])
+            kind: Setting(method=name, epsilon=part.epsilon, m=part.items_per_user)
             for kind, part in parts.items()
         },
         counted=Counted(
-            kinds={kind: named(kind, _ANY, **part["settings"]) for kind, part in parts.items()},
-            period=release.about["period"],
-            unit=release.about["guarantee"]["unit"],
+            kinds={
+                kind: named(kind, _ANY, **part.settings.given()) for kind, part in parts.items()
+            },
+            period=record.period,
+            unit=record.guarantee.unit,
         ),
-        cleaning=release.about["cleaning"],
+        cleaning=record.cleaning,
     )
 
 
 def _anonymised(path: Path, name: str) -> Given:
     bundle = read_bundle(path)
-    gives = bundle.about["gives"]
-    k = bundle.about["settings"].get("k")
+    gives = bundle.record.gives
+    k = bundle.record.settings.get("k")
+    k = k if isinstance(k, int) else None
     return Given(
         name=name,
         tables={kind: bundle[kind].arrow for kind in gives},
