@@ -26,7 +26,6 @@ from zealous.planning.declared import PublicFile
 from zealous.planning.part import figures
 from zealous.planning.plan import Plan, plan, plan_with_files
 from zealous.privacy.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
-from zealous.release.record import check_possible, plan_again, plan_from_record
 
 
 def listing(use: Needs) -> PublicFile:

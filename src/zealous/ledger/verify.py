@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from zealous.errors import LedgerError
-from zealous.files.places import Place, Remote, StoreError, place_of, why
+from zealous.files.places import Place, StoreError, place_of, why
 from zealous.ledger import store
 from zealous.ledger.book import Book, read
 
 _ABOUT = "release.json"
 
 
-def verify(path: Path, releases: Sequence[str | Place] = ()) -> list[str]:
+def verify(path: Path, releases: Sequence[str | Path | Place] = ()) -> list[str]:
     """What is wrong; nothing, if all is well.
 
     The chain shows that no event was changed, inserted or removed, as long as its end is the true
@@ -48,7 +48,7 @@ def verify(path: Path, releases: Sequence[str | Place] = ()) -> list[str]:
     return problems
 
 
-def fingerprint(directory: str | Place) -> str:
+def fingerprint(directory: str | Path | Place) -> str:
     """The SHA-256 of a release's release.json, which holds those of its other files."""
     try:
         return hashlib.sha256((place_of(directory) / _ABOUT).read_bytes()).hexdigest()
@@ -56,7 +56,7 @@ def fingerprint(directory: str | Place) -> str:
         raise LedgerError(f"{place_of(directory)} holds no readable {_ABOUT}") from None
 
 
-def ledger_of(directory: str | Place) -> dict[str, Any]:
+def ledger_of(directory: str | Path | Place) -> dict[str, Any]:
     """What a release says about its entry; empty if there is no release or it says nothing."""
     return _part(about_of(directory), "ledger")
 
@@ -66,7 +66,7 @@ def _part(about: dict[str, Any], name: str) -> dict[str, Any]:
     return part if isinstance(part, dict) else {}
 
 
-def about_of(directory: str | Place) -> dict[str, Any]:
+def about_of(directory: str | Path | Place) -> dict[str, Any]:
     """What a release says about itself; empty if there is no release."""
     try:
         about = json.loads((place_of(directory) / _ABOUT).read_bytes().decode())
@@ -89,12 +89,10 @@ def _damage(connection: Any) -> list[str]:
 
 
 def _releases(folder: Place) -> Iterator[Place]:
-    if isinstance(folder, Remote):
-        yield from (each.parent for each in folder.files() if each.name == _ABOUT)
-    elif (folder / _ABOUT).is_file():
+    if (folder / _ABOUT).is_file():
         yield folder
-    elif folder.is_dir():
-        yield from (each.parent for each in folder.rglob(_ABOUT))
+    else:
+        yield from (each.parent for each in folder.files() if each.name == _ABOUT)
 
 
 def _disagreements(book: Book, directory: Place) -> list[str]:

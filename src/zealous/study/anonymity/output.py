@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from zealous.errors import ReleaseError
 from zealous.files.csv_cells import write_rows
-from zealous.files.places import member
+from zealous.files.places import member, place_of
 from zealous.files.strict_json import parse
 from zealous.logs.log import ANONYMIZED, NOT_PRIVATE
 from zealous.release.bundle import Table, file_names, hashes, sorted_table
@@ -149,7 +149,7 @@ def read_bundle(directory: str | Path) -> Bundle:
             raise ValueError
         tables = {}
         for kind, item in KINDS.items():
-            table = pq.read_table(member(path, about["files"][kind]["parquet"]))
+            table = pq.read_table(member(place_of(path), about["files"][kind]["parquet"]))
             wanted = pa.schema([*((name, pa.string()) for name in item), ("count", pa.int64())])
             if not table.schema.equals(wanted) or any(each.null_count for each in table.columns):
                 raise ValueError
