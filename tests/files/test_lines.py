@@ -17,9 +17,12 @@ from line_formats import FORMATS, NASTY, USERS, packed
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
 from zealous.errors import LogError, UsageError
-from zealous.files import lines
+from zealous.files import delimited, lines
+from zealous.files.delimited import Delimited
+from zealous.files.json_lines import JsonLines
 from zealous.files.lines import Layout, Skipped, header, records
-from zealous.logs.log import PRESETS, read_log
+from zealous.logs.log import FORMATS as OF_LOGS
+from zealous.logs.log import read_log
 from zealous.logs.open_log import open_log
 
 Rows = list[tuple[Any, ...]]
@@ -34,7 +37,7 @@ def short_lines(monkeypatch: pytest.MonkeyPatch) -> None:
 def read(path: Path, name: str, **changes: Any) -> tuple[Rows, Skipped]:
     """The (user, query) rows of a file in sorted order, and what was skipped."""
     columns, _, _ = FORMATS[name]
-    return read_columns(path, PRESETS[name].layout, columns, **changes)
+    return read_columns(path, OF_LOGS[name].layout, columns, **changes)
 
 
 def read_columns(
@@ -172,12 +175,13 @@ def test_a_line_over_many_blocks_is_skipped_in_any_encoding(
 ) -> None:
     # Four bytes of gb18030 are three of UTF-8: what is left of a line after most of it was thrown
     # away must not pass for a short line.
-    monkeypatch.setattr(lines, "LINE_LIMIT", 40)
+    for module in (lines, delimited):
+        monkeypatch.setattr(module, "LINE_LIMIT", 40)
     monkeypatch.setattr(lines, "_BLOCK", 16)
     path = tmp_path / "log"
     text = "a\t1\ttea\nmallory\t1\t" + "ĉ" * 30 + "\nb\t1\ttea\n"
     path.write_bytes(text.encode("gb18030"))
-    layout = Layout(delimiter="\t", names=("user", "time", "query"), encoding="gb18030")
+    layout = Delimited(delimiter="\t", names=("user", "time", "query"), encoding="gb18030")
     rows, skipped = read_columns(path, layout, ("user", "query"))
     assert rows == [("a", "tea"), ("b", "tea")]
     assert skipped.total() == 1
@@ -215,7 +219,7 @@ def test_aol_rows_are_one_a_click_and_may_be_cut_short(tmp_path: Path) -> None:
         "1\ttea\n"
         "1\ttea\t2006-03-01 07:17:12\t2\thttp://b.example\tsurplus\n"
     )
-    rows, skipped = read_columns(path, PRESETS["aol"].layout, ("AnonID", "ClickURL"))
+    rows, skipped = read_columns(path, OF_LOGS["aol"].layout, ("AnonID", "ClickURL"))
     assert rows == [("1", ""), ("1", "http://a.example"), ("1", "http://b.example")]
     assert skipped.total() == 2
 
@@ -223,7 +227,7 @@ def test_aol_rows_are_one_a_click_and_may_be_cut_short(tmp_path: Path) -> None:
 def test_a_single_name_may_be_a_value(tmp_path: Path) -> None:
     path = tmp_path / "ids"
     path.write_text("id\nalice\n")
-    layout = Layout(delimiter="\x1f", names=("id",))
+    layout = Delimited(delimiter="\x1f", names=("id",))
     assert read_columns(path, layout, ("id",))[0] == [("alice",), ("id",)]
 
 
@@ -235,7 +239,7 @@ def test_compressed_files(pack: str, tmp_path: Path) -> None:
     path = tmp_path / f"packed.csv{pack}"
     path.write_bytes(packed(plain.read_bytes(), pack))
     assert read(path, "csv") == read(plain, "csv")
-    assert header(path, PRESETS["csv"].layout or Layout(delimiter=",")) == ("user", "query", "time")
+    assert header(path, Delimited(delimiter=",", quoted=True)) == ("user", "query", "time")
 
 
 @pytest.mark.parametrize("line", [b"{}\n", b"\n", b"x\n", b'{"user":1}\n', b"\xff\n{}\n"])
@@ -245,7 +249,7 @@ def test_a_block_of_tiny_lines_takes_little_memory(line: bytes, tmp_path: Path) 
     skipped, sizes = Skipped(), []
     tracemalloc.start()
     try:
-        for batch in records(path, Layout(delimiter=None), ["user", "query"], [], skipped):
+        for batch in records(path, JsonLines(), ["user", "query"], [], skipped):
             sizes.append(batch.num_rows)
         most = tracemalloc.get_traced_memory()[1]
     finally:
@@ -314,7 +318,7 @@ def test_encodings(
     monkeypatch.setattr(lines, "_BLOCK", block)
     path = tmp_path / "log.csv"
     path.write_bytes(f'user,query\r\nalice,{word}\r\nbob,"{word}, {word}"\r\n'.encode(encoding))
-    layout = Layout(delimiter=",", quoted=True, encoding=encoding)
+    layout = Delimited(delimiter=",", quoted=True, encoding=encoding)
     assert header(path, layout) == ("user", "query")
     rows, skipped = read_columns(path, layout, ("user", "query"))
     assert rows == [("alice", word), ("bob", f"{word}, {word}")]
@@ -325,9 +329,9 @@ def test_encodings(
 def test_a_byte_order_mark_is_no_text(encoding: str, tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
     path.write_bytes("\ufeffuser,query\nalice,tea\n".encode(encoding))
-    assert header(path, Layout(delimiter=",", encoding=encoding)) == ("user", "query")
+    assert header(path, Delimited(delimiter=",", encoding=encoding)) == ("user", "query")
     path.write_bytes("\ufeffalice,tea\n\ufeffalice,tea\n".encode(encoding))
-    named = Layout(delimiter=",", encoding=encoding, names=("user", "query"))
+    named = Delimited(delimiter=",", encoding=encoding, names=("user", "query"))
     assert set(read_columns(path, named, ("user",))[0]) == {("alice",)}
 
 
@@ -349,7 +353,7 @@ def test_what_is_invalid_in_an_encoding_is_skipped_alone(
     end = "\n".encode(encoding)
     alice, bob = "alice\ttea".encode(encoding), "bob\ttea".encode(encoding)
     path = tmp_path / "log"
-    layout = Layout(delimiter="\t", names=("user", "query"), encoding=encoding)
+    layout = Delimited(delimiter="\t", names=("user", "query"), encoding=encoding)
     for order in ([bad, alice, bob], [alice, bad, bob], [alice, bob, bad]):
         path.write_bytes(b"".join(line + end for line in order))
         rows, skipped = read_columns(path, layout, ("user",))
@@ -362,7 +366,7 @@ def test_what_is_invalid_in_an_encoding_is_skipped_alone(
 )
 def test_encodings_that_one_odd_byte_would_shift_are_refused(encoding: str) -> None:
     with pytest.raises(UsageError, match=r"iconv -f utf-(16|32)\S* -t utf-8"):
-        Layout(delimiter=",", encoding=encoding)
+        Delimited(delimiter=",", encoding=encoding)
 
 
 @pytest.mark.parametrize(
@@ -370,18 +374,18 @@ def test_encodings_that_one_odd_byte_would_shift_are_refused(encoding: str) -> N
 )
 def test_encodings_in_which_lines_do_not_stand_alone_are_refused(encoding: str) -> None:
     with pytest.raises(UsageError, match="encoding"):
-        Layout(delimiter=",", encoding=encoding)
+        Delimited(delimiter=",", encoding=encoding)
 
 
 @pytest.mark.parametrize("delimiter", ["", ",,", '"', "\n", "\r", "\0", "é", "，"])
 def test_delimiters_that_cannot_be_split_by_are_refused(delimiter: str) -> None:
     with pytest.raises(UsageError, match="delimiter"):
-        Layout(delimiter=delimiter)
+        Delimited(delimiter=delimiter)
 
 
 def test_names_must_differ() -> None:
     with pytest.raises(UsageError, match="different names"):
-        Layout(delimiter=",", names=("user", "user"))
+        Delimited(delimiter=",", names=("user", "user"))
 
 
 @pytest.mark.parametrize(
@@ -392,7 +396,7 @@ def test_a_first_line_that_names_nothing_is_refused(first: bytes, tmp_path: Path
     path = tmp_path / "log.csv"
     path.write_bytes(first + (b"secret,secret2\n" if first else b""))
     with pytest.raises(LogError, match="does not name the columns") as raised:
-        header(path, Layout(delimiter=",", quoted=True))
+        header(path, Delimited(delimiter=",", quoted=True))
     assert "secret" not in str(raised.value)
 
 
@@ -407,14 +411,14 @@ def test_a_header_and_nothing_else(tmp_path: Path) -> None:
 def test_other_delimiters(delimiter: str, tmp_path: Path) -> None:
     path = tmp_path / "log"
     path.write_text(f'u{delimiter}q\n1{delimiter}tee\n2{delimiter}"x{delimiter}y"\n')
-    layout = Layout(delimiter=delimiter, quoted=True)
+    layout = Delimited(delimiter=delimiter, quoted=True)
     assert read_columns(path, layout, ("u", "q"))[0] == [("1", "tee"), ("2", f"x{delimiter}y")]
 
 
 def test_columns_may_be_taken_in_any_order(tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
     path.write_text('a,b,c\n1,2,3\n4,"5",6\n')
-    layout = Layout(delimiter=",", quoted=True)
+    layout = Delimited(delimiter=",", quoted=True)
     assert read_columns(path, layout, ("c", "a"))[0] == [("3", "1"), ("6", "4")]
 
 
@@ -437,7 +441,7 @@ def test_columns_may_be_taken_in_any_order(tmp_path: Path) -> None:
 def test_json_values_stay_the_text_they_are(value: str, text: str | None, tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     path.write_text(f'{{"user": {value}}}\n{{}}\n')
-    rows, skipped = read_columns(path, Layout(delimiter=None), ("user",))
+    rows, skipped = read_columns(path, JsonLines(), ("user",))
     assert rows == sorted([(text,), (None,)], key=repr)
     assert not skipped
 
@@ -445,7 +449,7 @@ def test_json_values_stay_the_text_they_are(value: str, text: str | None, tmp_pa
 def test_json_lists(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     path.write_text('{"u": ["a", null, 1, ["x"]]}\n{"u": "b"}\n{"u": []}\n{"u": null}\n{}\n')
-    rows, _ = read_columns(path, Layout(delimiter=None), ("u",), ("u",))
+    rows, _ = read_columns(path, JsonLines(), ("u",), ("u",))
     assert rows == [(["a", "1"],), (["b"],), ([],), ([],), ([],)]
 
 
@@ -455,6 +459,6 @@ def test_whether_a_json_line_is_read_does_not_depend_on_the_columns_asked_for(
     path = tmp_path / "log.jsonl"
     path.write_text('{"user": "a", "query": "\\ud800", "url": "x"}\n{"user": "b"}\n')
     for columns in (("user",), ("user", "query"), ("url", "user")):
-        rows, skipped = read_columns(path, Layout(delimiter=None), columns)
+        rows, skipped = read_columns(path, JsonLines(), columns)
         assert len(rows) == 1
         assert skipped == Counter({"not a JSON object": 1})

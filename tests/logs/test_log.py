@@ -18,7 +18,7 @@ import pytest
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
 from zealous.errors import LogError, UsageError, ZealousError
-from zealous.logs.log import PRESETS, Cleaning, Columns, Log, read_log
+from zealous.logs.log import FORMATS, Cleaning, Columns, Log, read_log
 from zealous.logs.open_log import open_log
 from zealous.logs.source import column, count_users
 
@@ -151,7 +151,7 @@ def test_a_stated_format_wins(tmp_path: Path, entries: Entries) -> None:
     with pytest.raises(UsageError, match="say --format"):
         read_log(path)
     assert len(entries(read_log(path, "csv"), "user")) == 2
-    with pytest.raises(UsageError, match=f"format must be one of {', '.join(PRESETS)}"):
+    with pytest.raises(UsageError, match=f"format must be one of {', '.join(FORMATS)}"):
         read_log(path, "xml")
 
 

@@ -290,10 +290,10 @@ MUTATIONS = [
         "bad lines move nobody else",
         (
             Change(
-                "files/lines.py", "odd |= self._holding(data, ends, '\"') if", "odd |= False if"
+                "files/delimited.py", "odd |= self._holding(data, ends, '\"') if", "odd |= False if"
             ),
             Change(
-                "files/lines.py",
+                "files/delimited.py",
                 "delimiter=self.layout.delimiter, quote_char=False, escape_char=False",
                 "delimiter=self.layout.delimiter, quote_char='\"', newlines_in_values=True, "
                 "invalid_row_handler=lambda _: 'skip'",

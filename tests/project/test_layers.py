@@ -237,6 +237,7 @@ def test_of_the_product_the_study_is_used_by_its_commands_and_the_demo_alone() -
 CORE = {"click", "duckdb", "jinja2", "msgspec", "markupsafe", "numpy", "pyarrow", "rich"}
 BY_EXTRA = {
     "engines/spark.py": {"pyspark"},
+    "engines/spark_session.py": {"pyspark"},
     "libraries.py": {"sqlglot"},
     "release/bundle.py": {"pandas", "polars"},  # whoever asks for a frame has them
 }

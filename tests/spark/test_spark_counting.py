@@ -154,5 +154,5 @@ def test_own_method_is_refused_before_anything_is_written(nowhere: Log, tmp_path
 def test_commands_refuse(command: tuple[object, ...], asked: str, run: Run, tmp_path: Path) -> None:
     ran = run(*command, asked)  # there is no such log: it is not looked for
     assert ran.code == 2
-    assert f"{command[1]} does more than count, and does not run on Spark" in ran.stderr
+    assert f"{command[1]} does more than count, and runs on this machine alone" in ran.stderr
     assert not (tmp_path / "out").exists()

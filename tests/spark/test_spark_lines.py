@@ -20,7 +20,7 @@ from zealous.engines.spark import Spark
 from zealous.engines.sql import Step
 from zealous.errors import LogError
 from zealous.files import lines
-from zealous.files.lines import Layout
+from zealous.files.delimited import Delimited
 from zealous.logs.open_log import open_log
 
 pytest_plugins = ("spark",)
@@ -157,7 +157,7 @@ def test_a_batch_is_bounded_however_long_its_lines_are(engines: Engines) -> None
 
 def test_headers_wherever_parts_begin() -> None:
     """One partition may hold the end of a file, whole files, and a file over several batches."""
-    split = Split(layout=Layout(delimiter=","), fields=("a", "b"), names=("b",), lists=())
+    split = Split(layout=Delimited(delimiter=","), fields=("a", "b"), names=("b",), lists=())
     rows = [
         (b"1,2", "one", 64),
         (b"a,b", "two", 0),

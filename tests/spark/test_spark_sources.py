@@ -16,9 +16,10 @@ from turns import in_turn
 
 import zealous as z
 from zealous.counting.histogram import histogram
-from zealous.engines.spark import OnCluster, Spark
+from zealous.engines.on_cluster import OnCluster
+from zealous.engines.spark import Spark
 from zealous.errors import LogError, Refused, UsageError, ZealousError
-from zealous.logs.log import PRESETS
+from zealous.logs.log import FORMATS
 from zealous.logs.open_log import open_log
 from zealous.verify.verify import verify
 
@@ -134,7 +135,7 @@ def test_compression_that_is_not_read(
     assert "compressed in a way that is not read" in one[1]
     url = OnCluster(name="logs", url=f"file://{tmp_path}")
     with pytest.raises(LogError, match="not read"):
-        engines[1].open("there", [url], PRESETS[name].layout, ["user"])
+        engines[1].open("there", [url], FORMATS[name].layout, ["user"])
 
 
 TABLES: dict[str, tuple[dict[str, Any], str | None]] = {

@@ -255,7 +255,7 @@ def test_the_object(run: Run, tmp_path: Path) -> None:
         (["--items", "queries,keywords"], "one kind"),
         (["--rates"], "--rates"),
         (["--draws", "0"], "draws"),
-        (["--engine", "spark"], "does not run on Spark"),
+        (["--engine", "spark"], "runs on this machine alone"),
     ],
 )
 def test_wrong_options(run: Run, tmp_path: Path, options: list[str], said: str) -> None:

@@ -214,7 +214,7 @@ def child(parent: Path, tmp_path: Path) -> tuple[Path, Reviewed]:
     block = listed(tmp_path, "tea", "secret project", name="terms.txt")
     found = review(parent, block=block, flag_pii=True, output=tmp_path / "child")
     assert found.directory == tmp_path / "child"
-    return found.directory, found
+    return tmp_path / "child", found
 
 
 def test_the_child_is_a_release_of_its_own(parent: Path, tmp_path: Path) -> None:

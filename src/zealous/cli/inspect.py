@@ -9,12 +9,10 @@ import click
 
 from zealous.cli import show
 from zealous.cli.options import (
-    ENGINE,
+    ANY_ENGINE,
     ITEMS,
     JSON,
     LOG,
-    SPARK,
-    engine_from,
     kinds_from,
     log_from,
     options,
@@ -38,7 +36,7 @@ Examples:
 @click.option(
     "--items", metavar="KIND,..", help="Which kinds to look at; all possible if left out."
 )
-@options(LOG, ITEMS, ENGINE, SPARK)
+@options(LOG, ITEMS, ANY_ENGINE)
 @JSON
 def inspect(items: str | None, as_json: bool, **given: Any) -> None:
     """Tell the owner what was understood of a log."""
@@ -46,7 +44,7 @@ def inspect(items: str | None, as_json: bool, **given: Any) -> None:
     kinds = kinds_from(items, given | {"items_per_user": "1"}) if items else []
     with show.telling() as say:
         say("reading the log")
-        found = run(log, kinds, log.engine or engine_from(given))
+        found = run(log, kinds, log.engine)
     names = log.names()
     if as_json:
         show.as_json({"internal": True, "names": names, **asdict(found)})

@@ -209,7 +209,8 @@ def void(where: Place, entry: int, by: str, reason: str, nobody_saw_it: bool) ->
 
 
 def _there(where: Place) -> Place:
-    if isinstance(where, Path) and not where.exists():
+    local = where.local()
+    if local is not None and not local.exists():
         raise LedgerError(f"there is nothing at {where}: name a ledger, a log or a folder")
     return where
 
@@ -225,8 +226,9 @@ def _is_ledger(where: Path) -> bool:
 
 def _file(where: Place) -> Path | None:
     """The ledger itself, if it is what was named."""
-    if isinstance(where, Path) and (_is_ledger(where) or where.suffix == ".sqlite"):
-        return where
+    local = where.local()
+    if local is not None and (_is_ledger(local) or local.suffix == ".sqlite"):
+        return local
     return None
 
 

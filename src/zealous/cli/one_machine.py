@@ -1,18 +1,20 @@
-"""For commands that do more than count: asked to run on Spark, they say so."""
+"""For commands that do more than count: asked to run on a cluster, they say so."""
 
 from __future__ import annotations
 
 import click
 
+from zealous.engines.duckdb import DuckDB
+from zealous.engines.engine import ENGINES
 from zealous.errors import UsageError
 
 
 def _refuse(context: click.Context, _: click.Parameter, given: tuple[str, ...]) -> None:
-    if any(each != "duckdb" for each in given):
+    if any(each != DuckDB.name for each in given):
         raise UsageError(
-            f"{context.info_name} does more than count, and does not run on Spark: give it a log "
-            "on this machine, such as a sample of the users. inspect, publish, study evaluate and "
-            "study compare run on Spark"
+            f"{context.info_name} does more than count, and runs on this machine alone: give it a "
+            "log on this machine, such as a sample of the users. inspect, publish, study evaluate "
+            "and study compare run on other engines too"
         )
 
 
@@ -20,8 +22,7 @@ def _refuse(context: click.Context, _: click.Parameter, given: tuple[str, ...]) 
 ONE_MACHINE = (
     click.option(
         "--engine",
-        "--spark-master",
-        "--spark-conf",
+        *(f"--{option.name}" for engine in ENGINES.values() for option in engine.options),
         hidden=True,
         multiple=True,
         expose_value=False,

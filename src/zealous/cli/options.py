@@ -10,12 +10,12 @@ from typing import Any, TypeVar
 import click
 
 from zealous.engines.duckdb import DuckDB
-from zealous.engines.spark import Spark
+from zealous.engines.engine import ENGINES, Engine
 from zealous.errors import UsageError
 from zealous.files.limits import Limits
 from zealous.files.places import Place, place_of
 from zealous.items import KINDS, Keywords, Kind, Queries, QueryClicks, Unnamed, asked_for, tail
-from zealous.logs.log import PRESETS, Cleaning, Columns, Log, read_log
+from zealous.logs.log import FORMATS, Cleaning, Columns, Log, read_log
 from zealous.mechanisms.choose import MECHANISMS
 from zealous.planning.plan import PARAMETERS_FROM, Plan, plan
 from zealous.privacy.guarantee import (
@@ -45,7 +45,7 @@ Given = dict[str, Any]
 
 _SEARCHES = (
     click.option("--format", "preset", metavar="F",
-                 help=f"{', '.join(PRESETS)}; from the file's ending if left out."),
+                 help=f"{', '.join(FORMATS)}; from the file's ending if left out."),
     click.option("--user", metavar="COLUMN", help="The column with the user's id."),
     click.option("--query", metavar="COLUMN", help="The column with the query."),
     click.option("--time", metavar="COLUMN", help="The column with the time."),
@@ -168,13 +168,21 @@ ENGINE = (
                       "and what does not fit in memory. [default: TMPDIR, or /tmp]"),
 )  # fmt: skip
 
-SPARK = (
-    click.option("--engine", type=click.Choice(["duckdb", "spark"]), default="duckdb",
-                 show_default=True, help="Spark for a log on a cluster; see docs/spark.md."),
-    click.option("--spark-master", metavar="URL",
-                 help="spark://host:7077, yarn, sc://host:15002, local[4]. [default: local[*]]"),
-    click.option("--spark-conf", metavar="KEY=VALUE", multiple=True,
-                 help="A setting of Spark, such as spark.executor.memory=8g. May be repeated."),
+
+class _EngineName(click.Choice[str]):
+    """One of the engines, also of those that other packages add."""
+
+    def convert(self, value: Any, *context: Any) -> str:
+        return str(value) if value in ENGINES else super().convert(value, *context)
+
+
+ANY_ENGINE = (
+    *ENGINE,
+    click.option("--engine", type=_EngineName(list(ENGINES)), default=DuckDB.name,
+                 show_default=True,
+                 help=" ".join(filter(None, (each.summary for each in ENGINES.values())))),
+    *(click.option(f"--{each.name}", metavar=each.metavar, help=each.help, multiple=each.repeated)
+      for engine in ENGINES.values() for each in engine.options),
 )  # fmt: skip
 
 DOCUMENTS = click.option("--documents", type=click.Path(path_type=Path), metavar="FILE",
@@ -222,7 +230,7 @@ def log_from(given: Given) -> Log:
             max_entries_per_user=given["max_entries_per_user"],
             limits=_limits(given["limits"]),
         ),
-        engine=spark_from(given),
+        engine=engine_from(given) if "engine" in given else None,
     )
 
 
@@ -273,30 +281,20 @@ def account_from(given: Given) -> Account | None:
     return None
 
 
-def spark_from(given: Given) -> Spark | None:
-    """Spark, where SPARK options ask for it."""
-    settings = [setting.partition("=") for setting in given.get("spark_conf") or ()]
-    if given.get("engine") != "spark":
-        if settings or given.get("spark_master"):
-            raise UsageError("--spark-master and --spark-conf go with --engine spark")
-        return None
-    for name in ("memory", "threads", "temporary"):
-        if given.get(name) is not None:
-            raise UsageError(
-                f"--{name} is of the embedded engine: give Spark its own by --spark-conf, such as "
-                "spark.driver.memory=4g, and threads by --spark-master local[4]"
-            )
-    if not all(name and equals for name, equals, _ in settings):
-        raise UsageError("--spark-conf must look like spark.executor.memory=8g")
-    return Spark(
-        master=given["spark_master"] or "local[*]",
-        conf={name.strip(): value.strip() for name, _, value in settings},
-    )
+def engine_from(given: Given) -> Engine:
+    """The engine that ANY_ENGINE options ask for, or the embedded one by ENGINE options."""
+    chosen = ENGINES[given.get("engine", DuckDB.name)]
+    for other in ENGINES.values():
+        names = [each.name for each in other.options]
+        if other is not chosen and any(given.get(name.replace("-", "_")) for name in names):
+            options = " and ".join(f"--{name}" for name in names)
+            raise UsageError(f"{options} go with --engine {other.name}")
+    return chosen.from_options(given)
 
 
-def engine_from(given: Given) -> DuckDB:
+def embedded_from(given: Given) -> DuckDB:
     """The embedded engine as ENGINE options ask for it."""
-    return DuckDB(memory=given["memory"], threads=given["threads"], temporary=given["temporary"])
+    return DuckDB.from_options(given)
 
 
 def kinds_from(items: str, given: Given) -> list[Kind]:

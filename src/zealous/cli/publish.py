@@ -12,15 +12,13 @@ from zealous.cli import show
 from zealous.cli.associations import strongest
 from zealous.cli.options import (
     ACCOUNT,
-    ENGINE,
+    ANY_ENGINE,
     FILES,
     JSON,
     LOG,
     PLACE,
     PLAN,
-    SPARK,
     account_from,
-    engine_from,
     files_from,
     log_from,
     names_of,
@@ -80,7 +78,7 @@ Examples:
     help="An approved plan, instead of all the options above.",
 )
 @options(ACCOUNT, LOG)
-@options(ENGINE, SPARK)
+@options(ANY_ENGINE)
 @JSON
 @click.pass_context
 def publish(
@@ -109,7 +107,7 @@ def publish(
             account=account_from(given),
             period=period_from(given),
             output=output,
-            engine=log.engine or engine_from(given),
+            engine=log.engine,
             say=say,
         )
     directory = release.directory or output
@@ -129,7 +127,7 @@ def _refuse_options_of(context: click.Context, *names: str) -> None:
             raise UsageError(f"--plan says all of that already: leave out {option.opts[-1]}")
 
 
-def summary(release: Release, output: Place) -> None:
+def summary(release: Release, output: Path | Place) -> None:
     """What was published, in a few lines."""
     goal = release.record.guarantee
     rows = [

@@ -6,18 +6,18 @@ import math
 import os
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from zealous.engines.engine import Each, Opened
+from zealous.engines.engine import Each, Opened, Option, register
 from zealous.engines.sql import Step, identifier, listed, literal, statement
 from zealous.errors import LogError, UsageError, ZealousError, reason
 from zealous.files import parquet
 from zealous.files.limits import Limits
-from zealous.files.lines import Layout, Skipped
-from zealous.files.places import Place
+from zealous.files.lines import Layout, Skipped, columns
+from zealous.files.places import Place, place_of
 from zealous.files.scratch import working_directory
 from zealous.files.staging import must_stage, stage
 from zealous.libraries import duckdb, pq
@@ -34,6 +34,7 @@ _BYTES_PER_ROW = 120
 _COPIES = 2
 
 
+@register
 class DuckDB:
     """Runs the steps of a pipeline over Parquet files within a memory limit.
 
@@ -45,6 +46,12 @@ class DuckDB:
 
     It runs inside a `with` block, at whose end its working directory is removed.
     """
+
+    name: ClassVar[str] = "duckdb"
+    title: ClassVar[str] = "DuckDB"
+    summary: ClassVar[str] = ""
+    options: ClassVar[tuple[Option, ...]] = ()
+    directory: Path
 
     def __init__(
         self,
@@ -58,6 +65,39 @@ class DuckDB:
             raise UsageError("memory must be at least 1GB")
         self.threads = threads or os.cpu_count() or 1
         self.temporary = temporary
+
+    @classmethod
+    def from_options(cls, given: Mapping[str, Any]) -> Self:
+        """One as the command line asks for it."""
+        return cls(memory=given["memory"], threads=given["threads"], temporary=given["temporary"])
+
+    def another(self, *, memory: int | None = None, temporary: Path | None = None) -> DuckDB:
+        """One more with the same settings, but for these."""
+        return DuckDB(
+            memory=f"{memory or self.memory}B",
+            threads=self.threads,
+            temporary=temporary or self.temporary,
+        )
+
+    def local(self) -> DuckDB:
+        """Itself: it works on this machine."""
+        return self
+
+    def place(self, given: object) -> None:
+        """None: what it reads, others can look at too."""
+        if not isinstance(given, str | Path | Place):
+            raise UsageError(
+                "a log is named by its path or URL; a DataFrame is read by the engine that it is "
+                "on: engine=Spark(session)"
+            )
+
+    def columns(
+        self, paths: Sequence[Path | Place], layout: Layout | None
+    ) -> dict[str, str] | None:
+        """The columns that all files have and their Arrow types; None where lines may differ."""
+        if layout is None:
+            return parquet.common_columns(paths)
+        return dict.fromkeys(columns(paths, layout) or (), "string") or None
 
     def __enter__(self) -> Self:
         self._until_exit = ExitStack()
@@ -100,7 +140,7 @@ class DuckDB:
     def open(
         self,
         name: str,
-        paths: Sequence[Place],
+        paths: Sequence[Path | Place],
         layout: Layout | None = None,
         names: Sequence[str] = (),
         lists: Sequence[str] = (),
@@ -108,11 +148,12 @@ class DuckDB:
     ) -> Opened:
         """Let files be selected from under a name; see `Engine`."""
         skipped, sizes = Skipped(), None
-        if not must_stage(paths, layout):
-            sizes = parquet.sizes(paths, names)
+        places = [place_of(path) for path in paths]
+        if not must_stage(places, layout):
+            sizes = parquet.sizes(places, names)
         if sizes is None or (limits and self._is_bulky(sizes)):
             staged = self.directory / f"staged-{name}.parquet"
-            stage(paths, layout, names, lists, staged, skipped, limits)
+            stage(places, layout, names, lists, staged, skipped, limits)
             paths, sizes = [staged], parquet.sizes([staged], names)
         types = parquet.types(paths, names)
         # A file's name is no pattern, and a folder called user=x adds no column.

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self
 
 from zealous.engines.sql import Step, identifier
+from zealous.errors import UsageError
 from zealous.files.limits import Limits
 from zealous.files.lines import Layout, Skipped
 from zealous.files.parquet import Sizes
+from zealous.files.places import Place
+from zealous.registry import Registry
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -99,8 +103,60 @@ class Opened(NamedTuple):
     sizes: Sizes | None = None
 
 
+class Option(NamedTuple):
+    """A setting of an engine on the command line, which takes a text.
+
+    Attributes:
+        name: Without the dashes, such as `spark-master`.
+        metavar: What its value is, in capitals.
+        help: What it means.
+        repeated: Whether it may be given more than once.
+    """
+
+    name: str
+    metavar: str
+    help: str
+    repeated: bool = False
+
+
 class Engine(Protocol):
-    """Runs SQL of DuckDB's dialect, inside a `with` block at whose end nothing of it is left."""
+    """Runs SQL of DuckDB's dialect, inside a `with` block at whose end nothing of it is left.
+
+    Attributes:
+        name: What it is called by --engine, and in what is recorded.
+        title: What it is called in messages.
+        summary: When to choose it, in one sentence; empty for the default.
+        options: Its settings on the command line, besides --memory, --threads and --temporary.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    summary: ClassVar[str]
+    options: ClassVar[tuple[Option, ...]]
+
+    @classmethod
+    def from_options(cls, given: Mapping[str, Any]) -> Self:
+        """One as the command line asks for it.
+
+        Args:
+            given: `memory`, `threads`, `temporary` and `options`, with _ for -; None or empty where
+                they are not given.
+        """
+        ...
+
+    def local(self) -> LocalEngine | None:
+        """Itself, if the rows it works on are on this machine; else None."""
+        ...
+
+    def place(self, given: object) -> Place | None:
+        """Where a log is, if this engine alone can look there; else None."""
+        ...
+
+    def columns(
+        self, paths: Sequence[Path | Place], layout: Layout | None
+    ) -> dict[str, str] | None:
+        """The columns that all files have and their Arrow types; None where lines may differ."""
+        ...
 
     def __enter__(self) -> Self:
         """Begin."""
@@ -113,7 +169,7 @@ class Engine(Protocol):
     def open(
         self,
         name: str,
-        paths: Sequence[Any],
+        paths: Sequence[Path | Place],
         layout: Layout | None = None,
         names: Sequence[str] = (),
         lists: Sequence[str] = (),
@@ -126,7 +182,7 @@ class Engine(Protocol):
             paths: Where they are.
             layout: How lines are split; None for Parquet.
             names: The columns that are needed.
-            lists: Those of them that hold lists of text, where lines are JSON.
+            lists: Those of them that may hold lists of text.
             limits: Texts over these may be NULL; the steps leave out all others.
         """
         ...
@@ -193,3 +249,47 @@ class Engine(Protocol):
     def bucket(self, column: str, buckets: int) -> str:
         """SQL: the bucket of a user, the same for all of her rows."""
         ...
+
+
+class LocalEngine(Engine, Protocol):
+    """An engine that works on this machine, so that Python can work on the rows too.
+
+    Attributes:
+        memory: The most memory it should use, in bytes.
+        threads: How many threads it has.
+        temporary: Where its working directory is made; None for the system's own place.
+        directory: The private working directory, inside the `with` block.
+    """
+
+    memory: int
+    threads: int
+    temporary: Path | None
+    directory: Path
+
+    def another(self, *, memory: int | None = None, temporary: Path | None = None) -> LocalEngine:
+        """One more with the same settings, but for these."""
+        ...
+
+
+ENGINES: Registry[type[Engine]] = Registry(
+    "zealous.engines", key=lambda engine: engine.name, first=("duckdb", "spark")
+)
+register = ENGINES.register
+
+
+def on_this_machine(engine: Engine, what: str) -> LocalEngine:
+    """An engine for what needs more than counting.
+
+    Args:
+        engine: Where to run.
+        what: What is to be done, as in "k-keyword does more than count".
+
+    Raises:
+        UsageError: The rows are elsewhere.
+    """
+    local = engine.local()
+    if local is None:
+        raise UsageError(
+            f"{what}, and does not run on {engine.title}: give it a log on this machine"
+        )
+    return local

@@ -73,9 +73,9 @@ class Split:
 
     Attributes:
         layout: How a line is split.
-        fields: The names of a line's fields; none for JSON.
+        fields: The names of a line's fields; where they are known.
         names: The columns to yield.
-        lists: Which of them are lists of text (JSON only).
+        lists: Which of them are lists of text.
         limits: Texts over these are NULL.
     """
 
@@ -88,7 +88,7 @@ class Split:
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Run on one partition, which holds parts of files one after the other."""
         split = splitter(self.layout, self.fields, self.names, self.lists)
-        headed = self.layout.delimiter is not None and not self.layout.names
+        headed = self.layout.headed
         marked = not unmarked(_MARK, self.layout)
         before: tuple[str, int] | None = None  # the part of a file that the last line was of
         skipped = Skipped()

@@ -6,53 +6,27 @@ Nothing is kept in memory but what `keep` is given.
 
 from __future__ import annotations
 
-import os
 import re
 import secrets
-import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 from urllib.parse import unquote
 
 from zealous.engines import executor
-from zealous.engines.engine import Each, Opened
+from zealous.engines.engine import Each, Opened, Option, register
+from zealous.engines.on_cluster import OnCluster
+from zealous.engines.spark_session import MEANING, from_spark, make_session, wrapping
 from zealous.engines.sql import Step, identifier, listed, statement
 from zealous.engines.transpile import to_spark
-from zealous.errors import LogError, UsageError, ZealousError
+from zealous.errors import LogError, UsageError
 from zealous.files import parquet
 from zealous.files.limits import Limits
 from zealous.files.lines import LINE_LIMIT, Layout, Skipped, check_compression, common_header, named
+from zealous.files.places import Place, place_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# What the SQL means must not hang on how somebody set up the session, nor how much of a log a
-# process of Python holds at once.
-_MEANING = {
-    "spark.sql.execution.arrow.maxBytesPerBatch": str(16 << 20),
-    "spark.sql.session.timeZone": "UTC",
-    "spark.sql.ansi.enabled": "true",
-    "spark.sql.caseSensitive": "false",
-    "spark.sql.timestampType": "TIMESTAMP_LTZ",
-    "spark.sql.variable.substitute": "false",
-    "spark.sql.files.ignoreCorruptFiles": "false",
-    "spark.sql.files.ignoreMissingFiles": "false",
-    "spark.sql.parquet.mergeSchema": "false",
-    "spark.sql.parquet.binaryAsString": "false",
-    "spark.sql.icu.caseMappings.enabled": "false",  # what is newer than DuckDB's Unicode stays
-}
-# For a session of our own: quiet, since what Spark logs of a failure quotes data.
-_OWN = {
-    "spark.app.name": "zealous",
-    "spark.log.level": "OFF",
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-    # Else Python on the executors would import, and run, a platform.py in its working directory.
-    "spark.executorEnv.PYTHONSAFEPATH": "1",
-}
 # Hadoop passes over longer lines, of which Java would have to hold all at once.
 _LONGEST = ("mapreduce.input.linerecordreader.line.maxlength", str(32 * LINE_LIMIT))
 _TYPES = {
@@ -62,41 +36,7 @@ _TYPES = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
-class OnCluster:
-    """A log where Spark alone can look: files by their URL, a table, or a DataFrame.
-
-    Attributes:
-        name: What it is called in messages.
-        url: Where its files are.
-        table: Its name in the session's catalogue.
-        frame: The DataFrame.
-    """
-
-    name: str
-    url: str | None = field(default=None, repr=False)
-    table: str | None = None
-    frame: Any = field(default=None, repr=False)
-
-    def __str__(self) -> str:
-        return self.name
-
-    @property
-    def suffix(self) -> str:
-        """The ending of its name."""
-        return PurePosixPath(self.name).suffix if self.url else ".parquet"
-
-    @property
-    def stem(self) -> str:
-        """The name without its ending."""
-        return PurePosixPath(self.name).stem
-
-
-def is_frame(given: object) -> bool:
-    """Whether it is a DataFrame of Spark."""
-    return hasattr(given, "createOrReplaceTempView")
-
-
+@register
 class Spark:
     """Runs the steps of a pipeline on a Spark session.
 
@@ -106,6 +46,23 @@ class Spark:
             `sc://host:15002` for Spark Connect.
         conf: Settings of a session that is made, such as `{"spark.executor.memory": "8g"}`.
     """
+
+    name: ClassVar[str] = "spark"
+    title: ClassVar[str] = "Spark"
+    summary: ClassVar[str] = "Spark for a log on a cluster; see docs/spark.md."
+    options: ClassVar[tuple[Option, ...]] = (
+        Option(
+            "spark-master",
+            "URL",
+            "spark://host:7077, yarn, sc://host:15002, local[4]. [default: local[*]]",
+        ),
+        Option(
+            "spark-conf",
+            "KEY=VALUE",
+            "A setting of Spark, such as spark.executor.memory=8g. May be repeated.",
+            repeated=True,
+        ),
+    )
 
     def __init__(
         self,
@@ -124,11 +81,31 @@ class Spark:
         self._shipped = False
         self._entered = 0
 
+    @classmethod
+    def from_options(cls, given: Mapping[str, Any]) -> Self:
+        """One as the command line asks for it."""
+        for name in ("memory", "threads", "temporary"):
+            if given.get(name) is not None:
+                raise UsageError(
+                    f"--{name} is of the embedded engine: give Spark its own by --spark-conf, such "
+                    "as spark.driver.memory=4g, and threads by --spark-master local[4]"
+                )
+        settings = [setting.partition("=") for setting in given["spark_conf"]]
+        if not all(name and equals for name, equals, _ in settings):
+            raise UsageError("--spark-conf must look like spark.executor.memory=8g")
+        return cls(
+            master=given["spark_master"] or "local[*]",
+            conf={name.strip(): value.strip() for name, _, value in settings},
+        )
+
+    def local(self) -> None:
+        """None: rows stay on the cluster, and steps are run anew whenever they are read."""
+
     @property
     def session(self) -> Any:
         """The session, made now if there is none."""
         if self._session is None:
-            self._session = _make(self._master, self._conf)
+            self._session = make_session(self._master, self._conf)
         return self._session
 
     def __enter__(self) -> Self:
@@ -136,9 +113,9 @@ class Spark:
         if self._entered > 1:
             return self
         session = self.session
-        with _wrapping("the Spark session does not answer"):
-            self._before = {name: session.conf.get(name, None) for name in _MEANING}
-            for name, value in _MEANING.items():
+        with wrapping("the Spark session does not answer"):
+            self._before = {name: session.conf.get(name, None) for name in MEANING}
+            for name, value in MEANING.items():
                 session.conf.set(name, value)
         return self
 
@@ -155,7 +132,7 @@ class Spark:
                 else:
                     self.session.conf.set(name, value)
         except Exception as error:  # the session is gone, and all of it with it
-            if not _from_spark(error):
+            if not from_spark(error):
                 raise
             self._views.clear()
             self._kept.clear()
@@ -168,8 +145,10 @@ class Spark:
         Args:
             given: A DataFrame, `table:NAME`, the URL of a file, folder or pattern, or a path.
         """
-        if is_frame(given):
+        if hasattr(given, "createOrReplaceTempView"):
             return OnCluster(name="the DataFrame", frame=given)
+        if not isinstance(given, str | Place):
+            return None
         text = str(given)
         if text.startswith("table:"):
             name = text.removeprefix("table:")
@@ -182,6 +161,7 @@ class Spark:
 
     def columns(self, paths: Sequence[Any], layout: Layout | None) -> dict[str, str] | None:
         """The columns of a log and their Arrow types; None for JSON lines."""
+        paths = [place_of(path) for path in paths]
         known = (tuple(paths), layout)
         if known not in self._columns:
             self._columns[known] = self._look(paths, layout)
@@ -190,14 +170,12 @@ class Spark:
     def _look(self, paths: Sequence[Any], layout: Layout | None) -> dict[str, str] | None:
         if layout is None:
             return _types(self._frame(paths))
-        if layout.delimiter is None:
-            return None
-        if layout.names:
-            return dict.fromkeys(layout.names, "string")
+        if not layout.headed:
+            return dict.fromkeys(layout.names, "string") or None
         if local := _local(paths):  # that files elsewhere begin alike is seen by the executors
             return dict.fromkeys(common_header(local, layout), "string")
         lines = self._lines(paths, layout).where("start = 0").select("line").limit(1)
-        with _wrapping("the log cannot be read"):
+        with wrapping("the log cannot be read"):
             first = [executor.unmarked(bytes(row[0]), layout) for row in lines.collect()]
         return dict.fromkeys(named(first[0] if first else b"", layout, "the log"), "string")
 
@@ -211,14 +189,14 @@ class Spark:
         limits: Limits | None = None,
     ) -> Opened:
         """Let files be selected from under a name; see `Engine`."""
+        paths = [place_of(path) for path in paths]
         if layout is None:
             if local := _local(paths):  # else the first file would decide how others are read
                 parquet.types(local, names)
             return self._open_frame(name, self._frame(paths), names)
         known = self.columns(paths, layout) or {}
         self._ship()
-        if layout.delimiter is not None:
-            lists = []
+        lists = layout.lists(lists)
         split = executor.Split(
             layout=layout,
             fields=tuple(known),
@@ -229,7 +207,7 @@ class Spark:
         kinds = {each: "array<string>" if each in lists else "string" for each in names}
         schema = listed(f"{_quoted(each)} {kind}" for each, kind in kinds.items())
         told = f"{_quoted(executor.REASON)} string, {_quoted(executor.NUMBER)} bigint"
-        with _wrapping("the log cannot be read"):
+        with wrapping("the log cannot be read"):
             split_lines = self._lines(paths, layout).mapInArrow(split, f"{schema}, {told}")
             good = split_lines.where(f"{_quoted(executor.REASON)} is null")
             self._view(name, good.select(*map(_quoted, names)))
@@ -246,18 +224,18 @@ class Spark:
                 "a column of the log has a collation, by which different texts are the same: cast "
                 "it to a plain string"
             )
-        with _wrapping("the log cannot be read"):
+        with wrapping("the log cannot be read"):
             self._view(name, frame.selectExpr(*(_valid(*each) for each in types.items())))
         return Opened(types, Skipped())
 
     def put(self, name: str, table: pa.Table) -> None:
         """Let a table that Python made be selected from under a name."""
-        with _wrapping():
+        with wrapping():
             self._view(name, self.session.createDataFrame(table))
 
     def batches(self, steps: Sequence[Step], each: Each | None = None) -> Iterator[pa.RecordBatch]:
         """The rows of the last step, each batch as `each` leaves it on the executors."""
-        with _wrapping():
+        with wrapping():
             frame = self._run(steps)
             if each is not None:
                 self._ship()
@@ -268,12 +246,12 @@ class Spark:
 
     def rows(self, steps: Sequence[Step]) -> list[tuple[Any, ...]]:
         """A small result."""
-        with _wrapping():
+        with wrapping():
             return [tuple(row) for row in self._run(steps).collect()]
 
     def store(self, name: str, steps: Sequence[Step]) -> None:
         """Append the rows of the last step to a table, which is computed whenever it is read."""
-        with _wrapping():
+        with wrapping():
             frame = self._run(steps)
             if name in self._views:
                 frame = self.session.table(self._views[name]).unionByName(frame)
@@ -284,7 +262,7 @@ class Spark:
         view = self._views.pop(name, None)
         self._kept.pop(name, None)
         if view is not None:
-            with _wrapping():
+            with wrapping():
                 self.session.catalog.dropTempView(view)
 
     def keep(self, name: str, steps: Sequence[Step], each: Each) -> None:
@@ -298,7 +276,7 @@ class Spark:
         """
         from pyspark.sql.types import LongType, StructField, StructType
 
-        with _wrapping():
+        with wrapping():
             frame = self._run(steps)
             self._ship()
             schema = StructType([*frame.schema.fields, StructField(executor.DRAW, LongType())])
@@ -336,25 +314,25 @@ class Spark:
     def _view(self, name: str, frame: Any) -> None:
         """Under a name that nobody else's tables have."""
         view = f"zealous_{secrets.token_hex(8)}_{name}"
-        with _wrapping():
+        with wrapping():
             frame.createOrReplaceTempView(view)
         self.drop(name)
         self._views[name] = view
 
     def _frame(self, paths: Sequence[Any]) -> Any:
         first = paths[0]
-        if isinstance(first, OnCluster) and first.url is None:
+        if first.local() is None and first.url is None:
             if len(paths) > 1:
                 raise UsageError("give one table or DataFrame: put several together with a union")
             if first.table is None:
                 return first.frame
-            with _wrapping(f"there is no table {first.table} that can be read"):
+            with wrapping(f"there is no table {first.table} that can be read"):
                 table = self.session.table(first.table)
                 table.schema  # noqa: B018  under Connect it is looked for only when it is needed
                 return table
         if local := _local(paths):
             parquet.common_columns(local)
-        with _wrapping("the log cannot be read as Parquet: see --format"):
+        with wrapping("the log cannot be read as Parquet: see --format"):
             return self._reader(paths).parquet(*_urls(paths))
 
     def _reader(self, paths: Sequence[Any]) -> Any:
@@ -370,7 +348,7 @@ class Spark:
         """(line, file, start): the bytes of each line, and where its part of the file begins."""
         for path in _local(paths):
             check_compression(path.name)
-        with _wrapping("the log cannot be read"):
+        with wrapping("the log cannot be read"):
             reader = self._reader(paths).option("lineSep", "\n").option(*_LONGEST)
             text = reader.text(_urls(paths))
             if _with_patterns(paths):
@@ -384,7 +362,7 @@ class Spark:
 
     def _skipped(self, lines: Any) -> Skipped:
         reason = _quoted(executor.REASON)
-        with _wrapping("the log cannot be read"):
+        with wrapping("the log cannot be read"):
             told = lines.where(f"{reason} is not null").groupBy(reason)
             counted = told.sum(executor.NUMBER).collect()
         return Skipped({row[0]: row[1] for row in counted})
@@ -393,114 +371,14 @@ class Spark:
         """Give the executors this package, which they may not have."""
         if self._shipped:
             return
-        with _wrapping("this program cannot be sent to the executors"):
+        with wrapping("this program cannot be sent to the executors"):
             self.session.addArtifacts(str(executor.package()), pyfile=True)
         self._shipped = True
 
 
-def _make(master: str, conf: Mapping[str, str]) -> Any:
-    """A session of our own; it ends with the process."""
-    try:
-        from pyspark.sql import SparkSession
-    except ImportError:
-        raise UsageError("Spark is not installed: pip install 'zealous[spark]'") from None
-    builder = SparkSession.builder
-    if master.startswith("sc://"):
-        builder = builder.remote(master)
-        own = {"spark.app.name": _OWN["spark.app.name"]}
-    else:
-        builder = builder.master(master)
-        own = dict(_OWN)
-    if master.startswith("local"):
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-        own["spark.sql.shuffle.partitions"] = str(4 * (os.cpu_count() or 1))
-    for name, value in {**own, **conf}.items():
-        builder = builder.config(name, value)
-    with (
-        _wrapping(
-            "Spark cannot be started: it needs Java 17 or later (JAVA_HOME), and a --spark-master "
-            "that answers"
-        ),
-        _unheard(),
-    ):
-        return builder.getOrCreate()
-
-
-@contextmanager
-def _unheard() -> Iterator[None]:
-    """Where Java is started, it speaks to nobody for as long as it runs: it would quote data."""
-    with suppress(OSError, ValueError):  # nobody may be listening
-        sys.stderr.flush()
-    kept = os.dup(2)
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    try:
-        os.dup2(nowhere, 2)
-        yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-        os.close(nowhere)
-
-
-@contextmanager
-def _wrapping(what: str = "the cluster could not run a step") -> Iterator[None]:
-    """Spark's own errors quote data: say what could not be done, and what kind of error it was."""
-    try:
-        with _unlogged():
-            yield
-    except Exception as error:
-        if not _from_spark(error):
-            raise
-        raise _wrapped(what, error) from None
-
-
-@contextmanager
-def _unlogged() -> Iterator[None]:
-    """PySpark prints such an error before it raises it, data and all."""
-    try:
-        from pyspark.logger import PySparkLogger
-    except ImportError:
-        yield
-        return
-    # Made by PySpark itself, since they take arguments that others do not.
-    loggers = [
-        PySparkLogger.getLogger(f"{kind}QueryContextLogger") for kind in ("SQL", "DataFrame")
-    ]
-    before = [each.disabled for each in loggers]
-    try:
-        for each in loggers:
-            each.disabled = True
-        yield
-    finally:
-        for each, disabled in zip(loggers, before, strict=True):
-            each.disabled = disabled
-
-
-def _from_spark(error: BaseException) -> bool:
-    module = type(error).__module__
-    return module.startswith(("pyspark.", "py4j.", "grpc.")) or isinstance(error, ConnectionError)
-
-
-def _wrapped(what: str, error: BaseException) -> ZealousError:
-    text = str(error)
-    if executor.OTHER_COLUMNS in text:
-        return LogError("the files of the log do not have the same columns")
-    if executor.OTHER_DRAW in text:
-        return ZealousError(
-            "the cluster ran a task twice, and kept the noise of both: nothing is published. Run "
-            "it with spark.speculation=false"
-        )
-    if "PATH_NOT_FOUND" in text:
-        return LogError("no log found there: the path must be one that every executor can read")
-    if "OutOfMemory" in text:
-        what = "the cluster ran out of memory: give the executors more (spark.executor.memory)"
-    condition = getattr(error, "getCondition", lambda: None)()
-    return ZealousError(f"{what} ({condition or type(error).__name__})")
-
-
 def _types(frame: Any) -> dict[str, str]:
     """The columns of a frame and their Arrow types."""
-    with _wrapping("the log cannot be read"):
+    with wrapping("the log cannot be read"):
         return {each.name: _arrow(each.dataType.simpleString()) for each in frame.schema}
 
 
@@ -537,9 +415,9 @@ def _if(met: str, name: str) -> str:
     return f"case when {met} then {_quoted(name)} else {other} end as {_quoted(name)}"
 
 
-def _local(paths: Sequence[Any]) -> list[Path]:
+def _local(paths: Sequence[Any]) -> list[Place]:
     """Those files that this machine sees as the executors do."""
-    return [path for path in paths if isinstance(path, Path)]
+    return [path for path in paths if path.local() is not None]
 
 
 def _quoted(name: str) -> str:
@@ -566,7 +444,8 @@ def _urls(paths: Sequence[Any]) -> list[str]:
 
 
 def _url(path: Any, *, escaped: bool) -> str:
-    if not isinstance(path, Path):
-        return str(path.url or path) if isinstance(path, OnCluster) else str(path)
-    place = str(path.absolute())
+    local = path.local()
+    if local is None:
+        return str(path.url)
+    place = str(local.absolute())
     return "file://" + (re.sub(r"[*?\[\]{}\\]", r"[\g<0>]", place) if escaped else place)

@@ -1,31 +1,26 @@
 """Text logs, line by line: one physical line is one record, and no line can change another.
 
-A CSV reader that sniffs types or lets a quote run over line ends gives one person's odd line power
-over the lines of others. Here a line is split on its own or skipped on its own. Files are read in
-blocks of bytes; a block in which nothing is odd goes to Arrow's splitter in one piece, odd lines
-are split one at a time, bad lines are counted and left out.
+A line is split on its own or skipped on its own. Files are read in blocks of bytes; a layout says
+what the lines of a block are, and is a class in a file of its own: `files/delimited.py`,
+`files/json_lines.py`.
 """
 
 from __future__ import annotations
 
 import codecs
-import csv
-import errno
 import io
-import json
 import re
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, TypeAlias
+from pathlib import Path
+from typing import ClassVar, Self
 
 from zealous.errors import LogError, UsageError
-from zealous.files.places import Place, Remote, plain, why
-from zealous.libraries import np, pa, pacsv
-
-Array: TypeAlias = "np.ndarray[Any, Any]"
+from zealous.files.places import Place, place_of
+from zealous.libraries import pa
 
 LINE_LIMIT = 1 << 20
 _BLOCK = 1 << 24
@@ -43,31 +38,25 @@ _BREAKS = '\n\r\t,;"'
 # Encodings in which a line that does not switch back changes how the next line is read.
 _CARRIED_OVER = ("utf-7", "iso2022", "hz", "unicode", "raw-unicode", "punycode", "idna")
 
+Parse = Callable[[bytes, Skipped], Iterator["pa.RecordBatch"]]
+
 
 @dataclass(frozen=True, kw_only=True)
-class Layout:
-    """How a line of text becomes the fields of a record.
+class Layout(ABC):
+    """How a line of text becomes a record. Each kind of text file has a subclass.
 
     Attributes:
-        delimiter: One character between fields; None where each line is a JSON object.
-        quoted: Whether a field may stand in double quotes (never across a line end).
-        names: The fields' names in order; empty where each file's first line names them.
-        least: The fewest fields a line may have; absent ones at the end are empty.
+        title: What such files are called in messages.
+        names: The columns in order, where they are known before any file is read.
         encoding: The files' character encoding, by any name Python knows.
     """
 
-    delimiter: str | None
-    quoted: bool = False
+    title: ClassVar[str] = "files of this format"
     names: tuple[str, ...] = ()
-    least: int | None = None
     encoding: str = "utf-8"
 
     def __post_init__(self) -> None:
         """Refuse what could not be split line by line."""
-        if self.delimiter is not None and (
-            len(self.delimiter) != 1 or not self.delimiter.isascii() or self.delimiter in '"\r\n\0'
-        ):
-            raise UsageError("delimiter must be one ASCII character, such as ',' or a tab")
         if len(set(self.names)) < len(self.names):
             raise UsageError("columns must have different names")
         try:
@@ -87,16 +76,92 @@ class Layout:
                 "utf-8, latin-1, cp1252, gb18030 or shift_jis, or convert the files"
             )
 
+    @property
+    def headed(self) -> bool:
+        """Whether each file's first line names the columns."""
+        return False
 
-def header(path: Place, layout: Layout) -> tuple[str, ...]:
+    def header(self, line: str) -> Sequence[str]:
+        """The names in a file's first line; none where it names nothing."""
+        return self.names
+
+    def lists(self, wanted: Sequence[str]) -> tuple[str, ...]:
+        """Those of the wanted columns that may hold lists of texts."""
+        return ()
+
+    def with_options(self, names: Sequence[str], delimiter: str | None, encoding: str) -> Self:
+        """The same, but for what somebody says of the files."""
+        if names or delimiter:
+            raise UsageError(
+                f"{self.title} carry their own column names: leave out --columns and --delimiter"
+            )
+        return replace(self, encoding=encoding)
+
+    @abstractmethod
+    def splitter(self, fields: Sequence[str], names: Sequence[str], lists: Sequence[str]) -> Parse:
+        """Splits blocks of whole lines in UTF-8 into batches of the named columns.
+
+        Guarantee:
+            What becomes of a line depends on that line alone. A line that is no record is counted
+            as skipped, under a reason that quotes nothing of it.
+
+        Args:
+            fields: The names of a line's fields in order, where they are known.
+            names: The columns to yield.
+            lists: Which of them are lists of text.
+        """
+
+
+@dataclass(frozen=True, kw_only=True)
+class LineByLine(Layout):
+    """A layout that needs no more than a function of one line: the simplest to write.
+
+    Its columns are `names`, and all of them are texts.
+    """
+
+    @property
+    @abstractmethod
+    def skips(self) -> str:
+        """Why a line is left out that is no record; tells nothing of the line."""
+
+    @abstractmethod
+    def values(self, line: str) -> Sequence[str | None] | None:
+        """The values of `names` in a line; None where it is no record."""
+
+    def splitter(self, fields: Sequence[str], names: Sequence[str], lists: Sequence[str]) -> Parse:
+        """Splits blocks of lines; see `Layout`."""
+        chosen = [self.names.index(name) for name in names]
+
+        def row(line: bytes) -> Record | None:
+            text = line.decode().rstrip("\r\n")
+            if "\0" in text or "\r" in text:
+                return None
+            try:
+                found = self.values(text)
+                if found is None or len(found) != len(self.names):
+                    return None
+                "".join(filter(None, found)).encode()  # half of a character is no text
+            except Exception:  # no line ends the run
+                return None
+            return [found[number] for number in chosen]
+
+        return ByLine(row, self.skips, names, ())
+
+
+def header(path: Path | Place, layout: Layout) -> tuple[str, ...]:
     """The names in a file's first line."""
-    return layout.names or named(_first_line(path, layout) or b"", layout, path.name)
-
-
-def common_header(paths: Sequence[Place], layout: Layout) -> tuple[str, ...]:
-    """The names in the first line of every file; one without any line has nothing to name."""
-    if layout.names:
+    if not layout.headed:
         return layout.names
+    return named(_first_line(path, layout) or b"", layout, path.name)
+
+
+def columns(paths: Sequence[Path | Place], layout: Layout) -> tuple[str, ...] | None:
+    """The columns that every file has; None where each line may have others."""
+    return common_header(paths, layout) if layout.headed else layout.names or None
+
+
+def common_header(paths: Sequence[Path | Place], layout: Layout) -> tuple[str, ...]:
+    """The names in the first line of every file; one without any line has nothing to name."""
     first = {path: line for path in paths if (line := _first_line(path, layout)) is not None}
     found = {path: named(line, layout, path.name) for path, line in first.items()}
     if not found:
@@ -108,12 +173,12 @@ def common_header(paths: Sequence[Place], layout: Layout) -> tuple[str, ...]:
     return found[one]
 
 
-def other_columns(path: Place, first: Place) -> LogError:
+def other_columns(path: Path | Place, first: Path | Place) -> LogError:
     """What to say of a file whose columns are not those of another."""
     return LogError(f"{path.name} does not have the same columns as {first.name}")
 
 
-def _first_line(path: Place, layout: Layout) -> bytes | None:
+def _first_line(path: Path | Place, layout: Layout) -> bytes | None:
     """The bytes of a file's first line; None where the file is empty."""
     block = next(_blocks(path, layout.encoding, _BEGINNING), None)
     return None if block is None else block.split(b"\n", 1)[0]
@@ -122,9 +187,9 @@ def _first_line(path: Place, layout: Layout) -> bytes | None:
 def named(first: bytes, layout: Layout, file: str) -> tuple[str, ...]:
     """The names in a file's first line."""
     try:
-        names = _split(first.rstrip(b"\r").decode(_codec(layout.encoding)), layout) if first else []
-    except (UnicodeError, csv.Error):
-        names = []
+        names = layout.header(first.rstrip(b"\r").decode(_codec(layout.encoding)))
+    except UnicodeError:
+        names = ()
     if not any(names) or len(set(names)) < len(names):
         raise LogError(
             f"the first line of {file} does not name the columns: name them in order with "
@@ -134,7 +199,7 @@ def named(first: bytes, layout: Layout, file: str) -> tuple[str, ...]:
 
 
 def records(
-    path: Place, layout: Layout, names: Sequence[str], lists: Sequence[str], skipped: Skipped
+    path: Path | Place, layout: Layout, names: Sequence[str], lists: Sequence[str], skipped: Skipped
 ) -> Iterator[pa.RecordBatch]:
     """Yield the named columns of one file as Arrow batches of text, counting what is skipped.
 
@@ -142,14 +207,13 @@ def records(
         path: The file, plain or compressed (.gz, .zst, .bz2).
         layout: How a line is split.
         names: The columns to yield.
-        lists: Which of them are lists of text (JSON only).
+        lists: Which of them are lists of text.
         skipped: Receives the number of lines left out, by reason.
     """
-    first = layout.delimiter is not None and not layout.names
+    first = layout.headed
     if first and _first_line(path, layout) is None:
         return
-    fields = header(path, layout) if layout.delimiter is not None else ()
-    split = splitter(layout, fields, names, lists)
+    split = splitter(layout, header(path, layout), names, lists)
     for block in _blocks(path, layout.encoding):
         yield from split(block.partition(b"\n")[2] if first else block, skipped)
         first = False
@@ -157,21 +221,16 @@ def records(
 
 def splitter(
     layout: Layout, fields: Sequence[str], names: Sequence[str], lists: Sequence[str]
-) -> Callable[[bytes, Skipped], Iterator[pa.RecordBatch]]:
+) -> Parse:
     """Splits blocks of whole lines, each ended by a newline, into batches of the named columns.
 
     Args:
         layout: How a line is split.
-        fields: The names of a line's fields; none for JSON.
+        fields: The names of a line's fields, where they are known.
         names: The columns to yield.
-        lists: Which of them are lists of text (JSON only).
+        lists: Which of them are lists of text.
     """
-    parse: Callable[[bytes, Skipped], Iterator[pa.RecordBatch]]
-    if layout.delimiter is None:
-        parse = _JsonLines(names, lists)
-    else:
-        parse = _DelimitedLines(layout, fields, names)
-
+    parse = layout.splitter(fields, names, lists)
     marks = _marks(layout.encoding)
 
     def split(block: bytes, skipped: Skipped) -> Iterator[pa.RecordBatch]:
@@ -182,7 +241,7 @@ def splitter(
     return split
 
 
-def _blocks(path: Place, encoding: str, size: int = _BLOCK) -> Iterator[bytes]:
+def _blocks(path: Path | Place, encoding: str, size: int = _BLOCK) -> Iterator[bytes]:
     """Whole lines, each ended by a newline, in blocks of bounded size; no byte order mark."""
     marks = _marks(encoding)
     rest = b""  # the beginning of a line whose end is still to come
@@ -213,17 +272,21 @@ def _without(marks: Sequence[bytes], block: bytes) -> bytes:
     return re.sub(rb"(?m)^(?:%b)+" % b"|".join(map(re.escape, marks)), b"", block)
 
 
-def _chunks(path: Place, size: int) -> Iterator[bytes]:
+def _chunks(given: Path | Place, size: int) -> Iterator[bytes]:
+    path = place_of(given)
     check_compression(path.name)
     codec = _CODECS.get(path.suffix.lower())
     try:
-        with _opened(path, codec, size) as stream:
+        with path.stream(codec, size) as stream:
             while chunk := stream.read(size):
                 yield chunk
-        if isinstance(path, Remote):
-            path.check_same()
+        path.check_same()
     except (OSError, pa.ArrowException) as error:
-        raise LogError(f"{path.name} {_trouble(path, codec, error)}") from None
+        trouble = path.trouble(error)
+        if trouble is not None:
+            raise LogError(f"{path.name} cannot be read: {trouble}") from None
+        damage = "is damaged or cut short" if codec else "cannot be read"
+        raise LogError(f"{path.name} {damage}") from None
 
 
 def check_compression(name: str) -> None:
@@ -233,21 +296,6 @@ def check_compression(name: str) -> None:
             f"{name} is compressed in a way that is not read: use gzip (.gz), Zstandard (.zst) or "
             "bzip2 (.bz2)"
         )
-
-
-def _opened(path: Place, codec: str | None, size: int) -> AbstractContextManager[Any]:
-    if isinstance(path, Remote):
-        return path.stream(codec, size)
-    return pa.input_stream(str(path), compression=codec)  # type: ignore[no-any-return]
-
-
-def _trouble(path: Place, codec: str | None, error: Exception) -> str:
-    """What to say of a file that cannot be read to its end."""
-    if isinstance(path, Remote) and plain(error).errno != errno.EIO:
-        return f"cannot be read: {why(plain(error))}"
-    if isinstance(error, PermissionError):
-        return "cannot be read: no permission"
-    return "is damaged or cut short" if codec else "cannot be read"
 
 
 def _codec(encoding: str) -> str:
@@ -275,162 +323,52 @@ def _valid(block: bytes, encoding: str, skipped: Skipped) -> Iterator[bytes]:
         yield bytes(good)
 
 
-def _split(line: str, layout: Layout) -> list[str]:
-    """Split one line; raises csv.Error where its quotes do not balance."""
-    assert layout.delimiter is not None  # noqa: S101
-    if not (layout.quoted and '"' in line):
-        return line.split(layout.delimiter)
-    csv.field_size_limit(LINE_LIMIT)
-    return next(csv.reader([line], delimiter=layout.delimiter, strict=True))
+class ByLine:
+    """Reads blocks of lines, one at a time.
 
+    Args:
+        row: The wanted values of a line; None where it is no record.
+        reason: Why a line is skipped that is none.
+        names: The columns to yield.
+        lists: Which of them are lists of text.
+    """
 
-class _DelimitedLines:
-    """Splits blocks of delimited lines."""
-
-    def __init__(self, layout: Layout, fields: Sequence[str], names: Sequence[str]) -> None:
-        self.layout = layout
-        self.fields = list(fields)
-        self.names = list(names)
-        self.least = layout.least or len(fields)
-        # Names that are known make a header known; wherever that line stands, it is no record. A
-        # single name might be somebody's value.
-        known = layout.names if len(layout.names) > 1 else ()
-        self.header = (layout.delimiter or "").join(known).encode()
-
-    def __call__(self, block: bytes, skipped: Skipped) -> Iterator[pa.RecordBatch]:
-        data = np.frombuffer(block, dtype=np.uint8)
-        ends = np.flatnonzero(data == ord("\n"))
-        starts = np.concatenate([np.zeros(1, dtype=ends.dtype), ends[:-1] + 1])
-        lengths = ends - starts - (data[ends - 1] == ord("\r"))
-        bad = self._bad(data, lengths, ends, skipped)
-        breaks = np.searchsorted(np.flatnonzero(data == ord(self.layout.delimiter or "")), ends)
-        odd = np.diff(breaks, prepend=0) != len(self.fields) - 1
-        odd |= self._holding(data, ends, '"') if self.layout.quoted else False
-        if self.header:
-            odd |= lengths == len(self.header)
-        plain = ~(bad | odd)
-        if plain.all():
-            yield from self._plain(block)
-            return
-        yield from self._plain(data[np.repeat(plain, ends - starts + 1)].tobytes())
-        rows = [self._odd(block[starts[i] : ends[i]], skipped) for i in np.flatnonzero(odd & ~bad)]
-        yield from _batch(self.names, (), [row for row in rows if row is not None])
-
-    def _bad(self, data: Array, lengths: Array, ends: Array, skipped: Skipped) -> Array:
-        """Which lines are skipped whatever their fields are; blank lines are nobody's record."""
-        returns = np.flatnonzero(data == ord("\r"))
-        stray = returns[data[returns + 1] != ord("\n")]  # every block ends with a newline
-        reasons = {
-            "longer than 1 MiB": lengths > LINE_LIMIT,
-            "holds a NUL character": self._holding(data, ends, "\0"),
-            "holds a carriage return": _lines_of(stray, ends),
-        }
-        bad: Array = lengths <= 0
-        for reason, mask in reasons.items():
-            skipped[reason] += int((mask & ~bad).sum())
-            bad |= mask
-        return bad
-
-    def _holding(self, data: Array, ends: Array, character: str) -> Array:
-        return _lines_of(np.flatnonzero(data == ord(character)), ends)
-
-    def _plain(self, block: bytes) -> Iterator[pa.RecordBatch]:
-        """Lines with the right number of fields and nothing else of note."""
-        if not block:
-            return
-        table = pacsv.read_csv(
-            pa.BufferReader(block),
-            read_options=pacsv.ReadOptions(column_names=self.fields, block_size=len(block)),
-            parse_options=pacsv.ParseOptions(
-                delimiter=self.layout.delimiter, quote_char=False, escape_char=False
-            ),
-            convert_options=pacsv.ConvertOptions(
-                column_types=dict.fromkeys(self.fields, pa.string()),
-                include_columns=self.names,
-                strings_can_be_null=False,
-            ),
-        )
-        yield from table.to_batches()
-
-    def _odd(self, line: bytes, skipped: Skipped) -> Record | None:
-        line = line.removesuffix(b"\r")
-        if line == self.header:
-            return None
-        try:
-            fields = _split(line.decode(), self.layout)
-        except csv.Error:
-            skipped["quotes do not balance (text with line ends in it? use Parquet)"] += 1
-            return None
-        if not self.least <= len(fields) <= len(self.fields):
-            skipped["too few or too many columns"] += 1
-            return None
-        fields += [""] * (len(self.fields) - len(fields))
-        return [fields[self.fields.index(name)] for name in self.names]
-
-
-def _lines_of(positions: Array, ends: Array) -> Array:
-    """Which lines hold one of these byte positions."""
-    mask = np.zeros(len(ends), dtype=bool)
-    mask[np.searchsorted(ends, positions)] = True
-    return mask
-
-
-class _JsonLines:
-    """Reads blocks of lines of which each is a JSON object."""
-
-    def __init__(self, names: Sequence[str], lists: Sequence[str]) -> None:
-        self.names = list(names)
-        self.lists = frozenset(lists)
-        # Numbers stay the text they are: 1e400 and 20-digit ids are somebody's data, not floats.
-        self.decode = json.JSONDecoder(parse_int=str, parse_float=str).decode
+    def __init__(
+        self,
+        row: Callable[[bytes], Record | None],
+        reason: str,
+        names: Sequence[str],
+        lists: Sequence[str],
+    ) -> None:
+        self._row = row
+        self._reason = reason
+        self._names = list(names)
+        self._lists = frozenset(lists)
         # There are few short lines, and by the byte they would take longest.
-        self.known_row = lru_cache(maxsize=1 << 12)(self._row)
+        self._known_row = lru_cache(maxsize=1 << 12)(row)
 
     def __call__(self, block: bytes, skipped: Skipped) -> Iterator[pa.RecordBatch]:
-        """Yields few rows at a time: those of a block of tiny objects are many times the block."""
+        """Yields few rows at a time: those of a block of tiny lines are many times the block."""
         rows = []
         for line in io.BytesIO(block):
             if len(line) > LINE_LIMIT + 1:  # with its newline
                 skipped["longer than 1 MiB"] += 1
             elif not line.isspace():
-                row = (self.known_row if len(line) <= _SHORT else self._row)(line)
+                row = (self._known_row if len(line) <= _SHORT else self._row)(line)
                 if row is None:
-                    skipped["not a JSON object"] += 1
+                    skipped[self._reason] += 1
                 else:
                     rows.append(row)
             if len(rows) == _ROWS:
-                yield from _batch(self.names, self.lists, rows)
+                yield from as_batch(self._names, self._lists, rows)
                 rows = []
-        yield from _batch(self.names, self.lists, rows)
-
-    def _row(self, line: bytes) -> Record | None:
-        """The wanted values of an object; None where the line is none."""
-        try:
-            found = self.decode(line.decode())
-            if b"\\u" in line:  # half a surrogate pair is an error, in whatever column it is
-                json.dumps(found, ensure_ascii=False).encode()
-        except (ValueError, RecursionError):
-            return None
-        if not isinstance(found, dict):
-            return None
-        return [
-            self._list(found.get(name)) if name in self.lists else self._text(found.get(name))
-            for name in self.names
-        ]
-
-    def _text(self, value: object) -> str | None:
-        if isinstance(value, bool):
-            return "true" if value else "false"
-        return value if isinstance(value, str) else None
-
-    def _list(self, value: object) -> list[str]:
-        values = value if isinstance(value, list) else [value]
-        return [text for each in values if (text := self._text(each)) is not None]
+        yield from as_batch(self._names, self._lists, rows)
 
 
-def _batch(
+def as_batch(
     names: Sequence[str], lists: Sequence[str] | frozenset[str], rows: Sequence[Record]
 ) -> Iterator[pa.RecordBatch]:
+    """Rows of texts as one batch; none where there are none."""
     if rows:
         types = [pa.list_(pa.string()) if name in lists else pa.string() for name in names]
         columns = zip(*rows, strict=True)

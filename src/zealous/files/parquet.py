@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from zealous.errors import LogError
 from zealous.files.lines import other_columns
-from zealous.files.places import Place, StoreError, opened, why
+from zealous.files.places import Place, StoreError, place_of, why
 from zealous.libraries import pa, pc, pq
 
 _LIST = re.compile(r"(large_|fixed_size_)?list(_view)?<")
@@ -31,7 +32,7 @@ class Sizes(NamedTuple):
     largest: int
 
 
-def sizes(paths: Sequence[Place], names: Sequence[str]) -> Sizes:
+def sizes(paths: Sequence[Path | Place], names: Sequence[str]) -> Sizes:
     """How much files hold of the named columns."""
     rows, columns, largest = 0, dict.fromkeys(names, 0), 0
     for path in paths:
@@ -48,7 +49,7 @@ def sizes(paths: Sequence[Place], names: Sequence[str]) -> Sizes:
     return Sizes(rows, columns, largest)
 
 
-def _in_lists(path: Place, names: Sequence[str]) -> list[str]:
+def _in_lists(path: Path | Place, names: Sequence[str]) -> list[str]:
     """What Parquet calls the elements of those of the named columns that are lists."""
     columns = pq.read_metadata(path).schema
     paths = [columns.column(number).path for number in range(len(columns))]
@@ -94,10 +95,10 @@ def _longest_in_dictionary(file: Any, number: int, column: str) -> int:
     return 0
 
 
-def schema(path: Place) -> dict[str, str]:
+def schema(path: Path | Place) -> dict[str, str]:
     """The columns of a Parquet file and their Arrow types."""
     try:
-        with opened(path) as file:
+        with place_of(path).opened() as file:
             found = pq.read_schema(file)
     except StoreError as error:
         raise LogError(f"{path.name} cannot be read: {why(error)}") from None
@@ -109,7 +110,7 @@ def schema(path: Place) -> dict[str, str]:
     return {field.name: _kind(field.type) for field in found}
 
 
-def common_columns(paths: Sequence[Place]) -> dict[str, str]:
+def common_columns(paths: Sequence[Path | Place]) -> dict[str, str]:
     """The columns of the first file; all others must have the same in the same order."""
     first = schema(paths[0])
     for path in paths[1:]:
@@ -118,7 +119,7 @@ def common_columns(paths: Sequence[Place]) -> dict[str, str]:
     return first
 
 
-def types(paths: Sequence[Place], wanted: Sequence[str]) -> dict[str, str]:
+def types(paths: Sequence[Path | Place], wanted: Sequence[str]) -> dict[str, str]:
     """The types of the wanted columns, which must be the same in all files."""
     known = schema(paths[0])
     first = {name: known[name] for name in wanted}

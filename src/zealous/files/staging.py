@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 from zealous.errors import LogError, reason
 from zealous.files.limits import Limits, without_long_texts
 from zealous.files.lines import Layout, Skipped, records
-from zealous.files.places import Place, Remote, opened, plain, why
+from zealous.files.places import Place
 from zealous.libraries import pa, pq
 
 _ROWS = 1 << 8  # at once: each may have a text of a megabyte, until it is seen to be too long
@@ -21,7 +20,7 @@ _BUFFER = 1 << 23  # of each column at once, however large the row groups are
 
 def must_stage(paths: Sequence[Place], layout: Layout | None) -> bool:
     """Whether the embedded engine cannot read these files where they are."""
-    return layout is not None or any(isinstance(path, Remote) for path in paths)
+    return layout is not None or any(path.local() is None for path in paths)
 
 
 def stage(
@@ -63,8 +62,7 @@ def _lines(
     skipped: Skipped,
 ) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
     """Lines, split."""
-    if layout.delimiter is not None:
-        lists = []
+    lists = layout.lists(lists)
     kinds = [(name, pa.list_(pa.string()) if name in lists else pa.string()) for name in names]
     batches = (batch for path in paths for batch in records(path, layout, names, lists, skipped))
     return pa.schema(kinds), batches
@@ -95,20 +93,19 @@ def _schema(path: Place, names: Sequence[str]) -> pa.Schema:
 def _batches(path: Place, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     with _reading(path) as file:
         yield from file.iter_batches(batch_size=_ROWS, columns=schema.names)
-        if isinstance(path, Remote):
-            path.check_same()
+        path.check_same()
 
 
 @contextmanager
 def _reading(path: Place) -> Iterator[Any]:
     """A Parquet file, opened; what goes wrong with it says nothing of what it holds."""
     try:
-        with opened(path) as source:
+        with path.opened() as source:
             # Nanoseconds would turn years after 2262 into others.
             yield pq.ParquetFile(source, buffer_size=_BUFFER, coerce_int96_timestamp_unit="us")
     except (OSError, pa.ArrowException) as error:
-        if isinstance(path, Remote) and plain(error).errno != errno.EIO:
-            raise LogError(f"{path.name} cannot be read: {why(plain(error))}") from None
+        if (trouble := path.trouble(error)) is not None:
+            raise LogError(f"{path.name} cannot be read: {trouble}") from None
         raise LogError(f"{path.name} is not a readable Parquet file, or damaged") from None
 
 

@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 from zealous.errors import LogError, Refused, UsageError
 from zealous.files import parquet
-from zealous.files.lines import Layout, Skipped, header, records, splitter
-from zealous.files.places import Place, member, opened, place_of, why
+from zealous.files.delimited import Delimited
+from zealous.files.lines import Skipped, header, records, splitter
+from zealous.files.places import Place, member, place_of, why
 from zealous.files.strict_json import parse
 from zealous.items import Kind, Things
 from zealous.libraries import pa, pq
@@ -23,11 +24,11 @@ MOST_ROWS = 50_000_000
 FORMAT = "zealous release 1"
 ROW, NUMBER = "zealous:row", "zealous:number"  # no item's column is called so
 
-_LINE = Layout(delimiter="\x1f", names=("item",))
+_LINE = Delimited(delimiter="\x1f", names=("item",))
 _LAYOUTS = {
     ".txt": _LINE,
-    ".csv": Layout(delimiter=",", quoted=True),
-    ".tsv": Layout(delimiter="\t"),
+    ".csv": Delimited(delimiter=",", quoted=True),
+    ".tsv": Delimited(delimiter="\t"),
 }
 _PARQUET = (".parquet", ".pq")
 _BLOCK = 1 << 20
@@ -156,7 +157,7 @@ def _of_release(directory: Place, kind: Kind) -> tuple[str, Place]:
 
 def _sha256(place: Place) -> str:
     digest = hashlib.sha256()
-    with place.open("rb") if isinstance(place, Path) else place.opened() as file:
+    with place.stream(None, _BLOCK) as file:
         while chunk := file.read(_BLOCK):
             digest.update(chunk)
     return digest.hexdigest()
@@ -188,7 +189,7 @@ def _chosen(
 def _parquet(file: Place, names: Sequence[str]) -> pa.Table:
     """Columns of a Parquet file, and each row's place."""
     try:
-        with opened(file) as source, pq.ParquetFile(source) as content:
+        with file.opened() as source, pq.ParquetFile(source) as content:
             _check_rows(content.metadata.num_rows, file.name)
             table = content.read(columns=list(names))
     except (OSError, pa.ArrowException):
@@ -196,7 +197,7 @@ def _parquet(file: Place, names: Sequence[str]) -> pa.Table:
     return table.append_column(ROW, pa.array(range(table.num_rows), pa.int64()))
 
 
-def _lines(file: Place, layout: Layout, names: Sequence[str], skipped: Skipped) -> pa.Table:
+def _lines(file: Place, layout: Delimited, names: Sequence[str], skipped: Skipped) -> pa.Table:
     """Columns of a text file, and each row's place.
 
     Lines are numbered before they are split, as those that need a closer look come later.

@@ -122,7 +122,7 @@ class Ledger:
             seq = self._append(connection, book, "reserved", said)
             return replace(book.entries[seq], accounts=book.accounts(charge.period))
 
-    def released(self, entry: Entry, *, directory: str | Place, sha256: str) -> Entry:
+    def released(self, entry: Entry, *, directory: str | Path | Place, sha256: str) -> Entry:
         """Mark an entry's release as written: renamed into place and synced.
 
         Args:
@@ -142,13 +142,12 @@ class Ledger:
                     f"{directory} unseen, and publish again"
                 )
             place = place_of(directory)
-            where = str(place.resolve() if isinstance(place, Path) else place)
-            said = {"directory": where, "sha256": sha256}
+            said = {"directory": str(place.resolve()), "sha256": sha256}
             at = {"entry": known.seq, "hash": known.hash}
             self._append(connection, book, "released", {**at, **said, **_signed(None)})
             return book.entries[known.seq]
 
-    def settle(self, release: str, directory: str | Place) -> Entry | None:
+    def settle(self, release: str, directory: str | Path | Place) -> Entry | None:
         """Find out whether a release was finished, and mark it if only the mark is missing.
 
         A crash between renaming the directory and `released` leaves a whole release whose entry is
@@ -307,7 +306,7 @@ def _sound(connection: sqlite3.Connection, path: Path, as_of: datetime | None = 
     return book
 
 
-def _own(directory: str | Place, entry: Entry) -> bool:
+def _own(directory: str | Path | Place, entry: Entry) -> bool:
     """Whether a directory holds the release of an entry, and not a child of it."""
     said = stated(directory)
     return (

@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from zealous.errors import LedgerError, Refused
-from zealous.files.places import Place, Remote, place_of
+from zealous.files.places import Place, place_of
 
 FILE_NAME = "zealous-ledger.sqlite"
 
@@ -37,7 +37,7 @@ _LOCAL_FUSE = frozenset(
 _MOUNTS = Path("/proc/self/mountinfo")
 
 
-def place(paths: Iterable[str | Place]) -> Path:
+def place(paths: Iterable[str | Path | Place]) -> Path:
     """The ledger of a log: the nearest one in its folder or above, else a new one beside it.
 
     As git finds its repository. Links are followed first, so a log has one ledger by whatever name
@@ -53,27 +53,24 @@ def place(paths: Iterable[str | Place]) -> Path:
     found = existing(places)
     if found is not None:
         return found
-    common = _common([_folder(each) for each in places])
+    common = _common(places)
     if common is None:
         raise Refused(
             "the files of the log have no folder in common for a ledger: name one with "
             "--ledger FILE"
         )
-    if isinstance(common, Path) and _writable(common):
-        return common / FILE_NAME
+    folder = common.local()
+    if folder is not None and _writable(folder):
+        return folder / FILE_NAME
     return _own(common)
 
 
-def _common(folders: list[Place]) -> Place | None:
-    """The folder that all are in; None where that would be a whole disk, or there is none."""
-    local = [each for each in folders if isinstance(each, Path)]
-    remote = [each for each in folders if isinstance(each, Remote)]
-    if not remote:
-        common = Path(os.path.commonpath(local))
-        return None if common == Path(common.anchor) else common
-    above = (remote[0], *remote[0].parents)
-    shared = (a for a in above if all(_name(a) in map(_name, (r, *r.parents)) for r in remote))
-    return None if local else next(shared, None)
+def _common(places: Sequence[Place]) -> Place | None:
+    """The nearest folder that all are in; None where there is none but a whole disk."""
+    first, *others = (each.folders() for each in places)
+    known = [{folder.identity() for folder in folders} for folders in others]
+    shared = (each for each in first if all(each.identity() in names for names in known))
+    return next(shared, None)
 
 
 def made(path: Path) -> Path:
@@ -87,11 +84,11 @@ def made(path: Path) -> Path:
     return path
 
 
-def existing(paths: Iterable[str | Place]) -> Path | None:
+def existing(paths: Iterable[str | Path | Place]) -> Path | None:
     """The ledger that is there for all files of a log, or None."""
     places = [place_of(path) for path in paths]
-    # Whether a URL is a folder's is not asked: a ledger is looked for there and above.
-    found = {_nearest(each if isinstance(each, Remote) else _folder(each)) for each in places}
+    # Whether it is a folder is not asked: a ledger is looked for there and above.
+    found = {_nearest(each.resolve()) for each in places}
     if not found:
         raise LedgerError("no log given, so no ledger can be found: name one with --ledger FILE")
     if len(found) == 1:
@@ -147,17 +144,10 @@ def remote_kind(folder: Path, mounts: str) -> str | None:
     return kind if kind in _REMOTE or unknown else None
 
 
-def _folder(path: Place) -> Place:
-    if isinstance(path, Remote):
-        return path.parent if path.suffix else path
-    real = path.resolve()
-    return real if real.is_dir() else real.parent
-
-
 def _nearest(folder: Place) -> Path | None:
     for each in (folder, *folder.parents):
-        beside = [each / FILE_NAME] if isinstance(each, Path) else []
-        for file in (*beside, _own(each)):
+        here = each.local()
+        for file in (*([here / FILE_NAME] if here else []), _own(each)):
             # Also a link that leads nowhere: the ledger is missing then, and not to be made anew.
             if os.path.lexists(file):
                 return file
@@ -172,12 +162,5 @@ def _writable(folder: Path) -> bool:
 def _own(folder: Place) -> Path:
     """The ledger of a folder that takes none, in the user's own one for what programs keep."""
     state = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
-    digest = hashlib.sha256(_name(folder)).hexdigest()[:16]
+    digest = hashlib.sha256(folder.identity()).hexdigest()[:16]
     return Path(state).absolute() / "zealous" / f"{folder.name}-{digest}" / FILE_NAME
-
-
-def _name(folder: Place) -> bytes:
-    """One name for a folder by whatever URL: credentials and options do not make another log."""
-    if isinstance(folder, Remote):
-        return f"{folder.store}://{folder.host}/{folder.key}".encode()
-    return os.fsencode(folder)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from msgspec import Struct
 
 from zealous.errors import ReleaseError
@@ -63,7 +65,7 @@ class Stated(Struct, frozen=True, kw_only=True):
     assumptions: tuple[str, ...] = ()
 
 
-def stated(directory: str | Place) -> Stated | None:
+def stated(directory: str | Path | Place) -> Stated | None:
     """What the release in a directory says; None where none can be read."""
     try:
         return structure(parse((place_of(directory) / RELEASE).read_bytes().decode()), Stated)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from zealous.errors import LedgerError, reason
-from zealous.files.folder import sync
+from zealous.files.local import sync
 
 APPLICATION = 0x5A4C4447  # "ZLDG", in the header of the file
 FORMAT = 1

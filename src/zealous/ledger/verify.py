@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from zealous.errors import LedgerError
-from zealous.files.places import Place, Remote, StoreError, place_of, why
+from zealous.files.places import Place, StoreError, place_of, why
 from zealous.ledger import store
 from zealous.ledger.book import Book, read
 from zealous.ledger.stated import RELEASE, stated
 
 
-def verify(path: Path, releases: Sequence[str | Place] = ()) -> list[str]:
+def verify(path: Path, releases: Sequence[str | Path | Place] = ()) -> list[str]:
     """What is wrong; nothing, if all is well.
 
     The chain shows that no event was changed, inserted or removed, as long as its end is the true
@@ -46,7 +46,7 @@ def verify(path: Path, releases: Sequence[str | Place] = ()) -> list[str]:
     return problems
 
 
-def fingerprint(directory: str | Place) -> str:
+def fingerprint(directory: str | Path | Place) -> str:
     """The SHA-256 of a release's release.json, which holds those of its other files."""
     try:
         return hashlib.sha256((place_of(directory) / RELEASE).read_bytes()).hexdigest()
@@ -68,12 +68,10 @@ def _damage(connection: Any) -> list[str]:
 
 
 def _releases(folder: Place) -> Iterator[Place]:
-    if isinstance(folder, Remote):
-        yield from (each.parent for each in folder.files() if each.name == RELEASE)
-    elif (folder / RELEASE).is_file():
+    if (folder / RELEASE).is_file():
         yield folder
-    elif folder.is_dir():
-        yield from (each.parent for each in folder.rglob(RELEASE))
+    else:
+        yield from (each.parent for each in folder.files() if each.name == RELEASE)
 
 
 def _disagreements(book: Book, directory: Place) -> list[str]:

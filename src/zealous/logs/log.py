@@ -2,40 +2,26 @@
 
 from __future__ import annotations
 
-import glob
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.engine import Engine
-from zealous.engines.spark import OnCluster, Spark, is_frame
 from zealous.errors import LogError, UsageError
-from zealous.files import parquet
 from zealous.files.limits import Limits
-from zealous.files.lines import Layout, common_header
-from zealous.files.places import Place, Remote, opened, place_of, why
+from zealous.files.lines import Layout
+from zealous.files.places import Place, place_of, why
 from zealous.libraries import pa, pq
 from zealous.privacy.guarantee import whole
+from zealous.registry import Registry
 
 ANONYMIZED = "anonymized.json"
 NOT_PRIVATE = "NOT DIFFERENTIALLY PRIVATE"
 INTERNAL = "zealous-internal.json"
 _ABOUT = ("release.json", ANONYMIZED, INTERNAL)  # what a directory that zealous wrote has
 COMPRESSED = (".gz", ".zst", ".bz2")
-_CSV = Layout(delimiter=",", quoted=True)
-_TSV = Layout(delimiter="\t")
-_JSON = Layout(delimiter=None)
-_BY_SUFFIX: dict[str, str] = {
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".json": "jsonl",
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,36 +64,30 @@ class Cleaning:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Preset:
-    """A layout that many logs share, with the meaning of its columns."""
+class Format:
+    """What many logs have in common: how they are read, and the meaning of their columns.
 
+    Attributes:
+        name: What it is called in --format.
+        layout: How lines are split; None for Parquet.
+        columns: What its columns mean, where nobody says otherwise.
+        suffixes: The endings of files that have it, such as `.csv`.
+        time_format: How times are written; see `Log`.
+    """
+
+    name: str
     layout: Layout | None
     columns: Columns
+    suffixes: tuple[str, ...] = ()
     time_format: str | None = None
 
 
-# What a column is called when nobody says otherwise. JSON lines have no schema, and which columns
-# there are must not depend on the lines: what would change the meaning of others has to be said.
-_USUAL = Columns(user="user", query="query", time="time", url="url")
-_NAMED = replace(_USUAL, session="session")
-
-PRESETS: dict[str, Preset] = {
-    "parquet": Preset(layout=None, columns=replace(_NAMED, keywords="keywords")),
-    "csv": Preset(layout=_CSV, columns=_NAMED),
-    "tsv": Preset(layout=_TSV, columns=_NAMED),
-    "jsonl": Preset(layout=_JSON, columns=_USUAL),
-    "aol": Preset(
-        layout=replace(
-            _TSV, names=("AnonID", "Query", "QueryTime", "ItemRank", "ClickURL"), least=3
-        ),
-        columns=Columns(user="AnonID", query="Query", time="QueryTime", url="ClickURL"),
-    ),
-    "excite": Preset(
-        layout=replace(_TSV, names=("user", "time", "query")),
-        columns=Columns(user="user", time="time", query="query"),
-        time_format="%y%m%d%H%M%S",
-    ),
-}
+FORMATS: Registry[Format] = Registry(
+    "zealous.logs.formats",
+    key=lambda each: each.name,
+    first=("parquet", "csv", "tsv", "jsonl", "aol", "excite"),
+)
+register = FORMATS.register
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,48 +104,32 @@ class Log:
         engine: Where it is read and worked on; None for the embedded one.
     """
 
-    paths: tuple[Place | OnCluster, ...]
+    paths: tuple[Place, ...]
     layout: Layout | None
     columns: Columns
     time_format: str | None
     cleaning: Cleaning
-    engine: Spark | None = None
-
-    def files(self) -> tuple[Place, ...]:
-        """Those of the paths that this program can look at itself."""
-        return tuple(path for path in self.paths if not isinstance(path, OnCluster))
+    engine: Engine | None = None
 
     def on(self, engine: Engine | None) -> Engine:
         """Where to run: where somebody says, else where the log is."""
         return engine or self.engine or DuckDB()
 
-    def names(self) -> tuple[str, ...] | None:
-        """The columns that every file has; None for JSON, whose lines may each have others."""
-        if self.engine is not None:
-            known = self.engine.columns(self.paths, self.layout)
-            return None if known is None else tuple(known)
-        if self.layout is None:
-            return tuple(parquet.common_columns(self.files()))
-        if self.layout.delimiter is None:
-            return None
-        return common_header(self.files(), self.layout)
+    def types(self) -> dict[str, str] | None:
+        """The columns that every file has and their Arrow types; None where lines may differ."""
+        return self.on(None).columns(self.paths, self.layout)
 
-    def has_list(self, name: str) -> bool:
-        """Whether a column of a Parquet log holds lists."""
-        if self.layout is not None:
-            return False
-        if self.engine is not None:
-            known = self.engine.columns(self.paths, self.layout)
-        else:
-            known = parquet.schema(self.files()[0])
-        return (known or {}).get(name, "").startswith("list<")
+    def names(self) -> tuple[str, ...] | None:
+        """The columns that every file has; None where lines may differ."""
+        known = self.types()
+        return None if known is None else tuple(known)
 
 
 def read_log(
     paths: Any,
     preset: str | None = None,
     *,
-    engine: Spark | None = None,
+    engine: Engine | None = None,
     columns: Columns | None = None,
     names: Sequence[str] = (),
     delimiter: str | None = None,
@@ -177,9 +141,9 @@ def read_log(
 
     Args:
         paths: A file, a folder, a pattern such as `logs/*.tsv.gz`, or several of them; each a path
-            or the URL of an object store. With Spark also `table:NAME`, or a DataFrame.
-        preset: `aol`, `excite`, `csv`, `tsv`, `jsonl` or `parquet`; from the file's ending where
-            not given.
+            or the URL of an object store. With `Spark` also `table:NAME`, or a DataFrame.
+        preset: The format: `aol`, `excite`, `csv`, `tsv`, `jsonl`, `parquet` or one that another
+            package added; from the file's ending where not given.
         engine: `Spark(...)` for a log on a cluster; the embedded engine where not given.
         columns: The roles that differ from the preset's; `Columns(user="CustomerID")`.
         names: The names of the columns in order, for delimited files without a header.
@@ -188,25 +152,15 @@ def read_log(
         time_format: How times are written; see `Log`.
         cleaning: Whose entries are left out.
     """
-    found = _files(paths, preset, engine)
-    chosen = PRESETS.get(preset or _format_of(found))
+    found = _files(paths, preset, engine or DuckDB())
+    chosen = FORMATS.get(preset) if preset else _format_of(found)
     if chosen is None:
-        raise UsageError(f"format must be one of {', '.join(PRESETS)}")
+        raise UsageError(f"format must be one of {', '.join(FORMATS)}")
     layout = chosen.layout
     if names or delimiter or encoding:
         if layout is None:
             raise UsageError("Parquet files carry their own column names and encoding")
-        if layout.delimiter is None and (names or delimiter):
-            raise UsageError(
-                "JSON lines carry their own column names: leave out --columns and --delimiter"
-            )
-        layout = replace(
-            layout,
-            names=tuple(names) or layout.names,
-            least=None if names else layout.least,
-            delimiter=delimiter or layout.delimiter,
-            encoding=encoding or layout.encoding,
-        )
+        layout = layout.with_options(names, delimiter, encoding or layout.encoding)
     log = Log(
         paths=tuple(found),
         layout=layout,
@@ -220,7 +174,7 @@ def read_log(
 
 def _meaning(log: Log, said: Columns) -> Columns:
     """What was said, then what is usual, of the columns that exist."""
-    present = log.names()
+    present = log.types()
     for role, name in said.given().items():
         if present is not None and name not in present:
             raise UsageError(
@@ -230,7 +184,7 @@ def _meaning(log: Log, said: Columns) -> Columns:
     usual = log.columns.given()
     if present is not None and "url" not in present and usual.get("url") == "url":
         usual["url"] = "urls"
-    if log.layout is None and not log.has_list("keywords"):
+    if present is not None and not present.get("keywords", "").startswith("list<"):
         usual.pop("keywords", None)
     kept = {role: name for role, name in usual.items() if present is None or name in present}
     merged = Columns(**(kept | said.given()))
@@ -239,24 +193,22 @@ def _meaning(log: Log, said: Columns) -> Columns:
     return merged
 
 
-def _files(paths: Any, preset: str | None, engine: Spark | None) -> list[Place | OnCluster]:
-    found: list[Place | OnCluster] = []
-    one = isinstance(paths, str | Path | Remote) or is_frame(paths)
+def _files(paths: Any, preset: str | None, engine: Engine) -> list[Place]:
+    found: list[Place] = []
+    one = isinstance(paths, str) or not isinstance(paths, Iterable)
     for path in [paths] if one else paths:
-        away = engine.place(path) if engine else None
+        away = engine.place(path)
         if away is not None:
             found.append(away)
             continue
-        if is_frame(path):
-            raise UsageError("a DataFrame is read with engine=Spark(session)")
         place = place_of(path)
         try:
-            folder, matches = place.find() if isinstance(place, Remote) else _find(place)
+            folder, matches = place.find()
         except OSError as error:
             raise LogError(f"{place} cannot be read: {why(error)}") from None
         if folder:
             logs = _logs(place, matches)
-            matches = [each for each in logs if preset or _suffix(each) in _BY_SUFFIX]
+            matches = [each for each in logs if preset or _suffix(each) in _by_suffix()]
         if not matches:
             raise LogError(f"no log found at {place}: give a file, a folder or a quoted pattern")
         found += matches
@@ -264,11 +216,9 @@ def _files(paths: Any, preset: str | None, engine: Spark | None) -> list[Place |
         raise UsageError("no log given")
     for each in found:
         try:
-            if isinstance(each, Path):
-                with each.open("rb"):
-                    pass
+            each.check_readable()
         except OSError as error:
-            raise LogError(f"{each} cannot be read: {error.strerror}") from None
+            raise LogError(f"{each} cannot be read: {why(error)}") from None
     return found
 
 
@@ -279,18 +229,9 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def _find(path: Path) -> tuple[bool, Sequence[Place]]:
-    """The files of a file, a folder or a pattern, in order, and whether it is a folder."""
-    if path.is_dir():
-        return True, [each for each in sorted(path.rglob("*")) if each.is_file()]
-    if path.exists():
-        return False, [path]
-    return False, [Path(each) for each in sorted(glob.glob(str(path), recursive=True))]
-
-
 def _logs(folder: Place, files: Sequence[Place]) -> list[Place]:
     """Those files of a folder that may be logs: not hidden ones, ledgers, or what zealous wrote."""
-    parts = {each: _below(each, folder) for each in files}
+    parts = {each: each.below(folder) for each in files}
     known = set(parts.values())
     written = {each[:-1] for each in known if each[-1] in _ABOUT}
     hidden = (".", "_", "zealous-ledger.sqlite")
@@ -302,22 +243,14 @@ def _logs(folder: Place, files: Sequence[Place]) -> list[Place]:
     ]
 
 
-def _below(place: Place, folder: Place) -> tuple[str, ...]:
-    if isinstance(place, Remote):
-        return place.below(folder) if isinstance(folder, Remote) else ()
-    return place.relative_to(str(folder)).parts
-
-
 def inside_release(path: Path) -> bool:
     """Whether a path is, or would be, in a directory that may leave."""
     above = path.absolute().parents
     return any((each / name).is_file() for each in above for name in ("release.json", ANONYMIZED))
 
 
-def is_anonymized(path: Place | OnCluster) -> bool:
+def is_anonymized(path: Place) -> bool:
     """Whether a file is the output of an anonymity method, by its metadata or what is beside it."""
-    if isinstance(path, OnCluster):
-        return False
     try:
         beside = (path.parent / ANONYMIZED).is_file()
     except PermissionError:  # what a store says of an object that is not there, to some
@@ -327,36 +260,42 @@ def is_anonymized(path: Place | OnCluster) -> bool:
     return beside or NOT_PRIVATE in label(path)
 
 
-def is_synthetic(path: Place | OnCluster) -> bool:
+def is_synthetic(path: Place) -> bool:
     """Whether a file is a log that was generated."""
-    return not isinstance(path, OnCluster) and label(path).startswith("synthetic log")
+    return label(path).startswith("synthetic log")
 
 
 def label(path: Place) -> str:
     """What zealous wrote into the metadata of a Parquet file; empty for any other file."""
-    if isinstance(path, Remote) and _BY_SUFFIX.get(_suffix(path), "parquet") != "parquet":
-        return ""  # saves two requests for each file
+    named = _by_suffix().get(_suffix(path))
+    if path.local() is None and named is not None and named.layout is not None:
+        return ""  # no Parquet, by its name: saves two requests for each file
     try:
-        with opened(path) as file:
+        with path.opened() as file:
             said: bytes = (pq.read_schema(file).metadata or {}).get(b"zealous", b"")
     except (OSError, pa.ArrowException):
         return ""
     return said.decode(errors="replace")
 
 
-def _suffix(path: Place | OnCluster) -> str:
+def _suffix(path: Place) -> str:
     packed = path.suffix.lower() in COMPRESSED
     return (Path(path.stem).suffix if packed else path.suffix).lower()
 
 
-def _format_of(paths: Sequence[Place | OnCluster]) -> str:
-    formats = {_BY_SUFFIX.get(_suffix(path)) for path in paths}
-    if len(formats) > 1:
+def _by_suffix() -> dict[str, Format]:
+    return {suffix: each for each in FORMATS.values() for suffix in each.suffixes}
+
+
+def _format_of(paths: Sequence[Place]) -> Format:
+    known = _by_suffix()
+    found = {suffix: known.get(suffix) for suffix in map(_suffix, paths)}
+    if len({each and each.name for each in found.values()}) > 1:
         raise UsageError("the files have different formats: publish them as one with --format")
-    only = formats.pop()
+    only = next(iter(found.values()))
     if only is None:
         raise UsageError(
             f"the ending of {paths[0].name} does not tell its format: "
-            f"say --format {', '.join(PRESETS)}"
+            f"say --format {', '.join(FORMATS)}"
         )
     return only

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from zealous.engines.duckdb import DuckDB
-from zealous.engines.engine import Engine
+from zealous.engines.engine import Engine, on_this_machine
 from zealous.engines.sql import Step, identifier, listed, literal
 from zealous.errors import LogError, UsageError, ZealousError
-from zealous.files.lines import Layout, Skipped, records
+from zealous.files.delimited import Delimited
+from zealous.files.lines import Skipped, records
 from zealous.libraries import pa
 from zealous.logs.entry_limits import WHOSE, Join, limit_entries
 from zealous.logs.log import Cleaning, Log
@@ -51,10 +51,8 @@ def open_log(
         period: Only entries of these days, where the log has times.
         key: The public key, by which some entries are chosen of whoever has too many.
     """
-    if log.engine is not None and isinstance(engine, DuckDB):
-        raise UsageError(
-            "this does more than count, and does not run on Spark: give it a log on this machine"
-        )
+    if engine.local() is not None:
+        on_this_machine(log.on(None), "this does more than count")
     extra = tuple(dict.fromkeys(extra))
     _check_extra(log, extra)
     _check_time_format(log, engine)
@@ -116,7 +114,7 @@ def _check_time_format(log: Log, engine: Engine) -> None:
 
 def _open_excluded(path: Path, engine: Engine) -> None:
     """Make the ids to leave out available: every one of them, or none is published."""
-    layout = Layout(delimiter="\x1f", names=("id",))
+    layout = Delimited(delimiter="\x1f", names=("id",))
     skipped = Skipped()
     ids = list(records(path, layout, ["id"], [], skipped))
     if skipped.total():

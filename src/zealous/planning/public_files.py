@@ -14,6 +14,7 @@ from pathlib import Path
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step, identifier, listed
 from zealous.errors import LogError
+from zealous.files.places import place_of
 from zealous.files.staging import not_staged
 from zealous.items import Kind
 from zealous.items.kind import Entries
@@ -164,7 +165,7 @@ def _opened(listed: Entries, engine: DuckDB) -> Source:
     except OSError as error:
         raise not_staged(error) from None
     log = Log(
-        paths=(path,),
+        paths=(place_of(path),),
         layout=None,
         columns=Columns(user=ROW, **listed.roles),
         time_format=None,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -13,10 +12,10 @@ from typing import TYPE_CHECKING, overload
 
 from msgspec.structs import replace
 
-from zealous.errors import Refused, ReleaseError, reason
+from zealous.errors import Refused, ReleaseError
 from zealous.files.csv_cells import write_rows
-from zealous.files.folder import check_new, claimed, discard, new_folder
-from zealous.files.places import Place, Remote, StoreError, member, opened, place_of, why
+from zealous.files.folder import new_folder
+from zealous.files.places import Place, StoreError, member, place_of, why
 from zealous.libraries import pa, pq
 from zealous.planning.from_record import kind_from_record
 from zealous.record.codec import encode
@@ -32,9 +31,6 @@ from zealous.release.text.statement import statement
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
-
-
-_LONGEST_KEY = 1024  # in bytes, at Amazon, Google and Microsoft alike
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +82,7 @@ class Release:
     @overload
     def write(self, directory: str | Place, *, not_private: bool = False) -> Place: ...
 
-    def write(self, directory: str | Place, *, not_private: bool = False) -> Place:
+    def write(self, directory: str | Path | Place, *, not_private: bool = False) -> Path | Place:
         """Write the bundle into a new directory, all of it or nothing.
 
         Args:
@@ -108,7 +104,7 @@ class Release:
             try:
                 self.written(target, digest)
             except Refused:  # voided meanwhile, as never seen: then it must never be
-                discard(target, names)
+                target.discard(names)
                 raise
         return target
 
@@ -163,7 +159,7 @@ def sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def read_release(directory: str | Place) -> Release:
+def read_release(directory: str | Path | Place) -> Release:
     """Read a release back, from a directory or from a URL in an object store.
 
     It may be a stranger's: what does not have the shape of a release, or leads out of its
@@ -198,7 +194,7 @@ def _read_table(directory: Place, part: PartRecord, record: Record) -> Table:
     wanted = pa.schema([*((name, pa.string()) for name in files.columns), ("count", pa.int64())])
     try:
         kind_from_record(part, files.columns)
-        with opened(member(directory, files.parquet)) as file:
+        with member(directory, files.parquet).opened() as file:
             table = pq.read_table(file)
         if not table.schema.equals(wanted) or any(each.null_count for each in table.columns):
             raise ValueError
@@ -211,32 +207,9 @@ def _no_release(path: Place) -> ReleaseError:
     return ReleaseError(f"{path} holds no release: it has no readable release.json")
 
 
-def check_writable(target: Place, kinds: list[str]) -> None:
+def check_writable(target: Path | Place, kinds: list[str]) -> None:
     """Find out before the budget is spent whether a release can be written."""
-    names = [f"{name}.parquet" for name in file_names(kinds).values()]
-    if isinstance(target, Remote):
-        if any(len((target / name).key.encode()) > _LONGEST_KEY for name in names):
-            raise _too_long(_LONGEST_KEY)
-        with claimed(target):
-            return
-    check_new(target)
-    try:
-        str(target).encode()
-    except UnicodeEncodeError:
-        raise ReleaseError("the name of the output is not UTF-8: choose another") from None
-    try:
-        longest = os.pathconf(target.parent, "PC_NAME_MAX")
-    except OSError as error:
-        raise ReleaseError(f"nothing can be written to {target.parent}: {reason(error)}") from None
-    if any(len(os.fsencode(name)) > longest for name in (target.name, *names)):
-        raise _too_long(longest)
-
-
-def _too_long(longest: int) -> ReleaseError:
-    return ReleaseError(
-        f"a file name would be longer than the {longest} bytes that are possible here: choose a "
-        "shorter output directory or rename the column"
-    )
+    place_of(target).check_takes([f"{name}.parquet" for name in file_names(kinds).values()])
 
 
 def sorted_table(table: pa.Table, columns: tuple[str, ...]) -> Table:

@@ -7,9 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from zealous.engines.spark import OnCluster
 from zealous.errors import LedgerError, Refused
-from zealous.files.places import Place, is_known, place_of
+from zealous.files.places import Place, place_of
 from zealous.ledger import Cap, Charge, Entry, Ledger, place
 from zealous.ledger.book import Book
 from zealous.ledger.budgets import covers, label
@@ -61,15 +60,17 @@ class Account:
         if self.id is not None:
             object.__setattr__(self, "id", label(self.id, "the release's id"))
 
-    def path(self, log: Sequence[Place | OnCluster]) -> Path:
+    def path(self, log: Sequence[Place]) -> Path:
         """The ledger's file."""
-        return Path(self.ledger) if self.ledger is not None else place(map(_place, log))
+        if self.ledger is not None:
+            return Path(self.ledger)
+        return place(each.with_ledger() for each in log)
 
 
 class Spending:
     """One release's way through a ledger."""
 
-    def __init__(self, account: Account, log: Sequence[Place | OnCluster], charge: Charge) -> None:
+    def __init__(self, account: Account, log: Sequence[Place], charge: Charge) -> None:
         """Find the ledger, and refuse early what it would refuse later."""
         self.id = account.id or secrets.token_hex(8)
         self._account = account
@@ -172,7 +173,7 @@ def sessions(goal: Guarantee, columns: Columns) -> str | None:
 
 
 def released(
-    account: Account, log: Sequence[Place | OnCluster], directory: Place | None
+    account: Account, log: Sequence[Place], directory: Path | Place | None
 ) -> Place | None:
     """Where the release of the account's id is, if it was made before.
 
@@ -185,19 +186,9 @@ def released(
     if entry is None or entry.directory is None:
         return None
     # The ledger keeps no credentials: the same place as it was given now may have them.
-    return directory if str(directory) == entry.directory else place_of(entry.directory)
-
-
-def _place(path: Place | OnCluster) -> Place:
-    """Where a log is, as far as its ledger is found by it."""
-    if not isinstance(path, OnCluster):
-        return path
-    if path.url is None or not is_known(path.url):
-        raise Refused(
-            f"no ledger can be kept beside {path}, which may have several names: name a ledger "
-            "(--ledger FILE), and always the same one for the same people"
-        )
-    return place_of(path.url)
+    if directory is not None and str(directory) == entry.directory:
+        return place_of(directory)
+    return place_of(entry.directory)
 
 
 def _stamp(entry: Entry, book: Book) -> LedgerStamp:

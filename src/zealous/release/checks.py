@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from zealous.errors import Refused, ReleaseError, UsageError, reason
 from zealous.files.places import Place
 from zealous.files.scratch import working_directory
@@ -58,7 +56,8 @@ def rehearse(
         check_writable(output, [part.name() for part in planned.parts])
     elif isinstance(paying, Untracked):  # it costs nothing, and is written nowhere yet
         return
-    beside = output.parent if isinstance(output, Path) else None
+    local = output.local() if output is not None else None
+    beside = local.parent if local else None
     tables = {part.name(): as_table(part.kind, []) for part in planned.parts}
     try:
         with working_directory(beside, hidden=beside is not None) as folder:

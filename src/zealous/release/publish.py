@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Unpack
 
 from zealous.engines.engine import Engine
@@ -36,7 +37,7 @@ def publish(
     *,
     account: Account | None = _BESIDE_THE_LOG,
     period: Period | str | None = None,
-    output: str | Place | None = None,
+    output: str | Path | Place | None = None,
     engine: Engine | None = None,
     say: Say = lambda _: None,
     **options: Unpack[Options],

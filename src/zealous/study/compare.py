@@ -16,12 +16,10 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from zealous.audit.custom_mechanism import OwnAudit, audit_mechanism
-from zealous.engines.duckdb import DuckDB
 from zealous.engines.engine import Engine
-from zealous.engines.spark import OnCluster
 from zealous.errors import ReleaseError, UsageError, reason
 from zealous.files.folder import check_new, new_folder
-from zealous.files.places import Place, Remote
+from zealous.files.places import Place, place_of, why
 from zealous.files.scratch import working_directory
 from zealous.logs.log import Log, is_synthetic
 from zealous.mechanisms import Mechanism
@@ -189,7 +187,8 @@ def _directory(output: str | Path | None, engine: Engine) -> Iterator[Path]:
     if output is not None:
         yield Path(output)
         return
-    where = engine.temporary if isinstance(engine, DuckDB) else None
+    local = engine.local()
+    where = local.temporary if local else None
     with working_directory(where) as made:
         yield made / "study"
 
@@ -209,30 +208,33 @@ def _identity(grid: Any) -> dict[str, Any]:
     excluded, documents = grid.log.cleaning.exclude_users, grid.documents
     return {
         "study": grid.study.as_object(),
-        "log": [_file(path) for path in grid.log.paths],
+        "log": [_version(path) for path in grid.log.paths],
         "read_as": repr(replace(grid.log, engine=None)),
-        "engine": "duckdb" if grid.log.engine is None else "spark",
-        "excluded": _file(excluded) if excluded else None,
+        "engine": grid.log.on(None).name,
+        "excluded": _version(excluded) if excluded else None,
         "methods": [_code(each) for each in grid.methods],
         "measures": [_code(each) for each in grid.measures],
-        "documents": _file(documents)
+        "documents": _version(documents)
         if isinstance(documents, Path)
         else (documents and _code(documents)),
         "software": VERSION,
     }
 
 
-def _file(path: Place | OnCluster) -> list[Any]:
-    """A file as it is now; never the same twice where only Spark can look."""
-    if isinstance(path, OnCluster):
-        return [path.name, secrets.token_hex(8)]
-    if isinstance(path, Remote):
-        return [str(path), path.seen]
+def is_resumable(log: Log) -> bool:
+    """Whether a study of a log that was broken off would know the log again."""
     try:
-        found = path.stat()
+        return all(each.version() == each.version() for each in log.paths)
+    except OSError:
+        return False
+
+
+def _version(path: Path | Place) -> list[Any]:
+    """A file as it is now."""
+    try:
+        return place_of(path).version()
     except OSError as error:
-        raise UsageError(f"{path} cannot be read: {reason(error)}") from None
-    return [str(path), found.st_size, found.st_mtime_ns]
+        raise UsageError(f"{path} cannot be read: {why(error)}") from None
 
 
 def _code(own: object) -> str:

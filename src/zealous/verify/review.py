@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from zealous.errors import Refused, UsageError
 from zealous.files.folder import check_new
-from zealous.files.places import Place
+from zealous.files.places import Place, place_of
 from zealous.items.personal import looks_personal, plain
 from zealous.ledger import fingerprint
 from zealous.planning.from_record import guarantee_from_record
@@ -130,7 +130,7 @@ def review(
         release=child,
         flagged=flagged,
         before={kind: len(table) for kind, table in release.tables.items()},
-        directory=child.write(output) if output is not None else None,
+        directory=child.write(place_of(output)) if output is not None else None,
     )
 
 

@@ -11,7 +11,7 @@ from msgspec import to_builtins
 
 from zealous.cli import show
 from zealous.cli.one_machine import ONE_MACHINE
-from zealous.cli.options import ENGINE, JSON, LOG, engine_from, log_from, options
+from zealous.cli.options import ENGINE, JSON, LOG, embedded_from, log_from, options
 from zealous.privacy.guarantee import SESSION_GAP
 from zealous.study.anonymity import METHODS, WARNING, Anonymized, named
 from zealous.study.anonymity import anonymize as run
@@ -70,7 +70,7 @@ def anonymize(
         if value is not None and name not in chosen.settings():
             show.note(f"zealous: {option} plays no role in {method}")
     with show.telling() as say:
-        done = run(output, log_from(given), chosen, engine=engine_from(given), say=say)
+        done = run(output, log_from(given), chosen, engine=embedded_from(given), say=say)
     if as_json:
         changed = [{**asdict(each), "share": each.share} for each in done.changed]
         record = to_builtins(done.bundle.record)

@@ -13,7 +13,7 @@ from click.core import ParameterSource
 
 from zealous.cli import show
 from zealous.cli.one_machine import ONE_MACHINE
-from zealous.cli.options import ENGINE, JSON, SEARCHES, engine_from, log_from, options
+from zealous.cli.options import ENGINE, JSON, SEARCHES, embedded_from, log_from, options
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import UsageError
 from zealous.files.folder import check_new, new_folder
@@ -131,7 +131,7 @@ def attack(
         check_new(output)
     asked = ("k", "epsilon", "delta", "items_per_user", "victims", "seed")
     settings = Settings(**{name: given[name] for name in asked})
-    engine = engine_from(given)
+    engine = embedded_from(given)
     with ExitStack() as stack:
         if paths and context.get_parameter_source("users") is not ParameterSource.DEFAULT:
             show.note("zealous: --users is of the synthetic log, and plays no role in yours")

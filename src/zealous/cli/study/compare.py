@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from zealous.cli import show
-from zealous.cli.options import DOCUMENTS, ENGINE, JSON, LOG, SPARK, engine_from, log_from, options
-from zealous.study.compare import Compared
+from zealous.cli.options import ANY_ENGINE, DOCUMENTS, JSON, LOG, log_from, options
+from zealous.study.compare import Compared, is_resumable
 from zealous.study.compare import compare as run
 from zealous.study.grid.study import read_study
 
@@ -39,7 +39,7 @@ Examples:
     help="The grid, as TOML (docs/study.md). [default: the paper's]",
 )
 @DOCUMENTS
-@options(LOG, ENGINE, SPARK)
+@options(LOG, ANY_ENGINE)
 @JSON
 def compare(
     output: Path, study_file: Path | None, documents: Path | None, as_json: bool, **given: Any
@@ -54,14 +54,14 @@ def compare(
                 study,
                 documents=documents,
                 output=output,
-                engine=log.engine or engine_from(given),
+                engine=log.engine,
                 say=say,
             )
     except KeyboardInterrupt:
         if (output / "unfinished").is_dir():
             again = "zealous: the same command takes the study up again; until then "
             show.note(
-                f"{again if log.files() == log.paths else 'zealous: '}"
+                f"{again if is_resumable(log) else 'zealous: '}"
                 f"{output / 'unfinished'} holds true counts of the log"
             )
         raise

@@ -9,12 +9,10 @@ import click
 
 from zealous.cli import show
 from zealous.cli.options import (
+    ANY_ENGINE,
     DOCUMENTS,
-    ENGINE,
     JSON,
     READING,
-    SPARK,
-    engine_from,
     log_from,
     options,
 )
@@ -64,7 +62,7 @@ _TOP = 1_000
     help="Where to write internal-results.parquet and .csv.",
 )
 @DOCUMENTS
-@options(READING, ENGINE, SPARK)
+@options(READING, ANY_ENGINE)
 @JSON
 def evaluate(
     releases: tuple[Path, ...],
@@ -81,7 +79,7 @@ def evaluate(
             log,
             documents=documents,
             output=output,
-            engine=log.engine or engine_from(given),
+            engine=log.engine,
             say=say,
         )
     if as_json:

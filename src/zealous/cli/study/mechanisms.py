@@ -11,7 +11,16 @@ import click
 
 from zealous.cli import show
 from zealous.cli.one_machine import ONE_MACHINE
-from zealous.cli.options import ENGINE, ITEMS, JSON, LOG, engine_from, kinds_from, log_from, options
+from zealous.cli.options import (
+    ENGINE,
+    ITEMS,
+    JSON,
+    LOG,
+    embedded_from,
+    kinds_from,
+    log_from,
+    options,
+)
 from zealous.errors import UsageError
 from zealous.files.folder import check_new, new_folder
 from zealous.items import Kind
@@ -126,7 +135,7 @@ def mechanisms(items: str, output: Path | None, as_json: bool, **given: Any) -> 
             draws=given["draws"],
             prior=given["prior"],
             domain=given["domain"],
-            engine=engine_from(given),
+            engine=embedded_from(given),
             say=say,
         )
     about = as_object(kind, found)

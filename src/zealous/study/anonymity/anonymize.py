@@ -9,10 +9,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from zealous.engines.duckdb import DuckDB
-from zealous.engines.engine import Engine
+from zealous.engines.engine import Engine, on_this_machine
 from zealous.engines.sql import Step, identifier, listed
-from zealous.errors import LogError, UsageError
+from zealous.errors import LogError
 from zealous.files.folder import check_new, new_folder
 from zealous.items import keywords, possible, queries, query_pairs
 from zealous.logs.log import Columns, Log, read_log
@@ -43,7 +42,7 @@ def anonymize(
     log: Log,
     method: Method,
     *,
-    engine: DuckDB | None = None,
+    engine: Engine | None = None,
     say: Say = lambda _: None,
 ) -> Anonymized:
     """Anonymise a log by a method that is NOT differentially private.
@@ -56,13 +55,9 @@ def anonymize(
         say: Receives progress, for the owner's eyes.
     """
     target = Path(directory)
-    running = log.on(engine)
-    if log.engine is not None or not isinstance(running, DuckDB):
-        raise UsageError(
-            "anonymize writes the rows of people on one machine, and does not run on Spark: give "
-            "it a log on this machine. What k-query, pseudonym and token-hash leave to count, "
-            "compare counts on Spark too"
-        )
+    what = "anonymize writes the rows of people on one machine"
+    on_this_machine(log.on(None), what)
+    running = on_this_machine(log.on(engine), what)
     check_new(target)
     method.check(log.columns.given())
     writing = new_folder(target, "anonymised log", mode=0o700)  # no safer than the log itself
@@ -84,7 +79,8 @@ def histograms(log: Log, method: Method, *, engine: Engine | None = None) -> dic
     running = log.on(engine)
     check_engine(method, running)
     with running:
-        folder = running.directory if isinstance(running, DuckDB) else None
+        local = running.local()
+        folder = local.directory if local else None
         return _run(log, method, running, folder, lambda _: None)[1]
 
 

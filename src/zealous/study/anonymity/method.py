@@ -7,8 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal, TypeVar
 
-from zealous.engines.duckdb import DuckDB
-from zealous.engines.engine import Engine
+from zealous.engines.engine import Engine, on_this_machine
 from zealous.engines.sql import literal
 from zealous.errors import UsageError
 from zealous.logs.source import Source
@@ -59,7 +58,7 @@ class Method:
     """Whether an id of the output stands for a session; else it stands for a user."""
     counting: ClassVar[bool] = False
     """Whether its steps yield the same rows each time they are run: such a method can be counted on
-    Spark, which runs them whenever they are read."""
+    an engine that runs them whenever they are read."""
 
     shows: ClassVar[Shows | None] = None
     """What an output shows of a log, which decides how it is attacked; None where nothing fits."""
@@ -110,11 +109,8 @@ def register(method: type[M]) -> type[M]:
 
 def check_engine(method: Method, engine: Engine) -> None:
     """Refuse a method that does more than an engine can."""
-    if not (method.counting or isinstance(engine, DuckDB)):
-        raise UsageError(
-            f"{method.name} does more than count, and does not run on Spark: give it a log on this "
-            "machine"
-        )
+    if not method.counting:
+        on_this_machine(engine, f"{method.name} does more than count")
 
 
 def check_k(k: int) -> None:

@@ -16,9 +16,9 @@ from urllib.parse import unquote_plus
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from zealous.engines.duckdb import DuckDB
+from zealous.engines.engine import on_this_machine
 from zealous.engines.sql import Step
-from zealous.errors import UsageError, ZealousError, reason
+from zealous.errors import ZealousError, reason
 from zealous.items import has_word
 from zealous.items.personal import looks_personal, plain
 from zealous.logs.source import Source
@@ -81,9 +81,7 @@ class Scrub(Method):
     def apply(self, source: Source, say: Say = lambda _: None) -> list[Changed]:
         """Store (user, id, time, query), a query being what is left of it."""
         say("scrubbing each different query once")
-        engine = source.engine
-        if not isinstance(engine, DuckDB):
-            raise UsageError("scrub reads each query in Python, and does not run on Spark")
+        engine = on_this_machine(source.engine, "scrub reads each query in Python")
         path = engine.directory / "scrubbed.parquet"
         _write_scrubbed(source, path)
         engine.open("scrubbed", [path])

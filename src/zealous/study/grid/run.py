@@ -11,8 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from zealous.engines.duckdb import DuckDB
-from zealous.engines.engine import Engine
+from zealous.engines.engine import Engine, LocalEngine
 from zealous.errors import LogError, UsageError
 from zealous.items import Kind, possible
 from zealous.items import named as kind_named
@@ -104,7 +103,7 @@ def run(grid: Grid, kept: Workspace, engine: Engine, say: Say) -> tuple[Results,
     return Results(table=pa.concat_tables(tables).combine_chunks()), left_out
 
 
-def measure_apart(grid: Grid, engine: DuckDB, kept: Workspace) -> None:
+def measure_apart(grid: Grid, engine: LocalEngine, kept: Workspace) -> None:
     """What the other process measures, and leaves in the workspace; the log was counted before."""
     kinds = _kinds(grid, ("keywords", "queries"))
     originals = counted(grid.log, kinds, kept, bounds=(), key=0, engine=engine, say=lambda _: None)
@@ -128,17 +127,16 @@ def _allowed(candidate: ByMethod, people: int, left_out: list[str]) -> bool:
     return True
 
 
-def _shared(grid: Grid, engine: Engine) -> DuckDB | None:
+def _shared(grid: Grid, engine: Engine) -> LocalEngine | None:
     """An engine that leaves half of the memory to a second process; None where there is none.
 
     Such a process cannot be told somebody's own code.
     """
     own = grid.measures or not (grid.documents is None or isinstance(grid.documents, Path))
-    if own or not isinstance(engine, DuckDB) or engine.threads < 2 or engine.memory < _LEAST_MEMORY:
+    local = engine.local()
+    if own or local is None or local.threads < 2 or local.memory < _LEAST_MEMORY:
         return None
-    return DuckDB(
-        memory=f"{engine.memory // 2}B", threads=engine.threads, temporary=engine.temporary
-    )
+    return local.another(memory=local.memory // 2)
 
 
 def _is_apart(candidate: Candidate, kept: Workspace) -> bool:

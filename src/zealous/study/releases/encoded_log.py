@@ -20,8 +20,7 @@ import pyarrow.parquet as pq
 
 from zealous.counting.bound import same
 from zealous.counting.histogram import histogram
-from zealous.engines.duckdb import DuckDB
-from zealous.engines.engine import Counted, Stored
+from zealous.engines.engine import Counted, LocalEngine, Stored, on_this_machine
 from zealous.engines.sql import Step, identifier, listed
 from zealous.files.staging import not_staged
 from zealous.items import Kind
@@ -61,7 +60,7 @@ class Coded:
         people: How many users there are.
     """
 
-    engine: DuckDB
+    engine: LocalEngine
     path: Path
     rows: int
     users: Ints
@@ -70,12 +69,7 @@ class Coded:
     @contextmanager
     def opened(self) -> Iterator[Source]:
         """On an engine of its own, so that nothing of one release is left for the next."""
-        own = DuckDB(
-            memory=f"{self.engine.memory}B",
-            threads=self.engine.threads,
-            temporary=self.engine.directory,
-        )
-        with own as running:
+        with self.engine.another(temporary=self.engine.directory) as running:
             running.open("coded", [self.path])
             yield Source(
                 engine=running,
@@ -105,8 +99,7 @@ def encode(
         The log in numbers, and the public tables as (item, count); items of theirs that nobody has
         get codes that nobody else has.
     """
-    engine = source.engine
-    assert isinstance(engine, DuckDB)  # noqa: S101
+    engine = on_this_machine(source.engine, "a log is numbered in Python")
     item = listed(map(identifier, kind.columns()))
     held = Step("distinct_held", f"select distinct user, {item} from items")
     number = source.buckets(source.roles)
@@ -136,14 +129,14 @@ def encode(
     return Coded(engine=engine, path=path, rows=rows, users=users, people=found), tables
 
 
-def _users(engine: DuckDB) -> Ints:
+def _users(engine: LocalEngine) -> Ints:
     """How many users have each item: the place is the code."""
     ordered = f"select {_USERS}::bigint as users from {_OF_ITEMS} order by {_CODE}"
     parts = [batch["users"].to_numpy() for batch in engine.batches([Step("ordered", ordered)])]
     return np.concatenate(parts) if parts else np.zeros(0, np.int64)
 
 
-def _coded(kind: Kind, engine: DuckDB, table: pa.Table, taken: int) -> pa.Table:
+def _coded(kind: Kind, engine: LocalEngine, table: pa.Table, taken: int) -> pa.Table:
     """A public table in numbers."""
     engine.put("listed_items", table)
     unknown = f"{taken} + row_number() over ()"

@@ -1,0 +1,167 @@
+"""Lines whose fields stand between delimiters: CSV, TSV and their like.
+
+A CSV reader that sniffs types or lets a quote run over line ends gives one person's odd line power
+over the lines of others. Here a block in which nothing is odd goes to Arrow's splitter in one
+piece, odd lines are split one at a time, bad lines are counted and left out.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self, TypeAlias
+
+from zealous.errors import UsageError
+from zealous.files.lines import LINE_LIMIT, Layout, Record, Skipped, as_batch
+from zealous.libraries import np, pa, pacsv
+
+Array: TypeAlias = "np.ndarray[Any, Any]"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Delimited(Layout):
+    """Fields between delimiters.
+
+    Attributes:
+        delimiter: One character between fields.
+        quoted: Whether a field may stand in double quotes (never across a line end).
+        least: The fewest fields a line may have; absent ones at the end are empty.
+    """
+
+    delimiter: str
+    quoted: bool = False
+    least: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what could not be split line by line."""
+        super().__post_init__()
+        if len(self.delimiter) != 1 or not self.delimiter.isascii() or self.delimiter in '"\r\n\0':
+            raise UsageError("delimiter must be one ASCII character, such as ',' or a tab")
+
+    @property
+    def headed(self) -> bool:
+        """Whether each file's first line names the columns: unless somebody else did."""
+        return not self.names
+
+    def with_options(self, names: Sequence[str], delimiter: str | None, encoding: str) -> Self:
+        """The same, but for what somebody says of the files."""
+        return replace(
+            self,
+            names=tuple(names) or self.names,
+            least=None if names else self.least,
+            delimiter=delimiter or self.delimiter,
+            encoding=encoding,
+        )
+
+    def header(self, line: str) -> Sequence[str]:
+        """The names in a file's first line; none where it names nothing."""
+        try:
+            return _split(line, self) if line else []
+        except csv.Error:
+            return []
+
+    def splitter(
+        self, fields: Sequence[str], names: Sequence[str], lists: Sequence[str]
+    ) -> _Splitter:
+        """Splits blocks of lines; see `Layout`."""
+        return _Splitter(self, fields, names)
+
+
+def _split(line: str, layout: Delimited) -> list[str]:
+    """Split one line; raises csv.Error where its quotes do not balance."""
+    if not (layout.quoted and '"' in line):
+        return line.split(layout.delimiter)
+    csv.field_size_limit(LINE_LIMIT)
+    return next(csv.reader([line], delimiter=layout.delimiter, strict=True))
+
+
+class _Splitter:
+    """Splits blocks of delimited lines."""
+
+    def __init__(self, layout: Delimited, fields: Sequence[str], names: Sequence[str]) -> None:
+        self.layout = layout
+        self.fields = list(fields)
+        self.names = list(names)
+        self.least = layout.least or len(fields)
+        # Names that are known make a header known; wherever that line stands, it is no record. A
+        # single name might be somebody's value.
+        known = layout.names if len(layout.names) > 1 else ()
+        self.header = layout.delimiter.join(known).encode()
+
+    def __call__(self, block: bytes, skipped: Skipped) -> Iterator[pa.RecordBatch]:
+        data = np.frombuffer(block, dtype=np.uint8)
+        ends = np.flatnonzero(data == ord("\n"))
+        starts = np.concatenate([np.zeros(1, dtype=ends.dtype), ends[:-1] + 1])
+        lengths = ends - starts - (data[ends - 1] == ord("\r"))
+        bad = self._bad(data, lengths, ends, skipped)
+        breaks = np.searchsorted(np.flatnonzero(data == ord(self.layout.delimiter)), ends)
+        odd = np.diff(breaks, prepend=0) != len(self.fields) - 1
+        odd |= self._holding(data, ends, '"') if self.layout.quoted else False
+        if self.header:
+            odd |= lengths == len(self.header)
+        plain = ~(bad | odd)
+        if plain.all():
+            yield from self._plain(block)
+            return
+        yield from self._plain(data[np.repeat(plain, ends - starts + 1)].tobytes())
+        rows = [self._odd(block[starts[i] : ends[i]], skipped) for i in np.flatnonzero(odd & ~bad)]
+        yield from as_batch(self.names, (), [row for row in rows if row is not None])
+
+    def _bad(self, data: Array, lengths: Array, ends: Array, skipped: Skipped) -> Array:
+        """Which lines are skipped whatever their fields are; blank lines are nobody's record."""
+        returns = np.flatnonzero(data == ord("\r"))
+        stray = returns[data[returns + 1] != ord("\n")]  # every block ends with a newline
+        reasons = {
+            "longer than 1 MiB": lengths > LINE_LIMIT,
+            "holds a NUL character": self._holding(data, ends, "\0"),
+            "holds a carriage return": _lines_of(stray, ends),
+        }
+        bad: Array = lengths <= 0
+        for reason, mask in reasons.items():
+            skipped[reason] += int((mask & ~bad).sum())
+            bad |= mask
+        return bad
+
+    def _holding(self, data: Array, ends: Array, character: str) -> Array:
+        return _lines_of(np.flatnonzero(data == ord(character)), ends)
+
+    def _plain(self, block: bytes) -> Iterator[pa.RecordBatch]:
+        """Lines with the right number of fields and nothing else of note."""
+        if not block:
+            return
+        table = pacsv.read_csv(
+            pa.BufferReader(block),
+            read_options=pacsv.ReadOptions(column_names=self.fields, block_size=len(block)),
+            parse_options=pacsv.ParseOptions(
+                delimiter=self.layout.delimiter, quote_char=False, escape_char=False
+            ),
+            convert_options=pacsv.ConvertOptions(
+                column_types=dict.fromkeys(self.fields, pa.string()),
+                include_columns=self.names,
+                strings_can_be_null=False,
+            ),
+        )
+        yield from table.to_batches()
+
+    def _odd(self, line: bytes, skipped: Skipped) -> Record | None:
+        line = line.removesuffix(b"\r")
+        if line == self.header:
+            return None
+        try:
+            fields = _split(line.decode(), self.layout)
+        except csv.Error:
+            skipped["quotes do not balance (text with line ends in it? use Parquet)"] += 1
+            return None
+        if not self.least <= len(fields) <= len(self.fields):
+            skipped["too few or too many columns"] += 1
+            return None
+        fields += [""] * (len(self.fields) - len(fields))
+        return [fields[self.fields.index(name)] for name in self.names]
+
+
+def _lines_of(positions: Array, ends: Array) -> Array:
+    """Which lines hold one of these byte positions."""
+    mask = np.zeros(len(ends), dtype=bool)
+    mask[np.searchsorted(ends, positions)] = True
+    return mask

@@ -1,0 +1,1 @@
+"""Formats of logs, each a file that registers itself."""

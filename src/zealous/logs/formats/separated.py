@@ -1,0 +1,16 @@
+"""CSV and TSV: the first line of each file names the columns."""
+
+from zealous.files.delimited import Delimited
+from zealous.logs.log import Columns, Format, register
+
+_NAMED = Columns(user="user", query="query", time="time", url="url", session="session")
+
+register(
+    Format(
+        name="csv",
+        layout=Delimited(delimiter=",", quoted=True),
+        columns=_NAMED,
+        suffixes=(".csv",),
+    )
+)
+register(Format(name="tsv", layout=Delimited(delimiter="\t"), columns=_NAMED, suffixes=(".tsv",)))
