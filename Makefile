@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 MINUTES ?= 40
 # What takes little time, and needs neither Spark nor a browser.
-QUICK := $(addprefix tests/,counting engines logs mechanisms noise owner planning privacy synthetic study/theory)
+QUICK := $(addprefix tests/,counting engines logs noise owner planning privacy synthetic study/theory)
 
 # Compiled modules are kept, whatever the environment says: the tests start hundreds of processes.
 unexport PYTHONDONTWRITEBYTECODE
