@@ -3,7 +3,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 MINUTES ?= 40
 # What takes little time, and needs neither Spark nor a browser.
-QUICK := $(addprefix tests/,counting engines logs noise owner planning privacy record study/theory)
+QUICK := $(addprefix tests/,counting engines logs noise owner planning privacy record synthetic \
+	study/theory)
 
 # Compiled modules are kept, whatever the environment says: the tests start hundreds of processes.
 unexport PYTHONDONTWRITEBYTECODE

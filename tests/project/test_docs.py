@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 from conftest import COMMAND, Forks
-from pages import blocks
+from pages import LONG_PAGES, blocks
 from paths import ROOT
-from turns import in_turn
+from turns import in_turn, turn_of
 
 from zealous.study.grid.study import Study, read_study
 from zealous.synthetic import generate
@@ -88,6 +88,7 @@ def test_the_commands_of_a_page_run(page: str, runs: int, tmp_path: Path, comman
     assert len(lines) == runs
 
 
+@turn_of("mechanisms", LONG_PAGES)
 def test_the_page_of_mechanisms_runs(tmp_path: Path, commands: Forks) -> None:
     generate(tmp_path / "log.parquet", users=1000, seed=1)
     things = "".join(f"{n % 900},thing {n % 7}\n" for n in range(6000))

@@ -8,6 +8,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -143,7 +144,7 @@ def test_a_table_that_is_not_read_back_as_it_was_is_not_charged(
 ) -> None:
     other = z.read_release
     monkeypatch.setattr(
-        sys.modules["zealous.release.checks"],
+        import_module("zealous.release.checks"),
         "read_release",
         lambda place: Release(record=other(place).record, tables={}),
     )
@@ -178,7 +179,7 @@ def test_whatever_fails_after_the_charge_says_that_it_is_spent(
     reserve = Spending.reserve
     monkeypatch.setattr(Spending, "reserve", charged)
     if where == "draw":
-        monkeypatch.setattr(sys.modules["zealous.release.publish"], "draw", broken)
+        monkeypatch.setattr(import_module("zealous.release.publish"), "draw", broken)
     if where == "stamp":
         monkeypatch.setattr(Ledger, "at", broken)
     said: list[str] = []

@@ -19,9 +19,9 @@ from zealous.synthetic import generate
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A log, a release of it, what k-query makes of it, and tables in the same layout."""
     folder = tmp_path_factory.mktemp("evaluate")
-    generate(folder / "log.parquet", users=3_000, seed=3)
+    generate(folder / "log.parquet", users=1_500, seed=3)
     log = z.read_log(folder / "log.parquet")
-    goal = z.ProbabilisticDP(epsilon=40, delta="0.001", users=3_000)
+    goal = z.ProbabilisticDP(epsilon=40, delta="0.001", users=1_500)
     kinds = [z.keywords(5), z.queries(2), z.query_pairs(1), z.phrase_pairs(1)]
     z.publish(log, goal, kinds, account=None).write(folder / "release")
     anonymize(folder / "k-query", log, KQuery(k=5))

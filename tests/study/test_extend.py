@@ -9,8 +9,9 @@ from pathlib import Path
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
-from pages import blocks
+from pages import LONG_PAGES, blocks
 from paths import ROOT
+from turns import turn_of
 
 from zealous.audit.audit import audit_mechanism
 from zealous.privacy.guarantee import Indistinguishability
@@ -41,6 +42,7 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     return folder, done.stdout
 
 
+@turn_of("extend", LONG_PAGES)
 @pytest.mark.false_alarm(1e-7, "an audit of a mechanism of one's own, by a program from scratch")
 def test_the_program_runs(said: tuple[Path, str]) -> None:
     *methods, audit = said[1].splitlines()
@@ -50,6 +52,7 @@ def test_the_program_runs(said: tuple[Path, str]) -> None:
     assert audit.endswith(" []")
 
 
+@turn_of("extend", LONG_PAGES)
 def test_what_is_ones_own_is_in_the_table(said: tuple[Path, str]) -> None:
     table = pq.read_table(said[0] / "study" / "internal-results.parquet")
     for method, draws in (("tens", 2), ("no-digits", 1)):
@@ -63,6 +66,7 @@ def test_what_is_ones_own_is_in_the_table(said: tuple[Path, str]) -> None:
     assert epsilon == 5
 
 
+@turn_of("extend", LONG_PAGES)
 def test_what_is_ones_own_is_in_the_report(said: tuple[Path, str]) -> None:
     (page,) = (said[0] / "study").glob("*.html")
     text = page.read_text()

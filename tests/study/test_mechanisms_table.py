@@ -52,7 +52,7 @@ def found(folder: Path) -> Compared:
         z.read_log(folder / "log.csv"),
         z.queries(4),
         epsilons=("0.01", "40"),
-        draws=2,
+        draws=1,
         prior=folder / "prior.csv",
         domain=folder / "domain.txt",
     )

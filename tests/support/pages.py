@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+LONG_PAGES = ["extend", "mechanisms"]  # whose programs run in turn: they take long
+
 
 def blocks(path: Path, language: str) -> list[str]:
     """The code of one language that stands in a page."""
