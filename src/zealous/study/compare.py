@@ -27,7 +27,7 @@ from zealous.logs.log import Log, is_synthetic
 from zealous.mechanisms import Mechanism
 from zealous.study.anonymity import Method, check_engine
 from zealous.study.claims.findings import Finding, findings
-from zealous.study.claims.paper import printed
+from zealous.study.claims.paper import printed_values
 from zealous.study.extra import check_installed
 from zealous.study.grid.candidates import check_own
 from zealous.study.grid.results import Results
@@ -39,7 +39,7 @@ from zealous.study.measures.measure import measured
 from zealous.study.measures.measured import OwnMeasure, name_of
 from zealous.study.releases.read import alike, read_given
 from zealous.study.releases.truth import check_measures
-from zealous.study.report.study import Context, write_report
+from zealous.study.report.report import ReportContext, write_report
 from zealous.study.theory.tables import tables
 from zealous.version import VERSION
 
@@ -278,7 +278,7 @@ def _write(found: Compared, grid: Any, left_out: Sequence[str], directory: Path)
     """The long table, the findings and the report."""
     log, synthetic = grid.log, all(map(is_synthetic, grid.log.paths))
     people = found.results.value("people", "", "original")
-    context = Context(
+    context = ReportContext(
         study=found.study.as_object(),
         users=int(people.mean) if people else 0,
         log={
@@ -287,7 +287,7 @@ def _write(found: Compared, grid: Any, left_out: Sequence[str], directory: Path)
         },
         synthetic=synthetic,
         tables=tables(),
-        paper=printed(),
+        paper=printed_values(),
         audits=[
             {
                 "method": audit.name,

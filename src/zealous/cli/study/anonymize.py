@@ -14,7 +14,7 @@ from zealous.cli.options import ENGINE, JSON, LOG, engine_from, log_from, option
 from zealous.privacy.guarantee import SESSION_GAP
 from zealous.study.anonymity import METHODS, WARNING, Anonymized, named
 from zealous.study.anonymity import anonymize as run
-from zealous.study.report.style import percent
+from zealous.study.report.style import format_percent
 
 _HELP = """Anonymise a log by a method that is NOT differentially private, to compare it.
 
@@ -86,7 +86,10 @@ def _print(done: Anonymized, output: Path) -> None:
         show.table(
             "What it did to the log (internal: true figures, not for publication)",
             ["", "number", "of", "share"],
-            [(each.what, each.number, each.of, percent(each.share)) for each in done.changed],
+            [
+                (each.what, each.number, each.of, format_percent(each.share))
+                for each in done.changed
+            ],
         )
     rows = [
         (kind, len(table) if kind in about["gives"] else "none by this method")

@@ -23,8 +23,8 @@ from zealous.study.anonymity import METHODS
 from zealous.study.attacks import Settings, as_object
 from zealous.study.attacks import attack as run
 from zealous.study.extra import check_installed
-from zealous.study.report.attacks import attacks_figure
-from zealous.study.report.style import percent, svg
+from zealous.study.report.attack_figure import draw_attacks
+from zealous.study.report.style import format_percent, render_svg
 from zealous.synthetic import generate
 
 _HELP = """Show what an attacker gets from each anonymity method, and from ZEALOUS, on the same log.
@@ -170,7 +170,9 @@ def _write(found: Mapping[str, Any], output: Path) -> None:
     with new_folder(output, "result", mode=0o700) as partial:
         text = json.dumps(found, indent=2, ensure_ascii=False) + "\n"
         (partial / "attacks.json").write_text(text, encoding="utf-8")
-        (partial / "attacks.svg").write_text(svg(lambda: attacks_figure(found)), encoding="utf-8")
+        (partial / "attacks.svg").write_text(
+            render_svg(lambda: draw_attacks(found)), encoding="utf-8"
+        )
 
 
 def _print(found: Mapping[str, Any]) -> None:
@@ -180,7 +182,7 @@ def _print(found: Mapping[str, Any]) -> None:
     show.table(
         "What an attacker gets: methods down, attacks across (--help tells what each is)",
         ["method", "seen: query", "seen: word", "active", "picked out", "personal", "read back"],
-        [(row["method"], *map(percent, row["summary"].values())) for row in rows],
+        [(row["method"], *map(format_percent, row["summary"].values())) for row in rows],
     )
     show.table(
         "Active: did she ask it? Right decisions, and accounts a guess; a coin is right in 50 %",
@@ -189,10 +191,10 @@ def _print(found: Mapping[str, Any]) -> None:
             (
                 row["method"],
                 each["accounts"],
-                percent(each["share"]),
+                format_percent(each["share"]),
                 each["trials"],
-                f"{percent(each['low'])} to {percent(each['high'])}",
-                percent(each["bound"]),
+                f"{format_percent(each['low'])} to {format_percent(each['high'])}",
+                format_percent(each["bound"]),
                 each["knows"],
             )
             for row in rows
@@ -208,7 +210,7 @@ def _print(found: Mapping[str, Any]) -> None:
             [
                 (
                     row["method"],
-                    *(f"{percent(p['share'])}, {p['trials']:,}" for p in row["picked_out"]),
+                    *(f"{format_percent(p['share'])}, {p['trials']:,}" for p in row["picked_out"]),
                 )
                 for row in picked
             ],
@@ -223,7 +225,7 @@ def _print_more(row: Mapping[str, Any]) -> None:
             "Personal queries after scrubbing: what identifies is still readable",
             ["kind", "readable", "of", "share"],
             [
-                (p["kind"], p["successes"], p["trials"], percent(p["share"]))
+                (p["kind"], p["successes"], p["trials"], format_percent(p["share"]))
                 for p in row["personal"]
             ],
         )
@@ -236,8 +238,8 @@ def _print_more(row: Mapping[str, Any]) -> None:
                     a["how"],
                     a["top"] or "all",
                     a["trials"],
-                    percent(a["share"]),
-                    percent(a["weighted"]),
+                    format_percent(a["share"]),
+                    format_percent(a["weighted"]),
                 )
                 for a in row["aligned"]
             ],

@@ -21,7 +21,7 @@ from zealous.cli.options import (
 from zealous.study.compare import evaluate as run
 from zealous.study.grid.results import Results
 from zealous.study.measures.measured import MEASURES
-from zealous.study.report.style import percent
+from zealous.study.report.style import format_percent
 
 _HELP = """Measure how much of a log given releases keep.
 
@@ -116,7 +116,7 @@ def _figure(found: Results, measure: str, kind: str, method: str) -> object:
     if spread is None:
         return "–"
     if measure == "missing-share":
-        return percent(spread.mean)
+        return format_percent(spread.mean)
     return int(spread.mean) if measure == "distinct" else f"{spread.mean:.4g}"
 
 

@@ -20,8 +20,8 @@ from zealous.study.extra import check_installed
 from zealous.study.grid.results import Spread
 from zealous.study.grid.workspace import check_apart, mark
 from zealous.study.mechanism_comparison import FIGURES, Compared, Row, compare_mechanisms
-from zealous.study.report.mechanisms import write_mechanisms
-from zealous.study.report.style import percent
+from zealous.study.report.mechanism_report import write_mechanisms
+from zealous.study.report.style import format_percent
 from zealous.version import VERSION
 
 _HELP = """Compare what each mechanism publishes of a log, at equal epsilon and delta.
@@ -230,7 +230,7 @@ def _cells(row: Row) -> tuple[str, ...]:
     return (
         row.mechanism,
         _spread(figures.get("items"), 0),
-        percent(covered.mean if covered else None),
+        format_percent(covered.mean if covered else None),
         _spread(figures.get("error"), 1),
         f"{noise.mean:,.1f}" if noise else "–",
         f"{seconds.mean:,.2f}" if seconds else "–",
