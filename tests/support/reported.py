@@ -14,7 +14,7 @@ from zealous.study.claims.paper import printed_values
 from zealous.study.grid.results import Results, as_table
 from zealous.study.grid.study import Study
 from zealous.study.report.report import ReportContext, write_report
-from zealous.study.theory.tables import Own, privacy, thresholds
+from zealous.study.theory.tables import TableParameters, privacy, thresholds
 
 STUDY = Study(draws=3)
 SMALL = Study(
@@ -131,7 +131,7 @@ def context(study: Study = STUDY, **more: Any) -> ReportContext:
         users=500_000,
         synthetic=True,
         log={"name": "log.parquet"},
-        tables=[privacy(Own()), thresholds(Own())],
+        tables=[privacy(TableParameters()), thresholds(TableParameters())],
         paper=printed_values(),
         **more,
     )

@@ -18,10 +18,10 @@ from zealous.study.report.style import format_percent
 
 _HELP = """Anonymise a log by a method that is NOT differentially private, to compare it.
 
-Writes a new directory with the log (or histogram) that the method is known for, and how many of its
-ids hold each keyword, query and query pair. What was suppressed is printed for the owner and not
-written. To hand data to anyone use `zealous publish`; what an attacker gets from each of these
-methods `zealous study attack` shows.
+Writes a new directory with the log (or histogram) that the method produces, and the number of its
+ids that hold each keyword, query and query pair. What was suppressed is printed for the owner and
+not written. To share data, use `zealous publish`. `zealous study attack` shows what an attacker
+learns from each of these methods.
 
 \b
 {methods}

@@ -56,7 +56,7 @@ def suggest(directory: str | Path, queries: Sequence[str], most: int = 5) -> Sug
     Raises:
         UsageError: There are no pairs in it to learn from.
     """
-    given = _read(Path(directory))
+    given = _read_pairs(Path(directory))
     kinds = [kind for kind in LEARNED_FROM if kind in given.about.get("gives", given.tables)]
     kinds = [kind for kind in kinds if kind in given.tables]
     if not kinds:
@@ -64,11 +64,11 @@ def suggest(directory: str | Path, queries: Sequence[str], most: int = 5) -> Sug
             f"{directory} has neither query pairs nor phrase pairs, from which suggestions are "
             "learned: publish with --items query-pairs or --items phrase-pairs"
         )
-    kind, folded = kinds[0], _folded(given, kinds[0])
+    kind, folded = kinds[0], _ignores_word_order(given, kinds[0])
     cut_by = None
-    if "queries" in given.tables and _folded(given, "queries") == folded:
+    if "queries" in given.tables and _ignores_word_order(given, "queries") == folded:
         cut_by = given["queries"].arrow
-    asked = _normalised(queries, folded)
+    asked = _normalize(queries, folded)
     ranked = learn(given[kind].arrow, cut_by).top(asked, most)
     found: list[list[Suggestion]] = [[] for _ in queries]
     for row in ranked.table.to_pylist():
@@ -76,17 +76,17 @@ def suggest(directory: str | Path, queries: Sequence[str], most: int = 5) -> Sug
     return Suggestions(kind=kind, found=found)
 
 
-def _read(path: Path) -> Release | Bundle:
+def _read_pairs(path: Path) -> Release | Bundle:
     return read_bundle(path) if (path / ABOUT).is_file() else read_release(path)
 
 
-def _folded(given: Release | Bundle, kind: str) -> bool:
+def _ignores_word_order(given: Release | Bundle, kind: str) -> bool:
     """Whether the order of words was given up."""
     parts: Sequence[Any] = given.about.get("plan", ())
     return any(part["kind"] == kind and part["settings"].get("fold", False) for part in parts)
 
 
-def _normalised(queries: Sequence[str], folded: bool) -> pa.Array:
+def _normalize(queries: Sequence[str], folded: bool) -> pa.Array:
     """Queries as the kinds of items have them."""
     texts = pa.array(queries, pa.string())
     if folded:

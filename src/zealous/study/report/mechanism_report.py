@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from zealous.study.grid.results import Point
-from zealous.study.mechanism_comparison import Row
+from zealous.study.mechanism_comparison import MechanismRow
 from zealous.study.report.drawing import draw_chart
 from zealous.study.report.parts import Chart, Line, Panel
 from zealous.study.report.results_view import EPSILON
@@ -21,7 +21,7 @@ _STAMP = "internal: not for publication"
 _LOOKS = (*(look for look in METHODS.values() if look != BLACK), *OTHERS, BLACK)
 
 
-def write_mechanisms(folder: Path, about: Mapping[str, Any], rows: Sequence[Row]) -> None:
+def write_mechanisms(folder: Path, about: Mapping[str, Any], rows: Sequence[MechanismRow]) -> None:
     """Write the rows as CSV, all that is said about them as JSON, and the picture as SVG and PNG.
 
     Internal: they hold true figures of a log.
@@ -56,7 +56,7 @@ def _flat_cells(row: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield name, value
 
 
-def items_released_chart(rows: Sequence[Row]) -> Chart:
+def items_released_chart(rows: Sequence[MechanismRow]) -> Chart:
     """Items released over epsilon, a curve for each mechanism, a panel for each neighbours."""
     relations = list(dict.fromkeys(row.goal.neighbors for row in rows))
     looks = dict(zip(dict.fromkeys(row.mechanism for row in rows), cycle(_LOOKS), strict=False))
@@ -81,7 +81,7 @@ def items_released_chart(rows: Sequence[Row]) -> Chart:
     )
 
 
-def _mechanism_line(name: str, look: Any, rows: Sequence[Row]) -> Line:
+def _mechanism_line(name: str, look: Any, rows: Sequence[MechanismRow]) -> Line:
     points = []
     for row in rows:
         items = row.figures["items"] if row.figures and row.mechanism == name else None
