@@ -30,9 +30,9 @@ from zealous.items import asked, has_word, words
 from zealous.logs.open_log import open_log
 from zealous.logs.source import Source
 from zealous.study.anonymity.groups import group
-from zealous.study.anonymity.numbered import forget, numbered
-from zealous.study.anonymity.sessions import sessions
-from zealous.study.anonymity.sets import Ints, Sets, edits, joined
+from zealous.study.anonymity.numbered import drop_numbers, number_sets
+from zealous.study.anonymity.sessions import session_steps
+from zealous.study.anonymity.sets import Ints, Sets, count_edits, join_numbers
 
 RUNS = 5
 
@@ -61,11 +61,11 @@ def main() -> None:
                 first = first or seconds / number
                 cut = _cut if name in found else _cut_around
                 mine, *simple = (
-                    edits(sets, each) / len(sets.items)
+                    count_edits(sets, each) / len(sets.items)
                     for each in (groups, cut(sets, k, False), cut(sets, k, True))
                 )
                 if cut is _cut_around:
-                    blind = (edits(sets, _cut(sets, k, each)) for each in (False, True))
+                    blind = (count_edits(sets, _cut(sets, k, each)) for each in (False, True))
                     together.append((number, *(each / len(sets.items) for each in blind)))
                 more = (1 - mine) / (1 - min(simple)) - 1
                 print(
@@ -90,17 +90,17 @@ def _arguments() -> argparse.Namespace:
 def _sessions(source: Source) -> Sets:
     part = source.bucket(0, 16)  # enough users for 200,000 sessions
     each = f"select user, session, unnest({words('query')}) as item from sessions"
-    steps = [*part.entries, *sessions(part, 30), Step("held", each)]
-    found = numbered(source.engine, steps, ("user", "session"))
-    forget(source.engine)
+    steps = [*part.entries, *session_steps(part, 30), Step("held", each)]
+    found = number_sets(source.engine, steps, ("user", "session"))
+    drop_numbers(source.engine)
     return found
 
 
 def _histories(source: Source) -> Sets:
     part = source.bucket(0, 2)
     each = f"select user, {asked(False)} as item from entries where {has_word('query')}"
-    found = numbered(source.engine, [*part.entries, Step("held", each)], ("user",))
-    forget(source.engine)
+    found = number_sets(source.engine, [*part.entries, Step("held", each)], ("user",))
+    drop_numbers(source.engine)
     return found
 
 
@@ -142,7 +142,7 @@ def _cut(sets: Sets, k: int, frequent_first: bool) -> Ints:
     order = np.lexsort((np.arange(len(counts)), -counts if frequent_first else counts * 0))
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
-    ranked = np.sort(joined(sets.numbers(), rank[sets.items])) & np.uint64(2**32 - 1)
+    ranked = np.sort(join_numbers(sets.numbers(), rank[sets.items])) & np.uint64(2**32 - 1)
     text = ranked.astype(">u4").tobytes()  # bytes sort as the numbers do
     ends = (sets.offsets * 4).tolist()
     ordered = sorted(range(len(sets)), key=lambda n: text[ends[n] : ends[n + 1]])

@@ -38,7 +38,12 @@ from zealous.engines.duckdb import DuckDB
 from zealous.errors import LogError
 from zealous.items import Kind
 from zealous.logs.open_log import open_log
-from zealous.study.mechanism_comparison import COMPARED, EPSILONS, NEIGHBORS, compare_mechanisms
+from zealous.study.mechanism_comparison import (
+    COMPARED_MECHANISMS,
+    EPSILONS,
+    NEIGHBORS,
+    compare_mechanisms,
+)
 from zealous.study.releases.encoded_log import encode
 
 HERE = Path(__file__).resolve().parent
@@ -180,7 +185,7 @@ def _published(table: Table, kind: Kind, folder: Path) -> dict[str, float]:
     """Seconds of a whole release from the file to the directory, at epsilon 1, add-remove."""
     goal = z.Indistinguishability(epsilon=1, delta=DELTA, neighbors="add-remove")
     found = {}
-    for name, each in COMPARED.items():
+    for name, each in COMPARED_MECHANISMS.items():
         if each.needs is None:
             m = 1 if name == "selection" else kind.items_per_user
             started = time.perf_counter()

@@ -24,9 +24,9 @@ from publish import _log
 import zealous as z
 from zealous.engines.duckdb import DuckDB
 from zealous.logs.open_log import open_log
-from zealous.study.measures.ranking import quality
+from zealous.study.measures.ranking import ranking_quality
 from zealous.study.measures.substitution import learn
-from zealous.study.releases.original import count, read
+from zealous.study.releases.original_histogram import count_original, read_original
 
 KINDS = (z.queries(1), z.query_pairs(1), z.phrase_pairs(1))
 THRESHOLD = 10
@@ -50,8 +50,8 @@ def _count(log: Path, folder: Path) -> None:
         source = open_log(z.read_log(log), engine)
         for kind in KINDS:
             file = folder / "counted.parquet"
-            count(kind, source, file, bounds=[1], key=7)
-            found = read(kind, file, 1, [1])
+            count_original(kind, source, file, bounds=[1], key=7)
+            found = read_original(kind, file, 1, [1])
             table = found.items.append_column("count", pa.array(found.users))
             pq.write_table(table, folder / f"{kind.name()}.parquet")
             left = found.kept[1] > THRESHOLD
@@ -83,7 +83,7 @@ def _rank(folder: Path, number: int) -> None:
         times.append(time.perf_counter())
         found = learned.top(asked, 5)
         times.append(time.perf_counter())
-        figures = list(quality(truth, found))
+        figures = list(ranking_quality(truth, found))
         times.append(time.perf_counter())
         coverage = next(each.value for each in figures if each.measure == "coverage")
         taken = " | ".join(f"{each:.2f} s" for each in np.diff(times))

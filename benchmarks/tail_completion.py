@@ -12,7 +12,7 @@ from tail_queries import Asked, Bools, keys, one_piece, places
 
 from zealous.errors import ReleaseError
 from zealous.study.measures.phrases import words
-from zealous.study.releases.original import Ints
+from zealous.study.releases.original_histogram import Ints
 
 MOST = 5  # suggestions
 LONGEST = 2  # so many words of a query are looked at

@@ -16,7 +16,7 @@ from tail_queries import Asked, Bools, keys, one_piece, places
 from zealous.engines.sql import Step
 from zealous.items import Kind
 from zealous.logs.source import Source
-from zealous.study.releases.original import Ints
+from zealous.study.releases.original_histogram import Ints
 
 Tables = Mapping[str, pa.Table]
 Counts = Mapping[str, float]

@@ -15,7 +15,7 @@ from zealous.engines.sql import Step
 from zealous.errors import UsageError
 from zealous.items import asked, has_word, words
 from zealous.logs.source import Source
-from zealous.study.releases.original import Ints
+from zealous.study.releases.original_histogram import Ints
 
 Bools = npt.NDArray[np.bool_]
 _SCHEMA = pa.schema(

@@ -37,8 +37,8 @@ from zealous.privacy.guarantee import Neighbors
 from zealous.privacy.period import Period
 from zealous.record.record import Settings
 from zealous.release.derived.associations import associations as rules_of
-from zealous.study.report.attacks import attacks_figure
-from zealous.study.report.style import BLUE, GREY, INK, ORANGE, PALE, RED, STYLE, panels
+from zealous.study.report.attack_figure import draw_attacks
+from zealous.study.report.style import BLUE, GREY, INK, ORANGE, PALE, RED, STYLE, figure_with_panels
 from zealous.synthetic import generate
 
 FOLDER = Path(__file__).parent / "pictures"
@@ -81,7 +81,7 @@ def thresholds() -> Figure:
     counts = [end + 26, end + 18, end + 12, end + 6, end + 1, end - 1, 6, best.tau - 1]
     noise = DiscreteLaplace(scale=best.scale).sample(len(counts), seeded_bytes(6))
     noisy = [count + int(eta) for count, eta in zip(counts, noise, strict=True)]
-    figure, (before, after) = panels(1, 1)
+    figure, (before, after) = figure_with_panels(1, 1)
     for axes, values in ((before, counts), (after, noisy)):
         axes.set_yticks(range(len(things)), things)
         axes.set(xlim=(0, end + 34), ylim=(len(things) - 0.4, -0.6), xlabel="people")
@@ -108,7 +108,7 @@ def probabilistic() -> Figure:
     """One bad release in many, bad for anybody; in the others nobody's odds move far."""
     delta = Fraction(1, 100)
     number = round(1 / delta)
-    figure, (releases, belief) = panels(1, 1.25, height=3.4)
+    figure, (releases, belief) = figure_with_panels(1, 1.25, height=3.4)
     side = math.isqrt(number)
     for n in range(number):
         bad = n == 37
@@ -153,7 +153,7 @@ def indistinguishable() -> Figure:
     """With and without one person: covered by a factor, and the part that is not."""
     goal = z.Indistinguishability(epsilon=1, delta="0.05", neighbors="add-remove")
     best = calibrate(goal, 1)
-    figure, (common, own) = panels(1, 1)
+    figure, (common, own) = figure_with_panels(1, 1)
     count = best.tau_prime + 12
     values = list(range(count - 6, count + 8))
     without = [noise_chance(best.scale, x - count) for x in values]
@@ -197,7 +197,7 @@ def indistinguishable() -> Figure:
 
 def neighbours() -> Figure:
     """Which two logs must be hard to tell apart."""
-    figure, both = panels(1, 1, height=2.9)
+    figure, both = figure_with_panels(1, 1, height=2.9)
     people = {"Ann": ["tea", "maps"], "Bob": ["news"], "Eve": ["tea", "a clinic"]}
     others: dict[Neighbors, tuple[str, list[str]]] = {
         "replace": ("Eve's history is another", ["news", "a school"]),
@@ -229,7 +229,7 @@ def unit() -> Figure:
     """What is protected as one: everything, a day, a session."""
     sessions = [(0.5, 1.1), (2.0, 2.5), (4.6, 5.2), (7.3, 7.8), (8.3, 8.9), (9.3, 9.7)]
     days = [(0, 3), (3.5, 6.5), (7, 10)]
-    figure, (axes,) = panels(1, height=3.3)
+    figure, (axes,) = figure_with_panels(1, height=3.3)
     blank(axes, 15.2, 6.2)
     for number, (start, end) in enumerate(days):
         axes.text(1.9 + (start + end) / 2, 5.75, f"day {number + 1}", ha="center")
@@ -279,7 +279,7 @@ def composition() -> Figure:
     charges = [Charge.of(goal, period=Period.parse(f"2026-{month:02}")) for month in months]
     measure = Measure(unit="user", neighbors="replace")
     kept = [ledger_accounts(measure, charges[:month], None) for month in months]
-    figure, (axes,) = panels(1, height=2.9)
+    figure, (axes,) = figure_with_panels(1, height=2.9)
     sums = [0.0, *(float(each.all.epsilon) for each in kept)]
     for month in months:
         for earlier in range(month):
@@ -321,7 +321,7 @@ def accounts() -> Figure:
     part = Zealous(items_per_user=2, scale=best.scale, tau=best.tau, tau_prime=best.tau_prime)
     held = [(g, for_accounts(goal, [part], g)) for g in range(1, 6)]
     proven = [(g, each) for g, each in held if each is not None]
-    figure, (left, right) = panels(1, 1, height=2.6)
+    figure, (left, right) = figure_with_panels(1, 1, height=2.6)
     for axes in (left, right):
         axes.set_xticks([g for g, _ in proven])
         axes.set_xlabel("ids that one person holds")
@@ -347,7 +347,7 @@ def accounts() -> Figure:
 
 def tau_curve() -> Figure:
     """The least tau' for each tau, and the lowest point."""
-    figure, (axes,) = panels(1, height=3.2)
+    figure, (axes,) = figure_with_panels(1, height=3.2)
     m = 2
     for users, color in ((5_000_000, ORANGE), (500_000, BLUE), (50_000, GREY)):
         goal = z.ProbabilisticDP(epsilon=1, delta="0.001", users=users)
@@ -392,7 +392,7 @@ def choosing_m() -> Figure:
         advice = advise(goal, z.queries(1), log)
     rows = advice.at(goal.epsilon)
     ms = [each.items_per_user for each in rows]
-    figure, (left, right) = panels(1, 1)
+    figure, (left, right) = figure_with_panels(1, 1)
     counted = [each.published for each in rows if each.published is not None]
     left.fill_between(
         ms, [p.low for p in counted], [p.high for p in counted], color=BLUE, alpha=0.25, linewidth=0
@@ -426,7 +426,7 @@ def choosing_m() -> Figure:
 
 def attacks() -> Figure:
     """What an attacker gets: drawn from the figures that the command gave."""
-    return attacks_figure(json.loads(Path(__file__).with_name("attacks.json").read_text()))
+    return draw_attacks(json.loads(Path(__file__).with_name("attacks.json").read_text()))
 
 
 def associations() -> Figure:
@@ -468,7 +468,9 @@ def itemsets() -> Figure:
     """How many of the sets that most people hold are published, as benchmarks/itemsets.py found."""
     path = Path(__file__).parents[1] / "benchmarks" / "itemsets.json"
     found = json.loads(path.read_text())
-    figure, panel = panels(*[1] * len(found["tables"]), width=0.6 + 2.8 * len(found["tables"]))
+    figure, panel = figure_with_panels(
+        *[1] * len(found["tables"]), width=0.6 + 2.8 * len(found["tables"])
+    )
     for axes, (name, table) in zip(panel, found["tables"].items(), strict=True):
         for size, color in (("1", GREY), ("2", BLUE), ("3", ORANGE)):
             for relation, stroke in (("add-remove", "o-"), ("replace", "o:")):

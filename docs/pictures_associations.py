@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from zealous.release.derived.associations import rule_text
-from zealous.study.report.style import BLUE, GREY, PALE, panels
+from zealous.study.report.style import BLUE, GREY, PALE, figure_with_panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,7 +24,7 @@ def associations_figure(rules: Sequence[Rule], family: str) -> Figure:
         family: Which family they are of.
     """
     shown = rules[:MOST]
-    figure, (confidence, lift) = panels(1, 1, height=1.1 + 0.24 * max(len(shown), 4))
+    figure, (confidence, lift) = figure_with_panels(1, 1, height=1.1 + 0.24 * max(len(shown), 4))
     for axes, name, factor in ((confidence, "confidence", 100), (lift, "lift", 1)):
         for place, rule in enumerate(shown):
             _interval(axes, place, [rule[f"{name}{end}"] for end in ("_low", "", "_high")], factor)
@@ -58,7 +58,7 @@ def _lift_scale(axes: Axes, rules: Sequence[Rule]) -> None:
     """Lift is told in factors; 1 is what chance alone would give."""
     from matplotlib.ticker import LogLocator, NullLocator
 
-    from zealous.study.report.draw import plain
+    from zealous.study.report.drawing import format_tick
 
     ends = [rule[name] for rule in rules for name in ("lift_low", "lift", "lift_high")]
     known = [end for end in ends if end]
@@ -68,7 +68,7 @@ def _lift_scale(axes: Axes, rules: Sequence[Rule]) -> None:
     ticks = (1, 1.5, 2, 3, 5, 7) if span < 10 else (1, 2, 5) if span < 100 else (1,)
     axes.xaxis.set_major_locator(LogLocator(subs=ticks))
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(lambda value, _: plain(value))
+    axes.xaxis.set_major_formatter(lambda value, _: format_tick(value))
     axes.axvline(1, color=GREY, linestyle=":", linewidth=1.2)
     axes.set_yticks([])
     axes.set(xlabel="times as many as of all people")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from zealous.study.report.style import BLUE, GREY, ORANGE, panels, percent
+from zealous.study.report.style import BLUE, GREY, ORANGE, figure_with_panels, format_percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,13 +25,16 @@ _FACTS = {
 
 def tail_figure(found: Mapping[str, Any]) -> Figure:
     """Draw the object that benchmarks/tail.py writes."""
-    figure, (known, completed, facts) = panels(1, 1, 1, width=11, height=3.9)
+    figure, (known, completed, facts) = figure_with_panels(1, 1, 1, width=11, height=3.9)
     _over_epsilon(known, found, "coverage", {"either-2": "two words", "either-3": "three words"})
     known.set_title("Rare queries that hold words in a row\nwhich the release tells")
     given = {"dropped-after-1": "after one word", "dropped-after-2": "after two"}
     _over_epsilon(completed, found, "completion", given)
     completed.set_title("Next word of a rare query\namong five suggestions")
-    best = (f"{said}: {percent(found['itself'][name]['traffic'])}" for name, said in given.items())
+    best = (
+        f"{said}: {format_percent(found['itself'][name]['traffic'])}"
+        for name, said in given.items()
+    )
     completed.text(
         0.02,
         0.04,

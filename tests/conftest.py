@@ -19,7 +19,7 @@ import pytest
 import randomness  # before the package
 from soak import rotated
 
-from zealous.study.report import mechanisms, study
+from zealous.study.report import mechanism_report, report
 
 COMMAND = Path(sys.executable).with_name("zealous")
 # Last, as a benchmark may be called as a file of the tests is.
@@ -252,8 +252,8 @@ def run(tmp_path: Path, commands: Forks) -> Run:
 def without_pictures() -> Iterator[None]:
     """For tests that look at no picture: drawing takes most of the time."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (mechanisms, study):
-            patch.setattr(module, "svg_and_png", lambda _: ("<svg></svg>", b""))
+        for module in (mechanism_report, report):
+            patch.setattr(module, "render_svg_and_png", lambda _: ("<svg></svg>", b""))
         yield
 
 

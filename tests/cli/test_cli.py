@@ -174,7 +174,7 @@ def test_demo(run: Run, tmp_path: Path) -> None:
     done = run("demo", "-o", "demo", "--users", 300)
     assert done.code == 0, done.stderr
     assert (tmp_path / "demo" / "study" / "report.html").is_file()
-    assert "The report to open: demo/study/report.html" in done.stdout.splitlines()[-1]
+    assert "Report: demo/study/report.html" in done.stdout.splitlines()[-1]
     assert (tmp_path / "demo" / "release" / "release.json").is_file()
     assert "0 are in the release" in done.stdout
     assert run("demo", "-o", "demo").code == 1

@@ -18,7 +18,7 @@ from cluster import conf_options
 from spark import QUICK, SPARK, need_java
 
 from zealous.audit.runs import start
-from zealous.study.report.style import panels, svg
+from zealous.study.report.style import figure_with_panels, render_svg
 
 COMMAND = Path(sys.executable).with_name("zealous")
 STRANGE = [
@@ -101,7 +101,7 @@ def test_python_on_the_executors(folder: Path) -> None:
 
 def test_how_pictures_look_is_not_read_from_the_working_directory(tmp_path: Path) -> None:
     def drawn() -> str:
-        return svg(lambda: panels(1)[0])
+        return render_svg(lambda: figure_with_panels(1)[0])
 
     program = (
         "from zealous.study.report.style import panels, svg\n"

@@ -19,10 +19,10 @@ import zealous as z
 from zealous.cli import cli
 from zealous.errors import LogError, ReleaseError, UsageError
 from zealous.study.anonymity import KQuery
-from zealous.study.compare import Compared, _code, _identity
+from zealous.study.compare import StudyResult, _code_identity, _identity
 from zealous.study.grid.candidates import Setting
 from zealous.study.grid.results import as_table
-from zealous.study.grid.run import Grid
+from zealous.study.grid.run import StudyInputs
 from zealous.study.grid.study import Study, read_study
 from zealous.study.grid.workspace import Workspace
 from zealous.study.measures.measured import Measured
@@ -48,13 +48,13 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def done(log: Path, tmp_path_factory: pytest.TempPathFactory) -> Compared:
+def done(log: Path, tmp_path_factory: pytest.TempPathFactory) -> StudyResult:
     folder = tmp_path_factory.mktemp("study") / "out"
     with without_pictures():
         return z.compare(z.read_log(log), SMALL, output=folder)
 
 
-def test_every_setting_is_in_the_long_table(done: Compared) -> None:
+def test_every_setting_is_in_the_long_table(done: StudyResult) -> None:
     results = done.results
     assert results.names("method") == ["original", "zealous", "k-query", "k-keyword"]
     assert results.axis("epsilon") == [1, 8]
@@ -84,7 +84,7 @@ def test_every_setting_is_in_the_long_table(done: Compared) -> None:
     assert results.value("people", "", "original") is not None
 
 
-def test_the_original_is_measured_as_perfect(done: Compared) -> None:
+def test_the_original_is_measured_as_perfect(done: StudyResult) -> None:
     value = done.results.value
     for measure in ("average-difference", "total-variation"):
         assert value(measure, "queries", "original").mean == pytest.approx(0, abs=1e-12)  # type: ignore[union-attr]
@@ -92,7 +92,7 @@ def test_the_original_is_measured_as_perfect(done: Compared) -> None:
         assert value(measure, "query-pairs", "original", at=5).mean == 1  # type: ignore[union-attr]
 
 
-def test_what_is_written(done: Compared) -> None:
+def test_what_is_written(done: StudyResult) -> None:
     folder = done.directory
     assert folder is not None
     assert folder.stat().st_mode & 0o777 == 0o700
@@ -117,7 +117,7 @@ def test_what_is_written(done: Compared) -> None:
     assert "INTERNAL" in (folder / "report.html").read_text().upper()
 
 
-def test_it_is_repeatable_and_a_seed_changes_it(done: Compared, log: Path) -> None:
+def test_it_is_repeatable_and_a_seed_changes_it(done: StudyResult, log: Path) -> None:
     again = z.compare(z.read_log(log), replace(SMALL, methods=()))
     same = done.results.table.filter(pa.compute.field("method") != "k-query")
     same = same.filter(pa.compute.field("method") != "k-keyword")
@@ -145,7 +145,9 @@ def _stops_after(number: int) -> Any:
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_a_study_that_was_broken_off_is_taken_up(done: Compared, log: Path, tmp_path: Path) -> None:
+def test_a_study_that_was_broken_off_is_taken_up(
+    done: StudyResult, log: Path, tmp_path: Path
+) -> None:
     output = tmp_path / "out"
     with pytest.raises(_Stopped):
         z.compare(z.read_log(log), SMALL, output=output, say=_stops_after(2))
@@ -174,7 +176,7 @@ def test_what_figures_depend_on_is_in_the_identity(tmp_path: Path) -> None:
         log = z.read_log(
             path, columns=z.Columns(user="user", query="query", time="time"), **reading
         )
-        return _identity(Grid(study=SMALL, log=log))
+        return _identity(StudyInputs(study=SMALL, log=log))
 
     cleaning = z.Cleaning(exclude_users=listed)
     one = identity(cleaning=cleaning)
@@ -185,13 +187,19 @@ def test_what_figures_depend_on_is_in_the_identity(tmp_path: Path) -> None:
 
 
 def test_ones_own_code_is_known_again_by_what_it_says() -> None:
-    assert _code(half) == _code(half)
-    assert _code(half) != _code(thirds)
-    assert _code(Everything(items_per_user=2)) == _code(Everything(items_per_user=2))
-    assert _code(Everything(items_per_user=2)) != _code(Everything(items_per_user=3))
+    assert _code_identity(half) == _code_identity(half)
+    assert _code_identity(half) != _code_identity(thirds)
+    assert _code_identity(Everything(items_per_user=2)) == _code_identity(
+        Everything(items_per_user=2)
+    )
+    assert _code_identity(Everything(items_per_user=2)) != _code_identity(
+        Everything(items_per_user=3)
+    )
     closed = [lambda *_, n=n: n for n in range(2)]
-    assert _code(closed[0]) != _code(closed[1])
-    assert _code(object()) != _code(object())  # cannot be told: never taken for another
+    assert _code_identity(closed[0]) != _code_identity(closed[1])
+    assert _code_identity(object()) != _code_identity(
+        object()
+    )  # cannot be told: never taken for another
 
 
 def test_settings_that_print_alike_are_not_mixed(tmp_path: Path) -> None:
@@ -211,7 +219,7 @@ def test_nothing_is_written_into_a_release(log: Path, tmp_path: Path) -> None:
         assert not inside.exists()
 
 
-def test_a_study_is_no_log(log: Path, tmp_path: Path, done: Compared) -> None:
+def test_a_study_is_no_log(log: Path, tmp_path: Path, done: StudyResult) -> None:
     assert done.directory is not None
     folder = tmp_path / "logs"
     folder.mkdir()

@@ -122,7 +122,7 @@ def test_the_command(run: Run, folder: Path) -> None:
     releases = [folder / "release", folder / "k-query"]
     done = run("study", "evaluate", *releases, "--against", folder / "log.parquet")
     assert done.code == 0, done.said
-    for text in ("keywords", "cache hits", "k-query", "original", "of the top 1,000 missing"):
+    for text in ("keywords", "cache hits", "k-query", "original", "top 1,000 missing"):
         assert text in done.stdout
     assert "internal" in done.stderr
     assert run("study", "evaluate", folder / "release").code == 2

@@ -19,13 +19,18 @@ from zealous.errors import LogError, UsageError
 from zealous.items import Kind
 from zealous.logs.open_log import open_log
 from zealous.mechanisms import Calibrated
-from zealous.study.mechanism_comparison import COMPARED, Compared, Row, compare_mechanisms
-from zealous.study.releases.encoded_log import COUNTS, Coded, Counting, encode
+from zealous.study.mechanism_comparison import (
+    COMPARED_MECHANISMS,
+    MechanismComparison,
+    MechanismRow,
+    compare_mechanisms,
+)
+from zealous.study.releases.encoded_log import COUNTS, CachedCounting, EncodedLog, encode
 
 ITEMS = ("tea", "milk", "Bread ", "salt")
 PEOPLE = 400
 COMMAND = ("study", "mechanisms", "log.csv", "--items", "queries", "--items-per-user", 3)
-ALONE = [name for name, each in COMPARED.items() if each.needs is None]
+ALONE = [name for name, each in COMPARED_MECHANISMS.items() if each.needs is None]
 
 
 def _write(folder: Path) -> Path:
@@ -46,7 +51,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def found(folder: Path) -> Compared:
+def found(folder: Path) -> MechanismComparison:
     """Everything, at an epsilon that hides little and at one that hides nearly all."""
     return compare_mechanisms(
         z.read_log(folder / "log.csv"),
@@ -58,7 +63,7 @@ def found(folder: Path) -> Compared:
     )
 
 
-def _named(found: Compared, name: str, epsilon: str) -> list[Row]:
+def _named(found: MechanismComparison, name: str, epsilon: str) -> list[MechanismRow]:
     return [
         row
         for row in found.rows
@@ -66,7 +71,7 @@ def _named(found: Compared, name: str, epsilon: str) -> list[Row]:
     ]
 
 
-def _mean(row: Row, name: str) -> float:
+def _mean(row: MechanismRow, name: str) -> float:
     assert row.figures is not None, row.note
     spread = row.figures[name]
     assert spread is not None
@@ -74,12 +79,12 @@ def _mean(row: Row, name: str) -> float:
     return spread.mean
 
 
-def test_every_mechanism_at_every_goal(found: Compared) -> None:
+def test_every_mechanism_at_every_goal(found: MechanismComparison) -> None:
     assert [(row.goal.neighbors, float(row.goal.epsilon), row.mechanism) for row in found.rows] == [
         (relation, epsilon, name)
         for relation in ("add-remove", "replace")
         for epsilon in (0.01, 40)
-        for name in COMPARED
+        for name in COMPARED_MECHANISMS
     ]
     assert (found.items, found.users) == (4 + PEOPLE, PEOPLE)
     assert {row.items_per_user for row in found.rows if row.mechanism != "selection"} == {4}
@@ -88,7 +93,7 @@ def test_every_mechanism_at_every_goal(found: Compared) -> None:
     assert all(row.goal.definition == "indistinguishable" for row in found.rows)
 
 
-def test_no_more_than_there_is(found: Compared) -> None:
+def test_no_more_than_there_is(found: MechanismComparison) -> None:
     for row in found.rows:
         if row.figures is None:
             assert row.note
@@ -99,9 +104,9 @@ def test_no_more_than_there_is(found: Compared) -> None:
         assert _mean(row, "seconds") > 0
 
 
-def test_where_little_is_hidden_all_that_is_frequent_comes_out(found: Compared) -> None:
+def test_where_little_is_hidden_all_that_is_frequent_comes_out(found: MechanismComparison) -> None:
     """1,200 of 1,600 pairs of people and items are of the four that many have."""
-    for name in COMPARED:
+    for name in COMPARED_MECHANISMS:
         for row in _named(found, name, "40"):
             if name == "domain":
                 continue
@@ -115,13 +120,13 @@ def test_where_little_is_hidden_all_that_is_frequent_comes_out(found: Compared) 
         assert _mean(row, "noise") < 1
 
 
-def test_where_nearly_all_is_hidden_little_comes_out(found: Compared) -> None:
+def test_where_nearly_all_is_hidden_little_comes_out(found: MechanismComparison) -> None:
     for name in ALONE:
         for row in _named(found, name, "0.01"):
             assert row.figures is None or _mean(row, "items") <= 1
 
 
-def test_a_domain_is_published_whole_and_nothing_else(found: Compared) -> None:
+def test_a_domain_is_published_whole_and_nothing_else(found: MechanismComparison) -> None:
     for epsilon in ("0.01", "40"):
         for row in _named(found, "domain", epsilon):
             assert _mean(row, "items") == 3
@@ -138,7 +143,7 @@ def test_codes_are_counted_as_the_log_is(folder: Path) -> None:
         expected = Counter(count for batch in direct for count in batch["count"].to_pylist())
         coded, _ = encode(kind, source, {})
         assert Counter(coded.users.tolist()) == expected
-        counting = Counting(coded, [])
+        counting = CachedCounting(coded, [])
         with counting.under(1) as count:
             table = _table(count(bound=5, at_least=1))
         assert dict(zip(*table.to_pydict().values(), strict=True)) == dict(enumerate(coded.users))
@@ -149,7 +154,7 @@ def _table(batches: object) -> pa.Table:
     return pa.Table.from_batches([batch.cast(COUNTS) for batch in batches], COUNTS)  # type: ignore[attr-defined]
 
 
-def _counts_of_one_key_are_made_once(counting: Counting) -> None:
+def _counts_of_one_key_are_made_once(counting: CachedCounting) -> None:
     def drawn(key: int) -> pa.Table:
         with counting.under(key) as count:
             return _table(count(bound=1, at_least=1)).sort_by("item")
@@ -166,7 +171,7 @@ def test_what_cannot_be_calibrated_says_why(folder: Path, monkeypatch: pytest.Mo
     def refuse(_: type[Calibrated], *__: object) -> Calibrated:
         raise UsageError("not at this epsilon")
 
-    monkeypatch.setattr(COMPARED["gaussian"], "calibrated", classmethod(refuse))
+    monkeypatch.setattr(COMPARED_MECHANISMS["gaussian"], "calibrated", classmethod(refuse))
     found = compare_mechanisms(
         z.read_log(folder / "log.csv"),
         z.queries(3),
@@ -207,7 +212,7 @@ def test_the_command(run: Run, tmp_path: Path) -> None:
     done = run(*COMMAND, "--epsilon", "20", "--draws", 2, "--domain", "domain.txt", "-o", "out")
     assert done.code == 0, done.stderr
     assert "INTERNAL" in done.stdout
-    assert "must not be handed out" in done.stderr
+    assert "not for publication" in done.stderr
     assert "add-remove, epsilon = 20, delta = 1e-6" in done.stdout
     assert "probabilistic" in done.stdout
     assert "own" not in done.said.replace("its own", "")  # no item is quoted
@@ -283,8 +288,8 @@ def test_never_inside_a_release(run: Run, tmp_path: Path) -> None:
 def test_nothing_is_left_of_a_release(folder: Path) -> None:
     with DuckDB() as engine:
         source = open_log(z.read_log(folder / "log.csv"), engine)
-        coded: Coded = encode(z.queries(3), source, {})[0]
-        counting = Counting(coded, [])
+        coded: EncodedLog = encode(z.queries(3), source, {})[0]
+        counting = CachedCounting(coded, [])
         before = set(engine.directory.iterdir())
         with counting.under(3) as count:
             kept = _table(count(bound=3, at_least=1))

@@ -16,8 +16,13 @@ from zealous.errors import ReleaseError
 from zealous.items import Kind
 from zealous.logs.open_log import open_log
 from zealous.logs.source import count_users
-from zealous.study.releases import original as counting
-from zealous.study.releases.released import by_index, by_text, itself, nothing
+from zealous.study.releases import original_histogram as counting
+from zealous.study.releases.released import (
+    empty_release,
+    original_as_release,
+    released_by_index,
+    released_by_text,
+)
 
 BOUNDS = (1, 2, 5)
 KEY = 11
@@ -35,8 +40,8 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def counted(path: Path, kind: Kind, folder: Path) -> counting.Original:
     with DuckDB() as engine:
         source = open_log(z.read_log(path), engine)
-        counting.count(kind, source, folder / "counts.parquet", bounds=BOUNDS, key=KEY)
-        return counting.read(kind, folder / "counts.parquet", count_users(source), BOUNDS)
+        counting.count_original(kind, source, folder / "counts.parquet", bounds=BOUNDS, key=KEY)
+        return counting.read_original(kind, folder / "counts.parquet", count_users(source), BOUNDS)
 
 
 @pytest.mark.parametrize("make", [z.keywords, z.queries, z.clicks, z.query_pairs, z.phrase_pairs])
@@ -94,7 +99,7 @@ def test_a_table_is_laid_beside_the_original() -> None:
     table = pa.table(
         {"count": [4, 7, 2, 1], "next_query": ["c", "z", "b", "c"], "query": ["a", "a", "a", "a"]}
     )
-    found = by_text(ORIGINAL, table)
+    found = released_by_text(ORIGINAL, table)
     assert found.index.tolist() == [0, 1]
     assert found.counts.tolist() == [2, 5]  # (a, c) twice
     assert found.beyond.to_pylist() == [{"query": "a", "next_query": "z", "count": 7}]
@@ -105,16 +110,16 @@ def test_a_table_is_laid_beside_the_original() -> None:
 
 def test_two_items_are_not_one_text() -> None:
     table = pa.table({"query": ["ab", "a"], "next_query": ["", "bb"], "count": [1, 1]})
-    assert len(by_text(ORIGINAL, table).index) == 0
+    assert len(released_by_text(ORIGINAL, table).index) == 0
 
 
 def test_columns_of_another_kind_are_refused() -> None:
     with pytest.raises(ReleaseError, match="next_query"):
-        by_text(ORIGINAL, pa.table({"keyword": ["a"], "count": [1]}))
+        released_by_text(ORIGINAL, pa.table({"keyword": ["a"], "count": [1]}))
 
 
 def test_rows_of_the_original_come_in_order() -> None:
-    found = by_index(ORIGINAL, np.array([2, 0]), np.array([1, 8]))
+    found = released_by_index(ORIGINAL, np.array([2, 0]), np.array([1, 8]))
     assert (found.index.tolist(), found.counts.tolist()) == ([0, 2], [8, 1])
-    assert itself(ORIGINAL).total == 9
-    assert len(nothing(ORIGINAL)) == 0
+    assert original_as_release(ORIGINAL).total == 9
+    assert len(empty_release(ORIGINAL)) == 0

@@ -26,15 +26,20 @@ from zealous.errors import UsageError, ZealousError
 from zealous.privacy.calibrate import calibrate
 from zealous.privacy.guarantee import Guarantee
 from zealous.study.anonymity import AmongK, Method
-from zealous.study.grid.candidates import ByMechanism, ByZealous, check_own, released
-from zealous.study.grid.run import Grid, measure_apart
+from zealous.study.grid.candidates import (
+    MechanismCandidate,
+    ZealousCandidate,
+    check_custom_methods,
+    run_mechanism,
+)
+from zealous.study.grid.run import StudyInputs, measure_in_second_process
 from zealous.study.grid.second_process import second_process
 from zealous.study.grid.study import Study, read_study
 from zealous.study.grid.workspace import Workspace
 from zealous.study.measures.measured import BUILT_IN, Measured
 from zealous.study.measures.statistics import Statistics
-from zealous.study.releases.original import Original
-from zealous.study.releases.released import itself
+from zealous.study.releases.original_histogram import Original
+from zealous.study.releases.released import original_as_release
 from zealous.study.releases.truth import Truth, check_measures
 from zealous.study.report.sections import KNOWN
 
@@ -81,27 +86,27 @@ def batch_of(item: Any, count: Any) -> pa.RecordBatch:
 
 
 def test_what_a_mechanism_publishes_stands_beside_the_original() -> None:
-    found = released(publishes(lambda batch: batch.slice(1)), TRUTH, os.urandom)
+    found = run_mechanism(publishes(lambda batch: batch.slice(1)), TRUTH, os.urandom)
     assert found.index.tolist() == [1, 2, 3]  # the last item is kept by nobody
     assert found.counts.tolist() == [20, 15, 10]
     small = batch_of(pa.array([2, 0], pa.int8()), pa.array([7, 8], pa.uint64()))
-    found = released(publishes(lambda _: small), TRUTH, os.urandom)
+    found = run_mechanism(publishes(lambda _: small), TRUTH, os.urandom)
     assert (found.index.tolist(), found.counts.tolist()) == ([0, 2], [8, 7])
     assert found.counts.dtype == np.int64
-    assert len(released(Mine(release=lambda *_: []), TRUTH, os.urandom)) == 0
+    assert len(run_mechanism(Mine(release=lambda *_: []), TRUTH, os.urandom)) == 0
 
 
 def test_a_mechanism_may_count_with_a_smaller_bound_and_not_with_a_larger() -> None:
     def asks(bound: int, m: int) -> Mine:
         return Mine(release=lambda count, _: count(bound=bound, at_least=1), items_per_user=m)
 
-    assert released(asks(3, 3), TRUTH, os.urandom).counts.tolist() == USERS.tolist()
-    assert released(asks(1, 3), TRUTH, os.urandom).counts.tolist() == [25, 20, 15, 10]
+    assert run_mechanism(asks(3, 3), TRUTH, os.urandom).counts.tolist() == USERS.tolist()
+    assert run_mechanism(asks(1, 3), TRUTH, os.urandom).counts.tolist() == [25, 20, 15, 10]
     with pytest.raises(UsageError) as error:  # 3 was counted, for another method
-        released(asks(3, 1), TRUTH, os.urandom)
+        run_mechanism(asks(3, 1), TRUTH, os.urandom)
     assert says(error, "mine asks for 3 items a user", "items_per_user = 1")
     with pytest.raises(UsageError) as error:
-        released(asks(2, 3), TRUTH, os.urandom)
+        run_mechanism(asks(2, 3), TRUTH, os.urandom)
     assert says(error, "mine asks for 2 items a user", "was not counted")
 
 
@@ -109,9 +114,9 @@ def test_a_mechanism_may_count_with_a_smaller_bound_and_not_with_a_larger() -> N
 def test_an_item_that_was_not_given_is_not_published(item: int) -> None:
     """The item 4 is in the log, and with one item a user nobody keeps it."""
     with pytest.raises(UsageError, match="mine publishes an item that it was not given"):
-        released(publishes(lambda _: batch_of([item], [9])), TRUTH, os.urandom)
+        run_mechanism(publishes(lambda _: batch_of([item], [9])), TRUTH, os.urandom)
     with pytest.raises(UsageError, match="not given"):  # where all items were
-        released(publishes(lambda _: batch_of([3 - item], [9]), m=3), TRUTH, os.urandom)
+        run_mechanism(publishes(lambda _: batch_of([3 - item], [9]), m=3), TRUTH, os.urandom)
 
 
 def test_an_item_below_what_was_asked_for_was_not_given() -> None:
@@ -120,7 +125,7 @@ def test_an_item_below_what_was_asked_for_was_not_given() -> None:
         yield batch_of([2], [15])
 
     with pytest.raises(UsageError, match="not given"):
-        released(Mine(release=release), TRUTH, os.urandom)
+        run_mechanism(Mine(release=release), TRUTH, os.urandom)
 
 
 @pytest.mark.parametrize(
@@ -141,14 +146,14 @@ def test_an_item_below_what_was_asked_for_was_not_given() -> None:
 )
 def test_what_cannot_be_read_is_refused(batch: Any, said: str) -> None:
     with pytest.raises(UsageError) as error:
-        released(publishes(lambda _: batch), TRUTH, os.urandom)
+        run_mechanism(publishes(lambda _: batch), TRUTH, os.urandom)
     assert says(error, "mine ", said)
 
 
 @pytest.mark.parametrize("returned", [None, 3, batch_of([0], [9])])
 def test_a_release_that_yields_no_batches(returned: Any) -> None:
     with pytest.raises(UsageError, match="release of mine must yield batches"):
-        released(Mine(release=lambda *_: returned), TRUTH, os.urandom)
+        run_mechanism(Mine(release=lambda *_: returned), TRUTH, os.urandom)
 
 
 def test_noise_differs_between_settings() -> None:
@@ -158,7 +163,7 @@ def test_noise_differs_between_settings() -> None:
 
     drawn: list[bytes] = []
     for m in (1, 3, 1):
-        own = ByMechanism(mechanism=Mine(release=release, items_per_user=m), draws=1, seed=7)
+        own = MechanismCandidate(mechanism=Mine(release=release, items_per_user=m), draws=1, seed=7)
         own.release({"queries": TRUTH}, 0)
     assert drawn[0] == drawn[2]
     assert drawn[0] != drawn[1]
@@ -183,15 +188,17 @@ def goal(epsilon: float) -> Guarantee:
 
 
 def test_a_method_may_be_tried_at_several_settings() -> None:
-    check_own([Mine(), Mine(items_per_user=2), Mine(goal=goal(1)), Mine(goal=goal(2))], ["zealous"])
-    check_own([Among(k=5), Among(k=6)], ["zealous"])
+    check_custom_methods(
+        [Mine(), Mine(items_per_user=2), Mine(goal=goal(1)), Mine(goal=goal(2))], ["zealous"]
+    )
+    check_custom_methods([Among(k=5), Among(k=6)], ["zealous"])
     for pair in (
         [Mine(), Mine()],
         [Mine(goal=goal(1)), Mine(goal=goal(1))],
         [Among(k=5), Among(k=5)],
     ):
         with pytest.raises(UsageError, match="the same epsilon, k and m: give one another name"):
-            check_own(pair, ["zealous"])
+            check_custom_methods(pair, ["zealous"])
 
 
 @pytest.mark.parametrize(
@@ -214,12 +221,12 @@ def test_a_method_may_be_tried_at_several_settings() -> None:
 )
 def test_methods_that_cannot_be_run(method: Any, said: str) -> None:
     with pytest.raises(UsageError, match=said):
-        check_own([method], ["zealous"])
+        check_custom_methods([method], ["zealous"])
 
 
 def test_methods_and_measures_come_in_lists() -> None:
     with pytest.raises(UsageError, match="methods must be a list"):
-        check_own(Mine(), [])  # type: ignore[arg-type]
+        check_custom_methods(Mine(), [])  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="measures must be a list"):
         check_measures(half)  # type: ignore[arg-type]
 
@@ -250,7 +257,10 @@ def figures(*measures: Any) -> list[Measured]:
         substituted=1,
         own=measures,
     )
-    found = [each for _, each in against.measure({"queries": itself(TRUTH)}, substitute=False)]
+    found = [
+        each
+        for _, each in against.measure({"queries": original_as_release(TRUTH)}, substitute=False)
+    ]
     return [each for each in found if each.measure not in BUILT_IN]
 
 
@@ -385,7 +395,7 @@ def test_floats_are_the_decimals_that_they_print_as(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text("delta = 1e-06\nepsilons = [0.1, 1e3]\nepsilon = 1e-05\n")
     study = read_study(tmp_path / "study.toml")
     for epsilon in study.epsilons:
-        tried = ByZealous(epsilon=epsilon, delta=study.delta, m=1, draws=1, seed=7)
+        tried = ZealousCandidate(epsilon=epsilon, delta=study.delta, m=1, draws=1, seed=7)
         exact = z.ProbabilisticDP(epsilon=Fraction(str(epsilon)), delta=Fraction(1, 10**6), users=9)
         assert tried.calibration(9) == calibrate(exact, 1)
 
@@ -479,12 +489,12 @@ def test_the_second_process_goes_with_the_first(by: signal.Signals, tmp_path: Pa
 def test_what_goes_wrong_in_the_second_process_is_said(tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text("user,query\n")
     (tmp_path / "study" / "unfinished").mkdir(parents=True)
-    grid = Grid(study=Study(), log=z.read_log(tmp_path / "log.csv"))
+    grid = StudyInputs(study=Study(), log=z.read_log(tmp_path / "log.csv"))
     engine = z.DuckDB(memory="1GB", threads=1, temporary=tmp_path)
     kept = Workspace(directory=tmp_path / "study")
     with (
         pytest.raises(ZealousError, match="no entry with a user id"),
-        second_process(measure_apart, grid, engine, kept) as finish,
+        second_process(measure_in_second_process, grid, engine, kept) as finish,
     ):
         finish()
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from zealous.privacy.calibrate import Calibration, publication_probability
-from zealous.study.theory.accuracy import Wanted, missing_probability
+from zealous.study.theory.accuracy_theorem import AccuracyTarget, missing_probability
 
 Counts = Mapping[int, int] | Iterable[int]
 
@@ -31,7 +31,7 @@ class Inaccuracy:
         return self.retain + self.filter
 
 
-def inaccuracy(calibration: Calibration, counts: Counts, wanted: Wanted) -> Inaccuracy:
+def inaccuracy(calibration: Calibration, counts: Counts, wanted: AccuracyTarget) -> Inaccuracy:
     """The inaccuracy of ZEALOUS on a log, for any thresholds and any slack.
 
     Args:

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import pytest
 
 from zealous.study.claims.claim import Finding
-from zealous.study.claims.paper import printed
+from zealous.study.claims.paper import printed_values
 from zealous.study.grid.results import Results, as_table
 from zealous.study.grid.study import Study
-from zealous.study.report.study import Context, write_report
-from zealous.study.theory.tables import Own, privacy, thresholds
+from zealous.study.report.report import ReportContext, write_report
+from zealous.study.theory.tables import TableParameters, privacy, thresholds
 
 STUDY = Study(draws=3)
 SMALL = Study(
@@ -124,15 +124,15 @@ def drawn(factory: pytest.TempPathFactory) -> Path:
     return _DRAWN[0].parent
 
 
-def context(study: Study = STUDY, **more: Any) -> Context:
+def context(study: Study = STUDY, **more: Any) -> ReportContext:
     """What the report says besides."""
-    return Context(
+    return ReportContext(
         study=study.as_object(),
         users=500_000,
         synthetic=True,
         log={"name": "log.parquet"},
-        tables=[privacy(Own()), thresholds(Own())],
-        paper=printed(),
+        tables=[privacy(TableParameters()), thresholds(TableParameters())],
+        paper=printed_values(),
         **more,
     )
 

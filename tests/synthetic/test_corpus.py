@@ -61,7 +61,7 @@ def test_words_without_which_there_is_no_sentence_come_first() -> None:
 
 
 def test_everyday_words_are_on_many_pages_and_unknown_ones_on_few() -> None:
-    everyday = document_frequencies(pa.array(sorted(set(corpus._everyday()))))
+    everyday = document_frequencies(pa.array(sorted(set(corpus._everyday_words()))))
     assert everyday.min() > 20_000
     tail, brands = spelled(words.TAIL, 10_000), spelled(words.BRAND, 10_000)
     rare, people = spelled(words.TAIL + 1_000_000, 10_000), spelled(words.FAMILY, 10_000)

@@ -15,10 +15,10 @@ from zealous.synthetic import topics as pool
 from zealous.synthetic.chance import zipf
 from zealous.synthetic.clicks import clicks
 from zealous.synthetic.people import People
-from zealous.synthetic.sessions import day_entries, follow
+from zealous.synthetic.sessions import day_entries, next_queries
 from zealous.synthetic.text import query_texts
 from zealous.synthetic.vocabulary import SUBJECTS
-from zealous.synthetic.words import BRAND, FAMILY, NONE, TAIL, TYPO, numbers, spell
+from zealous.synthetic.words import BRAND, FAMILY, NONE, TAIL, TYPO, spell, word_numbers
 from zealous.synthetic.write import START
 
 USERS, DAYS = 5_000, 30
@@ -171,7 +171,7 @@ def test_not_personal(query: str) -> None:
 
 def test_most_reformulations_stay_in_the_shared_pool(people: People) -> None:
     before = np.concatenate([day_entries(people, day) for day in range(10)])
-    after = follow(people, before["user"], before["query"], np.random.default_rng(0))
+    after = next_queries(people, before["user"], before["query"], np.random.default_rng(0))
     before = before["query"]
     topical = (before["topic"] >= 0) & (after["topic"] == before["topic"])
     fields = ("slot", "slot2", "extra", "typo")
@@ -223,7 +223,7 @@ def test_the_first_result_is_clicked_most(people: People) -> None:
 
 def test_brands_have_one_dominant_url(log: pa.Table) -> None:
     topic = np.arange(200)
-    brand = spell(pool.name(topic[pool.is_brand(topic)])[:, 0]).to_pylist()
+    brand = spell(pool.name_words(topic[pool.is_brand(topic)])[:, 0]).to_pylist()
     clicked: dict[str, Counter[str]] = defaultdict(Counter)
     for row in log.select(["query", "urls"]).to_pylist():
         clicked[row["query"]].update(row["urls"])
@@ -244,7 +244,7 @@ def test_words_are_all_different() -> None:
 
 
 def test_spelling() -> None:
-    weather = int(numbers(SUBJECTS[0][0])[0])
+    weather = int(word_numbers(SUBJECTS[0][0])[0])
     found = spell(np.array([weather, NONE, weather + TYPO, weather, weather + 2 * TYPO]))
     text = found.to_pylist()
     assert text[:2] == ["weather", None]

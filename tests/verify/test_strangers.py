@@ -29,7 +29,7 @@ from zealous.release.text.registry_entry import registry
 from zealous.release.text.statement import statement
 from zealous.study.anonymity import anonymize, named
 from zealous.study.measures.suggestions import suggest
-from zealous.study.releases.read import read_given
+from zealous.study.releases.given_releases import read_releases
 from zealous.verify.review import review
 from zealous.verify.verify import verify
 
@@ -80,7 +80,7 @@ def test_no_changed_record_ends_unforeseen(release: Path, tmp_path: Path) -> Non
         ends = [
             tried(lambda: read_release(copy)),
             tried(lambda: suggest(copy, ["green tea"])),
-            tried(lambda: read_given([copy])),
+            tried(lambda: read_releases([copy])),
             tried(lambda: find(copy, queries(1))),
         ]
         read, refused = read + ends[0], refused + (not ends[0])
@@ -128,7 +128,7 @@ def test_tables_of_another_shape(
     for use in (
         read_release,
         lambda path: suggest(path, ["shoes"]),
-        lambda path: read_given([path]),
+        lambda path: read_releases([path]),
     ):
         with pytest.raises(ReleaseError, match="missing or damaged"):
             use(copy)
@@ -167,12 +167,12 @@ def test_no_changed_output_of_an_anonymity_method_ends_unforeseen(tmp_path: Path
     engine = DuckDB(threads=1, temporary=tmp_path)
     anonymize(tmp_path / "out", read_log(log), named("k-query", k=2), engine=engine)
     text = (tmp_path / "out" / "anonymized.json").read_text()
-    assert tried(lambda: read_given([tmp_path / "out"]))
+    assert tried(lambda: read_releases([tmp_path / "out"]))
     refused = 0
     for other in mutated(json.loads(text)):
         (tmp_path / "out" / "anonymized.json").write_text(json.dumps(other))
         tried(lambda: suggest(tmp_path / "out", ["a"]))
-        refused += not tried(lambda: read_given([tmp_path / "out"]))
+        refused += not tried(lambda: read_releases([tmp_path / "out"]))
     assert refused > 200
 
 

@@ -104,7 +104,7 @@ def demo(output: Path, users: int) -> None:
     with show.telling() as say:
         compared = compare(log, _STUDY, output=output / "study", say=say)
     findings(compared)
-    click.echo(f"The report to open: {output / 'study' / 'report.html'}")
+    click.echo(f"Report: {output / 'study' / 'report.html'}")
 
 
 def _asked(path: Path) -> set[str]:

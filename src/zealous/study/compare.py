@@ -25,19 +25,19 @@ from zealous.logs.log import Log, is_synthetic
 from zealous.mechanisms import Mechanism
 from zealous.study.anonymity import Method, check_engine
 from zealous.study.claims.findings import Finding, findings
-from zealous.study.claims.paper import printed
+from zealous.study.claims.paper import printed_values
 from zealous.study.extra import check_installed
-from zealous.study.grid.candidates import check_own
+from zealous.study.grid.candidates import check_custom_methods
 from zealous.study.grid.results import Results
-from zealous.study.grid.run import TAKEN, Grid, check_kinds, run
+from zealous.study.grid.run import RESERVED_NAMES, StudyInputs, check_kinds, run_grid
 from zealous.study.grid.study import Study
-from zealous.study.grid.workspace import check_apart, mark, workspace
+from zealous.study.grid.workspace import check_outside_release, mark_internal, workspace
 from zealous.study.measures.caching import Documents
 from zealous.study.measures.measure import measured
 from zealous.study.measures.measured import OwnMeasure, name_of
-from zealous.study.releases.read import alike, read_given
+from zealous.study.releases.given_releases import common_counting_rules, read_releases
 from zealous.study.releases.truth import check_measures
-from zealous.study.report.study import Context, write_report
+from zealous.study.report.report import ReportContext, write_report
 from zealous.study.theory.tables import tables
 from zealous.version import VERSION
 
@@ -52,7 +52,7 @@ _UNTOLD = " at 0x"  # in what Python prints of an object that does not say what 
 
 
 @dataclass(frozen=True, kw_only=True)
-class Compared:
+class StudyResult:
     """What came of a study. Internal: it compares with the truth.
 
     Attributes:
@@ -80,7 +80,7 @@ def compare(
     output: str | Path | None = None,
     engine: Engine | None = None,
     say: Say = lambda _: None,
-) -> Compared:
+) -> StudyResult:
     """Compare ZEALOUS with the anonymity methods, and with one's own, on a log.
 
     What it returns and writes is internal: true figures, and noise that can be repeated.
@@ -99,9 +99,9 @@ def compare(
     """
     check_installed()
     study = study or Study()
-    check_own(methods, TAKEN)
+    check_custom_methods(methods, RESERVED_NAMES)
     check_measures(measures)
-    grid = Grid(
+    grid = StudyInputs(
         study=study,
         log=log,
         methods=methods,
@@ -111,12 +111,12 @@ def compare(
     running = log.on(engine)
     _check_engine(methods, running)
     check_kinds(grid)
-    with _directory(output, running) as directory:
+    with _output_directory(output, running) as directory:
         kept = workspace(directory, _identity(grid))
-        with kept.or_nothing():
-            results, left_out = run(grid, kept, running, say)
-        audits = _audits(methods, say)
-        found = Compared(
+        with kept.removed_on_failure():
+            results, left_out = run_grid(grid, kept, running, say)
+        audits = _run_audits(methods, say)
+        found = StudyResult(
             study=study,
             results=results,
             findings=findings(results, study),
@@ -125,8 +125,8 @@ def compare(
         )
         if output is not None:
             say("drawing the report")
-            with _writing(directory):
-                _write(found, grid, left_out, directory)
+            with _removed_on_failure(directory):
+                _write_study(found, grid, left_out, directory)
             kept.finish()
     return found
 
@@ -159,12 +159,12 @@ def evaluate(
     check_measures(measures)
     target = None if output is None else Path(output)
     if target is not None:
-        check_apart(target)
+        check_outside_release(target)
         check_new(target)
-    given = read_given([Path(each) for each in releases])
-    asked = alike(given, log, say)
+    given = read_releases([Path(each) for each in releases])
+    asked = common_counting_rules(given, log, say)
     running = log.on(engine)
-    with _directory(None, running) as directory:
+    with _output_directory(None, running) as directory:
         results = measured(
             given,
             log,
@@ -177,13 +177,13 @@ def evaluate(
         )
     if target is not None:
         with new_folder(target, "evaluation", mode=0o700) as partial:
-            mark(partial, {"releases": [each.name for each in given], "software": VERSION})
+            mark_internal(partial, {"releases": [each.name for each in given], "software": VERSION})
             _write_results(results, partial)
     return results
 
 
 @contextmanager
-def _directory(output: str | Path | None, engine: Engine) -> Iterator[Path]:
+def _output_directory(output: str | Path | None, engine: Engine) -> Iterator[Path]:
     if output is not None:
         yield Path(output)
         return
@@ -194,7 +194,7 @@ def _directory(output: str | Path | None, engine: Engine) -> Iterator[Path]:
 
 
 @contextmanager
-def _writing(directory: Path) -> Iterator[None]:
+def _removed_on_failure(directory: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
@@ -208,15 +208,15 @@ def _identity(grid: Any) -> dict[str, Any]:
     excluded, documents = grid.log.cleaning.exclude_users, grid.documents
     return {
         "study": grid.study.as_object(),
-        "log": [_version(path) for path in grid.log.paths],
+        "log": [_file_identity(path) for path in grid.log.paths],
         "read_as": repr(replace(grid.log, engine=None)),
         "engine": grid.log.on(None).name,
-        "excluded": _version(excluded) if excluded else None,
-        "methods": [_code(each) for each in grid.methods],
-        "measures": [_code(each) for each in grid.measures],
-        "documents": _version(documents)
+        "excluded": _file_identity(excluded) if excluded else None,
+        "methods": [_code_identity(each) for each in grid.methods],
+        "measures": [_code_identity(each) for each in grid.measures],
+        "documents": _file_identity(documents)
         if isinstance(documents, Path)
-        else (documents and _code(documents)),
+        else (documents and _code_identity(documents)),
         "software": VERSION,
     }
 
@@ -229,7 +229,7 @@ def is_resumable(log: Log) -> bool:
         return False
 
 
-def _version(path: Path | Place) -> list[Any]:
+def _file_identity(path: Path | Place) -> list[Any]:
     """A file as it is now."""
     try:
         return place_of(path).version()
@@ -237,7 +237,7 @@ def _version(path: Path | Place) -> list[Any]:
         raise UsageError(f"{path} cannot be read: {why(error)}") from None
 
 
-def _code(own: object) -> str:
+def _code_identity(own: object) -> str:
     """What somebody's own code is; never the same twice where that cannot be told."""
     try:
         if inspect.isroutine(own):
@@ -260,27 +260,27 @@ def _check_engine(methods: Sequence[Mechanism | Method], engine: Engine) -> None
             check_engine(method, engine)
 
 
-def _claiming(methods: Sequence[Mechanism | Method]) -> Iterator[Mechanism]:
+def _claiming_mechanisms(methods: Sequence[Mechanism | Method]) -> Iterator[Mechanism]:
     """The mechanisms of one's own that claim something."""
     for method in methods:
         if not isinstance(method, Method) and getattr(method, "goal", None) is not None:
             yield method
 
 
-def _audits(methods: Sequence[Mechanism | Method], say: Say) -> list[OwnAudit]:
+def _run_audits(methods: Sequence[Mechanism | Method], say: Say) -> list[OwnAudit]:
     """What is proven against each mechanism of one's own that claims something."""
     found = []
-    for mechanism in _claiming(methods):
+    for mechanism in _claiming_mechanisms(methods):
         say(f"auditing {mechanism.name}")
         found.append(audit_mechanism(mechanism, say=say))
     return found
 
 
-def _write(found: Compared, grid: Any, left_out: Sequence[str], directory: Path) -> None:
+def _write_study(found: StudyResult, grid: Any, left_out: Sequence[str], directory: Path) -> None:
     """The long table, the findings and the report."""
     log, synthetic = grid.log, all(map(is_synthetic, grid.log.paths))
     people = found.results.value("people", "", "original")
-    context = Context(
+    context = ReportContext(
         study=found.study.as_object(),
         users=int(people.mean) if people else 0,
         log={
@@ -289,7 +289,7 @@ def _write(found: Compared, grid: Any, left_out: Sequence[str], directory: Path)
         },
         synthetic=synthetic,
         tables=tables(),
-        paper=printed(),
+        paper=printed_values(),
         audits=[
             {
                 "method": audit.name,
@@ -300,7 +300,9 @@ def _write(found: Compared, grid: Any, left_out: Sequence[str], directory: Path)
                 "failures": audit.failures(),
                 "m": mechanism.items_per_user,
             }
-            for audit, mechanism in zip(found.audits, _claiming(grid.methods), strict=True)
+            for audit, mechanism in zip(
+                found.audits, _claiming_mechanisms(grid.methods), strict=True
+            )
         ],
         documents=_DOCUMENTS[
             "file" if isinstance(grid.documents, Path) else "own" if grid.documents else "corpus"

@@ -29,20 +29,20 @@ from zealous.mechanisms.protocol import Needs
 from zealous.planning.public_files import read_public
 from zealous.privacy.guarantee import Indistinguishability, Neighbors, Number, shown, whole
 from zealous.study.grid.results import Spread
-from zealous.study.releases.encoded_log import COUNTS, Counting, Ints, encode
+from zealous.study.releases.encoded_log import COUNTS, CachedCounting, Ints, encode
 
 Say = Callable[[str], None]
 EPSILONS = ("0.5", "1", "2", "5")
 NEIGHBORS: tuple[Neighbors, ...] = ("add-remove", "replace")
 FIGURES = ("items", "covered", "error", "noise", "seconds")
 # Those that publish a kind of items by itself.
-COMPARED = {
+COMPARED_MECHANISMS = {
     name: each for name, each in MECHANISMS.items() if each.follows is None and each.family is None
 }
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
+class MechanismRow:
     """A mechanism at one epsilon. Internal: all but the time compares with the truth.
 
     Attributes:
@@ -63,7 +63,7 @@ class Row:
     note: str = ""
 
 
-class Compared(NamedTuple):
+class MechanismComparison(NamedTuple):
     """The rows, and what they were measured on.
 
     Attributes:
@@ -73,7 +73,7 @@ class Compared(NamedTuple):
         seconds: What reading the log took, once for all rows.
     """
 
-    rows: list[Row]
+    rows: list[MechanismRow]
     items: int
     users: int
     seconds: float
@@ -92,7 +92,7 @@ def compare_mechanisms(
     domain: str | Path | None = None,
     engine: DuckDB | None = None,
     say: Say = lambda _: None,
-) -> Compared:
+) -> MechanismComparison:
     """Release a kind of items by every mechanism, and compare with the truth.
 
     The log is read once, and counted as numbers from then on. The draws have a key each, the same
@@ -117,7 +117,7 @@ def compare_mechanisms(
     whole(draws, "draws")
     given: dict[Needs, str | Path | None] = {"domain": domain, "prior": prior}
     files = {use: path for use, path in given.items() if path is not None}
-    chosen = _chosen(mechanisms, files)
+    chosen = _choose_mechanisms(mechanisms, files)
     goals = _goals(epsilons, delta, neighbors)
     roles = log.columns.given()
     kind.check(roles)
@@ -129,27 +129,33 @@ def compare_mechanisms(
         seconds = time.perf_counter() - started
         say(f"{len(coded.users):,} different {kind.name()} of {coded.people:,} users")
         keys = [secrets.randbits(64) for _ in range(draws)]
-        counting = Counting(coded, list(tables.values()))
+        counting = CachedCounting(coded, list(tables.values()))
         rows = []
         for goal in goals:
             for each in chosen:
-                rows.append(_row(each, goal, kind.items_per_user, counting, tables, keys))
-                say(_told(rows[-1]))
-    return Compared(rows, len(coded.users), coded.people, seconds)
+                rows.append(_measure_row(each, goal, kind.items_per_user, counting, tables, keys))
+                say(_progress_text(rows[-1]))
+    return MechanismComparison(rows, len(coded.users), coded.people, seconds)
 
 
-def _chosen(names: Iterable[str] | None, files: Container[Needs]) -> list[type[Calibrated]]:
+def _choose_mechanisms(
+    names: Iterable[str] | None, files: Container[Needs]
+) -> list[type[Calibrated]]:
     """The mechanisms of these names, or all that the files allow."""
     if names is None:
-        return [each for each in COMPARED.values() if each.needs is None or each.needs in files]
+        return [
+            each
+            for each in COMPARED_MECHANISMS.values()
+            if each.needs is None or each.needs in files
+        ]
     wanted = list(dict.fromkeys(names))
-    if not wanted or set(wanted) - set(COMPARED):
-        raise UsageError(f"mechanisms must be some of {', '.join(COMPARED)}")
+    if not wanted or set(wanted) - set(COMPARED_MECHANISMS):
+        raise UsageError(f"mechanisms must be some of {', '.join(COMPARED_MECHANISMS)}")
     for name in wanted:
-        needs = COMPARED[name].needs
+        needs = COMPARED_MECHANISMS[name].needs
         if needs is not None and needs not in files:
             raise UsageError(f"the {name} mechanism needs a public file: say --{needs} FILE")
-    return [COMPARED[name] for name in wanted]
+    return [COMPARED_MECHANISMS[name] for name in wanted]
 
 
 def _goals(
@@ -165,16 +171,18 @@ def _goals(
     ]
 
 
-def _row(
+def _measure_row(
     chosen: type[Calibrated],
     goal: Indistinguishability,
     most: int,
-    counting: Counting,
+    counting: CachedCounting,
     public: Mapping[Needs, pa.Table],
     keys: Sequence[int],
-) -> Row:
+) -> MechanismRow:
     note = "at delta = 0" if chosen.pure else ""
-    row = Row(goal=goal, mechanism=str(chosen.name), items_per_user=most, figures=None, note=note)
+    row = MechanismRow(
+        goal=goal, mechanism=str(chosen.name), items_per_user=most, figures=None, note=note
+    )
     try:
         made = chosen.calibrated(goal, most)
     except UsageError as error:
@@ -186,11 +194,13 @@ def _row(
         row = replace(row, items_per_user=1, note="at m = 1, as it must")
     if chosen.needs is not None:
         made = made.with_inputs(public[chosen.needs])
-    drawn = [_drawn(made, counting, key) for key in keys]
+    drawn = [_measure_draw(made, counting, key) for key in keys]
     return replace(row, figures={name: _spread(each[name] for each in drawn) for name in FIGURES})
 
 
-def _drawn(mechanism: Calibrated, counting: Counting, key: int) -> dict[str, float | None]:
+def _measure_draw(
+    mechanism: Calibrated, counting: CachedCounting, key: int
+) -> dict[str, float | None]:
     """One release, beside the truth."""
     users = counting.coded.users
     with counting.under(key) as count:
@@ -200,18 +210,18 @@ def _drawn(mechanism: Calibrated, counting: Counting, key: int) -> dict[str, flo
         table = pa.Table.from_batches([batch.cast(COUNTS) for batch in batches], COUNTS)
         items, counts = (table[name].to_numpy() for name in COUNTS.names)
         kept = count.last(items)
-    true = _true(users, items)
+    true = _true_users(users, items)
     total = int(users.sum())
     return {
         "items": len(items),
         "covered": float(true.sum() / total) if total else None,
-        "error": _apart(counts, true),
-        "noise": None if kept is None else _apart(counts, kept),
+        "error": _mean_difference(counts, true),
+        "noise": None if kept is None else _mean_difference(counts, kept),
         "seconds": seconds,
     }
 
 
-def _true(users: Ints, items: Ints) -> Ints:
+def _true_users(users: Ints, items: Ints) -> Ints:
     """How many users have these items: nobody those of a public list that the log does not have."""
     known = items < len(users)
     found = np.zeros(len(items), np.int64)
@@ -219,7 +229,7 @@ def _true(users: Ints, items: Ints) -> Ints:
     return found
 
 
-def _apart(counts: Ints, others: Ints) -> float | None:
+def _mean_difference(counts: Ints, others: Ints) -> float | None:
     return float(np.abs(counts - others).mean()) if len(counts) else None
 
 
@@ -231,7 +241,7 @@ def _spread(values: Iterable[float | None]) -> Spread | None:
     return Spread(sum(found) / len(found), min(found), max(found), len(found))
 
 
-def _told(row: Row) -> str:
+def _progress_text(row: MechanismRow) -> str:
     where = f"{row.goal.neighbors}, epsilon {shown(row.goal.epsilon)}, {row.mechanism}"
     items = row.figures["items"] if row.figures else None
     return f"{where}: {items.mean:,.0f} items" if items else f"{where}: {row.note}"

@@ -56,7 +56,7 @@ def addresses(people: People, entries: Entries, rank: Ints) -> tuple[Ints, Ints,
     local = (rank > 1) | (popularity > _LOCAL)
     region = np.where(local, people.region(entries["user"], _REGIONS), 0)
     key = mix(_URL, query["topic"], np.where(of_topic, 0, own), rank, region)
-    first = topics.name(topic)[:, 0]
+    first = topics.name_words(topic)[:, 0]
     first = np.where(personal, words.TAIL + below(_NAMES, key, 1), first)
     second = words.TAIL + below(_NAMES, key, 2)  # hardly anybody's real site has such a name
     end = below(len(ENDS), key, 3)

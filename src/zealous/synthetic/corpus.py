@@ -105,19 +105,19 @@ def _ranges(keywords: pa.Array, texts: Sequence[str]) -> tuple[Floats, Floats]:
     digits = np.minimum(length, _RAREST)
     low = np.where(number, digits, np.minimum(4 + length / 4, 7))
     high = np.where(number, digits + 1, _RAREST)
-    places, lows, highs = _known()
+    places, lows, highs = _known_words()
     place = np.fromiter((places.get(word, -1) for word in texts), np.int64, len(texts))
     known = place >= 0
     return np.where(known, lows[place], low), np.where(known, highs[place], high)
 
 
 @cache
-def _known() -> tuple[dict[str, int], Floats, Floats]:
+def _known_words() -> tuple[dict[str, int], Floats, Floats]:
     """The words whose place in the language is known, numbered, and their ranges."""
     found: dict[str, _Range] = {}
     for place, word in enumerate(_COMMON.split()):
         found[word] = _Range(*[np.log10(place + 1)] * 2)
-    for word in (*_everyday(), *_YEARS):
+    for word in (*_everyday_words(), *_YEARS):
         found.setdefault(word, _EVERYDAY)
     for first, size in ((words.TAIL, _TAIL), (words.BRAND, _BRANDS)):
         ranks = np.arange(size)
@@ -128,6 +128,6 @@ def _known() -> tuple[dict[str, int], Floats, Floats]:
     return {word: n for n, word in enumerate(found)}, bounds[:, 0], bounds[:, 1]
 
 
-def _everyday() -> list[str]:
+def _everyday_words() -> list[str]:
     lists = (*(text for subject in SUBJECTS for text in subject), GENERIC, FIRST_NAMES)
     return re.findall(r"\w+", " ".join((*lists, ABOUT_A_PERSON, ROADS)))

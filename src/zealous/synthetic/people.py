@@ -21,8 +21,8 @@ _SUBJECT, _FAVOURITE, _REGION, _HABIT, _HOME, _PERSON = range(100, 106)  # strea
 ACQUAINTANCES = 8  # people (the user first) whom one user may look up
 TEMPLATES = 5  # ways to look someone up, see personal_words
 _HOME_SIZE = 4
-_FIRST, _ABOUT, _ROADS = (words.numbers(w) for w in (FIRST_NAMES, ABOUT_A_PERSON, ROADS))
-_ACCT = int(words.numbers("acct")[0])
+_FIRST, _ABOUT, _ROADS = (words.word_numbers(w) for w in (FIRST_NAMES, ABOUT_A_PERSON, ROADS))
+_ACCT = int(words.word_numbers("acct")[0])
 
 _PERSONAL = re.compile(
     rf"[a-z](?:{'|'.join(words.FAMILY_ENDINGS)})\b|\bacct +\d{{9}}\b|\b555\W?01\d\d\b"

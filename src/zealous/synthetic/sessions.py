@@ -48,33 +48,36 @@ def day_entries(people: People, day: int) -> Entries:
     user = np.repeat(np.arange(len(people.rates)), rng.poisson(people.rates))
     hour = rng.choice(24, len(user), p=_HOURS / _HOURS.sum())
     time = day * DAY + hour * HOUR + rng.integers(HOUR, size=len(user))
-    queries = _begin(people, user, rng)
-    made = [_entries(user, time, queries)]
+    queries = _first_queries(people, user, rng)
+    made = [_make_entries(user, time, queries)]
     while user.size:
         on = rng.random(len(user)) < _CONTINUE
         user, time, queries = user[on], time[on], queries[on]
         gap = 1000 * np.exp(rng.normal(3.8, 1.2, len(user)))
         time = time + np.clip(gap, 2000, _LONGEST_GAP).astype(np.int64)
-        queries = follow(people, user, queries, rng)
-        made.append(_entries(user, time, queries))
+        queries = next_queries(people, user, queries, rng)
+        made.append(_make_entries(user, time, queries))
     return np.concatenate(made)
 
 
-def _entries(user: Ints, time: Ints, queries: Queries) -> Entries:
+def _make_entries(user: Ints, time: Ints, queries: Queries) -> Entries:
     entries = np.empty(len(user), ENTRY)
     entries["user"], entries["time"], entries["query"] = user, time, queries
     return entries
 
 
-def _begin(people: People, user: Ints, rng: np.random.Generator) -> Queries:
-    queries = _curious(people, user, rng)
+def _first_queries(people: People, user: Ints, rng: np.random.Generator) -> Queries:
+    queries = _topic_queries(people, user, rng)
     kind = rng.random(len(user))
-    for chosen, make in ((kind < _USUAL, _usual), (kind > 1 - _PERSONAL, _personal)):
+    for chosen, make in (
+        (kind < _USUAL, _habitual_queries),
+        (kind > 1 - _PERSONAL, _personal_queries),
+    ):
         queries[chosen] = make(people, user[chosen], rng)
     return queries
 
 
-def _curious(people: People, user: Ints, rng: np.random.Generator) -> Queries:
+def _topic_queries(people: People, user: Ints, rng: np.random.Generator) -> Queries:
     """Any topic, more often of a subject that the user cares about."""
     size = len(user)
     own = people.subject(user, rng.integers(3, size=size))
@@ -83,21 +86,23 @@ def _curious(people: People, user: Ints, rng: np.random.Generator) -> Queries:
     queries = np.full(size, BLANK)
     queries["topic"] = topics.popular_topics(rng.random(size), subject)
     added = rng.random(size)
-    queries["slot"] = np.where(added < _ADDED, topics.slots(rng.random(size)), words.NONE)
-    queries["slot2"] = np.where(added < _ADDED_TWICE, topics.slots(rng.random(size)), words.NONE)
+    queries["slot"] = np.where(added < _ADDED, topics.popular_slots(rng.random(size)), words.NONE)
+    queries["slot2"] = np.where(
+        added < _ADDED_TWICE, topics.popular_slots(rng.random(size)), words.NONE
+    )
     typo = rng.integers(1, words.TYPOS + 1, size=size)
     queries["typo"] = np.where(rng.random(size) < _MISSPELLED, typo, 0)
     return queries
 
 
-def _usual(people: People, user: Ints, rng: np.random.Generator) -> Queries:
+def _habitual_queries(people: People, user: Ints, rng: np.random.Generator) -> Queries:
     """What the user asks again and again, by its bare name."""
     queries = np.full(len(user), BLANK)
     queries["topic"] = people.favourite(user, rng.integers(5, size=len(user)))
     return queries
 
 
-def _personal(people: People, user: Ints, rng: np.random.Generator) -> Queries:
+def _personal_queries(people: People, user: Ints, rng: np.random.Generator) -> Queries:
     """Somebody the user knows, the user first."""
     queries = np.full(len(user), BLANK)
     which = np.minimum(rng.geometric(0.35, len(user)) - 1, ACQUAINTANCES - 1)
@@ -106,7 +111,7 @@ def _personal(people: People, user: Ints, rng: np.random.Generator) -> Queries:
     return queries
 
 
-def follow(people: People, user: Ints, before: Queries, rng: np.random.Generator) -> Queries:
+def next_queries(people: People, user: Ints, before: Queries, rng: np.random.Generator) -> Queries:
     """What each user asks next in the session."""
     personal = before["person"] >= 0
     step = rng.choice(len(_STEPS), len(user), p=_STEPS)
@@ -119,18 +124,18 @@ def follow(people: People, user: Ints, before: Queries, rng: np.random.Generator
         ((step == Step.REWORD) & ~personal, _reword),
         ((step == Step.REWORD) & personal, _ask_otherwise),
         (step == Step.IMPROVISE, _improvise),
-        (step == Step.MOVE, _move),
+        (step == Step.MOVE, _move_to_near_topic),
     ):
         after[chosen] = change(after[chosen], rng)
     new = step == Step.NEW
-    after[new] = _begin(people, user[new], rng)
+    after[new] = _first_queries(people, user[new], rng)
     return after
 
 
 def _reword(queries: Queries, rng: np.random.Generator) -> Queries:
     """Drop, add or replace a word, to another query that the topic has in the pool."""
     suggested = _SUGGESTED * rng.random(len(queries))
-    slot, way = topics.slots(suggested), rng.random(len(queries))
+    slot, way = topics.popular_slots(suggested), rng.random(len(queries))
     had, had2 = queries["slot"], queries["slot2"]
     improvised = queries["extra"] >= 0
     none, two = had < 0, had2 >= 0
@@ -160,9 +165,9 @@ def _improvise(queries: Queries, rng: np.random.Generator) -> Queries:
     return queries
 
 
-def _move(queries: Queries, rng: np.random.Generator) -> Queries:
+def _move_to_near_topic(queries: Queries, rng: np.random.Generator) -> Queries:
     """One of the few topics that are near this one, with the same words added."""
     which = rng.integers(_NEAR_TOPICS, size=len(queries))
-    queries["topic"] = topics.near(queries["topic"], which)
+    queries["topic"] = topics.near_topic(queries["topic"], which)
     queries["extra"], queries["typo"] = words.NONE, 0
     return queries

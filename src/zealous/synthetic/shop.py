@@ -20,7 +20,7 @@ from zealous.synthetic.products import (
     popular_products,
 )
 from zealous.synthetic.sessions import DAY, HOUR
-from zealous.synthetic.write import ROW_GROUP, START, check, writing
+from zealous.synthetic.write import ROW_GROUP, START, check_parameters, labelled_writer
 
 SCHEMA = pa.schema(
     [
@@ -70,9 +70,9 @@ def generate_shop(
         UsageError: A parameter is out of range, or the folder of path does not exist.
     """
     path = Path(path)
-    check(path, users=users, seed=seed, days=days)
+    check_parameters(path, users=users, seed=seed, days=days)
     made = 0
-    with writing(path, SCHEMA, f"synthetic shop, seed {seed}") as write:
+    with labelled_writer(path, SCHEMA, f"synthetic shop, seed {seed}") as write:
         for day, invoices in enumerate(_days(People.draw(users, seed), days)):
             for low in range(0, len(invoices.product), ROW_GROUP):
                 write(_table(invoices, slice(low, low + ROW_GROUP), made))
@@ -106,7 +106,7 @@ def _basket(
     bundled, single = invoice[in_bundle], invoice[~in_bundle]
     u = rng.random(len(single))
     usual = rng.random(len(single)) < _USUAL
-    u[usual] = _usual(people, customer[single[usual]], rng)
+    u[usual] = _habitual_product(people, customer[single[usual]], rng)
     which = popular_bundles(rng.random(len(bundled)))
     bundle = BUNDLES[which]
     kept = (bundle != NONE) & (rng.random(bundle.shape) < PULL[which])
@@ -120,7 +120,7 @@ def _basket(
     return where, product
 
 
-def _usual(people: People, customer: Ints, rng: np.random.Generator) -> Floats:
+def _habitual_product(people: People, customer: Ints, rng: np.random.Generator) -> Floats:
     """One of the few things to which the customer comes back, as a number in [0, 1)."""
     which = rng.integers(_USUALS, size=len(customer))
     return uniform(people.seed, _USUAL_STREAM, customer, which)
@@ -130,15 +130,15 @@ def _table(invoices: Invoices, rows: slice, before: int) -> pa.Table:
     invoice, product = invoices.invoice[rows], invoices.product[rows]
     time = np.datetime64(START, "us") + invoices.time[invoice].astype("timedelta64[ms]")
     columns = [
-        _numbered("c", invoices.customer[invoice] + 1),
-        _numbered("i", invoice + before + 1),
+        _ids("c", invoices.customer[invoice] + 1),
+        _ids("i", invoice + before + 1),
         pa.array(time),
         pc.take(pa.array(NAMES), pa.array(product)),
     ]
     return pa.Table.from_arrays(columns, schema=SCHEMA)
 
 
-def _numbered(letter: str, numbers: Ints) -> pa.Array:
+def _ids(letter: str, numbers: Ints) -> pa.Array:
     """Ids such as c0000042."""
     digits = pc.utf8_lpad(pa.array(numbers).cast(pa.string()), 7, "0")
     return pc.binary_join_element_wise(letter, digits, "")

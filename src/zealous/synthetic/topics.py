@@ -33,7 +33,7 @@ BLANK = np.array((*[words.NONE] * 5, 0, 0), QUERY)
 Queries = npt.NDArray[np.void]
 
 _NAME, _LENGTH, _BRAND, _SLOT, _KIND, _TURN, _NEAR = range(7)  # streams of hashes
-_COMMON = words.numbers(GENERIC)
+_COMMON = words.word_numbers(GENERIC)
 _THINGS, _ADDED = words.THINGS.shape[1], words.ADDED.shape[1]
 
 
@@ -47,7 +47,7 @@ def popular_topics(u: Floats, subject: Ints) -> Ints:
     return zipf(u, power=1.17, shift=3.0, size=2e5) * SUBJECT_COUNT + subject
 
 
-def near(topic: Ints, which: Ints) -> Ints:
+def near_topic(topic: Ints, which: Ints) -> Ints:
     """A related topic: of the same subject, and always the same few."""
     u = uniform(_NEAR, topic, which)
     return popular_topics(u, topic % SUBJECT_COUNT)
@@ -60,7 +60,7 @@ def is_brand(topic: Ints) -> Bools:
     return may_be & (below(100, _BRAND, topic) < 40)
 
 
-def slots(u: Floats) -> Ints:
+def popular_slots(u: Floats) -> Ints:
     """Slots of a topic, the first ones more often."""
     return zipf(u, power=1.6, shift=2.0, size=1e4)
 
@@ -73,7 +73,7 @@ def subject_words(u: Floats, subject: Ints) -> Ints:
     return np.where(rank < _THINGS, thing, tail)
 
 
-def name(topic: Ints) -> Ints:
+def name_words(topic: Ints) -> Ints:
     """The words of the topics' names: (topics, 3), NONE at the end of shorter ones."""
     block, subject = np.divmod(topic, SUBJECT_COUNT)
     places = np.arange(3)
@@ -103,7 +103,7 @@ def slot_word(topic: Ints, slot: Ints) -> Ints:
 def query_words(queries: Queries) -> Ints:
     """The words of queries that have a topic: (queries, WORDS), NONE where there is no word."""
     topic = queries["topic"]
-    named = name(topic)
+    named = name_words(topic)
     named[:, 0] += queries["typo"] * words.TYPO
     added = np.stack([slot_word(topic, queries["slot"]), slot_word(topic, queries["slot2"])], 1)
     known = (added >= 0) & (added < words.HEAD_SIZE)

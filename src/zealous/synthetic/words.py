@@ -43,15 +43,15 @@ _NUMBER_OF = {word: number for number, word in enumerate(_HEAD)}
 HEAD_SIZE = len(_HEAD)
 
 
-def numbers(listed: str) -> Ints:
+def word_numbers(listed: str) -> Ints:
     """The numbers of words of the head, listed with commas."""
     return np.array([_NUMBER_OF[word] for word in listed.split(", ")], np.int64)
 
 
 # Each subject's words, (subjects, words of a subject), and whether a word stands before the thing.
-THINGS = np.stack([numbers(things) for things, _ in SUBJECTS])
-ADDED = np.stack([numbers(added) for _, added in SUBJECTS])
-STANDS_BEFORE = np.isin(np.arange(HEAD_SIZE), numbers(BEFORE))
+THINGS = np.stack([word_numbers(things) for things, _ in SUBJECTS])
+ADDED = np.stack([word_numbers(added) for _, added in SUBJECTS])
+STANDS_BEFORE = np.isin(np.arange(HEAD_SIZE), word_numbers(BEFORE))
 
 
 def spell(words: Ints) -> pa.Array:

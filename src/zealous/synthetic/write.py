@@ -49,9 +49,9 @@ def generate(
         UsageError: A parameter is out of range, or the folder of path does not exist.
     """
     path = Path(path)
-    check(path, users=users, seed=seed, days=days)
+    check_parameters(path, users=users, seed=seed, days=days)
     people = People.draw(users, seed)
-    with writing(path, SCHEMA, f"synthetic log, seed {seed}") as write:
+    with labelled_writer(path, SCHEMA, f"synthetic log, seed {seed}") as write:
         for day, entries in enumerate(_days(people, days)):
             rng = np.random.default_rng([seed, 2, day])
             for low in range(0, len(entries), ROW_GROUP):
@@ -61,7 +61,9 @@ def generate(
 
 
 @contextmanager
-def writing(path: Path, schema: pa.Schema, label: str) -> Iterator[Callable[[pa.Table], None]]:
+def labelled_writer(
+    path: Path, schema: pa.Schema, label: str
+) -> Iterator[Callable[[pa.Table], None]]:
     """Write tables one after another into a labelled file, which is there only once it is whole."""
     schema = schema.with_metadata({"zealous": label})
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
@@ -73,7 +75,7 @@ def writing(path: Path, schema: pa.Schema, label: str) -> Iterator[Callable[[pa.
         unfinished.unlink(missing_ok=True)
 
 
-def check(path: Path, *, users: int, seed: int, days: int) -> None:
+def check_parameters(path: Path, *, users: int, seed: int, days: int) -> None:
     """Refuse what cannot be generated, or not be written there."""
     for parameter, value, least, most in (
         ("users", users, 1, _MOST_USERS),

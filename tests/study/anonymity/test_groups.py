@@ -22,9 +22,17 @@ from zealous.items import asked, has_word, words
 from zealous.logs.open_log import open_log
 from zealous.study.anonymity import gathering
 from zealous.study.anonymity.groups import group
-from zealous.study.anonymity.numbered import numbered
-from zealous.study.anonymity.sessions import sessions
-from zealous.study.anonymity.sets import Ints, Sets, edits, held, nth, repeated, sets_of
+from zealous.study.anonymity.numbered import number_sets
+from zealous.study.anonymity.sessions import session_steps
+from zealous.study.anonymity.sets import (
+    Ints,
+    Sets,
+    consecutive_runs,
+    count_edits,
+    count_held,
+    occurrence_number,
+    sets_of,
+)
 from zealous.synthetic import generate
 
 Lists = list[tuple[int, set[int]]]
@@ -135,7 +143,7 @@ def test_one_owner_with_most_sets_loses_only_what_has_no_room() -> None:
 def test_representatives_and_edits_are_those_of_the_slow_way(rows: Lists, k: int) -> None:
     sets = made(rows)
     groups = group(sets, k)
-    found = held(sets, groups)
+    found = count_held(sets, groups)
     expected = {
         (chosen, item): (count, len(numbers))
         for chosen, numbers in members(groups).items()
@@ -146,8 +154,8 @@ def test_representatives_and_edits_are_those_of_the_slow_way(rows: Lists, k: int
     values = zip(found.count.tolist(), found.size.tolist(), strict=True)
     assert dict(zip(keys, values, strict=True)) == expected
     assert found.majority.tolist() == [2 * count >= size for count, size in expected_in(expected)]
-    assert edits(sets, groups) == counted_edits(rows, groups)
-    assert edits(sets, groups) <= len(sets.items)
+    assert count_edits(sets, groups) == counted_edits(rows, groups)
+    assert count_edits(sets, groups) <= len(sets.items)
 
 
 def expected_in(expected: dict[tuple[int, int], tuple[int, int]]) -> list[tuple[int, int]]:
@@ -156,19 +164,19 @@ def expected_in(expected: dict[tuple[int, int], tuple[int, int]]) -> list[tuple[
 
 def test_exactly_half_is_in_the_representative() -> None:
     sets = made([(0, {1, 2}), (1, {1, 2}), (2, {1}), (3, {1, 3})])
-    found = held(sets, np.zeros(4, np.int64))
+    found = count_held(sets, np.zeros(4, np.int64))
     assert found.item[found.majority].tolist() == [1, 2]
-    assert edits(sets, np.zeros(4, np.int64)) == 2 + 1
+    assert count_edits(sets, np.zeros(4, np.int64)) == 2 + 1
 
 
 def test_equal_sets_need_no_edits() -> None:
     rows: Lists = [(owner, {kind, 100}) for kind in range(20) for owner in range(3 + kind % 5)]
-    assert edits(made(rows), group(made(rows), 3)) == 0
+    assert count_edits(made(rows), group(made(rows), 3)) == 0
 
 
 def test_equal_sets_come_before_those_that_share_their_frequent_items() -> None:
     rows: Lists = [(n, {*range(10), *range(20 + n % 2 * 9, 29 + n % 2 * 9)}) for n in range(6)]
-    assert edits(made(rows), group(made(rows), 3)) == 0
+    assert count_edits(made(rows), group(made(rows), 3)) == 0
 
 
 def test_equal_sets_of_one_owner_hide_nobody() -> None:
@@ -186,7 +194,7 @@ def test_sets_that_share_more_come_together_and_odd_ones_last() -> None:
     groups = group(made(rows), 3)
     kinds = [{number % 3 for number in numbers} for numbers in members(groups).values()]
     assert sorted(kinds, key=min) == [{0}, {1}, {2}]
-    assert edits(made(rows), groups) == 3 + 3 + 3
+    assert count_edits(made(rows), groups) == 3 + 3 + 3
 
 
 def test_an_owner_s_second_set_joins_a_group_that_shares_its_items() -> None:
@@ -194,7 +202,7 @@ def test_an_owner_s_second_set_joins_a_group_that_shares_its_items() -> None:
     rows: Lists = [(n % 3, {1, 2, 10 + n}) for n in range(4)] + [(n, {50 + n}) for n in range(4, 7)]
     groups = group(made(rows), 3)
     assert sorted(members(groups).values()) == [[0, 1, 2, 3], [4, 5, 6]]
-    assert edits(made(rows), groups) == 4 + 3
+    assert count_edits(made(rows), groups) == 4 + 3
 
 
 def test_nothing_to_group() -> None:
@@ -202,15 +210,15 @@ def test_nothing_to_group() -> None:
     for rows in some:
         groups = group(made(rows), 3)
         assert (groups == -1).all()
-        assert edits(made(rows), groups) == sum(len(items) for _, items in rows)
+        assert count_edits(made(rows), groups) == sum(len(items) for _, items in rows)
     assert (group(made([(0, set()), (1, set()), (2, set())]), 3) == 0).all()
 
 
 def test_runs_and_turns() -> None:
-    runs = repeated(np.array([5, 0, 9]), np.array([2, 0, 3]))
+    runs = consecutive_runs(np.array([5, 0, 9]), np.array([2, 0, 3]))
     assert runs.tolist() == [5, 6, 9, 10, 11]
-    assert nth(np.array([3, 3, 4, 7, 7, 7])).tolist() == [0, 1, 0, 0, 1, 2]
-    assert nth(np.zeros(0, np.int64)).tolist() == []
+    assert occurrence_number(np.array([3, 3, 4, 7, 7, 7])).tolist() == [0, 1, 0, 0, 1, 2]
+    assert occurrence_number(np.zeros(0, np.int64)).tolist() == []
 
 
 def test_too_few_counters_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -249,15 +257,15 @@ def _sessions(path: Path) -> Sets:
     with DuckDB(threads=1, memory="1GB") as engine:
         source = open_log(z.read_log(path), engine)
         each = f"select user, session, unnest({words('query')}) as item from sessions"
-        steps = [*source.entries, *sessions(source, 30), Step("held", each)]
-        return numbered(engine, steps, ("user", "session"))
+        steps = [*source.entries, *session_steps(source, 30), Step("held", each)]
+        return number_sets(engine, steps, ("user", "session"))
 
 
 def _histories(path: Path) -> Sets:
     with DuckDB(threads=1, memory="1GB") as engine:
         source = open_log(z.read_log(path), engine)
         each = f"select user, {asked(False)} as item from entries where {has_word('query')}"
-        return numbered(engine, [*source.entries, Step("held", each)], ("user",))
+        return number_sets(engine, [*source.entries, Step("held", each)], ("user",))
 
 
 def by_sorting(sets: Sets, k: int, *, frequent_first: bool) -> Ints:
@@ -279,10 +287,10 @@ def test_far_more_is_saved_than_by_sorting(searched: dict[str, Sets], kind: str,
     sets = searched[kind]
     groups = group(sets, k)
     assert (groups >= 0).all()
-    saved = len(sets.items) - edits(sets, groups)
+    saved = len(sets.items) - count_edits(sets, groups)
     for frequent_first in (False, True):
         simple = by_sorting(sets, k, frequent_first=frequent_first)
-        assert saved > 1.25 * (len(sets.items) - edits(sets, simple))
+        assert saved > 1.25 * (len(sets.items) - count_edits(sets, simple))
 
 
 def with_a_bot(number: int) -> Lists:
@@ -345,7 +353,9 @@ def test_one_bot_takes_little_from_everybody_else(number: int) -> None:
     for frequent_first in (False, True):
         simple = cut_around(rows, k, frequent_first=frequent_first)
         assert edits_of_users(rows, groups) < edits_of_users(rows, simple)
-        assert edits(made(rows), groups) < (0.8 if number else 1) * edits(made(rows), simple)
+        assert count_edits(made(rows), groups) < (0.8 if number else 1) * count_edits(
+            made(rows), simple
+        )
 
 
 def test_a_bot_unlike_everybody_spares_groups_as_long_as_there_is_room() -> None:

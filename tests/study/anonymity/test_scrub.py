@@ -32,7 +32,7 @@ from zealous.study.anonymity.names import (
     SURNAMES,
     TITLES,
 )
-from zealous.study.anonymity.scrub import scrubbed
+from zealous.study.anonymity.scrub import scrub_text
 from zealous.synthetic.words import FAMILY_ENDINGS
 
 
@@ -162,7 +162,7 @@ def engine() -> Iterator[DuckDB]:
     ],
 )
 def test_what_goes_and_what_stays(typed: str, left: str | None) -> None:
-    assert scrubbed(typed) == left
+    assert scrub_text(typed) == left
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_what_goes_and_what_stays(typed: str, left: str | None) -> None:
 def test_of_what_looks_personal_the_rest_is_kept(personal: str) -> None:
     typed = f"teapots {personal} zzyx"
     assert looks_personal(typed) is not None
-    left = scrubbed(typed)
+    left = scrub_text(typed)
     assert left is not None
     assert left.startswith("teapots")
     assert left.endswith("zzyx")
@@ -200,10 +200,10 @@ def test_what_cannot_be_cut_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     def finds_more(text: str) -> str | None:
         return "other" if "zzyx" in text else None
 
-    assert scrubbed("teapots zzyx") == "teapots zzyx"
+    assert scrub_text("teapots zzyx") == "teapots zzyx"
     monkeypatch.setattr("zealous.study.anonymity.scrub.looks_personal", finds_more)
-    assert scrubbed("teapots zzyx") is None
-    assert scrubbed("teapots zz") == "teapots zz"
+    assert scrub_text("teapots zzyx") is None
+    assert scrub_text("teapots zz") == "teapots zz"
 
 
 def test_the_invented_family_names_are_not_known() -> None:
@@ -213,18 +213,18 @@ def test_the_invented_family_names_are_not_known() -> None:
 
 def test_names_that_are_no_words_are_cut() -> None:
     names = "javier jose lee wong colin victor louise pugh rangel skyler josiah"
-    assert [name for name in names.split() if scrubbed(f"{name} bakery") != "bakery"] == []
+    assert [name for name in names.split() if scrub_text(f"{name} bakery") != "bakery"] == []
 
 
 def test_no_name_is_in_both_lists_and_all_can_be_found() -> None:
     assert not (GIVEN | SURNAMES) & (GIVEN_WORDS | SURNAME_WORDS)
-    assert {scrubbed(f"xx {name} yy") for name in GIVEN | SURNAMES} == {"xx yy"}
+    assert {scrub_text(f"xx {name} yy") for name in GIVEN | SURNAMES} == {"xx yy"}
     words = GIVEN_WORDS | SURNAME_WORDS
-    assert {scrubbed(f"xx {name} yy") for name in words} == {f"xx {name} yy" for name in words}
+    assert {scrub_text(f"xx {name} yy") for name in words} == {f"xx {name} yy" for name in words}
     assert FIRST <= GIVEN_WORDS
     assert ABBREVIATED <= TITLES
     places = {" ".join(place) for place in PLACES}
-    assert {scrubbed(place) for place in places} == places
+    assert {scrub_text(place) for place in places} == places
     # Of what needs no protection none is listed.
     assert all((GIVEN | SURNAMES) & {*place} for place in PLACES)
 
@@ -255,7 +255,7 @@ def test_a_hostile_text_takes_no_time(part: str) -> None:
     for length in (2_000, 100_000):
         text = (part * length)[:length]
         began = time.process_time()
-        left = scrubbed(text)
+        left = scrub_text(text)
         assert time.process_time() - began < 2
         assert left is None or is_scrubbed([left])
         if length > 2_000:
@@ -279,11 +279,11 @@ texts = st.lists(pieces | st.text(max_size=3), max_size=9).flatmap(
 @example(text="%2540 a")
 @example(text="mark 34 yo brown")
 def test_nothing_more_is_found_in_what_is_left(text: str) -> None:
-    left = scrubbed(text)
+    left = scrub_text(text)
     if left is not None:
         assert looks_personal(left) is None
         assert is_scrubbed([left])
-        assert scrubbed(left) == left
+        assert scrub_text(left) == left
 
 
 @examples(40)
@@ -297,10 +297,11 @@ def test_the_promise_holds(
     assert is_scrubbed(query for _, _, query in found)
     assert is_pseudonymous((user, id_) for user, id_, _ in found)
     typed = dict(numbered)
-    assert all(query == scrubbed(typed[user]) for user, _, query in found)
+    assert all(query == scrub_text(typed[user]) for user, _, query in found)
     missing = typed.keys() - {user for user, _, _ in found}
     assert all(
-        not any(map(str.isalnum, typed[user])) or scrubbed(typed[user]) is None for user in missing
+        not any(map(str.isalnum, typed[user])) or scrub_text(typed[user]) is None
+        for user in missing
     )
 
 

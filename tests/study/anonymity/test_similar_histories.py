@@ -24,8 +24,8 @@ from zealous.engines.sql import Step
 from zealous.errors import UsageError
 from zealous.logs.open_log import open_log
 from zealous.study.anonymity import SimilarHistories, anonymize
-from zealous.study.anonymity.sets import held, sets_of
-from zealous.study.anonymity.similar_histories import histories
+from zealous.study.anonymity.sets import count_held, sets_of
+from zealous.study.anonymity.similar_histories import published_histories
 
 Rows = list[tuple[str, str]]
 
@@ -137,9 +137,9 @@ def test_the_fewest_edits_within_half_the_tolerance(sets: list[set[int]], t: Fra
     columns = (np.array([pair[n] for pair in pairs], np.int64) for n in (0, 1))
     made = sets_of(next(columns), next(columns), np.arange(len(sets)))
     groups = np.zeros(len(sets), np.int64)
-    found = held(made, groups)
+    found = count_held(made, groups)
     shared = set(found.item[found.majority].tolist())
-    users, queries, own = histories(made, groups, t)
+    users, queries, own = published_histories(made, groups, t)
     given: dict[int, set[int]] = defaultdict(set)
     for user, query in zip(users.tolist(), queries.tolist(), strict=True):
         assert query not in given[user]

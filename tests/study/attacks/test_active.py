@@ -18,16 +18,23 @@ from zealous.errors import Refused, UsageError
 from zealous.logs.log import Log
 from zealous.privacy.guarantee import Guarantee
 from zealous.study.anonymity import METHODS, Method, named
-from zealous.study.attacks.active import Active, active, active_zealous, decide, most_right, right
-from zealous.study.attacks.planted import Plants, choose, play
-from zealous.study.attacks.plots import Knowing, plot
-from zealous.study.attacks.staged import stage
+from zealous.study.attacks.active import (
+    ActiveAttack,
+    count_right_decisions,
+    decide,
+    largest_success_rate,
+    run_active_attack,
+    run_active_attack_on_zealous,
+)
+from zealous.study.attacks.attack_plans import Knowledge, plan_attack
+from zealous.study.attacks.planted_entries import PlantedEntries, choose_guesses, write_planted_log
+from zealous.study.attacks.staged_log import stage_log
 from zealous.synthetic.write import generate
 
 K = 6
 VICTIMS = 150
 ALIKE = ("k-session", "similar-histories")  # put together what is alike
-KNOWING: tuple[Knowing, ...] = ("all", "guess")
+KNOWING: tuple[Knowledge, ...] = ("all", "guess")
 GOAL = z.ProbabilisticDP(epsilon=2, delta="0.001", users=50_000)
 
 
@@ -35,7 +42,7 @@ GOAL = z.ProbabilisticDP(epsilon=2, delta="0.001", users=50_000)
 def log(tmp_path_factory: pytest.TempPathFactory) -> Log:
     folder = tmp_path_factory.mktemp("generated")
     generate(folder / "log.parquet", users=2000, seed=5)
-    return stage(z.read_log(folder / "log.parquet"), folder / "staged.parquet")
+    return stage_log(z.read_log(folder / "log.parquet"), folder / "staged.parquet")
 
 
 def tiny(folder: Path, rows: Iterable[tuple[str, str, str]]) -> Log:
@@ -43,7 +50,7 @@ def tiny(folder: Path, rows: Iterable[tuple[str, str, str]]) -> Log:
     path = folder / "tiny.csv"
     lines = [f"{user},2026-01-01 {time}:00,{query}" for user, time, query in rows]
     path.write_text("\n".join(["user,time,query", *lines]) + "\n")
-    return stage(z.read_log(path), folder / "tiny.parquet")
+    return stage_log(z.read_log(path), folder / "tiny.parquet")
 
 
 def guessed(table: pa.Table) -> dict[str, dict[str, Any]]:
@@ -67,7 +74,7 @@ def test_who_is_a_victim_and_what_is_guessed(tmp_path: Path) -> None:
             ("f", "10:00", "tea fritz"),
         ],
     )
-    found = guessed(choose(log, victims=10, seed=1))
+    found = guessed(choose_guesses(log, victims=10, seed=1))
     assert set(found) == {"a", "f"}
     victim = found["a"]
     assert (victim["query"], victim["word"]) == ("tea anna", "anna")
@@ -89,13 +96,13 @@ def test_the_guess_can_be_one_of_the_first(tmp_path: Path) -> None:
             ("d", "10:00", "tea dora"),
         ],
     )
-    assert set(guessed(choose(log, victims=10, seed=1, among_first=1))) == {"c", "d"}
-    assert set(guessed(choose(log, victims=10, seed=1, among_first=2))) == set("abcd")
+    assert set(guessed(choose_guesses(log, victims=10, seed=1, among_first=1))) == {"c", "d"}
+    assert set(guessed(choose_guesses(log, victims=10, seed=1, among_first=2))) == set("abcd")
 
 
 def test_there_may_be_nothing_to_guess(tmp_path: Path) -> None:
     log = tiny(tmp_path, [("a", "10:00", "tea"), ("b", "10:00", "tea")])
-    assert choose(log, victims=10, seed=1).num_rows == 0
+    assert choose_guesses(log, victims=10, seed=1).num_rows == 0
 
 
 def test_tails_leaves_out_what_holds_the_word_and_nothing_else(tmp_path: Path) -> None:
@@ -115,7 +122,7 @@ def test_tails_leaves_out_what_holds_the_word_and_nothing_else(tmp_path: Path) -
         {"number": [0, 1], "user": ["a", "b"], "word": ["anna", "bert"], "heads": [False, True]}
     )
     asked = "select 7 as account, number, word as query from guesses"
-    play(log, guesses, Plants(sql=asked), tmp_path / "played.parquet")
+    write_planted_log(log, guesses, PlantedEntries(sql=asked), tmp_path / "played.parquet")
     rows = [
         (row["user"], row["time"].strftime("%H:%M"), row["query"])
         for row in pq.read_table(tmp_path / "played.parquet").to_pylist()
@@ -134,7 +141,7 @@ def test_tails_leaves_out_what_holds_the_word_and_nothing_else(tmp_path: Path) -
 
 
 def test_the_seed_fixes_users_and_coins_and_the_coins_are_fair(log: Log) -> None:
-    first, again, other = (choose(log, victims=800, seed=seed) for seed in (1, 1, 2))
+    first, again, other = (choose_guesses(log, victims=800, seed=seed) for seed in (1, 1, 2))
     assert first.equals(again)
     assert not first["user"].equals(other["user"])
     assert sum(first["heads"].to_pylist()) == 400
@@ -142,8 +149,8 @@ def test_the_seed_fixes_users_and_coins_and_the_coins_are_fair(log: Log) -> None
     assert len(set(first["user"].to_pylist())) == len(set(first["word"].to_pylist())) == 800
 
 
-def attack(log: Log, name: str, **options: Any) -> Active:
-    return active(log, named(name, k=K), victims=VICTIMS, seed=3, **options)
+def attack(log: Log, name: str, **options: Any) -> ActiveAttack:
+    return run_active_attack(log, named(name, k=K), victims=VICTIMS, seed=3, **options)
 
 
 @pytest.mark.parametrize("name", ["pseudonym", "token-hash", "k-query", "k-keyword"])
@@ -172,7 +179,7 @@ def test_a_guess_is_often_told(log: Log, name: str, knowing: Any, least: float) 
 @pytest.mark.parametrize("k", [2, pytest.param(3, marks=pytest.mark.soak), K])
 @pytest.mark.parametrize("name", ALIKE)
 def test_who_knows_the_rest_is_always_right(log: Log, name: str, k: int) -> None:
-    found = active(log, named(name, k=k), victims=VICTIMS, seed=3)
+    found = run_active_attack(log, named(name, k=k), victims=VICTIMS, seed=3)
     assert (found.rate.successes, found.rate.trials) == (VICTIMS, VICTIMS)
     assert found.accounts == 2 * k
     assert "other" in found.knows
@@ -188,13 +195,13 @@ def with_coins(guesses: pa.Table, heads: bool) -> pa.Table:
 @pytest.mark.parametrize("name", list(METHODS))
 def test_who_sees_no_coin_is_right_by_chance(log: Log, name: str, k: int) -> None:
     """The coins reach the attacker through the log alone: where they do not make it, by nothing."""
-    guesses = choose(log, victims=VICTIMS, seed=3)
+    guesses = choose_guesses(log, victims=VICTIMS, seed=3)
     for knowing in KNOWING[: 1 + (name in ALIKE)]:
         method = named(name, k=k)
-        how = plot(method, seed=3, knowing=knowing)
+        how = plan_attack(method, seed=3, knowing=knowing)
         decided = decide(log, method, how, with_coins(guesses, heads=False))
         assert not any(decided)
-        assert right(decided, guesses).share == 0.5
+        assert count_right_decisions(decided, guesses).share == 0.5
 
 
 def alike(users: int) -> list[tuple[str, str, str]]:
@@ -230,10 +237,10 @@ def test_whatever_the_log_there_is_no_false_yes_and_more_knowledge_does_no_harm(
 ) -> None:
     """Also where few sets are left that can be put together without hers."""
     log = tiny(tmp_path, LOGS[rows])
-    guesses = choose(log, victims=100, seed=4)
+    guesses = choose_guesses(log, victims=100, seed=4)
     method = named(name, k=k)
     for knowing in KNOWING:
-        how = plot(method, seed=4, knowing=knowing)
+        how = plan_attack(method, seed=4, knowing=knowing)
         assert not any(decide(log, method, how, with_coins(guesses, heads=False)))
         if knowing == "all":
             assert all(decide(log, method, how, with_coins(guesses, heads=True)))
@@ -247,17 +254,17 @@ def test_a_query_asked_in_several_ways_is_told_too(tmp_path: Path) -> None:
         for time, query in [("10:00", f"buy {user}"), ("11:00", f"{user} too"), ("12:00", "news")]
     ]
     log = tiny(tmp_path, rows + [(f"u{n}", "10:00", "news") for n in range(9)])
-    guesses = choose(log, victims=2, seed=4)
+    guesses = choose_guesses(log, victims=2, seed=4)
     for name, heads in itertools.product(ALIKE, (True, False)):
         method = named(name, k=3)
-        how = plot(method, seed=4)
+        how = plan_attack(method, seed=4)
         assert decide(log, method, how, with_coins(guesses, heads=heads)) == [heads] * 2
 
 
 def test_what_is_always_there_is_always_told(log: Log) -> None:
-    guesses = choose(log, victims=VICTIMS, seed=3)
+    guesses = choose_guesses(log, victims=VICTIMS, seed=3)
     method = named("k-query", k=K)
-    assert all(decide(log, method, plot(method, seed=3), with_coins(guesses, heads=True)))
+    assert all(decide(log, method, plan_attack(method, seed=3), with_coins(guesses, heads=True)))
 
 
 def test_a_method_that_does_not_say_what_it_shows_gets_no_wrong_attack(log: Log) -> None:
@@ -269,13 +276,19 @@ def test_a_method_that_does_not_say_what_it_shows_gets_no_wrong_attack(log: Log)
 
     for method, why in ((Mine(), "no attack on mine is known"), (Hidden(), "has no k")):
         with pytest.raises(UsageError, match=why):
-            active(log, method, victims=1, seed=3)
+            run_active_attack(log, method, victims=1, seed=3)
     assert all(each.shows for each in METHODS.values())
 
 
 def test_few_accounts_learn_nothing_from_zealous(log: Log) -> None:
-    found = active_zealous(log, GOAL, items_per_user=1, victims=VICTIMS, accounts=K - 1, seed=3)
-    tails = choose(log, victims=VICTIMS, seed=3, among_first=1)["heads"].to_pylist().count(False)
+    found = run_active_attack_on_zealous(
+        log, GOAL, items_per_user=1, victims=VICTIMS, accounts=K - 1, seed=3
+    )
+    tails = (
+        choose_guesses(log, victims=VICTIMS, seed=3, among_first=1)["heads"]
+        .to_pylist()
+        .count(False)
+    )
     assert found.rate.successes == tails  # nothing is shown, so she always says no
 
 
@@ -284,7 +297,7 @@ def test_many_accounts_learn_from_zealous_what_the_noise_lets_through(
     log: Log, items_per_user: int
 ) -> None:
     goal = z.ProbabilisticDP(epsilon=2 * items_per_user, delta="0.001", users=50_000)
-    found = active_zealous(
+    found = run_active_attack_on_zealous(
         log, goal, items_per_user=items_per_user, victims=400, accounts=80, seed=3
     )
     expected = 1 / (1 + math.exp(-1))  # the noise is at most 0, or at least: its scale is 1
@@ -298,10 +311,10 @@ def test_many_accounts_learn_from_zealous_what_the_noise_lets_through(
 def test_what_the_guarantee_cannot_mean_is_refused(log: Log) -> None:
     few = z.ProbabilisticDP(epsilon=2, delta="0.001", users=2100)
     with pytest.raises(Refused, match="--users"):
-        active_zealous(log, few, items_per_user=1, victims=20, accounts=80, seed=3)
+        run_active_attack_on_zealous(log, few, items_per_user=1, victims=20, accounts=80, seed=3)
     daily = z.ProbabilisticDP(epsilon=2, delta="0.001", users=10**6, unit="user-day")
     with pytest.raises(UsageError, match="unit"):
-        active_zealous(log, daily, items_per_user=1, victims=20, accounts=80, seed=3)
+        run_active_attack_on_zealous(log, daily, items_per_user=1, victims=20, accounts=80, seed=3)
 
 
 def best(epsilon: float, delta: float) -> float:
@@ -321,7 +334,7 @@ def best(epsilon: float, delta: float) -> float:
 def test_the_bound_is_what_the_inequalities_allow(epsilon: float, delta: float) -> None:
     def bound(neighbors: Any) -> float:
         goal: Guarantee = z.Indistinguishability(epsilon=epsilon, delta=delta, neighbors=neighbors)
-        return most_right(goal)
+        return largest_success_rate(goal)
 
     assert best(epsilon, delta) <= bound("replace") + 1e-12
     assert bound("replace") < best(epsilon, delta) + 0.005
@@ -333,4 +346,4 @@ def test_the_bound_is_what_the_inequalities_allow(epsilon: float, delta: float) 
 def test_the_bound_of_a_large_epsilon_is_certainty() -> None:
     for neighbors in ("replace", "add-remove"):
         goal = z.Indistinguishability(epsilon=10**6, delta="0.5", neighbors=neighbors)
-        assert most_right(goal) == 1
+        assert largest_success_rate(goal) == 1

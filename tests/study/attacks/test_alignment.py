@@ -15,8 +15,8 @@ from zealous.engines.duckdb import DuckDB
 from zealous.errors import UsageError
 from zealous.logs.log import Log
 from zealous.study.anonymity import Bundle, Pseudonym, TokenHash, anonymize
-from zealous.study.attacks.alignment import BY_COMPANY, BY_FREQUENCY, Aligned, alignment
-from zealous.study.attacks.staged import halves, stage
+from zealous.study.attacks.alignment import BY_COMPANY, BY_FREQUENCY, Alignment, align_tokens
+from zealous.study.attacks.staged_log import split_users, stage_log
 from zealous.synthetic import generate
 
 START = datetime(2026, 1, 1)
@@ -41,7 +41,7 @@ def tokens(folder: Path, log: Log) -> Bundle:
     return anonymize(folder, log, TokenHash(), engine=DuckDB(threads=1, memory="1GB")).bundle
 
 
-def figures(found: list[Aligned], how: str) -> dict[int | None, tuple[int, int, float | None]]:
+def figures(found: list[Alignment], how: str) -> dict[int | None, tuple[int, int, float | None]]:
     return {
         each.top: (each.recovered.successes, each.recovered.trials, each.weighted)
         for each in found
@@ -52,7 +52,7 @@ def figures(found: list[Aligned], how: str) -> dict[int | None, tuple[int, int, 
 def test_by_frequency_the_ranks_are_compared(tmp_path: Path) -> None:
     log = written(tmp_path / "log.parquet", asking({"a": 4, "b": 3, "c": 2, "d": 1}, often=2))
     reference = written(tmp_path / "r.parquet", asking({"a": 9, "c": 7, "b": 5, "d": 3, "e": 2}))
-    found = figures(alignment(log, tokens(tmp_path / "o", log), reference), BY_FREQUENCY)
+    found = figures(align_tokens(log, tokens(tmp_path / "o", log), reference), BY_FREQUENCY)
     # a and d are right: 4 + 1 users of 10, each twice
     assert found == {100: (2, 4, 0.5), 1000: (2, 4, 0.5), None: (2, 4, 0.5)}
 
@@ -61,23 +61,23 @@ def test_users_are_counted_not_rows(tmp_path: Path) -> None:
     rows = [*asking({"a": 2}), *[("u9", "b")] * 5]
     log = written(tmp_path / "log.parquet", rows)
     reference = written(tmp_path / "r.parquet", asking({"a": 4, "b": 2}))
-    found = figures(alignment(log, tokens(tmp_path / "o", log), reference), BY_FREQUENCY)
+    found = figures(align_tokens(log, tokens(tmp_path / "o", log), reference), BY_FREQUENCY)
     assert found[None] == (2, 2, 1.0)
 
 
 def test_a_token_whose_word_is_not_in_the_reference_is_a_miss(tmp_path: Path) -> None:
     log = written(tmp_path / "log.parquet", asking({"a": 3, "b": 2, "c": 1}))
     reference = written(tmp_path / "r.parquet", asking({"a": 3, "x": 2}))
-    found = alignment(log, tokens(tmp_path / "o", log), reference)
+    found = align_tokens(log, tokens(tmp_path / "o", log), reference)
     assert figures(found, BY_FREQUENCY)[None] == (1, 3, 0.5)
     other = written(tmp_path / "s.parquet", asking({"x": 3, "y": 2, "z": 1}))
-    found = alignment(log, tokens(tmp_path / "p", log), other)
+    found = align_tokens(log, tokens(tmp_path / "p", log), other)
     assert {each.recovered.successes for each in found} == {0}
 
 
 def test_what_shares_its_moment_is_not_scored(tmp_path: Path) -> None:
     log = written(tmp_path / "log.parquet", asking({"a": 3, "b": 2}), apart=timedelta(0))
-    found = alignment(log, tokens(tmp_path / "o", log), log)
+    found = align_tokens(log, tokens(tmp_path / "o", log), log)
     assert {(each.recovered.trials, each.weighted) for each in found} == {(0, None)}
 
 
@@ -87,46 +87,48 @@ def test_company_tells_apart_what_frequency_cannot(tmp_path: Path) -> None:
     swapped = {**queries, "sun": 3, "kiwi": 7, "moon": 1}
     log = written(tmp_path / "log.parquet", asking(queries))
     reference = written(tmp_path / "r.parquet", asking(swapped))
-    found = alignment(log, tokens(tmp_path / "o", log), reference)
+    found = align_tokens(log, tokens(tmp_path / "o", log), reference)
     assert figures(found, BY_COMPANY)[None][0] == 4
 
 
 def test_what_cannot_be_attacked_is_refused(tmp_path: Path) -> None:
     log = written(tmp_path / "log.parquet", [("u1", "a b")])
     with pytest.raises(UsageError, match="token-hash"):
-        alignment(log, anonymize(tmp_path / "p", log, Pseudonym()).bundle, log)
+        align_tokens(log, anonymize(tmp_path / "p", log, Pseudonym()).bundle, log)
     with pytest.raises(UsageError, match="most"):
-        alignment(log, tokens(tmp_path / "o", log), log, most=1)
+        align_tokens(log, tokens(tmp_path / "o", log), log, most=1)
     timeless = tmp_path / "timeless.csv"
     timeless.write_text("user,query\nu1,a b\n")
     with pytest.raises(UsageError, match="times"):
-        alignment(log, tokens(tmp_path / "q", z.read_log(timeless)), log)
+        align_tokens(log, tokens(tmp_path / "q", z.read_log(timeless)), log)
 
 
 def test_tiny_logs_do_not_stop_it(tmp_path: Path) -> None:
     one = written(tmp_path / "one.parquet", [("u1", "a")])
     some = written(tmp_path / "some.parquet", [("u1", "a b"), ("u2", "a b c")])
     for name, log, reference in (("x", one, some), ("y", some, one), ("z", one, one)):
-        assert len(alignment(log, tokens(tmp_path / name, log), reference)) == 6
+        assert len(align_tokens(log, tokens(tmp_path / name, log), reference)) == 6
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Aligned]]:
+def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Alignment]]:
     """One half of the users read by the other half, and by another log altogether."""
     folder = tmp_path_factory.mktemp("alignment")
     generate(folder / "log.parquet", users=3_000, seed=6)
     generate(folder / "other.parquet", users=3_000, seed=7)
-    log, reference = halves(stage(z.read_log(folder / "log.parquet"), folder / "s.parquet"), folder)
+    log, reference = split_users(
+        stage_log(z.read_log(folder / "log.parquet"), folder / "s.parquet"), folder
+    )
     bundle = tokens(folder / "o", log)
     other = z.read_log(folder / "other.parquet")
     return {
-        "half": alignment(log, bundle, reference, most=600),
-        "again": alignment(log, bundle, reference, most=600),
-        "other": alignment(log, bundle, other, most=600),
+        "half": align_tokens(log, bundle, reference, most=600),
+        "again": align_tokens(log, bundle, reference, most=600),
+        "other": align_tokens(log, bundle, other, most=600),
     }
 
 
-def test_company_recovers_far_more_than_frequency(found: dict[str, list[Aligned]]) -> None:
+def test_company_recovers_far_more_than_frequency(found: dict[str, list[Alignment]]) -> None:
     for name in ("half", "other"):
         frequency, company = (figures(found[name], how) for how in (BY_FREQUENCY, BY_COMPANY))
         for top in (100, 1000, None):
@@ -136,11 +138,11 @@ def test_company_recovers_far_more_than_frequency(found: dict[str, list[Aligned]
             assert (company[top][2] or 0) > 2 * (frequency[top][2] or 0)
 
 
-def test_the_same_output_gives_the_same_figures(found: dict[str, list[Aligned]]) -> None:
+def test_the_same_output_gives_the_same_figures(found: dict[str, list[Alignment]]) -> None:
     assert found["half"] == found["again"]
 
 
-def test_nearly_every_token_is_scored(found: dict[str, list[Aligned]]) -> None:
+def test_nearly_every_token_is_scored(found: dict[str, list[Alignment]]) -> None:
     top, all_tokens = (figures(found["half"], BY_COMPANY)[top] for top in (1000, None))
     assert top[1] == 1000
     assert all_tokens[1] > 5_000

@@ -14,14 +14,14 @@ from paths import DOCS
 
 from zealous.logs.log import read_log
 from zealous.study.anonymity import METHODS
-from zealous.study.attacks import Settings, as_object, attack
+from zealous.study.attacks import AttackSettings, as_object, run_attacks
 from zealous.study.attacks.attacks import ZEALOUS
-from zealous.study.report.attacks import attacks_figure
-from zealous.study.report.style import percent, svg
+from zealous.study.report.attack_figure import draw_attacks
+from zealous.study.report.style import format_percent, render_svg
 from zealous.synthetic import generate
 
 USERS = 800
-SETTINGS = Settings(k=5, victims=30, sample=150, seed=3)
+SETTINGS = AttackSettings(k=5, victims=30, sample=150, seed=3)
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def found(path: Path) -> dict[str, Any]:
-    return as_object(attack(read_log(path), SETTINGS, synthetic=True))
+    return as_object(run_attacks(read_log(path), SETTINGS, synthetic=True))
 
 
 def summary(found: dict[str, Any], method: str) -> dict[str, float | None]:
@@ -70,13 +70,13 @@ def test_zealous_is_within_its_bound(found: dict[str, Any]) -> None:
 
 
 def test_it_is_drawn_from_plain_values(found: dict[str, Any]) -> None:
-    text = svg(lambda: attacks_figure(json.loads(json.dumps(found))))
+    text = render_svg(lambda: draw_attacks(json.loads(json.dumps(found))))
     ElementTree.fromstring(text)
-    assert text == svg(lambda: attacks_figure(found))
+    assert text == render_svg(lambda: draw_attacks(found))
 
 
 def test_a_log_of_ones_own(path: Path, found: dict[str, Any]) -> None:
-    done = attack(read_log(path), SETTINGS, methods=["scrub", "scrub"])
+    done = run_attacks(read_log(path), SETTINGS, methods=["scrub", "scrub"])
     assert [row.method for row in done.rows] == ["scrub", ZEALOUS]
     assert done.rows[0].personal is None, "nobody knows which queries of a real log are personal"
     again = as_object(done)["methods"][0]
@@ -89,7 +89,7 @@ def test_the_command(path: Path, run: Run, tmp_path: Path) -> None:
     given = ["--methods", "k-query,pseudonym", "-k", 4, "--victims", 30]
     ran = run("study", "attack", path, *given, "-o", "out")
     assert ran.code == 0, ran.stderr
-    assert "methods down, attacks across" in ran.stdout
+    assert "by method and attack" in ran.stdout
     assert "INTERNAL" not in ran.stdout, "the log is synthetic"
     assert {each.name for each in (tmp_path / "out").iterdir()} == {"attacks.json", "attacks.svg"}
     assert not list((tmp_path / "tmp").glob("*")), "nothing of the log is left behind"
@@ -102,7 +102,7 @@ def test_the_command_makes_a_log_where_none_is_given(run: Run) -> None:
     ran = run("study", "attack", "--users", 1000, "--methods", "k-query", "--victims", 20, "--json")
     assert ran.code == 0, ran.stderr
     assert json.loads(ran.stdout)["synthetic"] is True
-    assert "making a synthetic one of 1,000 users" in ran.stderr
+    assert "generating a synthetic one of 1,000 users" in ran.stderr
 
 
 @pytest.mark.parametrize(
@@ -131,14 +131,14 @@ def test_the_page_tells_what_the_command_found() -> None:
     found = json.loads((DOCS / "attacks.json").read_text())
     page = (DOCS / "attacks.md").read_text()
     for row in found["methods"]:
-        cells = [row["method"], *map(percent, row["summary"].values())]
+        cells = [row["method"], *map(format_percent, row["summary"].values())]
         assert f"| {' | '.join(cells)} |" in page
     assert (found["k"], found["zealous"]["epsilon"], found["synthetic"]) == (10, 1, True)
     scrub, tokens, attacked = (found["methods"][place] for place in (1, 2, -1))
-    assert f"{percent(scrub['summary']['personal'])} of the people" in page
+    assert f"{format_percent(scrub['summary']['personal'])} of the people" in page
     top = next(each for each in tokens["aligned"] if each["top"] == 1000 and each["share"] > 0.1)
-    assert f"{percent(top['share'])} of the thousand" in page
-    assert f"{percent(tokens['summary']['read_back'])} of all words typed" in page
+    assert f"{format_percent(top['share'])} of the thousand" in page
+    assert f"{format_percent(tokens['summary']['read_back'])} of all words typed" in page
     guessing = [row["active"][1]["share"] for row in found["methods"] if row["active"][1:]][:2]
     assert {round(100 * share) for share in guessing} == {78}
     assert f"was right in {100 * attacked['summary']['active']:.0f} of 100" in page

@@ -19,7 +19,7 @@ from zealous.errors import UsageError
 from zealous.logs.log import Log
 from zealous.release.bundle import Table
 from zealous.study.anonymity import KKeyword, KQuery, Pseudonym, TokenHash, anonymize
-from zealous.study.attacks.presence import Presence, presence
+from zealous.study.attacks.presence import Presence, measure_presence
 from zealous.study.attacks.rate import Rate
 from zealous.synthetic import generate
 
@@ -65,7 +65,7 @@ def log(tmp_path: Path) -> Log:
 
 def look(log: Log, tables: dict[str, Table], rows: pa.Table | None = None) -> tuple[int, ...]:
     """Seen queries, all of them, seen words, all of them."""
-    found = presence(log, tables, rows, sample=100, seed=1, engine=engine())
+    found = measure_presence(log, tables, rows, sample=100, seed=1, engine=engine())
     return (found.query.successes, found.query.trials, found.word.successes, found.word.trials)
 
 
@@ -128,20 +128,20 @@ def test_a_sample_is_fixed_by_its_seed(tmp_path: Path) -> None:
     tables = shown(query=half)
 
     def seen(seed: int) -> Presence:
-        return presence(log, tables, None, sample=300, seed=seed)
+        return measure_presence(log, tables, None, sample=300, seed=seed)
 
     assert seen(1) == seen(1)
     assert len({seen(seed).query.successes for seed in range(4)}) > 1
     assert seen(1).query.trials == 300
     goal = z.ProbabilisticDP(epsilon=2, delta="0.001", users=1_000)
     release = z.publish(log, goal, [z.queries(1), z.keywords(1)])
-    found = presence(log, release.tables, None, sample=300, seed=1)
+    found = measure_presence(log, release.tables, None, sample=300, seed=1)
     assert (found.query.successes, found.word.successes) == (0, 0)
 
 
 def test_a_sample_of_nothing_is_refused(log: Log) -> None:
     with pytest.raises(UsageError, match="sample"):
-        presence(log, {}, None, sample=0, seed=1)
+        measure_presence(log, {}, None, sample=0, seed=1)
 
 
 WORDS = st.sampled_from(["tea", "tee", "Tea", "kiwi", "été", "茶"])
@@ -166,7 +166,7 @@ def test_against_plain_python(rows: list[tuple[str, str]], output: list[str]) ->
     with TemporaryDirectory() as folder:
         log = written(Path(folder) / "log.parquet", rows)
         table = {"queries": Table(arrow=pa.table({"query": pa.array(output, pa.string())}))}
-        found = presence(log, table, None, sample=100, seed=1, engine=engine())
+        found = measure_presence(log, table, None, sample=100, seed=1, engine=engine())
     assert found == Presence(
         query=Rate(successes=len(alone & read), trials=len(alone)),
         word=Rate(successes=sum(word in words for word in rarest.values()), trials=len(rarest)),

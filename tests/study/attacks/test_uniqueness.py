@@ -21,7 +21,7 @@ from zealous.logs.log import Log
 from zealous.study.anonymity import KQuery, Method, Pseudonym, Scrub, TokenHash, anonymize
 from zealous.study.attacks import uniqueness as module
 from zealous.study.attacks.rate import Rate
-from zealous.study.attacks.uniqueness import uniqueness
+from zealous.study.attacks.uniqueness import measure_uniqueness
 from zealous.synthetic import generate
 
 START = datetime(2026, 1, 1)
@@ -53,7 +53,7 @@ def rates(
 ) -> list[tuple[int, int]]:
     log = written(folder / "log.parquet", histories, gap)
     bundle = anonymize(folder / "output", log, method, engine=engine()).bundle
-    found = uniqueness(log, bundle, most=most, users=100, seed=1, engine=engine())
+    found = measure_uniqueness(log, bundle, most=most, users=100, seed=1, engine=engine())
     return [(rate.successes, rate.trials) for rate in found]
 
 
@@ -102,12 +102,12 @@ def test_other_methods_and_no_knowledge_are_refused(tmp_path: Path) -> None:
     log = written(tmp_path / "log.parquet", {"u1": ["a"]})
     tokens = anonymize(tmp_path / "t", log, TokenHash()).bundle
     with pytest.raises(UsageError, match="pseudonym"):
-        uniqueness(log, tokens, seed=1)
+        measure_uniqueness(log, tokens, seed=1)
     bundle = anonymize(tmp_path / "p", log, Pseudonym()).bundle
     wrongs: list[dict[str, Any]] = [{"most": 0}, {"users": 0}]
     for wrong in wrongs:
         with pytest.raises(UsageError, match="at least 1"):
-            uniqueness(log, bundle, seed=1, **wrong)
+            measure_uniqueness(log, bundle, seed=1, **wrong)
 
 
 PAIRS = st.lists(
@@ -138,18 +138,18 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> Log:
 
 def test_a_generated_log(generated: Log, tmp_path: Path) -> None:
     bundle = anonymize(tmp_path / "p", generated, Pseudonym()).bundle
-    found = uniqueness(generated, bundle, users=500, seed=1)
-    assert found == uniqueness(generated, bundle, users=500, seed=1)
-    assert found != uniqueness(generated, bundle, users=500, seed=2)
+    found = measure_uniqueness(generated, bundle, users=500, seed=1)
+    assert found == measure_uniqueness(generated, bundle, users=500, seed=1)
+    assert found != measure_uniqueness(generated, bundle, users=500, seed=2)
     assert [rate.trials for rate in found] == sorted((r.trials for r in found), reverse=True)
     assert found[0].trials == 500
     shares = [rate.share or 0 for rate in found]
     assert shares[0] < 0.9
     assert shares[2] > 0.98
     scrubbed = anonymize(tmp_path / "s", generated, Scrub()).bundle
-    assert (uniqueness(generated, scrubbed, users=500, seed=1)[2].share or 0) > 0.95
+    assert (measure_uniqueness(generated, scrubbed, users=500, seed=1)[2].share or 0) > 0.95
     hidden = anonymize(tmp_path / "k", generated, KQuery(k=5)).bundle
-    sessions = uniqueness(generated, hidden, users=500, seed=1)
+    sessions = measure_uniqueness(generated, hidden, users=500, seed=1)
     assert sessions[0] == Rate(successes=0, trials=500)  # each query left is in five sessions
     assert 0 < (sessions[1].share or 0) < shares[1]
 
@@ -181,10 +181,10 @@ def test_the_id_found_is_hers(
         held.setdefault(" ".join(query.lower().split()), set()).add(name)
     users = sorted(set(rows["user"].to_pylist()))
     looked: list[tuple[int, list[str | None]]] = []
-    known, rules = module._known, method.public_rule()
+    known, rules = module._known_queries, method.public_rule()
     assert rules is not None
 
-    def watched(entries: list[module._Asked], p: int, seed: int) -> list[list[int]]:
+    def watched(entries: list[module._SampledQuery], p: int, seed: int) -> list[list[int]]:
         found = known(entries, p, seed)
         if p == 2:
             looked.extend(
@@ -192,8 +192,8 @@ def test_the_id_found_is_hers(
             )
         return found
 
-    monkeypatch.setattr(module, "_known", watched)
-    rate = uniqueness(generated, bundle, most=2, users=300, seed=3)[1]
+    monkeypatch.setattr(module, "_known_queries", watched)
+    rate = measure_uniqueness(generated, bundle, most=2, users=300, seed=3)[1]
     picked = 0
     for user, texts in looked:
         sets = [held[t] for text in texts if text and (t := " ".join(text.lower().split())) in held]

@@ -29,8 +29,12 @@ from zealous.study.anonymity import (
     TokenHash,
     anonymize,
 )
-from zealous.study.anonymity.pseudonym import rename
-from zealous.study.attacks.vanity import Survived, kinds_of, vanity
+from zealous.study.anonymity.pseudonym import replace_user_ids
+from zealous.study.attacks.personal_queries import (
+    ReadableShare,
+    measure_personal_queries,
+    personal_parts,
+)
 from zealous.synthetic import generate, is_personal
 
 START = datetime(2026, 1, 1)
@@ -64,7 +68,7 @@ class Cut(Method):
     pattern: ClassVar[str] = ""
 
     def apply(self, source: Source, say: object = None) -> list[Changed]:
-        rename(source, [], f"regexp_replace(query, '{self.pattern}', '', 'gi')")
+        replace_user_ids(source, [], f"regexp_replace(query, '{self.pattern}', '', 'gi')")
         return []
 
 
@@ -79,7 +83,7 @@ def made(folder: Path, log: Log, method: Method) -> Bundle:
     return anonymize(folder, log, method, engine=DuckDB(threads=1, memory="1GB")).bundle
 
 
-def counts(found: list[Survived]) -> dict[str, tuple[int, int]]:
+def counts(found: list[ReadableShare]) -> dict[str, tuple[int, int]]:
     return {each.kind: (each.rate.successes, each.rate.trials) for each in found}
 
 
@@ -93,19 +97,19 @@ def log(tmp_path: Path) -> Log:
 
 
 def test_kinds() -> None:
-    assert kinds_of("percy hudiquist") == [(NAME, "hudiquist")]
-    assert kinds_of("percy hudiquist arrest record") == [(FACT, "hudiquist")]
-    assert kinds_of("12 hudiquist lane.") == [(ADDRESS, "hudiquist")]
-    assert kinds_of("percy hudiquist 249 555-0165?") == [
+    assert personal_parts("percy hudiquist") == [(NAME, "hudiquist")]
+    assert personal_parts("percy hudiquist arrest record") == [(FACT, "hudiquist")]
+    assert personal_parts("12 hudiquist lane.") == [(ADDRESS, "hudiquist")]
+    assert personal_parts("percy hudiquist 249 555-0165?") == [
         (PHONE_NAME, "hudiquist"),
         (PHONE, "249 555-0165"),
     ]
-    assert kinds_of("acct 236351408") == [(ACCOUNT, "236351408")]
-    assert kinds_of("cheap flights") == []
+    assert personal_parts("acct 236351408") == [(ACCOUNT, "236351408")]
+    assert personal_parts("cheap flights") == []
 
 
 def test_all_is_left_of_what_is_only_renamed(log: Log, tmp_path: Path) -> None:
-    assert counts(vanity(log, made(tmp_path / "o", log, Pseudonym()))) == {
+    assert counts(measure_personal_queries(log, made(tmp_path / "o", log, Pseudonym()))) == {
         NAME: (1, 1),
         FACT: (1, 1),
         ADDRESS: (1, 1),
@@ -119,28 +123,32 @@ def test_all_is_left_of_what_is_only_renamed(log: Log, tmp_path: Path) -> None:
 
 def test_nothing_is_left_of_tokens_and_of_frequent_queries(log: Log, tmp_path: Path) -> None:
     for name, method in (("t", TokenHash()), ("k", KQuery(k=2))):
-        found = counts(vanity(log, made(tmp_path / name, log, method)))
+        found = counts(measure_personal_queries(log, made(tmp_path / name, log, method)))
         assert {successes for successes, _ in found.values()} == {0}
         assert (found[ASKED], found[ALL]) == ((0, 3), (0, 5))
 
 
 def test_a_name_left_in_one_query_does_not_count_for_another(log: Log, tmp_path: Path) -> None:
     cut = made(tmp_path / "o", log, cutting("[0-9]+ hudiquist street"))
-    found = counts(vanity(log, cut))
+    found = counts(measure_personal_queries(log, cut))
     assert (found[ADDRESS], found[NAME], found[FACT]) == ((0, 1), (1, 1), (1, 1))
     assert found[ASKED] == (3, 3)  # u2 is betrayed by her telephone number
-    found = counts(vanity(log, made(tmp_path / "p", log, cutting("hudiquist|trora|555"))))
+    found = counts(
+        measure_personal_queries(log, made(tmp_path / "p", log, cutting("hudiquist|trora|555")))
+    )
     assert found[NAME] == found[FACT] == found[PHONE_NAME] == found[PHONE] == (0, 1)
     assert found[ASKED] == (1, 3)
 
 
 def test_a_query_is_left_if_one_of_its_entries_is(log: Log, tmp_path: Path) -> None:
-    found = counts(vanity(log, made(tmp_path / "o", log, cutting("percy  hudiquist"))))
+    found = counts(
+        measure_personal_queries(log, made(tmp_path / "o", log, cutting("percy  hudiquist")))
+    )
     assert found[NAME] == (1, 1)
 
 
 def test_a_longer_word_is_not_the_part(log: Log, tmp_path: Path) -> None:
-    found = counts(vanity(log, made(tmp_path / "o", log, cutting(" "))))
+    found = counts(measure_personal_queries(log, made(tmp_path / "o", log, cutting(" "))))
     assert found[NAME] == found[PHONE] == found[ACCOUNT] == (0, 1)  # percyhudiquist
 
 
@@ -148,7 +156,7 @@ def test_an_output_without_times_is_refused(log: Log, tmp_path: Path) -> None:
     for name, method in (("k", KKeyword(k=2)), ("s", SimilarHistories(k=2))):
         bundle = made(tmp_path / name, log, method)
         with pytest.raises(UsageError, match="times"):
-            vanity(log, bundle)
+            measure_personal_queries(log, bundle)
 
 
 def test_a_generated_log(tmp_path: Path) -> None:
@@ -161,9 +169,9 @@ def test_a_generated_log(tmp_path: Path) -> None:
         for user, query in zip(table["user"].to_pylist(), table["query"].to_pylist(), strict=True)
         if is_personal(query)
     }
-    assert all(kinds_of(query) for query in personal)  # each is of a known kind
-    expected = Counter(kind for query in personal for kind, _ in kinds_of(query))
-    found = counts(vanity(log, made(tmp_path / "s", log, Scrub())))
+    assert all(personal_parts(query) for query in personal)  # each is of a known kind
+    expected = Counter(kind for query in personal for kind, _ in personal_parts(query))
+    found = counts(measure_personal_queries(log, made(tmp_path / "s", log, Scrub())))
     assert {kind: found[kind][1] for kind in expected} == dict(expected)
     assert found[ALL][1] == len(set(table["user"].to_pylist()))
     assert found[NAME][0] > 0.95 * found[NAME][1]  # rare names have no form

@@ -17,11 +17,11 @@ from inaccuracy import inaccuracy
 from zealous.mechanisms import Zealous
 from zealous.noise import seeded_bytes
 from zealous.privacy.calibrate import Calibration
-from zealous.study.measures.accuracy import counted, expected
+from zealous.study.measures.accuracy import counted_mistakes, expected_inaccuracy
 from zealous.study.measures.measured import Measured
-from zealous.study.releases.original import Original
-from zealous.study.releases.released import Released, by_index, by_text
-from zealous.study.theory.accuracy import Wanted
+from zealous.study.releases.original_histogram import Original
+from zealous.study.releases.released import Released, released_by_index, released_by_text
+from zealous.study.theory.accuracy_theorem import AccuracyTarget
 
 PLAN = Calibration(scale=Fraction(2), tau=2, tau_prime=6, delta=Fraction(1, 1000))
 
@@ -43,17 +43,17 @@ def original(kept: list[int]) -> Original:
 
 def release(truth: Original, rows: list[int]) -> Released:
     index = np.array(rows, np.int64)
-    return by_index(truth, index, np.full(len(rows), 9))
+    return released_by_index(truth, index, np.full(len(rows), 9))
 
 
 def both(found: Released, plan: Calibration, m: int) -> list[Measured]:
-    return [*expected(found.original, plan, m), *counted(found, plan, m)]
+    return [*expected_inaccuracy(found.original, plan, m), *counted_mistakes(found, plan, m)]
 
 
 def test_by_hand() -> None:
     """tau* = 6; at xi = 2 from 8 on items should be there, and below 4 they should not."""
     truth = original([9, 8, 7, 6, 5, 4, 3, 2, 0])
-    found = {(m, at): v for m, v, at in counted(release(truth, [1, 3, 5, 6, 7]), PLAN, 3)}
+    found = {(m, at): v for m, v, at in counted_mistakes(release(truth, [1, 3, 5, 6, 7]), PLAN, 3)}
     assert {at for _, at in found} == {0, 2, 4, 8}
     assert found["inaccuracy-retain", 0] == 2  # 9 and 7
     assert found["inaccuracy-filter", 0] == 3  # 4, 3 and 2
@@ -67,7 +67,7 @@ def test_by_hand() -> None:
 def test_a_row_that_the_original_lacks_has_no_users() -> None:
     truth = original([9])
     strange = pa.table({"query": ["new"], "count": pa.array([9], pa.int64())})
-    found = {(m, at): v for m, v, at in counted(by_text(truth, strange), PLAN, 3)}
+    found = {(m, at): v for m, v, at in counted_mistakes(released_by_text(truth, strange), PLAN, 3)}
     assert found["inaccuracy-filter", 0] == found["inaccuracy-filter", 4] == 1
     assert found["inaccuracy-filter", 8] == 0
 
@@ -75,7 +75,7 @@ def test_a_row_that_the_original_lacks_has_no_users() -> None:
 def test_expected_by_hand() -> None:
     """alpha = exp(-1/2): an item of 6 users is published with P(eta > 0) = alpha/(1 + alpha)."""
     alpha = math.exp(-1 / 2)
-    found = {(m, at): v for m, v, at in expected(original([6, 6, 4, 1]), PLAN, 3)}
+    found = {(m, at): v for m, v, at in expected_inaccuracy(original([6, 6, 4, 1]), PLAN, 3)}
     assert found["inaccuracy-retain-exact", 0] == pytest.approx(2 * (1 - alpha / (1 + alpha)))
     assert found["inaccuracy-filter-exact", 0] == pytest.approx(alpha**3 / (1 + alpha))
     assert found["inaccuracy-retain-exact", 2] == 0
@@ -102,9 +102,9 @@ def test_all_of_it() -> None:
 )
 def test_expected_is_that_of_the_theory(kept: list[int], scale: Fraction, tau: int, t: int) -> None:
     plan = Calibration(scale=scale, tau=tau, tau_prime=tau + t, delta=Fraction(1, 2))
-    found = {(m, at): v for m, v, at in expected(original(kept), plan, 3)}
+    found = {(m, at): v for m, v, at in expected_inaccuracy(original(kept), plan, 3)}
     for slack in (0, 1, 2, 4):
-        wanted = Wanted(tau + t, slack * scale)
+        wanted = AccuracyTarget(tau + t, slack * scale)
         theory = inaccuracy(plan, Counter(kept), wanted)
         at = float(wanted.xi)
         assert found["inaccuracy-retain-exact", at] == pytest.approx(theory.retain, abs=1e-15)

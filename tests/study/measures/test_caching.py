@@ -21,9 +21,15 @@ from zealous.errors import UsageError
 from zealous.logs.open_log import open_log
 from zealous.logs.source import count_users
 from zealous.study.measures.caching import Caching, documents_from
-from zealous.study.releases import original as counted
-from zealous.study.releases.original import Ints, Original
-from zealous.study.releases.released import Released, by_index, by_text, itself, nothing
+from zealous.study.releases import original_histogram as counted
+from zealous.study.releases.original_histogram import Ints, Original
+from zealous.study.releases.released import (
+    Released,
+    empty_release,
+    original_as_release,
+    released_by_index,
+    released_by_text,
+)
 
 
 def histogram(rows: Mapping[str, tuple[int, int]], kind: str = "keywords") -> Original:
@@ -36,7 +42,7 @@ def histogram(rows: Mapping[str, tuple[int, int]], kind: str = "keywords") -> Or
 
 def released(original: Original, counts: Mapping[str, int]) -> Released:
     table = {"keyword": pa.array(list(counts), pa.string()), "count": list(counts.values())}
-    return by_text(
+    return released_by_text(
         original, pa.table(table, schema=pa.schema([("keyword", "string"), ("count", "int64")]))
     )
 
@@ -76,31 +82,37 @@ DOCUMENTS = looked_up({"a": 2, "b": 4, "c": 1, "d": 10})
 )
 def test_lists_are_added_until_memory_ends(memory: int, lists: int, hit: float) -> None:
     measure = Caching(documents=DOCUMENTS, memory=memory, longest=5)
-    assert figures(measure, FOUR, itself(FOUR)) == {"hit-probability": hit, "lists": lists}
+    assert figures(measure, FOUR, original_as_release(FOUR)) == {
+        "hit-probability": hit,
+        "lists": lists,
+    }
 
 
 def test_the_first_that_does_not_fit_ends_it() -> None:
     original = histogram({"x": (3, 3), "y": (20, 20), "z": (1, 1)})
     measure = Caching(documents=looked_up({"x": 1, "y": 10, "z": 1}), memory=16)
-    assert figures(measure, original, itself(original)) == {"hit-probability": 3 / 24, "lists": 1}
+    assert figures(measure, original, original_as_release(original)) == {
+        "hit-probability": 3 / 24,
+        "lists": 1,
+    }
 
 
 def test_the_score_knows_the_whole_list_and_memory_the_cut_one() -> None:
     original = histogram({"long": (100, 100), "short": (9, 9)})
     measure = Caching(documents=looked_up({"long": 1000, "short": 10}), memory=160, longest=20)
-    assert figures(measure, original, itself(original))["hit-probability"] == 9 / 109
+    assert figures(measure, original, original_as_release(original))["hit-probability"] == 9 / 109
     measure = Caching(documents=looked_up({"long": 1000, "short": 10}), memory=240, longest=20)
-    assert figures(measure, original, itself(original))["hit-probability"] == 1
+    assert figures(measure, original, original_as_release(original))["hit-probability"] == 1
 
 
 def test_searches_are_counted_not_users_and_the_release_decides() -> None:
     original = histogram({"a": (5, 5), "b": (4, 95)})
     measure = Caching(documents=looked_up({"a": 1, "b": 1}), memory=8)
-    assert figures(measure, original, itself(original))["hit-probability"] == 0.05
+    assert figures(measure, original, original_as_release(original))["hit-probability"] == 0.05
     noisy = released(original, {"a": 3, "b": 4})
     assert figures(measure, original, noisy)["hit-probability"] == 0.95
     assert figures(measure, original, released(original, {"b": 1}))["hit-probability"] == 0.95
-    assert figures(measure, original, nothing(original)) == {"hit-probability": 0, "lists": 0}
+    assert figures(measure, original, empty_release(original)) == {"hit-probability": 0, "lists": 0}
 
 
 def test_a_keyword_beyond_the_original_takes_memory_and_is_never_hit() -> None:
@@ -187,7 +199,9 @@ def test_more_memory_never_hurts(
     original = histogram({word: row[:2] for word, row in rows.items()})
     documents = looked_up({word: row[2] for word, row in rows.items()})
     hits = [
-        figures(Caching(documents=documents, memory=memory), original, itself(original))
+        figures(
+            Caching(documents=documents, memory=memory), original, original_as_release(original)
+        )
         for memory in sorted(sizes)
     ]
     assert hits == sorted(hits, key=lambda found: (found["hit-probability"], found["lists"]))
@@ -213,7 +227,7 @@ def test_a_query_is_answered_where_all_of_its_words_are() -> None:
     documents = looked_up({"red": 1, "car": 1, "café": 1})
     for memory, answered in ((7, 0), (8, 2), (16, 1 + 2 + 16 + 32), (24, 1 + 2 + 4 + 16 + 32)):
         measure = Caching(documents=documents, queries=queries, memory=memory)
-        found = figures(measure, words, itself(words))
+        found = figures(measure, words, original_as_release(words))
         assert found["whole-queries"] == answered / 127
         assert list(found) == ["hit-probability", "whole-queries", "lists"]
 
@@ -224,8 +238,8 @@ def test_one_measure_serves_several_originals() -> None:
     measure = Caching(documents=documents, queries=queries, memory=16)
     one, other = histogram({"a": (1, 1), "b": (9, 9)}), histogram({"b": (9, 4), "a": (1, 1)})
     for _ in range(2):
-        assert figures(measure, one, itself(one))["hit-probability"] == 9 / 10
-        found = figures(measure, other, itself(other))
+        assert figures(measure, one, original_as_release(one))["hit-probability"] == 9 / 10
+        found = figures(measure, other, original_as_release(other))
         assert found == {"hit-probability": 4 / 5, "whole-queries": 1 / 4, "lists": 1}
 
 
@@ -238,7 +252,7 @@ def test_the_queries_are_cut_once_for_all_releases() -> None:
 
     measure = Caching(documents=documents)
     for _ in range(3):
-        figures(measure, FOUR, itself(FOUR))
+        figures(measure, FOUR, original_as_release(FOUR))
     figures(measure, FOUR, released(FOUR, {"new": 1}))
     assert asked == [4, 1]
 
@@ -251,8 +265,8 @@ def originals(path: Path, folder: Path) -> tuple[Original, Original]:
         found = []
         for kind in (z.keywords(1), z.queries(1)):
             file = folder / f"{kind.name()}.parquet"
-            counted.count(kind, source, file, bounds=[1], key=7)
-            found.append(counted.read(kind, file, people, [1]))
+            counted.count_original(kind, source, file, bounds=[1], key=7)
+            found.append(counted.read_original(kind, file, people, [1]))
     return found[0], found[1]
 
 
@@ -262,10 +276,10 @@ def test_queries_are_cut_as_keywords_are(tmp_path: Path) -> None:
     pq.write_table(log, tmp_path / "log.parquet")
     words, queries = originals(tmp_path / "log.parquet", tmp_path)
     measure = Caching(documents=lambda some: np.ones(len(some), np.int64), queries=queries)
-    found = figures(measure, words, itself(words))
+    found = figures(measure, words, original_as_release(words))
     assert found == {"hit-probability": 1, "whole-queries": 1, "lists": len(words)}
     assert words.items["keyword"][0].as_py() == "b"  # of two of the six queries
-    without = by_index(words, np.arange(1, len(words)), words.users[1:])
+    without = released_by_index(words, np.arange(1, len(words)), words.users[1:])
     assert figures(measure, words, without)["whole-queries"] == 4 / 6
 
 
@@ -278,20 +292,20 @@ def test_real_queries_are_answered_by_their_keywords(real: Path, tmp_path: Path)
     pq.write_table(pa.table({"user": [r[0] for r in rows], "query": [r[2] for r in rows]}), path)
     words, queries = originals(path, tmp_path)
     measure = Caching(documents=lambda some: np.ones(len(some), np.int64), queries=queries)
-    found = figures(measure, words, itself(words))
+    found = figures(measure, words, original_as_release(words))
     assert (found["hit-probability"], found["whole-queries"]) == (1, 1)
 
 
 def test_only_keywords_have_lists() -> None:
     clicks = histogram({"http://a": (1, 1)}, "clicks")
-    assert figures(Caching(documents=looked_up({})), clicks, itself(clicks)) == {}
+    assert figures(Caching(documents=looked_up({})), clicks, original_as_release(clicks)) == {}
 
 
 def test_nothing_searched() -> None:
     empty, none = histogram({}), histogram({}, "queries")
     measure = Caching(documents=looked_up({}), queries=none)
     expected = {"hit-probability": 0, "whole-queries": 0, "lists": 0}
-    assert figures(measure, empty, itself(empty)) == expected
+    assert figures(measure, empty, original_as_release(empty)) == expected
 
 
 @pytest.mark.parametrize("name", ["memory", "posting", "longest"])
@@ -305,7 +319,7 @@ def test_sizes_are_whole_numbers(name: str) -> None:
 def test_own_documents_are_checked(given: Sequence[float]) -> None:
     measure = Caching(documents=lambda _: np.array(given))
     with pytest.raises(UsageError, match="documents must give"):
-        list(measure(FOUR, itself(FOUR)))
+        list(measure(FOUR, original_as_release(FOUR)))
 
 
 # Document frequencies from a file

@@ -11,7 +11,7 @@ from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zealous.study.measures.ranking import quality
+from zealous.study.measures.ranking import ranking_quality
 from zealous.study.measures.substitution import Ranked
 
 Lists = list[list[str]]
@@ -34,7 +34,7 @@ def ranked(lists: Lists) -> Ranked:
 
 
 def measured(truth: Lists, found: Lists, j: int) -> dict[str, float]:
-    rows = list(quality(ranked(truth), ranked(found), top=(j,)))
+    rows = list(ranking_quality(ranked(truth), ranked(found), top=(j,)))
     assert all(row.at == j for row in rows)
     assert len({row.measure for row in rows}) == len(rows)
     return {row.measure: row.value for row in rows}
@@ -155,7 +155,7 @@ def test_nothing_found_or_nothing_to_find() -> None:
 
 
 def test_each_j_in_turn() -> None:
-    rows = list(quality(ranked([["a", "b"]]), ranked([["a", "x"]])))
+    rows = list(ranking_quality(ranked([["a", "b"]]), ranked([["a", "x"]])))
     assert [(row.at, row.value) for row in rows if row.measure == "precision"] == [
         (2, 0.5),
         (5, 0.5),

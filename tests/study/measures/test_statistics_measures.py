@@ -13,9 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zealous.study.measures.measured import Measured
-from zealous.study.measures.statistics import Statistics, bins, distribution
-from zealous.study.releases.original import Original
-from zealous.study.releases.released import Released, by_index, by_text, itself, nothing
+from zealous.study.measures.statistics import Statistics, bins, count_distribution
+from zealous.study.releases.original_histogram import Original
+from zealous.study.releases.released import (
+    Released,
+    empty_release,
+    original_as_release,
+    released_by_index,
+    released_by_text,
+)
 
 
 def original(users: Sequence[int]) -> Original:
@@ -35,7 +41,7 @@ def original(users: Sequence[int]) -> Original:
 def released(truth: Original, counts: Mapping[str, int]) -> Released:
     names, values = list(counts), list(counts.values())
     table = pa.table({"query": pa.array(names, pa.string()), "count": pa.array(values, pa.int64())})
-    return by_text(truth, table)
+    return released_by_text(truth, table)
 
 
 Figures = dict[tuple[str, float | None], float]
@@ -88,7 +94,7 @@ def test_rows_that_the_original_lacks() -> None:
 
 def test_nothing() -> None:
     """An empty release is 0 everywhere; for KL it is uniform."""
-    found = figures(Statistics(top=(1, 3))(TRUTH, nothing(TRUTH)))
+    found = figures(Statistics(top=(1, 3))(TRUTH, empty_release(TRUTH)))
     assert found["distinct", None] == found["total", None] == 0
     assert found["l1", 3] == pytest.approx(1 / 3)
     assert found["kl", 1] == pytest.approx(0, abs=1e-12)
@@ -103,7 +109,7 @@ def test_nothing() -> None:
 
 def test_an_original_without_items() -> None:
     empty = original([])
-    found = figures(Statistics(top=(1, 10))(empty, nothing(empty)))
+    found = figures(Statistics(top=(1, 10))(empty, empty_release(empty)))
     assert found == {("distinct", None): 0, ("total", None): 0}
 
 
@@ -130,7 +136,7 @@ def test_bins() -> None:
 
 def test_distribution_is_a_density() -> None:
     """14 is the last count of a bin of five, 15 the first of one of seven."""
-    found = figures(distribution(np.array([10, 14, 15, 9, 9, 0, -3], np.int64)))
+    found = figures(count_distribution(np.array([10, 14, 15, 9, 9, 0, -3], np.int64)))
     assert found == {
         ("items-with-count", 9.0): 2,
         ("items-with-count", math.sqrt(10 * 14)): 2 / 5,
@@ -173,7 +179,10 @@ def test_like_the_definition(users: list[int], data: st.DataObject) -> None:
 def test_a_perfect_release(users: list[int], times: int) -> None:
     """The original, and any multiple of it, is no distance away."""
     truth = original(users)
-    for copy in (itself(truth), by_index(truth, np.arange(len(truth)), truth.users * times)):
+    for copy in (
+        original_as_release(truth),
+        released_by_index(truth, np.arange(len(truth)), truth.users * times),
+    ):
         found = figures(Statistics(top=(1, len(truth)))(truth, copy))
         for (name, _), value in found.items():
             if name not in {"distinct", "total", "items-with-count"}:
@@ -186,7 +195,7 @@ def test_a_perfect_release(users: list[int], times: int) -> None:
 def test_every_count_is_in_a_bin(counts: list[int]) -> None:
     edges = bins()
     items = 0.0
-    for _, density, at in distribution(np.array(counts, np.int64)):
+    for _, density, at in count_distribution(np.array(counts, np.int64)):
         assert at is not None
         place = int(np.searchsorted(edges, at, "right"))
         items += density * float(edges[place] - edges[place - 1])

@@ -22,7 +22,7 @@ from zealous.errors import UsageError
 from zealous.logs.open_log import open_log
 from zealous.study.measures.association import log_likelihood_ratio
 from zealous.study.measures.substitution import LEAST_SCORE, learn
-from zealous.study.releases.original import count, read
+from zealous.study.releases.original_histogram import count_original, read_original
 
 Pairs = list[tuple[str, str, int]]
 Histogram = list[tuple[str, int]]
@@ -358,8 +358,8 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pa.Table]:
         source = open_log(z.read_log(folder / "log.parquet"), engine)
         for kind in (z.queries(1), z.query_pairs(1), z.phrase_pairs(1)):
             file = Path(folder / f"{kind.name()}.parquet")
-            count(kind, source, file, bounds=[1], key=7)
-            original = read(kind, file, 1000, [1])
+            count_original(kind, source, file, bounds=[1], key=7)
+            original = read_original(kind, file, 1000, [1])
             found[kind.name()] = original.items.append_column("count", pa.array(original.users))
     return found
 

@@ -15,18 +15,18 @@ import pytest
 from reported import EVIL, FINDINGS, SMALL, STUDY, UNEVEN, Run, context, drawn, made
 
 from zealous.study.claims.claim import Case
-from zealous.study.claims.claim import finding as finding_of
+from zealous.study.claims.claim import judge as finding_of
 from zealous.study.grid.results import Point, Results, Spread, as_table
 from zealous.study.report import style
-from zealous.study.report.applications import own as own_chart
-from zealous.study.report.draw import figure, plain
-from zealous.study.report.figures import distributions
-from zealous.study.report.page import inline, number, shown, told_of
+from zealous.study.report.application_charts import custom_measure as own_chart
+from zealous.study.report.drawing import draw_chart, format_tick
+from zealous.study.report.page import cell_view, finding_view, format_number, inline_svg
 from zealous.study.report.parts import Axis, Chart, Line, Panel, Sheet
-from zealous.study.report.results_view import Asked, Entry
-from zealous.study.report.sections import own_measures
-from zealous.study.report.sheets import promise
-from zealous.study.report.study import write_report
+from zealous.study.report.report import write_report
+from zealous.study.report.results_view import Entry, ResultsView
+from zealous.study.report.sections import custom_measures
+from zealous.study.report.sheets import promise_text
+from zealous.study.report.statistics_charts import distributions
 from zealous.study.report.style import BLACK, LADDER, METHODS, OTHERS
 
 CHARTS = {
@@ -34,7 +34,7 @@ CHARTS = {
     "total-variation", "caching", "substitution", "coverage", "phrase-pairs", "accuracy",
 }  # fmt: skip
 TABLES = {
-    "in-a-hurry",
+    "summary",
     "privacy",
     "thresholds",
     "distinct-over-m",
@@ -136,7 +136,7 @@ def test_a_nasty_name_is_text_everywhere(whole: Path) -> None:
 def test_a_cell_that_a_spreadsheet_would_run_is_inert(tmp_path: Path) -> None:
     results = made(SMALL, ["queries"], own=[Run("=1+1")])
     write_report(tmp_path, results, (), context(SMALL))
-    for name in ("in-a-hurry", "average-difference"):
+    for name in ("summary", "average-difference"):
         with (tmp_path / "figures" / f"{name}.csv").open(newline="") as file:
             cells = [cell for row in csv.reader(file) for cell in row]
         assert "'=1+1" in cells
@@ -153,9 +153,7 @@ def test_it_is_marked_internal(whole: Path) -> None:
 
 def test_findings_are_a_checklist(whole: Path) -> None:
     page = said((whole / "report.html").read_text())
-    for mark, finding in zip(
-        ("✓ holds", "✗ does not hold", "? cannot tell"), FINDINGS, strict=True
-    ):
+    for mark, finding in zip(("✓ holds", "✗ does not hold", "? not judged"), FINDINGS, strict=True):
         assert page.count(f"{mark} {finding.claim}") == 2
         assert f"{mark} {finding.claim} Here: {finding.measured}" in page
     assert "The paper: 55 % fewer keywords" in page
@@ -168,21 +166,21 @@ def test_the_paper_stands_beside_ours(tmp_path: Path) -> None:
     write_report(tmp_path, made(study), (), context(study))
     with (tmp_path / "figures" / "distinct-over-m.csv").open(newline="") as file:
         rows = {row[""]: row for row in csv.DictReader(file)}
-    assert [rows["queries, the paper"][f"m = {m}"] for m in (1, 4, 40)] == [
+    assert [rows["queries, paper"][f"m = {m}"] for m in (1, 4, 40)] == [
         "3334.0",
         "2087.0",
         "408.0",
     ]
     assert float(rows["queries"]["m = 1"]) == pytest.approx(3e3 / 1.2, rel=0.05)
     page = said((tmp_path / "report.html").read_text())
-    assert "The paper's figures carry no data" in page
-    assert "inferred" in page
-    assert "Above 0.36 at m = 6 and less than 0.33 at m = 1" in page
+    assert "The paper prints no data for its figures" in page
+    assert "we infer" in page
+    assert "Above 0.36 at m = 6 and below 0.33 at m = 1" in page
     assert "tau' is about 10" in page
 
 
 def test_the_first_table_says_what_is_kept_and_promised(whole: Path) -> None:
-    with (whole / "figures" / "in-a-hurry.csv").open(newline="") as file:
+    with (whole / "figures" / "summary.csv").open(newline="") as file:
         rows = {row["method"]: row for row in csv.DictReader(file)}
     assert list(rows) == [
         "original",
@@ -196,12 +194,10 @@ def test_the_first_table_says_what_is_kept_and_promised(whole: Path) -> None:
         "both, epsilon = 5, m = 1",
         "both, epsilon = 5, m = 4",
     ]
-    assert rows["plain-own"]["what it promises"] == (
-        f"its own claim, not audited: nobody is named {EVIL}"
-    )
-    assert "149-fold" in rows["zealous, epsilon = 5, m = 1"]["what it promises"]
-    assert "at least 10 users" in rows["k-query, k = 10"]["what it promises"]
-    assert "REFUTED" in rows[f"{EVIL}, epsilon = 3, m = 2"]["what it promises"]
+    assert rows["plain-own"]["promise"] == (f"claimed, not audited: nobody is named {EVIL}")
+    assert "149-fold" in rows["zealous, epsilon = 5, m = 1"]["promise"]
+    assert "at least 10 users" in rows["k-query, k = 10"]["promise"]
+    assert "REFUTED" in rows[f"{EVIL}, epsilon = 3, m = 2"]["promise"]
     assert float(rows["original"]["queries kept"]) == 3e6
     kept = rows["zealous, epsilon = 1, m = 1"]
     assert float(kept["share of top 100 queries kept"]) == 1
@@ -243,13 +239,13 @@ def test_a_log_without_clicks_and_times(tmp_path: Path) -> None:
     page = said((tmp_path / "report.html").read_text())
     assert "Not in this report: clicks, query pairs, phrase pairs." in page
     assert "for which the release has a substitution" not in page  # a note on what is not there
-    assert "What the paper found, with numbers" in page
-    with (tmp_path / "figures" / "in-a-hurry.csv").open(newline="") as file:
+    assert "The paper's findings with numbers" in page
+    with (tmp_path / "figures" / "summary.csv").open(newline="") as file:
         assert next(csv.reader(file))[2:] == [
             "keywords kept",
             "queries kept",
             "share of top 100 queries kept",
-            "average difference, queries",
+            "average difference of queries",
             "hit probability",
         ]
     assert page.count("Not measured on this log.") == 3  # quality, coverage, phrase pairs
@@ -276,8 +272,8 @@ def test_an_empty_release_does_not_look_good(tmp_path: Path) -> None:
     results = made(SMALL, ["queries"], own=[Run("flat")], nothing=nothing)
     write_report(tmp_path, results, (), context(SMALL))
     figures = tmp_path / "figures"
-    names = ("method", "average difference, queries")
-    told: dict[str, str] = dict(columns(figures / "in-a-hurry.csv", *names))
+    names = ("method", "average difference of queries")
+    told: dict[str, str] = dict(columns(figures / "summary.csv", *names))
     assert [told[name] for name in ("zealous, epsilon = 1, m = 1", "flat")] == ["", ""]
     assert told["zealous, epsilon = 5, m = 1"]
     for name in ("average-difference", "rms-difference", "total-variation"):
@@ -293,7 +289,7 @@ def test_an_empty_release_does_not_look_good(tmp_path: Path) -> None:
     assert ("KL divergence, nats", "m = 1") in over_j
     assert ("KL divergence, nats", "m = 6") not in over_j
     page = said((tmp_path / "report.html").read_text())
-    assert page.count("at which a draw publishes nothing at all is left out") == 3
+    assert page.count("at which some draw of the noise publishes nothing are left out") == 3
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -305,11 +301,13 @@ def test_one_empty_draw_is_enough_to_leave_a_setting_out(tmp_path: Path) -> None
     ]
     write_report(tmp_path, Results(table=as_table(rows)), (), context(SMALL))
     assert "average-difference" not in files(tmp_path, "csv")
-    assert "Nothing was published to compare." in said((tmp_path / "report.html").read_text())
-    with (tmp_path / "figures" / "in-a-hurry.csv").open(newline="") as file:
+    assert "No release published anything to compare." in said(
+        (tmp_path / "report.html").read_text()
+    )
+    with (tmp_path / "figures" / "summary.csv").open(newline="") as file:
         assert next(csv.reader(file)) == [
             "method",
-            "what it promises",
+            "promise",
             "queries kept",
             "queries kept, low",
             "queries kept, high",
@@ -320,14 +318,14 @@ def test_a_panel_without_points_says_why() -> None:
     lines = [Line(label="l", points=[], look=BLACK, gaps=gaps) for gaps in ([], [1])]
     for line, words in zip(lines, ("not measured", "nothing published"), strict=True):
         panel = Panel(title="t", x=Axis("x"), y="y", lines=[line])
-        chart = figure(Chart(name="c", title="c", rows=[[panel]]), "internal")
+        chart = draw_chart(Chart(name="c", title="c", rows=[[panel]]), "internal")
         assert [text.get_text() for text in chart.axes[0].texts] == [words]
 
 
 def test_an_axis_shows_what_was_tried_and_left_out() -> None:
     line = Line(label="l", points=[Point(4, Spread(1, 1, 1, 1))], look=BLACK, gaps=[1, 9000])
     panel = Panel(title="t", x=Axis("x", log=True), y="y", lines=[line])
-    axes = figure(Chart(name="c", title="c", rows=[[panel]]), "internal").axes[0]
+    axes = draw_chart(Chart(name="c", title="c", rows=[[panel]]), "internal").axes[0]
     low, high = axes.get_xlim()
     assert low < 1
     assert high > 9000
@@ -340,7 +338,9 @@ def test_the_page_says_whose_documents_they_are(tmp_path: Path, *, fits: bool) -
     write_report(tmp_path, made(SMALL, ["keywords"]), (), about)
     text = (tmp_path / "report.html").read_text()
     assert said(text).count("They are of my corpus.") == 2  # beside the figure, and at the end
-    warned = re.findall(r"<b>([^<]*These hit probabilities are of an invented[^<]*)</b>", text)
+    warned = re.findall(
+        r"<b>([^<]*These hit probabilities were computed on an invented[^<]*)</b>", text
+    )
     assert len(warned) == (0 if fits else 3)  # and on page one
     assert all("--documents" in each for each in warned)
 
@@ -350,7 +350,7 @@ def test_what_is_ones_own_and_what_was_left_out_is_told(tmp_path: Path) -> None:
     about = context(SMALL, own=["mine", "<b>"], left_out=["k-query: needs times.", "x", "x"])
     write_report(tmp_path, made(SMALL, ["clicks"]), (), about)
     text = (tmp_path / "report.html").read_text()
-    assert "your own" in said(text[text.index('id="made"') :])
+    assert "your methods and measures" in said(text[text.index('id="made"') :])
     assert "mine; <b>" in said(text)
     assert "Left out: k-query: needs times. Left out: x" in said(text[: text.index("<nav")])
 
@@ -368,10 +368,10 @@ def test_what_is_ones_own_and_what_was_left_out_is_told(tmp_path: Path) -> None:
 )
 def test_a_claim_in_a_line_is_without_how_it_is_judged(claim: str, short: str) -> None:
     finding = finding_of("name", claim, [Case("3 at m = 1", None)])
-    assert told_of(finding).short == short
-    assert told_of(finding).measured == "3 at m = 1. This is too little to judge by."
-    assert "not measured" not in told_of(finding_of("name", claim, [])).measured
-    assert told_of(finding_of("name", claim, [Case("3", holds=True)])).measured == "3"
+    assert finding_view(finding).short == short
+    assert finding_view(finding).measured == "3 at m = 1. This is too little to judge."
+    assert "not measured" not in finding_view(finding_of("name", claim, [])).measured
+    assert finding_view(finding_of("name", claim, [Case("3", holds=True)])).measured == "3"
 
 
 def test_a_method_of_ones_own_is_shown_at_each_setting() -> None:
@@ -383,11 +383,11 @@ def test_a_method_of_ones_own_is_shown_at_each_setting() -> None:
         Run("other", k=3),
         Run("other", k=4),
     ]
-    asked = Asked(results=made(SMALL, ["queries"], own), study=SMALL.as_object())
-    assert [each for each in asked.entries() if each.method in ("mine", "other")] == [
+    view = ResultsView(results=made(SMALL, ["queries"], own), study=SMALL.as_object())
+    assert [each for each in view.compared_entries() if each.method in ("mine", "other")] == [
         Entry(method=name, epsilon=epsilon, k=k, m=m) for name, epsilon, k, m in own
     ]
-    lines = asked.lines("distinct", "queries", "epsilon")
+    lines = view.lines("distinct", "queries", "epsilon")
     assert {line.label: [point.x for point in line.points] for line in lines} == {
         "zealous, m = 1": [1, 5],
         "mine, m = 2": [1, 3],
@@ -396,15 +396,15 @@ def test_a_method_of_ones_own_is_shown_at_each_setting() -> None:
     }
     looks = [line.look for line in lines]
     assert len({(look.marker, str(look.stroke), look.hollow) for look in looks}) == len(looks)
-    over_k = {line.label: len(line.points) for line in asked.lines("distinct", "queries", "k")}
+    over_k = {line.label: len(line.points) for line in view.lines("distinct", "queries", "k")}
     assert over_k == {"k-query": 2, "mine, m = 9": 1, "other": 2}
-    drawn = {line.label for line in distributions(asked).rows[0][0].lines}
+    drawn = {line.label for line in distributions(view).rows[0][0].lines}
     assert {"mine, epsilon = 3, m = 7", "mine, m = 9", "other, k = 4"} <= drawn
 
 
 def test_a_panel_of_ones_own_measure_is_titled_by_its_kind_alone() -> None:
-    asked = Asked(results=made(SMALL, measures=["mine"]), study=SMALL.as_object())
-    rows = own_chart(asked, "mine", "own-measure-1").rows
+    view = ResultsView(results=made(SMALL, measures=["mine"]), study=SMALL.as_object())
+    rows = own_chart(view, "mine", "own-measure-1").rows
     kinds = ["keywords", "queries", "clicks", "query pairs", "phrase pairs"]
     assert [[panel.title for panel in row] for row in rows] == [kinds, kinds]
     assert [row[-1].x.label for row in rows] == ["epsilon", "k, users"]
@@ -419,9 +419,9 @@ def test_only_what_is_finite_is_drawn(worst: float | None, along: float | None) 
         for place, value in enumerate(values)
     ]
     rows.append(("flat", None, None, None, 0, "queries", "mine", along, worst))
-    asked = Asked(results=Results(table=as_table(rows)), study=SMALL.as_object())
-    chart = own_chart(asked, "mine", "own-measure-1")
-    svg, _ = style.svg_and_png(lambda: figure(chart, "internal"))
+    view = ResultsView(results=Results(table=as_table(rows)), study=SMALL.as_object())
+    chart = own_chart(view, "mine", "own-measure-1")
+    svg, _ = style.render_svg_and_png(lambda: draw_chart(chart, "internal"))
     assert svg
     means = {
         point.y.mean
@@ -444,8 +444,8 @@ def test_what_is_not_finite_is_in_the_table(whole: Path) -> None:
 
 
 def test_the_same_results_give_the_same_bytes() -> None:
-    chart = distributions(Asked(results=made(SMALL, ["queries"]), study=SMALL.as_object()))
-    one, two = (style.svg_and_png(lambda: figure(chart, "internal")) for _ in range(2))
+    chart = distributions(ResultsView(results=made(SMALL, ["queries"]), study=SMALL.as_object()))
+    one, two = (style.render_svg_and_png(lambda: draw_chart(chart, "internal")) for _ in range(2))
     assert one == two
 
 
@@ -458,20 +458,22 @@ def test_methods_look_different_without_colour() -> None:
 
 def test_settings_that_were_not_tried_are_replaced_by_the_next() -> None:
     study = SMALL.__class__(**{**SMALL.as_object(), "k": (4, 50), "epsilon": 6})
-    asked = Asked(results=made(study), study=study.as_object())
-    assert asked.epsilon == 5
-    assert asked.entry("k-query") == Entry(method="k-query", k=4)
-    assert asked.entry("zealous", m=40) == Entry(method="zealous", epsilon=5, m=6)
-    assert asked.value("distinct", "clicks", Entry(method="original")) is not None
-    assert asked.value("l1", "clicks", asked.entry("zealous")) is None  # it has an axis of its own
+    view = ResultsView(results=made(study), study=study.as_object())
+    assert view.epsilon == 5
+    assert view.nearest_entry("k-query") == Entry(method="k-query", k=4)
+    assert view.nearest_entry("zealous", m=40) == Entry(method="zealous", epsilon=5, m=6)
+    assert view.value("distinct", "clicks", Entry(method="original")) is not None
+    assert (
+        view.value("l1", "clicks", view.nearest_entry("zealous")) is None
+    )  # it has an axis of its own
 
 
 def test_a_method_without_a_parameter_goes_across() -> None:
-    asked = Asked(
+    view = ResultsView(
         results=made(SMALL, own=[Run("flat"), Run("noisy", 2.0, m=2)]), study=SMALL.as_object()
     )
     over = {
-        axis: {line.label: line.across for line in asked.lines("distinct", "queries", axis)}
+        axis: {line.label: line.constant for line in view.lines("distinct", "queries", axis)}
         for axis in ("epsilon", "k")
     }
     assert over == {
@@ -481,8 +483,8 @@ def test_a_method_without_a_parameter_goes_across() -> None:
 
 
 def test_what_is_not_of_the_program_is_a_measure_of_ones_own() -> None:
-    asked = Asked(results=made(measures=["mine"]), study=STUDY.as_object())
-    assert own_measures(asked) == ["mine"]
+    view = ResultsView(results=made(measures=["mine"]), study=STUDY.as_object())
+    assert custom_measures(view) == ["mine"]
 
 
 @pytest.mark.parametrize(
@@ -491,11 +493,11 @@ def test_what_is_not_of_the_program_is_a_measure_of_ones_own() -> None:
         (Entry(method="original"), "nothing"),
         (Entry(method="k-session", k=7), "at least 6 other users"),
         (Entry(method="pseudonym"), "cannot be traced back"),
-        (Entry(method="else", m=1), "nothing was claimed or audited"),
+        (Entry(method="else", m=1), "nothing claimed, nothing audited"),
         (Entry(method="else", epsilon=1), "not audited: epsilon = 1"),
         (Entry(method="mine", k=9), "not audited: everybody is one of 9 or of 8 others"),
-        (Entry(method="known", epsilon=1, m=1), "epsilon = 1, delta = 0.1; nothing found"),
-        (Entry(method="known", epsilon=2, m=1), "epsilon = 2, delta = 0.1; nothing found"),
+        (Entry(method="known", epsilon=1, m=1), "epsilon = 1, delta = 0.1; not refuted"),
+        (Entry(method="known", epsilon=2, m=1), "epsilon = 2, delta = 0.1; not refuted"),
         (Entry(method="known", epsilon=2, m=5), "epsilon = 2, delta = 0.1; REFUTED"),
         (Entry(method="known", epsilon=3, m=5), "not audited: epsilon = 3"),
     ],
@@ -506,15 +508,15 @@ def test_promises(entry: Entry, words: str) -> None:
         for epsilon, failures, more in ((1.0, [], {}), (2.0, [], {"m": 1}), (2.0, ["x"], {"m": 5}))
     ]
     own = {"mine": "everybody is one of k or of k - 1 others."}
-    assert words in promise(entry, 0.001, audits, own)
+    assert words in promise_text(entry, 0.001, audits, own)
 
 
 def test_numbers_in_print() -> None:
     spread = Spread(1234.4, 1200, 1300, 5)
-    assert shown(spread) == ("1,234", "1,200 to 1,300")
-    assert shown(spread._replace(draws=1)) == ("1,234", "")
-    assert shown("text") == ("text", "")
-    assert [number(value) for value in (None, True, 0.0, 7, 99.95, float("inf"))] == [
+    assert cell_view(spread) == ("1,234", "1,200 to 1,300")
+    assert cell_view(spread._replace(draws=1)) == ("1,234", "")
+    assert cell_view("text") == ("text", "")
+    assert [format_number(value) for value in (None, True, 0.0, 7, 99.95, float("inf"))] == [
         "–",
         "yes",
         "0",
@@ -522,7 +524,7 @@ def test_numbers_in_print() -> None:
         "100",
         "inf",
     ]
-    assert [plain(value) for value in (0.3, 1e-6, 2.5e-5, 1500)] == [
+    assert [format_tick(value) for value in (0.3, 1e-6, 2.5e-5, 1500)] == [
         "0.3",
         "10⁻⁶",
         "2.5·10⁻⁵",
@@ -536,7 +538,7 @@ def test_inlined_pictures_keep_only_ids_that_are_used() -> None:
         '<g id="axes_1"><path id="m1"/><use xlink:href="#m1" clip-path="url(#c)"/></g>'
         '<clipPath id="c"/></svg>'
     )
-    assert inline(svg, "one", 'a "b"') == (
+    assert inline_svg(svg, "one", 'a "b"') == (
         '<svg role="img" aria-label="a &#34;b&#34;"><g><path id="one-m1"/>'
         '<use href="#one-m1" clip-path="url(#one-c)"/></g><clipPath id="one-c"/></svg>'
     )
@@ -560,9 +562,9 @@ def test_a_sheet_has_a_spread_in_three_columns() -> None:
 def test_a_chart_without_points_is_empty() -> None:
     line = Line(label="l", points=[], look=BLACK)
     panel = Panel(title="t", x=Axis("x"), y="y", lines=[line])
-    assert Chart(name="c", title="c", rows=[[panel]]).empty()
-    assert Chart(name="c", title="c", rows=[]).empty()
+    assert Chart(name="c", title="c", rows=[[panel]]).is_empty()
+    assert Chart(name="c", title="c", rows=[]).is_empty()
     full = Line(label="l", points=[Point(1, Spread(1, 1, 1, 1))], look=BLACK)
     assert not Chart(
         name="c", title="c", rows=[[panel], [Panel(title="t", x=Axis("x"), y="y", lines=[full])]]
-    ).empty()
+    ).is_empty()

@@ -13,7 +13,7 @@ import pytest
 from reported import STUDY, context, drawn, made
 
 from zealous.study.claims.findings import findings
-from zealous.study.report.study import write_report
+from zealous.study.report.report import write_report
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="NO CHROMIUM: nobody looked at the report")
@@ -80,7 +80,7 @@ def test_it_prints(report: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_in_a_hurry_is_one_page(tmp_path: Path) -> None:
+def test_the_summary_is_one_page(tmp_path: Path) -> None:
     study = replace(STUDY, epsilons=(1, 5, 10), items_per_user=(1, 6, 40))
     results = made(study)
     about = context(

@@ -19,12 +19,12 @@ from zealous.mechanisms import Zealous
 from zealous.noise import seeded_bytes
 from zealous.privacy.calibrate import Calibration, calibrate, publication_probability
 from zealous.privacy.guarantee import ProbabilisticDP
-from zealous.study.theory.accuracy import (
-    Wanted,
+from zealous.study.theory.accuracy_theorem import (
+    AccuracyTarget,
     missing_probability,
     printed_miss_two_xi,
     printed_miss_xi,
-    wanted_by,
+    target_of,
 )
 
 
@@ -66,7 +66,7 @@ def test_inaccuracy_is_the_mean_over_all_outputs(
         verdicts = list(zip(output, counts, strict=True))
         missed += p * sum(not shown and count >= high for shown, count in verdicts)
         false += p * sum(shown and count < low for shown, count in verdicts)
-    found = inaccuracy(parameters(scale, tau, tau_prime), counts, Wanted(tau_star, xi))
+    found = inaccuracy(parameters(scale, tau, tau_prime), counts, AccuracyTarget(tau_star, xi))
     assert found.retain == pytest.approx(float(missed), rel=1e-12, abs=0)
     assert found.filter == pytest.approx(float(false), rel=1e-12, abs=0)
     assert found.total == pytest.approx(float(missed + false), rel=1e-12)
@@ -97,7 +97,7 @@ def deviations(claimed: float, seen: int, items: int) -> float:
 def test_the_mechanism_is_as_inaccurate_as_computed() -> None:
     each, scale = 60_000, Fraction(3)
     counts = [2] * each + [5] * each + [9] * each + [13] * each
-    wanted = Wanted(10, 3)  # 2 and 5 must not be shown, 9 may, 13 must
+    wanted = AccuracyTarget(10, 3)  # 2 and 5 must not be shown, 9 may, 13 must
     mechanism = Zealous(items_per_user=1, scale=scale, tau=3, tau_prime=11)
     shown = set(released(mechanism, counts, 7))
     missed = sum(place not in shown for place in range(3 * each, 4 * each))
@@ -125,7 +125,7 @@ def test_the_mechanism_is_as_inaccurate_as_computed() -> None:
 def test_counts_may_be_listed_or_tallied(
     counts: list[int], tau: int, t: int, tau_star: Fraction, xi: Fraction
 ) -> None:
-    plan, wanted = parameters(4, tau, tau + t), Wanted(tau_star, xi)
+    plan, wanted = parameters(4, tau, tau + t), AccuracyTarget(tau_star, xi)
     tallied = {count: counts.count(count) for count in counts}
     one, two = inaccuracy(plan, counts, wanted), inaccuracy(plan, tallied, wanted)
     assert one == two
@@ -137,8 +137,10 @@ def test_counts_may_be_listed_or_tallied(
         )
 
 
-@pytest.mark.parametrize("wanted", [Wanted(50, 10), Wanted("41.5", "37.5"), Wanted(3, 0)])
-def test_accuracy_is_the_least_chance_of_a_very_frequent_item(wanted: Wanted) -> None:
+@pytest.mark.parametrize(
+    "wanted", [AccuracyTarget(50, 10), AccuracyTarget("41.5", "37.5"), AccuracyTarget(3, 0)]
+)
+def test_accuracy_is_the_least_chance_of_a_very_frequent_item(wanted: AccuracyTarget) -> None:
     plan = parameters(4, 4, 79)
     very_frequent = [count for count in range(200) if count >= wanted.tau_star + wanted.xi]
     chances = [publication_probability(plan, count) for count in very_frequent]
@@ -162,14 +164,14 @@ def test_a_tiny_chance_to_be_missing_is_not_rounded_to_none() -> None:
 
 
 def test_the_thresholds_of_a_plan_as_the_paper_reads_them() -> None:
-    wanted = wanted_by(calibrate(ProbabilisticDP(epsilon=1, delta="0.001", users=500_000), 2))
+    wanted = target_of(calibrate(ProbabilisticDP(epsilon=1, delta="0.001", users=500_000), 2))
     assert (wanted.tau_star - wanted.xi, wanted.tau_star + wanted.xi) == (4, 79)
     assert (wanted.infrequent, wanted.frequent) == (4, 79)
 
 
 def test_at_the_paper_s_thresholds_both_printed_forms_promise_too_much() -> None:
     plan = parameters(4, 4, 79)
-    wanted = wanted_by(plan)
+    wanted = target_of(plan)
     missing = 1 - publication_probability(plan, wanted.frequent)
     assert missing > 0.5 > printed_miss_xi(plan.scale, wanted) > 4e-5
     assert printed_miss_two_xi(plan.scale, wanted) < 4e-9
@@ -178,7 +180,7 @@ def test_at_the_paper_s_thresholds_both_printed_forms_promise_too_much() -> None
 
 
 def test_where_the_printed_forms_are_right() -> None:
-    scale, wanted = Fraction(4), Wanted(50, 6)
+    scale, wanted = Fraction(4), AccuracyTarget(50, 6)
     for printed, tau_prime in ((printed_miss_xi, 50), (printed_miss_two_xi, 50 - 6)):
         missing = laplace.cdf(tau_prime - (50 + 6), scale=4)
         assert printed(scale, wanted) == pytest.approx(missing)
@@ -188,9 +190,9 @@ def test_where_the_printed_forms_are_right() -> None:
 
 def test_very_infrequent_items_never_appear_at_the_paper_s_thresholds() -> None:
     plan = parameters(4, 4, 6)
-    assert inaccuracy(plan, [1, 2, 3] * 100, wanted_by(plan)).total == 0
+    assert inaccuracy(plan, [1, 2, 3] * 100, target_of(plan)).total == 0
     lower = parameters(4, 3, 6)
-    assert inaccuracy(lower, [1, 2, 3] * 100, wanted_by(plan)).filter > 10
+    assert inaccuracy(lower, [1, 2, 3] * 100, target_of(plan)).filter > 10
 
 
 # Refusals
@@ -199,9 +201,9 @@ def test_very_infrequent_items_never_appear_at_the_paper_s_thresholds() -> None:
 @pytest.mark.parametrize(("tau_star", "xi"), [(0, 0), (-1, 0), (5, -1), ("x", 1)])
 def test_nonsense_is_refused(tau_star: str, xi: str) -> None:
     with pytest.raises(UsageError):
-        Wanted(tau_star, xi)
+        AccuracyTarget(tau_star, xi)
 
 
 def test_thresholds_in_the_wrong_order_have_no_middle() -> None:
     with pytest.raises(UsageError, match="tau_prime"):
-        wanted_by(parameters(4, 5, 4))
+        target_of(parameters(4, 5, 4))

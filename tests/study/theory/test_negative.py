@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from zealous.errors import UsageError
 from zealous.privacy.calibrate import tail
 from zealous.privacy.guarantee import Neighbors
-from zealous.study.theory.accuracy import Wanted
+from zealous.study.theory.accuracy_theorem import AccuracyTarget
 from zealous.study.theory.explicit_domain import scale_for
 from zealous.study.theory.negative import (
-    Setting,
+    DomainSetting,
     hopeless_count,
     log_hopeless_domain,
     printed_log_domain,
@@ -31,8 +31,8 @@ def needed(log_size: float) -> float:
 
 
 def test_the_paper_s_example_survives() -> None:
-    setting = Setting(epsilon=1, users=1_000_000, items_per_user=10, accuracy="0.01")
-    wanted = Wanted(40, 10)
+    setting = DomainSetting(epsilon=1, users=1_000_000, items_per_user=10, accuracy="0.01")
+    wanted = AccuracyTarget(40, 10)
     assert needed(log_hopeless_domain(setting, wanted)) == pytest.approx(2.1e29, rel=0.02)
     assert needed(printed_log_domain(setting, wanted)) == pytest.approx(8.8e11, rel=0.01)
     assert pytest.approx(5.3e35, rel=0.01) == PAIRS_OF_QUERIES
@@ -42,16 +42,16 @@ def test_the_paper_s_example_survives() -> None:
 @pytest.mark.parametrize(("tau", "xi"), [(4, 2), (5, 0), ("7/2", "1/2")])
 @pytest.mark.parametrize(("neighbors", "k"), [("replace", 1), ("add-remove", 2)])
 def test_the_formula(tau: str, xi: str, neighbors: Neighbors, k: int) -> None:
-    setting = Setting(
+    setting = DomainSetting(
         epsilon="0.5", users=30, items_per_user=3, accuracy="0.25", neighbors=neighbors
     )
     most, least = math.ceil(Fraction(tau) + Fraction(xi)), math.ceil(Fraction(tau) - Fraction(xi))
     right = 30 * 3 * (2 * math.exp(0.5 * k * most) / (0.25 * most) + 1 / least)
-    assert needed(log_hopeless_domain(setting, Wanted(tau, xi))) == pytest.approx(right)
+    assert needed(log_hopeless_domain(setting, AccuracyTarget(tau, xi))) == pytest.approx(right)
     exponent = 2 * 0.5 * float(Fraction(tau) + Fraction(xi)) / 3
     whole = float(Fraction(tau) + Fraction(xi))
     printed = 90 * (2 * math.exp(exponent) / (0.25 * whole) + 1 / (2 * float(tau_less(tau, xi))))
-    assert needed(printed_log_domain(setting, Wanted(tau, xi))) == pytest.approx(printed)
+    assert needed(printed_log_domain(setting, AccuracyTarget(tau, xi))) == pytest.approx(printed)
 
 
 def tau_less(tau: str, xi: str) -> Fraction:
@@ -116,8 +116,10 @@ def test_the_printed_theorem_fails_too() -> None:
     mechanism = m - m * c + (size - m) / total  # missing ones, and the chance of a wrong one
     nothing = m
     assert mechanism < nothing
-    setting = Setting(epsilon=2 * math.log(2), users=users, items_per_user=m, accuracy=Fraction(c))
-    wanted = Wanted(Fraction(21, 2), Fraction(19, 2))  # from 20 users on, and below 1
+    setting = DomainSetting(
+        epsilon=2 * math.log(2), users=users, items_per_user=m, accuracy=Fraction(c)
+    )
+    wanted = AccuracyTarget(Fraction(21, 2), Fraction(19, 2))  # from 20 users on, and below 1
     assert printed_log_domain(setting, wanted) < math.log(size)  # so it should be hopeless
     assert log_hopeless_domain(setting, wanted) > math.log(size)
 
@@ -134,10 +136,10 @@ def test_noise_on_a_domain_of_that_size_is_worse_than_nothing(
     users, m, frequent = 2, 1, 2
     scale = scale_for(epsilon, m, neighbors)
     c = Fraction(tail(scale, threshold - frequent))
-    setting = Setting(
+    setting = DomainSetting(
         epsilon=epsilon, users=users, items_per_user=m, accuracy=c, neighbors=neighbors
     )
-    wanted = Wanted(Fraction(3, 2), Fraction(1, 2))
+    wanted = AccuracyTarget(Fraction(3, 2), Fraction(1, 2))
     size = math.ceil(needed(log_hopeless_domain(setting, wanted)))
     for counts in ((2,), (1, 1), (1,), ()):
         missing = sum(1 - tail(scale, threshold - count) for count in counts if count >= frequent)
@@ -146,23 +148,23 @@ def test_noise_on_a_domain_of_that_size_is_worse_than_nothing(
 
 
 def test_without_users_enough_nothing_is_hopeless() -> None:
-    setting = Setting(epsilon=1, users=9, items_per_user=1, accuracy=1)
-    assert log_hopeless_domain(setting, Wanted(9, 0)) < math.inf
-    assert log_hopeless_domain(setting, Wanted(10, 0)) == math.inf
-    assert log_hopeless_domain(setting, Wanted(8, 2)) == math.inf
+    setting = DomainSetting(epsilon=1, users=9, items_per_user=1, accuracy=1)
+    assert log_hopeless_domain(setting, AccuracyTarget(9, 0)) < math.inf
+    assert log_hopeless_domain(setting, AccuracyTarget(10, 0)) == math.inf
+    assert log_hopeless_domain(setting, AccuracyTarget(8, 2)) == math.inf
 
 
 def test_where_no_item_is_very_infrequent_nothing_is_hopeless() -> None:
-    setting = Setting(epsilon=1, users=9, items_per_user=1, accuracy=1)
-    assert log_hopeless_domain(setting, Wanted(4, 4)) == math.inf
-    assert log_hopeless_domain(setting, Wanted(4, 3)) < math.inf
+    setting = DomainSetting(epsilon=1, users=9, items_per_user=1, accuracy=1)
+    assert log_hopeless_domain(setting, AccuracyTarget(4, 4)) == math.inf
+    assert log_hopeless_domain(setting, AccuracyTarget(4, 3)) < math.inf
 
 
 def test_no_overflow() -> None:
-    setting = Setting(epsilon=10**6, users=10**12, items_per_user=1, accuracy="1e-300")
-    found = log_hopeless_domain(setting, Wanted(10**9, 1))
+    setting = DomainSetting(epsilon=10**6, users=10**12, items_per_user=1, accuracy="1e-300")
+    found = log_hopeless_domain(setting, AccuracyTarget(10**9, 1))
     assert 1e15 < found < 1.1e15
-    assert math.isfinite(printed_log_domain(setting, Wanted(10**9, 1)))
+    assert math.isfinite(printed_log_domain(setting, AccuracyTarget(10**9, 1)))
 
 
 # The other way round
@@ -184,7 +186,7 @@ def test_the_largest_count_out_of_reach(
     infrequent: int,
     neighbors: Neighbors,
 ) -> None:
-    setting = Setting(
+    setting = DomainSetting(
         epsilon=epsilon, users=users, items_per_user=m, accuracy="0.5", neighbors=neighbors
     )
     by_scan = [
@@ -192,7 +194,7 @@ def test_the_largest_count_out_of_reach(
         for frequent in range(infrequent, users + 1)
         if log_hopeless_domain(
             setting,
-            Wanted(Fraction(frequent + infrequent, 2), Fraction(frequent - infrequent, 2)),
+            AccuracyTarget(Fraction(frequent + infrequent, 2), Fraction(frequent - infrequent, 2)),
         )
         <= log_domain
     ]
@@ -206,4 +208,4 @@ def test_the_largest_count_out_of_reach(
 def test_nonsense_is_refused(wrong: dict[str, object]) -> None:
     right: dict[str, object] = {"epsilon": 1, "users": 9, "items_per_user": 1, "accuracy": 1}
     with pytest.raises(UsageError, match=next(iter(wrong))):
-        Setting(**(right | wrong))  # type: ignore[arg-type]
+        DomainSetting(**(right | wrong))  # type: ignore[arg-type]

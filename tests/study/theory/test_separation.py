@@ -17,9 +17,9 @@ from zealous.errors import UsageError
 from zealous.noise import seeded_bytes
 from zealous.privacy.calibrate import calibrate, publication_probability, tail
 from zealous.privacy.guarantee import Neighbors, ProbabilisticDP
-from zealous.study.theory.accuracy import Wanted, wanted_by
+from zealous.study.theory.accuracy_theorem import AccuracyTarget, target_of
 from zealous.study.theory.explicit_domain import DomainHistogram, scale_for, threshold_for
-from zealous.study.theory.negative import Setting, hopeless_count, log_hopeless_domain
+from zealous.study.theory.negative import DomainSetting, hopeless_count, log_hopeless_domain
 
 NEIGHBORS: tuple[Neighbors, ...] = get_args(Neighbors)
 
@@ -231,9 +231,9 @@ def test_zealous_keeps_what_differential_privacy_cannot() -> None:
     users, pairs = 1_000_000, math.log(900_000**6)
     plan = calibrate(ProbabilisticDP(epsilon=1, delta="0.001", users=users), 1)
     served = plan.tau_prime + 1
-    wanted = Wanted(Fraction(served + 1, 2), Fraction(served - 1, 2))
+    wanted = AccuracyTarget(Fraction(served + 1, 2), Fraction(served - 1, 2))
     assert publication_probability(plan, wanted.frequent) > 0.5
-    setting = Setting(epsilon=1, users=users, items_per_user=1, accuracy="0.5")
+    setting = DomainSetting(epsilon=1, users=users, items_per_user=1, accuracy="0.5")
     assert log_hopeless_domain(setting, wanted) < pairs
     assert served == 42 < hopeless_count(setting, pairs) == 71
 
@@ -241,7 +241,7 @@ def test_zealous_keeps_what_differential_privacy_cannot() -> None:
 def test_with_many_items_per_user_a_larger_domain_is_needed() -> None:
     users, pairs = 1_000_000, math.log(900_000**6)
     plan = calibrate(ProbabilisticDP(epsilon=1, delta="0.001", users=users), 10)
-    setting = Setting(epsilon=1, users=users, items_per_user=10, accuracy="0.5")
+    setting = DomainSetting(epsilon=1, users=users, items_per_user=10, accuracy="0.5")
     assert plan.tau_prime == 407 > hopeless_count(setting, pairs) == 68
     assert hopeless_count(setting, 255 * math.log(100)) > plan.tau_prime + 1  # texts of 255 letters
 
@@ -249,7 +249,7 @@ def test_with_many_items_per_user_a_larger_domain_is_needed() -> None:
 @pytest.mark.parametrize("counts", [{3: 1}, {79: 1}, {80: 5, 1: 1000}, {500: 3, 79: 2, 40: 9}])
 def test_zealous_is_never_worse_than_nothing_at_its_own_thresholds(counts: dict[int, int]) -> None:
     plan = calibrate(ProbabilisticDP(epsilon=1, delta="0.001", users=500_000), 2)
-    wanted = wanted_by(plan)
+    wanted = target_of(plan)
     ours = inaccuracy(plan, counts, wanted)
     nothing = sum(items for count, items in counts.items() if count >= wanted.frequent)
     assert ours.filter == 0

@@ -14,14 +14,14 @@ from zealous.errors import UsageError
 from zealous.privacy.calibrate import calibrate, guarantees
 from zealous.privacy.guarantee import Indistinguishability, ProbabilisticDP
 from zealous.study.theory import tables as theory
-from zealous.study.theory.printed import Continuous
-from zealous.study.theory.tables import Own, Table, tables, zipf
+from zealous.study.theory.printed_formulas import Continuous
+from zealous.study.theory.tables import Table, TableParameters, tables, zipf
 
 NAMES = ["privacy", "thresholds", "best_tau", "indistinguishable", "accuracy", "negative", "domain"]
 
 
 def rows(name: str, **own: Any) -> list[dict[str, Any]]:
-    table: Table = getattr(theory, name)(Own(**own))
+    table: Table = getattr(theory, name)(TableParameters(**own))
     assert table.name == name
     found: list[dict[str, Any]] = table.as_object()["rows"]
     return found
@@ -204,7 +204,7 @@ def test_own_numbers_are_used() -> None:
     ],
 )
 def test_odd_numbers_make_tables_too(own: dict[str, Any]) -> None:
-    made = tables(Own(**own))
+    made = tables(TableParameters(**own))
     assert [table.name for table in made] == NAMES
     json.dumps([table.as_object() for table in made], allow_nan=False)
 
@@ -215,21 +215,21 @@ REMARKS = ("First row", "first row", "7.6e-83", "4.05", "caption", "second digit
 def test_remarks_on_rows_of_the_paper_stand_under_rows_of_the_paper() -> None:
     notes = " ".join(table.note for table in tables())
     assert all(remark in notes for remark in REMARKS)
-    own = Own(users=3, epsilon=20, items_per_user=1, delta="0.01")
+    own = TableParameters(users=3, epsilon=20, items_per_user=1, delta="0.01")
     for table in tables(own):
         assert not any(remark in table.note for remark in REMARKS), table.name
 
 
 def test_a_remark_goes_with_the_number_that_it_is_about() -> None:
-    assert "7.6e-83" in theory.indistinguishable(Own(users=3)).note
-    assert "7.6e-83" not in theory.indistinguishable(Own(delta="0.01")).note
-    assert "first row" in theory.negative(Own(delta="0.01")).note
-    assert "first row" not in theory.negative(Own(users=3)).note
-    assert "4.05" not in theory.best_tau(Own(users=3)).note
+    assert "7.6e-83" in theory.indistinguishable(TableParameters(users=3)).note
+    assert "7.6e-83" not in theory.indistinguishable(TableParameters(delta="0.01")).note
+    assert "first row" in theory.negative(TableParameters(delta="0.01")).note
+    assert "first row" not in theory.negative(TableParameters(users=3)).note
+    assert "4.05" not in theory.best_tau(TableParameters(users=3)).note
 
 
 def test_the_rule_for_tau_says_that_it_stops_at_the_users() -> None:
-    table = theory.best_tau(Own(users=3, epsilon="0.1", items_per_user=1))
+    table = theory.best_tau(TableParameters(users=3, epsilon="0.1", items_per_user=1))
     (row,) = table.as_object()["rows"]
     assert row["scale"] == 20
     assert row["rule_tau"] == 3
@@ -237,7 +237,7 @@ def test_the_rule_for_tau_says_that_it_stops_at_the_users() -> None:
 
 
 def test_the_title_of_the_negative_result_promises_nothing() -> None:
-    table = theory.negative(Own(users=3, epsilon=20, items_per_user=1))
+    table = theory.negative(TableParameters(users=3, epsilon=20, items_per_user=1))
     assert [row[-1] for row in table.rows] == [False, True]
     assert table.title.startswith("Where no ")
 

@@ -22,10 +22,10 @@ COMMANDS = {
 }
 
 
-_HELP = """Study methods on a log: how useful they leave it, what they leak, what is proven.
+_HELP = """Compare methods on a log: utility, attacks and theory.
 
-Nothing here is needed to publish, and what these commands print of a log is internal. Those that
-draw or rank need more packages: pip install 'zealous[study]'.
+Publishing needs none of these commands. What they print about a log is internal. Commands that draw
+figures or rank results need more packages: pip install 'zealous[study]'.
 
 \b
 Examples:

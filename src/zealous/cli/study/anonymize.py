@@ -15,14 +15,14 @@ from zealous.cli.options import ENGINE, JSON, LOG, embedded_from, log_from, opti
 from zealous.privacy.guarantee import SESSION_GAP
 from zealous.study.anonymity import METHODS, WARNING, Anonymized, named
 from zealous.study.anonymity import anonymize as run
-from zealous.study.report.style import percent
+from zealous.study.report.style import format_percent
 
 _HELP = """Anonymise a log by a method that is NOT differentially private, to compare it.
 
-Writes a new directory with the log (or histogram) that the method is known for, and how many of its
-ids hold each keyword, query and query pair. What was suppressed is printed for the owner and not
-written. To hand data to anyone use `zealous publish`; what an attacker gets from each of these
-methods `zealous study attack` shows.
+Writes a new directory with the log (or histogram) that the method produces, and the number of its
+ids that hold each keyword, query and query pair. What was suppressed is printed for the owner and
+not written. To share data, use `zealous publish`. `zealous study attack` shows what an attacker
+learns from each of these methods.
 
 \b
 {methods}
@@ -88,7 +88,10 @@ def _print(done: Anonymized, output: Path) -> None:
         show.table(
             "What it did to the log (internal: true figures, not for publication)",
             ["", "number", "of", "share"],
-            [(each.what, each.number, each.of, percent(each.share)) for each in done.changed],
+            [
+                (each.what, each.number, each.of, format_percent(each.share))
+                for each in done.changed
+            ],
         )
     rows = [
         (kind, len(table) if kind in record.gives else "none by this method")

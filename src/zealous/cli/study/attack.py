@@ -20,27 +20,26 @@ from zealous.files.folder import check_new, new_folder
 from zealous.files.scratch import working_directory
 from zealous.logs.log import is_synthetic
 from zealous.study.anonymity import METHODS
-from zealous.study.attacks import Settings, as_object
-from zealous.study.attacks import attack as run
+from zealous.study.attacks import AttackSettings, as_object, run_attacks
 from zealous.study.extra import check_installed
-from zealous.study.report.attacks import attacks_figure
-from zealous.study.report.style import percent, svg
+from zealous.study.report.attack_figure import draw_attacks
+from zealous.study.report.style import format_percent, render_svg
 from zealous.synthetic import generate
 
-_HELP = """Show what an attacker gets from each anonymity method, and from ZEALOUS, on the same log.
+_HELP = """Show what an attacker learns from each anonymity method and from ZEALOUS on a log.
 
-Without LOG a synthetic one is made, where it is known which queries are personal. The methods are
-run on the log, and on logs into which the attacker has planted entries. Sessions are cut by pauses,
-whatever session ids the log has. What is written are rates, counts and the number of users:
-internal, on your own log, and not for publication.
+Without LOG, a synthetic log is generated, in which it is known which queries are personal. The
+methods run on the log, and on copies into which the attacker has planted entries. Sessions are
+separated by pauses, even if the log has session ids. The output has success rates, counts and the
+number of users. On your own log it is internal and not for publication.
 
 \b
-  seen        can a rare query of one person, or its rare word, be seen in the output at all?
-  active      with accounts of her own, how often does the attacker tell rightly whether a person
-              asked something? Guessing is right in 50 of 100 cases.
-  picked out  how many people are picked out by 1 to 5 known queries?
-  personal    which names, addresses and numbers can still be read? (synthetic logs)
-  read back   which words can be read off their tokens with the help of another log?
+  seen        Is a rare query of one person, or its rare word, in the output?
+  active      How often does an attacker with fake accounts decide correctly whether a person
+              asked something? Guessing is right in 50 % of the cases.
+  picked out  How many people are identified by 1 to 5 known queries?
+  personal    Which names, addresses and numbers can still be read? (synthetic logs)
+  read back   Which tokens can be turned back into words with the help of another log?
 
 \b
 Examples:
@@ -57,18 +56,18 @@ Examples:
     default=10,
     show_default=True,
     metavar="K",
-    help="Among how many users the k-methods hide each.",
+    help="The k of the methods that have one.",
 )
 @click.option(
     "--methods",
     default=",".join(METHODS),
     metavar="NAME,..",
-    help="Which methods; ZEALOUS is always there. [default: all]",
+    help="Methods to attack; ZEALOUS is always included. [default: all]",
 )
-@click.option("--epsilon", default="1", show_default=True, metavar="E", help="Of ZEALOUS.")
-@click.option("--delta", default="0.001", show_default=True, metavar="D", help="Of ZEALOUS.")
+@click.option("--epsilon", default="1", show_default=True, metavar="E", help="Epsilon of ZEALOUS.")
+@click.option("--delta", default="0.001", show_default=True, metavar="D", help="Delta of ZEALOUS.")
 @click.option(
-    "--items-per-user", type=int, default=1, show_default=True, metavar="M", help="Of ZEALOUS."
+    "--items-per-user", type=int, default=1, show_default=True, metavar="M", help="m of ZEALOUS."
 )
 @click.option(
     "--victims",
@@ -76,7 +75,7 @@ Examples:
     default=300,
     show_default=True,
     metavar="N",
-    help="How many people the active attack is tried on.",
+    help="Number of people that the active attack targets.",
 )
 @click.option(
     "--users",
@@ -84,7 +83,7 @@ Examples:
     default=20_000,
     show_default=True,
     metavar="U",
-    help="Of the synthetic log.",
+    help="Users of the synthetic log.",
 )
 @click.option(
     "--seed",
@@ -92,20 +91,20 @@ Examples:
     default=7,
     show_default=True,
     metavar="S",
-    help="Of the synthetic log and of who is attacked; noise is new.",
+    help="Seed of the synthetic log and of the choice of people; the noise is always new.",
 )
 @click.option(
     "--reference",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="A log of the same format to read tokens back by. [default: half the users]",
+    help="A log of the same format for reading tokens back. [default: half of the users]",
 )
 @click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="Where to write attacks.json and the picture attacks.svg.",
+    help="Where to write attacks.json and the figure attacks.svg.",
 )
 @options(SEARCHES, ENGINE, ONE_MACHINE)
 @JSON
@@ -121,7 +120,7 @@ def attack(
     as_json: bool,
     **given: Any,
 ) -> None:
-    """Show what an attacker gets from each anonymity method, and from ZEALOUS."""
+    """Show what an attacker learns from each anonymity method and from ZEALOUS."""
     names = [name.strip() for name in methods.split(",") if name.strip()]
     unknown = [name for name in names if name not in METHODS]
     if unknown or not names:
@@ -130,15 +129,15 @@ def attack(
         check_installed()
         check_new(output)
     asked = ("k", "epsilon", "delta", "items_per_user", "victims", "seed")
-    settings = Settings(**{name: given[name] for name in asked})
+    settings = AttackSettings(**{name: given[name] for name in asked})
     engine = embedded_from(given)
     with ExitStack() as stack:
         if paths and context.get_parameter_source("users") is not ParameterSource.DEFAULT:
-            show.note("zealous: --users is of the synthetic log, and plays no role in yours")
+            show.note("zealous: --users only affects the synthetic log and is ignored here")
         given["paths"] = paths or [_synthetic(stack, users, given["seed"], engine)]
         log = log_from(given)
         other = log_from({**given, "paths": [reference]}) if reference else None
-        done = run(
+        done = run_attacks(
             log,
             settings,
             methods=names,
@@ -155,13 +154,13 @@ def attack(
     else:
         _print(found)
         if output is not None:
-            click.echo(f"Written to {output}: attacks.json, and the picture attacks.svg")
+            click.echo(f"Written to {output}: attacks.json, and the figure attacks.svg")
 
 
 def _synthetic(stack: ExitStack, users: int, seed: int, engine: DuckDB) -> Path:
-    """A generated log that is gone when the attacks are done."""
+    """Generate a log that is deleted when the attacks are done."""
     path = stack.enter_context(working_directory(engine.temporary)) / "log.parquet"
-    show.note(f"zealous: no LOG given: making a synthetic one of {users:,} users")
+    show.note(f"zealous: no LOG given: generating a synthetic one of {users:,} users")
     generate(path, users=users, seed=seed)
     return path
 
@@ -170,7 +169,9 @@ def _write(found: Mapping[str, Any], output: Path) -> None:
     with new_folder(output, "result", mode=0o700) as partial:
         text = json.dumps(found, indent=2, ensure_ascii=False) + "\n"
         (partial / "attacks.json").write_text(text, encoding="utf-8")
-        (partial / "attacks.svg").write_text(svg(lambda: attacks_figure(found)), encoding="utf-8")
+        (partial / "attacks.svg").write_text(
+            render_svg(lambda: draw_attacks(found)), encoding="utf-8"
+        )
 
 
 def _print(found: Mapping[str, Any]) -> None:
@@ -178,21 +179,29 @@ def _print(found: Mapping[str, Any]) -> None:
         click.echo("INTERNAL: true figures of the log, not for publication.\n")
     rows = found["methods"]
     show.table(
-        "What an attacker gets: methods down, attacks across (--help tells what each is)",
+        "What an attacker learns, by method and attack (--help explains the attacks)",
         ["method", "seen: query", "seen: word", "active", "picked out", "personal", "read back"],
-        [(row["method"], *map(percent, row["summary"].values())) for row in rows],
+        [(row["method"], *map(format_percent, row["summary"].values())) for row in rows],
     )
     show.table(
-        "Active: did she ask it? Right decisions, and accounts a guess; a coin is right in 50 %",
-        ["method", "accounts", "right", "of", "95 % interval", "epsilon allows", "she knows"],
+        "Active attack: did she ask it? Guessing is right in 50 %",
+        [
+            "method",
+            "accounts",
+            "right",
+            "of",
+            "95 % interval",
+            "limit by epsilon",
+            "attacker knows",
+        ],
         [
             (
                 row["method"],
                 each["accounts"],
-                percent(each["share"]),
+                format_percent(each["share"]),
                 each["trials"],
-                f"{percent(each['low'])} to {percent(each['high'])}",
-                percent(each["bound"]),
+                f"{format_percent(each['low'])} to {format_percent(each['high'])}",
+                format_percent(each["bound"]),
                 each["knows"],
             )
             for row in rows
@@ -203,12 +212,12 @@ def _print(found: Mapping[str, Any]) -> None:
     if picked:
         most = len(picked[0]["picked_out"])
         show.table(
-            "Picked out, of those who asked so many different queries",
-            ["method", *(f"by {p} known, of" for p in range(1, most + 1))],
+            "People picked out by known queries",
+            ["method", *(f"{p} known, people" for p in range(1, most + 1))],
             [
                 (
                     row["method"],
-                    *(f"{percent(p['share'])}, {p['trials']:,}" for p in row["picked_out"]),
+                    *(f"{format_percent(p['share'])}, {p['trials']:,}" for p in row["picked_out"]),
                 )
                 for row in picked
             ],
@@ -220,10 +229,10 @@ def _print(found: Mapping[str, Any]) -> None:
 def _print_more(row: Mapping[str, Any]) -> None:
     if row["personal"] and row["method"] == "scrub":
         show.table(
-            "Personal queries after scrubbing: what identifies is still readable",
+            "Personal queries still readable after scrubbing",
             ["kind", "readable", "of", "share"],
             [
-                (p["kind"], p["successes"], p["trials"], percent(p["share"]))
+                (p["kind"], p["successes"], p["trials"], format_percent(p["share"]))
                 for p in row["personal"]
             ],
         )
@@ -236,8 +245,8 @@ def _print_more(row: Mapping[str, Any]) -> None:
                     a["how"],
                     a["top"] or "all",
                     a["trials"],
-                    percent(a["share"]),
-                    percent(a["weighted"]),
+                    format_percent(a["share"]),
+                    format_percent(a["weighted"]),
                 )
                 for a in row["aligned"]
             ],

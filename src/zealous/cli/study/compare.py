@@ -10,17 +10,17 @@ import click
 
 from zealous.cli import show
 from zealous.cli.options import ANY_ENGINE, DOCUMENTS, JSON, LOG, log_from, options
-from zealous.study.compare import Compared, is_resumable
+from zealous.study.compare import StudyResult, is_resumable
 from zealous.study.compare import compare as run
 from zealous.study.grid.study import read_study
 
-_HELP = """Compare how useful ZEALOUS and the anonymity methods leave a log.
+_HELP = """Compare how useful a log remains with ZEALOUS and with the anonymity methods.
 
 Runs every method over a grid of epsilon, k and m, with several draws of the noise, and measures
 statistics, index caching and query substitution against the log itself. Writes a new directory:
 report.html (tables and figures of the paper on this log), internal-results.parquet and .csv (one
-row a figure), findings.json, and figures/ (SVG, PNG, CSV). A run that was broken off is taken up by
-the same command. The output compares with the truth: it is internal.
+row per figure), findings.json, and figures/ (SVG, PNG, CSV). To resume an interrupted run, repeat
+the command. The output contains true figures of the log: it is internal.
 
 \b
 Examples:
@@ -36,7 +36,7 @@ Examples:
     "study_file",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="The grid, as TOML (docs/study.md). [default: the paper's]",
+    help="The parameter grid as TOML (docs/study.md). [default: the paper's]",
 )
 @DOCUMENTS
 @options(LOG, ANY_ENGINE)
@@ -44,7 +44,7 @@ Examples:
 def compare(
     output: Path, study_file: Path | None, documents: Path | None, as_json: bool, **given: Any
 ) -> None:
-    """Compare how useful ZEALOUS and the anonymity methods leave a log."""
+    """Compare how useful a log remains with ZEALOUS and with the anonymity methods."""
     study = read_study(study_file) if study_file else None
     log = log_from(given)
     try:
@@ -59,7 +59,7 @@ def compare(
             )
     except KeyboardInterrupt:
         if (output / "unfinished").is_dir():
-            again = "zealous: the same command takes the study up again; until then "
+            again = "zealous: repeat the command to resume the study; until then "
             show.note(
                 f"{again if is_resumable(log) else 'zealous: '}"
                 f"{output / 'unfinished'} holds true counts of the log"
@@ -77,12 +77,12 @@ def compare(
         )
     else:
         findings(done)
-        click.echo(f"The report to open: {output / 'report.html'}")
-    show.note("zealous: internal: figures that compare with the truth are not for publication")
+        click.echo(f"Report: {output / 'report.html'}")
+    show.note("zealous: internal: these figures reveal the log and are not for publication")
 
 
-def findings(done: Compared) -> None:
-    """What the paper found, beside what was found here."""
+def findings(done: StudyResult) -> None:
+    """Print the paper's findings and whether they hold on this log."""
     words = {True: "yes", False: "NO", None: "?"}
     rows = [
         (
@@ -92,4 +92,4 @@ def findings(done: Compared) -> None:
         )
         for each in done.findings
     ]
-    show.table("What the paper found, and this log", ["holds", "finding", "measured"], rows)
+    show.table("The paper's findings on this log", ["holds", "finding", "measured"], rows)

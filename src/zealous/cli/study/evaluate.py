@@ -1,4 +1,4 @@
-"""zealous study evaluate: how much of a log given releases keep."""
+"""zealous study evaluate: how useful releases of a log are."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from zealous.cli.options import (
 from zealous.study.compare import evaluate as run
 from zealous.study.grid.results import Results
 from zealous.study.measures.measured import MEASURES
-from zealous.study.report.style import percent
+from zealous.study.report.style import format_percent
 
-_HELP = """Measure how much of a log given releases keep.
+_HELP = """Measure how useful releases of a log are.
 
-RELEASE is a directory of `zealous publish` or `zealous study anonymize`, or one with tables in
-their layout, such as queries.csv with the columns query and count. Statistics of every kind, index
-caching and query substitution are measured against LOG, which the releases were made from. The
-output compares with the truth: it is internal, and is refused inside a release.
+RELEASE is a directory written by `zealous publish` or `zealous study anonymize`, or one with tables
+in their layout, such as queries.csv with the columns query and count. Measures statistics of every
+kind, index caching and query substitution against LOG, from which the releases were made. The
+output contains true figures of the log: it is internal, and cannot be written into a release.
 
 \b
 Examples:
@@ -34,8 +34,8 @@ Examples:
   zealous study evaluate release k-query --against log.parquet --json
 """
 _TABLE = {
-    "distinct": "different items",
-    "missing-share": "of the top {} missing",
+    "distinct": "distinct items",
+    "missing-share": "top {} missing",
     "average-difference": "average difference",
     "total-variation": "total variation",
 }
@@ -52,7 +52,7 @@ _TOP = 1_000
     multiple=True,
     required=True,
     metavar="LOG",
-    help="The log that they were made from; may be given several times.",
+    help="The log that the releases were made from; can be repeated.",
 )
 @click.option(
     "-o",
@@ -71,7 +71,7 @@ def evaluate(
     as_json: bool,
     **given: Any,
 ) -> None:
-    """Measure how much of a log given releases keep."""
+    """Measure how useful releases of a log are."""
     log = log_from(given)
     with show.telling() as say:
         found = run(
@@ -88,9 +88,7 @@ def evaluate(
         _print(found)
         if output is not None:
             click.echo(f"Written to {output}: internal-results.parquet and internal-results.csv")
-    show.note(
-        "zealous: internal: these figures compare with the truth, and are not for publication"
-    )
+    show.note("zealous: internal: these figures reveal the log and are not for publication")
 
 
 def _print(found: Results) -> None:
@@ -108,13 +106,13 @@ def _print(found: Results) -> None:
 def _figure(found: Results, measure: str, kind: str, method: str) -> object:
     kept = found.value("distinct", kind, method)
     if measure in ("average-difference", "total-variation") and not (kept and kept.mean):
-        return "–"  # nothing cannot be scaled to the same total
+        return "–"  # an empty release cannot be scaled to the same total
     at = {"at": _TOP} if measure == "missing-share" else {}
     spread = found.value(measure, kind, method, **at)
     if spread is None:
         return "–"
     if measure == "missing-share":
-        return percent(spread.mean)
+        return format_percent(spread.mean)
     return int(spread.mean) if measure == "distinct" else f"{spread.mean:.4g}"
 
 
@@ -132,7 +130,7 @@ def _print_uses(found: Results) -> None:
             rows.append((method, *("–" if each is None else f"{each.mean:.3f}" for each in uses)))
     if rows:
         show.table(
-            "What it is good for: index caching, and the best 5 query substitutions",
+            "Applications: index caching, and the top 5 query substitutions",
             ["release", "cache hits", "whole queries", "coverage", "precision", "ndcg"],
             rows,
         )

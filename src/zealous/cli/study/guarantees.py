@@ -29,16 +29,16 @@ from zealous.privacy.guarantee import UNITS, exact, shown
 
 _HELP = """Show what else a plan guarantees, or which guarantees given parameters satisfy.
 
-A plan is asked for by the options of `zealous plan`. No data is read.
+Takes the options of `zealous plan`. Reads no data.
 
 \b
 Examples:
-The least delta that is proven at smaller epsilons:
+The smallest delta proven at smaller epsilons:
   zealous study guarantees --users 500000 --items-per-user 2 --epsilon 1 --delta 0.001 --curve
-What holds for a person with several ids of the log:
+The guarantee for a person with several ids in the log:
   zealous study guarantees --users 500000 --items-per-user 2 --epsilon 1 --delta 0.001 \\
       --accounts-per-person 2
-Which guarantees do given parameters satisfy?
+The guarantees that given parameters satisfy:
   zealous study guarantees --scale 5 --tau 1 --tau-prime 100 --items-per-user 5 --users 500000
 """
 

@@ -1,4 +1,4 @@
-"""zealous study mechanisms: what each mechanism publishes of a log, in one table."""
+"""zealous study mechanisms: compare what each mechanism publishes of a log."""
 
 from __future__ import annotations
 
@@ -27,24 +27,29 @@ from zealous.items import Kind
 from zealous.privacy.guarantee import Neighbors, exact, shown
 from zealous.study.extra import check_installed
 from zealous.study.grid.results import Spread
-from zealous.study.grid.workspace import check_apart, mark
-from zealous.study.mechanism_comparison import FIGURES, Compared, Row, compare_mechanisms
-from zealous.study.report.mechanisms import write_mechanisms
-from zealous.study.report.style import percent
+from zealous.study.grid.workspace import check_outside_release, mark_internal
+from zealous.study.mechanism_comparison import (
+    FIGURES,
+    MechanismComparison,
+    MechanismRow,
+    compare_mechanisms,
+)
+from zealous.study.report.mechanism_report import write_mechanisms
+from zealous.study.report.style import format_percent
 from zealous.version import VERSION
 
 _HELP = """Compare what each mechanism publishes of a log, at equal epsilon and delta.
 
-Releases one kind of items by every mechanism, several times, and compares with the truth: items
-released; the share of the total count that they cover (users of the released items over users of
-all items); how far a count is from the true number of users on average, and how far by noise alone,
-the rest being users who gave other items; and the seconds of counting and noise for one release.
-All run under the indistinguishable guarantee, ZEALOUS too: at the same numbers its probabilistic
-one promises more.
+Releases one kind of items with every mechanism, several times, and compares the releases with the
+true counts: the number of items; the share of the total count that they cover; the average error of
+a count, and the part of it that is due to noise (the rest are users who contributed other items);
+and the seconds that counting and noise take for one release. All mechanisms, including ZEALOUS, run
+under the indistinguishable guarantee; with the same numbers the probabilistic guarantee of ZEALOUS
+promises more.
 
-INTERNAL: the table is made of true figures and is for the owner alone. It must not be handed out,
-and which mechanism or parameters to take must not be decided by it for a release of the same log.
-Nothing is published, so no ledger is charged.
+INTERNAL: the table contains true figures and is for the owner only. Do not share it, and do not use
+it to choose the mechanism or parameters of a release of the same log. Nothing is published, so no
+ledger is charged.
 
 \b
 Examples:
@@ -55,20 +60,31 @@ Examples:
       --items-per-user 20 --domain catalogue.csv --json
 """
 NOTES = (
-    "every mechanism runs under indistinguishability, delta is per person; the probabilistic "
-    "guarantee of ZEALOUS promises more at the same numbers and is not compared",
-    "a draw has its own noise, and its own key by which users choose their items; the keys are the "
-    "same for all rows",
-    "seconds are those of counting and noise for one draw, on the log as numbers, without reading "
-    "the log or writing a release; what rows share is counted in each",
+    "every mechanism runs under indistinguishability, with delta per person; the probabilistic "
+    "guarantee of ZEALOUS promises more with the same numbers and is not compared",
+    "each draw has its own noise and its own key for selecting users' items; the keys are the same "
+    "for all rows",
+    "seconds cover counting and noise for one draw, on the encoded log, without reading the log or "
+    "writing a release; work that rows share is included in each",
 )
-_HEADINGS = ("mechanism", "items", "of all counts", "count error", "of it noise", "seconds", "note")
+_HEADINGS = (
+    "mechanism",
+    "items",
+    "share of counts",
+    "count error",
+    "due to noise",
+    "seconds",
+    "note",
+)
 
 
 @click.command(help=_HELP)
 @click.option("--items", metavar="KIND", required=True, help="What to publish: one kind of items.")
 @click.option(
-    "--items-per-user", metavar="M", required=True, help="The most items of a user that count."
+    "--items-per-user",
+    metavar="M",
+    required=True,
+    help="The largest number of items that a user contributes.",
 )
 @click.option("--epsilon", default="0.5,1,2,5", show_default=True, metavar="E,..")
 @click.option(
@@ -76,14 +92,14 @@ _HEADINGS = ("mechanism", "items", "of all counts", "count error", "of it noise"
     default="1e-6",
     show_default=True,
     metavar="D",
-    help="What epsilon does not cover, per person.",
+    help="Delta per person.",
 )
 @click.option(
     "--neighbors",
     default="add-remove,replace",
     show_default=True,
     metavar="N,..",
-    help="Which two logs must be hard to tell apart.",
+    help="Neighbor relations.",
 )
 @click.option(
     "--mechanisms", "compared", metavar="NAME,..", help="[default: all that the given files allow]"
@@ -94,19 +110,19 @@ _HEADINGS = ("mechanism", "items", "of all counts", "count error", "of it noise"
     default=5,
     show_default=True,
     metavar="N",
-    help="How often each is released.",
+    help="Releases per mechanism and setting.",
 )
 @click.option(
     "--prior",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="A public list with frequencies, or an earlier release, for prior.",
+    help="For the mechanism prior: a public list with frequencies, or an earlier release.",
 )
 @click.option(
     "--domain",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="A public list of the items, for domain.",
+    help="For the mechanism domain: a public list of the items.",
 )
 @click.option(
     "-o",
@@ -121,7 +137,7 @@ def mechanisms(items: str, output: Path | None, as_json: bool, **given: Any) -> 
     """Compare what each mechanism publishes of a log, at equal epsilon and delta."""
     if output is not None:
         check_installed()
-        check_apart(output)
+        check_outside_release(output)
         check_new(output)
     kind = _kind(items, given)
     with show.telling() as say:
@@ -147,7 +163,7 @@ def mechanisms(items: str, output: Path | None, as_json: bool, **given: Any) -> 
         _print(found.rows)
         if output is not None:
             click.echo(f"Written to {output}: internal-mechanisms.csv, .json, .svg and .png")
-    show.note("zealous: internal: these figures compare with the truth, and must not be handed out")
+    show.note("zealous: internal: these figures reveal the log and are not for publication")
 
 
 def _listed(text: str) -> list[str]:
@@ -157,9 +173,9 @@ def _listed(text: str) -> list[str]:
 def _kind(items: str, given: dict[str, Any]) -> Kind:
     kinds = kinds_from(items, given)
     if len(kinds) != 1:
-        raise UsageError("--items takes one kind here: compare the others by themselves")
+        raise UsageError("--items takes one kind here: compare other kinds separately")
     if given["rates"]:
-        raise UsageError("--rates needs two kinds, and here is one: leave it out")
+        raise UsageError("--rates needs two kinds and cannot be used here")
     return kinds[0]
 
 
@@ -167,7 +183,7 @@ def _epsilons(text: str) -> list[Any]:
     try:
         return [exact(part, "epsilon") for part in text.split(",")]
     except UsageError:
-        raise UsageError("--epsilon must be numbers with commas between: 0.5,1,2,5") from None
+        raise UsageError("--epsilon must be numbers separated by commas: 0.5,1,2,5") from None
 
 
 def _relations(text: str) -> list[Neighbors]:
@@ -178,7 +194,7 @@ def _relations(text: str) -> list[Neighbors]:
     return [known[part] for part in parts]
 
 
-def as_object(kind: Kind, found: Compared) -> dict[str, Any]:
+def as_object(kind: Kind, found: MechanismComparison) -> dict[str, Any]:
     """What --json prints."""
     return {
         "internal": True,
@@ -194,7 +210,7 @@ def as_object(kind: Kind, found: Compared) -> dict[str, Any]:
     }
 
 
-def _row(row: Row) -> dict[str, Any]:
+def _row(row: MechanismRow) -> dict[str, Any]:
     figures: Mapping[str, Spread | None] = row.figures or {}
     spreads = {name: figures.get(name) for name in FIGURES}
     return {
@@ -215,31 +231,31 @@ def _numbers(spread: Spread | None) -> dict[str, float | None]:
     return {"mean": mean, "low": low, "high": high}
 
 
-def _write(output: Path, about: Mapping[str, Any], rows: Sequence[Row]) -> None:
+def _write(output: Path, about: Mapping[str, Any], rows: Sequence[MechanismRow]) -> None:
     with new_folder(output, "comparison", mode=0o700) as folder:
-        mark(folder, {"mechanisms": about["kind"], "software": VERSION})
+        mark_internal(folder, {"mechanisms": about["kind"], "software": VERSION})
         write_mechanisms(folder, about, rows)
 
 
-def _print(rows: Sequence[Row]) -> None:
+def _print(rows: Sequence[MechanismRow]) -> None:
     click.echo("INTERNAL: true figures of the log, not for publication.\n")
     for (relation, epsilon, delta), block in groupby(
         rows, lambda row: (row.goal.neighbors, row.goal.epsilon, row.goal.delta)
     ):
         title = f"{relation}, epsilon = {shown(epsilon)}, delta = {shown(delta)}"
         show.table(title, _HEADINGS, [_cells(row) for row in block])
-    click.echo("In brackets the least and the most of the draws, before them the mean.")
+    click.echo("Mean over the draws, with the smallest and the largest value in brackets.")
     for note in NOTES:
         click.echo(f"- {note}")
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _cells(row: MechanismRow) -> tuple[str, ...]:
     figures: Mapping[str, Spread | None] = row.figures or {}
     covered, noise, seconds = (figures.get(name) for name in ("covered", "noise", "seconds"))
     return (
         row.mechanism,
         _spread(figures.get("items"), 0),
-        percent(covered.mean if covered else None),
+        format_percent(covered.mean if covered else None),
         _spread(figures.get("error"), 1),
         f"{noise.mean:,.1f}" if noise else "–",
         f"{seconds.mean:,.2f}" if seconds else "–",

@@ -10,12 +10,12 @@ from zealous.cli import show
 from zealous.cli.options import JSON
 from zealous.study.measures.suggestions import suggest as run
 
-_HELP = """Suggest what to ask instead of a query, learned from a release alone.
+_HELP = """Suggest substitutes for a query, learned from a release only.
 
-The release must hold query-pairs or phrase-pairs; where it holds queries too, they tell which words
-belong together. A change that many people made gets a high score (a log-likelihood ratio): the
-whole query, or one phrase of it. The output of `zealous study anonymize` may be given as well. No
-log is read, and no budget charged.
+The release must contain query-pairs or phrase-pairs. If it also contains queries, they show which
+words belong together. A substitution of the whole query or of one phrase scores higher the more
+people made it (a log-likelihood ratio). The output of `zealous study anonymize` works as well.
+Reads no log and charges no budget.
 
 \b
 Examples:

@@ -10,18 +10,18 @@ import click
 
 from zealous.cli import show
 from zealous.cli.options import JSON
-from zealous.study.theory.tables import Cell, Own, Table
+from zealous.study.theory.tables import Cell, Table, TableParameters
 from zealous.study.theory.tables import tables as all_tables
 
 _HUGE, _TINY = 1e6, 1e-3
 
-_HELP = """Print the paper's analytic tables, as printed and as this program does it.
+_HELP = """Print the paper's analytic tables, as printed and as computed by this program.
 
-Noise and thresholds against delta, tau' over tau, the best tau, the threshold of
-indistinguishability, accuracy, the negative result and a growing domain; continuous noise as the
-paper has it beside the whole-number noise of a release, and under each table what is misprinted.
-No data is read. The numbers of the paper (U = 500,000 and so on) are no recommendation: give your
-own to see the same tables for them.
+Noise and thresholds by delta, tau' by tau, the best tau, the threshold of indistinguishability,
+accuracy, the negative result and a growing domain. Compares the paper's continuous noise with the
+integer noise of a release, and notes misprints below each table. Reads no data. The paper's
+parameters (U = 500,000 and so on) are not a recommendation: use the options to see the tables for
+yours.
 
 \b
 Examples:
@@ -45,7 +45,7 @@ def tables(
     as_json: bool,
 ) -> None:
     """Print the paper's analytic tables."""
-    own = Own(users=users, items_per_user=items_per_user, epsilon=epsilon, delta=delta)
+    own = TableParameters(users=users, items_per_user=items_per_user, epsilon=epsilon, delta=delta)
     made = all_tables(own)
     if as_json:
         show.as_json({table.name: table.as_object() for table in made})

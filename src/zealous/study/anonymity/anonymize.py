@@ -62,7 +62,7 @@ def anonymize(
     method.check(log.columns.given())
     writing = new_folder(target, "anonymised log", mode=0o700)  # no safer than the log itself
     with running, writing as partial:
-        columns, tables, changed = _run(log, method, running, partial, say)
+        columns, tables, changed = _apply_method(log, method, running, partial, say)
         write_bundle(partial, method, columns, tables)
     return Anonymized(bundle=read_bundle(target), changed=changed)
 
@@ -81,10 +81,10 @@ def histograms(log: Log, method: Method, *, engine: Engine | None = None) -> dic
     with running:
         local = running.local()
         folder = local.directory if local else None
-        return _run(log, method, running, folder, lambda _: None)[1]
+        return _apply_method(log, method, running, folder, lambda _: None)[1]
 
 
-def _run(
+def _apply_method(
     log: Log, method: Method, engine: Engine, folder: Path | None, say: Say
 ) -> tuple[tuple[str, ...], dict[str, pa.Table], list[Changed]]:
     """The columns of the log that is written to the folder, its histograms, what was changed.
@@ -100,11 +100,15 @@ def _run(
     say("counting keywords, queries and query pairs in the output")
     columns = method.published(source.roles)
     if not columns:
-        return columns, {"keywords": _counted(engine, [], "anonymous", ("keyword",))}, changed
+        return (
+            columns,
+            {"keywords": _count_users_per_item(engine, [], "anonymous", ("keyword",))},
+            changed,
+        )
     if folder is None:
-        return columns, _histograms(_in_place(source, columns, method)), changed
+        return columns, _histograms(_source_in_place(source, columns, method)), changed
     _write_log(engine, columns, folder / "log.parquet", method)
-    reopened = _reopened(folder / "log.parquet", columns, method, engine)
+    reopened = _open_output(folder / "log.parquet", columns, method, engine)
     return columns, _histograms(reopened), changed
 
 
@@ -127,7 +131,7 @@ def _write_log(engine: Engine, columns: tuple[str, ...], path: Path, method: Met
             writer.write_batch(batch.cast(schema))
 
 
-def _reopened(path: Path, columns: tuple[str, ...], method: Method, engine: Engine) -> Source:
+def _open_output(path: Path, columns: tuple[str, ...], method: Method, engine: Engine) -> Source:
     """The output as a log of its own, whose users are the ids: all that a recipient has."""
     roles = {name: name for name in columns if name != "id"}
     if method.session_ids:
@@ -135,7 +139,7 @@ def _reopened(path: Path, columns: tuple[str, ...], method: Method, engine: Engi
     return open_log(read_log(path, columns=Columns(user="id", **roles)), engine)
 
 
-def _in_place(source: Source, columns: tuple[str, ...], method: Method) -> Source:
+def _source_in_place(source: Source, columns: tuple[str, ...], method: Method) -> Source:
     """The same, of rows that were not written."""
     roles = {name: name for name in columns if name != "id"}
     if method.session_ids:
@@ -154,11 +158,13 @@ def _histograms(source: Source) -> dict[str, pa.Table]:
     found = {}
     for kind in possible((keywords(_ANY), queries(_ANY), query_pairs(_ANY)), source.roles):
         steps = [*source.entries, *kind.steps(source)]
-        found[kind.name()] = _counted(source.engine, steps, "items", kind.columns())
+        found[kind.name()] = _count_users_per_item(source.engine, steps, "items", kind.columns())
     return found
 
 
-def _counted(engine: Engine, steps: list[Step], table: str, columns: Sequence[str]) -> pa.Table:
+def _count_users_per_item(
+    engine: Engine, steps: list[Step], table: str, columns: Sequence[str]
+) -> pa.Table:
     """Of each item in a table of (user, item...): how many users hold it."""
     item = listed(identifier(name) for name in columns)
     held = Step("held", f"select distinct user, {item} from {table}")

@@ -13,7 +13,7 @@ from zealous.study.anonymity.names import AREAS
 Cut = tuple[int, int, str]  # from, to, kind
 
 
-def of_a_form(form: str) -> list[Cut]:
+def find_identifiers(form: str) -> list[Cut]:
     """What identifies by its form in a text in its plain form."""
     cuts: list[Cut] = []
     if _HINT.search(form):  # in most texts there is none

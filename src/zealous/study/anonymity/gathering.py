@@ -12,13 +12,13 @@ from zealous.study.anonymity.sets import (
     Hashes,
     Ints,
     Sets,
-    first,
-    held,
-    joined,
-    mixed,
-    nth,
-    parted,
+    count_held,
+    hash_numbers,
+    is_first,
+    join_numbers,
+    occurrence_number,
     sets_of,
+    split_numbers,
 )
 
 ROUNDS = 8  # after these hardly a set joins
@@ -39,13 +39,13 @@ class Growing:
 
     def gather_all(self, sets: Sets) -> None:
         """Let sets that are equal, or have three, two items or one in common form groups."""
-        self.gather(np.arange(len(sets)), _sums(sets))
+        self.gather(np.arange(len(sets)), _set_keys(sets))
         holders = _owners_of(sets.items, sets.owners[sets.numbers()])
         useful = sets.of(holders[sets.items] >= self.k)
         for size, most in _OFFERED.items():
             free = _most_frequent(useful, holders, np.where(self.groups < 0, most, 0))
             self.gather(*_subsets(free, size, self.k))
-        self.gather(useful.numbers(), mixed(useful.items))
+        self.gather(useful.numbers(), hash_numbers(useful.items))
 
     def gather(self, sets: Ints, keys: Hashes) -> None:
         """Let sets that offer the same key form groups.
@@ -67,9 +67,9 @@ class Growing:
             free, offered, owners = free[enough], offered[enough], owners[enough]
             if not len(free):
                 break
-            starts = np.flatnonzero(first(free))
-            rarest = np.minimum.reduceat(joined(owners, offered), starts)
-            keys_of.append(self._cut(free[starts], parted(rarest)[1]))
+            starts = np.flatnonzero(is_first(free))
+            rarest = np.minimum.reduceat(join_numbers(owners, offered), starts)
+            keys_of.append(self._cut(free[starts], split_numbers(rarest)[1]))
         if not self.exact:
             self._fill(sets, numbers, np.concatenate(keys_of))
 
@@ -80,16 +80,16 @@ class Growing:
         """
         order = np.lexsort((sets, self.owners[sets], keys))
         sets, keys = sets[order], keys[order]
-        one = first(joined(keys, self.owners[sets]))
+        one = is_first(join_numbers(keys, self.owners[sets]))
         sets, keys = sets[one], keys[one]
-        starts = np.flatnonzero(first(keys))
+        starts = np.flatnonzero(is_first(keys))
         sizes = np.diff(np.append(starts, len(keys)))
         wanted = sizes // self.k
         if self.exact:
-            number = nth(keys) // self.k
+            number = occurrence_number(keys) // self.k
             enough = number < np.repeat(wanted, sizes)
         else:
-            number = nth(keys) * np.repeat(wanted, sizes) // np.repeat(sizes, sizes)
+            number = occurrence_number(keys) * np.repeat(wanted, sizes) // np.repeat(sizes, sizes)
             enough = np.repeat(wanted > 0, sizes)
         number += np.repeat(self.made + np.cumsum(wanted) - wanted, sizes)
         self.groups[sets[enough]] = number[enough]
@@ -106,7 +106,7 @@ class Growing:
         """
         free = self.groups[sets] < 0
         newest = self.made - len(keys_of)
-        joining, at = seated(sets[free], keys[free], keys_of, self.room()[newest:])
+        joining, at = assign_places(sets[free], keys[free], keys_of, self.room()[newest:])
         self.groups[joining] = newest + at
 
     def room(self) -> Ints:
@@ -120,7 +120,7 @@ class Growing:
 
         Groups of k come first, and of these the ones that save least.
         """
-        found = held(sets, self.groups)
+        found = count_held(sets, self.groups)
         saved = np.zeros(self.made, np.int64)
         np.add.at(saved, found.group, found.saved(found.size))
         sizes = np.bincount(self.groups[self.groups >= 0], minlength=self.made)
@@ -140,12 +140,12 @@ class Growing:
     def deal_rest(self, most: int) -> None:
         """Group the sets that are like no others, at most so many in a group."""
         rest = np.flatnonzero(self.groups < 0)
-        dealt = _dealt(self.owners[rest], self.k, most)
+        dealt = _deal_out(self.owners[rest], self.k, most)
         self.groups[rest[dealt >= 0]] = dealt[dealt >= 0] + self.made
         self.made += int(dealt.max(initial=-1)) + 1
 
 
-def _dealt(owners: Ints, k: int, size: int) -> Ints:
+def _deal_out(owners: Ints, k: int, size: int) -> Ints:
     """Deal sets out like cards, into as many groups as there can be; -1 where there is no room.
 
     g groups of k owners can be made exactly where the owners, each with at most g sets, have g * k
@@ -156,7 +156,7 @@ def _dealt(owners: Ints, k: int, size: int) -> Ints:
     if not most:
         return groups
     order = np.argsort(owners, kind="stable")
-    turn = nth(owners[order])
+    turn = occurrence_number(owners[order])
     # An owner's first sets, at most one for each group, come one after another, so that no two of
     # hers meet; all that follows them is dealt in the same way to what room there is.
     order = np.concatenate([order[turn < most], order[turn >= most]])[: most * size]
@@ -179,8 +179,8 @@ def _most_frequent(sets: Sets, holders: Ints, most: Ints) -> Sets:
     frequent = np.lexsort((np.arange(len(holders)), -holders))
     rank = np.empty_like(frequent)
     rank[frequent] = np.arange(len(frequent))
-    numbers, ranks = parted(np.sort(joined(sets.numbers(), rank[sets.items])))
-    few = nth(numbers) < most[numbers]
+    numbers, ranks = split_numbers(np.sort(join_numbers(sets.numbers(), rank[sets.items])))
+    few = occurrence_number(numbers) < most[numbers]
     return sets_of(numbers[few], frequent[ranks[few]], sets.owners)
 
 
@@ -212,24 +212,24 @@ def _chunks(sets: Sets, size: int) -> Iterator[tuple[Ints, Hashes]]:
         rows = max(1, _CHUNK // len(chosen))
         for start in range(0, len(equal), rows):
             some = equal[start : start + rows]
-            hashes = mixed(sets.items[sets.offsets[some, None] + np.arange(length)])
+            hashes = hash_numbers(sets.items[sets.offsets[some, None] + np.arange(length)])
             yield some, hashes[:, chosen].sum(axis=2, dtype=np.uint64)
 
 
-def _sums(sets: Sets) -> Hashes:
+def _set_keys(sets: Sets) -> Hashes:
     """A key of each set: the sum of its items' hashes."""
     total = np.zeros(len(sets.items) + 1, np.uint64)
-    np.cumsum(mixed(sets.items), out=total[1:])
+    np.cumsum(hash_numbers(sets.items), out=total[1:])
     return np.diff(total[sets.offsets])
 
 
 def _owners_of(keys: Ints, owners: Ints) -> Ints:
     """For each key how many different owners have it."""
-    pairs = np.sort(joined(keys, owners))
-    return np.bincount(parted(pairs[first(pairs)])[0])
+    pairs = np.sort(join_numbers(keys, owners))
+    return np.bincount(split_numbers(pairs[is_first(pairs)])[0])
 
 
-def seated(sets: Ints, keys: Ints, keys_of: Ints, room: Ints) -> tuple[Ints, Ints]:
+def assign_places(sets: Ints, keys: Ints, keys_of: Ints, room: Ints) -> tuple[Ints, Ints]:
     """Sets and which of some places, each of one key and so much room, they may have.
 
     Args:
@@ -245,11 +245,11 @@ def seated(sets: Ints, keys: Ints, keys_of: Ints, room: Ints) -> tuple[Ints, Int
     sets, keys = sets[wanted], keys[wanted]
     if not len(sets):
         return sets, keys
-    starts = np.flatnonzero(first(sets))
-    widest = parted(np.maximum.reduceat(joined(rooms[keys], keys), starts))[1]
+    starts = np.flatnonzero(is_first(sets))
+    widest = split_numbers(np.maximum.reduceat(join_numbers(rooms[keys], keys), starts))[1]
     order = np.argsort(widest, kind="stable")
     sets, keys = sets[starts][order], widest[order]
-    turn = nth(keys)
+    turn = occurrence_number(keys)
     place = (np.cumsum(rooms) - rooms)[keys] + turn
     fits = turn < rooms[keys]
     return sets[fits], places[place[fits]]

@@ -24,8 +24,16 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from zealous.study.anonymity.gathering import ROUNDS, Growing, most_groups, seated
-from zealous.study.anonymity.sets import Ints, Sets, edits, first, held, joined, parted
+from zealous.study.anonymity.gathering import ROUNDS, Growing, assign_places, most_groups
+from zealous.study.anonymity.sets import (
+    Ints,
+    Sets,
+    count_edits,
+    count_held,
+    is_first,
+    join_numbers,
+    split_numbers,
+)
 
 
 def group(sets: Sets, k: int) -> Ints:
@@ -43,16 +51,16 @@ def group(sets: Sets, k: int) -> Ints:
     fits = (growing.groups < 0).sum() <= growing.room().sum()
     heavy = counts > most
     if fits:
-        _seat_rest(sets, growing.groups, k, np.ones(len(sets), np.bool_))
+        _place_rest(sets, growing.groups, k, np.ones(len(sets), np.bool_))
         if not heavy.any():
             return growing.groups
-    beside = _beside_heavy(sets, k, heavy, most)
-    if fits and edits(sets, growing.groups) <= edits(sets, beside):
+    beside = _group_with_heavy_owners(sets, k, heavy, most)
+    if fits and count_edits(sets, growing.groups) <= count_edits(sets, beside):
         return growing.groups
     return beside
 
 
-def _beside_heavy(sets: Sets, k: int, heavy: npt.NDArray[np.bool_], most: int) -> Ints:
+def _group_with_heavy_owners(sets: Sets, k: int, heavy: npt.NDArray[np.bool_], most: int) -> Ints:
     """Group where a few owners have so many sets that the others' must make enough groups.
 
     Let g be the most groups that can be made, and h owners have more than g sets. Then h < k, the
@@ -86,13 +94,13 @@ def _beside_heavy(sets: Sets, k: int, heavy: npt.NDArray[np.bool_], most: int) -
     groups[light] = growing.groups
     short = np.bincount(growing.groups[growing.groups >= 0]) < k
     if short.any():
-        _give_each(sets, groups, np.flatnonzero(heavy), np.flatnonzero(short))
-    _seat_rest(sets, groups, k, light)
-    _seat_rest(sets, groups, k, ~light)
+        _add_heavy_owners(sets, groups, np.flatnonzero(heavy), np.flatnonzero(short))
+    _place_rest(sets, groups, k, light)
+    _place_rest(sets, groups, k, ~light)
     return groups
 
 
-def _give_each(sets: Sets, groups: Ints, heavy: Ints, short: Ints) -> None:
+def _add_heavy_owners(sets: Sets, groups: Ints, heavy: Ints, short: Ints) -> None:
     """Add to each short group one set of each heavy owner, like the group if there is one.
 
     Args:
@@ -112,7 +120,7 @@ def _give_each(sets: Sets, groups: Ints, heavy: Ints, short: Ints) -> None:
     # A place is a short group and a heavy owner, and a key an item and an owner.
     place = np.full(int(groups.max()) + 1, -1)
     place[short] = np.arange(len(short))
-    found = held(sets, groups)
+    found = count_held(sets, groups)
     shared = np.flatnonzero(found.majority & (place[found.group] >= 0))
     each = np.arange(many)
     places = (place[found.group[shared], None] * many + each).reshape(-1)
@@ -120,7 +128,7 @@ def _give_each(sets: Sets, groups: Ints, heavy: Ints, short: Ints) -> None:
     offers = places[order], (found.item[shared, None] * many + each).reshape(-1)[order]
     chosen = np.full(len(sets), -1, np.int64)
     room = np.ones(len(short) * many, np.int64)
-    _seat_alike(chosen, room, wanted, offers)
+    _place_similar(chosen, room, wanted, offers)
     for one in range(many):
         empty = np.flatnonzero(room[one::many])
         left = np.flatnonzero((owner == one) & (chosen < 0))
@@ -129,7 +137,7 @@ def _give_each(sets: Sets, groups: Ints, heavy: Ints, short: Ints) -> None:
     groups[given] = short[chosen[given] // many]
 
 
-def _seat_rest(sets: Sets, groups: Ints, k: int, some: npt.NDArray[np.bool_]) -> None:
+def _place_rest(sets: Sets, groups: Ints, k: int, some: npt.NDArray[np.bool_]) -> None:
     """Give sets without a group to groups with room, like them if there are any.
 
     Args:
@@ -138,7 +146,7 @@ def _seat_rest(sets: Sets, groups: Ints, k: int, some: npt.NDArray[np.bool_]) ->
         k: A group has room for 2k - 1 sets.
         some: Which sets.
     """
-    found = held(sets, groups)
+    found = count_held(sets, groups)
     made = int(groups.max(initial=-1)) + 1
     room = 2 * k - 1 - np.bincount(groups[groups >= 0], minlength=made)
     full = np.zeros(made, np.int64)
@@ -148,7 +156,7 @@ def _seat_rest(sets: Sets, groups: Ints, k: int, some: npt.NDArray[np.bool_]) ->
     free = (some & (groups < 0))[numbers]
     shared = found.majority
     offers = found.group[shared], found.item[shared]
-    _seat_alike(groups, room, (numbers[free], sets.items[free]), offers)
+    _place_similar(groups, room, (numbers[free], sets.items[free]), offers)
     # What is like no group goes to those that lose least when they are full.
     rest = np.flatnonzero(some & (groups < 0))
     cheapest = np.argsort(loss, kind="stable")
@@ -156,7 +164,7 @@ def _seat_rest(sets: Sets, groups: Ints, k: int, some: npt.NDArray[np.bool_]) ->
     groups[rest[: len(places)]] = places
 
 
-def _seat_alike(
+def _place_similar(
     chosen: Ints, room: Ints, free: tuple[Ints, Ints], offers: tuple[Ints, Ints]
 ) -> None:
     """Let sets join places that offer one of their keys, while there is room.
@@ -181,11 +189,11 @@ def _seat_alike(
         places, offered = places[some], offered[some]
         if not len(places):
             break
-        starts = np.flatnonzero(first(places))
-        best = parted(np.maximum.reduceat(joined(asked[offered], offered), starts))[1]
+        starts = np.flatnonzero(is_first(places))
+        best = split_numbers(np.maximum.reduceat(join_numbers(asked[offered], offered), starts))[1]
         # Those that share least come first: they have least to lose.
         order = np.argsort(plenty[places[starts]], kind="stable")
         still = places[starts][order]
-        joining, at = seated(sets, wanted, best[order], room[still])
+        joining, at = assign_places(sets, wanted, best[order], room[still])
         chosen[joining] = still[at]
         np.subtract.at(room, still[at], 1)

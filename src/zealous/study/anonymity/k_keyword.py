@@ -67,7 +67,7 @@ class KKeyword(AmongK):
                 "where targets.keyword is null or target is not null"
             )
             engine.store("anonymous", [Step("kept", kept)])
-            return _changed(source)
+            return _count_changes(source)
         finally:
             for table in _WORKING:
                 engine.drop(table)
@@ -84,12 +84,12 @@ def _store_nodes(engine: Engine, k: int) -> None:
         [Step("n", "select coalesce(max(length(keyword)), 0) from counted")]
     )
     words = "select keyword as text from counted"
-    shared = f"select left(text, common) from ({_common(words, longest)}) where common > 0"
+    shared = f"select left(text, common) from ({_common_prefixes(words, longest)}) where common > 0"
     engine.store("texts", [Step("texts", f"{words} union {shared}")])
     known = f"coalesce(users >= {k}, false) as known"
     numbered = (
         f"select text, common, {known}, row_number() over (order by text) as node "
-        f"from ({_common('from texts', longest)}) left join counted on keyword = text"
+        f"from ({_common_prefixes('from texts', longest)}) left join counted on keyword = text"
     )
     # Whatever two of the texts share is one of them too. So in the order of code points the text
     # before is the parent, or it shares just the parent with this one.
@@ -102,7 +102,7 @@ def _store_nodes(engine: Engine, k: int) -> None:
     engine.store("nodes", [Step("numbered", numbered), Step("nodes", nodes)])
 
 
-def _common(texts: str, longest: int) -> str:
+def _common_prefixes(texts: str, longest: int) -> str:
     """SQL: different texts, and how many characters each has in common with the one before."""
     sql = (
         "select text, before, least(length(text), length(before)) as most, 0 as common "
@@ -170,7 +170,7 @@ def _store_targets(engine: Engine, rounds: int) -> None:
     engine.drop(f"cuts{turns}")
 
 
-def _changed(source: Source) -> list[Changed]:
+def _count_changes(source: Source) -> list[Changed]:
     """What is missing from `anonymous` or shorter in it, of what the log has."""
     both = "select count(*), coalesce(sum(users), 0)::bigint from"
     (words, pairs), (gone, gone_pairs), (short, short_pairs) = (

@@ -18,7 +18,7 @@ from zealous.study.anonymity.method import (
     new_secret,
     register,
 )
-from zealous.study.anonymity.sessions import candidates, cut, without_session
+from zealous.study.anonymity.sessions import candidate_step, cut_sessions, lacks_session
 
 
 @register
@@ -52,7 +52,7 @@ class KQuery(BySession):
         """Store (user, id, time, query), the queries normalised."""
         engine = source.engine
         try:
-            engine.store("asked", [*source.entries, candidates(source)])
+            engine.store("asked", [*source.entries, candidate_step(source)])
             held = Step("held", "select distinct user, query from asked")
             count = f"select query, count(*) >= {self.k} as kept from held group by query"
             engine.store("counted", [held, Step("counted", count)])
@@ -60,18 +60,18 @@ class KQuery(BySession):
             kept = Step("kept", "select query from counted where kept")
             marked = "select a.* exclude (query), kept.query as query from asked a left join kept"
             marks = [kept, Step("marked", f"{marked} on a.query = kept.query")]
-            engine.store("in_sessions", [*marks, *cut(source, self.session_gap, "marked")])
+            engine.store("in_sessions", [*marks, *cut_sessions(source, self.session_gap, "marked")])
             session = new_id(new_secret(), "user", "session")
             columns = f"user, {session} as id, {'time, ' if 'time' in source.roles else ''}query"
             published = f"select {columns} from in_sessions where query is not null"
             engine.store("anonymous", [Step("published", published)])
-            return _changed(source)
+            return _count_changes(source)
         finally:
             for table in ("asked", "counted", "in_sessions"):
                 engine.drop(table)
 
 
-def _changed(source: Source) -> list[Changed]:
+def _count_changes(source: Source) -> list[Changed]:
     """What is missing from `anonymous`, of what the log has."""
     each = Step("each", "select user, session, count(query) as kept from in_sessions group by all")
     numbers = "select count(*), count(*) filter (kept = 0), count(distinct user) filter (kept > 0)"
@@ -80,7 +80,7 @@ def _changed(source: Source) -> list[Changed]:
         source.engine.rows([Step("n", f"select count(*) from {which}")])[0][0]
         for which in ("asked", "anonymous", "counted", "counted where kept")
     )
-    unknown, unseen = _without_session(source)
+    unknown, unseen = _count_without_session(source)
     everybody = count_users(source)
     return [
         Changed(what="users suppressed", number=everybody - users, of=everybody),
@@ -94,10 +94,10 @@ def _changed(source: Source) -> list[Changed]:
     ]
 
 
-def _without_session(source: Source) -> tuple[int, int]:
+def _count_without_session(source: Source) -> tuple[int, int]:
     """How many queries nobody can tell the session of, and how many different ones only there."""
     query = f"select {asked(False)} as query from entries"
-    where = f"({without_session(source)}) and {has_word('query')}"
+    where = f"({lacks_session(source)}) and {has_word('query')}"
     unseen = "count(distinct unknown.query) filter (where known.query is null)"
     together = "unknown left join counted known on unknown.query = known.query"
     steps = [

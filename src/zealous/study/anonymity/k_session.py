@@ -21,9 +21,9 @@ from zealous.study.anonymity.method import (
     new_secret,
     register,
 )
-from zealous.study.anonymity.numbered import forget, give_back, numbered
-from zealous.study.anonymity.sessions import sessions, without_session
-from zealous.study.anonymity.sets import Held, Ints, Sets, held
+from zealous.study.anonymity.numbered import drop_numbers, number_sets, select_numbers_as
+from zealous.study.anonymity.sessions import lacks_session, session_steps
+from zealous.study.anonymity.sets import Held, Ints, Sets, count_held
 
 
 @register
@@ -62,28 +62,30 @@ class KSession(BySession):
         engine = source.engine
         try:
             steps = [*source.entries, *self._held(source)]
-            sets = numbered(engine, steps, ("user", "session"))
+            sets = number_sets(engine, steps, ("user", "session"))
             say("grouping similar sessions")
             groups = group(sets, self.k)
-            found = held(sets, groups)
+            found = count_held(sets, groups)
             shared = found.majority
-            give_back(engine, "grouped", number=np.arange(len(sets)), chosen=groups)
-            give_back(engine, "shared", chosen=found.group[shared], number=found.item[shared])
+            select_numbers_as(engine, "grouped", number=np.arange(len(sets)), chosen=groups)
+            select_numbers_as(
+                engine, "shared", chosen=found.group[shared], number=found.item[shared]
+            )
             self._store(source)
         finally:
-            forget(engine)
-        users, *changed = _changed(count_users(source), sets, groups, found)
-        return [users, *_left_out(source), *changed]
+            drop_numbers(engine)
+        users, *changed = _count_changes(count_users(source), sets, groups, found)
+        return [users, *_count_left_out(source), *changed]
 
     def _held(self, source: Source) -> list[Step]:
         """The steps to `held`: (user, session, item), where an item is a keyword."""
-        cut = sessions(source, self.session_gap)
+        cut = session_steps(source, self.session_gap)
         if "keywords" not in source.roles:
             each = f"select user, session, unnest({words('query')}) as item from sessions"
             return [*cut, Step("held", each)]
         asked = has_word("query")
         if "session" in source.roles:
-            cut, where = [], f"from entries where not ({without_session(source)})"
+            cut, where = [], f"from entries where not ({lacks_session(source)})"
         else:
             # All that a user asked at one moment is of one session.
             cut = [*cut, Step("moments", "select distinct user, session, time from sessions")]
@@ -106,9 +108,9 @@ class KSession(BySession):
         source.engine.store("anonymous", [Step("lists", lists), Step("anonymous", rows)])
 
 
-def _left_out(source: Source) -> list[Changed]:
+def _count_left_out(source: Source) -> list[Changed]:
     """The queries that are in no set: no session is known, or the log has no keywords of them."""
-    unknown = without_session(source)
+    unknown = lacks_session(source)
     # A missing list, an empty one and one of blanks are alike.
     own = "keywords" in source.roles
     text = visible("array_to_string(keywords, ' ')")
@@ -124,7 +126,7 @@ def _left_out(source: Source) -> list[Changed]:
     return left_out
 
 
-def _changed(users: int, sets: Sets, groups: Ints, found: Held) -> list[Changed]:
+def _count_changes(users: int, sets: Sets, groups: Ints, found: Held) -> list[Changed]:
     kept = len(np.unique(sets.owners[groups >= 0]))
     shared = found.majority
     empty = np.setdiff1d(groups[groups >= 0], found.group[shared])

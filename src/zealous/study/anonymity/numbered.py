@@ -15,7 +15,7 @@ from zealous.study.anonymity.sets import Ints, Sets, sets_of
 TABLES = ("numbered_sets", "numbered_items")
 
 
-def numbered(engine: Engine, steps: Sequence[Step], columns: Sequence[str]) -> Sets:
+def number_sets(engine: Engine, steps: Sequence[Step], columns: Sequence[str]) -> Sets:
     """Number the sets and items that the steps yield, in the order of their contents.
 
     It leaves the tables `numbered_sets`: (user, ..., number, owner), and `numbered_items`:
@@ -37,29 +37,29 @@ def numbered(engine: Engine, steps: Sequence[Step], columns: Sequence[str]) -> S
     items = Step("listed", "select distinct item from held_items")
     number = "select item, row_number() over (order by item) - 1 as number from listed"
     engine.store("numbered_items", [items, Step("numbers", number)])
-    numbers_of, items_of = _fetched(
+    numbers_of, items_of = _fetch(
         engine,
         f"select s.number, i.number from held_items join numbered_sets s using ({names}) "
         "join numbered_items i using (item) order by 1, 2",
         2,
     )
-    (owners,) = _fetched(engine, "select owner from numbered_sets order by number", 1)
+    (owners,) = _fetch(engine, "select owner from numbered_sets order by number", 1)
     engine.drop("held_items")
     return sets_of(numbers_of, items_of, owners)
 
 
-def give_back(engine: Engine, name: str, **columns: Ints) -> None:
+def select_numbers_as(engine: Engine, name: str, **columns: Ints) -> None:
     """Let columns of numbers be selected from under a name."""
     engine.put(name, pa.table(columns))
 
 
-def forget(engine: Engine) -> None:
+def drop_numbers(engine: Engine) -> None:
     """Drop the tables of numbers."""
     for table in TABLES:
         engine.drop(table)
 
 
-def _fetched(engine: Engine, sql: str, columns: int) -> list[Ints]:
+def _fetch(engine: Engine, sql: str, columns: int) -> list[Ints]:
     parts: list[list[Any]] = [[np.zeros(0, np.int64)] for _ in range(columns)]
     for batch in engine.batches([Step("fetched", sql)]):
         for part, column in zip(parts, batch.columns, strict=True):

@@ -35,11 +35,11 @@ class Pseudonym(Method):
 
     def apply(self, source: Source, say: Say = lambda _: None) -> list[Changed]:
         """Store (user, id, time, query), the queries as they were typed."""
-        rename(source, [], "query")
-        return suppressed(source)
+        replace_user_ids(source, [], "query")
+        return count_suppressed(source)
 
 
-def rename(source: Source, before: list[Step], query: str) -> None:
+def replace_user_ids(source: Source, before: list[Step], query: str) -> None:
     """Store `anonymous` (user, id, time, query): each user under a random id.
 
     Args:
@@ -56,7 +56,7 @@ def rename(source: Source, before: list[Step], query: str) -> None:
     source.engine.store("anonymous", [*source.entries, *before, named, kept])
 
 
-def suppressed(source: Source) -> list[Changed]:
+def count_suppressed(source: Source) -> list[Changed]:
     """How many users and queries of the log `anonymous` does not have.
 
     An entry without a letter or digit asks nothing: no method keeps it, and it is counted apart.

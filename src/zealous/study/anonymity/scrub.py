@@ -22,7 +22,7 @@ from zealous.errors import ZealousError, reason
 from zealous.items import has_word
 from zealous.items.personal import looks_personal, plain
 from zealous.logs.source import Source
-from zealous.study.anonymity.forms import Cut, of_a_form
+from zealous.study.anonymity.forms import Cut, find_identifiers
 from zealous.study.anonymity.method import Changed, Method, Say, Shows, register
 from zealous.study.anonymity.names import (
     ABBREVIATED,
@@ -34,7 +34,7 @@ from zealous.study.anonymity.names import (
     SURNAMES,
     TITLES,
 )
-from zealous.study.anonymity.pseudonym import rename, suppressed
+from zealous.study.anonymity.pseudonym import count_suppressed, replace_user_ids
 
 _MOST = 2_000  # characters; a longer text is personal data, as for a review
 # A cut may bring together what must be cut in turn. What takes longer than this is dropped.
@@ -76,7 +76,7 @@ class Scrub(Method):
     @classmethod
     def public_rule(cls) -> Callable[[str], str | None] | None:
         """Everybody can scrub a query."""
-        return scrubbed
+        return scrub_text
 
     def apply(self, source: Source, say: Say = lambda _: None) -> list[Changed]:
         """Store (user, id, time, query), a query being what is left of it."""
@@ -90,40 +90,40 @@ class Scrub(Method):
         joined = f"select user, {time}query, lost, rest from {together}"
         left = f"case when lost is null then query when {has_word('rest')} then rest end"
         # (user, time, query, lost, rest): lost and rest only where the query does not stay
-        rename(source, [Step("joined", joined)], left)
-        changed = suppressed(source)
+        replace_user_ids(source, [Step("joined", joined)], left)
+        changed = count_suppressed(source)
         asked = next(each.of for each in changed if each.what == "queries suppressed")
-        return [*changed, *_lost(source, asked)]
+        return [*changed, *_count_shortened(source, asked)]
 
 
-def scrubbed(text: str) -> str | None:
+def scrub_text(text: str) -> str | None:
     """Cut whatever identifies a person out of a text; the rest stays as typed.
 
-    >>> scrubbed("Rash on 34 year old"), scrubbed("mary smith")
+    >>> scrub_text("Rash on 34 year old"), scrub_text("mary smith")
     ('Rash on', None)
 
     Returns:
         What is left, which scrubbed again is the same; None where that is no query.
     """
-    return _scrubbed(text, set())
+    return _scrub(text, set())
 
 
-def _scrubbed(text: str, lost: set[str]) -> str | None:
+def _scrub(text: str, lost: set[str]) -> str | None:
     """What is left; the kinds of what was found go into `lost`."""
     for _ in range(_ROUNDS):
         if len(text) > _MOST:
             lost.add("very long text")
             return None
         form = plain(text)
-        if cuts := _identifying(form):
+        if cuts := _find_identifying(form):
             lost.update(kind for _, _, kind in cuts)
-            rest = _without(text, form, cuts)
+            rest = _cut_out(text, form, cuts)
             if rest is None or not any(map(str.isalnum, rest)):
                 return None
             text = rest
             continue
         personal, loose = looks_personal(text), unquote_plus(text)
-        if not personal and (loose == text or not _identifying(plain(loose))):
+        if not personal and (loose == text or not _find_identifying(plain(loose))):
             return text
         if loose == text:
             lost.add(personal or "identifier")
@@ -132,14 +132,14 @@ def _scrubbed(text: str, lost: set[str]) -> str | None:
     return None
 
 
-def _identifying(form: str) -> list[Cut]:
+def _find_identifying(form: str) -> list[Cut]:
     """What identifies a person in a text in its plain form; names where there is nothing else."""
     form = form.replace("\u2019", "'").replace("\u02bc", "'")
     # What stands beside a name may be one: beside an address, of which a name is part, it is not.
-    return of_a_form(form) or _named(form)
+    return find_identifiers(form) or _find_names(form)
 
 
-def _without(text: str, form: str, cuts: list[Cut]) -> str | None:
+def _cut_out(text: str, form: str, cuts: list[Cut]) -> str | None:
     """The text without the cuts, which are places in its plain form."""
     place: list[int] | None = None
     if not text.isascii():
@@ -163,12 +163,12 @@ def _without(text: str, form: str, cuts: list[Cut]) -> str | None:
     return " ".join(piece for piece in kept if piece)
 
 
-def _named(form: str) -> list[Cut]:
+def _find_names(form: str) -> list[Cut]:
     """Names, as whole words: the common ones, and those that only stand where a name does."""
     if form.isascii() and "'" not in form and _REASONS.isdisjoint(_ASCII_WORD.findall(form)):
         return []  # nearly all texts
     found = list(_WORD.finditer(form))
-    words = [_bare(each.group()) for each in found]
+    words = [_bare_word(each.group()) for each in found]
     names = {at for at, word in enumerate(words) if word in _SURE or _is_part(found[at].group())}
     places: set[int] = set()
     for at, pair in enumerate(pairwise(words)):
@@ -191,7 +191,7 @@ def _named(form: str) -> list[Cut]:
     ]
 
 
-def _bare(word: str) -> str:
+def _bare_word(word: str) -> str:
     """A word without accents, apostrophes and the ending of a possessive."""
     return _unaccented(word).removesuffix("'s").replace("'", "")
 
@@ -217,7 +217,7 @@ def _write_scrubbed(source: Source, path: Path) -> None:
     try:
         with pq.ParquetWriter(path, schema) as writer:
             for batch in source.engine.batches([*source.entries, asked]):
-                columns = list(zip(*_changed(batch.column(0).to_pylist()), strict=True))
+                columns = list(zip(*_changed_queries(batch.column(0).to_pylist()), strict=True))
                 writer.write_table(pa.table(list(map(list, columns or [()] * 3)), schema=schema))
     except OSError as error:  # of the working directory, not of the output
         why = reason(error)
@@ -226,16 +226,16 @@ def _write_scrubbed(source: Source, path: Path) -> None:
         raise ZealousError(f"{why}: name another directory by --temporary") from None
 
 
-def _changed(asked: list[str]) -> Iterator[tuple[str, str | None, list[str]]]:
+def _changed_queries(asked: list[str]) -> Iterator[tuple[str, str | None, list[str]]]:
     """(typed, rest, lost) for each query that does not stay as it is."""
     for typed in asked:
         lost: set[str] = set()
-        rest = _scrubbed(typed, lost)
+        rest = _scrub(typed, lost)
         if rest != typed:
             yield typed, rest, sorted(lost)
 
 
-def _lost(source: Source, asked: int) -> list[Changed]:
+def _count_shortened(source: Source, asked: int) -> list[Changed]:
     """How many of the queries asked were shortened, and in how many what was found."""
     count = f"select lost, {has_word('rest')}, count(*) from scrubbed join entries on query = typed"
     counted = Step("counted", f"{count} group by all")

@@ -7,7 +7,7 @@ from zealous.items import asked, has_word, visible
 from zealous.logs.source import Source
 
 
-def sessions(source: Source, gap: int) -> list[Step]:
+def session_steps(source: Source, gap: int) -> list[Step]:
     """The steps from the entries to `sessions`: (user, session, time, query), one row a query.
 
     Entries of which nobody can tell the session are left out, and so are queries without a word.
@@ -17,21 +17,21 @@ def sessions(source: Source, gap: int) -> list[Step]:
         source: The log.
         gap: Minutes without a query that end a session, where the log has no session ids.
     """
-    return [candidates(source), *cut(source, gap, "candidates")]
+    return [candidate_step(source), *cut_sessions(source, gap, "candidates")]
 
 
-def candidates(source: Source) -> Step:
+def candidate_step(source: Source) -> Step:
     """The step from the entries to `candidates`: (user, session, time, query), normalised.
 
     `session` and `time` are there where the log has them.
     """
     columns = ["user", *(role for role in ("session", "time") if role in source.roles)]
-    known = f"not ({without_session(source)}) and {has_word('query')}"
+    known = f"not ({lacks_session(source)}) and {has_word('query')}"
     select = f"select {', '.join(columns)}, {asked(False)} as query from entries where {known}"
     return Step("candidates", select)
 
 
-def cut(source: Source, gap: int, table: str) -> list[Step]:
+def cut_sessions(source: Source, gap: int, table: str) -> list[Step]:
     """The steps from a table of candidates to `sessions`, which has the column `session`."""
     if "session" in source.roles:
         return [Step("sessions", f"select * from {table}")]
@@ -48,7 +48,7 @@ def cut(source: Source, gap: int, table: str) -> list[Step]:
     ]
 
 
-def without_session(source: Source) -> str:
+def lacks_session(source: Source) -> str:
     """SQL: nobody can tell the session of an entry; a blank session id is none."""
     if "session" in source.roles:
         return f"session is null or not {visible('session')}"

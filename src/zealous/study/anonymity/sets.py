@@ -79,28 +79,28 @@ class Held:
 
     def places(self, groups: Ints, items: Ints) -> Ints:
         """Where these items of these groups stand; they must be there."""
-        return np.searchsorted(joined(self.group, self.item), joined(groups, items))
+        return np.searchsorted(join_numbers(self.group, self.item), join_numbers(groups, items))
 
 
-def held(sets: Sets, groups: Ints) -> Held:
+def count_held(sets: Sets, groups: Ints) -> Held:
     """The items of each group, in the order of groups and items."""
     of = np.repeat(groups, sets.lengths)
     grouped = of >= 0
-    pairs = np.sort(joined(of[grouped], sets.items[grouped]))
-    starts = np.flatnonzero(first(pairs))
-    group, item = parted(pairs[starts])
+    pairs = np.sort(join_numbers(of[grouped], sets.items[grouped]))
+    starts = np.flatnonzero(is_first(pairs))
+    group, item = split_numbers(pairs[starts])
     size = np.bincount(groups[groups >= 0], minlength=1)
     count = np.diff(np.append(starts, len(pairs)))
     return Held(group=group, item=item, count=count, size=size[group])
 
 
-def edits(sets: Sets, groups: Ints) -> int:
+def count_edits(sets: Sets, groups: Ints) -> int:
     """Deletions and additions that make each set its group's representative, or delete it."""
-    found = held(sets, groups)
+    found = count_held(sets, groups)
     return len(sets.items) - int(found.saved(found.size).sum())
 
 
-def mixed(numbers: Ints) -> Hashes:
+def hash_numbers(numbers: Ints) -> Hashes:
     """Hash numbers to 64 bits: splitmix64."""
     state = numbers.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
     state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -108,30 +108,32 @@ def mixed(numbers: Ints) -> Hashes:
     return state ^ (state >> np.uint64(31))
 
 
-def joined(high: Ints, low: Ints) -> Hashes:
+def join_numbers(high: Ints, low: Ints) -> Hashes:
     """Two numbers in one, which sorts as fast as one."""
     return (high.astype(np.uint64) << _LOW) | low.astype(np.uint64)
 
 
-def parted(numbers: Hashes) -> tuple[Ints, Ints]:
+def split_numbers(numbers: Hashes) -> tuple[Ints, Ints]:
     """The two numbers that were joined."""
     return (numbers >> _LOW).astype(np.int64), (numbers & _MASK).astype(np.int64)
 
 
-def repeated(starts: Ints, lengths: Ints) -> Ints:
+def consecutive_runs(starts: Ints, lengths: Ints) -> Ints:
     """Runs of consecutive numbers, one after another, of these lengths from these starts."""
     begins = np.cumsum(lengths) - lengths
     runs: Ints = np.arange(int(lengths.sum())) + np.repeat(starts - begins, lengths)
     return runs
 
 
-def nth(ordered: Ints) -> Ints:
+def occurrence_number(ordered: Ints) -> Ints:
     """Of each value of an ordered array, how many equal ones stand before it."""
-    starts = np.flatnonzero(first(ordered))
-    return repeated(np.zeros(len(starts), np.int64), np.diff(np.append(starts, len(ordered))))
+    starts = np.flatnonzero(is_first(ordered))
+    return consecutive_runs(
+        np.zeros(len(starts), np.int64), np.diff(np.append(starts, len(ordered)))
+    )
 
 
-def first(ordered: npt.NDArray[np.generic]) -> npt.NDArray[np.bool_]:
+def is_first(ordered: npt.NDArray[np.generic]) -> npt.NDArray[np.bool_]:
     """Where in an ordered array a value comes for the first time."""
     first = np.ones(len(ordered), np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=first[1:])

@@ -16,8 +16,16 @@ from zealous.logs.source import Source, count_users
 from zealous.privacy.guarantee import exact
 from zealous.study.anonymity.groups import group
 from zealous.study.anonymity.method import AmongK, Changed, Say, Shows, new_id, new_secret, register
-from zealous.study.anonymity.numbered import forget, give_back, numbered
-from zealous.study.anonymity.sets import Held, Ints, Sets, held, joined, nth, repeated
+from zealous.study.anonymity.numbered import drop_numbers, number_sets, select_numbers_as
+from zealous.study.anonymity.sets import (
+    Held,
+    Ints,
+    Sets,
+    consecutive_runs,
+    count_held,
+    join_numbers,
+    occurrence_number,
+)
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -86,13 +94,13 @@ class SimilarHistories(AmongK):
             "join numbered_items i on i.number = given.query"
         )
         try:
-            sets = numbered(engine, [*source.entries, Step("held", each)], ("user",))
+            sets = number_sets(engine, [*source.entries, Step("held", each)], ("user",))
             say("grouping similar histories")
-            users, queries, own = histories(sets, group(sets, self.k), self._tolerance())
-            give_back(engine, "given", number=users, query=queries)
+            users, queries, own = published_histories(sets, group(sets, self.k), self._tolerance())
+            select_numbers_as(engine, "given", number=users, query=queries)
             engine.store("anonymous", [Step("anonymous", rows)])
         finally:
-            forget(engine)
+            drop_numbers(engine)
         everybody, kept, pairs = count_users(source), len(np.unique(users)), len(sets.items)
         return [
             Changed(what="users suppressed", number=everybody - kept, of=everybody),
@@ -101,7 +109,7 @@ class SimilarHistories(AmongK):
         ]
 
 
-def histories(sets: Sets, groups: Ints, tolerance: Fraction) -> tuple[Ints, Ints, int]:
+def published_histories(sets: Sets, groups: Ints, tolerance: Fraction) -> tuple[Ints, Ints, int]:
     """The history that each user publishes: (user, query), and how many of these are her own.
 
     With r queries in the representative, a own ones kept beside it and b of it left out, the
@@ -109,7 +117,7 @@ def histories(sets: Sets, groups: Ints, tolerance: Fraction) -> tuple[Ints, Ints
     query thus takes less of the tolerance than to leave one out: as many as possible are kept, then
     as many as possible left out, and no other choice takes fewer edits.
     """
-    found = held(sets, groups)
+    found = count_held(sets, groups)
     sizes = np.bincount(found.group[found.majority], minlength=int(groups.max(initial=0)) + 1)
     size = np.where(groups >= 0, sizes[groups], 0)
 
@@ -119,15 +127,15 @@ def histories(sets: Sets, groups: Ints, tolerance: Fraction) -> tuple[Ints, Ints
     place = found.places(groups[users], queries)
     common = found.majority[place]
     surplus = users[~common], queries[~common], -found.count[place[~common]]
-    missing = _missing(users[common], queries[common], found, groups)
+    missing = _missing_queries(users[common], queries[common], found, groups)
 
     top, bottom = tolerance.numerator, tolerance.denominator
     many = len(sets)
     kept = np.minimum(np.bincount(surplus[0], minlength=many), top * size // (2 * bottom - top))
     left_out = (top * size - kept * (2 * bottom - top)) // (2 * bottom)
     popular = np.bincount(sets.items, minlength=1)
-    own = _first_of(*surplus, -popular, kept)
-    out = _first_of(*missing, popular, left_out)
+    own = _mark_first(*surplus, -popular, kept)
+    out = _mark_first(*missing, popular, left_out)
     given = [
         (users[common], queries[common]),
         (surplus[0][own], surplus[1][own]),
@@ -137,7 +145,9 @@ def histories(sets: Sets, groups: Ints, tolerance: Fraction) -> tuple[Ints, Ints
     return users, queries, int(common.sum() + own.sum())
 
 
-def _missing(users: Ints, queries: Ints, found: Held, groups: Ints) -> tuple[Ints, Ints, Ints]:
+def _missing_queries(
+    users: Ints, queries: Ints, found: Held, groups: Ints
+) -> tuple[Ints, Ints, Ints]:
     """What users lack of their representatives: (user, query, how many of the group have it).
 
     Args:
@@ -149,17 +159,19 @@ def _missing(users: Ints, queries: Ints, found: Held, groups: Ints) -> tuple[Int
     shared = found.majority
     sizes = np.bincount(found.group[shared], minlength=int(groups.max(initial=0)) + 1)
     lengths = np.where(groups >= 0, sizes[groups], 0)
-    place = np.flatnonzero(shared)[repeated((np.cumsum(sizes) - sizes)[groups], lengths)]
+    place = np.flatnonzero(shared)[consecutive_runs((np.cumsum(sizes) - sizes)[groups], lengths)]
     all_users = np.repeat(np.arange(len(groups)), lengths)
-    has = np.isin(joined(all_users, found.item[place]), joined(users, queries), assume_unique=True)
+    has = np.isin(
+        join_numbers(all_users, found.item[place]), join_numbers(users, queries), assume_unique=True
+    )
     return all_users[~has], found.item[place][~has], found.count[place][~has]
 
 
-def _first_of(
+def _mark_first(
     users: Ints, queries: Ints, first: Ints, then: Ints, most: Ints
 ) -> npt.NDArray[np.bool_]:
     """Mark the first few queries of each user: by two figures, then as their texts are ordered."""
     order = np.lexsort((queries, then[queries], first, users))
     marked = np.zeros(len(users), np.bool_)
-    marked[order] = nth(users[order]) < most[users[order]]
+    marked[order] = occurrence_number(users[order]) < most[users[order]]
     return marked

@@ -9,7 +9,7 @@ from zealous.engines.sql import literal
 from zealous.items import words
 from zealous.logs.source import Source
 from zealous.study.anonymity.method import Changed, Method, Say, Shows, new_secret, register
-from zealous.study.anonymity.pseudonym import rename, suppressed
+from zealous.study.anonymity.pseudonym import count_suppressed, replace_user_ids
 
 
 @register
@@ -45,8 +45,8 @@ class TokenHash(Method):
         # Each occurrence is hashed: to look up the words in a table of the distinct ones is no
         # faster, and takes memory.
         tokens = f"list_transform({words('query')}, lambda word: {token(new_secret())})"
-        rename(source, [], f"array_to_string({tokens}, ' ')")
-        return suppressed(source)
+        replace_user_ids(source, [], f"array_to_string({tokens}, ' ')")
+        return count_suppressed(source)
 
 
 def token(secret: str) -> str:

@@ -1,5 +1,11 @@
 """What an attacker learns, against each method."""
 
-from zealous.study.attacks.attacks import Attacked, Attacks, Settings, as_object, attack
+from zealous.study.attacks.attacks import (
+    AttackResults,
+    AttackSettings,
+    MethodAttacks,
+    as_object,
+    run_attacks,
+)
 
-__all__ = ["Attacked", "Attacks", "Settings", "as_object", "attack"]
+__all__ = ["AttackResults", "AttackSettings", "MethodAttacks", "as_object", "run_attacks"]

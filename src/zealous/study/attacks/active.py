@@ -21,8 +21,14 @@ from zealous.privacy.guarantee import Guarantee, whole
 from zealous.release.publish import publish
 from zealous.study.anonymity import Method, anonymize
 from zealous.study.anonymity.method import Say
-from zealous.study.attacks.planted import Plants, choose, play
-from zealous.study.attacks.plots import Knowing, Plot, copies, counts, plot
+from zealous.study.attacks.attack_plans import (
+    AttackPlan,
+    Knowledge,
+    guesses_per_account,
+    plan_attack,
+    shown_counts,
+)
+from zealous.study.attacks.planted_entries import PlantedEntries, choose_guesses, write_planted_log
 from zealous.study.attacks.rate import Rate
 
 if TYPE_CHECKING:
@@ -30,7 +36,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Active:
+class ActiveAttack:
     """How often the attacker was right.
 
     Attributes:
@@ -49,16 +55,16 @@ class Active:
     bound: float | None = None
 
 
-def active(
+def run_active_attack(
     log: Log,
     method: Method,
     *,
     victims: int,
     seed: int,
-    knowing: Knowing = "all",
+    knowing: Knowledge = "all",
     engine: DuckDB | None = None,
     say: Say = lambda _: None,
-) -> Active:
+) -> ActiveAttack:
     """Attack a method that is not differentially private.
 
     Args:
@@ -70,21 +76,24 @@ def active(
         engine: Where to run; an embedded DuckDB where not given.
         say: Receives progress, for the owner's eyes.
     """
-    how = plot(method, seed=seed, knowing=knowing)
+    how = plan_attack(method, seed=seed, knowing=knowing)
     say("choosing whom to guess")
-    guesses = choose(log, victims=victims, seed=seed, gap=how.plants.gap, engine=engine)
+    guesses = choose_guesses(log, victims=victims, seed=seed, gap=how.plants.gap, engine=engine)
     decided = []
     if len(guesses):
         decided = decide(log, method, how, guesses, engine=engine, say=say)
-    return Active(
-        name=method.name, rate=right(decided, guesses), accounts=how.accounts, knows=how.knows
+    return ActiveAttack(
+        name=method.name,
+        rate=count_right_decisions(decided, guesses),
+        accounts=how.accounts,
+        knows=how.knows,
     )
 
 
 def decide(
     log: Log,
     method: Method,
-    how: Plot,
+    how: AttackPlan,
     guesses: pa.Table,
     *,
     engine: DuckDB | None = None,
@@ -101,14 +110,14 @@ def decide(
         say: Receives progress, for the owner's eyes.
     """
     with working_directory(engine.temporary if engine else None) as folder:
-        played = play(log, guesses, how.plants, folder / "log.parquet", engine)
+        played = write_planted_log(log, guesses, how.plants, folder / "log.parquet", engine)
         out = folder / "anonymous"
         bundle = anonymize(out, played, method, engine=engine, say=say).bundle
         seen = how.seen(bundle, guesses[how.guess].to_pylist())
     return [count > how.alone for count in seen]
 
 
-def right(decided: list[bool], guesses: pa.Table) -> Rate:
+def count_right_decisions(decided: list[bool], guesses: pa.Table) -> Rate:
     """How many decisions agree with the coins."""
     agree = [
         said == truth for said, truth in zip(decided, guesses["heads"].to_pylist(), strict=True)
@@ -116,7 +125,7 @@ def right(decided: list[bool], guesses: pa.Table) -> Rate:
     return Rate(successes=sum(agree), trials=len(agree))
 
 
-def active_zealous(
+def run_active_attack_on_zealous(
     log: Log,
     goal: Guarantee,
     *,
@@ -126,7 +135,7 @@ def active_zealous(
     seed: int,
     releases: int = 1,
     engine: DuckDB | None = None,
-) -> Active:
+) -> ActiveAttack:
     """Attack a release of queries by ZEALOUS, with true noise and a budget that nobody tracks.
 
     The first queries of each user are published, and what is guessed is one of them: so bounding
@@ -151,12 +160,14 @@ def active_zealous(
     if goal.unit != "user":
         raise UsageError("the attack guesses what a user asked: choose the unit user")
     whole(accounts, "accounts")
-    guesses = choose(log, victims=victims, seed=seed, among_first=items_per_user, engine=engine)
+    guesses = choose_guesses(
+        log, victims=victims, seed=seed, among_first=items_per_user, engine=engine
+    )
     decided = []
     if len(guesses):
-        planted = _asked_by(accounts, items_per_user)
+        planted = _plant_guesses(accounts, items_per_user)
         with working_directory(engine.temporary if engine else None) as folder:
-            played = play(log, guesses, planted, folder / "log.parquet", engine)
+            played = write_planted_log(log, guesses, planted, folder / "log.parquet", engine)
             for _ in range(releases):
                 release = publish(
                     played,
@@ -167,27 +178,27 @@ def active_zealous(
                     account=None,
                     engine=engine,
                 )
-                seen = counts(release["queries"], guesses["query"].to_pylist())
+                seen = shown_counts(release["queries"], guesses["query"].to_pylist())
                 decided.append([count > accounts for count in seen])
-    return Active(
+    return ActiveAttack(
         name="zealous",
         rate=Rate(
-            successes=sum(right(each, guesses).successes for each in decided),
+            successes=sum(count_right_decisions(each, guesses).successes for each in decided),
             trials=len(guesses) * len(decided),
         ),
         accounts=accounts,
         knows="a query that nobody else asks, and that it would be among her first.",
-        bound=most_right(goal),
+        bound=largest_success_rate(goal),
     )
 
 
-def _asked_by(accounts: int, items_per_user: int) -> Plants:
+def _plant_guesses(accounts: int, items_per_user: int) -> PlantedEntries:
     """Each guess from so many accounts, of which each serves as many guesses as count."""
     own = f"number // {items_per_user} * {accounts} + account as account"
-    return Plants(sql=f"select {own}, number, query from {copies(accounts)}")
+    return PlantedEntries(sql=f"select {own}, number, query from {guesses_per_account(accounts)}")
 
 
-def most_right(goal: Guarantee) -> float:
+def largest_success_rate(goal: Guarantee) -> float:
     """The largest share of fair coins that anybody can tell from a release with this guarantee.
 
     Let p be the chance that she says heads when it is heads, q when it is tails. The two logs
@@ -201,7 +212,7 @@ def most_right(goal: Guarantee) -> float:
     epsilon and (1 + exp(epsilon)) delta for delta.
 
     >>> from zealous.privacy.guarantee import ProbabilisticDP
-    >>> round(most_right(ProbabilisticDP(epsilon=1, delta="0.001", users=1000)), 4)
+    >>> round(largest_success_rate(ProbabilisticDP(epsilon=1, delta="0.001", users=1000)), 4)
     0.7313
     """
     # Divided by exp(epsilon), nothing overflows.

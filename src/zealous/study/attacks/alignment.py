@@ -45,7 +45,7 @@ _ANCHORS, _GROWTH, _ROUNDS = 50, 1.5, 12
 
 
 @dataclass(frozen=True, kw_only=True)
-class Aligned:
+class Alignment:
     """How many tokens were turned back into their words.
 
     Attributes:
@@ -81,14 +81,14 @@ class _Words:
     company: tuple[Matrix, Matrix, Matrix]
 
 
-def alignment(
+def align_tokens(
     original: Log,
     bundle: Bundle,
     reference: Log,
     *,
     most: int = 2000,
     engine: DuckDB | None = None,
-) -> list[Aligned]:
+) -> list[Alignment]:
     """Turn the tokens of a token-hashed log back into words, and count how many are right.
 
     The attacker has the output and the reference, and guesses in two ways. By frequency: the
@@ -113,27 +113,27 @@ def alignment(
         raise UsageError("most must be at least 2: how many tokens to match")
     published = read_log(bundle.directory / bundle.log_file().file, columns=Columns(user="id"))
     with engine or DuckDB() as running:
-        hashed = _read(published, most, running)
-        known = _read(reference, most, running)
-        truth = _truth(original, published, running)
+        hashed = _read_words(published, most, running)
+        known = _read_words(reference, most, running)
+        truth = _true_words(original, published, running)
     right = [truth.get(token) for token in hashed.texts]
     guesses = {
         BY_FREQUENCY: known.texts[: len(right)],
         BY_COMPANY: [known.texts[place] for place in match(hashed, known)],
     }
-    return [_scored(how, top, guesses[how], right, hashed) for how in guesses for top in TOPS]
+    return [_score(how, top, guesses[how], right, hashed) for how in guesses for top in TOPS]
 
 
-def _scored(
+def _score(
     how: str, top: int | None, guesses: Sequence[str], right: Sequence[str | None], hashed: _Words
-) -> Aligned:
+) -> Alignment:
     known = np.array([word is not None for word in right[:top]], bool)
     hit = np.zeros(len(known), bool)
     pairs = zip(guesses, right[:top], strict=False)  # a token without a guess is a miss
     hit[: min(len(guesses), len(hit))] = [guess == word for guess, word in pairs]
     times = hashed.times[:top]
     all_times = int(times[known].sum())
-    return Aligned(
+    return Alignment(
         how=how,
         top=top,
         recovered=Rate(successes=int(hit.sum()), trials=int(known.sum())),
@@ -153,21 +153,22 @@ def match(hashed: _Words, known: _Words) -> Ints:
     scale = np.float32(hashed.population / known.population)
     theirs = [np.log1p(each * scale) for each in known.company]
     ours = [np.log1p(each) for each in hashed.company]
-    frequency = _FREQUENCY_WEIGHT * _nearness(hashed, known)
+    frequency = _FREQUENCY_WEIGHT * _frequency_likelihood(hashed, known)
     start = frequency - _SHAPE_WEIGHT * sum(
-        _distances(_shape(our), _shape(their)) for our, their in zip(ours, theirs, strict=True)
+        _squared_distances(_shape_profile(our), _shape_profile(their))
+        for our, their in zip(ours, theirs, strict=True)
     )
     likeness = start
     for turn in range(_ROUNDS):
         token, word = _anchors(likeness, int(_ANCHORS * _GROWTH**turn))
         likeness = frequency + _START_WEIGHT * start
         for our, their in zip(ours, theirs, strict=True):
-            likeness += _COMPANY_WEIGHT * (_unit(our[:, token]) @ _unit(their[:, word]).T)
+            likeness += _COMPANY_WEIGHT * (_unit_rows(our[:, token]) @ _unit_rows(their[:, word]).T)
     best: Ints = likeness.argmax(axis=1)
     return best
 
 
-def _nearness(hashed: _Words, known: _Words) -> Matrix:
+def _frequency_likelihood(hashed: _Words, known: _Words) -> Matrix:
     """The logarithm of how likely two frequencies are one, up to a constant; counts are Poisson."""
     ours = hashed.users[: len(hashed.company[0])].astype(np.float32)
     theirs = known.users[: len(known.company[0])].astype(np.float32)
@@ -176,7 +177,7 @@ def _nearness(hashed: _Words, known: _Words) -> Matrix:
     return np.asarray(-(apart**2) / spread, np.float32)
 
 
-def _shape(company: Matrix) -> Matrix:
+def _shape_profile(company: Matrix) -> Matrix:
     """The largest counts of each row, sorted; zeros fill up what a small log lacks."""
     shape = np.zeros((len(company), _SHAPE), np.float32)
     largest = -np.sort(-company, axis=1)[:, :_SHAPE]
@@ -184,13 +185,13 @@ def _shape(company: Matrix) -> Matrix:
     return shape
 
 
-def _distances(one: Matrix, other: Matrix) -> Matrix:
+def _squared_distances(one: Matrix, other: Matrix) -> Matrix:
     """The squared distance of every row of one to every row of the other."""
     both: Matrix = (one**2).sum(axis=1)[:, None] + (other**2).sum(axis=1)[None] - 2 * one @ other.T
     return np.maximum(both, 0)
 
 
-def _unit(rows: Matrix) -> Matrix:
+def _unit_rows(rows: Matrix) -> Matrix:
     length = np.linalg.norm(rows, axis=1, keepdims=True)
     units: Matrix = rows / np.maximum(length, np.float32(1e-9))
     return units
@@ -208,7 +209,7 @@ def _anchors(likeness: Matrix, number: int) -> tuple[Ints, Ints]:
     return chosen, word[chosen]
 
 
-def _read(log: Log, most: int, engine: DuckDB) -> _Words:
+def _read_words(log: Log, most: int, engine: DuckDB) -> _Words:
     """The words of a log, and the company of its first ones."""
     source = open_log(log, engine)
     split = f"select user, {words('query')} as list from entries where {has_word('query')}"
@@ -226,11 +227,11 @@ def _read(log: Log, most: int, engine: DuckDB) -> _Words:
         users=table["users"].to_numpy(),
         times=table["times"].to_numpy(),
         population=population,
-        company=_company(table["word"].slice(0, most), engine),
+        company=_co_occurrences(table["word"].slice(0, most), engine),
     )
 
 
-def _company(top: pa.ChunkedArray, engine: DuckDB) -> tuple[Matrix, Matrix, Matrix]:
+def _co_occurrences(top: pa.ChunkedArray, engine: DuckDB) -> tuple[Matrix, Matrix, Matrix]:
     """By how many users each of these words was asked in one query with, before, after another."""
     engine.put("top", pa.table({"word": top, "number": np.arange(len(top))}))
     near = Step("near", "select entry, user, place, number from places join top using (word)")
@@ -253,7 +254,7 @@ def _company(top: pa.ChunkedArray, engine: DuckDB) -> tuple[Matrix, Matrix, Matr
     return together, before, np.ascontiguousarray(before.T)
 
 
-def _truth(original: Log, published: Log, engine: DuckDB) -> dict[str, str]:
+def _true_words(original: Log, published: Log, engine: DuckDB) -> dict[str, str]:
     """The word of each token, from moments of which both logs have one entry."""
 
     def alone(source: Source) -> list[Step]:

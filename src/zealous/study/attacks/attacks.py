@@ -20,25 +20,34 @@ from zealous.privacy.guarantee import Number, ProbabilisticDP, whole
 from zealous.release.publish import publish
 from zealous.study.anonymity import METHODS, Bundle, Method, anonymize, check_users, named
 from zealous.study.anonymity.method import Say, check_k
-from zealous.study.attacks.active import Active, active, active_zealous
-from zealous.study.attacks.alignment import Aligned, alignment
-from zealous.study.attacks.plots import knowledge
-from zealous.study.attacks.presence import Presence, presence
+from zealous.study.attacks.active import (
+    ActiveAttack,
+    run_active_attack,
+    run_active_attack_on_zealous,
+)
+from zealous.study.attacks.alignment import Alignment, align_tokens
+from zealous.study.attacks.attack_plans import knowledge_levels
+from zealous.study.attacks.personal_queries import ASKERS, ReadableShare, measure_personal_queries
+from zealous.study.attacks.presence import Presence, measure_presence
 from zealous.study.attacks.rate import Rate
-from zealous.study.attacks.staged import halves, stage
-from zealous.study.attacks.uniqueness import uniqueness
-from zealous.study.attacks.vanity import ASKERS, Survived, vanity
+from zealous.study.attacks.staged_log import split_users, stage_log
+from zealous.study.attacks.uniqueness import measure_uniqueness
 from zealous.version import VERSION
 
 ZEALOUS = "ZEALOUS"
-_WITH_TIMES = ("words", "tokens", "frequent queries")  # what outputs show that have queries' times
-_KNOWN = 3  # queries known, in the summary
+_SHOWS_WITH_TIMES = (
+    "words",
+    "tokens",
+    "frequent queries",
+)  # what outputs show that have queries' times
+_KNOWN_QUERIES = 3  # queries known, in the summary
 _RELEASES = 5  # of ZEALOUS, each with new noise, so that its rate is not one draw of luck
-_WELL_ABOVE = 3  # so many times what ZEALOUS needs to show a query, the noise alone protects it
+# An attacker this far above what a query needs to be shown has the noise alone against her.
+_FACTOR_ABOVE_TAU_PRIME = 3
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class AttackSettings:
     """How the attacks are made.
 
     Attributes:
@@ -74,7 +83,7 @@ class Settings:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Attacked:
+class MethodAttacks:
     """What an attacker gets from one method; None where an attack does not apply.
 
     Attributes:
@@ -88,14 +97,14 @@ class Attacked:
 
     method: str
     seen: Presence
-    active: list[Active]
+    active: list[ActiveAttack]
     picked_out: list[Rate] | None = None
-    personal: list[Survived] | None = None
-    aligned: list[Aligned] | None = None
+    personal: list[ReadableShare] | None = None
+    aligned: list[Alignment] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class Attacks:
+class AttackResults:
     """What came of it.
 
     Attributes:
@@ -105,22 +114,22 @@ class Attacks:
         rows: What an attacker gets from each method, ZEALOUS last.
     """
 
-    settings: Settings
+    settings: AttackSettings
     users: int
     synthetic: bool
-    rows: list[Attacked]
+    rows: list[MethodAttacks]
 
 
-def attack(
+def run_attacks(
     log: Log,
-    settings: Settings,
+    settings: AttackSettings,
     *,
     methods: Sequence[str] = tuple(METHODS),
     reference: Log | None = None,
     synthetic: bool = False,
     engine: DuckDB | None = None,
     say: Say = lambda _: None,
-) -> Attacks:
+) -> AttackResults:
     """Attack each method, and ZEALOUS, on the same log. The figures are for the log's owner.
 
     Args:
@@ -136,29 +145,31 @@ def attack(
     running = engine or DuckDB()
     with working_directory(running.temporary) as folder:
         say("reading the log")
-        staged = stage(log, folder / "log.parquet", running)
+        staged = stage_log(log, folder / "log.parquet", running)
         if reference is not None:
-            reference = stage(reference, folder / "reference.parquet", running)
+            reference = stage_log(reference, folder / "reference.parquet", running)
         chosen = [named(name, k=settings.k) for name in dict.fromkeys(methods)]
-        users = _users(staged, chosen, running)
+        users = _check_and_count_users(staged, chosen, running)
         rows = []
         for number, method in enumerate(chosen, 1):
             name = method.name
             say(f"attacking {name} ({number} of {len(chosen) + 1})")
             bundle = anonymize(folder / name, staged, method, engine=running).bundle
-            row = _attacked(staged, method, bundle, settings, running)
-            if synthetic and method.shows in _WITH_TIMES:
-                row = replace(row, personal=vanity(staged, bundle, engine=running))
+            row = _attack_method(staged, method, bundle, settings, running)
+            if synthetic and method.shows in _SHOWS_WITH_TIMES:
+                row = replace(
+                    row, personal=measure_personal_queries(staged, bundle, engine=running)
+                )
             if method.shows == "tokens":
-                other = _aligned(staged, method, bundle, reference, running)
+                other = _align(staged, method, bundle, reference, running)
                 row = replace(row, aligned=other)
             rows.append(row)
         say(f"attacking {ZEALOUS} ({len(chosen) + 1} of {len(chosen) + 1})")
-        rows.append(_zealous(staged, users, settings, running))
-    return Attacks(settings=settings, users=users, synthetic=synthetic, rows=rows)
+        rows.append(_attack_zealous(staged, users, settings, running))
+    return AttackResults(settings=settings, users=users, synthetic=synthetic, rows=rows)
 
 
-def _users(log: Log, methods: Sequence[Method], engine: DuckDB) -> int:
+def _check_and_count_users(log: Log, methods: Sequence[Method], engine: DuckDB) -> int:
     """How many there are; refused before the first attack if one of the methods would refuse."""
     with engine as running:
         users = count_users(open_log(log, running))
@@ -167,10 +178,10 @@ def _users(log: Log, methods: Sequence[Method], engine: DuckDB) -> int:
     return users
 
 
-def _attacked(
-    log: Log, method: Method, bundle: Bundle, settings: Settings, engine: DuckDB
-) -> Attacked:
-    seen = presence(
+def _attack_method(
+    log: Log, method: Method, bundle: Bundle, settings: AttackSettings, engine: DuckDB
+) -> MethodAttacks:
+    seen = measure_presence(
         log,
         bundle.tables,
         bundle.log(),
@@ -179,7 +190,7 @@ def _attacked(
         engine=engine,
     )
     tried = [
-        active(
+        run_active_attack(
             log,
             method,
             victims=settings.victims,
@@ -187,40 +198,42 @@ def _attacked(
             knowing=knowing,
             engine=engine,
         )
-        for knowing in knowledge(method)
+        for knowing in knowledge_levels(method)
     ]
     picked_out = None
     if method.public_rule() is not None:
-        picked_out = uniqueness(
+        picked_out = measure_uniqueness(
             log, bundle, users=settings.sample, seed=settings.seed, engine=engine
         )
-    return Attacked(method=method.name, seen=seen, active=tried, picked_out=picked_out)
+    return MethodAttacks(method=method.name, seen=seen, active=tried, picked_out=picked_out)
 
 
-def _aligned(
+def _align(
     log: Log, method: Method, bundle: Bundle, reference: Log | None, engine: DuckDB
-) -> list[Aligned] | None:
+) -> list[Alignment] | None:
     if reference is not None:
-        return alignment(log, bundle, reference, engine=engine)
+        return align_tokens(log, bundle, reference, engine=engine)
     folder = bundle.directory.parent
-    hashed, known = halves(log, folder, engine)
+    hashed, known = split_users(log, folder, engine)
     if not all(pq.read_metadata(half.paths[0]).num_rows for half in (hashed, known)):
         return None  # one user has no other half
     half = anonymize(folder / "half", hashed, method, engine=engine).bundle
-    return alignment(hashed, half, known, engine=engine)
+    return align_tokens(hashed, half, known, engine=engine)
 
 
-def _zealous(log: Log, users: int, settings: Settings, engine: DuckDB) -> Attacked:
+def _attack_zealous(
+    log: Log, users: int, settings: AttackSettings, engine: DuckDB
+) -> MethodAttacks:
     """A release of the same log, and releases of logs into which the attacker has planted."""
     goal, m = settings.goal(users), settings.items_per_user
     kinds = [keywords(m), queries(m), query_pairs(m)]
     release = publish(log, goal, kinds, accept_delta=True, account=None, engine=engine)
-    seen = presence(
+    seen = measure_presence(
         log, release.tables, None, sample=settings.sample, seed=settings.seed, engine=engine
     )
-    above = _WELL_ABOVE * calibrate(goal, m).tau_prime
+    above = _FACTOR_ABOVE_TAU_PRIME * calibrate(goal, m).tau_prime
     tried = [
-        active_zealous(
+        run_active_attack_on_zealous(
             log,
             settings.goal(users + accounts * settings.victims),
             items_per_user=m,
@@ -232,10 +245,10 @@ def _zealous(log: Log, users: int, settings: Settings, engine: DuckDB) -> Attack
         )
         for accounts in (settings.k - 1, above)
     ]
-    return Attacked(method=ZEALOUS, seen=seen, active=tried)
+    return MethodAttacks(method=ZEALOUS, seen=seen, active=tried)
 
 
-def as_object(found: Attacks) -> dict[str, Any]:
+def as_object(found: AttackResults) -> dict[str, Any]:
     """The rates as plain values, for JSON and for the picture."""
     settings, goal = found.settings, found.settings.goal(found.users)
     return {
@@ -257,19 +270,22 @@ def as_object(found: Attacks) -> dict[str, Any]:
             {
                 "method": row.method,
                 "summary": _summary(row),
-                "seen": {"query": _rate(row.seen.query), "word": _rate(row.seen.word)},
+                "seen": {
+                    "query": _rate_as_object(row.seen.query),
+                    "word": _rate_as_object(row.seen.word),
+                },
                 "active": [
                     {
                         "accounts": each.accounts,
                         "knows": each.knows,
-                        **_rate(each.rate),
+                        **_rate_as_object(each.rate),
                         "bound": each.bound,
                     }
                     for each in row.active
                 ],
-                "picked_out": row.picked_out and [_rate(each) for each in row.picked_out],
+                "picked_out": row.picked_out and [_rate_as_object(each) for each in row.picked_out],
                 "personal": row.personal
-                and [{"kind": each.kind, **_rate(each.rate)} for each in row.personal],
+                and [{"kind": each.kind, **_rate_as_object(each.rate)} for each in row.personal],
                 "aligned": row.aligned
                 and [
                     # No interval: tokens are matched together, so one error makes another.
@@ -289,7 +305,7 @@ def as_object(found: Attacks) -> dict[str, Any]:
     }
 
 
-def _summary(row: Attacked) -> dict[str, float | None]:
+def _summary(row: MethodAttacks) -> dict[str, float | None]:
     """The share that each attack reaches at its best; None where it does not apply."""
     people = [each.rate.share for each in row.personal or [] if each.kind == ASKERS]
     back = [each.weighted for each in row.aligned or [] if each.top is None]
@@ -297,18 +313,18 @@ def _summary(row: Attacked) -> dict[str, float | None]:
     return {
         "query_seen": row.seen.query.share,
         "word_seen": row.seen.word.share,
-        "active": _best(right),
-        "picked_out": row.picked_out[_KNOWN - 1].share if row.picked_out else None,
+        "active": _highest(right),
+        "picked_out": row.picked_out[_KNOWN_QUERIES - 1].share if row.picked_out else None,
         "personal": people[0] if people else None,
-        "read_back": _best(back),
+        "read_back": _highest(back),
     }
 
 
-def _best(shares: Sequence[float | None]) -> float | None:
+def _highest(shares: Sequence[float | None]) -> float | None:
     return max((share for share in shares if share is not None), default=None)
 
 
-def _rate(rate: Rate) -> dict[str, Any]:
+def _rate_as_object(rate: Rate) -> dict[str, Any]:
     low, high = rate.interval()
     return {
         "successes": rate.successes,

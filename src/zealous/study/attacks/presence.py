@@ -36,7 +36,7 @@ class Presence:
     word: Rate
 
 
-def presence(
+def measure_presence(
     log: Log,
     tables: Mapping[str, Table],
     log_rows: pa.Table | None,
@@ -68,12 +68,12 @@ def presence(
     if log_rows is not None:
         outputs.append(log_rows)
     with engine or DuckDB() as running:
-        _choose(log, sample, seed, running)
-        _show(outputs, running)
-        return _found(running)
+        _choose_rare_queries(log, sample, seed, running)
+        _load_output_texts(outputs, running)
+        return _count_found(running)
 
 
-def _choose(log: Log, sample: int, seed: int, engine: DuckDB) -> None:
+def _choose_rare_queries(log: Log, sample: int, seed: int, engine: DuckDB) -> None:
     """Store `chosen` (query, word): a query that one user alone asked, and her rarest own word."""
     source = open_log(log, engine)
     typed = f"select user, {asked(False)} as query from entries where {has_word('query')}"
@@ -104,7 +104,7 @@ def _choose(log: Log, sample: int, seed: int, engine: DuckDB) -> None:
     )
 
 
-def _show(outputs: Iterable[pa.Table], engine: DuckDB) -> None:
+def _load_output_texts(outputs: Iterable[pa.Table], engine: DuckDB) -> None:
     """Let all that can be read be selected from: `queries` (query) and `keywords` (keyword)."""
     queries, keywords = [pa.array([], pa.string())], [pa.array([], pa.string())]
     for table in outputs:
@@ -120,7 +120,7 @@ def _show(outputs: Iterable[pa.Table], engine: DuckDB) -> None:
     engine.put("keywords", pa.table({"keyword": pa.chunked_array(keywords)}))
 
 
-def _found(engine: DuckDB) -> Presence:
+def _count_found(engine: DuckDB) -> Presence:
     whole = f"select distinct {asked(False)} as query from queries"
     parts = f"select unnest({words('query')}) as word from shown"
     alone = "select lower(keyword) as word from keywords"

@@ -20,7 +20,7 @@ from zealous.logs.source import Source
 from zealous.privacy.guarantee import whole
 from zealous.study.anonymity.method import METHODS
 from zealous.study.anonymity.output import Bundle
-from zealous.study.anonymity.sessions import sessions
+from zealous.study.anonymity.sessions import session_steps
 from zealous.study.attacks.rate import Rate
 from zealous.synthetic.chance import below, mix
 
@@ -29,7 +29,7 @@ _WHO, _SESSION, _QUERY = range(60, 63)  # streams of hashes
 _HELD = pa.schema([("query", pa.string()), ("id", pa.string())])
 
 
-class _Asked(NamedTuple):
+class _SampledQuery(NamedTuple):
     """A query of a sampled user; `typed` as she once typed it."""
 
     who: int
@@ -37,7 +37,7 @@ class _Asked(NamedTuple):
     typed: str
 
 
-def uniqueness(
+def measure_uniqueness(
     log: Log,
     bundle: Bundle,
     *,
@@ -75,22 +75,22 @@ def uniqueness(
     if most < 1 or users < 1:
         raise UsageError("most and users must be at least 1: known queries, and users to try")
     with engine or DuckDB() as running:
-        entries = _sampled(open_log(log, running), bundle, users, seed)
-        known = [_known(entries, p, seed) for p in range(1, most + 1)]
+        entries = _sample_queries(open_log(log, running), bundle, users, seed)
+        known = [_known_queries(entries, p, seed) for p in range(1, most + 1)]
         used = sorted({row for each in known for rows in each for row in rows})
         texts = [(row, text) for row in used if (text := rules(entries[row].typed)) is not None]
         holders = _holders(bundle, texts, running)
     return [
-        Rate(successes=sum(_picked_out(rows, holders) for rows in each), trials=len(each))
+        Rate(successes=sum(_is_picked_out(rows, holders) for rows in each), trials=len(each))
         for each in known
     ]
 
 
-def _sampled(source: Source, bundle: Bundle, users: int, seed: int) -> list[_Asked]:
+def _sample_queries(source: Source, bundle: Bundle, users: int, seed: int) -> list[_SampledQuery]:
     """The different queries of a sample of users, in order of user, session and text."""
     engine = source.engine
     if bundle.log_file().an_id_is == "a session":
-        cut = sessions(source, whole(bundle.record.settings.get("session_gap"), "session_gap"))
+        cut = session_steps(source, whole(bundle.record.settings.get("session_gap"), "session_gap"))
         each = "select user, session, query, query as typed from sessions"
     else:
         cut = []
@@ -114,10 +114,10 @@ def _sampled(source: Source, bundle: Bundle, users: int, seed: int) -> list[_Ask
     engine.put("chosen", pa.table({"who": chosen}))
     rows = "select who, session, typed from histories semi join chosen using (who)"
     found = engine.rows([Step("sampled", f"{rows} order by who, session, query")])
-    return [_Asked(*row) for row in found]
+    return [_SampledQuery(*row) for row in found]
 
 
-def _known(entries: Sequence[_Asked], p: int, seed: int) -> list[list[int]]:
+def _known_queries(entries: Sequence[_SampledQuery], p: int, seed: int) -> list[list[int]]:
     """What the attacker knows of each user with so many queries: p places in `entries`."""
     known = []
     numbered = enumerate(entries)
@@ -163,7 +163,7 @@ def _postings(held: pa.Table) -> dict[str, Ids]:
     return dict(zip(query.dictionary.to_pylist(), parts, strict=False))
 
 
-def _picked_out(rows: Iterable[int], holders: dict[int, Ids]) -> bool:
+def _is_picked_out(rows: Iterable[int], holders: dict[int, Ids]) -> bool:
     """Whether exactly one id holds all that remains, the rarest first."""
     present = sorted((holders[row] for row in rows if row in holders), key=len)
     if not present:

@@ -1,1 +1,1 @@
-"""What the paper found, each claim judged by what was measured."""
+"""The paper's claims, each judged by what was measured."""

@@ -1,4 +1,4 @@
-"""What a claim of the paper is judged by, and how the verdict is put into words."""
+"""How claims of the paper are judged: the figures, the cases and the verdict in words."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from typing import NamedTuple
 from zealous.study.grid.results import Point, Results, Spread
 from zealous.study.grid.study import Study
 
-NOT_MEASURED = "too little of it on this log to judge"
+NOT_MEASURED = "too little of it in this log to judge"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """A claim of the paper, and what became of it.
+    """A claim of the paper and whether it holds on this log.
 
     Attributes:
         name: A short name.
         claim: What the paper says, in our words.
         paper: Its numbers, where it prints any.
-        measured: Ours.
+        measured: What was measured here.
         holds: None where this log or this study cannot tell.
-        why: Where it does not hold, or not plainly, what the numbers say about it; else empty.
+        why: Where it does not hold, or not plainly, what explains it; else empty.
     """
 
     name: str
@@ -33,40 +33,40 @@ class Finding:
     holds: bool | None
     why: str
 
-    def because(self, more: str) -> Finding:
-        """The same with a further reason."""
+    def with_reason(self, more: str) -> Finding:
+        """The same finding with a further reason."""
         return replace(self, why=f"{self.why} {more}".strip())
 
 
 class Case(NamedTuple):
-    """One kind's part of a finding."""
+    """What was measured for one kind, or one measure, and whether the claim holds there."""
 
-    told: str
+    measured: str
     holds: bool | None
     why: str = ""
 
 
-class Asked(NamedTuple):
-    """A study, asked for curves. ZEALOUS is at the study's epsilon where no other is named."""
+class StudyCurves(NamedTuple):
+    """Curves of a study. ZEALOUS is at the study's epsilon unless another one is given."""
 
     results: Results
     study: Study
 
     @property
     def least_m(self) -> float:
-        """The paper's m = 1, where the study has it."""
+        """The smallest m of the study: 1, as in the paper, where it was tried."""
         return min(self.results.axis("m", "zealous"), default=1)
 
     def zealous(self, measure: str, kind: str, m: float, **fixed: float) -> Spread | None:
         """One figure of ZEALOUS."""
-        return self.results.value(measure, kind, "zealous", m=m, **self._at(fixed))
+        return self.results.value(measure, kind, "zealous", m=m, **self._with_epsilon(fixed))
 
     def over_m(self, measure: str, kind: str, **fixed: float) -> list[Point]:
-        """A curve of ZEALOUS."""
-        return self.results.curve(measure, kind, "zealous", over="m", **self._at(fixed))
+        """A curve of ZEALOUS over m."""
+        return self.results.curve(measure, kind, "zealous", over="m", **self._with_epsilon(fixed))
 
     def over_epsilon(self, measure: str, kind: str, m: float | None = None) -> list[Point]:
-        """A curve of ZEALOUS, at the least m where no other is named."""
+        """A curve of ZEALOUS, at the smallest m unless another one is given."""
         m = self.least_m if m is None else m
         return self.results.curve(measure, kind, "zealous", over="epsilon", m=m)
 
@@ -79,50 +79,51 @@ class Asked(NamedTuple):
         k = nearest(self.results.axis("k", "k-query"), 10)
         return self.results.value(measure, kind, "k-query", k=k, **fixed)
 
-    def _at(self, fixed: Mapping[str, float]) -> dict[str, float]:
+    def _with_epsilon(self, fixed: Mapping[str, float]) -> dict[str, float]:
         return {"epsilon": float(self.study.epsilon), **fixed}
 
 
-def finding(
+def judge(
     name: str, claim: str, cases: Iterable[Case | None], *, printed: str | None = None
 ) -> Finding:
-    """It fails where one case fails, and holds where one holds and none fails."""
+    """Judge a claim: it fails if one case fails, and holds if one holds and none fails."""
     found = [case for case in cases if case is not None]
     verdicts = {case.holds for case in found} - {None}
     return Finding(
         name=name,
         claim=claim,
         paper=printed,
-        measured=_told(found) if found else NOT_MEASURED,
+        measured=_join_cases(found) if found else NOT_MEASURED,
         holds=all(verdicts) if verdicts else None,
         why="".join(case.why for case in found if case.holds is False).strip(),
     )
 
 
-def _told(cases: Sequence[Case]) -> str:
-    """One after the other; where some hold and some fail, which do."""
+def _join_cases(cases: Sequence[Case]) -> str:
+    """What was measured in all cases, grouped by verdict where verdicts differ."""
     groups = [
-        (word, "; ".join(case.told for case in cases if case.holds is verdict))
+        (word, "; ".join(case.measured for case in cases if case.holds is verdict))
         for word, verdict in (("Holds", True), ("Fails", False), ("Not judged", None))
     ]
     if not (groups[0][1] and groups[1][1]):
-        return "; ".join(case.told for case in cases)
+        return "; ".join(case.measured for case in cases)
     return " ".join(f"{word}: {told}." for word, told in groups if told)
 
 
-def ends(points: Sequence[Point], axis: str) -> str:
-    """The first and the last of a curve."""
+def ends_text(points: Sequence[Point], axis: str) -> str:
+    """The first and the last value of a curve."""
     first, last = points[0], points[-1]
-    return f"{number(first.y.mean)} at {axis} = {first.x:g}, {number(last.y.mean)} at {last.x:g}"
+    low, high = format_number(first.y.mean), format_number(last.y.mean)
+    return f"{low} at {axis} = {first.x:g}, {high} at {last.x:g}"
 
 
-def number(value: float) -> str:
-    """Large ones whole, small ones with three digits."""
+def format_number(value: float) -> str:
+    """A number in print: large ones rounded to whole numbers, small ones to three digits."""
     return f"{value:,.0f}" if abs(value) >= 1000 or value == int(value) else f"{value:.3g}"
 
 
 def nearest(axis: Sequence[float], wanted: float) -> float | None:
-    """The setting of the study that is nearest to the paper's."""
+    """The value on an axis that is nearest to the wanted one; None on an empty axis."""
     return min(axis, key=lambda value: abs(value - wanted), default=None)
 
 

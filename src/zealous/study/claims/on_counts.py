@@ -1,4 +1,4 @@
-"""The paper's claims on counts: their distribution, and how far they are from the original's."""
+"""The paper's claims on counts: their distribution and their distance from the original's."""
 
 from __future__ import annotations
 
@@ -7,73 +7,83 @@ from collections.abc import Sequence
 import numpy as np
 
 from zealous.study.claims import paper
-from zealous.study.claims.claim import Asked, Case, Finding, ends, finding, nearest, number, rises
+from zealous.study.claims.claim import (
+    Case,
+    Finding,
+    StudyCurves,
+    ends_text,
+    format_number,
+    judge,
+    nearest,
+    rises,
+)
 from zealous.study.grid.results import Point
 from zealous.study.measures.statistics import bins
 
-_BINS = 3  # of counts: with fewer there is no slope
-_SLOPE = 0.25  # by which slopes may differ, relative
-_SAME = 0.25  # of the range of average differences in the study
-_FAR = 2.0  # times the paper's setting: beyond, the study has none that is near
+_LEAST_BINS = 3  # of counts: with fewer there is no slope
+_MOST_SLOPE_GAP = 0.25  # by which slopes may differ, relative
+_MOST_DIFFERENCE_GAP = 0.25  # of the range of average differences in the study
+_FARTHEST_SETTING = 2.0  # times the paper's setting: beyond, the study has none that is near
 
 
-def power_law(asked: Asked) -> Finding:
-    """The slopes on log-log scale, before and after."""
+def power_law(curves: StudyCurves) -> Finding:
+    """The slope of the distribution of counts on log-log scale, original and released."""
 
     def case(kind: str, method: str, **fixed: float) -> Case | None:
-        shape = asked.results.curve("items-with-count", kind, method, over="at", **fixed)
+        shape = curves.results.curve("items-with-count", kind, method, over="at", **fixed)
         shape = shape[1:]  # the first bin is cut by the threshold
-        original = asked.results.curve("items-with-count", kind, "original", over="at")
-        before = _slope_beside(original, shape)
+        original = curves.results.curve("items-with-count", kind, "original", over="at")
+        before = _original_slope(original, shape)
         if before is None:
             return None
-        after = _slope(shape)
-        told = f"{kind} by {method} {after:.2f}, original {before:.2f}"
+        after = _log_log_slope(shape)
+        measured = f"{kind} by {method} {after:.2f}, original {before:.2f}"
         why = f"{kind} by {method}: the slope is {after / before:.2f} times the original's. "
         if method == "zealous":
-            why += _moved(asked, kind, original, shape)
-        return Case(told, abs(after - before) <= _SLOPE * abs(before), why)
+            why += _slope_at_larger_counts(curves, kind, original, shape)
+        return Case(measured, abs(after - before) <= _MOST_SLOPE_GAP * abs(before), why)
 
-    epsilon, k = float(asked.study.epsilon), nearest(asked.results.axis("k", "k-query"), 10)
-    cases = [case(kind, "zealous", epsilon=epsilon, m=asked.least_m) for kind in paper.KINDS]
+    epsilon, k = float(curves.study.epsilon), nearest(curves.results.axis("k", "k-query"), 10)
+    cases = [case(kind, "zealous", epsilon=epsilon, m=curves.least_m) for kind in paper.KINDS]
     cases += [case(kind, "k-query", k=k) for kind in paper.KINDS if k is not None]
-    return finding(
+    return judge(
         "power-law-kept",
-        "The number of items falls as a power of their count, before and after. (Slopes on log-log "
-        f"scale over the release's range of counts agree within {_SLOPE:.0%}, for each kind and "
-        "method.)",
+        "Original and released counts follow a power law. (Slopes on log-log scale over the "
+        f"release's range of counts agree within {_MOST_SLOPE_GAP:.0%}, for each kind and method.)",
         cases,
-        printed="well preserved (of a figure, without numbers)",
+        printed="well preserved (about a figure, without numbers)",
     )
 
 
-def _moved(asked: Asked, kind: str, original: Sequence[Point], shape: Sequence[Point]) -> str:
-    """The slope of that part of the original's curve of which a release with few items is made."""
-    average = asked.results.value("average-items", kind, "original")
+def _slope_at_larger_counts(
+    curves: StudyCurves, kind: str, original: Sequence[Point], shape: Sequence[Point]
+) -> str:
+    """The original's slope over the counts that bounding turns into the released ones."""
+    average = curves.results.value("average-items", kind, "original")
     if average is None:
         return ""
-    times = max(1.0, average.mean / asked.least_m)
-    before = _slope_beside(original, shape, times)
+    times = max(1.0, average.mean / curves.least_m)
+    before = _original_slope(original, shape, times)
     if before is None:
         return ""
     return (
-        f"A user gives {asked.least_m:g} of {average.mean:.1f} items, which makes counts smaller; "
-        f"over counts {times:.1f} times as large the original's slope is {before:.2f}. "
+        f"A user contributes {curves.least_m:g} of {average.mean:.1f} items, which makes counts "
+        f"smaller; over counts {times:.1f} times as large the original's slope is {before:.2f}. "
     )
 
 
-def _slope_beside(
+def _original_slope(
     original: Sequence[Point], shape: Sequence[Point], times: float = 1
 ) -> float | None:
-    """That of the original over the release's range of counts, or so many times these."""
-    if len(shape) < _BINS:
+    """The original's slope over the release's range of counts, scaled by `times`."""
+    if len(shape) < _LEAST_BINS:
         return None
     within = [p for p in original if shape[0].x * times <= p.x <= shape[-1].x * times]
-    return _slope(within) if len(within) >= _BINS else None
+    return _log_log_slope(within) if len(within) >= _LEAST_BINS else None
 
 
-def _slope(points: Sequence[Point]) -> float:
-    """Of the straight line on log-log scale; a bin weighs as much as it holds items."""
+def _log_log_slope(points: Sequence[Point]) -> float:
+    """The slope of a line fitted on log-log scale; a bin weighs as many items as it holds."""
     at = np.array([point.x for point in points])
     density = np.array([point.y.mean for point in points])
     edges = bins()
@@ -84,117 +94,121 @@ def _slope(points: Sequence[Point]) -> float:
     return float((weights * x * y).sum() / (weights * x * x).sum())
 
 
-def difference_falls(asked: Asked) -> Finding:
+def difference_falls(curves: StudyCurves) -> Finding:
     """The average difference over epsilon."""
 
     def case(kind: str) -> Case | None:
-        points = _differences(asked, kind)
+        points = _difference_points(curves, kind)
         if len(points) < 2:
             return None
         steps = rises(points)
         why = [
-            f"{kind} rise from {number(a.y.mean)} at epsilon = {a.x:g} to {number(b.y.mean)} at "
-            f"{b.x:g}: the few items of a small release are scaled up to the whole total. "
+            f"{kind} rise from {format_number(a.y.mean)} at epsilon = {a.x:g} to "
+            f"{format_number(b.y.mean)} at {b.x:g}: the few items of a small release are scaled up "
+            "to the original's total. "
             for a, b in steps[:1]
         ]
         falls = not steps and points[-1].y.mean < points[0].y.mean
         return Case(
-            f"{kind} {ends(points, 'epsilon')}", falls, "".join(why) or f"{kind} do not fall. "
+            f"{kind} {ends_text(points, 'epsilon')}",
+            falls,
+            "".join(why) or f"{kind} do not fall. ",
         )
 
-    return finding(
+    return judge(
         "difference-falls-with-epsilon",
         "The average difference of counts falls as epsilon grows. (Judged where every draw "
-        "publishes something: nothing cannot be scaled to the same total.)",
+        "publishes something: an empty release cannot be scaled to the original's total.)",
         map(case, paper.KINDS),
     )
 
 
-def _differences(asked: Asked, kind: str) -> list[Point]:
-    """Over epsilon, where every draw publishes something."""
-    some = {point.x for point in asked.over_epsilon("distinct", kind) if point.y.low > 0}
-    points = asked.over_epsilon("average-difference", kind)
+def _difference_points(curves: StudyCurves, kind: str) -> list[Point]:
+    """The average difference over epsilon, where every draw publishes something."""
+    some = {point.x for point in curves.over_epsilon("distinct", kind) if point.y.low > 0}
+    points = curves.over_epsilon("average-difference", kind)
     return [point for point in points if point.x in some]
 
 
-def keywords_beat_k_query(asked: Asked) -> Finding:
-    """ZEALOUS is nearer for keywords at every epsilon above 2 and every k."""
+def keywords_beat_k_query(curves: StudyCurves) -> Finding:
+    """For keywords ZEALOUS differs less at every epsilon above 2 and every k."""
     above = paper.BETTER_ABOVE.values["epsilon"]
-    ours = [point for point in _differences(asked, "keywords") if point.x > above]
-    theirs = asked.over_k("average-difference", "keywords")
+    ours = [point for point in _difference_points(curves, "keywords") if point.x > above]
+    theirs = curves.over_k("average-difference", "keywords")
     case = None
     if ours and theirs:
         holds = max(p.y.mean for p in ours) < min(p.y.mean for p in theirs)
-        case = Case(_both(ours, theirs), holds, _crossings(ours, theirs))
-    return finding(
+        case = Case(_both_ranges(ours, theirs), holds, _crossings_text(ours, theirs))
+    return judge(
         "keywords-differ-less-than-k-query",
-        "For keywords the average difference of ZEALOUS is less than that of k-query at all "
-        f"epsilon above {above}. (At every k of the study: the paper does not say which it means.)",
+        "For keywords, the average difference of ZEALOUS is smaller than that of k-query at every "
+        f"epsilon above {above}. (At every k of the study: the paper does not say which k.)",
         [case],
         printed=f"epsilon > {above}",
     )
 
 
-def queries_equal_k_query(asked: Asked) -> Finding:
-    """For queries epsilon = 6 is like k = 60."""
-    ours, theirs = _differences(asked, "queries"), asked.over_k("average-difference", "queries")
-    return finding(
+def queries_equal_k_query(curves: StudyCurves) -> Finding:
+    """For queries ZEALOUS at epsilon = 6 and k-query at k = 60 differ about equally."""
+    ours = _difference_points(curves, "queries")
+    theirs = curves.over_k("average-difference", "queries")
+    return judge(
         "queries-differ-like-k-query",
-        "For queries ZEALOUS at epsilon = 6 differs about as much as k-query at k = 60. (At the "
-        f"nearest settings of the study they are apart by at most {_SAME:.0%} of the range of all "
-        "its average differences, over epsilon and k.)",
-        [_apart(ours, theirs) if ours and theirs else None],
+        "For queries, ZEALOUS at epsilon = 6 differs about as much as k-query at k = 60. (At the "
+        f"nearest settings of the study, the two differ by at most {_MOST_DIFFERENCE_GAP:.0%} of "
+        "the range of all its average differences, over epsilon and k.)",
+        [_compare_at_paper_settings(ours, theirs) if ours and theirs else None],
         printed="epsilon = 6, k = 60",
     )
 
 
-def _apart(ours: Sequence[Point], theirs: Sequence[Point]) -> Case:
-    """The difference at the paper's settings, relative to what settings matter at all."""
+def _compare_at_paper_settings(ours: Sequence[Point], theirs: Sequence[Point]) -> Case:
+    """The gap at the paper's settings, relative to the range over all settings."""
     same = paper.SAME_DIFFERENCE.values
     mine = min(ours, key=lambda point: abs(point.x - same["epsilon"]))
     other = min(theirs, key=lambda point: abs(point.x - same["k"]))
     every = [point.y.mean for point in (*ours, *theirs)]
     low, high = min(every), max(every)
-    told = (
-        f"ZEALOUS {number(mine.y.mean)} at epsilon = {mine.x:g}, "
-        f"k-query {number(other.y.mean)} at k = {other.x:g}; "
-        f"all are from {number(low)} to {number(high)}"
+    measured = (
+        f"ZEALOUS {format_number(mine.y.mean)} at epsilon = {mine.x:g}, "
+        f"k-query {format_number(other.y.mean)} at k = {other.x:g}; "
+        f"the study ranges from {format_number(low)} to {format_number(high)}"
     )
-    far = max(_factor(mine.x, same["epsilon"]), _factor(other.x, same["k"])) > _FAR
+    far = max(_factor(mine.x, same["epsilon"]), _factor(other.x, same["k"])) > _FARTHEST_SETTING
     if far or low == high:
-        return Case(told, None)
+        return Case(measured, None)
     apart = (mine.y.mean - other.y.mean) / (high - low)
-    told += f", and {abs(apart):.0%} of that range lies between"
+    measured += f", and the gap is {abs(apart):.0%} of that range"
     more = "more" if apart > 0 else "less"
-    why = f"ZEALOUS differs {more} at these settings. {_crossings(ours, theirs)}"
-    return Case(told, abs(apart) <= _SAME, why)
+    why = f"ZEALOUS differs {more} at these settings. {_crossings_text(ours, theirs)}"
+    return Case(measured, abs(apart) <= _MOST_DIFFERENCE_GAP, why)
 
 
 def _factor(one: float, other: float) -> float:
     return max(one / other, other / one)
 
 
-def pairs_lose_to_k_query(asked: Asked) -> Finding:
-    """For query pairs k-query is nearer."""
-    ours = _differences(asked, "query-pairs")
-    theirs = asked.over_k("average-difference", "query-pairs")
+def pairs_lose_to_k_query(curves: StudyCurves) -> Finding:
+    """For query pairs k-query differs less."""
+    ours = _difference_points(curves, "query-pairs")
+    theirs = curves.over_k("average-difference", "query-pairs")
     case = None
     if ours and theirs:
         holds = min(p.y.mean for p in theirs) < min(p.y.mean for p in ours)
-        case = Case(_both(ours, theirs), holds, _crossings(ours, theirs))
-    return finding(
+        case = Case(_both_ranges(ours, theirs), holds, _crossings_text(ours, theirs))
+    return judge(
         "query-pairs-differ-more-than-k-query",
-        "For query pairs k-query differs less than ZEALOUS, each at its best.",
+        "For query pairs, k-query differs less than ZEALOUS, each at its best setting.",
         [case],
     )
 
 
-def _both(ours: Sequence[Point], theirs: Sequence[Point]) -> str:
-    return f"ZEALOUS {ends(ours, 'epsilon')}; k-query {ends(theirs, 'k')}"
+def _both_ranges(ours: Sequence[Point], theirs: Sequence[Point]) -> str:
+    return f"ZEALOUS {ends_text(ours, 'epsilon')}; k-query {ends_text(theirs, 'k')}"
 
 
-def _crossings(ours: Sequence[Point], theirs: Sequence[Point]) -> str:
-    """From which epsilon on ZEALOUS differs less, for every k."""
+def _crossings_text(ours: Sequence[Point], theirs: Sequence[Point]) -> str:
+    """For every k, from which epsilon on ZEALOUS differs less."""
     found = []
     for k, other in theirs:
         better = [point.x for point in ours if point.y.mean < other.mean]

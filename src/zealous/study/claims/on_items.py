@@ -1,4 +1,4 @@
-"""The paper's claims on m: how many items are published, and how well the top ones are kept."""
+"""The paper's claims on m: how many items are published, and how well the top items are kept."""
 
 from __future__ import annotations
 
@@ -10,33 +10,42 @@ from operator import itemgetter
 from zealous.privacy.calibrate import calibrate
 from zealous.privacy.guarantee import ProbabilisticDP
 from zealous.study.claims import paper
-from zealous.study.claims.claim import Asked, Case, Finding, ends, finding, number, rises
+from zealous.study.claims.claim import (
+    Case,
+    Finding,
+    StudyCurves,
+    ends_text,
+    format_number,
+    judge,
+    rises,
+)
 from zealous.study.grid.results import Point
 
-_FEW = 10  # items: with fewer a share says nothing
-_NEAR = 3.0  # times the average items a user
-_PLAUSIBLE = 2.0  # times the paper's numbers
-_HELD = 0.10  # of the top j, for KL to say something about what is held
+_LEAST_ITEMS = 10  # items: with fewer a share says nothing
+_MOST_FACTOR_OFF_AVERAGE = 3.0  # times the average items a user
+_MOST_FACTOR_OFF_PAPER = 2.0  # times the paper's numbers
+_LEAST_SHARE_HELD = 0.10  # of the top j, for KL to say something about what is held
 
 
-def coverage_falls(asked: Asked) -> Finding:
-    """Fewer distinct items as m grows."""
+def coverage_falls(curves: StudyCurves) -> Finding:
+    """As m grows, fewer distinct items are published."""
 
     def case(kind: str) -> Case | None:
-        points = asked.over_m("distinct", kind)
-        if len(points) < 2 or points[0].y.mean < _FEW:
+        points = curves.over_m("distinct", kind)
+        if len(points) < 2 or points[0].y.mean < _LEAST_ITEMS:
             return None
-        told = f"{kind} {ends(points, 'm')}"
+        measured = f"{kind} {ends_text(points, 'm')}"
         steps = rises(points)
         if not steps and points[-1].y.mean < points[0].y.mean:
-            return Case(told, True)
+            return Case(measured, True)
         why = [
-            f"{kind} rise from {number(a.y.mean)} at m = {a.x:g} to {number(b.y.mean)} at {b.x:g}. "
+            f"{kind} rise from {format_number(a.y.mean)} at m = {a.x:g} to "
+            f"{format_number(b.y.mean)} at {b.x:g}. "
             for a, b in steps
         ]
-        return Case(told, False, "".join(why) or f"{kind} do not fall. ")
+        return Case(measured, False, "".join(why) or f"{kind} do not fall. ")
 
-    found = finding(
+    found = judge(
         "coverage-falls-with-m",
         "The more items a user may contribute, the fewer distinct items are published.",
         map(case, paper.KINDS),
@@ -45,15 +54,15 @@ def coverage_falls(asked: Asked) -> Finding:
             for kind, row in paper.DISTINCT.values.items()
         ),
     )
-    return found if found.holds is not False else found.because(_thresholds(asked))
+    return found if found.holds is not False else found.with_reason(_thresholds_text(curves))
 
 
-def _thresholds(asked: Asked) -> str:
-    """What an item needs to be published, for each of the items that a user may contribute."""
-    people = asked.results.value("people", "", "original")
+def _thresholds_text(curves: StudyCurves) -> str:
+    """The smallest published count divided by m, for a few m: why coverage need not fall."""
+    people = curves.results.value("people", "", "original")
     if people is None:
         return ""
-    study = asked.study
+    study = curves.study
     goal = ProbabilisticDP(
         epsilon=str(study.epsilon), delta=str(study.delta), users=int(people.mean)
     )
@@ -62,27 +71,28 @@ def _thresholds(asked: Asked) -> str:
         for m in sorted(study.items_per_user)[:4]
     )
     return (
-        "The paper has tau' grow faster than m; it grows in proportion to m, in whole steps that "
-        f"weigh most at small m: the least published count, divided by m, is {needed}. So "
-        "distinct items become fewer only as users run out of items to contribute."
+        "According to the paper tau' grows faster than m. It grows in proportion to m, in whole "
+        "steps "
+        f"that matter most at small m: the smallest published count, divided by m, is {needed}. So "
+        "fewer distinct items are published only once users run out of items to contribute."
     )
 
 
-def coverage_falls_most_for_pairs(asked: Asked) -> Finding:
-    """The decrease by kind, from the least to the greatest m."""
+def coverage_falls_most_for_pairs(curves: StudyCurves) -> Finding:
+    """The loss of distinct items by kind, from the smallest to the largest m."""
     falls = {}
     for kind in paper.KINDS:
-        points = asked.over_m("distinct", kind)
-        if len(points) > 1 and points[0].y.mean >= _FEW:
+        points = curves.over_m("distinct", kind)
+        if len(points) > 1 and points[0].y.mean >= _LEAST_ITEMS:
             falls[kind] = 1 - points[-1].y.mean / points[0].y.mean
     case = None
     if "query-pairs" in falls and len(falls) > 1:
-        m = sorted(asked.study.items_per_user)
-        told = ", ".join(f"{kind} {fall:.1%}" for kind, fall in falls.items())
+        m = sorted(curves.study.items_per_user)
+        measured = ", ".join(f"{kind} {fall:.1%}" for kind, fall in falls.items())
         most = max(falls, key=lambda kind: falls[kind])
         holds = falls["query-pairs"] >= falls[most]
-        case = Case(f"{told}, from m = {m[0]} to {m[-1]}", holds, f"{most} fall more.")
-    return finding(
+        case = Case(f"{measured}, from m = {m[0]} to {m[-1]}", holds, f"{most} fall more.")
+    return judge(
         "coverage-falls-most-for-query-pairs",
         "The loss of distinct items as m grows is greatest for query pairs.",
         [case],
@@ -90,112 +100,119 @@ def coverage_falls_most_for_pairs(asked: Asked) -> Finding:
     )
 
 
-def total_tips(asked: Asked) -> Finding:
-    """At which m the total of the counts is greatest, beside the average items a user."""
+def total_rises_then_falls(curves: StudyCurves) -> Finding:
+    """The m with the largest total of counts, compared with the average items per user."""
 
     def case(kind: str) -> Case | None:
-        points = asked.over_m("total", kind)
-        average = asked.results.value("average-items", kind, "original")
-        published = max((point.y.mean for point in asked.over_m("distinct", kind)), default=0)
-        if len(points) < 3 or average is None or published < _FEW:
+        points = curves.over_m("total", kind)
+        average = curves.results.value("average-items", kind, "original")
+        published = max((point.y.mean for point in curves.over_m("distinct", kind)), default=0)
+        if len(points) < 3 or average is None or published < _LEAST_ITEMS:
             return None
         most = max(points, key=lambda point: point.y.mean)
         times = most.x / average.mean
-        told = f"{kind} most at m = {most.x:g}, {average.mean:.1f} items a user"
-        near = 1 / _NEAR <= times <= _NEAR
+        measured = f"{kind} most at m = {most.x:g}, {average.mean:.1f} items per user"
+        near = 1 / _MOST_FACTOR_OFF_AVERAGE <= times <= _MOST_FACTOR_OFF_AVERAGE
         if near and most in (points[0], points[-1]):
-            return Case(f"{told} (the end of the grid: where it tips is not seen)", None)
-        return Case(told, near, f"{kind} tip at {times:.2g} times the average items a user. ")
+            return Case(f"{measured} (the end of the grid: the maximum may lie beyond)", None)
+        return Case(
+            measured, near, f"{kind} peak at {times:.2g} times the average items per user. "
+        )
 
-    return finding(
+    return judge(
         "total-rises-then-falls",
-        "The total of the published counts rises with m up to about the average number of items a "
-        f"user has, and then falls. (About: within a factor of {_NEAR:g}.)",
+        "The total of the published counts rises with m up to about the average number of items "
+        f"per user, and then falls. (About: within a factor of {_MOST_FACTOR_OFF_AVERAGE:g}.)",
         map(case, paper.KINDS),
-        printed="queries most at m = 20, 20 items a user; clicks 20 and 14; query pairs 8 and 7; "
-        "keywords still rise at m = 40, 56 items a user",
+        printed="queries most at m = 20, 20 items per user; clicks 20 and 14; query pairs 8 and 7; "
+        "keywords still rise at m = 40, 56 items per user",
     )
 
 
-def epsilon_of_the_table(asked: Asked) -> Finding:
+def epsilon_of_the_table(curves: StudyCurves) -> Finding:
     """Which epsilon of the study fits the paper's table of released items best."""
-    people, case = asked.results.value("people", "", "original"), None
+    people, case = curves.results.value("people", "", "original"), None
     off = {
         epsilon: found
-        for epsilon in asked.results.axis("epsilon", "zealous")
-        if (found := _misfit(asked, epsilon)) is not None
+        for epsilon in curves.results.axis("epsilon", "zealous")
+        if (found := _misfit(curves, epsilon)) is not None
     }
     if people and paper.USERS / 2 <= people.mean <= paper.USERS * 2 and len(off) > 1:
         best = min(off, key=lambda epsilon: off[epsilon])
-        fits = [f"{epsilon:g}" for epsilon in off if off[epsilon] <= _PLAUSIBLE]
-        told = f"epsilon = {best:g} fits best, numbers being off by a factor of {off[best]:.2f}"
-        told += f" on average; within a factor of {_PLAUSIBLE:g} are {', '.join(fits) or 'none'}"
+        fits = [f"{epsilon:g}" for epsilon in off if off[epsilon] <= _MOST_FACTOR_OFF_PAPER]
+        measured = f"epsilon = {best:g} fits best, off by a factor of {off[best]:.2f}"
+        measured += f" on average; within a factor of {_MOST_FACTOR_OFF_PAPER:g}: "
+        measured += ", ".join(fits) or "none"
         inferred = off.get(paper.INFERRED_EPSILON)
-        holds = None if inferred is None else inferred <= _PLAUSIBLE
-        told += "" if inferred is None else f"; epsilon = 5 is off by {inferred:.2f}"
-        case = Case(told, holds, "Or its log has more or fewer frequent items than this one.")
-    return finding(
+        holds = None if inferred is None else inferred <= _MOST_FACTOR_OFF_PAPER
+        measured += "" if inferred is None else f"; epsilon = 5 is off by {inferred:.2f}"
+        case = Case(
+            measured, holds, "Or the paper's log has more or fewer frequent items than this one."
+        )
+    return judge(
         "epsilon-of-the-table",
-        "The paper's table of released items may have been made with epsilon = 5. (Inferred; it is "
-        "not stated. Judged on logs of about its size: distinct items are off by a factor of at "
-        f"most {_PLAUSIBLE:g}, on geometric average.)",
+        "The paper's table of released items was probably made with epsilon = 5. (Inferred, not "
+        "stated. Judged on logs of about the paper's size: distinct items are off by a factor of "
+        "at "
+        f"most {_MOST_FACTOR_OFF_PAPER:g}, on geometric average.)",
         [case],
         printed=f"not stated; by its own numbers above {paper.LEAST_EPSILON:g}",
     )
 
 
-def _misfit(asked: Asked, epsilon: float) -> float | None:
-    """The factor by which numbers of distinct items are off the paper's, on geometric average."""
+def _misfit(curves: StudyCurves, epsilon: float) -> float | None:
+    """The factor by which distinct items differ from the paper's, as a geometric average."""
     off = [
         abs(math.log(max(1.0, found.mean) / printed))
         for kind, row in paper.DISTINCT.values.items()
         for m, printed in row.items()
-        if (found := asked.zealous("distinct", kind, m, epsilon=epsilon)) is not None
+        if (found := curves.zealous("distinct", kind, m, epsilon=epsilon)) is not None
     ]
     return math.exp(math.fsum(off) / len(off)) if off else None
 
 
-def small_j_prefers_more(asked: Asked) -> Finding:
-    """The m of the least KL divergence, by j."""
+def small_j_prefers_larger_m(curves: StudyCurves) -> Finding:
+    """The m with the smallest KL divergence, for each j."""
 
     def case(kind: str) -> Case | None:
-        best = list(_best_m(asked, kind))
+        best = list(_best_m(curves, kind))
         if len(best) < 2:
             return None
-        told = ", ".join(
+        measured = ", ".join(
             f"{m:g} (j = {' to '.join(f'{j:,.0f}' for j in dict.fromkeys((js[0], js[-1])))})"
-            for m, js in _alike(best)
+            for m, js in _group_by_m(best)
         )
         (least, first), (greatest, last) = best[0], best[-1]
         why = f"{kind}: m = {first:g} is best for j = {least:,.0f}, {last:g} for {greatest:,.0f}. "
-        return Case(f"{kind} m = {told}", first > asked.least_m == last, why)
+        return Case(f"{kind} m = {measured}", first > curves.least_m == last, why)
 
-    return finding(
+    return judge(
         "few-top-items-prefer-larger-m",
-        "For the few most frequent items an m above 1 keeps the frequencies best (the least KL "
-        "divergence), for many of them m = 1. (Judged where the release at the least m still holds "
-        f"{_HELD:.0%} of the top j: beyond, KL tells how absent items are counted.)",
+        "For the few most frequent items an m above 1 keeps the frequencies best (the smallest KL "
+        "divergence); for many items m = 1 does. (Judged where the release at the smallest m still "
+        f"holds {_LEAST_SHARE_HELD:.0%} of the top j: beyond that, KL mostly reflects missing "
+        "items.)",
         map(case, paper.KINDS),
         printed="over all j together: keywords m = 8, queries m = 2",
     )
 
 
-def _alike(best: Iterable[tuple[float, float]]) -> Iterator[tuple[float, list[float]]]:
-    """Neighbouring j with the same m, together."""
+def _group_by_m(best: Iterable[tuple[float, float]]) -> Iterator[tuple[float, list[float]]]:
+    """Group neighbouring j that have the same best m."""
     for m, group in groupby(best, key=itemgetter(1)):
         yield m, [j for j, _ in group]
 
 
-def _best_m(asked: Asked, kind: str) -> Iterator[tuple[float, float]]:
-    lost = asked.results.curve(
+def _best_m(curves: StudyCurves, kind: str) -> Iterator[tuple[float, float]]:
+    lost = curves.results.curve(
         "missing-share",
         kind,
         "zealous",
         over="at",
-        epsilon=float(asked.study.epsilon),
-        m=asked.least_m,
+        epsilon=float(curves.study.epsilon),
+        m=curves.least_m,
     )
-    for j in (point.x for point in lost if point.y.mean <= 1 - _HELD):
-        points: Sequence[Point] = asked.over_m("kl", kind, at=j)
+    for j in (point.x for point in lost if point.y.mean <= 1 - _LEAST_SHARE_HELD):
+        points: Sequence[Point] = curves.over_m("kl", kind, at=j)
         if len(points) > 1:
             yield j, min(points, key=lambda point: point.y.mean).x

@@ -1,4 +1,4 @@
-"""What the paper prints, as data: its tables and the numbers in its text. Its figures carry none.
+"""The values that the paper prints, in its tables and its text. Its figures have no numbers.
 
 Its log: 500,000 users of a search engine over one month, delta = 0.001 throughout.
 """
@@ -15,22 +15,22 @@ ITEMS_PER_USER = (1, 4, 8, 20, 40)
 
 INFERRED_EPSILON = 5.0
 LEAST_EPSILON = 2.87
-UNSTATED = (
+UNSTATED_EPSILON = (
     "The paper does not say with which epsilon it made this table. We infer epsilon = 5: the only "
     "other experiment that fixes epsilon uses 5. The table itself rules out an epsilon below "
-    f"{LEAST_EPSILON:g}: at m = 40 its 13 query pairs have 577 users on average at most, and at a "
-    "smaller epsilon none could be published with so few."
+    f"{LEAST_EPSILON:g}: at m = 40 its 13 query pairs have at most 577 users on average, and at a "
+    "smaller epsilon no item with so few users could be published."
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Printed:
-    """Something that the paper prints.
+    """Values that the paper prints.
 
     Attributes:
-        values: A number, or numbers by what the table's rows and columns say.
-        where: Where it stands, in words.
-        note: What must be known to compare with it.
+        values: A number, or numbers by the table's rows and columns.
+        where: Where in the paper they are, in words.
+        note: What must be known to compare with them.
     """
 
     values: Any
@@ -48,8 +48,8 @@ def _by_m(rows: Mapping[str, Sequence[int]], times: int = 1) -> dict[str, dict[i
 THRESHOLDS = Printed(
     values={1: 81.1, 3: 78.7, 4: 78.6, 5: 78.7, 7: 79.3, 9: 80.3},
     where="choosing the threshold tau, the table of tau' as a function of tau",
-    note="For m = 2, epsilon = 1. It says delta = 0.01; its numbers are for delta = 0.001. "
-    "They are of continuous noise, and 500,000 users.",
+    note="For m = 2, epsilon = 1. The paper says delta = 0.01; its numbers are for delta = 0.001, "
+    "continuous noise and 500,000 users.",
 )
 DISTINCT = Printed(
     values=_by_m(
@@ -61,7 +61,7 @@ DISTINCT = Printed(
         }
     ),
     where="choosing the number of contributions m, table (A): distinct items released",
-    note=UNSTATED,
+    note=UNSTATED_EPSILON,
 )
 TOTAL = Printed(
     values=_by_m(
@@ -74,7 +74,7 @@ TOTAL = Printed(
         times=1000,
     ),
     where="choosing the number of contributions m, table (B): total of the counts released",
-    note="Printed in thousands. " + UNSTATED,
+    note="Printed in thousands. " + UNSTATED_EPSILON,
 )
 AVERAGE_ITEMS = Printed(
     values={"keywords": 56, "queries": 20, "clicks": 14, "query-pairs": 7},
@@ -89,7 +89,7 @@ SIZE = Printed(
         "clicks": 4_500_000,
     },
     where="choosing parameters, the paragraph on data",
-    note="Distinct items, about.",
+    note="Approximate numbers of distinct items.",
 )
 DECREASE = Printed(
     values={"keywords": 0.55, "query-pairs": 0.96},
@@ -104,8 +104,8 @@ LOWEST_KL = Printed(
 TAU_PRIME = Printed(
     values=10,
     where="general statistics, first paragraphs",
-    note="About; for epsilon = 5 and m = 1, and the reason for k = 10. The paper's own formula, "
-    "which is of continuous noise, gives 8.7, and integer noise needs 8.",
+    note="Approximate, for epsilon = 5 and m = 1; the reason for k = 10. The paper's formula for "
+    "continuous noise gives 8.7, and integer noise needs 8.",
 )
 BETTER_ABOVE = Printed(
     values={"epsilon": 2},
@@ -115,7 +115,7 @@ BETTER_ABOVE = Printed(
 SAME_DIFFERENCE = Printed(
     values={"epsilon": 6, "k": 60},
     where="general statistics, on the figure of average differences",
-    note="For queries ZEALOUS at this epsilon and k-query at this k differ alike, roughly.",
+    note="For queries ZEALOUS at this epsilon and k-query at this k differ about equally.",
 )
 HIT_PROBABILITY = Printed(
     values={6: 0.36, 1: 0.33},
@@ -125,12 +125,12 @@ HIT_PROBABILITY = Printed(
 CACHED = Printed(
     values=85,
     where="index caching, last paragraph",
-    note="About: so many of the most frequent keywords are really needed.",
+    note="Approximate number of the most frequent keywords that are really needed.",
 )
 
 
-def printed() -> dict[str, dict[str, Any]]:
-    """All of it by name: `values`, `where`, `note`."""
+def printed_values() -> dict[str, dict[str, Any]]:
+    """All values of the paper by name: `values`, `where`, `note`."""
     return {
         name.lower().replace("_", "-"): asdict(value)
         for name, value in globals().items()

@@ -20,8 +20,13 @@ from zealous.noise import RandomBytes, seeded_bytes
 from zealous.privacy.calibrate import Calibration, calibrate
 from zealous.privacy.guarantee import Guarantee, ProbabilisticDP, whole
 from zealous.study.anonymity import Method, histograms
-from zealous.study.releases.original import Ints, Original
-from zealous.study.releases.released import Released, by_index, by_text, itself
+from zealous.study.releases.original_histogram import Ints, Original
+from zealous.study.releases.released import (
+    Released,
+    original_as_release,
+    released_by_index,
+    released_by_text,
+)
 
 ORIGINAL, ZEALOUS = "original", "zealous"
 
@@ -68,7 +73,7 @@ class Candidate(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Itself:
+class OriginalCandidate:
     """The original as its own release."""
 
     setting: Setting = Setting(method=ORIGINAL)
@@ -77,17 +82,17 @@ class Itself:
     def release(self, originals: Mapping[str, Original], draw: int) -> Mapping[str, Released]:
         """Everything."""
         del draw
-        return {kind: itself(original) for kind, original in originals.items()}
+        return {kind: original_as_release(original) for kind, original in originals.items()}
 
 
 @cache
-def _calibrated(epsilon: float, delta: float, m: int, people: int) -> Calibration:
+def _calibration(epsilon: float, delta: float, m: int, people: int) -> Calibration:
     """Of every draw and kind the same."""
     return calibrate(ProbabilisticDP(epsilon=epsilon, delta=delta, users=people), m)
 
 
 @dataclass(frozen=True, kw_only=True)
-class ByZealous:
+class ZealousCandidate:
     """ZEALOUS, each histogram at the whole epsilon, as the paper has it.
 
     Attributes:
@@ -111,7 +116,7 @@ class ByZealous:
 
     def calibration(self, people: int) -> Calibration:
         """Its parameters for a log of so many users."""
-        return _calibrated(self.epsilon, self.delta, self.m, people)
+        return _calibration(self.epsilon, self.delta, self.m, people)
 
     def release(self, originals: Mapping[str, Original], draw: int) -> Mapping[str, Released]:
         """One draw of the noise."""
@@ -124,13 +129,13 @@ class ByZealous:
                 tau=best.tau,
                 tau_prime=best.tau_prime,
             )
-            noise = _noise(self.seed, ZEALOUS, self.epsilon, self.m, kind, draw)
-            found[kind] = released(mechanism, original, noise)
+            noise = _repeatable_bytes(self.seed, ZEALOUS, self.epsilon, self.m, kind, draw)
+            found[kind] = run_mechanism(mechanism, original, noise)
         return found
 
 
 @dataclass(frozen=True, kw_only=True)
-class ByMechanism:
+class MechanismCandidate:
     """A mechanism of one's own.
 
     Attributes:
@@ -146,18 +151,20 @@ class ByMechanism:
     @property
     def setting(self) -> Setting:
         """Where on the grid."""
-        return _setting(self.mechanism)
+        return _setting_of(self.mechanism)
 
     def release(self, originals: Mapping[str, Original], draw: int) -> Mapping[str, Released]:
         """One draw of its noise."""
         return {
-            kind: released(self.mechanism, original, _noise(self.seed, self.setting, kind, draw))
+            kind: run_mechanism(
+                self.mechanism, original, _repeatable_bytes(self.seed, self.setting, kind, draw)
+            )
             for kind, original in originals.items()
         }
 
 
 @dataclass(frozen=True, kw_only=True)
-class ByMethod:
+class MethodCandidate:
     """An anonymity method.
 
     Attributes:
@@ -174,20 +181,20 @@ class ByMethod:
     @property
     def setting(self) -> Setting:
         """Where on the grid."""
-        return _setting(self.method)
+        return _setting_of(self.method)
 
     def release(self, originals: Mapping[str, Original], draw: int) -> Mapping[str, Released]:
         """What the method counts in its output; it draws no noise."""
         del draw
         counted = histograms(self.log, self.method, engine=self.engine)
         return {
-            kind: by_text(originals[kind], table)
+            kind: released_by_text(originals[kind], table)
             for kind, table in counted.items()
             if kind in originals and table is not None
         }
 
 
-def _setting(method: Mechanism | Method) -> Setting:
+def _setting_of(method: Mechanism | Method) -> Setting:
     """Where on the grid a method of one's own stands."""
     if isinstance(method, Method):
         return Setting(method=method.name, k=getattr(method, "k", None))
@@ -196,7 +203,7 @@ def _setting(method: Mechanism | Method) -> Setting:
     return Setting(method=method.name, epsilon=epsilon, m=method.items_per_user)
 
 
-def released(mechanism: Mechanism, original: Original, random_bytes: RandomBytes) -> Released:
+def run_mechanism(mechanism: Mechanism, original: Original, random_bytes: RandomBytes) -> Released:
     """What a mechanism publishes of a histogram that was counted before.
 
     Raises:
@@ -221,7 +228,7 @@ def released(mechanism: Mechanism, original: Original, random_bytes: RandomBytes
         )
     if len(np.unique(index)) < len(index):
         raise UsageError(f"{mechanism.name} publishes an item twice: yield each once")
-    return by_index(original, index, counts)
+    return released_by_index(original, index, counts)
 
 
 def _check_bound(mechanism: Mechanism, original: Original, bound: int) -> None:
@@ -272,13 +279,13 @@ def _column(name: str, batch: pa.RecordBatch, column: str) -> Ints:
     return found
 
 
-def _noise(*parts: Any) -> RandomBytes:
+def _repeatable_bytes(*parts: Any) -> RandomBytes:
     """Bytes that repeat themselves, other ones for each release and kind."""
     digest = hashlib.sha256(repr(parts).encode()).digest()
     return seeded_bytes(int.from_bytes(digest[:8], "big"))
 
 
-def check_own(methods: Sequence[Mechanism | Method], taken: Iterable[str]) -> None:
+def check_custom_methods(methods: Sequence[Mechanism | Method], taken: Iterable[str]) -> None:
     """Refuse methods of one's own that could not be told apart, or cannot be run."""
     if not isinstance(methods, Sequence):
         raise UsageError("methods must be a list: write methods=[Mine()]")
@@ -289,8 +296,8 @@ def check_own(methods: Sequence[Mechanism | Method], taken: Iterable[str]) -> No
             raise UsageError("a method of your own needs a name: see docs/extend.md")
         if name in names:
             raise UsageError(f"two methods are called {name!r}: give yours another name")
-        _check_kind(method, name)
-        setting = _setting(method)
+        _check_is_method(method, name)
+        setting = _setting_of(method)
         if setting in settings:
             raise UsageError(
                 f"two methods are called {name!r} and have the same epsilon, k and m: give one "
@@ -299,7 +306,7 @@ def check_own(methods: Sequence[Mechanism | Method], taken: Iterable[str]) -> No
         settings.add(setting)
 
 
-def _check_kind(method: Mechanism | Method, name: str) -> None:
+def _check_is_method(method: Mechanism | Method, name: str) -> None:
     """Refuse what is neither a mechanism nor a method, or lacks something."""
     if isinstance(method, type):
         raise UsageError(f"{name!r} is a class: give an object of it, as in methods=[Mine()]")

@@ -25,24 +25,24 @@ from zealous.release.progress import tell_skipped
 from zealous.study.anonymity import METHODS, Method, check_engine, check_users, named
 from zealous.study.grid.candidates import (
     ORIGINAL,
-    ByMechanism,
-    ByMethod,
-    ByZealous,
     Candidate,
-    Itself,
+    MechanismCandidate,
+    MethodCandidate,
+    OriginalCandidate,
     Setting,
+    ZealousCandidate,
 )
 from zealous.study.grid.results import Results, as_table
 from zealous.study.grid.second_process import second_process
 from zealous.study.grid.study import Study
 from zealous.study.grid.workspace import Workspace
-from zealous.study.measures.accuracy import counted as mistakes
-from zealous.study.measures.accuracy import expected
+from zealous.study.measures.accuracy import counted_mistakes as mistakes
+from zealous.study.measures.accuracy import expected_inaccuracy
 from zealous.study.measures.caching import Caching, Documents, documents_from
 from zealous.study.measures.measured import Measured, OwnMeasure
 from zealous.study.measures.statistics import Statistics
-from zealous.study.releases import original as counting
-from zealous.study.releases.original import Original
+from zealous.study.releases import original_histogram as counting
+from zealous.study.releases.original_histogram import Original
 from zealous.study.releases.truth import Truth
 from zealous.synthetic.corpus import document_frequencies
 
@@ -53,7 +53,7 @@ _LEAST_MEMORY = 2 * 10**9  # for two processes
 
 
 @dataclass(frozen=True, kw_only=True)
-class Grid:
+class StudyInputs:
     """What is run.
 
     Attributes:
@@ -72,27 +72,31 @@ class Grid:
     documents: Documents | Path | None = None
 
 
-def run(grid: Grid, kept: Workspace, engine: Engine, say: Say) -> tuple[Results, list[str]]:
+def run_grid(
+    grid: StudyInputs, kept: Workspace, engine: Engine, say: Say
+) -> tuple[Results, list[str]]:
     """Run the grid; what the workspace has already is not run again.
 
     Returns:
         The figures, and why methods of the study were left out, a sentence each.
     """
-    documents = documents_of(grid.documents)
-    originals = count(grid, kept, engine, say)
-    shared = _shared(grid, engine)
+    documents = choose_documents(grid.documents)
+    originals = count_study_kinds(grid, kept, engine, say)
+    shared = _half_memory_engine(grid, engine)
     left_out: list[str] = []
     todo = list(_candidates(grid, originals, shared or engine, left_out))
     for why in left_out:
         say(f"left out: {why}")
     against = truth_of(grid, originals, documents)
-    apart = [each for each in todo if shared and _is_apart(each, kept)]
+    apart = [each for each in todo if shared and _runs_in_second_process(each, kept)]
     with ExitStack() as stack:
         finish = None
         if apart and shared:
-            say(f"measuring {len(apart)} settings in another process: {_told(apart)}")
+            say(f"measuring {len(apart)} settings in another process: {_progress_text(apart)}")
             finish = stack.enter_context(
-                second_process(measure_apart, replace(grid, methods=()), copy(shared), kept)
+                second_process(
+                    measure_in_second_process, replace(grid, methods=()), copy(shared), kept
+                )
             )
         here = [each for each in todo if each not in apart]
         _measure_all(here, against, kept, say)
@@ -103,16 +107,23 @@ def run(grid: Grid, kept: Workspace, engine: Engine, say: Say) -> tuple[Results,
     return Results(table=pa.concat_tables(tables).combine_chunks()), left_out
 
 
-def measure_apart(grid: Grid, engine: LocalEngine, kept: Workspace) -> None:
+def measure_in_second_process(grid: StudyInputs, engine: LocalEngine, kept: Workspace) -> None:
     """What the other process measures, and leaves in the workspace; the log was counted before."""
     kinds = _kinds(grid, ("keywords", "queries"))
-    originals = counted(grid.log, kinds, kept, bounds=(), key=0, engine=engine, say=lambda _: None)
-    against = truth_of(grid, originals, documents_of(grid.documents))
+    originals = count_histograms(
+        grid.log, kinds, kept, bounds=(), key=0, engine=engine, say=lambda _: None
+    )
+    against = truth_of(grid, originals, choose_documents(grid.documents))
     todo = _candidates(grid, originals, engine, [])
-    _measure_all([each for each in todo if _is_apart(each, kept)], against, kept, lambda _: None)
+    _measure_all(
+        [each for each in todo if _runs_in_second_process(each, kept)],
+        against,
+        kept,
+        lambda _: None,
+    )
 
 
-def _allowed(candidate: ByMethod, people: int, left_out: list[str]) -> bool:
+def _can_run(candidate: MethodCandidate, people: int, left_out: list[str]) -> bool:
     """Whether a method can be run on the log, or why not; one's own must be."""
     method = candidate.method
     try:
@@ -127,7 +138,7 @@ def _allowed(candidate: ByMethod, people: int, left_out: list[str]) -> bool:
     return True
 
 
-def _shared(grid: Grid, engine: Engine) -> LocalEngine | None:
+def _half_memory_engine(grid: StudyInputs, engine: Engine) -> LocalEngine | None:
     """An engine that leaves half of the memory to a second process; None where there is none.
 
     Such a process cannot be told somebody's own code.
@@ -139,15 +150,15 @@ def _shared(grid: Grid, engine: Engine) -> LocalEngine | None:
     return local.another(memory=local.memory // 2)
 
 
-def _is_apart(candidate: Candidate, kept: Workspace) -> bool:
+def _runs_in_second_process(candidate: Candidate, kept: Workspace) -> bool:
     """Whether it is one for the other process: slow, and without queries to learn from."""
-    if not isinstance(candidate, ByMethod) or candidate.method.name not in METHODS:
+    if not isinstance(candidate, MethodCandidate) or candidate.method.name not in METHODS:
         return False
     gives = candidate.method.published(candidate.log.columns.given())
     return "query" not in gives and not kept.has(candidate.setting)
 
 
-def _told(candidates: Sequence[Candidate]) -> str:
+def _progress_text(candidates: Sequence[Candidate]) -> str:
     return ", ".join(dict.fromkeys(each.setting.method for each in candidates))
 
 
@@ -161,7 +172,7 @@ def _measure_all(
             kept.keep(candidate.setting, as_table(_measure(candidate, against)))
 
 
-def truth_of(grid: Grid, originals: Mapping[str, Original], documents: Documents) -> Truth:
+def truth_of(grid: StudyInputs, originals: Mapping[str, Original], documents: Documents) -> Truth:
     """What releases of the log are measured against."""
     return Truth(
         originals=originals,
@@ -172,30 +183,32 @@ def truth_of(grid: Grid, originals: Mapping[str, Original], documents: Documents
     )
 
 
-def documents_of(given: Documents | Path | None) -> Documents:
+def choose_documents(given: Documents | Path | None) -> Documents:
     """How many documents contain each keyword."""
     if given is None:
         return document_frequencies
     return documents_from(given) if isinstance(given, Path) else given
 
 
-def count(grid: Grid, kept: Workspace, engine: Engine, say: Say) -> dict[str, Original]:
+def count_study_kinds(
+    grid: StudyInputs, kept: Workspace, engine: Engine, say: Say
+) -> dict[str, Original]:
     """The true histograms of the log, counted once for every m."""
     own = [m.items_per_user for m in grid.methods if not isinstance(m, Method)]
     bounds = sorted({*grid.study.items_per_user, *own})
     kinds = _kinds(grid, grid.study.kinds)
-    return counted(
+    return count_histograms(
         grid.log, kinds, kept, bounds=bounds, key=grid.study.seed, engine=engine, say=say
     )
 
 
-def _kinds(grid: Grid, names: Sequence[str]) -> list[Kind]:
+def _kinds(grid: StudyInputs, names: Sequence[str]) -> list[Kind]:
     """Those of the study's kinds that are called so and that the log's columns allow."""
     wanted = [kind_named(name, _ANY) for name in names if name in grid.study.kinds]
     return possible(wanted, grid.log.columns.given())
 
 
-def check_kinds(grid: Grid) -> None:
+def check_kinds(grid: StudyInputs) -> None:
     """Refuse a log of which nothing could be compared."""
     if not _kinds(grid, grid.study.kinds):
         raise UsageError(
@@ -204,7 +217,7 @@ def check_kinds(grid: Grid) -> None:
         )
 
 
-def counted(
+def count_histograms(
     log: Log,
     kinds: Sequence[Kind],
     kept: Workspace,
@@ -230,14 +243,16 @@ def counted(
             path = kept.histogram(kind.name())
             if not path.exists():
                 say(f"counting {kind.name()}")
-                counting.count(kind, source, path, bounds=bounds, key=key, say=say)
+                counting.count_original(kind, source, path, bounds=bounds, key=key, say=say)
     return {
-        kind.name(): counting.read(kind, kept.histogram(kind.name()), people, bounds)
+        kind.name(): counting.read_original(kind, kept.histogram(kind.name()), people, bounds)
         for kind in kinds
     }
 
 
-def _caching(grid: Grid, originals: Mapping[str, Original], documents: Documents) -> Caching | None:
+def _caching(
+    grid: StudyInputs, originals: Mapping[str, Original], documents: Documents
+) -> Caching | None:
     """Index caching on this log, where it has keywords."""
     if "keywords" not in originals:
         return None
@@ -247,25 +262,29 @@ def _caching(grid: Grid, originals: Mapping[str, Original], documents: Documents
 
 
 def _candidates(
-    grid: Grid, originals: Mapping[str, Original], engine: Engine, left_out: list[str]
+    grid: StudyInputs, originals: Mapping[str, Original], engine: Engine, left_out: list[str]
 ) -> Iterator[Candidate]:
     """What is measured, in this order: what is quick first. What the log forbids is left out."""
     study = grid.study
     people = max(original.people for original in originals.values())
-    yield Itself()
+    yield OriginalCandidate()
     for m in study.items_per_user:
         for epsilon in dict.fromkeys(map(float, (*study.epsilons, study.epsilon))):
-            yield ByZealous(
+            yield ZealousCandidate(
                 epsilon=epsilon, delta=study.delta, m=m, draws=study.draws, seed=study.seed
             )
     for own in grid.methods:
         if not isinstance(own, Method):
-            yield ByMechanism(mechanism=own, draws=study.draws, seed=study.seed)
-        elif _allowed(by := ByMethod(method=own, log=grid.log, engine=engine), people, left_out):
+            yield MechanismCandidate(mechanism=own, draws=study.draws, seed=study.seed)
+        elif _can_run(
+            by := MethodCandidate(method=own, log=grid.log, engine=engine), people, left_out
+        ):
             yield by
     methods = [named(name, k=k) for name in study.methods for k in study.k]
     for method in dict.fromkeys(methods):  # one without k is the same for every k
-        if _allowed(by := ByMethod(method=method, log=grid.log, engine=engine), people, left_out):
+        if _can_run(
+            by := MethodCandidate(method=method, log=grid.log, engine=engine), people, left_out
+        ):
             yield by
 
 
@@ -286,12 +305,14 @@ def _figures(candidate: Candidate, against: Truth, draw: int) -> Iterator[tuple[
     m, itself = candidate.setting.m, candidate.setting.method == ORIGINAL
     learns = not itself and (m is None or m in SUBSTITUTED_M)
     yield from against.measure(released, substitute=learns)
-    if isinstance(candidate, ByZealous):
+    if isinstance(candidate, ZealousCandidate):
         for kind, each in released.items():
             best = candidate.calibration(each.original.people)
             for figure in mistakes(each, best, candidate.m):
                 yield kind, figure
-            for figure in expected(each.original, best, candidate.m) if draw == 0 else ():
+            for figure in (
+                expected_inaccuracy(each.original, best, candidate.m) if draw == 0 else ()
+            ):
                 yield kind, figure
     if itself:
         yield from against.perfect()
@@ -301,4 +322,4 @@ def _figures(candidate: Candidate, against: Truth, draw: int) -> Iterator[tuple[
         yield "", Measured("people", original.people)
 
 
-TAKEN = (ORIGINAL, "zealous", *METHODS)
+RESERVED_NAMES = (ORIGINAL, "zealous", *METHODS)

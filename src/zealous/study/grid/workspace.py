@@ -59,7 +59,7 @@ class Workspace:
         partial.rename(path)
 
     @contextmanager
-    def or_nothing(self) -> Iterator[None]:
+    def removed_on_failure(self) -> Iterator[None]:
         """Leave nothing behind where it fails before anything was counted."""
         try:
             yield
@@ -87,9 +87,9 @@ def workspace(directory: Path, identity: Mapping[str, Any]) -> Workspace:
     Raises:
         ReleaseError: The directory holds something else, or belongs to a release.
     """
-    check_apart(directory)
+    check_outside_release(directory)
     found = Workspace(directory=directory)
-    text = _marked(identity)
+    text = _mark_text(identity)
     if os.path.lexists(found.folder):
         try:
             same = (directory / INTERNAL).read_text(encoding="utf-8") == text
@@ -105,22 +105,22 @@ def workspace(directory: Path, identity: Mapping[str, Any]) -> Workspace:
     try:
         directory.mkdir(mode=0o700)
         found.folder.mkdir(mode=0o700)
-        mark(directory, identity)
+        mark_internal(directory, identity)
     except OSError as error:
         raise ReleaseError(f"{directory} cannot be written: {reason(error)}") from None
     return found
 
 
-def mark(directory: Path, identity: Mapping[str, Any]) -> None:
+def mark_internal(directory: Path, identity: Mapping[str, Any]) -> None:
     """Say in a directory that it is internal, and what it is."""
-    (directory / INTERNAL).write_text(_marked(identity), encoding="utf-8")
+    (directory / INTERNAL).write_text(_mark_text(identity), encoding="utf-8")
 
 
-def _marked(identity: Mapping[str, Any]) -> str:
+def _mark_text(identity: Mapping[str, Any]) -> str:
     return json.dumps({"internal": _MARK, **identity}, indent=2, default=str) + "\n"
 
 
-def check_apart(directory: Path) -> None:
+def check_outside_release(directory: Path) -> None:
     """Refuse to write true figures where a release is: they would leave with it."""
     if inside_release(directory):
         raise ReleaseError(

@@ -14,25 +14,25 @@ import numpy as np
 
 from zealous.privacy.calibrate import Calibration, publication_probability
 from zealous.study.measures.measured import Measured
-from zealous.study.releases.original import Ints, Original
+from zealous.study.releases.original_histogram import Ints, Original
 from zealous.study.releases.released import Released
-from zealous.study.theory.accuracy import Wanted, missing_probability
+from zealous.study.theory.accuracy_theorem import AccuracyTarget, missing_probability
 
 _SLACKS = (0, 1, 2, 4)  # times the noise's scale
 _CERTAIN = 60  # scales above tau': the chance to be missing is below exp(-60)
 
 
-def expected(original: Original, calibration: Calibration, m: int) -> Iterator[Measured]:
+def expected_inaccuracy(original: Original, calibration: Calibration, m: int) -> Iterator[Measured]:
     """The expected inaccuracy: the same for all draws of the noise."""
-    wrong = _wrong(np.bincount(original.kept[m]), calibration)
-    for wanted in _wanted(calibration):
+    wrong = _expected_mistakes(np.bincount(original.kept[m]), calibration)
+    for wanted in _targets(calibration):
         retain = math.fsum(items for count, items in wrong.items() if count >= wanted.frequent)
         filtered = math.fsum(items for count, items in wrong.items() if count < wanted.infrequent)
         yield Measured("inaccuracy-retain-exact", retain, float(wanted.xi))
         yield Measured("inaccuracy-filter-exact", filtered, float(wanted.xi))
 
 
-def _wrong(items: Ints, calibration: Calibration) -> dict[int, float]:
+def _expected_mistakes(items: Ints, calibration: Calibration) -> dict[int, float]:
     """By count how many items are expected to be wrong: missing from tau' on, below it shown.
 
     Args:
@@ -49,11 +49,11 @@ def _wrong(items: Ints, calibration: Calibration) -> dict[int, float]:
     return found
 
 
-def counted(released: Released, calibration: Calibration, m: int) -> Iterator[Measured]:
+def counted_mistakes(released: Released, calibration: Calibration, m: int) -> Iterator[Measured]:
     """The mistakes in this release. A row that the original lacks is an item without users."""
     kept = released.original.kept[m]
     shown = kept[released.index]
-    for wanted in _wanted(calibration):
+    for wanted in _targets(calibration):
         missing = np.count_nonzero(kept >= wanted.frequent)
         missing -= np.count_nonzero(shown >= wanted.frequent)
         wrong = np.count_nonzero(shown < wanted.infrequent)
@@ -62,6 +62,6 @@ def counted(released: Released, calibration: Calibration, m: int) -> Iterator[Me
         yield Measured("inaccuracy-filter", int(wrong), float(wanted.xi))
 
 
-def _wanted(calibration: Calibration) -> Iterator[Wanted]:
+def _targets(calibration: Calibration) -> Iterator[AccuracyTarget]:
     for slack in _SLACKS:
-        yield Wanted(Fraction(calibration.tau_prime), slack * calibration.scale)
+        yield AccuracyTarget(Fraction(calibration.tau_prime), slack * calibration.scale)

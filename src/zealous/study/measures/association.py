@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from zealous.study.releases.original import Ints
+from zealous.study.releases.original_histogram import Ints
 
 Floats = npt.NDArray[np.float64]
 

@@ -20,7 +20,7 @@ from zealous.errors import UsageError, reason
 from zealous.items import words
 from zealous.privacy.guarantee import whole
 from zealous.study.measures.measured import Measured
-from zealous.study.releases.original import Ints, Original
+from zealous.study.releases.original_histogram import Ints, Original
 from zealous.study.releases.released import Released
 
 Bools = npt.NDArray[np.bool_]
@@ -102,7 +102,7 @@ class Caching:
         """What is the same for all releases of an original, which come one after the other."""
         if not self._last or self._last[0].original is not original:
             keywords = _keywords(original.items)
-            queries = None if self.queries is None else _split(self.queries, keywords)
+            queries = None if self.queries is None else _split_queries(self.queries, keywords)
             found = _Workload(original, self._documents(keywords), queries)
             self._last[:] = [found]
         return self._last[0]
@@ -147,7 +147,7 @@ class _Queries(NamedTuple):
         return found
 
 
-def _split(queries: Original, keywords: pa.Array) -> _Queries:
+def _split_queries(queries: Original, keywords: pa.Array) -> _Queries:
     """The words of the queries, cut as keywords are."""
     numbered = queries.items.select(["query"]).append_column(
         "row", pa.array(np.arange(len(queries)))

@@ -13,22 +13,22 @@ from zealous.privacy.guarantee import SESSION_GAP
 from zealous.privacy.period import Period
 from zealous.study.grid.candidates import ORIGINAL, Setting
 from zealous.study.grid.results import Results, as_table
-from zealous.study.grid.run import Grid, counted, documents_of, row, truth_of
+from zealous.study.grid.run import StudyInputs, choose_documents, count_histograms, row, truth_of
 from zealous.study.grid.study import Study
 from zealous.study.grid.workspace import Workspace
 from zealous.study.measures.caching import Documents
 from zealous.study.measures.measured import Measured, OwnMeasure
-from zealous.study.releases.read import Counted, Given
-from zealous.study.releases.released import by_text, itself
+from zealous.study.releases.given_releases import CountingRules, GivenRelease
+from zealous.study.releases.released import original_as_release, released_by_text
 
 TOP = (10, 100, 1_000, 10_000)
 _ANY = 1
 
 
 def measured(
-    releases: Sequence[Given],
+    releases: Sequence[GivenRelease],
     log: Log,
-    asked: Counted,
+    asked: CountingRules,
     kept: Workspace,
     *,
     documents: Documents | Path | None,
@@ -52,7 +52,7 @@ def measured(
     for kind in asked.kinds.values():
         kind.check(roles)
     needed = {kind.name(): kind for kind in possible(_substituted(asked.kinds), roles)}
-    originals = counted(
+    originals = count_histograms(
         log,
         list({**needed, **asked.kinds}.values()),
         kept,
@@ -63,15 +63,17 @@ def measured(
         period=Period.parse(asked.period) if asked.period else None,
         unit=asked.unit,
     )
-    grid = Grid(study=Study(top=TOP), log=log, measures=own)
-    against = truth_of(grid, originals, documents_of(documents))
+    grid = StudyInputs(study=Study(top=TOP), log=log, measures=own)
+    against = truth_of(grid, originals, choose_documents(documents))
     say("measuring the original")
-    whole = {kind: itself(original) for kind, original in originals.items()}
+    whole = {kind: original_as_release(original) for kind, original in originals.items()}
     perfect = [*against.measure(whole, substitute=False), *against.perfect()]
     rows = [*_rows(perfect, {kind: Setting(method=ORIGINAL) for kind in originals})]
     for release in releases:
         say(f"measuring {release.name}")
-        found = {kind: by_text(originals[kind], table) for kind, table in release.tables.items()}
+        found = {
+            kind: released_by_text(originals[kind], table) for kind, table in release.tables.items()
+        }
         strange = sum(each.beyond.num_rows for each in found.values())
         if strange and release.published:
             say(f"{strange:,} items of {release.name} are not in this log: was it made from it?")

@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol, SupportsFloat, TypeVar
 
 from zealous.errors import UsageError
 from zealous.registry import Registry
-from zealous.study.releases.original import Original
+from zealous.study.releases.original_histogram import Original
 from zealous.study.releases.released import Released
 
 BUILT_IN = (

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from zealous.study.releases.original import Ints
+from zealous.study.releases.original_histogram import Ints
 
 Bools = npt.NDArray[np.bool_]
 

@@ -19,13 +19,15 @@ import pyarrow as pa
 from zealous.study.extra import ir_measures
 from zealous.study.measures.measured import Measured
 from zealous.study.measures.substitution import Ranked
-from zealous.study.releases.original import Ints
+from zealous.study.releases.original_histogram import Ints
 
 _Lists = dict[str, dict[str, int]]
 _ABSENT = np.iinfo(np.int64).max
 
 
-def quality(truth: Ranked, found: Ranked, top: Sequence[int] = (2, 5)) -> Iterator[Measured]:
+def ranking_quality(
+    truth: Ranked, found: Ranked, top: Sequence[int] = (2, 5)
+) -> Iterator[Measured]:
     """How well the best j of a release agree with those of the original, for each j (as `at`).
 
     `coverage` is the share of the queries for which the original yields something for which the
@@ -65,7 +67,7 @@ def quality(truth: Ranked, found: Ranked, top: Sequence[int] = (2, 5)) -> Iterat
         given = _column(found, "rank")
         near = given < j
         patterns[row[near], given[near]] = np.minimum(ranks, j)[near]  # j: not the original's
-        for name, value in _means(patterns, j).items():
+        for name, value in _mean_measures(patterns, j).items():
             yield Measured(name, value, j)
 
 
@@ -86,7 +88,7 @@ def _ranks(truth: Ranked, found: Ranked) -> Ints:
     return np.where(same, ranks[at], _ABSENT)
 
 
-def _means(patterns: Ints, j: int) -> dict[str, float]:
+def _mean_measures(patterns: Ints, j: int) -> dict[str, float]:
     """The average of each measure over queries with these patterns."""
     names = {
         ir_measures.SetP: "precision",
@@ -98,7 +100,7 @@ def _means(patterns: Ints, j: int) -> dict[str, float]:
     right, given = _lists(different, j)
     sums = dict.fromkeys(("map-printed", *names.values()), 0.0)
     for query, times in enumerate(often.tolist()):
-        sums["map-printed"] += times * _printed(list(right[str(query)]), list(given[str(query)]))
+        sums["map-printed"] += times * _paper_map(list(right[str(query)]), list(given[str(query)]))
     some = {query: relevant for query, relevant in right.items() if relevant}
     for figure in ir_measures.iter_calc(list(names), some, given) if some else ():
         sums[names[figure.measure]] += int(often[int(figure.query_id)]) * figure.value
@@ -118,7 +120,7 @@ def _lists(patterns: Ints, j: int) -> tuple[_Lists, _Lists]:
     return right, given
 
 
-def _printed(right: list[str], given: list[str]) -> float:
+def _paper_map(right: list[str], given: list[str]) -> float:
     """The paper's MAP of one query, as printed."""
     rank = {candidate: place for place, candidate in enumerate(given)}
     return sum((i + 1) / (rank.get(each, 0) + 1) for i, each in enumerate(right))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from zealous.study.measures.measured import Measured
-from zealous.study.releases.original import Ints, Original
+from zealous.study.releases.original_histogram import Ints, Original
 from zealous.study.releases.released import Released
 
 _A_DECADE = 6  # bins
@@ -32,12 +32,14 @@ class Statistics:
         """All figures."""
         yield Measured("distinct", len(released))
         yield Measured("total", released.total)
-        yield from preserved(original, released, self.top)
-        yield from differences(original, released)
-        yield from distribution(np.concatenate([released.counts, _strange(released)]))
+        yield from top_item_measures(original, released, self.top)
+        yield from count_differences(original, released)
+        yield from count_distribution(np.concatenate([released.counts, _unknown_counts(released)]))
 
 
-def preserved(original: Original, released: Released, top: Sequence[int]) -> Iterator[Measured]:
+def top_item_measures(
+    original: Original, released: Released, top: Sequence[int]
+) -> Iterator[Measured]:
     """For the original's j most frequent items how well the release keeps them.
 
     Frequencies are relative to the sum over these j items, in both. `l1` is the average difference
@@ -76,7 +78,7 @@ def _divergence(users: Ints, truth: Ints, counts: Ints) -> float:
     return max(0.0, ratios / total - math.log(total / published))
 
 
-def differences(original: Original, released: Released) -> Iterator[Measured]:
+def count_differences(original: Original, released: Released) -> Iterator[Measured]:
     """How far the counts are from the original's, over all its items.
 
     The release's counts are multiplied by one factor that makes its total, with the rows that the
@@ -92,14 +94,14 @@ def differences(original: Original, released: Released) -> Iterator[Measured]:
     absent = total - int(truth.sum())
     # Exact in 64 bits, so that what is held cancels: users * total stays far below 2^63.
     squares = int(original.users @ original.users) - int(truth @ truth)
-    beyond = float(np.abs(_strange(released)).sum())
+    beyond = float(np.abs(_unknown_counts(released)).sum())
     varied = (float(off.sum()) + absent) / total + beyond / published if published > 0 else 2.0
     yield Measured("average-difference", (float(off.sum()) + absent) / len(original))
     yield Measured("rms-difference", math.sqrt((float(off @ off) + squares) / len(original)))
     yield Measured("total-variation", varied / 2)
 
 
-def distribution(counts: Ints) -> Iterator[Measured]:
+def count_distribution(counts: Ints) -> Iterator[Measured]:
     """How many items have a count, in bins whose width grows with the count.
 
     Below 10 each count is a bin of its own; from there on there are six bins a decade. The value is
@@ -122,6 +124,6 @@ def bins() -> Ints:
     return np.array([*range(1, 10), *wide], np.int64)
 
 
-def _strange(released: Released) -> Ints:
+def _unknown_counts(released: Released) -> Ints:
     counts: Ints = released.beyond["count"].to_numpy()
     return counts

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from zealous.study.measures.association import Floats
 from zealous.study.measures.phrases import Phrases, Words, words
-from zealous.study.releases.original import Ints
+from zealous.study.releases.original_histogram import Ints
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +82,7 @@ class Substitutions:
             " ",
             null_handling="skip",
         )
-        table = _ranked(asked, slots.place[slot], texts, self.scores[rows], most)
+        table = _rank_candidates(asked, slots.place[slot], texts, self.scores[rows], most)
         return Ranked(table=table, asked=len(asked))
 
     def _with_ties(self, most: int) -> Ints:
@@ -128,7 +128,9 @@ class Substitutions:
         return np.concatenate([none, *lows]), np.concatenate([none, *highs])
 
 
-def _ranked(asked: pa.Array, place: Ints, texts: pa.Array, scores: Floats, most: int) -> pa.Table:
+def _rank_candidates(
+    asked: pa.Array, place: Ints, texts: pa.Array, scores: Floats, most: int
+) -> pa.Table:
     """The best candidates of each place, each once."""
     other = pc.not_equal(texts, asked.take(pa.array(place)))
     new = other.to_numpy(zero_copy_only=False)

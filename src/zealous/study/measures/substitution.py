@@ -19,7 +19,7 @@ from zealous.study.measures.association import log_likelihood_ratio
 from zealous.study.measures.phrases import Phrases, find_phrases, words
 from zealous.study.measures.substitutes import Ranked as Ranked
 from zealous.study.measures.substitutes import Substitutions, as_array, ranges
-from zealous.study.releases.original import Ints
+from zealous.study.releases.original_histogram import Ints
 
 # The 5 % point of chi-squared with one degree of freedom. The ratio grows with the log, and a
 # constant that suits a release of 300 pairs as well must be modest; what is weak ranks last anyhow.
@@ -45,20 +45,22 @@ def learn(pairs: pa.Table, queries: pa.Table | None = None) -> Substitutions:
     if queries is not None:
         phrases = find_phrases(as_array(_column(queries, "query")), _counts(queries))
     if set(_PHRASES) <= set(pairs.column_names):
-        units, codes, counts = _coded(pairs, _PHRASES)
-        return _scored(phrases, units, codes[0], codes[1], counts)
-    texts, codes, counts = _coded(pairs, _QUERIES)
+        units, codes, counts = _encode_pairs(pairs, _PHRASES)
+        return _score_pairs(phrases, units, codes[0], codes[1], counts)
+    texts, codes, counts = _encode_pairs(pairs, _QUERIES)
     if phrases is None:
         weights = sum(np.bincount(each, counts, len(texts)) for each in codes)
         phrases = find_phrases(texts, np.asarray(weights, np.int64))
-    units, unit, start = _cut(texts, phrases)
-    pair, place = _changed(unit, start, codes[0], codes[1])
+    units, unit, start = _cut_into_phrases(texts, phrases)
+    pair, place = _pairs_with_one_change(unit, start, codes[0], codes[1])
     first = np.concatenate([codes[0], unit[start[codes[0][pair]] + place]])
     second = np.concatenate([codes[1], unit[start[codes[1][pair]] + place]])
-    return _scored(phrases, units, first, second, np.concatenate([counts, counts[pair]]))
+    return _score_pairs(phrases, units, first, second, np.concatenate([counts, counts[pair]]))
 
 
-def _coded(pairs: pa.Table, names: tuple[str, str]) -> tuple[pa.Array, tuple[Ints, Ints], Ints]:
+def _encode_pairs(
+    pairs: pa.Table, names: tuple[str, str]
+) -> tuple[pa.Array, tuple[Ints, Ints], Ints]:
     """The texts of both columns, the rows as numbers of texts, and their counts."""
     counts = _counts(pairs)
     used = pa.array(counts > 0)
@@ -69,7 +71,7 @@ def _coded(pairs: pa.Table, names: tuple[str, str]) -> tuple[pa.Array, tuple[Int
     return coded.dictionary, (codes[:half], codes[half:]), counts[counts > 0]
 
 
-def _cut(texts: pa.Array, phrases: Phrases) -> tuple[pa.Array, Ints, Ints]:
+def _cut_into_phrases(texts: pa.Array, phrases: Phrases) -> tuple[pa.Array, Ints, Ints]:
     """Units, of which texts are the first, and the phrases of each text as numbers of units."""
     cut = words(texts)
     low = np.flatnonzero(phrases.starts(cut))
@@ -79,7 +81,7 @@ def _cut(texts: pa.Array, phrases: Phrases) -> tuple[pa.Array, Ints, Ints]:
     return coded.dictionary, unit, np.searchsorted(low, cut.start)
 
 
-def _changed(unit: Ints, start: Ints, first: Ints, second: Ints) -> tuple[Ints, Ints]:
+def _pairs_with_one_change(unit: Ints, start: Ints, first: Ints, second: Ints) -> tuple[Ints, Ints]:
     """The pairs of texts that differ in exactly one phrase, not being it, and in which place."""
     number = np.diff(start)
     same = np.flatnonzero((number[first] == number[second]) & (number[first] > 0))
@@ -95,7 +97,7 @@ def _changed(unit: Ints, start: Ints, first: Ints, second: Ints) -> tuple[Ints, 
     return pair[chosen[new]], place[chosen[new]]
 
 
-def _scored(
+def _score_pairs(
     phrases: Phrases | None, units: pa.Array, first: Ints, second: Ints, counts: Ints
 ) -> Substitutions:
     """Add up the pairs of units, score them, and keep what goes together."""

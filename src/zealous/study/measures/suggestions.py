@@ -56,7 +56,7 @@ def suggest(directory: str | Path, queries: Sequence[str], most: int = 5) -> Sug
     Raises:
         UsageError: There are no pairs in it to learn from.
     """
-    tables, folded_kinds = _read(Path(directory))
+    tables, folded_kinds = _read_pairs(Path(directory))
     kinds = [kind for kind in LEARNED_FROM if kind in tables]
     if not kinds:
         raise UsageError(
@@ -67,7 +67,7 @@ def suggest(directory: str | Path, queries: Sequence[str], most: int = 5) -> Sug
     cut_by = None
     if "queries" in tables and ("queries" in folded_kinds) == folded:
         cut_by = tables["queries"].arrow
-    asked = _normalised(queries, folded)
+    asked = _normalize(queries, folded)
     ranked = learn(tables[kind].arrow, cut_by).top(asked, most)
     found: list[list[Suggestion]] = [[] for _ in queries]
     for row in ranked.table.to_pylist():
@@ -75,7 +75,7 @@ def suggest(directory: str | Path, queries: Sequence[str], most: int = 5) -> Sug
     return Suggestions(kind=kind, found=found)
 
 
-def _read(path: Path) -> tuple[Mapping[str, Table], set[str]]:
+def _read_pairs(path: Path) -> tuple[Mapping[str, Table], set[str]]:
     """The tables of a release by kind, and the kinds in which the order of words was given up."""
     if (path / ABOUT).is_file():
         bundle = read_bundle(path)
@@ -84,7 +84,7 @@ def _read(path: Path) -> tuple[Mapping[str, Table], set[str]]:
     return release.tables, {part.kind for part in release.record.plan if part.settings.fold}
 
 
-def _normalised(queries: Sequence[str], folded: bool) -> pa.Array:
+def _normalize(queries: Sequence[str], folded: bool) -> pa.Array:
     """Queries as the kinds of items have them."""
     texts = pa.array(queries, pa.string())
     if folded:

@@ -49,7 +49,7 @@ class Codes(Kind):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Coded:
+class EncodedLog:
     """Who has what, in numbers. Internal: nothing of it may be published.
 
     Attributes:
@@ -86,7 +86,7 @@ def encode(
     public: Mapping[Needs, pa.Table],
     *,
     say: Callable[[str], None] = lambda _: None,
-) -> tuple[Coded, dict[Needs, pa.Table]]:
+) -> tuple[EncodedLog, dict[Needs, pa.Table]]:
     """Number the users and items of a log.
 
     Args:
@@ -121,22 +121,22 @@ def encode(
     path = engine.directory / "coded.parquet"
     rows = _write(path, _PAIRS, engine.batches([Step("pairs", pairs)]))
     engine.drop("held")
-    users = _users(engine)
-    tables = {use: _coded(kind, engine, table, len(users)) for use, table in public.items()}
+    users = _users_per_item(engine)
+    tables = {use: _encode_table(kind, engine, table, len(users)) for use, table in public.items()}
     found = int(engine.rows([Step("counted", f"select count(*) from {_OF_USERS}")])[0][0])
     for name in (_OF_USERS, _OF_ITEMS):
         engine.drop(name)
-    return Coded(engine=engine, path=path, rows=rows, users=users, people=found), tables
+    return EncodedLog(engine=engine, path=path, rows=rows, users=users, people=found), tables
 
 
-def _users(engine: LocalEngine) -> Ints:
+def _users_per_item(engine: LocalEngine) -> Ints:
     """How many users have each item: the place is the code."""
     ordered = f"select {_USERS}::bigint as users from {_OF_ITEMS} order by {_CODE}"
     parts = [batch["users"].to_numpy() for batch in engine.batches([Step("ordered", ordered)])]
     return np.concatenate(parts) if parts else np.zeros(0, np.int64)
 
 
-def _coded(kind: Kind, engine: LocalEngine, table: pa.Table, taken: int) -> pa.Table:
+def _encode_table(kind: Kind, engine: LocalEngine, table: pa.Table, taken: int) -> pa.Table:
     """A public table in numbers."""
     engine.put("listed_items", table)
     unknown = f"{taken} + row_number() over ()"
@@ -149,7 +149,7 @@ def _coded(kind: Kind, engine: LocalEngine, table: pa.Table, taken: int) -> pa.T
     return pa.Table.from_batches(batches, COUNTS)
 
 
-class Counting:
+class CachedCounting:
     """Counts a log in numbers, and what several releases ask for alike only once.
 
     Args:
@@ -157,7 +157,7 @@ class Counting:
         public: Tables of items, in numbers, by which a count may be the same for several.
     """
 
-    def __init__(self, coded: Coded, public: Iterable[pa.Table]) -> None:
+    def __init__(self, coded: EncodedLog, public: Iterable[pa.Table]) -> None:
         self.coded = coded
         self._public = [form for each in public for form in (each, each.select(["item"]))]
         self._made: dict[tuple[Any, ...], tuple[Path, float]] = {}
@@ -203,7 +203,7 @@ class Count:
         saved: Seconds to add to what a clock shows, so that it is as if nothing were shared.
     """
 
-    def __init__(self, counting: Counting, source: Source, key: int) -> None:
+    def __init__(self, counting: CachedCounting, source: Source, key: int) -> None:
         self._counting, self._source, self._key = counting, source, key
         self._last: Path | list[pa.RecordBatch] | None = None
         self.saved = 0.0

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from zealous.errors import ReleaseError
-from zealous.study.releases.original import Ints, Original
+from zealous.study.releases.original_histogram import Ints, Original
 
 _BETWEEN = "\0"  # stands in no item
 
@@ -47,7 +47,7 @@ class Released:
         return pa.concat_tables([found, self.beyond])
 
 
-def by_index(original: Original, index: Ints, counts: Ints) -> Released:
+def released_by_index(original: Original, index: Ints, counts: Ints) -> Released:
     """A histogram whose items are known as rows of the original."""
     order = np.argsort(index, kind="stable")
     return Released(
@@ -58,7 +58,7 @@ def by_index(original: Original, index: Ints, counts: Ints) -> Released:
     )
 
 
-def by_text(original: Original, table: pa.Table) -> Released:
+def released_by_text(original: Original, table: pa.Table) -> Released:
     """A histogram as it is published: the item's columns and `count`.
 
     Raises:
@@ -93,14 +93,14 @@ def by_text(original: Original, table: pa.Table) -> Released:
     )
 
 
-def itself(original: Original) -> Released:
+def original_as_release(original: Original) -> Released:
     """The original as its own release: what a perfect one would be."""
-    return by_index(original, np.arange(len(original)), original.users)
+    return released_by_index(original, np.arange(len(original)), original.users)
 
 
-def nothing(original: Original) -> Released:
+def empty_release(original: Original) -> Released:
     """An empty release."""
-    return by_index(original, np.zeros(0, np.int64), np.zeros(0, np.int64))
+    return released_by_index(original, np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
 def _schema(original: Original) -> pa.Schema:

@@ -22,10 +22,10 @@ from zealous.study.measures.measured import (
     name_of,
 )
 from zealous.study.measures.phrases import Words, words
-from zealous.study.measures.ranking import quality
+from zealous.study.measures.ranking import ranking_quality
 from zealous.study.measures.statistics import Statistics
 from zealous.study.measures.substitution import Ranked, learn
-from zealous.study.releases.original import Original
+from zealous.study.releases.original_histogram import Original
 from zealous.study.releases.released import Released
 
 TOP = (2, 5)  # of substitutions
@@ -97,7 +97,7 @@ class Truth:
     def perfect(self) -> Iterator[tuple[str, Measured]]:
         """Query substitution by the original itself, which need not be learned again."""
         if self._ranked is not None:
-            for figure in quality(self._ranked, self._ranked, TOP):
+            for figure in ranking_quality(self._ranked, self._ranked, TOP):
                 yield "query-pairs", figure
 
     def _substitution(self, released: Mapping[str, Released]) -> Iterator[tuple[str, Measured]]:
@@ -107,7 +107,7 @@ class Truth:
         queries = released["queries"].table() if "queries" in released else None
         for kind in learned_from:
             found = self._learned(released[kind].table(), queries)
-            for figure in quality(self._ranked, found, TOP):
+            for figure in ranking_quality(self._ranked, found, TOP):
                 yield kind, figure
 
 

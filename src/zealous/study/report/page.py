@@ -1,4 +1,4 @@
-"""The report as one page of HTML that needs nothing else."""
+"""The report as one self-contained page of HTML."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from markupsafe import Markup, escape
 from zealous.study.claims.claim import NOT_MEASURED, Finding
 from zealous.study.report.parts import Cell, Sheet, as_spread
 
-_ASIDE = re.compile(r"\s*\([A-Z](?:[^()]|\([^()]*\))*\.\)$")
+_CRITERION = re.compile(r"\s*\([A-Z](?:[^()]|\([^()]*\))*\.\)$")
 # A claim is also without a case where its figures are there and too small to judge.
-_NO_CASE = "nothing to judge by: the log lacks it, or too little of it is published or was tried."
-_NOT_ENOUGH = "This is too little to judge by."
+_NO_DATA = "too little data: the log lacks it, or too little of it was published or tried."
+_TOO_LITTLE = "This is too little to judge."
 
 
-class Drawn(NamedTuple):
+class ChartView(NamedTuple):
     """A chart as the page shows it: the name of its files, what it shows, its SVG."""
 
     name: str
@@ -30,86 +30,90 @@ class Drawn(NamedTuple):
     width: float  # of the widest
 
 
-class Shown(NamedTuple):
-    """A cell in print, and beneath it how far the draws of the noise are apart."""
+class CellView(NamedTuple):
+    """The text of a cell, and the range over the draws of the noise below it."""
 
     text: str
     spread: str = ""
 
 
-class Grid(NamedTuple):
+class TableView(NamedTuple):
     """A table as the page shows it."""
 
     name: str
     title: str
     headings: Sequence[str]
-    rows: Sequence[Sequence[Shown]]
-    quiet: frozenset[int]
-    texts: int
+    rows: Sequence[Sequence[CellView]]
+    paper_rows: frozenset[int]
+    text_columns: int
 
 
-class Checked(NamedTuple):
+class FindingView(NamedTuple):
     """A finding as the page shows it."""
 
     claim: str
-    short: str  # without what it is judged by
+    short: str  # without the criterion in brackets
     paper: str
     measured: str
     holds: bool | None
     why: str
 
 
-def told_of(finding: Finding) -> Checked:
-    """A finding in print."""
+def finding_view(finding: Finding) -> FindingView:
+    """A finding as the page shows it."""
     measured = finding.measured
     if finding.holds is None and measured == NOT_MEASURED:
-        measured = _NO_CASE
+        measured = _NO_DATA
     elif finding.holds is None:
-        measured = f"{measured}. {_NOT_ENOUGH}"
-    short = _ASIDE.sub("", finding.claim)
-    return Checked(finding.claim, short, finding.paper or "", measured, finding.holds, finding.why)
+        measured = f"{measured}. {_TOO_LITTLE}"
+    short = _CRITERION.sub("", finding.claim)
+    return FindingView(
+        finding.claim, short, finding.paper or "", measured, finding.holds, finding.why
+    )
 
 
 @cache
-def template() -> Template:
-    """The page, compiled once."""
-    text = files("zealous.study.report").joinpath("study.html.j2").read_text(encoding="utf-8")
+def load_template() -> Template:
+    """The template of the page, compiled once."""
+    text = files("zealous.study.report").joinpath("report.html.j2").read_text(encoding="utf-8")
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     return environment.from_string(text)
 
 
-def page(content: Mapping[str, Any]) -> str:
+def render_page(content: Mapping[str, Any]) -> str:
     """The text of report.html."""
-    return template().render(content) + "\n"
+    return load_template().render(content) + "\n"
 
 
-def grid(sheet: Sheet) -> Grid:
-    """A table, its numbers in print."""
-    rows = [[shown(cell) for cell in row] for row in sheet.rows]
-    return Grid(sheet.name, sheet.title, sheet.headings, rows, sheet.quiet, sheet.texts)
+def table_view(sheet: Sheet) -> TableView:
+    """A table as the page shows it."""
+    rows = [[cell_view(cell) for cell in row] for row in sheet.rows]
+    return TableView(
+        sheet.name, sheet.title, sheet.headings, rows, sheet.paper_rows, sheet.text_columns
+    )
 
 
-def shown(cell: Cell) -> Shown:
-    """A cell in print.
+def cell_view(cell: Cell) -> CellView:
+    """A cell as the page shows it.
 
-    >>> shown(0.12345).text, shown(123456).text, shown(None).text, shown(True).text
+    >>> cell_view(0.12345).text, cell_view(123456).text, cell_view(None).text, cell_view(True).text
     ('0.123', '123,456', '–', 'yes')
     """
     spread = as_spread(cell)
     if spread is None:
-        return Shown(cell if isinstance(cell, str) else number(cell))
-    low, high = number(spread.low), number(spread.high)
+        return CellView(cell if isinstance(cell, str) else format_number(cell))
+    low, high = format_number(spread.low), format_number(spread.high)
     apart = f"{low} to {high}" if spread.draws > 1 and low != high else ""
-    return Shown(number(spread.mean), apart)
+    return CellView(format_number(spread.mean), apart)
 
 
-def number(value: Any) -> str:
+def format_number(value: Any) -> str:
     """A number in print.
 
-    >>> number(12.0), number(0.000012), number(1234.56), number(-0.5)
-    ('12', '1.2e-05', '1,235', '-0.5')
+    >>> [format_number(each) for each in (12.0, 0.000012, 1234.56, -0.5)]
+    ['12', '1.2e-05', '1,235', '-0.5']
     """
     if value is None:
         return "–"
@@ -120,8 +124,8 @@ def number(value: Any) -> str:
     return f"{value:.3g}"
 
 
-def inline(svg: str, name: str, title: str) -> str:
-    """An SVG within a page: no two pictures may share an id, and none needs a name space there."""
+def inline_svg(svg: str, name: str, title: str) -> str:
+    """An SVG for use inside the page: ids made unique by name, namespaces removed."""
     body = svg[svg.index("<svg") :]
     body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
     body = re.sub(r"<style type=\"text/css\">.*?</style>", "", body, flags=re.DOTALL)

@@ -22,14 +22,14 @@ class Line:
         label: For the legend; the same label is the same curve in all panels of a chart.
         points: Along x.
         look: Colour, marker, stroke.
-        across: Whether its one point holds for every x, as that of a method without a parameter.
+        constant: Whether its one point holds for every x: the method has no such parameter.
         gaps: Where on x points were left out because a draw publishes nothing there.
     """
 
     label: str
     points: Sequence[Point]
     look: Look
-    across: bool = False
+    constant: bool = False
     gaps: Sequence[float] = ()
 
 
@@ -57,7 +57,7 @@ class Chart:
 
     Attributes:
         name: Of its files.
-        title: One line; said to those who cannot see it, too.
+        title: One line; also the text alternative of the picture.
         rows: Of panels.
         share: Which panels have the same y axis.
         y: Of each row: linear, log, symlog, which is log and has a zero, or auto, which is log
@@ -70,14 +70,14 @@ class Chart:
     share: Literal["none", "row", "col"] = "none"
     y: Sequence[Scale] = ()
 
-    def empty(self) -> bool:
+    def is_empty(self) -> bool:
         """Whether there is nothing to draw."""
         return not any(line.points for row in self.rows for panel in row for line in panel.lines)
 
     def table(self) -> pa.Table:
         """The figures behind it."""
         rows = [
-            (panel.title, panel.y, line.label, panel.x.label, None if line.across else x, *spread)
+            (panel.title, panel.y, line.label, panel.x.label, None if line.constant else x, *spread)
             for row in self.rows
             for panel in row
             for line in panel.lines
@@ -106,19 +106,19 @@ class Sheet:
         title: One line.
         headings: Of the columns.
         rows: A cell for each column.
-        quiet: Rows that are not ours: the paper's own.
-        texts: How many columns, from the left, are text.
+        paper_rows: The rows that show the paper's values.
+        text_columns: How many columns, from the left, are text.
     """
 
     name: str
     title: str
     headings: Sequence[str]
     rows: Sequence[Sequence[Cell]]
-    quiet: frozenset[int] = frozenset()
-    texts: int = 1
+    paper_rows: frozenset[int] = frozenset()
+    text_columns: int = 1
 
     def table(self) -> pa.Table:
-        """The same, with a spread in three columns."""
+        """The sheet as a table, with each spread in three columns."""
         found: dict[str, pa.Array] = {}
         for heading, cells in _columns(self):
             while heading in found:
@@ -152,19 +152,19 @@ class Section:
     Attributes:
         key: Where links lead.
         title: The heading.
-        see: What to see.
-        paper: What the paper prints about it; empty where it prints nothing.
+        intro: What the section shows, or what to look for.
+        paper: What the paper says about it; empty where it says nothing.
         parts: Charts and tables; those without figures are left out.
         notes: How to read them, and what is left out.
         warnings: What must not be overlooked.
-        absent: What to say where no part has figures; all else is then left unsaid.
+        if_empty: Shown instead of all else where no part has figures.
     """
 
     key: str
     title: str
-    see: str
+    intro: str
     parts: Sequence[Chart | Sheet]
     paper: str = ""
     notes: Sequence[str] = field(default=())
     warnings: Sequence[str] = field(default=())
-    absent: str = "Not measured on this log."
+    if_empty: str = "Not measured on this log."

@@ -1,4 +1,4 @@
-"""What the report asks of the results: which methods and kinds there are, and their curves."""
+"""The results as the report reads them: methods, kinds, settings and curves."""
 
 from __future__ import annotations
 
@@ -8,26 +8,28 @@ from functools import cached_property
 from typing import Any
 
 from zealous.study.anonymity import METHODS as KNOWN
+from zealous.study.claims.paper import KINDS as PAPER_KINDS
 from zealous.study.grid.results import Point, Results, Spread
 from zealous.study.report.parts import Axis, Line
 from zealous.study.report.style import LADDER, METHODS, OTHERS, Look
 
-FOUR = ("keywords", "queries", "clicks", "query-pairs")  # the paper's
 PHRASES = "phrase-pairs"
 ORIGINAL, ZEALOUS = "original", "zealous"
-_SOME_M = (1, 6, 40)
-_VAST = 1e150  # beyond, an axis overflows
+_SELECTED_M = (1, 6, 40)
+_AXIS_LIMIT = 1e150  # beyond, an axis overflows
 # They compare frequencies. An empty release has none, and by some of these looks good.
-_OF_ITEMS = frozenset(["l1", "kl", "average-difference", "rms-difference", "total-variation"])
+_FREQUENCY_MEASURES = frozenset(
+    ["l1", "kl", "average-difference", "rms-difference", "total-variation"]
+)
 EPSILON = Axis("epsilon")
 K = Axis("k, users", log=True)
 M = Axis("m, items a user", log=True)
 
 
-def words(kind: str) -> str:
+def kind_label(kind: str) -> str:
     """The name of a kind.
 
-    >>> words("query-pairs")
+    >>> kind_label("query-pairs")
     'query pairs'
     """
     return kind.replace("-", " ")
@@ -50,7 +52,7 @@ class Entry:
     m: float | None = None
 
     def at(self, axis: str, value: float) -> Entry:
-        """The same elsewhere on an axis; a measure's own axis is none of a method's."""
+        """The same method elsewhere on an axis; `at` is an axis of measures, not of methods."""
         moved: dict[str, Any] = {axis: value}
         return self if axis == "at" else replace(self, **moved)
 
@@ -62,7 +64,7 @@ class Entry:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class ResultsView:
     """Results, and the study they are of.
 
     Attributes:
@@ -75,14 +77,14 @@ class Asked:
 
     @cached_property
     def kinds(self) -> list[str]:
-        """What was counted, in the paper's order."""
+        """The kinds that were counted, in the paper's order."""
         found = set(self.results.names("kind"))
-        return [kind for kind in (*FOUR, PHRASES) if kind in found]
+        return [kind for kind in (*PAPER_KINDS, PHRASES) if kind in found]
 
     @property
-    def four(self) -> list[str]:
+    def paper_kinds(self) -> list[str]:
         """Those of the paper's kinds that the log allows."""
-        return [kind for kind in self.kinds if kind in FOUR]
+        return [kind for kind in self.kinds if kind in PAPER_KINDS]
 
     @cached_property
     def methods(self) -> list[str]:
@@ -92,17 +94,19 @@ class Asked:
 
     @property
     def epsilon(self) -> float:
-        """That of the tables and figures that vary something else."""
-        return self.nearest("epsilon", self.study["epsilon"], ZEALOUS) or self.study["epsilon"]
+        """The epsilon of tables and figures that do not vary epsilon."""
+        return (
+            self.nearest_tried("epsilon", self.study["epsilon"], ZEALOUS) or self.study["epsilon"]
+        )
 
-    def tried(self, axis: str, method: str) -> list[float]:
+    def values_tried(self, axis: str, method: str) -> list[float]:
         """All values of epsilon, k or m that the method was run with, ascending."""
         return sorted(
             {value for each in self.settings(method) if (value := getattr(each, axis)) is not None}
         )
 
     def settings(self, method: str) -> list[Entry]:
-        """Everything that the method was run with, as in the table."""
+        """All settings that the method was run with, in the order of the results."""
         return self._settings.get(method, [])
 
     @cached_property
@@ -114,17 +118,19 @@ class Asked:
             found.setdefault(row["method"], []).append(Entry(**row))
         return found
 
-    def some_m(self) -> list[float]:
-        """Three m at most, far apart: where a curve for each is too much."""
-        tried = self.tried("m", ZEALOUS)
-        return [m for m in tried if m in _SOME_M] or tried[:3]
+    def selected_m(self) -> list[float]:
+        """At most three m, far apart: for figures where a curve for each m is too much."""
+        tried = self.values_tried("m", ZEALOUS)
+        return [m for m in tried if m in _SELECTED_M] or tried[:3]
 
-    def nearest(self, axis: str, value: float, method: str) -> float | None:
-        """What of that axis was tried, next to a value; None where the method has none."""
-        return min(self.tried(axis, method), key=lambda each: abs(each - value), default=None)
+    def nearest_tried(self, axis: str, value: float, method: str) -> float | None:
+        """The value nearest to the given one that was tried; None where the method has none."""
+        return min(
+            self.values_tried(axis, method), key=lambda each: abs(each - value), default=None
+        )
 
     def look(self, method: str, step: int = 0) -> Look:
-        """How its curves look everywhere; those of its further settings in their own strokes."""
+        """How a method's curves look; those of its further settings differ in stroke and marker."""
         if method in METHODS:
             return METHODS[method]
         others = [name for name in self.methods if name not in METHODS]
@@ -134,46 +140,48 @@ class Asked:
         other = LADDER[step % len(LADDER)]
         return look._replace(marker=other.marker, stroke=other.stroke, hollow=True)
 
-    def entry(self, method: str, *, epsilon: float | None = None, m: int = 1) -> Entry:
-        """A method at these settings, or those next to them that were tried."""
+    def nearest_entry(self, method: str, *, epsilon: float | None = None, m: int = 1) -> Entry:
+        """A method at the settings nearest to these that were tried."""
         return Entry(
             method=method,
-            epsilon=self.nearest("epsilon", self.epsilon if epsilon is None else epsilon, method),
-            k=self.nearest("k", 10, method),
-            m=self.nearest("m", m, method),
+            epsilon=self.nearest_tried(
+                "epsilon", self.epsilon if epsilon is None else epsilon, method
+            ),
+            k=self.nearest_tried("k", 10, method),
+            m=self.nearest_tried("m", m, method),
         )
 
     def value(
         self, measure: str, kind: str, entry: Entry, at: float | None = None
     ) -> Spread | None:
-        """One figure; `at` None is that of a measure without an axis of its own."""
+        """One figure; `at` is None for a measure without an axis of its own."""
         return self.results.value(
             measure, kind, entry.method, epsilon=entry.epsilon, k=entry.k, m=entry.m, at=at
         )
 
-    def published(self, kind: str, entry: Entry) -> bool:
-        """Whether every draw publishes something: nothing has no frequencies and cannot be scaled.
+    def publishes_something(self, kind: str, entry: Entry) -> bool:
+        """Whether every draw publishes something: an empty release cannot be scaled.
 
-        Taken for granted where it was not measured.
+        Assumed where it was not measured.
         """
         distinct = self.value("distinct", kind, entry)
         return distinct is None or distinct.low > 0
 
-    def entries(self) -> list[Entry]:
-        """The rows of the tables that compare methods: of one's own every setting."""
+    def compared_entries(self) -> list[Entry]:
+        """The rows of tables that compare methods; custom methods at every setting."""
         found = [Entry(method=ORIGINAL)] if ORIGINAL in self.results.names("method") else []
         for method in self.methods:
-            found += self.shown(method)
+            found += self.compared_settings(method)
             if method == ZEALOUS:
-                found += [self.entry(method, m=6), self.entry(method, epsilon=1)]
+                found += [self.nearest_entry(method, m=6), self.nearest_entry(method, epsilon=1)]
         return list(dict.fromkeys(found))
 
-    def shown(self, method: str) -> list[Entry]:
-        """At what settings a method is shown beside others: one's own at all."""
-        return self.settings(method) if is_own(method) else [self.entry(method)]
+    def compared_settings(self, method: str) -> list[Entry]:
+        """The settings at which a method is compared with others: all of a custom method."""
+        return self.settings(method) if is_custom(method) else [self.nearest_entry(method)]
 
     def over_m(self, measure: str, kind: str, *, at: float | None) -> list[Point]:
-        """ZEALOUS at the study's epsilon."""
+        """A curve of ZEALOUS at the study's epsilon."""
         return self.results.curve(measure, kind, ZEALOUS, over="m", epsilon=self.epsilon, at=at)
 
     def line(
@@ -187,14 +195,15 @@ class Asked:
         over: str,
         at: float | None = None,
     ) -> Line:
-        """A curve, the entry's settings fixed but that one; what cannot be drawn is left out."""
+        """A curve over one setting, the others fixed; what cannot be drawn is left out."""
         fixed = {"epsilon": entry.epsilon, "k": entry.k, "m": entry.m, "at": at}
         del fixed[over]
         found = self.results.curve(measure, kind, entry.method, over=over, **fixed)
         shown = [
             point
             for point in found
-            if measure not in _OF_ITEMS or self.published(kind, entry.at(over, point.x))
+            if measure not in _FREQUENCY_MEASURES
+            or self.publishes_something(kind, entry.at(over, point.x))
         ]
         drawn = [point for point in shown if _drawable(point.x, *point.y)]
         gaps = [point.x for point in found if point not in shown]
@@ -203,15 +212,15 @@ class Asked:
     def lines(
         self, measure: str, kind: str, over: str, *, m: int = 1, at: float | None = None
     ) -> list[Line]:
-        """Every method that varies along epsilon, or along k; those without either go across.
+        """A curve for every method that varies along the axis, a constant for the others.
 
-        Of one's own methods a curve for every m.
+        Custom methods have a curve for every m.
         """
         found = []
         for method in self.methods:
             bounds = sorted({each.m for each in self.settings(method)}, key=lambda m: m or 0)
-            if not is_own(method):
-                bounds = [self.nearest("m", m, method)]
+            if not is_custom(method):
+                bounds = [self.nearest_tried("m", m, method)]
             for step, bound in enumerate(bounds):
                 told = method == ZEALOUS or len(bounds) > 1
                 label = str(Entry(method=method, m=bound if told else None))
@@ -222,36 +231,36 @@ class Asked:
                     found.append(self.line(label, look, measure, kind, entry, over=over, at=at))
                 flat = Entry(method=method, m=bound)
                 if flat in settings:
-                    found.append(self._flat(label, look, measure, kind, flat, at))
+                    found.append(self._flat_line(label, look, measure, kind, flat, at))
         return [line for line in found if line.points or line.gaps]
 
-    def level(self, measure: str, kind: str) -> list[Line]:
-        """The original, across."""
+    def original_line(self, measure: str, kind: str) -> list[Line]:
+        """The original log's value, the same everywhere."""
         entry = Entry(method=ORIGINAL)
-        return [self._flat(ORIGINAL, self.look(ORIGINAL), measure, kind, entry, None)]
+        return [self._flat_line(ORIGINAL, self.look(ORIGINAL), measure, kind, entry, None)]
 
-    def _flat(
+    def _flat_line(
         self, label: str, look: Look, measure: str, kind: str, entry: Entry, at: float | None
     ) -> Line:
-        """What has the same value everywhere."""
+        """A line with the same value everywhere."""
         spread = self.value(measure, kind, entry, at=at)
-        left_out = measure in _OF_ITEMS and not self.published(kind, entry)
+        left_out = measure in _FREQUENCY_MEASURES and not self.publishes_something(kind, entry)
         drawn = spread is not None and not left_out and _drawable(*spread)
         points = [Point(0, spread)] if spread is not None and drawn else []
         return Line(
             label=label,
             points=points,
             look=look,
-            across=True,
+            constant=True,
             gaps=[0] if spread is not None and left_out else [],
         )
 
 
-def is_own(method: str) -> bool:
-    """Whether it is a method of somebody's own."""
+def is_custom(method: str) -> bool:
+    """Whether a method is neither built in nor the original."""
     return method not in KNOWN and method not in (ORIGINAL, ZEALOUS)
 
 
 def _drawable(*values: float | None) -> bool:
-    """Whether there is a place for it on an axis."""
-    return all(value is not None and abs(value) < _VAST for value in values)
+    """Whether all values fit on an axis."""
+    return all(value is not None and abs(value) < _AXIS_LIMIT for value in values)

@@ -1,4 +1,4 @@
-"""The report's sections, in the paper's order."""
+"""The sections of the report, in the paper's order."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from zealous.study.report import applications, figures, sheets
+from zealous.study.report import application_charts, sheets, statistics_charts
 from zealous.study.report.parts import Section
-from zealous.study.report.results_view import PHRASES, Asked, words
+from zealous.study.report.results_view import PHRASES, ResultsView, kind_label
 from zealous.study.theory.tables import Table
 
 KNOWN = frozenset([
@@ -18,33 +18,36 @@ KNOWN = frozenset([
     "inaccuracy-retain-exact", "inaccuracy-filter-exact", "hit-probability", "whole-queries",
     "lists", "precision", "recall", "map-printed", "average-precision", "ndcg", "coverage",
 ])  # fmt: skip
-DIFFERENCES = {
+DIFFERENCE_LABELS = {
     "average-difference": "average difference, users",
     "rms-difference": "RMS difference, users",
     "total-variation": "total variation",
 }
-INVENTED = "These hit probabilities are of an invented corpus: give your own by --documents."
-_SCALED = "Counts of a release are scaled so that its total is the original's."
-_UNPUBLISHED = (
-    "a setting at which a draw publishes nothing at all is left out: nothing has no frequencies "
-    "and no total to scale, and would look good."
+INVENTED_CORPUS_WARNING = (
+    "These hit probabilities were computed on an invented corpus. Use --documents to give the "
+    "document frequencies of yours."
+)
+_SCALED_NOTE = "The counts of each release are scaled to the original's total."
+_EMPTY_DRAW_NOTE = (
+    "settings at which some draw of the noise publishes nothing are left out: an empty release has "
+    "no frequencies to compare."
 )
 
 
 @dataclass(frozen=True, kw_only=True)
-class Told:
+class ReportData:
     """What sections are made from.
 
     Attributes:
-        asked: The results.
-        tables: Those of the theory, by name.
+        view: The results.
+        tables: The tables of the theory, by name.
         paper: What the paper prints, by name: values, where, note.
-        audits: Of methods of one's own.
+        audits: The audits of custom methods.
         documents: Where document frequencies come from, in a sentence.
-        documents_fit: Whether they are of a corpus that goes with the log.
+        documents_fit: Whether they belong to a corpus that goes with the log.
     """
 
-    asked: Asked
+    view: ResultsView
     tables: Mapping[str, Table]
     paper: Mapping[str, Mapping[str, Any]]
     audits: tuple[Mapping[str, Any], ...]
@@ -52,303 +55,337 @@ class Told:
     documents_fit: bool = True
 
     def printed(self, name: str) -> Any:
-        """Values that the paper prints; nothing where they were not given."""
+        """Values that the paper prints; empty where they were not given."""
         return self.paper.get(name, {}).get("values", {})
 
     def note(self, *names: str) -> list[str]:
-        """What must be known to compare with them, once."""
+        """What must be known to compare with these values, each note once."""
         notes = [self.paper.get(name, {}).get("note", "") for name in names]
         return list(dict.fromkeys(note for note in notes if note))
 
 
-def sections(told: Told) -> list[Section]:
-    """All sections; those on one's own methods and measures only where there are some."""
-    makers = (
-        _privacy, _thresholds, _released, _average, _top_over_m, _top_over_j, _distributions,
-        _differences, _caching, _substitution, _coverage, _phrases, _accuracy,
-    )  # fmt: skip
-    found = [make(told) for make in makers]
-    if own := own_measures(told.asked):
-        found.append(_own(told, own))
-    if told.audits:
-        found.append(_audits(told))
+def sections(data: ReportData) -> list[Section]:
+    """All sections; those on custom measures and audits only where there are any."""
+    found = [make(data) for make in _SECTIONS]
+    if measures := custom_measures(data.view):
+        found.append(_custom_measures_section(data, measures))
+    if data.audits:
+        found.append(_audits_section(data))
     return found
 
 
-def own_measures(asked: Asked) -> list[str]:
-    """Measures that are not the program's."""
-    return [name for name in asked.results.names("measure") if name not in KNOWN]
+def custom_measures(view: ResultsView) -> list[str]:
+    """Measures that are not built in."""
+    return [name for name in view.results.names("measure") if name not in KNOWN]
 
 
-def left_out(asked: Asked, told: Sequence[str]) -> list[str]:
-    """What the study asked for and the log does not have, and what else was left out."""
-    wanted = [kind for kind in asked.study["kinds"] if kind not in asked.kinds]
+def left_out_notes(view: ResultsView, data: Sequence[str]) -> list[str]:
+    """What the study asked for and this report does not have, in sentences."""
+    wanted = [kind for kind in view.study["kinds"] if kind not in view.kinds]
     found = []
     if wanted:
         found.append(
-            f"Not in this report: {', '.join(map(words, wanted))}. "
-            "The log has no columns to count them from, such as a click or a time."
+            f"Not in this report: {', '.join(map(kind_label, wanted))}. "
+            "The log lacks the columns to count them, such as clicks or times."
         )
-    return found + [f"Left out: {each}" for each in dict.fromkeys(told)]
+    return found + [f"Left out: {each}" for each in dict.fromkeys(data)]
 
 
-def _privacy(told: Told) -> Section:
-    table = told.tables.get("privacy")
+def _privacy_section(data: ReportData) -> Section:
+    table = data.tables.get("privacy")
     return Section(
         key="privacy",
-        title="What noise and threshold guarantee",
-        see="More noise (lambda) buys a smaller epsilon; a higher threshold (tau') a smaller delta."
-        " No log was used for this.",
-        paper="The columns marked printed are the paper's formulas, in its own setting.",
-        parts=[sheets.analytic(table)] if table else [],
+        title="Privacy by noise and threshold",
+        intro="More noise (lambda) gives a smaller epsilon, and a higher second threshold (tau') a "
+        "smaller delta. This table does not depend on the log.",
+        paper="The columns marked printed use the paper's formulas and its parameters.",
+        parts=[sheets.theory_table(table)] if table else [],
         notes=[table.note] if table else [],
     )
 
 
-def _thresholds(told: Told) -> Section:
-    table, printed = told.tables.get("thresholds"), told.printed("thresholds")
+def _thresholds_section(data: ReportData) -> Section:
+    table, printed = data.tables.get("thresholds"), data.printed("thresholds")
     return Section(
         key="thresholds",
-        title="The second threshold over the first",
-        see="tau' is lowest at a tau between, not at tau = 1: in the paper's setting at tau = 4.",
-        paper="Its table is the last column.",
+        title="Second threshold (tau') by first threshold (tau)",
+        intro="tau' is not lowest at tau = 1 but at a somewhat larger tau: with the paper's "
+        "parameters at tau = 4.",
+        paper="The last column has the paper's values.",
         parts=[sheets.thresholds(table, printed)] if table else [],
         notes=[table.note] if table else [],
     )
 
 
-def _released(told: Told) -> Section:
-    asked = told.asked
-    at = f"at epsilon = {asked.epsilon:g}"
+def _released_section(data: ReportData) -> Section:
+    view = data.view
+    at = f"at epsilon = {view.epsilon:g}"
     return Section(
         key="released",
-        title="Items released over m",
-        see="Whether fewer distinct items are released as m grows, most of all of query pairs, and "
-        "whether the total of the counts rises and then falls.",
-        paper="Beneath each row of ours is the paper's. It was another log: compare the shape.",
+        title="Items released by m",
+        intro="As m grows, are fewer distinct items released, above all fewer query pairs? Does "
+        "the "
+        "total of the counts first rise and then fall?",
+        paper="Below each of our rows is the paper's. It used another log: compare the trends, not "
+        "the values.",
         parts=[
             sheets.over_m(
-                asked,
+                view,
                 "distinct",
                 f"Distinct items released by zealous, {at}",
-                told.printed("distinct"),
+                data.printed("distinct"),
             ),
             sheets.over_m(
-                asked,
+                view,
                 "total",
                 f"Total of the counts released by zealous, {at}",
-                told.printed("total"),
+                data.printed("total"),
             ),
         ],
-        notes=told.note("distinct"),
+        notes=data.note("distinct"),
     )
 
 
-def _average(told: Told) -> Section:
+def _average_items_section(data: ReportData) -> Section:
     return Section(
         key="average-items",
-        title="Average items a user",
-        see="The paper advises an m below this number: beyond it the total of the counts falls.",
-        paper="Its table is the last column.",
-        parts=[sheets.average_items(told.asked, told.printed("average-items"))],
+        title="Average items per user",
+        intro="The paper recommends an m below this average: above it the total of the counts "
+        "falls.",
+        paper="The last column has the paper's values.",
+        parts=[sheets.average_items(data.view, data.printed("average-items"))],
         notes=[],
     )
 
 
-def _top_over_m(told: Told) -> Section:
+def _top_over_m_section(data: ReportData) -> Section:
     return Section(
         key="top-j-over-m",
-        title="The most frequent items, over m",
-        see="Whether coverage (the lower two rows) gets worse with m and with j; and for precision "
-        "(the upper two, lower is better) whether a small top-j is best at m > 1 and a large one "
-        "at m = 1.",
-        parts=[figures.top_over_m(told.asked)],
+        title="Most frequent items, by m",
+        intro="Upper two rows, precision (lower is better): is a small top-j best at m > 1, and a "
+        "large one at m = 1? Lower two rows, coverage: do more items go missing as m and j grow?",
+        parts=[statistics_charts.top_over_m(data.view)],
         notes=[
-            f"zealous at epsilon = {told.asked.epsilon:g}. An item that is missing enters the KL"
-            " divergence as if its count were 1: where most are missing it tells little else.",
-            f"In the upper two rows {_UNPUBLISHED}",
+            f"zealous at epsilon = {data.view.epsilon:g}. The KL divergence takes the count of a "
+            "missing item as 1; where most items are missing it says little else.",
+            f"In the upper two rows {_EMPTY_DRAW_NOTE}",
         ],
     )
 
 
-def _top_over_j(told: Told) -> Section:
-    best = told.printed("lowest-kl")
+def _top_over_j_section(data: ReportData) -> Section:
+    best = data.printed("lowest-kl")
     return Section(
         key="top-j-over-j",
-        title="The most frequent items, over j",
-        see="The same figures, a curve for each m: which m is lowest depends on how far down the "
-        "list one looks.",
+        title="Most frequent items, by j",
+        intro="The same figures with one curve for each m. Which m is best depends on j.",
         paper=f"The lowest KL divergence is at m = {best['keywords']} for keywords and at "
         f"m = {best['queries']} for queries."
         if best
         else "",
-        parts=[figures.top_over_j(told.asked)],
+        parts=[statistics_charts.top_over_j(data.view)],
         notes=[
-            f"zealous at epsilon = {told.asked.epsilon:g}. In the upper two rows {_UNPUBLISHED}"
+            f"zealous at epsilon = {data.view.epsilon:g}. In the upper two rows {_EMPTY_DRAW_NOTE}"
         ],
     )
 
 
-def _distributions(told: Told) -> Section:
-    threshold = told.printed("tau-prime")
+def _distributions_section(data: ReportData) -> Section:
+    threshold = data.printed("tau-prime")
     return Section(
         key="distributions",
-        title="The distribution of counts",
-        see="Whether the straight line of a power law is kept, and where each method cuts it off: "
-        "at k, and at tau'.",
-        paper=f"tau' is about {threshold:g} at epsilon = 5 and m = 1, therefore k = 10."
+        title="Distribution of counts",
+        intro="Is the straight line of a power law kept? Where does each method cut it off: the "
+        "k-anonymity methods at k, zealous at tau'?",
+        paper=f"tau' is about {threshold:g} at epsilon = 5 and m = 1, hence k = 10."
         if threshold
         else "",
-        parts=[figures.distributions(told.asked)],
-        notes=["Both axes are logarithmic. Counts are in bins, divided by the bin's width."],
+        parts=[statistics_charts.distributions(data.view)],
+        notes=[
+            "Both axes are logarithmic. Counts are grouped into bins; the number of items in a bin "
+            "is divided by its width."
+        ],
     )
 
 
-def _differences(told: Told) -> Section:
-    same, above = told.printed("same-difference"), told.printed("better-above")
+def _differences_section(data: ReportData) -> Section:
+    same, above = data.printed("same-difference"), data.printed("better-above")
     said = []
     if above:
         said.append(
-            f"For keywords zealous is closer than k-query at all epsilon above {above['epsilon']}."
+            "For keywords, zealous is closer than k-query at every epsilon above "
+            f"{above['epsilon']}."
         )
     if same:
         said.append(
-            f"For queries epsilon = {same['epsilon']} and k = {same['k']} are about the same. For "
-            "query pairs k-query is closer."
+            f"For queries, zealous at epsilon = {same['epsilon']} and k-query at k = {same['k']} "
+            "are "
+            "about equally close. For query pairs, k-query is closer."
         )
     return Section(
         key="differences",
-        title="How far counts are from the original's",
-        see="Whether the difference falls as epsilon grows and as k falls. The paper draws epsilon "
-        "and k in one panel; here k is beneath, with the same y axis.",
+        title="Differences between released and original counts",
+        intro="Does the difference fall as epsilon grows and as k falls? The paper draws epsilon "
+        "and "
+        "k in one panel; here k is below epsilon, with the same y axis.",
         paper=" ".join(said),
-        parts=[figures.difference(told.asked, *each) for each in DIFFERENCES.items()],
-        notes=[
-            f"{_SCALED} zealous at m = 1. On all three {_UNPUBLISHED}",
-            "k-query and k-session give each session an id of its own, so that their counts are of "
-            "sessions: who asks again in another one counts again. The original's are of users.",
+        parts=[
+            statistics_charts.difference(data.view, *each) for each in DIFFERENCE_LABELS.items()
         ],
-        absent=_absent(told.asked, "average-difference", "Nothing was published to compare."),
+        notes=[
+            f"{_SCALED_NOTE} zealous at m = 1. On all three {_EMPTY_DRAW_NOTE}",
+            "k-query and k-session give each session a new id, so they count sessions: a user who "
+            "asks again in another session counts again. The original counts users.",
+        ],
+        if_empty=_empty_text(
+            data.view, "average-difference", "No release published anything to compare."
+        ),
     )
 
 
-def _caching(told: Told) -> Section:
-    hits, lists = told.printed("hit-probability"), told.printed("cached")
+def _caching_section(data: ReportData) -> Section:
+    hits, lists = data.printed("hit-probability"), data.printed("cached")
     printed = ""
     if hits and lists:
         printed = (
-            f"Above {hits[6]} at m = 6 and less than {hits[1]} at m = 1, of its own log and its "
-            f"own index; about {lists:g} keywords matter."
+            f"Above {hits[6]} at m = 6 and below {hits[1]} at m = 1, on the paper's log and index; "
+            f"about {lists:g} keywords matter."
         )
-    memory = told.asked.study.get("memory_for_lists", 0)
+    memory = data.view.study.get("memory_for_lists", 0)
     return Section(
         key="caching",
         title="Index caching",
-        see="Whether the hit probability suffers little as privacy grows, and is better at m = 6 "
-        "than at m = 1. The black line is what the original itself would reach.",
+        intro="Does the hit probability fall only a little as epsilon becomes smaller, and is it "
+        "higher at m = 6 than at m = 1? The black line is a cache filled from the original log.",
         paper=printed,
-        parts=[applications.caching(told.asked)],
+        parts=[application_charts.caching(data.view)],
         notes=[
-            f"{memory / 1e9:g} GB of memory, 8 bytes a posting, lists cut at 200,000. The share "
-            "of the original's keyword occurrences that find their list in memory; for whole "
-            "queries, all keywords of a query must.",
-            *([told.documents] if told.documents and told.documents_fit else []),
+            f"{memory / 1e9:g} GB of memory, 8 bytes per posting, lists cut at 200,000 postings. "
+            "The "
+            "hit probability is the share of the original's keyword occurrences whose posting list "
+            "is in memory; for whole queries, the lists of all keywords of the query must be.",
+            *([data.documents] if data.documents and data.documents_fit else []),
         ],
-        warnings=[] if told.documents_fit else [f"{told.documents} {INVENTED}".strip()],
+        warnings=[]
+        if data.documents_fit
+        else [f"{data.documents} {INVENTED_CORPUS_WARNING}".strip()],
     )
 
 
-def _substitution(told: Told) -> Section:
+def _substitution_section(data: ReportData) -> Section:
     return Section(
         key="substitution",
         title="Query substitution: quality",
-        see="Whether epsilon and k have hardly any influence, and zealous is as good as k-query on "
-        "the queries for which it has a substitution at all.",
-        paper="It says so in words and prints no number.",
-        parts=[applications.substitution(told.asked)],
+        intro="Do epsilon and k hardly matter, and is zealous as good as k-query for the queries "
+        "that have a substitution?",
+        paper="It says so, and prints no numbers.",
+        parts=[application_charts.substitution(data.view)],
         notes=[
-            "zealous at m = 1. Filled: the best two substitutions; hollow: the best five. An "
-            "average over the queries for which the release has a substitution, of the "
-            f"{told.asked.study['substituted']:,} most frequent.",
-            "MAP as printed sums over ranks and is no average precision, which is beside it: it "
-            "can be above 1, and counts a missing substitution as if it were ranked first.",
+            "zealous at m = 1. Filled markers: the best two substitutions; hollow markers: the "
+            "best "
+            "five. Averages over those of the "
+            f"{data.view.study['substituted']:,} most frequent queries for which the release has a "
+            "substitution.",
+            "MAP as the paper prints it is a sum over ranks: it can exceed 1, and treats a missing "
+            "substitution as if it were ranked first. Average precision is shown next to it.",
         ],
-        absent=_absent(told.asked, "coverage", "No release has a substitution for any query."),
+        if_empty=_empty_text(data.view, "coverage", "No release has a substitution for any query."),
     )
 
 
-def _coverage(told: Told) -> Section:
+def _coverage_section(data: ReportData) -> Section:
     return Section(
         key="coverage",
         title="Query substitution: coverage",
-        see="How few queries have a substitution, and whether m = 6 has fewer than m = 1.",
-        paper="It says in words that coverage is not good, and smaller at m = 6.",
-        parts=[applications.coverage(told.asked)],
-        notes=["Of the queries for which the original has a substitution."],
+        intro="How many queries have a substitution, and are there fewer at m = 6 than at m = 1?",
+        paper="Coverage is not good, and smaller at m = 6. It prints no numbers.",
+        parts=[application_charts.coverage(data.view)],
+        notes=["Share of the queries for which the original log gives a substitution."],
     )
 
 
-def _phrases(told: Told) -> Section:
-    both = PHRASES in told.asked.kinds and "query-pairs" in told.asked.kinds
+def _phrase_pairs_section(data: ReportData) -> Section:
+    both = PHRASES in data.view.kinds and "query-pairs" in data.view.kinds
     return Section(
         key="phrase-pairs",
-        title="Phrase pairs as items of their own",
-        see="How much coverage comes back at the same guarantee where what changed between two "
-        "queries is published instead of both queries.",
-        paper="It names the loss: a phrase pair can be frequent though all query pairs that "
-        "contain it are rare. The cure is ours.",
-        parts=[applications.regained(told.asked), sheets.regained(told.asked)] if both else [],
+        title="Phrase pairs instead of query pairs",
+        intro="How much does coverage gain at the same guarantee if only the phrase that changed "
+        "between two queries is published, instead of both queries?",
+        paper="A phrase pair can be frequent although every query pair that contains it is rare. "
+        "The paper names this loss; publishing phrase pairs is our addition.",
+        parts=[application_charts.phrase_pairs(data.view), sheets.phrase_pair_coverage(data.view)]
+        if both
+        else [],
         notes=[
-            "zealous at m = 1. Coverage is of the queries for which the original's query pairs "
-            "have a substitution."
+            "zealous at m = 1. Coverage is the share of the queries for which the original's query "
+            "pairs give a substitution."
         ]
         if both
         else [],
     )
 
 
-def _accuracy(told: Told) -> Section:
+def _accuracy_section(data: ReportData) -> Section:
     return Section(
         key="accuracy",
-        title="Accuracy: exact beside simulated",
-        see="Whether the hollow markers (counted in releases, least to most) lie on the lines "
-        "(computed from the plan and the true counts).",
-        parts=[applications.accuracy(told.asked), sheets.accuracy(told.asked)],
+        title="Accuracy: exact and simulated",
+        intro="Do the hollow markers (counted in releases) lie on the lines (computed from the "
+        "plan "
+        "and the true counts)?",
+        parts=[application_charts.accuracy(data.view), sheets.accuracy(data.view)],
         notes=[
-            "Around tau* = tau': items of tau* + xi users or more that are missing, and items of "
-            "fewer than tau* - xi users that are shown. True counts are those after bounding."
+            "With tau* = tau': missing items that have tau* + xi users or more, and shown items "
+            "that "
+            "have fewer than tau* - xi users. True counts are taken after contribution bounding."
         ],
     )
 
 
-def _absent(asked: Asked, measure: str, otherwise: str) -> str:
-    """What to say where there is nothing to draw, though this was measured."""
-    if measure in asked.results.names("measure"):
+def _empty_text(view: ResultsView, measure: str, otherwise: str) -> str:
+    """What to say where there is nothing to draw: `otherwise` if the measure was taken."""
+    if measure in view.results.names("measure"):
         return otherwise
     return "Not measured on this log."
 
 
-def _own(told: Told, measures: list[str]) -> Section:
+def _custom_measures_section(data: ReportData, measures: list[str]) -> Section:
     return Section(
         key="own-measures",
-        title="Your own measures",
-        see="What your measures say of each method.",
+        title="Your measures",
+        intro="The values of your measures for each method.",
         parts=[
-            sheets.own(told.asked, measures),
+            sheets.custom_measures(data.view, measures),
             *(
-                applications.own(told.asked, measure, f"own-measure-{number}")
+                application_charts.custom_measure(data.view, measure, f"own-measure-{number}")
                 for number, measure in enumerate(measures, 1)
             ),
         ],
-        notes=["What is infinite or no number is in the table and not in the figures."],
+        notes=["Infinite and undefined values are in the table but not in the figures."],
     )
 
 
-def _audits(told: Told) -> Section:
+def _audits_section(data: ReportData) -> Section:
     return Section(
         key="audit",
-        title="The audit of your own methods",
-        see="Whether runs on neighbouring logs contradict what the method claims.",
-        parts=[sheets.audits(told.audits)],
-        notes=["An audit refutes or finds nothing; it proves no guarantee."],
+        title="Audit of your methods",
+        intro="Do runs on neighbouring logs contradict the guarantee that a method claims?",
+        parts=[sheets.audits(data.audits)],
+        notes=["An audit can refute a guarantee, but never prove one."],
     )
+
+
+_SECTIONS = (
+    _privacy_section,
+    _thresholds_section,
+    _released_section,
+    _average_items_section,
+    _top_over_m_section,
+    _top_over_j_section,
+    _distributions_section,
+    _differences_section,
+    _caching_section,
+    _substitution_section,
+    _coverage_section,
+    _phrase_pairs_section,
+    _accuracy_section,
+)

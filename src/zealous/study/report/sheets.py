@@ -9,101 +9,108 @@ from typing import Any
 from zealous.release.text.statement import factor
 from zealous.study.anonymity import METHODS
 from zealous.study.report.parts import Cell, Sheet
-from zealous.study.report.results_view import ORIGINAL, PHRASES, ZEALOUS, Asked, Entry, words
+from zealous.study.report.results_view import (
+    ORIGINAL,
+    PHRASES,
+    ZEALOUS,
+    Entry,
+    ResultsView,
+    kind_label,
+)
 from zealous.study.theory.tables import Table
 
 _TOP = 1_000
 _SUGGESTED = 5
 
 
-def hurry(asked: Asked, promises: Mapping[Entry, str]) -> Sheet:
-    """Which method keeps what, at which guarantee."""
+def summary(view: ResultsView, promises: Mapping[Entry, str]) -> Sheet:
+    """What each method promises and what it keeps."""
     pairs = "query-pairs"
-    top = _nearest_top(asked)
+    top = _nearest_top(view)
     headings = [
         "method",
-        "what it promises",
-        *(f"{words(kind)} kept" for kind in asked.kinds),
+        "promise",
+        *(f"{kind_label(kind)} kept" for kind in view.kinds),
         f"share of top {top:,.0f} queries kept",
-        "average difference, queries",
+        "average difference of queries",
         "hit probability",
-        f"substitution: coverage, top {_SUGGESTED}",
-        f"its precision, top {_SUGGESTED}",
+        f"substitution coverage, top {_SUGGESTED}",
+        f"substitution precision, top {_SUGGESTED}",
     ]
     rows = []
     for entry in promises:
-        lost = asked.value("missing-share", "queries", entry, at=top)
-        differs = asked.value("average-difference", "queries", entry)
+        lost = view.value("missing-share", "queries", entry, at=top)
+        differs = view.value("average-difference", "queries", entry)
         rows.append(
             [
                 str(entry),
                 promises[entry],
-                *(asked.value("distinct", kind, entry) for kind in asked.kinds),
-                None if lost is None else _rest(lost),
-                differs if asked.published("queries", entry) else None,
-                asked.value("hit-probability", "keywords", entry),
-                asked.value("coverage", pairs, entry, at=_SUGGESTED),
-                asked.value("precision", pairs, entry, at=_SUGGESTED),
+                *(view.value("distinct", kind, entry) for kind in view.kinds),
+                None if lost is None else _complement(lost),
+                differs if view.publishes_something("queries", entry) else None,
+                view.value("hit-probability", "keywords", entry),
+                view.value("coverage", pairs, entry, at=_SUGGESTED),
+                view.value("precision", pairs, entry, at=_SUGGESTED),
             ]
         )
     kept = [place for place in range(len(headings)) if any(row[place] is not None for row in rows)]
     return Sheet(
-        name="in-a-hurry",
-        title="Which method keeps what, at which guarantee",
+        name="summary",
+        title="What each method promises and what it keeps",
         headings=[headings[place] for place in kept],
         rows=[[row[place] for place in kept] for row in rows],
-        texts=2,
+        text_columns=2,
     )
 
 
-def _nearest_top(asked: Asked) -> float:
-    """The j of top-j next to 1,000 that was measured."""
-    points = asked.results.curve("missing-share", "queries", ZEALOUS, over="at")
+def _nearest_top(view: ResultsView) -> float:
+    """The j of top-j nearest to 1,000 that was measured."""
+    points = view.results.curve("missing-share", "queries", ZEALOUS, over="at")
     return min((p.x for p in points), key=lambda j: abs(j - _TOP), default=_TOP)
 
 
-def _rest(share: Any) -> Any:
-    """What is kept, where this is missing."""
+def _complement(share: Any) -> Any:
+    """The share that is kept, from the share that is missing."""
     return share._replace(mean=1 - share.mean, low=1 - share.high, high=1 - share.low)
 
 
-def promise(
+def promise_text(
     entry: Entry,
     delta: float,
     audits: Sequence[Mapping[str, Any]],
-    own: Mapping[str, str] | None = None,
+    claims: Mapping[str, str] | None = None,
 ) -> str:
-    """What a method promises, in words; `own` is what somebody says of their own methods."""
+    """What a method promises; `claims` has what the authors of custom methods say, by name."""
     if entry.method == ORIGINAL:
-        return "nothing: the log as it is"
+        return "nothing: the original log"
     if entry.method == ZEALOUS and entry.epsilon is not None:
         return (
-            f"odds about anybody move at most {factor(entry.epsilon)}-fold, for each histogram; "
-            f"fails for somebody with chance {delta:g}"
+            f"each histogram changes the odds about anybody at most {factor(entry.epsilon)}-fold, "
+            f"except with probability {delta:g}"
         )
     if entry.method in METHODS:
-        return _with_k(METHODS[entry.method].promises.partition(", and ")[0], entry)
-    if audit := _audit(entry, audits):
-        outcome = "REFUTED by the audit" if audit["failures"] else "nothing found against it"
+        return _fill_in_k(METHODS[entry.method].promises.partition(", and ")[0], entry)
+    if audit := _find_audit(entry, audits):
+        outcome = "REFUTED by the audit" if audit["failures"] else "not refuted by the audit"
         claim = f"epsilon = {audit['epsilon']:g}, delta = {audit['delta']:g}"
-        return f"its own claim: {claim}; {outcome}"
-    if own and entry.method in own:
-        return f"its own claim, not audited: {_with_k(own[entry.method], entry)}"
+        return f"claimed: {claim}; {outcome}"
+    if claims and entry.method in claims:
+        return f"claimed, not audited: {_fill_in_k(claims[entry.method], entry)}"
     if entry.epsilon is not None:
-        return f"its own claim, not audited: epsilon = {entry.epsilon:g}"
-    return "a method of your own: nothing was claimed or audited"
+        return f"claimed, not audited: epsilon = {entry.epsilon:g}"
+    return "nothing claimed, nothing audited"
 
 
-def _with_k(said: str, entry: Entry) -> str:
-    """A sentence about k, with the number."""
+def _fill_in_k(said: str, entry: Entry) -> str:
+    """A sentence about k with the number in place of k."""
     said = said.strip().removesuffix(".")
     if entry.k is None:
         return said
     return re.sub(r"\bk\b", f"{entry.k:g}", said.replace("k - 1", f"{entry.k - 1:g}"))
 
 
-def _audit(entry: Entry, audits: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-    """That of the method at this setting; a refutation, where several could be meant."""
+def _find_audit(entry: Entry, audits: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """The audit of a method at this setting; a refutation, where several match."""
     found = [
         audit
         for audit in audits
@@ -114,7 +121,7 @@ def _audit(entry: Entry, audits: Sequence[Mapping[str, Any]]) -> Mapping[str, An
     return min(found, key=lambda audit: not audit["failures"], default=None)
 
 
-def analytic(table: Table) -> Sheet:
+def theory_table(table: Table) -> Sheet:
     """A table of the theory."""
     headings = list(table.columns.values())
     return Sheet(
@@ -122,72 +129,76 @@ def analytic(table: Table) -> Sheet:
         title=table.title,
         headings=headings,
         rows=[list(row) for row in table.rows],
-        texts=0,
+        text_columns=0,
     )
 
 
 def thresholds(table: Table, paper: Mapping[Any, float]) -> Sheet:
-    """Tau' over tau, with a column of the paper's."""
-    sheet = analytic(table)
+    """The second threshold by the first, with a column of the paper's values."""
+    sheet = theory_table(table)
     return Sheet(
         name=sheet.name,
         title=sheet.title,
-        headings=[*sheet.headings, "the paper"],
+        headings=[*sheet.headings, "paper"],
         rows=[[*row, paper.get(row[0])] for row in sheet.rows],
-        texts=0,
+        text_columns=0,
     )
 
 
 def over_m(
-    asked: Asked, measure: str, title: str, paper: Mapping[str, Mapping[int, float]]
+    view: ResultsView, measure: str, title: str, paper: Mapping[str, Mapping[int, float]]
 ) -> Sheet:
-    """A figure of each kind over m, the paper's beneath."""
-    tried = [int(m) for m in asked.tried("m", ZEALOUS)]
+    """A measure of each kind by m, with the paper's values below."""
+    tried = [int(m) for m in view.values_tried("m", ZEALOUS)]
     rows: list[Sequence[Cell]] = []
-    quiet = set()
-    for kind in asked.kinds:
-        found = {point.x: point.y for point in asked.over_m(measure, kind, at=None)}
-        original = asked.results.value(measure, kind, ORIGINAL)
-        rows.append([words(kind), *(found.get(m) for m in tried), original])
+    paper_rows = set()
+    for kind in view.kinds:
+        found = {point.x: point.y for point in view.over_m(measure, kind, at=None)}
+        original = view.results.value(measure, kind, ORIGINAL)
+        rows.append([kind_label(kind), *(found.get(m) for m in tried), original])
         if kind in paper:
-            quiet.add(len(rows))
+            paper_rows.add(len(rows))
             printed = [paper[kind].get(m) for m in tried]
-            rows.append([f"{words(kind)}, the paper", *printed, None])
+            rows.append([f"{kind_label(kind)}, paper", *printed, None])
     headings = ["", *(f"m = {m}" for m in tried), "original"]
     return Sheet(
-        name=f"{measure}-over-m", title=title, headings=headings, rows=rows, quiet=frozenset(quiet)
+        name=f"{measure}-over-m",
+        title=title,
+        headings=headings,
+        rows=rows,
+        paper_rows=frozenset(paper_rows),
     )
 
 
-def average_items(asked: Asked, paper: Mapping[str, float]) -> Sheet:
-    """How many items a user has."""
+def average_items(view: ResultsView, paper: Mapping[str, float]) -> Sheet:
+    """The average number of items per user."""
     rows = [
         [
-            words(kind),
+            kind_label(kind),
             *(
-                asked.results.value(measure, kind, ORIGINAL)
+                view.results.value(measure, kind, ORIGINAL)
                 for measure in ("average-items", "average-distinct-items")
             ),
             paper.get(kind),
         ]
-        for kind in asked.kinds
+        for kind in view.kinds
     ]
-    headings = ["", "items a user", "distinct items a user", "the paper"]
-    return Sheet(name="average-items", title="Average items a user", headings=headings, rows=rows)
+    headings = ["", "items per user", "distinct items per user", "paper"]
+    return Sheet(name="average-items", title="Average items per user", headings=headings, rows=rows)
 
 
-def accuracy(asked: Asked) -> Sheet:
-    """Exact beside simulated, at xi = 0 where each item counts."""
+def accuracy(view: ResultsView) -> Sheet:
+    """Exact and simulated inaccuracy at xi = 0, where every item counts."""
     measures = [
         f"inaccuracy-{half}{suffix}" for half in ("retain", "filter") for suffix in ("-exact", "")
     ]
     rows = []
-    for kind in asked.kinds:
-        for m in asked.some_m():
-            entry = Entry(method=ZEALOUS, epsilon=asked.epsilon, m=m)
-            found = [asked.value(measure, kind, entry, at=0) for measure in measures]
+    for kind in view.kinds:
+        for m in view.selected_m():
+            entry = Entry(method=ZEALOUS, epsilon=view.epsilon, m=m)
+            found = [view.value(measure, kind, entry, at=0) for measure in measures]
             if any(found):
-                rows.append([words(kind), m, *found])
+                rows.append([kind_label(kind), m, *found])
     headings = [
         "",
         "m",
@@ -196,24 +207,24 @@ def accuracy(asked: Asked) -> Sheet:
         "infrequent items shown, exact",
         "simulated",
     ]
-    title = f"Without slack (xi = 0), at epsilon = {asked.epsilon:g}"
+    title = f"Without slack (xi = 0), at epsilon = {view.epsilon:g}"
     return Sheet(name="accuracy-without-slack", title=title, headings=headings, rows=rows)
 
 
-def regained(asked: Asked) -> Sheet:
-    """What is released of pairs, and for how many queries it is enough."""
-    kinds = [kind for kind in ("query-pairs", PHRASES) if kind in asked.kinds]
+def phrase_pair_coverage(view: ResultsView) -> Sheet:
+    """Query pairs and phrase pairs released, and the coverage by each."""
+    kinds = [kind for kind in ("query-pairs", PHRASES) if kind in view.kinds]
     rows = []
-    for epsilon in asked.tried("epsilon", ZEALOUS):
-        entry = Entry(method=ZEALOUS, epsilon=epsilon, m=asked.nearest("m", 1, ZEALOUS))
+    for epsilon in view.values_tried("epsilon", ZEALOUS):
+        entry = Entry(method=ZEALOUS, epsilon=epsilon, m=view.nearest_tried("m", 1, ZEALOUS))
         rows.append(
             [
                 f"{epsilon:g}",
-                *(asked.value("distinct", kind, entry) for kind in kinds),
-                *(asked.value("coverage", kind, entry, at=_SUGGESTED) for kind in kinds),
+                *(view.value("distinct", kind, entry) for kind in kinds),
+                *(view.value("coverage", kind, entry, at=_SUGGESTED) for kind in kinds),
             ]
         )
-    names = [words(kind) for kind in kinds]
+    names = [kind_label(kind) for kind in kinds]
     headings = [
         "epsilon",
         *(f"{name} released" for name in names),
@@ -221,35 +232,35 @@ def regained(asked: Asked) -> Sheet:
     ]
     return Sheet(
         name="phrase-pairs-coverage",
-        title="Coverage regained at the same guarantee",
+        title="Coverage at the same guarantee",
         headings=headings,
         rows=rows,
     )
 
 
-def own(asked: Asked, measures: Sequence[str]) -> Sheet:
-    """Measures of one's own, for each method."""
+def custom_measures(view: ResultsView, measures: Sequence[str]) -> Sheet:
+    """Custom measures, for each method."""
     columns = [
         (measure, kind)
         for measure in measures
-        for kind in asked.kinds
-        if any(asked.value(measure, kind, entry) for entry in asked.entries())
+        for kind in view.kinds
+        if any(view.value(measure, kind, entry) for entry in view.compared_entries())
     ]
     rows = [
-        [str(entry), *(asked.value(measure, kind, entry) for measure, kind in columns)]
-        for entry in asked.entries()
+        [str(entry), *(view.value(measure, kind, entry) for measure, kind in columns)]
+        for entry in view.compared_entries()
     ]
-    headings = ["method", *(f"{measure}, {words(kind)}" for measure, kind in columns)]
+    headings = ["method", *(f"{measure}, {kind_label(kind)}" for measure, kind in columns)]
     return Sheet(
         name="own-measures",
-        title="Your own measures",
+        title="Your measures",
         headings=headings,
         rows=rows if columns else [],
     )
 
 
 def audits(found: Sequence[Mapping[str, Any]]) -> Sheet:
-    """What was claimed of methods of one's own, and what was proven against it."""
+    """The guarantees that custom methods claim, and what the audit found."""
     rows = [
         [
             str(Entry(method=each["method"], m=each.get("m"))),
@@ -257,18 +268,16 @@ def audits(found: Sequence[Mapping[str, Any]]) -> Sheet:
             each["delta"],
             each["proven"],
             each["seen_from"],
-            "; ".join(["REFUTED", *each["failures"]])
-            if each["failures"]
-            else "nothing found against it",
+            "; ".join(["REFUTED", *each["failures"]]) if each["failures"] else "not refuted",
         ]
         for each in found
     ]
     headings = [
         "method",
-        "epsilon claimed",
-        "delta claimed",
+        "claimed epsilon",
+        "claimed delta",
         "epsilon is at least",
-        "seen from epsilon",
+        "smallest epsilon detectable",
         "outcome",
     ]
-    return Sheet(name="audit", title="The audit of your own methods", headings=headings, rows=rows)
+    return Sheet(name="audit", title="Audit of your methods", headings=headings, rows=rows)

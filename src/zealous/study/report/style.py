@@ -101,27 +101,29 @@ LADDER = tuple(
 )
 
 
-def panels(*ratios: float, height: float = 3.1, width: float = 8.4) -> tuple[Figure, list[Axes]]:
+def figure_with_panels(
+    *ratios: float, height: float = 3.1, width: float = 8.4
+) -> tuple[Figure, list[Axes]]:
     """A figure with panels side by side, of these relative widths."""
     figure = mpl_figure.Figure(figsize=(width, height), layout="constrained")
     axes = figure.subplots(1, len(ratios), width_ratios=ratios, squeeze=False)
     return figure, list(axes[0])
 
 
-def svg(draw: Callable[[], Figure]) -> str:
-    """The text of a picture: draw it in our style."""
+def render_svg(draw: Callable[[], Figure]) -> str:
+    """Draw a picture in our style, as SVG text."""
     text = io.StringIO()
-    with _styled(STYLE):
+    with _fixed_style(STYLE):
         draw().savefig(text, format="svg", facecolor="white", metadata=_NAMELESS)
     return text.getvalue()
 
 
-def svg_and_png(draw: Callable[[], Figure]) -> tuple[str, bytes]:
+def render_svg_and_png(draw: Callable[[], Figure]) -> tuple[str, bytes]:
     """A picture of a study, once for the page and once for slides."""
     text, pixels = io.StringIO(), io.BytesIO()
     as_svg: Any = backend_svg.FigureCanvasSVG
     as_png: Any = backend_agg.FigureCanvasAgg
-    with _styled(STUDY), warnings.catch_warnings():
+    with _fixed_style(STUDY), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # a name in a script that the font lacks
         figure = draw()
         # savefig would lay out and draw everything twice: with a hundred panels that is felt.
@@ -132,18 +134,18 @@ def svg_and_png(draw: Callable[[], Figure]) -> tuple[str, bytes]:
 
 
 @contextmanager
-def _styled(style: Any) -> Iterator[None]:
-    """Our style and nothing else: a matplotlibrc in the working directory changes no picture."""
+def _fixed_style(style: Any) -> Iterator[None]:
+    """Apply this style only: a matplotlibrc in the working directory changes no picture."""
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(style)
         yield
 
 
-def percent(share: float | None) -> str:
+def format_percent(share: float | None) -> str:
     """A share in percent: neither 0 nor 100 where it is not, and a dash where there is none.
 
-    >>> [percent(share) for share in (0, 0.0003, 0.498, 0.9997, 1, None)]
+    >>> [format_percent(share) for share in (0, 0.0003, 0.498, 0.9997, 1, None)]
     ['0 %', '<0.1 %', '49.8 %', '>99.9 %', '100 %', '–']
     """
     if share is None:

@@ -18,11 +18,11 @@ from typing import get_args
 
 from zealous.errors import UsageError
 from zealous.privacy.guarantee import Neighbors, Number, exact, whole
-from zealous.study.theory.accuracy import Wanted
+from zealous.study.theory.accuracy_theorem import AccuracyTarget
 
 
 @dataclass(frozen=True, init=False)
-class Setting:
+class DomainSetting:
     """For whom the negative result is asked.
 
     Attributes:
@@ -70,7 +70,7 @@ class Setting:
         return 1 if self.neighbors == "replace" else 2  # her history goes, another one comes
 
 
-def log_hopeless_domain(setting: Setting, wanted: Wanted) -> float:
+def log_hopeless_domain(setting: DomainSetting, wanted: AccuracyTarget) -> float:
     """The domain size from which on publishing nothing is better, as a natural logarithm.
 
     With F = tau* + xi and L = tau* - xi, rounded up to whole users, and k = 1 (`replace`) or 2
@@ -81,7 +81,7 @@ def log_hopeless_domain(setting: Setting, wanted: Wanted) -> float:
     Infinite where no domain is large enough: where F is above U no item can be very frequent, and
     every algorithm is c-accurate; where L is not above 0 no item is very infrequent.
 
-    >>> paper = Setting(epsilon=1, users=10**6, items_per_user=10, accuracy="0.01")
+    >>> paper = DomainSetting(epsilon=1, users=10**6, items_per_user=10, accuracy="0.01")
     >>> round(log_hopeless_domain(paper, Wanted(40, 10)) / math.log(10), 2)
     29.32
     """
@@ -93,13 +93,13 @@ def log_hopeless_domain(setting: Setting, wanted: Wanted) -> float:
     return math.log(contributions) + _log_of_sum(each, -math.log(wanted.infrequent))
 
 
-def printed_log_domain(setting: Setting, wanted: Wanted) -> float:
+def printed_log_domain(setting: DomainSetting, wanted: AccuracyTarget) -> float:
     """The domain size as the paper prints it; where m is above 2, not right when users are counted.
 
     U m (2 exp(2 epsilon (tau* + xi)/m) / (c (tau* + xi)) + 1/(tau* - xi + 1)), for `replace`. It
     lets one user move an item's count by m, but a user has an item or has it not.
 
-    >>> paper = Setting(epsilon=1, users=10**6, items_per_user=10, accuracy="0.01")
+    >>> paper = DomainSetting(epsilon=1, users=10**6, items_per_user=10, accuracy="0.01")
     >>> round(printed_log_domain(paper, Wanted(40, 10)) / math.log(10), 2)
     11.95
     """
@@ -112,7 +112,7 @@ def printed_log_domain(setting: Setting, wanted: Wanted) -> float:
     return math.log(contributions) + _log_of_sum(each, -math.log(infrequent + 1))
 
 
-def hopeless_count(setting: Setting, log_domain: float, infrequent: int = 1) -> int:
+def hopeless_count(setting: DomainSetting, log_domain: float, infrequent: int = 1) -> int:
     """The most users with which items are out of reach in a domain of this size.
 
     The largest F for which the domain is beyond `log_hopeless_domain`: no algorithm that shows
@@ -125,14 +125,17 @@ def hopeless_count(setting: Setting, log_domain: float, infrequent: int = 1) -> 
             only items that nobody has.
 
     >>> pairs = 6 * math.log(900_000)  # two queries of three words each
-    >>> hopeless_count(Setting(epsilon=1, users=10**6, items_per_user=10, accuracy="0.5"), pairs)
+    >>> setting = DomainSetting(epsilon=1, users=10**6, items_per_user=10, accuracy="0.5")
+    >>> hopeless_count(setting, pairs)
     68
     """
     whole(infrequent, "infrequent")
 
     def hopeless(frequent: int) -> bool:
         middle = Fraction(frequent + infrequent, 2)
-        return log_hopeless_domain(setting, Wanted(middle, middle - infrequent)) <= log_domain
+        return (
+            log_hopeless_domain(setting, AccuracyTarget(middle, middle - infrequent)) <= log_domain
+        )
 
     if infrequent > setting.users:
         return 0

@@ -13,16 +13,16 @@ from zealous.errors import UsageError
 from zealous.privacy.accounting.expected import expected_published, tau_prime_curve
 from zealous.privacy.calibrate import as_float, calibrate, covers_absence, union_bound
 from zealous.privacy.guarantee import Indistinguishability, Number, ProbabilisticDP
-from zealous.study.theory.accuracy import (
-    Wanted,
+from zealous.study.theory.accuracy_theorem import (
+    AccuracyTarget,
     missing_probability,
     printed_miss_two_xi,
     printed_miss_xi,
-    wanted_by,
+    target_of,
 )
 from zealous.study.theory.explicit_domain import DomainHistogram, scale_for, threshold_for
-from zealous.study.theory.negative import Setting, log_hopeless_domain, printed_log_domain
-from zealous.study.theory.printed import Continuous
+from zealous.study.theory.negative import DomainSetting, log_hopeless_domain, printed_log_domain
+from zealous.study.theory.printed_formulas import Continuous
 
 Cell = bool | int | float | Decimal | None
 PAIRS_OF_QUERIES = 900_000**6  # two queries of up to three words out of 900,000
@@ -50,12 +50,12 @@ class Table:
 
     def as_object(self) -> dict[str, Any]:
         """The same for programs: every number under its key, as text what no float can hold."""
-        rows = [dict(zip(self.columns, map(_plain, row), strict=True)) for row in self.rows]
+        rows = [dict(zip(self.columns, map(_json_value, row), strict=True)) for row in self.rows]
         return {"title": self.title, "note": self.note, "rows": rows}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Own:
+class TableParameters:
     """Numbers of one's own; where there is none, each table takes the paper's."""
 
     users: int | None = None
@@ -73,16 +73,16 @@ class Own:
             users=users if self.users is None else self.users,
         )
 
-    def keeps(self, *names: str) -> bool:
+    def uses_paper_values(self, *names: str) -> bool:
         """Whether the paper's own numbers stand under these names: then its rows can be named."""
         return all(getattr(self, name) is None for name in names)
 
-    def most(self, items_per_user: int) -> int:
+    def bound(self, items_per_user: int) -> int:
         """m, by the paper where there is none of one's own."""
         return items_per_user if self.items_per_user is None else self.items_per_user
 
 
-def tables(own: Own | None = None) -> list[Table]:
+def tables(parameters: TableParameters | None = None) -> list[Table]:
     """All tables; with numbers of one's own, the same tables for those.
 
     Raises:
@@ -90,7 +90,7 @@ def tables(own: Own | None = None) -> list[Table]:
     """
     makers = (privacy, thresholds, best_tau, indistinguishable, accuracy, negative, domain)
     try:
-        return [make(own or Own()) for make in makers]
+        return [make(parameters or TableParameters()) for make in makers]
     except (OverflowError, Overflow):
         raise UsageError(
             "these numbers are too large for the tables: try an epsilon between 0.1 and 10, and "
@@ -98,12 +98,12 @@ def tables(own: Own | None = None) -> list[Table]:
         ) from None
 
 
-def privacy(own: Own) -> Table:
+def privacy(parameters: TableParameters) -> Table:
     """What lambda and tau' guarantee, at tau = 1."""
-    users, m = own.goal().users, own.most(5)
+    users, m = parameters.goal().users, parameters.bound(5)
     scales = [Fraction(1), Fraction(5)]
-    if own.epsilon is not None:
-        scales = [scale_for(own.epsilon, m)]
+    if parameters.epsilon is not None:
+        scales = [scale_for(parameters.epsilon, m)]
     rows: list[tuple[Cell, ...]] = []
     for scale in scales:
         paper = Continuous(scale=scale, items_per_user=m)
@@ -141,18 +141,18 @@ def privacy(own: Own) -> Table:
         note="The paper's delta' lets one user move one count by m. Here people are counted, a "
         "count moves by 1, and delta' is lower. A delta of 1 promises nothing. The discrete "
         "columns are what `zealous plan` claims."
-        + _if(
-            own.keeps("users", "items_per_user", "epsilon"),
+        + _remark_if(
+            parameters.uses_paper_values("users", "items_per_user", "epsilon"),
             "The paper rounds some second digits up.",
         ),
     )
 
 
-def thresholds(own: Own) -> Table:
+def thresholds(parameters: TableParameters) -> Table:
     """The least tau' for each tau."""
-    m = own.most(2)
-    deltas = ["0.001", "0.01"] if own.delta is None else [own.delta]
-    goals = [own.goal(delta=delta) for delta in deltas]
+    m = parameters.bound(2)
+    deltas = ["0.001", "0.01"] if parameters.delta is None else [parameters.delta]
+    goals = [parameters.goal(delta=delta) for delta in deltas]
     users, epsilon = goals[0].users, goals[0].epsilon
     paper = Continuous(scale=scale_for(epsilon, m), items_per_user=m)
     taus = range(1, min(10, users) + 1)
@@ -172,21 +172,21 @@ def thresholds(own: Own) -> Table:
         columns=columns,
         rows=list(zip(*values, strict=True)),
         note="An item is published when its noisy count is above tau'."
-        + _if(
-            own == Own(),
+        + _remark_if(
+            parameters == TableParameters(),
             "The paper's caption says delta = 0.01; its numbers are those of delta = 0.001.",
         ),
     )
 
 
-def best_tau(own: Own) -> Table:
+def best_tau(parameters: TableParameters) -> Table:
     """The paper's rule for tau against a scan."""
     cases: list[tuple[int, Number]] = [(2, 1), (1, 2 / Fraction("4.05")), (1, 2 / Fraction("2.4"))]
-    if own.items_per_user is not None or own.epsilon is not None:
-        cases = [(own.most(2), own.goal().epsilon)]
+    if parameters.items_per_user is not None or parameters.epsilon is not None:
+        cases = [(parameters.bound(2), parameters.goal().epsilon)]
     rows: list[tuple[Cell, ...]] = []
     for m, epsilon in cases:
-        goal = own.goal(epsilon=epsilon)
+        goal = parameters.goal(epsilon=epsilon)
         scale = scale_for(goal.epsilon, m)
         paper = Continuous(scale=scale, items_per_user=m)
         rule, found = min(goal.users, math.ceil(scale)), calibrate(goal, m)
@@ -215,11 +215,11 @@ def best_tau(own: Own) -> Table:
         rows=rows,
         note="The rule tau = ceil(2m/epsilon) is not always best. `zealous plan` tries every tau, "
         "and takes the least delta where several give one tau'."
-        + _if(own == Own(), "At lambda = 4.05 the 4 beats the 5."),
+        + _remark_if(parameters == TableParameters(), "At lambda = 4.05 the 4 beats the 5."),
     )
 
 
-def indistinguishable(own: Own) -> Table:
+def indistinguishable(parameters: TableParameters) -> Table:
     """The threshold of indistinguishability, as printed and right."""
     cases: list[tuple[int, Number, Number]] = [
         (5, 10, "7.6e-83"),
@@ -227,9 +227,9 @@ def indistinguishable(own: Own) -> Table:
         (5, 2, "0.001"),
         (5, 1, "1e-6"),
     ]
-    if own != Own(users=own.users):
-        goal = own.goal()
-        cases = [(own.most(5), goal.epsilon, goal.delta)]
+    if parameters != TableParameters(users=parameters.users):
+        goal = parameters.goal()
+        cases = [(parameters.bound(5), goal.epsilon, goal.delta)]
     rows: list[tuple[Cell, ...]] = []
     for m, epsilon, delta in cases:
         goal_, scale = Indistinguishability(epsilon=epsilon, delta=delta), scale_for(epsilon, m)
@@ -263,19 +263,19 @@ def indistinguishable(own: Own) -> Table:
         rows=rows,
         note="The printed threshold m (1 - ln(2 delta'/m)/epsilon') is too low for its own noise: "
         "the privacy it promises is not there. Never use it."
-        + _if(
-            own.keeps("items_per_user", "epsilon", "delta"),
+        + _remark_if(
+            parameters.uses_paper_values("items_per_user", "epsilon", "delta"),
             "First row: for lambda = 1, m = 5 "
             "and tau' = 100 it claims 7.6e-83 where the paper's own table says 1.4e-41.",
         ),
     )
 
 
-def accuracy(own: Own) -> Table:
+def accuracy(parameters: TableParameters) -> Table:
     """The accuracy theorem against the exact chance that an item is missing."""
-    goal, m = own.goal(), own.most(2)
+    goal, m = parameters.goal(), parameters.bound(2)
     plan = calibrate(goal, m)
-    wanted = wanted_by(plan)
+    wanted = target_of(plan)
     steps = (0, 1, *(math.ceil(plan.scale * times) for times in (1, 2, 5, 10)))
     rows: list[tuple[Cell, ...]] = [
         (
@@ -307,25 +307,25 @@ def accuracy(own: Own) -> Table:
     )
 
 
-def negative(own: Own) -> Table:
+def negative(parameters: TableParameters) -> Table:
     """The negative result: the paper's example, and at the counts that ZEALOUS itself serves."""
-    users, epsilon = own.goal(users=1_000_000).users, own.goal().epsilon
+    users, epsilon = parameters.goal(users=1_000_000).users, parameters.goal().epsilon
     rows: list[tuple[Cell, ...]] = []
     for m, share, about in ((10, "0.01", None), (1, "0.5", "zealous"), (10, "0.5", "zealous")):
-        m = own.most(m)
+        m = parameters.bound(m)
         frequent = 50
         if about:
-            frequent = calibrate(own.goal(users=1_000_000), m).tau_prime + 1
-        wanted = Wanted(Fraction(frequent + 1, 2), Fraction(frequent - 1, 2))
-        setting = Setting(epsilon=epsilon, users=users, items_per_user=m, accuracy=share)
+            frequent = calibrate(parameters.goal(users=1_000_000), m).tau_prime + 1
+        wanted = AccuracyTarget(Fraction(frequent + 1, 2), Fraction(frequent - 1, 2))
+        setting = DomainSetting(epsilon=epsilon, users=users, items_per_user=m, accuracy=share)
         needed = log_hopeless_domain(setting, wanted)
         applies = needed <= math.log(PAIRS_OF_QUERIES)
         row = (
             m,
             frequent,
             float(setting.accuracy),
-            _vast(printed_log_domain(setting, wanted)),
-            _vast(needed),
+            _huge_number(printed_log_domain(setting, wanted)),
+            _huge_number(needed),
             Decimal(PAIRS_OF_QUERIES),
             applies,
         )
@@ -349,17 +349,17 @@ def negative(own: Own) -> Table:
         "users with that chance is better than publishing nothing; a dash is where no domain is "
         "large enough. The printed figure divides epsilon by m, which is not right when people "
         "are counted. Rows with a chance of 0.5 ask for the items that ZEALOUS shows at least "
-        f"every other time, at delta = {float(own.goal().delta):g}."
-        + _if(
-            own.keeps("users", "items_per_user", "epsilon"),
+        f"every other time, at delta = {float(parameters.goal().delta):g}."
+        + _remark_if(
+            parameters.uses_paper_values("users", "items_per_user", "epsilon"),
             "The paper's example (first row) survives.",
         ),
     )
 
 
-def domain(own: Own) -> Table:
+def domain(parameters: TableParameters) -> Table:
     """Differential privacy over an explicit domain, as the domain grows."""
-    goal, m = own.goal(users=1_000_000), own.most(10)
+    goal, m = parameters.goal(users=1_000_000), parameters.bound(10)
     plan = calibrate(goal, m)
     top = min(max(1, goal.users // 20), _MOST_AT_THE_TOP)
     counts = zipf(top)
@@ -420,16 +420,16 @@ def zipf(top: int) -> dict[int, int]:
     return found
 
 
-def _if(holds: bool, remark: str) -> str:
+def _remark_if(holds: bool, remark: str) -> str:
     """A remark on rows of the paper, where they are shown."""
     return f" {remark}" if holds else ""
 
 
-def _vast(log: float) -> Decimal | None:
+def _huge_number(log: float) -> Decimal | None:
     return _VAST.exp(Decimal(log)) if math.isfinite(log) else None
 
 
-def _plain(cell: Cell) -> bool | int | float | str | None:
+def _json_value(cell: Cell) -> bool | int | float | str | None:
     if isinstance(cell, Decimal):
         return float(cell) if cell < Decimal("1e300") else f"{cell:.6e}"
     return cell

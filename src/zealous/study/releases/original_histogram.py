@@ -45,7 +45,7 @@ class Original:
         return int(self.items.num_rows)
 
 
-def count(
+def count_original(
     kind: Kind,
     source: Source,
     path: Path,
@@ -107,8 +107,8 @@ def _write(engine: Engine, rows: Step, kind: Kind, figures: Sequence[str], path:
     partial.rename(path)
 
 
-def read(kind: Kind, path: Path, people: int, bounds: Sequence[int]) -> Original:
-    """Read of a histogram that `count` wrote what is needed for these bounds."""
+def read_original(kind: Kind, path: Path, people: int, bounds: Sequence[int]) -> Original:
+    """Read of a histogram that `count_original` wrote what is needed for these bounds."""
     kept = {m: f"{_KEPT}{m}" for m in sorted(set(bounds))}
     wanted = [*kind.columns(), _USERS, _TIMES, *kept.values()]
     table = pq.read_table(path, columns=wanted).combine_chunks()

@@ -1,4 +1,4 @@
-"""Draws a chart."""
+"""Draws charts with matplotlib."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_DECADES = 30  # values further apart than this are drawn on a log scale
-_LONGEST = 44  # letters of a label
-_TALLEST = 26  # beside a panel
-_WIDEST = 9.4  # inches
-_POWERS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_LOG_SCALE_FACTOR = 30  # values further apart than this are drawn on a log scale
+_LONGEST_LABEL = 44  # letters of a label
+_LONGEST_Y_LABEL = 26  # beside a panel
+_FULL_WIDTH = 9.4  # inches
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def figure(chart: Chart, stamp: str) -> Figure:
-    """The chart, with its legend and the word that says who may see it."""
-    rows, columns = len(chart.rows), _columns(chart)
-    width = _WIDEST * share(chart)
-    legend = _legend(chart)
-    height, grid_space = _room(chart, rows, columns, width, legend)
+def draw_chart(chart: Chart, stamp: str) -> Figure:
+    """Draw a chart with its legend and a stamp that says who may see it."""
+    rows, columns = len(chart.rows), _column_count(chart)
+    width = _FULL_WIDTH * width_share(chart)
+    legend = _legend_handles(chart)
+    height, grid_space = _layout(chart, rows, columns, width, legend)
     found = mpl_figure.Figure(figsize=(width, height), facecolor="white")
     grid = found.subplots(rows, columns, squeeze=False, sharey=chart.share, gridspec_kw=grid_space)
     for number, row in enumerate(chart.rows):
         wanted = chart.y[number] if number < len(chart.y) else "auto"
         if wanted == "auto":
-            wanted = "log" if _spans(chart, number) else "linear"
+            wanted = "log" if _row_spans_decades(chart, number) else "linear"
         for place, (axes, panel) in enumerate(zip(grid[number], row, strict=False)):
-            small = chart.share == "none" and wanted == "symlog" and _below(panel, 10)
-            _panel(axes, panel, scale="linear" if small else wanted)
-            if _above(chart, number, place) == (panel.title, panel.x):
+            small = chart.share == "none" and wanted == "symlog" and _all_below(panel, 10)
+            _draw_panel(axes, panel, scale="linear" if small else wanted)
+            if _panel_above(chart, number, place) == (panel.title, panel.x):
                 axes.set_title("")
                 grid[number - 1][place].set_xlabel("")
         for axes in grid[number][len(row) :]:
@@ -45,14 +45,14 @@ def figure(chart: Chart, stamp: str) -> Figure:
             for axes in grid[number][1 : len(row)]:
                 axes.set_ylabel("")
     for axes in found.axes:
-        _few_decades(axes)  # only now do those that share an axis know its ends
+        _label_few_decades(axes)  # only now do those that share an axis know its ends
     if legend:
         found.legend(
             list(legend.values()),
             list(legend),
             loc="lower center",
             fontsize=8,
-            ncols=_across(legend, width),
+            ncols=_legend_columns(legend, width),
             handlelength=3.2,
             columnspacing=1.4,
             borderaxespad=0.2,
@@ -63,24 +63,27 @@ def figure(chart: Chart, stamp: str) -> Figure:
     return found
 
 
-def share(chart: Chart) -> float:
-    """How wide it is, of the widest."""
-    columns = _columns(chart)
-    return min(1.0, (1.2 + (2.05 if columns > 2 else 3.0) * columns) / _WIDEST)
+def width_share(chart: Chart) -> float:
+    """The width of a chart, as a share of the full width."""
+    columns = _column_count(chart)
+    return min(1.0, (1.2 + (2.05 if columns > 2 else 3.0) * columns) / _FULL_WIDTH)
 
 
-def _columns(chart: Chart) -> int:
+def _column_count(chart: Chart) -> int:
     return max(map(len, chart.rows), default=1)
 
 
-def _room(
+def _layout(
     chart: Chart, rows: int, columns: int, width: float, legend: dict[str, Any]
 ) -> tuple[float, dict[str, float]]:
-    """The height, and where panels begin and end, from inches: quicker than to find it out."""
+    """The height and the margins of the panels: faster than a layout engine."""
     panel = 1.55 if rows < 3 else 1.3
-    repeated = rows > 1 and _above(chart, 1, 0) == (chart.rows[1][0].title, chart.rows[1][0].x)
+    repeated = rows > 1 and _panel_above(chart, 1, 0) == (
+        chart.rows[1][0].title,
+        chart.rows[1][0].x,
+    )
     between = 0.4 if repeated else 0.72  # ticks; a title, and what the axis is
-    lines = math.ceil(len(legend) / _across(legend, width)) if legend else 0
+    lines = math.ceil(len(legend) / _legend_columns(legend, width)) if legend else 0
     top, bottom = 0.42, 0.5 + 0.19 * lines
     height = top + bottom + rows * panel + (rows - 1) * between
     left, right = 0.78, 0.2
@@ -96,62 +99,64 @@ def _room(
     }
 
 
-def _above(chart: Chart, number: int, place: int) -> tuple[str, Axis] | None:
-    """Title and axis of the panel above: what is the same is said once."""
+def _panel_above(chart: Chart, number: int, place: int) -> tuple[str, Axis] | None:
+    """Title and axis of the panel above, not repeated where they are the same."""
     if number == 0 or place >= len(chart.rows[number - 1]):
         return None
     panel = chart.rows[number - 1][place]
     return panel.title, panel.x
 
 
-def _spans(chart: Chart, number: int) -> bool:
+def _row_spans_decades(chart: Chart, number: int) -> bool:
     """Whether the values of a row, and of those that share its axis, span decades."""
     rows = chart.rows if chart.share == "col" else [chart.rows[number]]
-    return _apart([line for row in rows for panel in row for line in panel.lines], _DECADES)
+    return _spans_factor(
+        [line for row in rows for panel in row for line in panel.lines], _LOG_SCALE_FACTOR
+    )
 
 
-def _apart(lines: Sequence[Line], factor: float) -> bool:
-    """Whether values are positive, and some so many times as large as others."""
+def _spans_factor(lines: Sequence[Line], factor: float) -> bool:
+    """Whether all values are positive and the largest exceeds the smallest by this factor."""
     values = [spread.mean for line in lines for _, spread in line.points]
     values = [value for value in values if math.isfinite(value)]
     return bool(values) and min(values) > 0 and max(values) / min(values) > factor
 
 
-def _below(panel: Panel, most: float) -> bool:
+def _all_below(panel: Panel, most: float) -> bool:
     return all(spread.high < most for line in panel.lines for _, spread in line.points)
 
 
-def _across(legend: dict[str, Any], width: float) -> int:
+def _legend_columns(legend: dict[str, Any], width: float) -> int:
     """How many entries of the legend fit side by side."""
     longest = max(map(len, legend), default=1)
     most = max(1, int(width / (0.62 + 0.075 * longest)))
     return math.ceil(len(legend) / math.ceil(len(legend) / most)) if legend else 1
 
 
-def _legend(chart: Chart) -> dict[str, Any]:
+def _legend_handles(chart: Chart) -> dict[str, Any]:
     """One entry for each label, in the order of appearance."""
     lines = [line for row in chart.rows for panel in row for line in panel.lines if line.points]
-    return {_inert(line.label): _handle(line) for line in lines}
+    return {_safe_label(line.label): _handle(line) for line in lines}
 
 
 def _handle(line: Line) -> Any:
-    return mpl_lines.Line2D([], [], **_stroke(line))
+    return mpl_lines.Line2D([], [], **_line_style(line))
 
 
-def _stroke(line: Line) -> dict[str, Any]:
+def _line_style(line: Line) -> dict[str, Any]:
     look = line.look
     return {
         "color": look.color,
         "linestyle": look.stroke,
-        "marker": "" if line.across else look.marker,
+        "marker": "" if line.constant else look.marker,
         "markerfacecolor": "white" if look.hollow else look.color,
-        "linewidth": 1.1 if line.across else 1.5,
+        "linewidth": 1.1 if line.constant else 1.5,
     }
 
 
-def _panel(axes: Axes, panel: Panel, *, scale: str) -> None:
-    axes.set_title(_inert(panel.title))
-    axes.set(xlabel=panel.x.label, ylabel=_inert(panel.y, _TALLEST))
+def _draw_panel(axes: Axes, panel: Panel, *, scale: str) -> None:
+    axes.set_title(_safe_label(panel.title))
+    axes.set(xlabel=panel.x.label, ylabel=_safe_label(panel.y, _LONGEST_Y_LABEL))
     drawn = [line for line in panel.lines if line.points]
     if not drawn:
         nothing = any(line.gaps for line in panel.lines)
@@ -165,23 +170,23 @@ def _panel(axes: Axes, panel: Panel, *, scale: str) -> None:
         )
         axes.set(xticks=[])
         return
-    _x_scale(axes, panel)
+    _set_x_scale(axes, panel)
     if scale != "linear":
         axes.set_yscale(scale)  # symlog is linear up to 2: it can show a zero
         axes.yaxis.minorticks_off()  # each is drawn for itself: slow, and in the way
     for line in drawn:
-        _line(axes, line)
+        _draw_line(axes, line)
     # An axis tells all that was tried, or a gap at its end would not be seen.
     height = drawn[0].points[0].y.mean
-    axes.update_datalim([(x, height) for x in _places(panel)])
+    axes.update_datalim([(x, height) for x in _x_values(panel)])
     axes.autoscale_view()
-    _ticks(axes, panel)
-    _from_zero(axes, drawn, scale)
-    axes.yaxis.set_major_formatter(lambda value, _: plain(value))
+    _set_ticks(axes, panel)
+    _set_y_limits(axes, drawn, scale)
+    axes.yaxis.set_major_formatter(lambda value, _: format_tick(value))
 
 
-def _from_zero(axes: Axes, lines: Sequence[Line], scale: str) -> None:
-    """Begin at zero where there is one, and leave room for markers at the top."""
+def _set_y_limits(axes: Axes, lines: Sequence[Line], scale: str) -> None:
+    """Begin at zero on a linear axis, and leave room for markers at the top."""
     spreads = [spread for line in lines for _, spread in line.points]
     if scale == "log" or min(spread.low for spread in spreads) < 0:
         return
@@ -191,25 +196,25 @@ def _from_zero(axes: Axes, lines: Sequence[Line], scale: str) -> None:
         axes.set_ylim(top=max(axes.get_ylim()[1], 1.06 * highest))
 
 
-def _few_decades(axes: Axes) -> None:
-    """A log axis on which powers of ten alone would be too few."""
+def _label_few_decades(axes: Axes) -> None:
+    """Add ticks to a log axis that spans few powers of ten."""
     low, high = axes.get_ylim()
     if axes.get_yscale() == "log" and high < 100 * low:
         axes.yaxis.set_major_locator(mpl_ticker.LogLocator(subs=(1, 2, 5)))
 
 
-def _x_scale(axes: Axes, panel: Panel) -> None:
-    values = [x for x in _places(panel) if x > 0]
+def _set_x_scale(axes: Axes, panel: Panel) -> None:
+    values = [x for x in _x_values(panel) if x > 0]
     if panel.x.log and panel.x.zero:
         axes.set_xscale("symlog", linthresh=min(values, default=1))
     elif panel.x.log:
         axes.set_xscale("log")
 
 
-def _line(axes: Axes, line: Line) -> None:
-    if line.across:
+def _draw_line(axes: Axes, line: Line) -> None:
+    if line.constant:
         spread = line.points[0].y
-        axes.axhline(spread.mean, **_stroke(line))
+        axes.axhline(spread.mean, **_line_style(line))
         return
     xs = [point.x for point in line.points]
     lows, highs = ([getattr(p.y, name) for p in line.points] for name in ("low", "high"))
@@ -217,18 +222,18 @@ def _line(axes: Axes, line: Line) -> None:
         axes.vlines(xs, lows, highs, color=line.look.color, linewidth=0.8)
     elif any(point.y.draws > 1 for point in line.points):
         axes.fill_between(xs, lows, highs, color=line.look.color, alpha=0.18, linewidth=0)
-    axes.plot(xs, [point.y.mean for point in line.points], **_stroke(line))
+    axes.plot(xs, [point.y.mean for point in line.points], **_line_style(line))
 
 
-def _places(panel: Panel) -> list[float]:
-    """Where on x something was tried, ascending."""
-    lines = [line for line in panel.lines if not line.across]
+def _x_values(panel: Panel) -> list[float]:
+    """The values on x that were tried, ascending."""
+    lines = [line for line in panel.lines if not line.constant]
     return sorted({x for line in lines for x in (*(p.x for p in line.points), *line.gaps)})
 
 
-def _ticks(axes: Axes, panel: Panel) -> None:
+def _set_ticks(axes: Axes, panel: Panel) -> None:
     """Ticks where something was measured, as many as have room."""
-    values = _places(panel)
+    values = _x_values(panel)
     axes.xaxis.minorticks_off()
     if not values:
         axes.set(xticks=[])
@@ -239,12 +244,12 @@ def _ticks(axes: Axes, panel: Panel) -> None:
         tens = [10.0**power for power in range(9) if 10.0**power <= values[-1]]
         axes.set_xticks([0, *tens] if tens else [0, values[-1]])
     elif len(values) <= 12 and not decades:
-        axes.set_xticks(_thinned(values, log=panel.x.log))
-    axes.xaxis.set_major_formatter(lambda value, _: plain(value))
+        axes.set_xticks(_thin_out(values, log=panel.x.log))
+    axes.xaxis.set_major_formatter(lambda value, _: format_tick(value))
 
 
-def _thinned(values: Sequence[float], *, log: bool) -> list[float]:
-    """Values with room between them; the first and the last stay."""
+def _thin_out(values: Sequence[float], *, log: bool) -> list[float]:
+    """Keep values that have room between them, always the first and the last."""
     where = [math.log(value) if log else value for value in values]
     room = 0.115 * (where[-1] - where[0])
     kept = [0]
@@ -254,10 +259,10 @@ def _thinned(values: Sequence[float], *, log: bool) -> list[float]:
     return [values[number] for number in [*kept, len(values) - 1]]
 
 
-def plain(value: float) -> str:
+def format_tick(value: float) -> str:
     """A number at a tick.
 
-    >>> [plain(value) for value in (0, 0.25, 40, 5000, 1e6, 1e-5, 0.02)]
+    >>> [format_tick(value) for value in (0, 0.25, 40, 5000, 1e6, 1e-5, 0.02)]
     ['0', '0.25', '40', '5k', '1M', '10⁻⁵', '0.02']
     """
     for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
@@ -268,15 +273,15 @@ def plain(value: float) -> str:
         if not power:
             digits, _, power = f"{value:.2e}".partition("e")
         front = f"{float(digits):g}"
-        raised = str(int(power)).translate(_POWERS)
+        raised = str(int(power)).translate(_SUPERSCRIPTS)
         return f"10{raised}" if front == "1" else f"{front}·10{raised}"
     return f"{value:.3g}"
 
 
-def _inert(text: str, longest: int = _LONGEST) -> str:
+def _safe_label(text: str, longest: int = _LONGEST_LABEL) -> str:
     r"""A name that somebody chose, as a picture can show it; settings at its end stay.
 
-    >>> _inert("a measure of\nmine, epsilon = 3, m = 2", 26)
+    >>> _safe_label("a measure of\nmine, epsilon = 3, m = 2", 26)
     'a measur…epsilon = 3, m = 2'
     """
     shown = " ".join("".join(c if c.isprintable() else " " for c in text).split())

@@ -28,7 +28,7 @@ _OF_OTHERS = {name for name, each in MECHANISMS.items() if each.family is not No
 
 
 @dataclass(frozen=True, kw_only=True)
-class Counted:
+class CountingRules:
     """How releases were counted, so that the original is counted alike.
 
     Attributes:
@@ -43,7 +43,7 @@ class Counted:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Given:
+class GivenRelease:
     """A release, as far as it is compared.
 
     Attributes:
@@ -57,7 +57,7 @@ class Given:
     name: str
     tables: Mapping[str, pa.Table]
     settings: Mapping[str, Setting]
-    counted: Counted
+    counted: CountingRules
     cleaning: CleaningRecord | None = None
 
     @property
@@ -66,7 +66,7 @@ class Given:
         return self.cleaning is not None
 
 
-def read_given(paths: Sequence[Path]) -> list[Given]:
+def read_releases(paths: Sequence[Path]) -> list[GivenRelease]:
     """Read releases, each named after its directory."""
     names = [path.resolve().name for path in paths]
     if len(set(names)) < len(names):
@@ -77,10 +77,12 @@ def read_given(paths: Sequence[Path]) -> list[Given]:
         raise UsageError(
             f"{ORIGINAL!r} is what the log is called in the tables: rename the release"
         )
-    return [_read(path, name) for path, name in zip(paths, names, strict=True)]
+    return [_read_release(path, name) for path, name in zip(paths, names, strict=True)]
 
 
-def alike(releases: Iterable[Given], log: Log, say: Callable[[str], None]) -> Counted:
+def common_counting_rules(
+    releases: Iterable[GivenRelease], log: Log, say: Callable[[str], None]
+) -> CountingRules:
     """How all of these releases were counted.
 
     Args:
@@ -108,29 +110,29 @@ def alike(releases: Iterable[Given], log: Log, say: Callable[[str], None]) -> Co
         raise UsageError("the releases are of different periods: evaluate them one at a time")
     if len(units) > 1:
         raise UsageError("the releases have different units: evaluate them one at a time")
-    return Counted(kinds=kinds, period=periods.pop(), unit=units.pop())
+    return CountingRules(kinds=kinds, period=periods.pop(), unit=units.pop())
 
 
-def _read(path: Path, name: str) -> Given:
+def _read_release(path: Path, name: str) -> GivenRelease:
     if (path / "release.json").is_file():
-        return _published(path, name)
+        return _read_published(path, name)
     if (path / ANONYMIZED).is_file():
-        return _anonymised(path, name)
-    return _tables(path, name)
+        return _read_anonymized(path, name)
+    return _read_tables(path, name)
 
 
-def _published(path: Path, name: str) -> Given:
+def _read_published(path: Path, name: str) -> GivenRelease:
     release = read_release(path)
     record = release.record
     parts = {part.kind: part for part in record.plan if part.mechanism not in _OF_OTHERS}
-    return Given(
+    return GivenRelease(
         name=name,
         tables={kind: release.tables[kind].arrow for kind in parts},
         settings={
             kind: Setting(method=name, epsilon=part.epsilon, m=part.items_per_user)
             for kind, part in parts.items()
         },
-        counted=Counted(
+        counted=CountingRules(
             kinds={
                 kind: named(kind, _ANY, **part.settings.given()) for kind, part in parts.items()
             },
@@ -141,20 +143,20 @@ def _published(path: Path, name: str) -> Given:
     )
 
 
-def _anonymised(path: Path, name: str) -> Given:
+def _read_anonymized(path: Path, name: str) -> GivenRelease:
     bundle = read_bundle(path)
     gives = bundle.record.gives
     k = bundle.record.settings.get("k")
     k = k if isinstance(k, int) else None
-    return Given(
+    return GivenRelease(
         name=name,
         tables={kind: bundle[kind].arrow for kind in gives},
         settings={kind: Setting(method=name, k=k) for kind in gives},
-        counted=Counted(kinds={kind: named(kind, _ANY) for kind in gives}),
+        counted=CountingRules(kinds={kind: named(kind, _ANY) for kind in gives}),
     )
 
 
-def _tables(path: Path, name: str) -> Given:
+def _read_tables(path: Path, name: str) -> GivenRelease:
     """A directory with KIND.parquet or KIND.csv."""
     tables = {}
     for kind in KINDS:
@@ -169,11 +171,11 @@ def _tables(path: Path, name: str) -> Given:
             f"{path} is no release: it has neither release.json nor {ANONYMIZED}, and no table "
             f"that is called {', '.join(KINDS)} with the ending .parquet or .csv"
         )
-    return Given(
+    return GivenRelease(
         name=name,
         tables=tables,
         settings={kind: Setting(method=name) for kind in tables},
-        counted=Counted(kinds={kind: named(kind, _ANY) for kind in tables}),
+        counted=CountingRules(kinds={kind: named(kind, _ANY) for kind in tables}),
     )
 
 

@@ -14,17 +14,17 @@ from zealous.errors import UsageError
 from zealous.privacy.guarantee import SESSION_GAP
 from zealous.release.bundle import Table
 from zealous.study.anonymity import Bundle, Method
-from zealous.study.attacks.planted import Plants
+from zealous.study.attacks.planted_entries import PlantedEntries
 from zealous.synthetic.chance import below
 
-Knowing = Literal["all", "guess"]
-Seen = Callable[[Bundle, list[str]], list[int]]
+Knowledge = Literal["all", "guess"]
+CountShown = Callable[[Bundle, list[str]], list[int]]
 _TURN = 2  # sets the sign apart from whatever else is made of the seed
 _LONG = 64  # words of the sign: nobody else's query has such a pattern
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plot:
+class AttackPlan:
     """How a method is attacked.
 
     Attributes:
@@ -38,13 +38,13 @@ class Plot:
 
     knows: str
     guess: Literal["query", "word"]
-    plants: Plants
+    plants: PlantedEntries
     accounts: int
     alone: int
-    seen: Seen
+    seen: CountShown
 
 
-def plot(method: Method, *, seed: int, knowing: Knowing = "all") -> Plot:
+def plan_attack(method: Method, *, seed: int, knowing: Knowledge = "all") -> AttackPlan:
     """The attack on a method.
 
     Args:
@@ -55,13 +55,13 @@ def plot(method: Method, *, seed: int, knowing: Knowing = "all") -> Plot:
     """
     match method.shows:
         case "words":
-            return _words()
+            return _read_words()
         case "tokens":
-            return _tokens_learned(seed)
+            return _learn_tokens(seed)
         case "frequent queries":
-            return _from_each(_k(method), "query", gap=_gap(method))
+            return _fill_up_to_k(_k(method), "query", gap=_gap(method))
         case "frequent words":
-            return _from_each(_k(method), "word")
+            return _fill_up_to_k(_k(method), "word")
         case "similar sessions":
             return _similar_sessions(_k(method), _gap(method), knowing, seed)
         case "similar histories":
@@ -72,7 +72,7 @@ def plot(method: Method, *, seed: int, knowing: Knowing = "all") -> Plot:
             )
 
 
-def knowledge(method: Method) -> tuple[Knowing, ...]:
+def knowledge_levels(method: Method) -> tuple[Knowledge, ...]:
     """Where what is alike is put together, it matters what else the attacker knows."""
     if method.shows is None:
         return ()
@@ -91,52 +91,52 @@ def _gap(method: Method) -> int:
     return int(method.settings().get("session_gap", SESSION_GAP))
 
 
-def _words() -> Plot:
+def _read_words() -> AttackPlan:
     """The words are in the output, or not: nothing needs to be planted."""
     nothing = "select 0 as account, 0 as number, word as query from guesses limit 0"
-    return Plot(
+    return AttackPlan(
         knows=_KNOWN["word"],
         guess="word",
-        plants=Plants(sql=nothing),
+        plants=PlantedEntries(sql=nothing),
         accounts=0,
         alone=0,
-        seen=_in("keywords"),
+        seen=_count_in("keywords"),
     )
 
 
-def _similar_sessions(k: int, gap: int, knowing: Knowing, seed: int) -> Plot:
+def _similar_sessions(k: int, gap: int, knowing: Knowledge, seed: int) -> AttackPlan:
     """Sessions of her own, which the user's joins."""
-    others = "others" if knowing == "all" else f"[{_noise(seed, 'account')}]"
+    others = "others" if knowing == "all" else f"[{_unique_word(seed, 'account')}]"
     session = f"array_to_string(list_concat({others}, [word]), ' ')"
-    asked = f"select account, number, {session} as query from {copies(k)}"
-    found = _one_more(k, "word", asked, seed=seed, gap=gap)
+    asked = f"select account, number, {session} as query from {guesses_per_account(k)}"
+    found = _join_group(k, "word", asked, seed=seed, gap=gap)
     if knowing == "guess":
         return found
     known = "a word that nobody else uses and the other words of the session it was used in."
     return replace(found, knows=known)
 
 
-def _similar_histories(k: int, knowing: Knowing, seed: int) -> Plot:
+def _similar_histories(k: int, knowing: Knowledge, seed: int) -> AttackPlan:
     """Histories of her own, which the user's joins; each guess takes accounts of its own."""
     own = f"number * {k} + account"
     if knowing == "guess":
-        history = f"unnest([query, {_noise(seed, own)}])"
-        asked = f"select {own} as account, number, {history} as query from {copies(k)}"
-        return _one_more(k, "query", asked, seed=seed)
-    hers = f"{copies(k)}, entries where entries.user = guesses.user"
+        history = f"unnest([query, {_unique_word(seed, own)}])"
+        asked = f"select {own} as account, number, {history} as query from {guesses_per_account(k)}"
+        return _join_group(k, "query", asked, seed=seed)
+    hers = f"{guesses_per_account(k)}, entries where entries.user = guesses.user"
     asked = f"select {own} as account, number, entries.query from {hers}"
     known = "a query that nobody else asks and all other queries of hers."
-    return replace(_one_more(k, "query", asked, seed=seed), knows=known)
+    return replace(_join_group(k, "query", asked, seed=seed), knows=known)
 
 
-def _one_more(
+def _join_group(
     k: int,
     guess: Literal["query", "word"],
     asked: str,
     *,
     seed: int,
     gap: int = SESSION_GAP,
-) -> Plot:
+) -> AttackPlan:
     """Where what is alike is put together: k sets of her own are a group, shown k times.
 
     If the user joins it, it has k + 1. Nobody else does, since nobody else has the guess, as long
@@ -149,37 +149,41 @@ def _one_more(
     noise to it, a word for each account: were they equal they would be put together without her.
     Hers has only the guess in common with them, and goes elsewhere if it has more in common there.
     """
-    filler = f"select -1 - account as account, number, {_noise(seed, '-1 - account', 'number')}"
-    return Plot(
+    filler = (
+        f"select -1 - account as account, number, {_unique_word(seed, '-1 - account', 'number')}"
+    )
+    return AttackPlan(
         knows=_KNOWN[guess],
         guess=guess,
-        plants=Plants(sql=f"{asked} union all {filler} from {copies(k)}", gap=gap),
+        plants=PlantedEntries(
+            sql=f"{asked} union all {filler} from {guesses_per_account(k)}", gap=gap
+        ),
         accounts=2 * k,
         alone=k,
-        seen=_in(_SHOWN[guess]),
+        seen=_count_in(_SHOWN[guess]),
     )
 
 
-def _noise(seed: int, *numbers: str) -> str:
+def _unique_word(seed: int, *numbers: str) -> str:
     """SQL: a word that nobody else uses."""
     return f"md5(concat_ws(' ', {seed}, {', '.join(numbers)}))"
 
 
-def _from_each(
+def _fill_up_to_k(
     k: int,
     guess: Literal["query", "word"],
     *,
     gap: int = SESSION_GAP,
-) -> Plot:
+) -> AttackPlan:
     """Asked from k - 1 accounts, too few to be shown, the guess is shown if one more user did."""
-    asked = f"select account, number, {guess} as query from {copies(k - 1)}"
-    return Plot(
+    asked = f"select account, number, {guess} as query from {guesses_per_account(k - 1)}"
+    return AttackPlan(
         knows=_KNOWN[guess],
         guess=guess,
-        plants=Plants(sql=asked, gap=gap),
+        plants=PlantedEntries(sql=asked, gap=gap),
         accounts=k - 1,
         alone=0,
-        seen=_in(_SHOWN[guess]),
+        seen=_count_in(_SHOWN[guess]),
     )
 
 
@@ -187,57 +191,61 @@ _KNOWN = {"query": "a query that nobody else asks.", "word": "a word that nobody
 _SHOWN = {"query": "queries", "word": "keywords"}
 
 
-def _tokens_learned(seed: int) -> Plot:
+def _learn_tokens(seed: int) -> AttackPlan:
     """One account learns the tokens: it asks for each word alone, after a query of a known pattern.
 
     Tokens are the same wherever the word is, so a pattern of two words shows through them.
     """
-    sign = _sign(seed)
+    sign = _token_pattern(seed)
     pattern = " ".join("ab"[each] for each in sign)
-    return Plot(
+    return AttackPlan(
         knows=_KNOWN["word"],
         guess="word",
-        plants=Plants(
+        plants=PlantedEntries(
             sql=f"select 0 as account, -1 as number, {literal(pattern)} as query "
             "union all select 0 as account, number, word as query from guesses"
         ),
         accounts=1,
         alone=1,
-        seen=lambda bundle, guesses: counts(bundle["keywords"], _tokens(bundle.log(), sign)),
+        seen=lambda bundle, guesses: shown_counts(
+            bundle["keywords"], _learned_tokens(bundle.log(), sign)
+        ),
     )
 
 
-def _sign(seed: int) -> list[int]:
+def _token_pattern(seed: int) -> list[int]:
     return [int(bit) for bit in below(2, seed, _TURN, range(_LONG))]
 
 
-def _tokens(log: pa.Table, sign: list[int]) -> list[str]:
+def _learned_tokens(log: pa.Table, sign: list[int]) -> list[str]:
     """The tokens of the guesses, in their order: what the account with the sign asked after it."""
     long = log.filter(pc.equal(pc.count_substring(log["query"], " "), _LONG - 1))
     account = next(
-        row["id"] for row in long.select(["id", "query"]).to_pylist() if _has(row["query"], sign)
+        row["id"]
+        for row in long.select(["id", "query"]).to_pylist()
+        if _has_pattern(row["query"], sign)
     )
     asked = log.filter(pc.equal(log["id"], account)).sort_by("time")["query"]
     return list(asked.to_pylist())[1:]
 
 
-def _has(query: str, sign: list[int]) -> bool:
+def _has_pattern(query: str, sign: list[int]) -> bool:
     """Whether a query has the pattern: one token for each 0, another for each 1."""
     pairs = set(zip(query.split(" "), sign, strict=True))
     return len(pairs) == 2 == len({token for token, _ in pairs})
 
 
-def copies(number: int) -> str:
+def guesses_per_account(number: int) -> str:
     """SQL: the guesses, once for each of so many accounts."""
     return f"guesses, (select unnest(range({number})) as account)"
 
 
-def _in(kind: str) -> Seen:
+def _count_in(kind: str) -> CountShown:
     """Look into one of the histograms."""
-    return lambda bundle, guesses: counts(bundle[kind], guesses)
+    return lambda bundle, guesses: shown_counts(bundle[kind], guesses)
 
 
-def counts(table: Table, guesses: list[str]) -> list[int]:
+def shown_counts(table: Table, guesses: list[str]) -> list[int]:
     """How often each guess is shown in a histogram whose items have one column."""
     item = table.arrow.column_names[0]
     shown = table.arrow.filter(pc.is_in(table.arrow[item], pa.array(guesses, pa.string())))

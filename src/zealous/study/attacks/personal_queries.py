@@ -39,7 +39,7 @@ _MAYBE = "|".join((*FAMILY_ENDINGS, "acct", "555"))  # spares most queries the s
 
 
 @dataclass(frozen=True, kw_only=True)
-class Survived:
+class ReadableShare:
     """How much of one kind can still be read.
 
     Attributes:
@@ -53,19 +53,21 @@ class Survived:
     rate: Rate
 
 
-def kinds_of(query: str) -> list[tuple[str, str]]:
+def personal_parts(query: str) -> list[tuple[str, str]]:
     """What a normalised personal query gives away: (kind, identifying part).
 
-    >>> kinds_of("6305 hudiquist street")
+    >>> personal_parts("6305 hudiquist street")
     [('address', 'hudiquist')]
-    >>> [part for _, part in kinds_of("percy hudiquist 249 555-0165")]
+    >>> [part for _, part in personal_parts("percy hudiquist 249 555-0165")]
     ['hudiquist', '249 555-0165']
     """
     found = ((kind, pattern.fullmatch(query)) for kind, pattern in _PATTERNS.items())
     return [(kind, match["part"]) for kind, match in found if match]
 
 
-def vanity(log: Log, bundle: Bundle, *, engine: DuckDB | None = None) -> list[Survived]:
+def measure_personal_queries(
+    log: Log, bundle: Bundle, *, engine: DuckDB | None = None
+) -> list[ReadableShare]:
     """Measure what is left of the personal queries of a generated log.
 
     A query is compared with what the output shows of the same moment, so that a name left in one
@@ -83,44 +85,46 @@ def vanity(log: Log, bundle: Bundle, *, engine: DuckDB | None = None) -> list[Su
             "of a query is found: measure `presence` instead"
         )
     with engine or DuckDB() as running:
-        users = _keep_personal(log, running)
+        users = _store_personal_queries(log, running)
         published = read_log(bundle.directory / rows.file, columns=Columns(user="id"))
         source = open_log(published, running)
-        text = f"select time, {_spaced('query')} as text from entries where {has_word('query')}"
-        shown = f"contains(text, {_spaced('part')})"
+        text = (
+            f"select time, {_with_spaces('query')} as text from entries where {has_word('query')}"
+        )
+        shown = f"contains(text, {_with_spaces('part')})"
         read = f"select personal.*, coalesce({shown}, false) as shown from personal left join text"
         steps = [Step("text", text), Step("read", f"{read} using (time)")]
         running.store("read", [*source.entries, *steps])
-        return _survived(running, users)
+        return _readable_shares(running, users)
 
 
-def _spaced(text: str) -> str:
+def _with_spaces(text: str) -> str:
     """SQL: the words of a text with spaces around each, so that a part is found as whole words."""
     return f"' ' || array_to_string({words(text)}, ' ') || ' '"
 
 
-def _keep_personal(log: Log, engine: DuckDB) -> int:
+def _store_personal_queries(log: Log, engine: DuckDB) -> int:
     """Store `personal` (user, time, query, kind, part); tell how many users the log has."""
     source = open_log(log, engine)
     columns = f"user, time, {asked(False)} as query"
     typed = Step("typed", f"select {columns} from entries where {has_word('query')}")
     maybe = f"select distinct query from typed where regexp_matches(query, '{_MAYBE}')"
     found = (row[0] for row in engine.rows([*source.entries, typed, Step("maybe", maybe)]))
-    engine.put("parts", _parts(query for query in found if is_personal(query)))
+    engine.put("parts", _parts_table(query for query in found if is_personal(query)))
     personal = Step("personal", "select * from typed join parts using (query)")
     engine.store("personal", [*source.entries, typed, personal])
     count = Step("counted", "select count(distinct user) from typed")
     return int(engine.rows([*source.entries, typed, count])[0][0])
 
 
-def _parts(queries: Iterable[str]) -> pa.Table:
-    rows = [(query, *found) for query in queries for found in kinds_of(query)]
+def _parts_table(queries: Iterable[str]) -> pa.Table:
+    rows = [(query, *found) for query in queries for found in personal_parts(query)]
     names = ("query", "kind", "part")
     columns = [pa.array([row[place] for row in rows], pa.string()) for place in range(len(names))]
     return pa.Table.from_arrays(columns, names=list(names))
 
 
-def _survived(engine: DuckDB, users: int) -> list[Survived]:
+def _readable_shares(engine: DuckDB, users: int) -> list[ReadableShare]:
     """From `read` (user, query, kind, shown)."""
     each = "select kind, query, bool_or(shown) as shown from read group by kind, query"
     count = "select kind, count(*) filter (where shown), count(*) from each group by kind"
@@ -131,7 +135,7 @@ def _survived(engine: DuckDB, users: int) -> list[Survived]:
     shown, there = engine.rows([Step("hers", hers), Step("counted", count)])[0]
     none = Rate(successes=0, trials=0)
     return [
-        *(Survived(kind=kind, rate=by_kind.get(kind, none)) for kind in _KINDS),
-        Survived(kind=ASKERS, rate=Rate(successes=shown, trials=there)),
-        Survived(kind="all users", rate=Rate(successes=shown, trials=users)),
+        *(ReadableShare(kind=kind, rate=by_kind.get(kind, none)) for kind in _KINDS),
+        ReadableShare(kind=ASKERS, rate=Rate(successes=shown, trials=there)),
+        ReadableShare(kind="all users", rate=Rate(successes=shown, trials=users)),
     ]

@@ -1,4 +1,4 @@
-"""Mechanisms side by side, as files: a table, an object and a picture."""
+"""The comparison of mechanisms as files: CSV, JSON and a figure."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from pathlib import Path
 from typing import Any
 
 from zealous.study.grid.results import Point
-from zealous.study.mechanism_comparison import Row
-from zealous.study.report.draw import figure
+from zealous.study.mechanism_comparison import MechanismRow
+from zealous.study.report.drawing import draw_chart
 from zealous.study.report.parts import Chart, Line, Panel
 from zealous.study.report.results_view import EPSILON
-from zealous.study.report.style import BLACK, METHODS, OTHERS, svg_and_png
+from zealous.study.report.style import BLACK, METHODS, OTHERS, render_svg_and_png
 
 NAME = "internal-mechanisms"
 _STAMP = "internal: not for publication"
 _LOOKS = (*(look for look in METHODS.values() if look != BLACK), *OTHERS, BLACK)
 
 
-def write_mechanisms(folder: Path, about: Mapping[str, Any], rows: Sequence[Row]) -> None:
+def write_mechanisms(folder: Path, about: Mapping[str, Any], rows: Sequence[MechanismRow]) -> None:
     """Write the rows as CSV, all that is said about them as JSON, and the picture as SVG and PNG.
 
     Internal: they hold true figures of a log.
@@ -32,23 +32,23 @@ def write_mechanisms(folder: Path, about: Mapping[str, Any], rows: Sequence[Row]
         rows: The rows.
     """
     with (folder / f"{NAME}.csv").open("w", newline="", encoding="utf-8") as file:
-        table = [_flat(each) for each in about["rows"]]
+        table = [_flatten(each) for each in about["rows"]]
         writer = csv.DictWriter(file, list(dict.fromkeys(name for row in table for name in row)))
         writer.writeheader()
         writer.writerows(table)
     text = json.dumps(about, indent=2, ensure_ascii=False)
     (folder / f"{NAME}.json").write_text(f"{text}\n", encoding="utf-8")
-    svg, png = svg_and_png(lambda: figure(released(rows), _STAMP))
+    svg, png = render_svg_and_png(lambda: draw_chart(items_released_chart(rows), _STAMP))
     (folder / f"{NAME}.svg").write_text(svg, encoding="utf-8")
     (folder / f"{NAME}.png").write_bytes(png)
 
 
-def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A spread in three columns."""
-    return dict(_cells(row))
+def _flatten(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row with each spread in three columns."""
+    return dict(_flat_cells(row))
 
 
-def _cells(row: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _flat_cells(row: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for name, value in row.items():
         if isinstance(value, Mapping):
             yield from ((f"{name}_{part}", each) for part, each in value.items())
@@ -56,7 +56,7 @@ def _cells(row: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield name, value
 
 
-def released(rows: Sequence[Row]) -> Chart:
+def items_released_chart(rows: Sequence[MechanismRow]) -> Chart:
     """Items released over epsilon, a curve for each mechanism, a panel for each neighbours."""
     relations = list(dict.fromkeys(row.goal.neighbors for row in rows))
     looks = dict(zip(dict.fromkeys(row.mechanism for row in rows), cycle(_LOOKS), strict=False))
@@ -66,7 +66,7 @@ def released(rows: Sequence[Row]) -> Chart:
             x=EPSILON,
             y="items released",
             lines=[
-                _line(name, look, [row for row in rows if row.goal.neighbors == relation])
+                _mechanism_line(name, look, [row for row in rows if row.goal.neighbors == relation])
                 for name, look in looks.items()
             ],
         )
@@ -81,7 +81,7 @@ def released(rows: Sequence[Row]) -> Chart:
     )
 
 
-def _line(name: str, look: Any, rows: Sequence[Row]) -> Line:
+def _mechanism_line(name: str, look: Any, rows: Sequence[MechanismRow]) -> Line:
     points = []
     for row in rows:
         items = row.figures["items"] if row.figures and row.mechanism == name else None

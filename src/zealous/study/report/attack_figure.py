@@ -1,54 +1,65 @@
-"""What an attacker gets from each method, in one picture."""
+"""The figure of all attacks on all methods."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from zealous.study.report.style import BLUE, GREY, INK, ORANGE, PALE, RED, panels, percent
+from zealous.study.report.style import (
+    BLUE,
+    GREY,
+    INK,
+    ORANGE,
+    PALE,
+    RED,
+    figure_with_panels,
+    format_percent,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 Rows = Sequence[Mapping[str, Any]]
-_SAFE = "ZEALOUS"
+_PRIVATE_METHOD = "ZEALOUS"
 _COLUMNS = {
-    "query_seen": "rare query\nis there",
-    "word_seen": "rare word\nis there",
+    "query_seen": "rare query\npublished",
+    "word_seen": "rare word\npublished",
     "personal": "people with\na readable\npersonal\nquery",
     "picked_out": "picked out\nby 3\nqueries",
     "read_back": "tokens\nread back",
 }
-_LINES = {"pseudonym": RED, "scrub": ORANGE, "k-query": BLUE}
+_COLORS = {"pseudonym": RED, "scrub": ORANGE, "k-query": BLUE}
 
 
-def attacks_figure(found: Mapping[str, Any]) -> Figure:
+def draw_attacks(found: Mapping[str, Any]) -> Figure:
     """Draw the object that `zealous study attack --json` prints."""
     rows = found["methods"]
-    figure, (active, seen, picked) = panels(1.25, 1.35, 1, width=11, height=3.9)
-    _active(active, rows)
-    _seen(seen, rows)
-    _picked(picked, rows)
+    figure, (active, seen, picked) = figure_with_panels(1.25, 1.35, 1, width=11, height=3.9)
+    _draw_active_attack(active, rows)
+    _draw_readable_shares(seen, rows)
+    _draw_picked_out(picked, rows)
     return figure
 
 
-def _active(axes: Axes, rows: Rows) -> None:
-    """How often the attacker is right who has accounts of her own."""
+def _draw_active_attack(axes: Axes, rows: Rows) -> None:
+    """How often an attacker with fake accounts is right."""
     axes.axvline(50, color=GREY, linestyle=":", linewidth=1)
-    axes.text(51, -0.62, "a coin", color=GREY, fontsize=8)
+    axes.text(51, -0.62, "guessing", color=GREY, fontsize=8)
     for place, row in enumerate(rows):
         tried = [each for each in row["active"] if each["trials"]]
         if not tried:
             axes.text(50, place, "nothing to guess", va="center", color=GREY, fontsize=8)
             continue
         best = max(tried, key=lambda each: each["share"])
-        color = BLUE if row["method"] == _SAFE else RED
+        color = BLUE if row["method"] == _PRIVATE_METHOD else RED
         low, share, high = (100 * best[name] for name in ("low", "share", "high"))
         axes.plot([low, high], [place, place], color=color)
         axes.plot([share], [place], "o", color=color, markersize=6)
         side = "right" if share > 90 else "center"
-        axes.text(share, place - 0.25, percent(best["share"]), ha=side, fontsize=8, color=color)
+        axes.text(
+            share, place - 0.25, format_percent(best["share"]), ha=side, fontsize=8, color=color
+        )
         if best["bound"] is not None:
             bound = 100 * best["bound"]
             axes.plot([bound, bound], [place - 0.35, place + 0.35], color=INK, linewidth=1.2)
@@ -56,7 +67,7 @@ def _active(axes: Axes, rows: Rows) -> None:
             axes.text(
                 bound + (-1 if left else 1),
                 place + 0.3,
-                "what epsilon allows",
+                "limit by epsilon",
                 ha="right" if left else "left",
                 va="center",
                 fontsize=8,
@@ -69,8 +80,8 @@ def _active(axes: Axes, rows: Rows) -> None:
     axes.set_title("Did she ask it?\nAttacker with fake accounts")
 
 
-def _seen(axes: Axes, rows: Rows) -> None:
-    """What can be read off: methods down, attacks across."""
+def _draw_readable_shares(axes: Axes, rows: Rows) -> None:
+    """What can be read in the output: a row for each method, a column for each attack."""
     for place, row in enumerate(rows):
         for column, share in enumerate(row["summary"][name] for name in _COLUMNS):
             if share is None:
@@ -79,13 +90,13 @@ def _seen(axes: Axes, rows: Rows) -> None:
             color = _shade(share)
             axes.barh(place, 0.94, left=column - 0.47, height=0.9, color=color)
             ink = "white" if share > 0.55 else INK
-            axes.text(column, place, percent(share), ha="center", va="center", color=ink)
+            axes.text(column, place, format_percent(share), ha="center", va="center", color=ink)
     axes.set_xticks(range(len(_COLUMNS)), list(_COLUMNS.values()), fontsize=8)
     axes.set_yticks([])
     axes.tick_params(length=0)
     axes.set(xlim=(-0.5, len(_COLUMNS) - 0.5), ylim=(len(rows) - 0.4, -0.9))
     axes.spines[["left", "bottom"]].set_visible(False)
-    axes.set_title("What looking shows,\nor knowing a little")
+    axes.set_title("What can be read,\nor found with little knowledge")
 
 
 def _shade(share: float) -> tuple[float, float, float]:
@@ -95,17 +106,17 @@ def _shade(share: float) -> tuple[float, float, float]:
     return mixed[0], mixed[1], mixed[2]
 
 
-def _picked(axes: Axes, rows: Rows) -> None:
-    """How few known queries are enough."""
+def _draw_picked_out(axes: Axes, rows: Rows) -> None:
+    """How many people are picked out by a few known queries."""
     for row in rows:
         if row["picked_out"] is None:
             continue
         shares = [(p, each["share"]) for p, each in enumerate(row["picked_out"], 1)]
         known = [(p, 100 * share) for p, share in shares if share is not None]
-        color = _LINES.get(row["method"], INK)
+        color = _COLORS.get(row["method"], INK)
         axes.plot(*zip(*known, strict=True), "o-", color=color, markersize=4, label=row["method"])
     axes.set(ylim=(0, 103), xlabel="queries the attacker knows", ylabel="people picked out, %")
     axes.set_xticks(range(1, 6))
     if axes.lines:
         axes.legend(fontsize=8)
-    axes.set_title("How few queries are enough?\n")
+    axes.set_title("How few known queries\nidentify a person?")

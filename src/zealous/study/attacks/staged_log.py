@@ -15,7 +15,7 @@ from zealous.logs.log import Log, read_log
 from zealous.logs.open_log import open_log
 
 
-def stage(log: Log, path: Path, engine: DuckDB | None = None) -> Log:
+def stage_log(log: Log, path: Path, engine: DuckDB | None = None) -> Log:
     """Write the entries that hold a query to a Parquet file, and read that as a log.
 
     Sessions and keywords of the log's own are left aside: what is planted has none. Sessions are
@@ -45,11 +45,11 @@ def stage(log: Log, path: Path, engine: DuckDB | None = None) -> Log:
     return read_log(path)
 
 
-def halves(log: Log, folder: Path, engine: DuckDB | None = None) -> tuple[Log, Log]:
+def split_users(log: Log, folder: Path, engine: DuckDB | None = None) -> tuple[Log, Log]:
     """Cut a staged log into the entries of two halves of its users.
 
     Args:
-        log: What `stage` gave.
+        log: What `stage_log` gave.
         folder: Where to write the two files.
         engine: Where to run; an embedded DuckDB where not given.
     """

@@ -16,14 +16,14 @@ from zealous.items import has_word, words
 from zealous.logs.log import Log, read_log
 from zealous.logs.open_log import open_log
 from zealous.privacy.guarantee import SESSION_GAP
-from zealous.study.anonymity.sessions import sessions
+from zealous.study.anonymity.sessions import session_steps
 from zealous.synthetic.chance import mix
 
 _COIN = 1  # sets the coins apart from whatever else is made of the seed
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plants:
+class PlantedEntries:
     """What the attacker asks from accounts of her own.
 
     Attributes:
@@ -36,7 +36,7 @@ class Plants:
     gap: int = SESSION_GAP
 
 
-def choose(
+def choose_guesses(
     log: Log,
     *,
     victims: int,
@@ -78,10 +78,10 @@ def choose(
     with engine or DuckDB() as running:
         source = open_log(log, running)
         with_words = f"select *, list_distinct({words('query')}) as words from sessions"
-        asked = [*source.entries, *sessions(source, gap), Step("asked", with_words)]
+        asked = [*source.entries, *session_steps(source, gap), Step("asked", with_words)]
         running.store("asked", asked)
-        running.store("chosen", _chosen(victims, seed, among_first))
-        batches = [batch.cast(schema) for batch in running.batches(_described())]
+        running.store("chosen", _choice_steps(victims, seed, among_first))
+        batches = [batch.cast(schema) for batch in running.batches(_description_steps())]
     table = pa.Table.from_batches(batches, schema).sort_by("number")
     table = table.slice(0, len(table) // 2 * 2)
     turn = np.argsort(mix(seed, _COIN, table["number"].to_numpy()), kind="stable")
@@ -90,7 +90,7 @@ def choose(
     return table.append_column("heads", pa.array(heads))
 
 
-def _chosen(victims: int, seed: int, among_first: int | None) -> list[Step]:
+def _choice_steps(victims: int, seed: int, among_first: int | None) -> list[Step]:
     """From `asked` (user, session, time, query, words) to (number, user, session, query, word)."""
     drawn = f"md5({literal(f'{seed} ')} || length(user) || ' ' || user || word)"
     early = f"(select (user, query) from ranked where earlier <= {among_first})"
@@ -132,7 +132,7 @@ def _chosen(victims: int, seed: int, among_first: int | None) -> list[Step]:
     ]
 
 
-def _described() -> list[Step]:
+def _description_steps() -> list[Step]:
     """From `chosen` and `asked` to the guesses with all that an attacker could know beside them."""
     return [
         Step(
@@ -148,8 +148,8 @@ def _described() -> list[Step]:
     ]
 
 
-def play(
-    log: Log, guesses: pa.Table, plants: Plants, path: Path, engine: DuckDB | None = None
+def write_planted_log(
+    log: Log, guesses: pa.Table, plants: PlantedEntries, path: Path, engine: DuckDB | None = None
 ) -> Log:
     """Write the log as the coins and the attacker make it, and read that as a log.
 
@@ -157,7 +157,7 @@ def play(
 
     Args:
         log: What `stage` gave.
-        guesses: What `choose` gave.
+        guesses: What `choose_guesses` gave.
         plants: What the attacker asks.
         path: The file to write: it holds the log's data, so put it where nobody else can look.
         engine: Where to run; an embedded DuckDB where not given.
@@ -167,12 +167,12 @@ def play(
         running.put("guesses", guesses)
         schema = pq.read_schema(log.paths[0])
         with pq.ParquetWriter(path, schema) as writer:
-            for batch in running.batches([*source.entries, *_played(plants)]):
+            for batch in running.batches([*source.entries, *_planted_steps(plants)]):
                 writer.write_batch(batch.cast(schema))
     return read_log(path)
 
 
-def _played(plants: Plants) -> list[Step]:
+def _planted_steps(plants: PlantedEntries) -> list[Step]:
     """From `entries` and `guesses` to (user, time, query)."""
     account = f"{literal(secrets.token_hex(16))} || account::varchar"  # nobody else's id
     moment = f"(number + 1) * interval {plants.gap + 1} minute"

@@ -6,11 +6,20 @@ from collections.abc import Sequence
 from itertools import cycle
 
 from zealous.study.report.parts import Axis, Chart, Panel, Scale
-from zealous.study.report.results_view import EPSILON, ORIGINAL, ZEALOUS, Asked, Entry, K, M, words
+from zealous.study.report.results_view import (
+    EPSILON,
+    ORIGINAL,
+    ZEALOUS,
+    Entry,
+    K,
+    M,
+    ResultsView,
+    kind_label,
+)
 from zealous.study.report.style import LADDER, Look
 
-TOP = Axis("j of top-j", log=True)
-FRACTION = {
+TOP_AXIS = Axis("j of top-j", log=True)
+TOP_LABELS = {
     "l1": "average L1 distance",
     "kl": "KL divergence, nats",
     "missing": "top-j items missing",
@@ -20,43 +29,43 @@ _SCALES: tuple[Scale, ...] = ("auto", "auto", "symlog", "linear")
 _CURVES_OF_M = (1, 2, 4, 8, 10, 40)
 
 
-def top_over_m(asked: Asked) -> Chart:
+def top_over_m(view: ResultsView) -> Chart:
     """Precision and coverage of the most frequent items over m: a curve for each j."""
-    tops = asked.study["top"]
+    tops = view.study["top"]
     return Chart(
         name="top-j-over-m",
         title="The most frequent items over m, a curve for each top-j",
         rows=[
             [
                 Panel(
-                    title=words(kind),
+                    title=kind_label(kind),
                     x=M,
-                    y=told,
+                    y=label,
                     lines=[
-                        asked.line(
+                        view.line(
                             f"top {j:,}",
-                            _step(number, len(tops)),
+                            _ladder_look(number, len(tops)),
                             measure,
                             kind,
-                            Entry(method=ZEALOUS, epsilon=asked.epsilon),
+                            Entry(method=ZEALOUS, epsilon=view.epsilon),
                             over="m",
                             at=j,
                         )
                         for number, j in enumerate(tops)
                     ],
                 )
-                for kind in asked.four
+                for kind in view.paper_kinds
             ]
-            for measure, told in FRACTION.items()
+            for measure, label in TOP_LABELS.items()
         ],
         share="row",
         y=_SCALES,
     )
 
 
-def top_over_j(asked: Asked) -> Chart:
-    """The same over j: a curve for each m."""
-    tried = asked.tried("m", ZEALOUS)
+def top_over_j(view: ResultsView) -> Chart:
+    """Precision and coverage of the most frequent items over j: a curve for each m."""
+    tried = view.values_tried("m", ZEALOUS)
     many = [m for m in _CURVES_OF_M if m in tried]
     return Chart(
         name="top-j-over-j",
@@ -64,42 +73,44 @@ def top_over_j(asked: Asked) -> Chart:
         rows=[
             [
                 Panel(
-                    title=words(kind),
-                    x=TOP,
-                    y=told,
+                    title=kind_label(kind),
+                    x=TOP_AXIS,
+                    y=label,
                     lines=[
-                        asked.line(
+                        view.line(
                             f"m = {m}",
-                            _step(number, len(many)),
+                            _ladder_look(number, len(many)),
                             measure,
                             kind,
-                            Entry(method=ZEALOUS, epsilon=asked.epsilon, m=m),
+                            Entry(method=ZEALOUS, epsilon=view.epsilon, m=m),
                             over="at",
                         )
                         for number, m in enumerate(many)
                     ],
                 )
-                for kind in asked.four
+                for kind in view.paper_kinds
             ]
-            for measure, told in FRACTION.items()
+            for measure, label in TOP_LABELS.items()
         ],
         share="row",
         y=_SCALES,
     )
 
 
-def _step(number: int, of: int) -> Look:
-    """Spread over the ladder, so that few curves differ much."""
+def _ladder_look(number: int, of: int) -> Look:
+    """Looks spread over the ladder, so that few curves differ clearly."""
     if of <= 1:
         return LADDER[0]
     return LADDER[min(len(LADDER) - 1, round(number * (len(LADDER) - 1) / (of - 1)))]
 
 
-def distributions(asked: Asked) -> Chart:
+def distributions(view: ResultsView) -> Chart:
     """How many items have each count."""
-    names = [name for name in asked.methods if name not in ("k-session", "k-keyword")]
+    names = [name for name in view.methods if name not in ("k-session", "k-keyword")]
     shown = [(ORIGINAL, 0, Entry(method=ORIGINAL))] + [
-        (name, step, each) for name in names for step, each in enumerate(asked.shown(name))
+        (name, step, each)
+        for name in names
+        for step, each in enumerate(view.compared_settings(name))
     ]
     return Chart(
         name="distributions",
@@ -107,13 +118,13 @@ def distributions(asked: Asked) -> Chart:
         rows=[
             [
                 Panel(
-                    title=words(kind),
+                    title=kind_label(kind),
                     x=Axis("count of an item", log=True),
                     y="items with this count",
                     lines=[
-                        asked.line(
+                        view.line(
                             str(each),
-                            asked.look(name, step)._replace(marker=mark),
+                            view.look(name, step)._replace(marker=mark),
                             "items-with-count",
                             kind,
                             each,
@@ -122,7 +133,7 @@ def distributions(asked: Asked) -> Chart:
                         for (name, step, each), mark in zip(shown, cycle(".os^DvPX*"), strict=False)
                     ],
                 )
-                for kind in asked.four
+                for kind in view.paper_kinds
             ]
         ],
         share="row",
@@ -130,25 +141,25 @@ def distributions(asked: Asked) -> Chart:
     )
 
 
-def by_guarantee(
-    asked: Asked, name: str, title: str, columns: Sequence[tuple[str, str, str, str]]
+def chart_by_guarantee(
+    view: ResultsView, name: str, title: str, columns: Sequence[tuple[str, str, str, str]]
 ) -> Chart:
     """Each column a (heading, measure, kind, y label): over epsilon above, over k below."""
     axes = (("epsilon", EPSILON), ("k", K))
     rows = [
         [
-            Panel(title=heading, x=axis, y=told, lines=asked.lines(measure, kind, over, m=1))
-            for heading, measure, kind, told in columns
+            Panel(title=heading, x=axis, y=label, lines=view.lines(measure, kind, over, m=1))
+            for heading, measure, kind, label in columns
         ]
         for over, axis in axes
     ]
-    measured = [row for row in rows if any(not line.across for p in row for line in p.lines)]
+    measured = [row for row in rows if any(not line.constant for p in row for line in p.lines)]
     return Chart(name=name, title=title, rows=measured or rows[:1], share="col")
 
 
-def difference(asked: Asked, measure: str, told: str) -> Chart:
-    """How far counts are from the original's."""
-    columns = [(words(kind), measure, kind, told) for kind in asked.four]
-    return by_guarantee(
-        asked, measure, f"The {told.partition(',')[0]} over epsilon and over k", columns
+def difference(view: ResultsView, measure: str, label: str) -> Chart:
+    """The difference between released and original counts."""
+    columns = [(kind_label(kind), measure, kind, label) for kind in view.paper_kinds]
+    return chart_by_guarantee(
+        view, measure, f"The {label.partition(',')[0]} over epsilon and over k", columns
     )

@@ -18,7 +18,7 @@ from zealous.privacy.guarantee import Number, exact
 
 
 @dataclass(frozen=True, init=False)
-class Wanted:
+class AccuracyTarget:
     """Which items should be shown, and which mistakes are forgiven.
 
     Attributes:
@@ -48,16 +48,16 @@ class Wanted:
         return math.ceil(self.tau_star - self.xi)
 
 
-def wanted_by(calibration: Calibration) -> Wanted:
+def target_of(calibration: Calibration) -> AccuracyTarget:
     """The paper's reading of given thresholds: tau = tau* - xi and tau' = tau* + xi.
 
-    >>> wanted_by(Calibration(scale=Fraction(4), tau=4, tau_prime=79, delta=Fraction(1, 1000)))
+    >>> target_of(Calibration(scale=Fraction(4), tau=4, tau_prime=79, delta=Fraction(1, 1000)))
     Wanted(tau_star=Fraction(83, 2), xi=Fraction(75, 2))
     """
     if calibration.tau_prime < calibration.tau:
         raise UsageError("tau_prime must not be below tau for tau* and xi to lie between them")
     middle = Fraction(calibration.tau + calibration.tau_prime, 2)
-    return Wanted(middle, middle - calibration.tau)
+    return AccuracyTarget(middle, middle - calibration.tau)
 
 
 def missing_probability(calibration: Calibration, count: int) -> float:
@@ -68,7 +68,7 @@ def missing_probability(calibration: Calibration, count: int) -> float:
     return tail(calibration.scale, count - calibration.tau_prime - 1)
 
 
-def printed_miss_two_xi(scale: Fraction, wanted: Wanted) -> float:
+def printed_miss_two_xi(scale: Fraction, wanted: AccuracyTarget) -> float:
     """exp(-2 xi/lambda)/2, as the paper prints a very frequent item's chance to be missing.
 
     Not right for its tau' = tau* + xi: it belongs to continuous noise and tau' = tau* - xi.
@@ -76,7 +76,7 @@ def printed_miss_two_xi(scale: Fraction, wanted: Wanted) -> float:
     return math.exp(-2 * wanted.xi / scale) / 2
 
 
-def printed_miss_xi(scale: Fraction, wanted: Wanted) -> float:
+def printed_miss_xi(scale: Fraction, wanted: AccuracyTarget) -> float:
     """exp(-xi/lambda)/2, as the same theorem prints the same chance a line below.
 
     Not right for its tau' = tau* + xi either: it belongs to continuous noise and tau' = tau*.
