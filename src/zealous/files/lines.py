@@ -88,6 +88,11 @@ class Layout:
             )
 
 
+def beginning(path: Place) -> bytes:
+    """The first bytes of a file, decompressed: enough to see how it is laid out."""
+    return next(_chunks(path, _BEGINNING), b"")
+
+
 def header(path: Place, layout: Layout) -> tuple[str, ...]:
     """The names in a file's first line."""
     return layout.names or named(_first_line(path, layout) or b"", layout, path.name)

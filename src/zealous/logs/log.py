@@ -11,7 +11,7 @@ from typing import Any
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.engine import Engine
 from zealous.engines.spark import OnCluster, Spark, is_frame
-from zealous.errors import LogError, UsageError
+from zealous.errors import LogError, UsageError, did_you_mean
 from zealous.files import parquet
 from zealous.files.limits import Limits
 from zealous.files.lines import Layout, common_header
@@ -188,10 +188,12 @@ def read_log(
         time_format: How times are written; see `Log`.
         cleaning: Whose entries are left out.
     """
-    found = _files(paths, preset, engine)
+    found = log_files(paths, preset, engine)
     chosen = PRESETS.get(preset or _format_of(found))
     if chosen is None:
-        raise UsageError(f"format must be one of {', '.join(PRESETS)}")
+        raise UsageError(
+            f"format must be one of {', '.join(PRESETS)}" + did_you_mean(preset or "", PRESETS)
+        )
     layout = chosen.layout
     if names or delimiter or encoding:
         if layout is None:
@@ -225,7 +227,7 @@ def _meaning(log: Log, said: Columns) -> Columns:
         if present is not None and name not in present:
             raise UsageError(
                 f"the log has no column {name!r} (given as --{role}): "
-                "`zealous inspect` lists its columns"
+                "`zealous inspect` lists its columns" + did_you_mean(name, present)
             )
     usual = log.columns.given()
     if present is not None and "url" not in present and usual.get("url") == "url":
@@ -239,7 +241,10 @@ def _meaning(log: Log, said: Columns) -> Columns:
     return merged
 
 
-def _files(paths: Any, preset: str | None, engine: Spark | None) -> list[Place | OnCluster]:
+def log_files(
+    paths: Any, preset: str | None = None, engine: Spark | None = None
+) -> list[Place | OnCluster]:
+    """The files of a log, each known to be readable; arguments as for `read_log`."""
     found: list[Place | OnCluster] = []
     one = isinstance(paths, str | Path | Remote) or is_frame(paths)
     for path in [paths] if one else paths:
@@ -349,8 +354,13 @@ def _suffix(path: Place | OnCluster) -> str:
     return (Path(path.stem).suffix if packed else path.suffix).lower()
 
 
+def format_by_ending(path: Place | OnCluster) -> str | None:
+    """The format that the ending of a file's name tells, if it does."""
+    return _BY_SUFFIX.get(_suffix(path))
+
+
 def _format_of(paths: Sequence[Place | OnCluster]) -> str:
-    formats = {_BY_SUFFIX.get(_suffix(path)) for path in paths}
+    formats = {format_by_ending(path) for path in paths}
     if len(formats) > 1:
         raise UsageError("the files have different formats: publish them as one with --format")
     only = formats.pop()

@@ -9,7 +9,7 @@ from pathlib import Path
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.engine import Engine
 from zealous.engines.sql import Step, identifier, listed, literal
-from zealous.errors import LogError, UsageError, ZealousError
+from zealous.errors import LogError, UsageError, ZealousError, did_you_mean
 from zealous.files.lines import Layout, Skipped, records
 from zealous.libraries import pa
 from zealous.logs.entry_limits import WHOSE, Join, limit_entries
@@ -98,7 +98,10 @@ def _check_extra(log: Log, extra: Iterable[str]) -> None:
     present = log.names()
     for name in extra:
         if present is not None and name not in present:
-            raise UsageError(f"the log has no column {name!r}: `zealous inspect` lists its columns")
+            raise UsageError(
+                f"the log has no column {name!r}: `zealous inspect` lists its columns"
+                + did_you_mean(name, present)
+            )
 
 
 def _check_time_format(log: Log, engine: Engine) -> None:
