@@ -11,7 +11,9 @@ A message says what is wrong, names the parameter and says what to do. It never 
 text of a log's line or value must not reach a terminal, a CI log or a support ticket.
 """
 
+import difflib
 import os
+from collections.abc import Iterable
 
 
 class ZealousError(Exception):
@@ -41,3 +43,16 @@ class Refused(ZealousError):
 def reason(error: OSError) -> str:
     """What the system says went wrong, without the path that its own message quotes."""
     return os.strerror(error.errno) if error.errno else "disk error"
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """The end of a message about a misspelt word: the nearest known one, if there is one.
+
+    >>> did_you_mean("keyword", ["keywords", "queries"])
+    '. Did you mean keywords?'
+    >>> did_you_mean("xyz", ["keywords", "queries"])
+    ''
+    """
+    plain = {each.lower(): each for each in known}
+    near = difflib.get_close_matches(word.lower(), plain, n=1, cutoff=0.7)
+    return f". Did you mean {plain[near[0]]}?" if near else ""

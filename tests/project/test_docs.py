@@ -65,7 +65,7 @@ def test_the_readme_runs_from_top_to_bottom(folder: Path, commands: Forks) -> No
             if arguments[0] == "plan" and "-o" not in arguments:
                 shown = blocks(ROOT / "README.md", "text")[0]
                 assert done.stdout == shown
-    assert ran == 22
+    assert ran == 23
     program = blocks(ROOT / "README.md", "python")[0]
     subprocess.run([sys.executable, "-c", program], cwd=folder, check=True, capture_output=True)
 

@@ -31,6 +31,7 @@ COMMANDS = {
     "plan": "Choose the parameters of a release, without any data.",
     "publish": "Publish the frequent items of a log.",
     "review": "Remove rows from a release before it leaves: frequent is not harmless.",
+    "start": "Lead from a file to a plan and the one command that publishes it.",
     "study": "Study methods on a log: how useful they leave it, what they leak, what is proven.",
     "verify": "Check a release that you made or were given.",
 }
@@ -55,7 +56,7 @@ class _Commands(Commands):
 def cli() -> None:
     """Publish the frequent items of people's data with a proven privacy guarantee.
 
-    Start with `zealous demo`, or with `zealous inspect LOG` on a log of your own.
+    Start with `zealous start LOG`, or without a log with `zealous demo`.
     """
 
 

@@ -29,7 +29,10 @@ Examples:
   zealous inspect log.parquet
   zealous inspect logs/*.txt.gz --format aol
   zealous inspect shop.csv --user CustomerID --items columns:Description
+  zealous inspect shop.csv --user CustomerID --items itemsets:Description
 """
+
+_ANY = "5"  # how many would count plays no role here; enough for the largest sets
 
 
 @click.command(help=_HELP)
@@ -41,7 +44,7 @@ Examples:
 def inspect(items: str | None, as_json: bool, **given: Any) -> None:
     """Tell the owner what was understood of a log."""
     log = log_from(given)
-    kinds = kinds_from(items, given | {"items_per_user": "1"}) if items else []
+    kinds = kinds_from(items, given | {"items_per_user": _ANY}) if items else []
     with show.telling() as say:
         say("reading the log")
         found = run(log, kinds, log.engine)

@@ -26,6 +26,7 @@ from zealous.privacy.guarantee import (
     Number,
     exact,
 )
+from zealous.privacy.levels import LEVELS
 from zealous.privacy.period import Period
 from zealous.release.charging import Account
 
@@ -39,7 +40,27 @@ class _Place(click.ParamType[Place]):
         return place_of(value)
 
 
+class _Number(click.ParamType[int]):
+    """A whole number as people write it: 500000, 500,000, 500_000, 500k, 2m."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, _: object) -> int:
+        if isinstance(value, int):
+            return value
+        digits = str(value).strip().lower().replace(",", "").replace("_", "")
+        times = {"k": 10**3, "m": 10**6}.get(digits[-1:], 1)
+        try:
+            number = exact(digits[:-1] if times > 1 else digits, "number") * times
+        except UsageError:
+            number = Fraction(1, 2)
+        if number.denominator != 1:
+            self.fail(f"{value!r} is not a valid integer.", param)
+        return int(number)
+
+
 PLACE = _Place()
+NUMBER = _Number()
 F = TypeVar("F", bound=Callable[..., Any])
 Given = dict[str, Any]
 
@@ -80,10 +101,16 @@ SEARCHES = (  # users, times and queries alone, of a log that need not be given
     *_SEARCHES, *_READING,
 )  # fmt: skip
 
+PRIVACY = click.option(
+    "--privacy",
+    type=click.Choice(list(LEVELS)),
+    help="An epsilon of 1, 2 or 4 by its name, instead of --epsilon.",
+)
 GOAL = (
+    PRIVACY,
     click.option("--epsilon", metavar="E", help="How far anybody's odds may move: exp(E). Total."),
     click.option("--delta", metavar="D", help="What epsilon does not cover. Total."),
-    click.option("--users", type=int, metavar="U",
+    click.option("--users", type=NUMBER, metavar="U",
                  help="A public upper bound on the number of users (or of other units)."),
     click.option("--guarantee", type=click.Choice(list(DEFINITIONS)),
                  default="probabilistic", show_default=True),
@@ -234,21 +261,31 @@ def log_from(given: Given) -> Log:
     )
 
 
+def epsilon_from(given: Given) -> Fraction | None:
+    """The total epsilon, by its number or by its name; None where neither is said."""
+    privacy, epsilon = given["privacy"], given["epsilon"]
+    if privacy and epsilon:
+        raise UsageError("--privacy and --epsilon say the same: leave one of them out")
+    if privacy:
+        return LEVELS[privacy]
+    return None if epsilon is None else exact(epsilon, "epsilon")
+
+
 def goal_from(given: Given) -> Guarantee:
     """The guarantee that GOAL options ask for."""
-    delta = given["delta"]
+    epsilon, delta = epsilon_from(given), given["delta"]
     if delta is None and given.get("domain"):
         delta = "0"  # a part that needs one says so
-    for name, value in (("epsilon", given["epsilon"]), ("delta", delta)):
-        if value is None:
-            raise UsageError(f"--{name} is missing: there is no default for how much to protect")
+    if epsilon is None or delta is None:
+        name = "--epsilon" if epsilon is None else "--delta"
+        raise UsageError(f"{name} is missing: there is no default for how much to protect")
     if given["items_per_user"] is None:
         raise UsageError("--items-per-user is missing: how many items of one user may count?")
     definition = DEFINITIONS[given["guarantee"]]
     if definition.needs_users and given["users"] is None and not exact(delta, "delta"):
         definition = Indistinguishability  # with delta = 0 both say the same, for any number
     return definition(
-        epsilon=given["epsilon"],
+        epsilon=epsilon,
         delta=delta,
         users=given["users"],
         neighbors=given["neighbors"],
@@ -312,7 +349,7 @@ def kinds_from(items: str, given: Given) -> list[Kind]:
     }
     if given["max_size"] is not None and given["max_size"] < 1:
         raise UsageError("--max-size must be a whole number of at least 1")
-    most = _items_per_user(given["items_per_user"], names)
+    most = items_per_user_from(given["items_per_user"], names)
     kinds: list[Kind] = []
     for name in names:
         found = asked_for(name, most[name], **settings)
@@ -434,7 +471,8 @@ def whole_number(text: str | None, name: str) -> int:
         raise UsageError(f"{name} must be a whole number of at least 1") from None
 
 
-def _items_per_user(text: str, names: list[str]) -> dict[str, int]:
+def items_per_user_from(text: str, names: list[str]) -> dict[str, int]:
+    """The most items of a user, by name of kind."""
     if "=" not in text:
         return dict.fromkeys(names, whole_number(text, "--items-per-user"))
     pairs = _pairs(text, "--items-per-user")

@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from zealous.errors import did_you_mean
+
 
 class Commands(click.Group):
     """The commands of a package: NAME is the function of that name in its module NAME.
@@ -32,6 +34,17 @@ class Commands(click.Group):
         command = getattr(import_module(f"{self.package}.{name}"), name)
         assert isinstance(command, click.Command)  # noqa: S101
         return command
+
+    def resolve_command(
+        self, context: click.Context, arguments: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is asked for; of a misspelt one, the nearest is named."""
+        try:
+            return super().resolve_command(context, arguments)
+        except click.UsageError as error:
+            near = did_you_mean(arguments[0], self.list_commands(context))
+            said = error.message.removesuffix(".") + (near or ".")
+            raise click.UsageError(said, context) from None
 
     def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:
         """Write their summaries."""

@@ -148,6 +148,11 @@ class LineByLine(Layout):
         return ByLine(row, self.skips, names, ())
 
 
+def beginning(path: Place) -> bytes:
+    """The first bytes of a file, decompressed: enough to see how it is laid out."""
+    return next(_chunks(path, _BEGINNING), b"")
+
+
 def header(path: Path | Place, layout: Layout) -> tuple[str, ...]:
     """The names in a file's first line."""
     if not layout.headed:

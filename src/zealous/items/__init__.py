@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable
 from contextlib import suppress
 from typing import Any
 
-from zealous.errors import UsageError
+from zealous.errors import UsageError, did_you_mean
 from zealous.items.kind import KINDS, Kind, register
 from zealous.items.rare_queries import (
     LONGEST,
@@ -45,7 +45,8 @@ from zealous.privacy.guarantee import SESSION_GAP
 __all__ = [
     "KINDS", "AnyColumns", "Clicks", "Combined", "Itemsets", "Keywords", "Kind",
     "Pairs", "People", "PhrasePairs", "Queries", "QueryClicks", "QueryPairs", "Sequences", "Tail",
-    "Things", "Unnamed", "asked", "asked_for", "clicks", "columns", "has_word", "itemsets",
+    "Things", "Unnamed", "asked", "asked_for", "clicks", "columns",
+    "default_items_per_user", "has_word", "itemsets",
     "keywords", "named", "phrase_pairs", "possible", "queries", "query_clicks", "query_pairs",
     "register", "sequences", "tail", "tidy", "visible", "words",
 ]  # fmt: skip
@@ -158,7 +159,7 @@ def named(name: str, items_per_user: int, **settings: Any) -> Kind:
         found = each.from_name(name, items_per_user, settings)
         if found is not None:
             return found
-    raise _unknown()
+    raise _unknown(name)
 
 
 def asked_for(text: str, items_per_user: int, **settings: Any) -> list[Kind]:
@@ -167,9 +168,23 @@ def asked_for(text: str, items_per_user: int, **settings: Any) -> list[Kind]:
         found = each.asked_for(text, items_per_user, settings)
         if found:
             return found
-    raise _unknown()
+    raise _unknown(text)
 
 
-def _unknown() -> UsageError:
-    *most, last = (each.usage.format(label=each.label) for each in KINDS.values() if each.usage)
-    return UsageError(f"--items takes {', '.join(most)} and {last}")
+def default_items_per_user(text: str) -> int:
+    """How many items of a user count, where nobody says otherwise, by what `--items` asks for.
+
+    >>> default_items_per_user("queries"), default_items_per_user("itemsets:product")
+    (2, 4)
+    """
+    found = {each.label: each for each in KINDS.values() if each.usage}.get(text.partition(":")[0])
+    if found is None:
+        raise _unknown(text)
+    return found.default_items_per_user
+
+
+def _unknown(text: str) -> UsageError:
+    known = [each for each in KINDS.values() if each.usage]
+    *most, last = (each.usage.format(label=each.label) for each in known)
+    near = did_you_mean(text.partition(":")[0], [each.label for each in known])
+    return UsageError(f"--items takes {', '.join(most)} and {last}{near}")

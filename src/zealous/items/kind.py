@@ -55,6 +55,7 @@ class Kind:
     """How `--items` asks for it; empty for what comes with other kinds."""
     options: ClassVar[tuple[str, ...]] = ()
     """The options of the command line that serve such kinds alone."""
+    default_items_per_user: ClassVar[int] = 2  # few: what an item needs to appear grows with it
 
     def __post_init__(self) -> None:
         """Check before anything is read."""

@@ -46,6 +46,7 @@ class Keywords(Kind):
     """
 
     label = "keywords"
+    default_items_per_user = 5
     item = ("keyword",)
 
     def check(self, roles: Collection[str]) -> None:

@@ -187,6 +187,7 @@ class Combined(Coded, Things):
 
     size: int
     things: int
+    default_items_per_user = 4
     nested: ClassVar[bool]  # whether who counts for one of three things counts for its pairs
     usage = "{label}:NAME[/NAME]"
     options = ("max_size", "basket")

@@ -9,7 +9,7 @@ from typing import Any
 
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.engine import Engine
-from zealous.errors import LogError, UsageError
+from zealous.errors import LogError, UsageError, did_you_mean
 from zealous.files.limits import Limits
 from zealous.files.lines import Layout
 from zealous.files.places import Place, place_of, why
@@ -152,10 +152,12 @@ def read_log(
         time_format: How times are written; see `Log`.
         cleaning: Whose entries are left out.
     """
-    found = _files(paths, preset, engine or DuckDB())
+    found = log_files(paths, preset, engine)
     chosen = FORMATS.get(preset) if preset else _format_of(found)
     if chosen is None:
-        raise UsageError(f"format must be one of {', '.join(FORMATS)}")
+        raise UsageError(
+            f"format must be one of {', '.join(FORMATS)}" + did_you_mean(preset or "", FORMATS)
+        )
     layout = chosen.layout
     if names or delimiter or encoding:
         if layout is None:
@@ -179,7 +181,7 @@ def _meaning(log: Log, said: Columns) -> Columns:
         if present is not None and name not in present:
             raise UsageError(
                 f"the log has no column {name!r} (given as --{role}): "
-                "`zealous inspect` lists its columns"
+                "`zealous inspect` lists its columns" + did_you_mean(name, present)
             )
     usual = log.columns.given()
     if present is not None and "url" not in present and usual.get("url") == "url":
@@ -193,7 +195,9 @@ def _meaning(log: Log, said: Columns) -> Columns:
     return merged
 
 
-def _files(paths: Any, preset: str | None, engine: Engine) -> list[Place]:
+def log_files(paths: Any, preset: str | None = None, engine: Engine | None = None) -> list[Place]:
+    """The files of a log, each known to be readable; arguments as for `read_log`."""
+    engine = engine or DuckDB()
     found: list[Place] = []
     one = isinstance(paths, str) or not isinstance(paths, Iterable)
     for path in [paths] if one else paths:
@@ -285,6 +289,12 @@ def _suffix(path: Place) -> str:
 
 def _by_suffix() -> dict[str, Format]:
     return {suffix: each for each in FORMATS.values() for suffix in each.suffixes}
+
+
+def format_by_ending(path: Place) -> str | None:
+    """The format that the ending of a file's name tells, if it does."""
+    found = _by_suffix().get(_suffix(path))
+    return found.name if found else None
 
 
 def _format_of(paths: Sequence[Place]) -> Format:

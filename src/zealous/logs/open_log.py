@@ -8,7 +8,7 @@ from pathlib import Path
 
 from zealous.engines.engine import Engine, on_this_machine
 from zealous.engines.sql import Step, identifier, listed, literal
-from zealous.errors import LogError, UsageError, ZealousError
+from zealous.errors import LogError, UsageError, ZealousError, did_you_mean
 from zealous.files.delimited import Delimited
 from zealous.files.lines import Skipped, records
 from zealous.libraries import pa
@@ -96,7 +96,10 @@ def _check_extra(log: Log, extra: Iterable[str]) -> None:
     present = log.names()
     for name in extra:
         if present is not None and name not in present:
-            raise UsageError(f"the log has no column {name!r}: `zealous inspect` lists its columns")
+            raise UsageError(
+                f"the log has no column {name!r}: `zealous inspect` lists its columns"
+                + did_you_mean(name, present)
+            )
 
 
 def _check_time_format(log: Log, engine: Engine) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from zealous.errors import UsageError
+from zealous.errors import UsageError, did_you_mean
 from zealous.mechanisms.protocol import MECHANISMS, Calibrated, Needs
 from zealous.privacy.guarantee import Guarantee
 
@@ -37,7 +37,10 @@ def choose(
     if name is None:
         name = given or DEFAULT
     if name not in MECHANISMS:
-        raise UsageError(f"mechanism must be auto or one of {', '.join(MECHANISMS)}")
+        raise UsageError(
+            f"mechanism must be auto or one of {', '.join(MECHANISMS)}"
+            + did_you_mean(name, ["auto", *MECHANISMS])
+        )
     found = MECHANISMS[name]
     if found.family is not None:
         raise UsageError(f"the {name} mechanism is for what is made of other items alone")

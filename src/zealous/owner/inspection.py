@@ -56,11 +56,17 @@ class Inspection:
 
 
 def inspect(log: Log, kinds: Sequence[Kind] = (), engine: Engine | None = None) -> Inspection:
-    """Read a log and say what was understood, and what would spoil a release of it."""
+    """Read a log and say what was understood, and what would spoil a release of it.
+
+    What is made of published items, such as sets, has no items before they are: of these kinds
+    nothing is said, and what they are made of is among the others.
+    """
+    for kind in kinds:
+        kind.check(log.columns.given())
     with log.on(engine) as running:
         source = open_log(log, running, [name for kind in kinds for name in kind.extra()])
         overall = _overall(source)
-        kinds = kinds or _possible(source)
+        kinds = [kind for kind in kinds or _possible(source) if not kind.builds_on()]
         return Inspection(
             columns=dict(log.columns.given()),
             overall=overall,

@@ -40,7 +40,7 @@ _WHOLE: dict[Unit, str] = {
     "user-day": "all that one user did on one day (UTC)",
     "session": "one session of one user",
 }
-_PLURAL: dict[Unit, str] = {"user": "users", "user-day": "user-days", "session": "sessions"}
+PLURAL: dict[Unit, str] = {"user": "users", "user-day": "user-days", "session": "sessions"}
 _EACH: dict[Unit, tuple[str, str]] = {
     "user": ("each single person", "person"),
     "user-day": ("each single day of each person", "person and day"),
@@ -218,7 +218,7 @@ class Guarantee:
 
     def units(self) -> str:
         """What is counted, in the plural."""
-        return _PLURAL[self.unit]
+        return PLURAL[self.unit]
 
     def moved_counts(self, items_per_user: int) -> int:
         """How many counts one neighbouring step can move, each by one."""

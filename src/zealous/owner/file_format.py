@@ -1,0 +1,292 @@
+"""How a file is laid out, from its first lines: format, delimiter, encoding, header.
+
+For the owner, who may not know. Nothing of a line is kept but the names of columns.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from zealous.errors import LogError
+from zealous.files import parquet
+from zealous.files.lines import beginning
+from zealous.files.places import Place
+from zealous.logs.log import FORMATS, format_by_ending
+from zealous.owner.column_names import is_known
+from zealous.owner.value_shapes import Shape, is_value, shape_of, time_format_of
+
+_DELIMITERS = ("\t", ",", ";", "|")
+_USUAL = {"csv": ",", "tsv": "\t"}
+_ALIKE = 0.9  # of the lines that must have the same number of fields
+_LINES = 500
+# What other encodings than UTF-8 are tried, where letters take two bytes each.
+_TWO_BYTES = ("gb18030", "shift_jis", "euc_kr", "big5")
+_WIDE = re.compile(rb"[\x80-\xff]+")
+_SUGGESTED: dict[Shape, str] = {"time": "time", "address": "url", "text": "query"}
+_OTHER_FILES = {
+    b"PK\x03\x04": "an Excel workbook or a zip archive: save it as CSV",
+    b"SQLite format 3": "an SQLite database: export the table as CSV",
+    b"\xff\xfe": "text in UTF-16: convert it with iconv -f utf-16 -t utf-8 LOG > NEW",
+    b"\xfe\xff": "text in UTF-16: convert it with iconv -f utf-16 -t utf-8 LOG > NEW",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stated:
+    """What the owner says of a file; None where it is to be found out."""
+
+    format: str | None = None
+    delimiter: str | None = None
+    encoding: str | None = None
+    columns: tuple[str, ...] = ()
+    header: bool | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileFormat:
+    """How a file is laid out.
+
+    Attributes:
+        format: The name of a preset.
+        columns: The names of its columns: its own, or those that are suggested.
+        has_header: Whether they are its own.
+        shapes: What the values of each column look like, for text files without a header.
+        delimiter: Between fields, where it is not the format's.
+        encoding: Where it is not UTF-8.
+        time_formats: How each column that holds times writes them, where it is not ISO.
+    """
+
+    format: str
+    columns: tuple[str, ...]
+    has_header: bool = True
+    shapes: tuple[Shape, ...] = ()
+    delimiter: str | None = None
+    encoding: str | None = None
+    time_formats: dict[str, str]
+
+    def options(self, path: Place) -> list[str]:
+        """The options of the command line that say how to read it."""
+        said = [] if format_by_ending(path) == self.format else ["--format", self.format]
+        if self.delimiter:
+            said += ["--delimiter", "tab" if self.delimiter == "\t" else self.delimiter]
+        if self.encoding:
+            said += ["--encoding", self.encoding]
+        if not self.has_header:
+            said += ["--columns", ",".join(self.columns)]
+        return said
+
+    def describe(self) -> str:
+        """The format in words."""
+        between = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "bars"}
+        delimiter = self.delimiter or _USUAL.get(self.format)
+        words = {"parquet": "Parquet", "jsonl": "JSON lines", "csv": "CSV", "tsv": "TSV"}
+        said = [words.get(self.format, f"the format {self.format}")]
+        if delimiter:
+            said.append(f"fields between {between.get(delimiter, repr(delimiter))}")
+        if self.format != "parquet":
+            said.append(f"in {self.encoding or 'UTF-8'}")
+        if delimiter and not self.has_header:
+            said.append("no header")
+        return ", ".join(said)
+
+
+def find_format(path: Place, stated: Stated) -> FileFormat:
+    """Find out how a file is laid out, by what its owner says and by its first lines.
+
+    Raises:
+        LogError: It is no table of text, JSON lines or Parquet, or nobody can tell which.
+    """
+    if (stated.format or format_by_ending(path)) == "parquet":
+        return _parquet(path)
+    start = beginning(path)
+    if start.startswith(b"PAR1"):
+        return _parquet(path)
+    for magic, what in _OTHER_FILES.items():
+        if start.startswith(magic):
+            raise LogError(f"{path.name} is {what}")
+    if not start.strip():
+        raise LogError(f"{path.name} is empty")
+    if start.count(b"\0") > (1 - _ALIKE) * len(start):
+        raise LogError(f"{path.name} is no text: give CSV, TSV, JSON lines or Parquet")
+    encoding = stated.encoding or _encoding(start)
+    lines = _lines(start, encoding or "utf-8")
+    if stated.format == "jsonl" or lines[0].lstrip().startswith(("{", "[")):
+        return _json(path, lines, encoding)
+    return _delimited(path, lines, stated, encoding)
+
+
+def _parquet(path: Place) -> FileFormat:
+    names = tuple(parquet.common_columns([path]))
+    return FileFormat(format="parquet", columns=names, time_formats={})
+
+
+def _encoding(start: bytes) -> str | None:
+    """The likely encoding of text that is not UTF-8; None for UTF-8.
+
+    Nearly all lines decide, never one: somebody's odd line must not change how others are read.
+    """
+    lines = [line for line in start.splitlines()[:-1] or [start] if not line.isascii()]
+    if _readable(lines, "utf-8"):
+        return None
+    runs = [run for line in lines for run in _WIDE.findall(line)]
+    if 2 * sum(len(run) == 1 for run in runs) > len(runs):  # accented letters between plain ones
+        return "cp1252"
+    return next((name for name in _TWO_BYTES if _readable(lines, name)), "cp1252")
+
+
+def _readable(lines: Sequence[bytes], encoding: str) -> bool:
+    bad = 0
+    for line in lines:
+        try:
+            line.decode(encoding)
+        except UnicodeDecodeError:
+            bad += 1
+    return bad <= (1 - _ALIKE) * len(lines)
+
+
+def _lines(start: bytes, encoding: str) -> list[str]:
+    """The first whole lines; the last one may be cut short."""
+    raw = start.removeprefix(b"\xef\xbb\xbf").splitlines()
+    try:
+        found = [line.decode(encoding, errors="replace") for line in raw if line.strip()]
+    except LookupError:
+        raise LogError("the encoding is not known: try utf-8, latin-1, gb18030") from None
+    cut = not start.endswith(b"\n") and len(found) > 1
+    return found[: -1 if cut else None][:_LINES]
+
+
+def _json(path: Place, lines: Sequence[str], encoding: str | None) -> FileFormat:
+    """The names that most of the first objects have."""
+    objects = []
+    for line in lines:
+        try:
+            objects.append(json.loads(line))
+        except ValueError:
+            continue
+    known = [each for each in objects if isinstance(each, dict)]
+    if 2 * len(known) <= len(lines):
+        raise LogError(
+            f"{path.name} is JSON, but not one object a line: convert it, such as with "
+            "jq -c '.[]' LOG > NEW.jsonl"
+        )
+    often = Counter(name for each in known for name in each)
+    names = tuple(name for name, times in often.items() if 2 * times >= len(known))
+    values = {name: [str(each.get(name) or "") for each in known] for name in names}
+    return FileFormat(
+        format="jsonl", columns=names, encoding=encoding, time_formats=_time_formats(values)
+    )
+
+
+def _delimited(
+    path: Place, lines: Sequence[str], stated: Stated, encoding: str | None
+) -> FileFormat:
+    for name, preset in FORMATS.items():
+        if preset.layout and preset.layout.names and stated.format in (None, name):
+            same = lines[0].split("\t") == list(preset.layout.names)
+            if same or stated.format == name:
+                names = preset.layout.names
+                return FileFormat(format=name, columns=names, encoding=encoding, time_formats={})
+    delimiter = stated.delimiter or _delimiter(path, lines, stated.format)
+    rows = [_split(line, delimiter) for line in lines]
+    number, alike = Counter(map(len, rows)).most_common(1)[0]
+    if alike < _ALIKE * len(rows) or len(rows[0]) != number or number < 2:
+        raise LogError(
+            f"{path.name} is not one table: its lines do not all have the same fields. Make it "
+            "one row for each thing that a person did, with the person's id in each row "
+            "(docs/logs.md has an example), or say --delimiter"
+        )
+    rows = [row for row in rows if len(row) == number]
+    if _several_kinds(rows):
+        raise LogError(
+            f"{path.name} is not one table: the letter at the beginning of its lines says what "
+            "kind of line each is. Make it one row for each thing that a person did, with the "
+            "person's id in each row (docs/logs.md has an example)"
+        )
+    header = not stated.columns and (_named(rows) if stated.header is None else stated.header)
+    body = rows[1:] if header else rows
+    columns = list(map(list, zip(*body, strict=True))) if body else [[] for _ in range(number)]
+    shapes = tuple(map(shape_of, columns))
+    names = stated.columns or (tuple(rows[0]) if header else _suggested(shapes))
+    if len(names) != number:
+        raise LogError(f"--columns names {len(names)} columns, and {path.name} has {number}")
+    quoted = delimiter == "\t" and any('"' in line for line in lines[:1])
+    chosen = "tsv" if delimiter == "\t" and not quoted else "csv"
+    return FileFormat(
+        format=stated.format or chosen,
+        columns=tuple(names),
+        has_header=header,
+        shapes=shapes,
+        delimiter=None if _USUAL[stated.format or chosen] == delimiter else delimiter,
+        encoding=encoding,
+        time_formats=_time_formats(dict(zip(names, columns, strict=True))),
+    )
+
+
+def _delimiter(path: Place, lines: Sequence[str], stated: str | None) -> str:
+    """What divides the lines into the same number of fields, at least two of them."""
+    usual = _USUAL.get(stated or format_by_ending(path) or "")
+    found = []
+    for delimiter in _DELIMITERS:
+        counts = Counter(len(_split(line, delimiter)) for line in lines)
+        number, alike = counts.most_common(1)[0]
+        if number > 1:
+            table = alike >= _ALIKE * len(lines) and len(_split(lines[0], delimiter)) == number
+            found.append((table, delimiter == usual, number, delimiter))
+    if not found:
+        raise LogError(
+            f"nothing divides the lines of {path.name} into columns: say --delimiter, and make "
+            "sure that each line has the person's id"
+        )
+    return max(found)[-1]
+
+
+def _split(line: str, delimiter: str) -> list[str]:
+    try:
+        return next(csv.reader([line], delimiter=delimiter, strict=True))
+    except (csv.Error, StopIteration):
+        return line.split(delimiter)
+
+
+def _several_kinds(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether lines begin with a letter that says which of their fields are in use."""
+    in_use: dict[str, set[int]] = {}
+    for first, *others in rows:
+        used = {place for place, value in enumerate(others) if value}
+        in_use[first] = in_use.get(first, set()) | used
+    letters = all(len(first) == 1 and first.isalpha() for first in in_use)
+    return letters and len(in_use) > 2 and len(set(map(frozenset, in_use.values()))) > 1
+
+
+def _named(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the first line names the columns: only if something speaks for it.
+
+    What is taken for a header is shown and published as names; a line of data must not be.
+    """
+    first, rest = rows[0], rows[1:]
+    if len(set(first)) < len(first) or "" in first[1:] or any(map(is_value, first)):
+        return False
+    if any(map(is_known, first)):
+        return True
+    return any(shape_of(column) in ("time", "number") for column in zip(*rest, strict=True))
+
+
+def _suggested(shapes: Sequence[Shape]) -> tuple[str, ...]:
+    """Names for columns without one: the first that may be an id is the person's."""
+    person = next((i for i, shape in enumerate(shapes) if shape in ("id", "number")), None)
+    if person is None:
+        person = next((i for i, shape in enumerate(shapes) if shape == "text"), 0)
+    names: list[str] = []
+    for place, shape in enumerate(shapes):
+        name = "user" if place == person else _SUGGESTED.get(shape, "")
+        names.append(name if name and name not in names else f"column_{place + 1}")
+    return tuple(names)
+
+
+def _time_formats(columns: dict[str, list[str]]) -> dict[str, str]:
+    found = ((name, time_format_of(values)) for name, values in columns.items())
+    return {name: form for name, form in found if form is not None and form != "iso"}

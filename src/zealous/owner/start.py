@@ -1,0 +1,273 @@
+"""From a file to the one command that publishes it: what `zealous start` finds and proposes.
+
+Of the log it reads the first lines, for the format and the names of its columns. No number of a
+plan comes from the log; `expected_items` does count, for the owner alone, and a plan that was made
+after it says so.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from zealous.counting.histogram import histogram
+from zealous.errors import UsageError, did_you_mean
+from zealous.files.places import Place
+from zealous.items import KINDS, Kind, named, possible
+from zealous.libraries import pc
+from zealous.logs.log import FORMATS, Log, log_files
+from zealous.logs.open_log import open_log
+from zealous.logs.sessions import check_unit
+from zealous.logs.source import count_users
+from zealous.owner.column_names import Guess, Role, column_of, guess_roles
+from zealous.owner.draft import Draft
+from zealous.owner.file_format import FileFormat, Stated, find_format
+from zealous.privacy.guarantee import Unit
+
+USERS = 10_000_000  # where nobody says a bound: generous, which is cheap
+UNITS: tuple[Unit, ...] = ("user", "user-day", "session")
+_ROLES: tuple[Role, ...] = ("user", "query", "time", "url", "session")
+_DROPPED: tuple[Role, ...] = ("url", "time", "session", "query")  # what is not needed, in order
+_NUMBERED = re.compile(r"(.*?)[ _.-]?\d+")
+_KEY = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """What was understood of a log by its first lines.
+
+    Attributes:
+        paths: The log as its owner named it.
+        first: Its first file.
+        format: How it is laid out.
+        guesses: What each column was taken for.
+    """
+
+    paths: tuple[str, ...]
+    first: Place
+    format: FileFormat
+    guesses: tuple[Guess, ...]
+
+    def column(self, role: Role) -> str | None:
+        """The column that has a role."""
+        return column_of(self.guesses, role)
+
+    def roles(self) -> dict[str, str]:
+        """The columns of those roles that the command line knows."""
+        columns = {role: self.column(role) for role in _ROLES}
+        return {role: column for role, column in columns.items() if column is not None}
+
+    def figures(self) -> dict[str, Any]:
+        """All of it, for programs."""
+        return {
+            "file": self.first.name,
+            "format": self.format.format,
+            "has_header": self.format.has_header,
+            "columns": [
+                {"name": each.column, "taken_for": each.role, "near": each.near}
+                for each in self.guesses
+            ],
+            "user": self.column("user"),
+        }
+
+    def units(self) -> list[Unit]:
+        """The units of privacy that these columns can tell."""
+        found = []
+        for unit in UNITS:
+            with suppress(UsageError):
+                check_unit(unit, self.roles())
+                found.append(unit)
+        return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class Offer:
+    """Items that a header allows.
+
+    Attributes:
+        items: As --items takes them.
+        basket: The column that tells what is together, for sets.
+    """
+
+    items: str
+    basket: str | None = None
+
+    def options(self) -> list[str]:
+        """The options of the command line that ask for them."""
+        return ["--items", self.items, *(["--basket", self.basket] if self.basket else [])]
+
+
+def look_at(
+    paths: Sequence[str], stated: Stated, said: Mapping[Role, str | None] | None = None
+) -> Found:
+    """Find out how a log is laid out and what its columns are.
+
+    Args:
+        paths: Files, folders or patterns.
+        stated: What its owner says of the format.
+        said: The columns that the owner names for some roles.
+
+    Raises:
+        LogError: There is no log, or no table in it.
+        UsageError: A column that its owner names is not there.
+    """
+    first = log_files(paths, stated.format)[0]
+    found = find_format(first, stated)
+    preset = FORMATS.get(found.format)
+    guesses = {each.column: each for each in guess_roles(found.columns)}
+    if preset is not None and preset.layout is not None and preset.layout.names:
+        known = {column: role for role, column in preset.columns.given().items()}
+        guesses |= {
+            column: Guess(column=column, role=role)  # type: ignore[arg-type]
+            for column, role in known.items()
+        }
+    for role, column in (said or {}).items():
+        if column is None:
+            continue
+        _check_column(column, found)
+        for other in [each for each in guesses.values() if each.role == role]:
+            guesses[other.column] = Guess(column=other.column, role="attribute")
+        guesses[column] = Guess(column=column, role=role)
+    return Found(paths=tuple(paths), first=first, format=found, guesses=tuple(guesses.values()))
+
+
+def _check_column(column: str, layout: FileFormat) -> None:
+    if column not in layout.columns:
+        raise UsageError(
+            f"the log has no column {column!r}: it has {', '.join(layout.columns)}"
+            + did_you_mean(column, layout.columns)
+        )
+
+
+def check_kinds(found: Found, kinds: Sequence[Kind]) -> None:
+    """Refuse items that these columns do not give."""
+    for kind in kinds:
+        kind.check(found.roles())
+        for column in kind.extra():
+            _check_column(column, found.format)
+
+
+def offers(found: Found) -> list[Offer]:
+    """The items that a header allows, what is most likely wanted first."""
+    plain = [each.label for each in KINDS.values() if each.usage == Kind.usage]
+    searches = possible([named(name, 1) for name in plain], found.roles())
+    names = sorted((kind.name() for kind in searches), key=lambda name: name != "queries")
+    return [*(Offer(items=name) for name in names), *_of_columns(found)]
+
+
+def _of_columns(found: Found) -> Iterator[Offer]:
+    """Single columns, likely ones first; then sets of what is in them."""
+    things = [each.column for each in found.guesses if each.role == "item"]
+    others = [each.column for each in found.guesses if each.role == "attribute"]
+    for column in [*things, *others]:
+        if _can_be_item(column):
+            yield Offer(items=f"columns:{column}")
+    basket = found.column("basket")
+    groups: dict[str, list[str]] = {}
+    for column in filter(_can_be_item, things):
+        numbered = _NUMBERED.fullmatch(column)
+        groups.setdefault(numbered[1] if numbered else column, []).append(column)
+    for columns in groups.values():
+        yield Offer(items=f"itemsets:{'/'.join(columns)}", basket=basket)
+
+
+def _can_be_item(column: str) -> bool:
+    """Whether the command line can name such a column."""
+    try:
+        kind: Kind = named(f"columns:{column}", 1)
+    except UsageError:
+        return False
+    return kind.columns() == (column,) and not set(column) & set(",/=") and column.strip() == column
+
+
+def reading_options(found: Found, draft: Draft, time_format: str | None) -> list[str]:
+    """The options that say how to read the log, and which of its columns a draft needs."""
+    said = found.format.options(found.first)
+    roles = _needed(found.roles(), draft)
+    preset = FORMATS[found.format.format].columns.given()
+    for role, column in roles.items():
+        if preset.get(role) != column:
+            said += [f"--{role}", column]
+    time = roles.get("time", preset.get("time"))
+    form = time_format or found.format.time_formats.get(time or "")
+    return [*said, "--time-format", form] if form and time in found.format.columns else said
+
+
+def _needed(roles: Mapping[str, str], draft: Draft) -> dict[str, str]:
+    """Those of the roles without which the draft could not be published."""
+    kept = dict(roles)
+    for role in _DROPPED:
+        without = {name: column for name, column in kept.items() if name != role}
+        with suppress(UsageError):
+            check_unit(draft.goal.unit, without)
+            for kind in draft.kinds():
+                kind.check(without)
+            kept = without
+    return kept
+
+
+def output_for(found: Found, folder: Path) -> str:
+    """The name of a directory that does not exist yet, after the log's."""
+    stem = found.first.name.partition(".")[0] or "log"
+    names = (f"{stem}-release", *(f"{stem}-release-{number}" for number in range(2, 1000)))
+    return next(name for name in names if not (folder / name).exists())
+
+
+def command_line(arguments: Sequence[str], width: int = 78) -> str:
+    """A command to copy, on lines of such a width; an option stays with its value."""
+    groups: list[str] = []
+    for argument in arguments:
+        value = bool(groups) and groups[-1].startswith("-") and " " not in groups[-1]
+        if value and not argument.startswith("--") and argument != "-o":
+            groups[-1] += " " + shlex.quote(argument)
+        else:
+            groups.append(argument if argument.startswith("-") else shlex.quote(argument))
+    lines = [groups[0]]
+    for group in groups[1:]:
+        if len(lines[-1]) + len(group) + 3 <= width:
+            lines[-1] += " " + group
+        else:
+            lines.append("    " + group)
+    return " \\\n".join(lines)
+
+
+def expected_items(log: Log, drafts: Sequence[Draft]) -> tuple[int, list[dict[str, float]]]:
+    """Internal: the true number of users, and how many items each draft would publish of a log.
+
+    Guarantee:
+        None: these are true figures. Whoever chooses by them must say that the parameters are from
+        this log. Of kinds that are made of others nothing is said.
+
+    Args:
+        log: The log that is to be published.
+        drafts: The same items at different guarantees.
+    """
+    kinds = [kind for kind in drafts[0].kinds() if not kind.builds_on()]
+    with log.on(None) as running:
+        extra = [name for kind in kinds for name in kind.extra()]
+        source = open_log(log, running, extra, unit=drafts[0].goal.unit)
+        users = count_users(source)
+        counts: dict[str, Counter[int]] = {}
+        for kind in kinds:
+            counts[kind.name()] = Counter()
+            rows = histogram(
+                kind, source, bound=kind.items_per_user, at_least=1, select="random", key=_KEY
+            )
+            for batch in rows:
+                for each in pc.value_counts(batch["count"]):
+                    counts[kind.name()][each["values"].as_py()] += each["counts"].as_py()
+    return users, [_expected(draft, counts) for draft in drafts]
+
+
+def _expected(draft: Draft, counts: Mapping[str, Counter[int]]) -> dict[str, float]:
+    parts = {part.name(): part.mechanism for part in draft.planned.parts}
+    return {
+        name: sum(parts[name].appears(count) * items for count, items in held.items())
+        for name, held in counts.items()
+    }

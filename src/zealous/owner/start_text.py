@@ -1,0 +1,240 @@
+"""The words of `zealous start`, in sections that fit a terminal."""
+
+from __future__ import annotations
+
+import shlex
+import textwrap
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from zealous.owner.advice import Grid
+from zealous.owner.column_names import Role
+from zealous.owner.draft import Draft, Outlook
+from zealous.owner.start import Found, Offer
+from zealous.planning.plan import also
+from zealous.privacy.guarantee import Unit, shown
+from zealous.privacy.levels import SUSPICION, percent
+
+_TAKEN_FOR: Mapping[Role, str] = {
+    "user": "the person",
+    "query": "the query",
+    "time": "the time",
+    "url": "the clicked address",
+    "session": "the session",
+    "basket": "what belongs together, such as an order",
+    "item": "an item to publish",
+    "amount": "an amount",
+    "personal": "about the person: not offered as an item",
+    "attribute": "",
+}
+_PROTECTED: Mapping[Unit, str] = {
+    "user": "Protected as a whole is all that one person did.",
+    "user-day": "Protected as a whole is what one person did on one day (UTC); over n days epsilon "
+    "is n times as large.",
+    "session": "Protected as a whole is one session of one person; over n sessions epsilon is n "
+    "times as large.",
+}
+_EXPECT: Mapping[Outlook, str] = {
+    "nothing": "Nothing can appear: an item needs more {units} than there are.",
+    "next to nothing": "Expect next to nothing: hardly an item is shared by that many.",
+    "only the most frequent": "Expect the most frequent items and no others.",
+    "a table": "Expect a table of frequent items.",
+}
+_MOST_OFFERS = 8
+_MOST_COLUMNS = 30  # of a wider table those alone are listed that were taken for something
+
+
+class Page:
+    """Text that fits a width: sections with a heading, wrapped and indented."""
+
+    def __init__(self, width: int) -> None:
+        self.width = max(40, width)
+
+    def section(self, heading: str, *blocks: str) -> str:
+        """A heading, and under it paragraphs and tables; lines of a table stay as they are."""
+        lines = [heading]
+        for text in filter(None, blocks):
+            lines += [self._block(text)]
+            lines += [""] if "\n" in text else []
+        return "\n".join(lines).rstrip("\n") + "\n"
+
+    def _block(self, text: str) -> str:
+        indent = "  "
+        if "\n" in text:
+            return textwrap.indent(text.strip("\n"), indent)
+        return textwrap.fill(
+            text,
+            self.width,
+            initial_indent=indent,
+            subsequent_indent=indent,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+
+
+def columns_section(page: Page, found: Found) -> str:
+    """The columns and what each was taken for."""
+    shapes = dict(zip(found.format.columns, found.format.shapes, strict=False))
+    rows = []
+    for guess in found.guesses:
+        taken = _TAKEN_FOR[guess.role]
+        near = f" (near: {guess.near})" if guess.near else ""
+        shape = "" if found.format.has_header else f", looks like: {shapes[guess.column]}"
+        rows.append((guess.column, f"{taken}{near}{shape}".removeprefix(", ")))
+    rows = rows if len(rows) <= _MOST_COLUMNS else [row for row in rows if row[1]]
+    names = [_fitting(name, page.width // 2) for name, _ in rows]
+    widest = max(map(len, names), default=0)
+    lines = [
+        f"{name:<{widest}}  {taken}".rstrip() for name, (_, taken) in zip(names, rows, strict=True)
+    ]
+    if others := len(found.guesses) - len(rows):
+        lines.append(f"and {others} other columns")
+    named = (
+        ""
+        if found.format.has_header
+        else "The first line is taken for data. The names are suggestions: check above all which "
+        "column is the person. Others are said with --columns, in order; if the first line does "
+        "name the columns, say --header."
+    )
+    heading = f"{found.first.name}: {found.format.describe()}"
+    return page.section(heading, "\n".join([*lines, ""]), named)
+
+
+def unit_section(page: Page, found: Found, unit: Unit) -> str:
+    """Whose data is protected as a whole."""
+    others = [each for each in found.units() if each != unit]
+    said = [
+        f"One person is one value of {found.column('user')} (another column: --user COLUMN).",
+        _PROTECTED[unit],
+    ]
+    if others:
+        said.append(f"Other units: --unit {' or '.join(others)}.")
+    if found.column("time") is None:
+        said.append("Days need a column with the time: --time COLUMN.")
+    return page.section("Whose data is protected", " ".join(said))
+
+
+def items_section(page: Page, draft: Draft, offered: Sequence[Offer]) -> str:
+    """What is published, and what else of what is offered could be."""
+    chosen = ", ".join(
+        f"{name} (at most {most} a {draft.goal.unit})" for name, most in draft.items.items()
+    )
+    others = [each for each in offered if each.items not in draft.items]
+    lines = [shlex.join(each.options()) for each in others[:_MOST_OFFERS]]
+    if len(others) > _MOST_OFFERS:
+        lines.append("--items columns:NAME for any other column")
+    return page.section(
+        "What is published",
+        f"{chosen}.",
+        "These columns also allow:" if lines else "",
+        "\n".join([*(f"  {line}" for line in lines), ""]),
+        "Several share the budget, so that fewer items of each appear: --items A,B." if lines
+        else "",
+    )  # fmt: skip
+
+
+def ladder_section(page: Page, draft: Draft, decided: bool) -> str:
+    """Choices of epsilon, with the odds in words."""
+    rungs = draft.ladder()
+    units = draft.goal.units()
+    grid = Grid(
+        title="",
+        names=["epsilon", "", "becomes at most", f"{units} an item needs"],
+        rows=[
+            (shown(each.epsilon), each.level or "", percent(each.suspicion), each.users_to_appear)
+            for each in rungs
+        ],
+    )
+    before = percent(SUSPICION)
+    return page.section(
+        "How much privacy",
+        f"Somebody suspects, with {before}, that a person did one thing rather than another. What "
+        f"that can become by seeing the release, and how many {units} an item needs to appear:",
+        str(grid),
+        ""
+        if decided
+        else "This is for you to decide: --privacy strict, moderate or permissive, or --epsilon. "
+        "What follows is moderate, as an example to decide on.",
+    )
+
+
+def outlook_section(page: Page, draft: Draft, stated_users: bool) -> str:
+    """What will probably appear, and what would help, from public figures."""
+    needed, units = draft.users_to_appear, draft.goal.units()
+    users = draft.goal.users or 0
+    about = f"An item appears once about {needed:,} {units} have it"
+    if stated_users:
+        share = f", one in {users // needed:,} of {users:,}" if needed <= users else ""
+        said = f"{about}{share}. {_EXPECT[draft.outlook()].format(units=units)}"
+    else:
+        said = (
+            f"{about}. With fewer than about {draft.least_users():,} {units} expect next to "
+            f"nothing. The bound is {users:,}: say yours with --users, a number known without "
+            "counting the log, rather too large than too small."
+        )
+    remedies = draft.remedies()
+    helps = [
+        f"{each.users_to_appear:>7,}  {each.words}: {shlex.join(each.options)}" for each in remedies
+    ]
+    if stated_users and draft.outlook() == "a table":
+        helps = []
+    return page.section(
+        "What will appear",
+        said,
+        f"What would help, with the {units} that an item then needs:" if helps else "",
+        "\n".join([*helps, ""]),
+        "With a public list of all items there is no threshold: zealous publish --domain FILE."
+        if helps
+        else "",
+    )
+
+
+def promise_section(page: Page, draft: Draft) -> str:
+    """The guarantee in words, and the other one that it gives too."""
+    other = also(draft.planned)
+    return page.section(
+        "The promise",
+        draft.goal.in_words(),
+        f"As others state it: {other.in_words()}" if other is not None else "",
+        "An epsilon above 4 is a weak promise." if draft.goal.epsilon > 4 else "",
+    )
+
+
+def look_section(
+    page: Page, users: int, drafts: Sequence[Draft], expected: Sequence[Mapping[str, float]]
+) -> str:
+    """Internal: what this very log would give."""
+    names = list(expected[0])
+    grid = Grid(
+        title="",
+        names=["epsilon", *names],
+        rows=[
+            (shown(draft.goal.epsilon), *(round(each[name], 1) for name in names))
+            for draft, each in zip(drafts, expected, strict=True)
+        ],
+    )
+    return page.section(
+        "INTERNAL: true figures of this log, not for publication",
+        f"It holds {users:,} {drafts[0].goal.units()}. Items that would appear, on average:",
+        str(grid),
+        "Whoever chooses by these figures lets the plan depend on the log, which no guarantee "
+        "covers: the plan and the release say `parameters_from: this-log`.",
+    )
+
+
+def command_section(page: Page, line: str, decided: bool, plan: Path | None) -> str:
+    """The one command to copy."""
+    heading = "The command" if decided else "The command, for the example"
+    note = (
+        f"The plan is in {plan}: once it is approved, the command carries out exactly that."
+        if plan
+        else "It charges the ledger of the log before noise is drawn, and writes a new directory. "
+        "To have the plan approved first, add -o plan.json to start."
+    )
+    return f"{page.section(heading, note)}\n{line}\n"
+
+
+def _fitting(name: str, width: int) -> str:
+    """A name as a terminal can show it."""
+    text = "".join(each if each.isprintable() else "�" for each in name)
+    return text if len(text) <= width else f"{text[: width - 3]}..."

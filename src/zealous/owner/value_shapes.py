@@ -1,0 +1,94 @@
+"""What the values of a column look like, so that a file without a header can be explained.
+
+Says of a column no more than "numbers", "times": no value, and no figure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from functools import partial
+from typing import Literal
+
+Shape = Literal["time", "number", "address", "id", "text", "empty"]
+
+_MOST = 0.9  # of the values that a shape must fit
+_DATES = ("%Y%m%d", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%Y/%m/%d", "%d-%m-%Y")
+_PATTERNS = (
+    "%y%m%d%H%M%S",
+    "%Y%m%d%H%M%S",
+    *(date + time for date in _DATES[1:] for time in (" %H:%M:%S", " %H:%M")),
+    *_DATES,
+)
+_EPOCHS = {"epoch": re.compile(r"1\d{9}"), "epoch-ms": re.compile(r"1\d{12}")}
+_NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?")
+_ADDRESS = re.compile(r"(https?://|www\.)\S+|[\w-]+(\.[\w-]+)+/\S*")
+_ID = re.compile(r"(?=\S*\d)[^\s,;]{4,64}|[0-9a-fA-F-]{8,64}")
+
+
+def shape_of(values: Sequence[str]) -> Shape:
+    """What nearly all of some values look like."""
+    some = [value.strip() for value in values if value.strip()]
+    if not some:
+        return "empty"
+    if time_format_of(some) is not None:
+        return "time"
+    shapes: tuple[tuple[Shape, re.Pattern[str]], ...] = (
+        ("number", _NUMBER),
+        ("address", _ADDRESS),
+        ("id", _ID),
+    )
+    for shape, pattern in shapes:
+        if _fits(some, pattern.fullmatch):
+            return shape
+    return "text"
+
+
+def time_format_of(values: Sequence[str]) -> str | None:
+    """How nearly all of some values write times: `iso`, `epoch`, `epoch-ms` or a pattern.
+
+    >>> time_format_of(["970916105432", "970916001949"])
+    '%y%m%d%H%M%S'
+    """
+    some = [value.strip() for value in values if value.strip()]
+    if not some:
+        return None
+    for name, epoch in _EPOCHS.items():
+        if _fits(some, epoch.fullmatch):
+            return name
+    if _fits(some, _is_iso):
+        return "iso"
+    for pattern in _PATTERNS:
+        if _fits(some, partial(_is_written, pattern)):
+            return pattern
+    return None
+
+
+def is_value(text: str) -> bool:
+    """Whether a text can hardly be the name of a column.
+
+    >>> is_value("17850.0"), is_value("diag_1"), is_value("2A9EABFB35F5B954")
+    (True, False, True)
+    """
+    digits = sum(map(str.isdigit, text))
+    return shape_of([text]) in ("time", "number", "address") or digits > max(2, len(text) / 3)
+
+
+def _fits(values: Sequence[str], fits: Callable[[str], object]) -> bool:
+    return sum(bool(fits(value)) for value in values) >= _MOST * len(values)
+
+
+def _is_iso(value: str) -> bool:
+    try:
+        return "-" in value and bool(datetime.fromisoformat(value))
+    except ValueError:
+        return False
+
+
+def _is_written(pattern: str, value: str) -> bool:
+    try:
+        time = datetime.strptime(value, pattern)
+    except ValueError:
+        return False
+    return not value.isdigit() or time.strftime(pattern) == value

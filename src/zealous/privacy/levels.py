@@ -1,0 +1,45 @@
+"""Named choices of epsilon, and what an epsilon means in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+
+from zealous.privacy.guarantee import Number, exact
+
+# The total over a release.
+LEVELS: Mapping[str, Fraction] = {
+    "strict": Fraction(1),
+    "moderate": Fraction(2),
+    "permissive": Fraction(4),
+}
+LADDER = (Fraction(1, 2), Fraction(1), Fraction(2), Fraction(4), Fraction(8))
+SUSPICION = 0.10
+
+
+def suspicion_after(epsilon: Number, before: float = SUSPICION) -> float:
+    """What a suspicion can become at most once its owner has seen a release.
+
+    Odds move by a factor of at most exp(epsilon); a chance of 10 % are odds of 1 to 9.
+
+    >>> round(suspicion_after(2), 3)
+    0.451
+    """
+    odds = before / (1 - before) * math.exp(exact(epsilon, "epsilon"))
+    return odds / (1 + odds)
+
+
+def percent(share: float) -> str:
+    """A share in percent with one decimal, rounded up: it is said of what can happen at most.
+
+    >>> percent(suspicion_after(2))
+    '45.1 %'
+    """
+    return f"{math.ceil(1000 * share) / 10:g} %"
+
+
+def level_of(epsilon: Number) -> str | None:
+    """The name of an epsilon, if it has one."""
+    value = exact(epsilon, "epsilon")
+    return next((name for name, each in LEVELS.items() if each == value), None)

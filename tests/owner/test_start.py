@@ -1,0 +1,301 @@
+"""From a file to a command: what is found in first lines and names, and what is proposed."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shlex
+from fractions import Fraction
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import zealous as z
+from zealous.errors import LogError, UsageError
+from zealous.files.places import place_of
+from zealous.owner.column_names import Role, column_of, guess_roles
+from zealous.owner.draft import Draft, default_delta
+from zealous.owner.file_format import FileFormat, Stated, find_format
+from zealous.owner.start import (
+    check_kinds,
+    command_line,
+    expected_items,
+    look_at,
+    offers,
+    output_for,
+    reading_options,
+)
+from zealous.owner.start_text import Page, columns_section, outlook_section
+from zealous.privacy.guarantee import Guarantee
+from zealous.privacy.levels import LEVELS, percent, suspicion_after
+
+GOAL = z.ProbabilisticDP(epsilon=2, delta="0.001", users=10_000_000)
+SHOP = "CustomerID,InvoiceNo,InvoiceDate,Description,Quantity\n17,5,2024-03-01 10:00,TEA,2\n"
+
+
+@pytest.mark.parametrize(
+    ("header", "role", "column"),
+    [
+        ("InvoiceNo,Description,CustomerID", "user", "CustomerID"),
+        ("InvoiceNo,Description,CustomerID", "basket", "InvoiceNo"),
+        ("InvoiceNo,InvoiceDate,CustomerID", "time", "InvoiceDate"),
+        ("patient,encounter,diag_1", "item", "diag_1"),
+        ("AnonID,Query,QueryTime,ItemRank,ClickURL", "query", "Query"),
+        ("user_agent,user_id,query_time", "user", "user_id"),
+        ("Kunden-Nr.,Artikel,Datum", "user", "Kunden-Nr."),
+        ("id_client,requête,horodatage", "query", "requête"),
+        ("usuario,búsqueda,fecha", "query", "búsqueda"),
+        ("用户编号,查询词,时间", "user", "用户编号"),
+        ("ユーザーID,検索語", "user", "ユーザーID"),
+        ("пользователь,запрос", "query", "запрос"),
+        ("usre_id,serach_term", "query", "serach_term"),
+        ("a,b,c", "user", None),
+        ("customer_name,email", "item", None),
+        ("CUSTOMER_ID,PRODUCT_NAME", "item", "PRODUCT_NAME"),
+    ],
+)
+def test_columns_are_known_by_name(header: str, role: Role, column: str | None) -> None:
+    assert column_of(guess_roles(header.split(",")), role) == column
+
+
+def test_one_column_is_the_person_and_a_near_name_is_said_to_be_near() -> None:
+    guesses = guess_roles(["visitor", "user", "custmer"])
+    assert [each.role for each in guesses] == ["attribute", "user", "attribute"]
+    (near,) = guess_roles(["custmer"])
+    assert (near.role, near.near) == ("user", "customer")
+
+
+def found_in(tmp_path: Path, name: str, content: bytes, **stated: object) -> FileFormat:
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    return find_format(place_of(path), Stated(**stated))  # type: ignore[arg-type]
+
+
+CHINESE = "".join(
+    f"{user:016x}\t20080601{user % 24:02d}0000\t天气 预报{user}\thttp://a.cn/{user}\n"
+    for user in range(40)
+)
+GERMAN = "Kundennummer;Artikel;Preis\n" + "".join(f"{n};Käse;1,{n}\n" for n in range(10, 50))
+EXCITE = "".join(f"2A9EABFB35F5B9{n:02d}\t9709161054{n:02d}\tyahoo chat\n" for n in range(10, 50))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("shop.csv", SHOP.encode(), []),
+        ("shop.csv.gz", SHOP.encode(), []),
+        ("shop.txt", SHOP.encode(), ["--format", "csv"]),
+        ("shop.csv", b"\xef\xbb\xbf" + SHOP.encode(), []),
+        ("shop.csv", SHOP.replace(",", "\t").encode(), ["--format", "tsv"]),
+        ("shop.csv", SHOP.replace(",", "|").encode(), ["--delimiter", "|"]),
+        ("laden.csv", GERMAN.encode("cp1252"), ["--delimiter", ";", "--encoding", "cp1252"]),
+        ("laden.csv", GERMAN.encode(), ["--delimiter", ";"]),
+        ("small.log", EXCITE.encode(), ["--format", "tsv", "--columns", "user,time,query"]),
+        (
+            "cn.log",
+            CHINESE.encode("gb18030"),
+            ["--format", "tsv", "--encoding", "gb18030", "--columns", "user,time,query,url"],
+        ),
+        (
+            "aol.txt",
+            b"AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n1\ta\tb\n",
+            ["--format", "aol"],
+        ),
+        ("e.log", b'{"user": 1, "item": "tea"}\n' * 3, ["--format", "jsonl"]),
+    ],
+)
+def test_how_a_file_is_laid_out(tmp_path: Path, name: str, content: bytes, said: list[str]) -> None:
+    assert found_in(tmp_path, name, content).options(place_of(tmp_path / name)) == said
+
+
+def test_one_odd_line_changes_nothing(tmp_path: Path) -> None:
+    rows = "".join(f"{n},Käse\n" for n in range(50)).encode()
+    for odd in (b"7,\xff\xfe\n", b"7,a,b,c\n", b'7,"\n', b"7,\0\n", b"C\n"):
+        found = found_in(tmp_path, "log.csv", b"user,product\n" + rows + odd + rows)
+        assert (found.format, found.encoding, found.delimiter) == ("csv", None, None), odd
+        assert found.columns == ("user", "product")
+    found = found_in(tmp_path, "cn.log", CHINESE.encode("gb18030") + b"\xff\xff\n")
+    assert found.encoding == "gb18030"
+
+
+def test_parquet_by_its_first_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "visits"
+    pq.write_table(pa.table({"visitor": ["1"], "page": ["/"]}), path)
+    found = find_format(place_of(path), Stated())
+    assert (found.format, found.columns) == ("parquet", ("visitor", "page"))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("a.csv", b"", "is empty"),
+        ("a.xlsx", b"PK\x03\x04....", "Excel"),
+        ("a.csv", "a,b\n1,2\n".encode("utf-16"), "iconv"),
+        ("a.bin", b"\0\0\1\2", "no text"),
+        ("a.json", b'[{"a": 1},\n {"a": 2}]\n', "jq -c"),
+        ("a.txt", b"one\ntwo\n", "--delimiter"),
+        ("a.csv", b"I,4,x,\nT,1,,y\nC,10,,\nV,1,,\n", "not one table"),
+        ("a.csv", b"a,b,c\n1,2\n1,2\n3,4\n5,6\n", "not one table"),
+    ],
+)
+def test_what_is_no_table_is_said_with_what_to_do(
+    tmp_path: Path, name: str, content: bytes, words: str
+) -> None:
+    with pytest.raises(LogError, match=words):
+        found_in(tmp_path, name, content)
+
+
+@pytest.mark.parametrize(
+    "line", ["alice smith,secret clinic", "17850,tea", "tea,http://a.example/x", "tea,2024-01-05"]
+)
+def test_a_line_of_data_is_not_shown_as_a_header(tmp_path: Path, line: str) -> None:
+    (tmp_path / "log.csv").write_text(f"{line}\n" * 3)
+    found = look_at([str(tmp_path / "log.csv")], Stated())
+    assert not found.format.has_header
+    shown = columns_section(Page(80), found)
+    assert not any(part in shown for part in line.split(","))
+
+
+def test_whoever_says_so_has_a_header(tmp_path: Path) -> None:
+    found = found_in(tmp_path, "a.csv", b"a,b\nx y,z\n", header=True)
+    assert (found.columns, found.has_header) == (("a", "b"), True)
+
+
+def test_what_a_header_allows(tmp_path: Path) -> None:
+    (tmp_path / "shop.csv").write_text(SHOP)
+    (tmp_path / "log.csv").write_text("user,query,time,url\n1,tea,2024-01-01,a.b/c\n")
+    (tmp_path / "ill.csv").write_text("patient,encounter,diag_1,diag_2,email\n1,2,3,4,5\n")
+    shop, log, ill = (
+        [(each.items, each.basket) for each in offers(look_at([str(tmp_path / name)], Stated()))]
+        for name in ("shop.csv", "log.csv", "ill.csv")
+    )
+    assert shop == [("columns:Description", None), ("itemsets:Description", "InvoiceNo")]
+    assert log[0] == ("queries", None)
+    assert {name for name, _ in log} == {
+        "queries", "keywords", "clicks", "query-pairs", "phrase-pairs", "query-clicks",
+    }  # fmt: skip
+    assert ill[-1] == ("itemsets:diag_1/diag_2", "encounter")
+    assert not any("email" in name for name, _ in ill)
+
+
+def draft(goal: Guarantee = GOAL, **items: int) -> Draft:
+    return Draft(goal=goal, items={name.replace("_", "-"): m for name, m in items.items()})
+
+
+def test_options_name_the_columns_that_are_needed_and_no_others(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("Kunde,Suche,Zeit,Sitzung\n1,tea,01.03.2024 10:00,5\n")
+    found = look_at([str(path)], Stated())
+    plain = ["--user", "Kunde", "--query", "Suche"]
+    assert reading_options(found, draft(queries=2), None) == plain
+    days = z.ProbabilisticDP(epsilon=2, delta="0.001", users=9, unit="user-day")
+    assert reading_options(found, draft(days, queries=2), None) == [
+        *plain, "--time", "Zeit", "--time-format", "%d.%m.%Y %H:%M",
+    ]  # fmt: skip
+    sessions = z.ProbabilisticDP(epsilon=2, delta="0.001", users=9, unit="session")
+    assert reading_options(found, draft(sessions, queries=2), None) == [
+        *plain, "--session", "Sitzung",
+    ]  # fmt: skip
+
+
+def test_misspelt_columns_are_answered_with_the_nearest(tmp_path: Path) -> None:
+    (tmp_path / "shop.csv").write_text(SHOP)
+    paths = [str(tmp_path / "shop.csv")]
+    with pytest.raises(UsageError, match="Did you mean CustomerID"):
+        look_at(paths, Stated(), {"user": "CustomerNo"})
+    with pytest.raises(UsageError, match="Did you mean Description"):
+        check_kinds(look_at(paths, Stated()), [z.columns("Descripton", items_per_user=1)])
+
+
+def test_a_suspicion_moves_by_its_odds_and_is_rounded_up() -> None:
+    assert [percent(suspicion_after(each)) for each in (*LEVELS.values(), Fraction(8))] == [
+        "23.2 %", "45.1 %", "85.9 %", "99.7 %",
+    ]  # fmt: skip
+
+
+def test_the_ladder_has_the_odds_and_what_an_item_needs() -> None:
+    ladder = draft(queries=2).ladder()
+    assert [float(rung.epsilon) for rung in ladder] == [0.5, 1, 2, 4, 8]
+    assert [rung.level for rung in ladder] == [None, "strict", "moderate", "permissive", None]
+    needed = [rung.users_to_appear for rung in ladder]
+    assert needed == sorted(needed, reverse=True)
+    (part,) = draft(queries=2).planned.parts
+    assert part.mechanism.appears(needed[2]) >= 0.95 > part.mechanism.appears(needed[2] - 1)
+
+
+@pytest.mark.parametrize(
+    ("users", "outlook"),
+    [
+        (10, "nothing"),
+        (1000, "next to nothing"),
+        (10_000, "only the most frequent"),
+        (1_000_000, "a table"),
+    ],
+)
+def test_what_to_expect_follows_from_public_figures(users: int, outlook: str) -> None:
+    goal = z.ProbabilisticDP(epsilon=2, delta="0.001", users=users)
+    assert draft(goal, queries=2).outlook() == outlook
+
+
+def test_what_would_help_does_help_and_is_said_as_options() -> None:
+    goal = z.ProbabilisticDP(epsilon=1, delta="0.001", users=7500)
+    wish = draft(goal, queries=2, keywords=5)
+    remedies = wish.remedies()
+    assert all(each.users_to_appear < wish.users_to_appear for each in remedies)
+    assert {each.options[0] for each in remedies} == {
+        "--privacy", "--items", "--items-per-user", "--guarantee",
+    }  # fmt: skip
+    said = outlook_section(Page(200), wish, stated_users=True)
+    assert "next to nothing" in said
+    assert "--privacy moderate" in said
+
+
+def test_a_delta_per_person_needs_no_confirmation() -> None:
+    for users in (2, 999, 1000, 1001, 10_000_000):
+        goal = z.Indistinguishability(
+            epsilon=1, delta=default_delta("indistinguishable", users), users=users
+        )
+        assert draft(goal, queries=1).planned
+
+
+def test_the_command_is_one_that_a_shell_reads_back() -> None:
+    arguments = ["zealous", "publish", "my log's.csv", "--delimiter", ";", "--items", "columns:a b"]
+    arguments += ["--user", "C ID", "--users", "5", "-o", "x"]
+    line = command_line(arguments, 40)
+    assert shlex.split(line.replace("\\\n", "")) == arguments
+    assert len(line.splitlines()) > 1
+
+
+def test_the_output_is_a_directory_that_is_not_there(tmp_path: Path) -> None:
+    (tmp_path / "shop.csv").write_text(SHOP)
+    found = look_at([str(tmp_path / "shop.csv")], Stated())
+    assert output_for(found, tmp_path) == "shop-release"
+    (tmp_path / "shop-release").mkdir()
+    assert output_for(found, tmp_path) == "shop-release-2"
+
+
+def test_a_look_at_the_log_expects_what_is_there(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    rows = [f"{user},tea\n{user},own {user}\n" for user in range(300)]
+    path.write_text("user,query\n" + "".join(rows))
+    users, (one,) = expected_items(z.read_log(path), [draft(queries=2)])
+    assert users == 300
+    assert one["queries"] == pytest.approx(1, abs=0.01)
+
+
+@pytest.mark.parametrize("width", [40, 80])
+def test_text_fits_its_width(tmp_path: Path, width: int) -> None:
+    names = ["user", *(f"a rather long name of column {n}" for n in range(60))]
+    (tmp_path / "wide.csv").write_text(",".join(names) + "\n")
+    found = look_at([str(tmp_path / "wide.csv")], Stated())
+    shown = columns_section(Page(width), found)
+    assert max(map(len, shown.splitlines()[1:])) <= width
+    assert "60 other columns" in shown
+
+
+def test_json_lines_have_the_names_that_most_have(tmp_path: Path) -> None:
+    lines = [json.dumps({"uid": n, "q": "tea", **({"odd": 1} if n == 3 else {})}) for n in range(9)]
+    found = found_in(tmp_path, "log.jsonl", "\n".join(lines).encode())
+    assert found.columns == ("uid", "q")
