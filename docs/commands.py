@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from zealous.cli import cli
+from zealous.cli.help import show_all
 from zealous.cli.registry import Commands
 
 
@@ -26,9 +27,11 @@ def page() -> str:
     """The reference page."""
     sections = [
         "# Commands",
-        "Made from `--help` by `python docs/commands.py`; a test keeps it true.",
+        "Made from `--help-all` by `python docs/commands.py`; a test keeps it true.",
     ]
-    parent = click.Context(cli, info_name="zealous", **cli.context_settings)
+    settings = {**cli.context_settings, "max_content_width": 80}
+    parent = click.Context(cli, info_name="zealous", **settings)
+    show_all(parent)
     return "\n\n".join([*sections, *sections_of(cli, parent)]) + "\n"
 
 

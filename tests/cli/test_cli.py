@@ -38,6 +38,23 @@ def documented(command: click.Command | None, path: str, summary: str) -> None:
     assert path in text
 
 
+def test_help_fits_80_columns() -> None:
+    page = (DOCS / "commands.md").read_text()
+    assert [line for line in page.splitlines() if len(line) > 80] == []
+
+
+def test_help_lists_two_groups_and_all_with_help_all(run: Run) -> None:
+    shown, everything = run("publish", "--help").stdout, run("publish", "--help-all").stdout
+    for group in ("Options:", "Decide:", "What to publish:"):
+        assert f"\n{group}\n" in shown
+    hidden = ("Budget and approval", "Public files", "The log", "Machine")
+    assert f"More options with --help-all: {', '.join(hidden)}." in " ".join(shown.split())
+    for group in hidden:
+        assert f"\n{group}:\n" not in shown
+        assert f"\n{group}:\n" in everything
+    assert "--help-all" not in run("verify", "--help").stdout
+
+
 def test_a_command_of_the_study_is_found_there(run: Run) -> None:
     for name in STUDY:
         ran = run(name, "log.parquet")

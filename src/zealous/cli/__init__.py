@@ -22,19 +22,28 @@ from zealous.cli.study import COMMANDS as STUDY
 from zealous.errors import UsageError, ZealousError
 from zealous.version import VERSION
 
-COMMANDS = {
-    "audit": "Try to break the program, on logs made for it.",
-    "demo": "Try everything on a small synthetic log.",
-    "generate": "Make a synthetic search log that behaves like a real one.",
-    "inspect": "Tell the owner what was understood of a log.",
-    "ledger": "Keep account of what has been spent on the same people.",
-    "plan": "Choose the parameters of a release, without any data.",
-    "publish": "Publish the frequent items of a log.",
-    "review": "Remove rows from a release before it leaves: frequent is not harmless.",
-    "start": "Lead from a file to a plan and the one command that publishes it.",
-    "study": "Study methods on a log: how useful they leave it, what they leak, what is proven.",
-    "verify": "Check a release that you made or were given.",
+SECTIONS = {
+    "Start": {
+        "start": "Lead from a file to a plan and the one command that publishes it.",
+        "inspect": "Tell the owner what was understood of a log.",
+        "demo": "Try everything on a small synthetic log.",
+        "generate": "Make a synthetic search log that behaves like a real one.",
+    },
+    "Publish": {
+        "plan": "Choose the parameters of a release, without any data.",
+        "publish": "Publish the frequent items of a log.",
+        "review": "Remove rows from a release before it leaves: frequent is not harmless.",
+        "ledger": "Keep account of what has been spent on the same people.",
+    },
+    "Check": {
+        "verify": "Check a release that you made or were given.",
+        "audit": "Try to break the program, on logs made for it.",
+    },
+    "Study": {
+        "study": "Compare methods on a log: utility, attacks and theory.",
+    },
 }
+COMMANDS = {name: said for section in SECTIONS.values() for name, said in section.items()}
 
 
 class _Commands(Commands):
@@ -49,7 +58,7 @@ class _Commands(Commands):
 @click.group(
     cls=_Commands,
     package=__name__,
-    summaries=COMMANDS,
+    sections=SECTIONS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(VERSION, prog_name="zealous")

@@ -10,7 +10,7 @@ import click
 from zealous.audit.audit import Audit, Measurement
 from zealous.audit.audit import audit as run
 from zealous.cli import show
-from zealous.cli.options import JSON
+from zealous.cli.help import JSON
 
 _HELP = """Try to break the program, on logs made for it.
 

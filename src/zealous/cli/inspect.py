@@ -8,15 +8,10 @@ from typing import Any
 import click
 
 from zealous.cli import show
-from zealous.cli.options import (
-    ANY_ENGINE,
-    ITEMS,
-    JSON,
-    LOG,
-    kinds_from,
-    log_from,
-    options,
-)
+from zealous.cli.help import JSON, command, options
+from zealous.cli.options.items import ITEMS, items_option, kinds_from
+from zealous.cli.options.log import LOG, log_from
+from zealous.cli.options.machine import ANY_ENGINE
 from zealous.owner.inspection import Inspection
 from zealous.owner.inspection import inspect as run
 
@@ -35,10 +30,8 @@ Examples:
 _ANY = "5"  # how many would count plays no role here; enough for the largest sets
 
 
-@click.command(help=_HELP)
-@click.option(
-    "--items", metavar="KIND,..", help="Which kinds to look at; all possible if left out."
-)
+@command(help=_HELP)
+@items_option("Which kinds to look at; all possible if left out.")
 @options(LOG, ITEMS, ANY_ENGINE)
 @JSON
 def inspect(items: str | None, as_json: bool, **given: Any) -> None:

@@ -11,7 +11,8 @@ import click
 
 from zealous.cli import balance
 from zealous.cli import show as say
-from zealous.cli.options import JSON, PLACE
+from zealous.cli.help import JSON
+from zealous.cli.values import PLACE
 from zealous.errors import LedgerError, UsageError
 from zealous.files.places import Place
 from zealous.ledger import Cap, Caps, Ledger, existing, place, verify

@@ -10,16 +10,12 @@ from typing import Any
 import click
 
 from zealous.cli import show
-from zealous.cli.options import (
-    FILES,
-    JSON,
-    LOG,
-    PLAN,
-    Given,
-    log_from,
-    options,
-    plan_from,
-)
+from zealous.cli.help import JSON, command, options
+from zealous.cli.options import Given
+from zealous.cli.options.files import FILES
+from zealous.cli.options.items import items_option
+from zealous.cli.options.log import NAMED_COLUMNS, log_from
+from zealous.cli.options.plan import PLAN, plan_from
 from zealous.errors import UsageError
 from zealous.logs.log import Log
 from zealous.owner.advice import Advice
@@ -37,24 +33,24 @@ an item needs to appear, how far a count is off, what twelve such releases cost.
 
 \b
 Examples:
-  zealous plan --users 500000 --items-per-user 2 --epsilon 1 --delta 0.001
-  zealous plan --items queries,keywords --items-per-user queries=5,keywords=20 \\
-      --users 500000 --epsilon 2 --delta 0.001
-To have it approved first, and then carried out exactly so:
-  zealous plan --items queries --items-per-user 5 --users 500000 --epsilon 2 --delta 0.001 \\
-      -o plan.json
+  zealous plan --users 500k --items-per-user 2 --epsilon 1 --delta 0.001
+  zealous plan --items queries,keywords --users 500k --epsilon 2 \\
+      --delta 0.001 --items-per-user queries=5,keywords=20
+Write a plan for approval, then publish exactly that:
+  zealous plan --items queries --items-per-user 5 --users 500k --epsilon 2 \\
+      --delta 0.001 -o plan.json
   zealous publish log.parquet --plan plan.json -o release
-Which m and epsilon? From public sources only: an earlier release, a log of zealous generate.
-  zealous plan --items queries --items-per-user 5 --users 500000 --epsilon 2 --delta 0.001 \\
-      --advise --like earlier-release
-More items at the same guarantee, and which mechanism gives them:
-  zealous plan --guarantee indistinguishable --neighbors add-remove --items-per-user 5 \\
-      --epsilon 1 --delta 1e-6 --mechanism auto
+Compare choices of epsilon and --items-per-user, from public sources alone:
+  zealous plan --items queries --items-per-user 5 --users 500k --epsilon 2 \\
+      --delta 0.001 --advise --like earlier-release
+Let the program choose the mechanism that publishes most:
+  zealous plan --guarantee indistinguishable --neighbors add-remove \\
+      --items-per-user 5 --epsilon 1 --delta 1e-6 --mechanism auto
 """
 
 
-@click.command(help=_HELP)
-@click.option("--items", metavar="KIND,..", help="The kinds of items; one of any kind if left out.")
+@command(help=_HELP)
+@items_option("The kinds of items; one of any kind if left out.")
 @options(PLAN, FILES)
 @click.option(
     "-o",
@@ -67,7 +63,7 @@ More items at the same guarantee, and which mechanism gives them:
 @click.option(
     "--like", metavar="PATH", help="With --advise: a release or log that you declare to be public."
 )
-@options(LOG[1:7])
+@options(NAMED_COLUMNS)
 @JSON
 def plan(items: str | None, output: Path | None, as_json: bool, **given: Any) -> None:
     """Choose the parameters of a release, without any data."""

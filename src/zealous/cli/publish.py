@@ -10,22 +10,14 @@ from click.core import ParameterSource
 
 from zealous.cli import show
 from zealous.cli.associations import strongest
-from zealous.cli.options import (
-    ACCOUNT,
-    ANY_ENGINE,
-    FILES,
-    JSON,
-    LOG,
-    PLACE,
-    PLAN,
-    account_from,
-    files_from,
-    log_from,
-    names_of,
-    options,
-    period_from,
-    plan_from,
-)
+from zealous.cli.help import JSON, command, names_of, options
+from zealous.cli.options.account import ACCOUNT, APPROVED, account_from, period_from
+from zealous.cli.options.files import FILES, files_from
+from zealous.cli.options.items import items_option
+from zealous.cli.options.log import LOG, log_from
+from zealous.cli.options.machine import ANY_ENGINE
+from zealous.cli.options.plan import PLAN, plan_from
+from zealous.cli.values import PLACE
 from zealous.errors import UsageError
 from zealous.files.places import Place
 from zealous.planning.plan_file import read_plan
@@ -53,14 +45,15 @@ Examples:
       --items-per-user 3 --users 10000 --epsilon 2 --delta 0.001 -o products
   zealous publish shop.csv.gz --user CustomerID --items columns:Description \\
       --items-per-user 3 --domain catalogue.csv --epsilon 1 -o all-products
-  zealous publish log.parquet --items queries --items-per-user 5 --mechanism auto \\
-      --guarantee indistinguishable --epsilon 1 --delta 1e-6 -o more
+  zealous publish log.parquet --items queries --items-per-user 5 \\
+      --guarantee indistinguishable --epsilon 1 --delta 1e-6 \\
+      --mechanism auto -o more
   zealous publish log.parquet --plan plan.json --period 2026-03 -o march
 """
 
 
-@click.command(help=_HELP)
-@click.option("--items", metavar="KIND,..", help="What to publish.")
+@command(help=_HELP)
+@items_option("What to publish.")
 @click.option(
     "-o",
     "--output",
@@ -69,16 +62,7 @@ Examples:
     metavar="DIR",
     help="A new directory, or a new folder of an object store: s3://bucket/release.",
 )
-@options(PLAN, FILES)
-@click.option(
-    "--plan",
-    "approved",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="An approved plan, instead of all the options above.",
-)
-@options(ACCOUNT, LOG)
-@options(ANY_ENGINE)
+@options(PLAN, APPROVED, ACCOUNT, FILES, LOG, ANY_ENGINE)
 @JSON
 @click.pass_context
 def publish(

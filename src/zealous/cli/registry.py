@@ -14,22 +14,24 @@ from zealous.errors import did_you_mean
 class Commands(click.Group):
     """The commands of a package: NAME is the function of that name in its module NAME.
 
-    `summaries` is what --help says of each, so that it need not be imported for that; a test
-    compares them with the commands' own help.
+    `sections` has a title and what --help says of each command, so that it need not be imported
+    for that; a test compares them with the commands' own help.
     """
 
-    def __init__(self, *, package: str, summaries: Mapping[str, str], **settings: Any) -> None:
+    def __init__(
+        self, *, package: str, sections: Mapping[str, Mapping[str, str]], **settings: Any
+    ) -> None:
         super().__init__(**settings)
         self.package = package
-        self.summaries = summaries
+        self.sections = sections
 
     def list_commands(self, _: click.Context) -> list[str]:
         """All names."""
-        return sorted(self.summaries)
+        return [name for section in self.sections.values() for name in section]
 
     def get_command(self, _: click.Context, name: str) -> click.Command | None:
         """Import a command."""
-        if name not in self.summaries:
+        if not any(name in section for section in self.sections.values()):
             return None
         command = getattr(import_module(f"{self.package}.{name}"), name)
         assert isinstance(command, click.Command)  # noqa: S101
@@ -46,7 +48,9 @@ class Commands(click.Group):
             said = error.message.removesuffix(".") + (near or ".")
             raise click.UsageError(said, context) from None
 
-    def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write their summaries."""
-        with formatter.section("Commands"):
-            formatter.write_dl(sorted(self.summaries.items()))
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write their summaries, section by section, in columns that are alike."""
+        width = max(map(len, self.list_commands(context)))
+        for title, section in self.sections.items():
+            with formatter.section(title):
+                formatter.write_dl([(f"{name:<{width}}", said) for name, said in section.items()])

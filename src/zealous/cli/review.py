@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from zealous.cli import show
-from zealous.cli.options import JSON
+from zealous.cli.help import JSON
 from zealous.record.codec import to_json
 from zealous.verify.review import Reviewed
 from zealous.verify.review import review as run
@@ -24,7 +24,8 @@ delta)-indistinguishability, and not probabilistic differential privacy.
 \b
 Examples:
   zealous review release --flag-pii
-  zealous review release --block names.txt --allow fine.txt --flag-pii -o reviewed
+  zealous review release --block names.txt --allow fine.txt --flag-pii \\
+      -o reviewed
 """
 
 

@@ -10,19 +10,13 @@ from typing import Any
 import click
 
 from zealous.cli import show
-from zealous.cli.options import (
-    JSON,
-    LOG,
-    NUMBER,
-    PRIVACY,
-    Given,
-    epsilon_from,
-    items_per_user_from,
-    log_from,
-    options,
-    plan_from,
-)
+from zealous.cli.help import JSON, command, options, options_of
+from zealous.cli.options import Given
+from zealous.cli.options.goal import DEFINITION_HELP, PRIVACY, epsilon_from
+from zealous.cli.options.log import LOG, log_from
+from zealous.cli.options.plan import plan_from
 from zealous.cli.publish import publish
+from zealous.cli.values import NUMBER, items_per_user_from
 from zealous.errors import UsageError
 from zealous.items import default_items_per_user
 from zealous.mechanisms.choose import MECHANISMS
@@ -57,25 +51,28 @@ of the plan comes from the log.
 Examples:
   zealous start log.csv
   zealous start shop.csv.gz --user CustomerID --privacy strict --users 50k
-  zealous start shop.csv.gz --items itemsets:Description --basket InvoiceNo -o plan.json
+  zealous start shop.csv.gz --items itemsets:Description --basket InvoiceNo \\
+      -o plan.json
 """
+_decide = options_of("Decide")
+_what = options_of("What to publish")
 _EXAMPLE = "moderate"
 _WIDEST = 100
 _ROLES: tuple[Role, ...] = ("user", "query", "time", "url", "session")
 
 
-@click.command(help=_HELP)
+@command(help=_HELP)
 @PRIVACY
-@click.option("--epsilon", metavar="E", help="Any other epsilon, in total.")
-@click.option("--users", type=NUMBER, metavar="U", help="A public upper bound on the people.")
-@click.option("--unit", type=click.Choice(UNITS), help="Whose data is protected as a whole.")
-@click.option("--items", metavar="KIND,..", help="What to publish.")
-@click.option("--items-per-user", metavar="M", help="The most items of a user that count.")
-@click.option("--basket", metavar="COLUMN", help="What tells which things are together.")
-@click.option("--guarantee", type=click.Choice(list(DEFINITIONS)), default="probabilistic",
-              show_default=True)  # fmt: skip
-@click.option("--mechanism", type=click.Choice(["auto", *MECHANISMS]), metavar="NAME",
-              help="How it is published; auto for the one that publishes most.")  # fmt: skip
+@_decide("--epsilon", metavar="E", help="Any other epsilon, in total.")
+@_decide("--users", type=NUMBER, metavar="U", help="A public upper bound on the people.")
+@_decide("--unit", type=click.Choice(UNITS), help="Whose data is protected as a whole.")
+@_what("--items", metavar="KIND,..", help="What to publish.")
+@_decide("--items-per-user", metavar="M", help="The most items of a user that count.")
+@_what("--basket", metavar="COLUMN", help="What tells which things are together.")
+@_decide("--guarantee", type=click.Choice(list(DEFINITIONS)), default="probabilistic",
+         show_default=True, help=DEFINITION_HELP)  # fmt: skip
+@_what("--mechanism", type=click.Choice(["auto", *MECHANISMS]), metavar="NAME",
+       help="How it is published; auto for the one that publishes most.")  # fmt: skip
 @click.option("--look", is_flag=True, help="Count this log too. Internal: the plan says so.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE",
               help="Write the plan to a file for approval.")  # fmt: skip

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from zealous.cli import show
-from zealous.cli.options import JSON
+from zealous.cli.help import JSON
 from zealous.verify.verify import SHOWN, Check
 from zealous.verify.verify import verify as run
 

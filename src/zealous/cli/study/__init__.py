@@ -34,6 +34,6 @@ Examples:
 """
 
 
-@click.group(cls=Commands, package=__name__, summaries=COMMANDS, help=_HELP)
+@click.group(cls=Commands, package=__name__, sections={"Commands": COMMANDS}, help=_HELP)
 def study() -> None:
     """Study methods on a log."""

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import click
 from msgspec import to_builtins
 
 from zealous.cli import show
+from zealous.cli.help import JSON, command, options
 from zealous.cli.one_machine import ONE_MACHINE
-from zealous.cli.options import ENGINE, JSON, LOG, embedded_from, log_from, options
+from zealous.cli.options.log import LOG, log_from
+from zealous.cli.options.machine import ENGINE, embedded_from
 from zealous.privacy.guarantee import SESSION_GAP
 from zealous.study.anonymity import METHODS, WARNING, Anonymized, named
 from zealous.study.anonymity import anonymize as run
@@ -30,14 +33,20 @@ learns from each of these methods.
 \b
 Examples:
   zealous study anonymize log.parquet --method k-query -k 10 -o k-query
-  zealous study anonymize log.parquet --method similar-histories -k 5 --tolerance 0.2 -o histories
-  zealous study anonymize user-ct-test-collection-01.txt.gz --format aol --method scrub -o scrubbed
+  zealous study anonymize log.parquet --method similar-histories -k 5 \\
+      --tolerance 0.2 -o histories
+  zealous study anonymize user-ct-test-collection-01.txt.gz --format aol \\
+      --method scrub -o scrubbed
 """
-_METHODS = "\n".join(f"  {name:<17}  {each.summary}" for name, each in METHODS.items())
+_METHODS = "\n".join(
+    fill(each.summary, 78, initial_indent=f"  {name:<17}  ", subsequent_indent=" " * 21)
+    for name, each in METHODS.items()
+)
 
 
-@click.command(help=_HELP.format(methods=_METHODS))
-@click.option("--method", type=click.Choice(list(METHODS)), required=True, help="How.")
+@command(help=_HELP.format(methods=_METHODS))
+@click.option("--method", type=click.Choice(list(METHODS)), required=True, metavar="NAME",
+              help="One of the methods above.")  # fmt: skip
 @click.option("-k", type=int, metavar="K", help="How many users each is hidden among; k >= 2.")
 @click.option(
     "--tolerance",

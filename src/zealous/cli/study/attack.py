@@ -12,8 +12,10 @@ import click
 from click.core import ParameterSource
 
 from zealous.cli import show
+from zealous.cli.help import JSON, command, options
 from zealous.cli.one_machine import ONE_MACHINE
-from zealous.cli.options import ENGINE, JSON, SEARCHES, embedded_from, log_from, options
+from zealous.cli.options.log import SEARCHES, log_from
+from zealous.cli.options.machine import ENGINE, embedded_from
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import UsageError
 from zealous.files.folder import check_new, new_folder
@@ -35,11 +37,13 @@ number of users. On your own log it is internal and not for publication.
 
 \b
   seen        Is a rare query of one person, or its rare word, in the output?
-  active      How often does an attacker with fake accounts decide correctly whether a person
-              asked something? Guessing is right in 50 % of the cases.
+  active      How often does an attacker with fake accounts decide correctly
+              whether a person asked something? Guessing is right in 50 %.
   picked out  How many people are identified by 1 to 5 known queries?
-  personal    Which names, addresses and numbers can still be read? (synthetic logs)
-  read back   Which tokens can be turned back into words with the help of another log?
+  personal    Which names, addresses and numbers can still be read?
+              (synthetic logs)
+  read back   Which tokens can be turned back into words with the help of
+              another log?
 
 \b
 Examples:
@@ -49,7 +53,7 @@ Examples:
 """
 
 
-@click.command(help=_HELP)
+@command(help=_HELP)
 @click.option(
     "-k",
     type=int,

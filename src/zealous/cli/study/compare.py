@@ -9,7 +9,10 @@ from typing import Any
 import click
 
 from zealous.cli import show
-from zealous.cli.options import ANY_ENGINE, DOCUMENTS, JSON, LOG, log_from, options
+from zealous.cli.help import JSON, command, options
+from zealous.cli.options.files import DOCUMENTS
+from zealous.cli.options.log import LOG, log_from
+from zealous.cli.options.machine import ANY_ENGINE
 from zealous.study.compare import StudyResult, is_resumable
 from zealous.study.compare import compare as run
 from zealous.study.grid.study import read_study
@@ -25,11 +28,12 @@ the command. The output contains true figures of the log: it is internal.
 \b
 Examples:
   zealous study compare log.parquet -o study
-  zealous study compare log.parquet --study study.toml --documents documents.csv -o study
+  zealous study compare log.parquet --study study.toml \\
+      --documents documents.csv -o study
 """
 
 
-@click.command(help=_HELP)
+@command(help=_HELP)
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="DIR")
 @click.option(
     "--study",

@@ -8,14 +8,10 @@ from typing import Any
 import click
 
 from zealous.cli import show
-from zealous.cli.options import (
-    ANY_ENGINE,
-    DOCUMENTS,
-    JSON,
-    READING,
-    log_from,
-    options,
-)
+from zealous.cli.help import JSON, command, options
+from zealous.cli.options.files import DOCUMENTS
+from zealous.cli.options.log import READING, log_from
+from zealous.cli.options.machine import ANY_ENGINE
 from zealous.study.compare import evaluate as run
 from zealous.study.grid.results import Results
 from zealous.study.measures.measured import MEASURES
@@ -42,7 +38,7 @@ _TABLE = {
 _TOP = 1_000
 
 
-@click.command(help=_HELP)
+@command(help=_HELP)
 @click.argument(
     "releases", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RELEASE..."
 )

@@ -8,16 +8,13 @@ from typing import Any
 import click
 
 from zealous.cli import show
-from zealous.cli.options import (
-    FILES,
-    JSON,
-    PLAN,
-    Given,
-    options,
-    plan_from,
-    whole_number,
-)
+from zealous.cli.help import JSON, command, options
+from zealous.cli.options import Given
+from zealous.cli.options.files import FILES
+from zealous.cli.options.items import items_option
+from zealous.cli.options.plan import PLAN, plan_from
 from zealous.cli.plan import plan_object, refuse_other_mechanisms
+from zealous.cli.values import whole_number
 from zealous.errors import UsageError
 from zealous.planning.part import claimed
 from zealous.planning.plan import Plan
@@ -34,16 +31,18 @@ Takes the options of `zealous plan`. Reads no data.
 \b
 Examples:
 The smallest delta proven at smaller epsilons:
-  zealous study guarantees --users 500000 --items-per-user 2 --epsilon 1 --delta 0.001 --curve
+  zealous study guarantees --users 500k --items-per-user 2 --epsilon 1 \\
+      --delta 0.001 --curve
 The guarantee for a person with several ids in the log:
-  zealous study guarantees --users 500000 --items-per-user 2 --epsilon 1 --delta 0.001 \\
-      --accounts-per-person 2
+  zealous study guarantees --users 500k --items-per-user 2 --epsilon 1 \\
+      --delta 0.001 --accounts-per-person 2
 The guarantees that given parameters satisfy:
-  zealous study guarantees --scale 5 --tau 1 --tau-prime 100 --items-per-user 5 --users 500000
+  zealous study guarantees --scale 5 --tau 1 --tau-prime 100 \\
+      --items-per-user 5 --users 500k
 """
 
 
-@click.command(help=_HELP)
+@command(help=_HELP)
 @click.option("--curve", is_flag=True, help="The least delta that is proven at other epsilons.")
 @click.option(
     "--accounts-per-person",
@@ -54,7 +53,7 @@ The guarantees that given parameters satisfy:
 @click.option("--scale", metavar="L", help="With --tau and --tau-prime: which guarantees hold?")
 @click.option("--tau", type=int, metavar="T", help="The first threshold.")
 @click.option("--tau-prime", type=int, metavar="T", help="The second threshold.")
-@click.option("--items", metavar="KIND,..", help="The kinds of items; one of any kind if left out.")
+@items_option("The kinds of items; one of any kind if left out.")
 @options(PLAN, FILES)
 @JSON
 def guarantees(items: str | None, as_json: bool, **given: Any) -> None:

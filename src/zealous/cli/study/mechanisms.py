@@ -10,17 +10,11 @@ from typing import Any
 import click
 
 from zealous.cli import show
+from zealous.cli.help import JSON, command, options
 from zealous.cli.one_machine import ONE_MACHINE
-from zealous.cli.options import (
-    ENGINE,
-    ITEMS,
-    JSON,
-    LOG,
-    embedded_from,
-    kinds_from,
-    log_from,
-    options,
-)
+from zealous.cli.options.items import ITEMS, items_option, kinds_from
+from zealous.cli.options.log import LOG, log_from
+from zealous.cli.options.machine import ENGINE, embedded_from
 from zealous.errors import UsageError
 from zealous.files.folder import check_new, new_folder
 from zealous.items import Kind
@@ -54,10 +48,11 @@ ledger is charged.
 \b
 Examples:
   zealous study mechanisms log.parquet --items queries --items-per-user 5
-  zealous study mechanisms log.parquet --items queries --items-per-user 5 --epsilon 1 --draws 3 \\
-      --neighbors add-remove --prior last-year -o mechanisms
-  zealous study mechanisms shop.csv.gz --user CustomerID --items columns:StockCode \\
-      --items-per-user 20 --domain catalogue.csv --json
+  zealous study mechanisms log.parquet --items queries --items-per-user 5 \\
+      --epsilon 1 --draws 3 --neighbors add-remove --prior last-year \\
+      -o mechanisms
+  zealous study mechanisms shop.csv.gz --user CustomerID --json \\
+      --items columns:StockCode --items-per-user 20 --domain catalogue.csv
 """
 NOTES = (
     "every mechanism runs under indistinguishability, with delta per person; the probabilistic "
@@ -78,8 +73,8 @@ _HEADINGS = (
 )
 
 
-@click.command(help=_HELP)
-@click.option("--items", metavar="KIND", required=True, help="What to publish: one kind of items.")
+@command(help=_HELP)
+@items_option("One kind of items.", required=True)
 @click.option(
     "--items-per-user",
     metavar="M",

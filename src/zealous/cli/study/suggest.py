@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from zealous.cli import show
-from zealous.cli.options import JSON
+from zealous.cli.help import JSON
 from zealous.study.measures.suggestions import suggest as run
 
 _HELP = """Suggest substitutes for a query, learned from a release only.

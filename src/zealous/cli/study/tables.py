@@ -9,7 +9,7 @@ from decimal import Decimal
 import click
 
 from zealous.cli import show
-from zealous.cli.options import JSON
+from zealous.cli.help import JSON
 from zealous.study.theory.tables import Cell, Table, TableParameters
 from zealous.study.theory.tables import tables as all_tables
 
@@ -26,7 +26,8 @@ yours.
 \b
 Examples:
   zealous study tables
-  zealous study tables --users 2000000 --items-per-user 3 --epsilon 2 --delta 1e-4
+  zealous study tables --users 2000000 --items-per-user 3 --epsilon 2 \\
+      --delta 1e-4
   zealous study tables --json
 """
 

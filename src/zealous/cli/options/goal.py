@@ -1,0 +1,79 @@
+"""How much is protected, and whom: the guarantee."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import click
+
+from zealous.cli.help import options_of
+from zealous.cli.options import Given
+from zealous.cli.values import NUMBER
+from zealous.errors import UsageError
+from zealous.planning.plan import PARAMETERS_FROM
+from zealous.privacy.guarantee import DEFINITIONS, Guarantee, Indistinguishability, exact
+from zealous.privacy.levels import LEVELS
+
+_option = options_of("Decide")
+
+DEFINITION_HELP = (
+    "What delta bounds: the chance that anybody at all is exposed (probabilistic), or what is "
+    "added to each person's chances (indistinguishable)."
+)
+PRIVACY = _option(
+    "--privacy",
+    type=click.Choice(list(LEVELS)),
+    help="An epsilon of 1, 2 or 4 by its name, instead of --epsilon.",
+)
+GOAL = (
+    PRIVACY,
+    _option("--epsilon", metavar="E", help="How far anybody's odds may move: exp(E). Total."),
+    _option("--delta", metavar="D", help="What epsilon does not cover. Total."),
+    _option("--users", type=NUMBER, metavar="U",
+            help="A public upper bound on the number of users (or of other units)."),
+    _option("--items-per-user", metavar="M",
+            help="The most items of a user that count: 5, or keywords=20,queries=5."),
+    _option("--unit", type=click.Choice(["user", "user-day", "session"]), default="user",
+            show_default=True, help="Whose data is protected as a whole."),
+    _option("--guarantee", type=click.Choice(list(DEFINITIONS)), default="probabilistic",
+            show_default=True, help=DEFINITION_HELP),
+    _option("--neighbors", type=click.Choice(["replace", "add-remove"]), default="replace",
+            show_default=True, help="Which two logs must be hard to tell apart."),
+    _option("--accept-delta", is_flag=True,
+            help="Confirm a per-person delta above 1/(10 x users)."),
+    _option("--parameters-from", type=click.Choice(PARAMETERS_FROM), default="unstated",
+            metavar="SOURCE", show_default=True,
+            help=f"How the parameters were chosen: {', '.join(PARAMETERS_FROM)}."),
+)  # fmt: skip
+
+
+def epsilon_from(given: Given) -> Fraction | None:
+    """The total epsilon, by its number or by its name; None where neither is said."""
+    privacy, epsilon = given["privacy"], given["epsilon"]
+    if privacy and epsilon:
+        raise UsageError("--privacy and --epsilon say the same: leave one of them out")
+    if privacy:
+        return LEVELS[privacy]
+    return None if epsilon is None else exact(epsilon, "epsilon")
+
+
+def goal_from(given: Given) -> Guarantee:
+    """The guarantee that GOAL options ask for."""
+    epsilon, delta = epsilon_from(given), given["delta"]
+    if delta is None and given.get("domain"):
+        delta = "0"  # a part that needs one says so
+    if epsilon is None or delta is None:
+        name = "--epsilon" if epsilon is None else "--delta"
+        raise UsageError(f"{name} is missing: there is no default for how much to protect")
+    if given["items_per_user"] is None:
+        raise UsageError("--items-per-user is missing: how many items of one user may count?")
+    definition = DEFINITIONS[given["guarantee"]]
+    if definition.needs_users and given["users"] is None and not exact(delta, "delta"):
+        definition = Indistinguishability  # with delta = 0 both say the same, for any number
+    return definition(
+        epsilon=epsilon,
+        delta=delta,
+        users=given["users"],
+        neighbors=given["neighbors"],
+        unit=given["unit"],
+    )

@@ -1,0 +1,132 @@
+"""Which items are published."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from fractions import Fraction
+
+import click
+
+from zealous.cli.help import Option, options_of
+from zealous.cli.options import Given
+from zealous.cli.values import items_per_user_from, pairs
+from zealous.errors import UsageError
+from zealous.items import KINDS, Keywords, Kind, Queries, QueryClicks, asked_for, tail
+from zealous.mechanisms.choose import MECHANISMS
+from zealous.privacy.guarantee import SESSION_GAP, Guarantee, Number, exact
+
+_option = options_of("What to publish")
+
+ITEMS = (
+    _option("--by", metavar="COLUMN", help="A public attribute to make part of the item."),
+    _option("--fold-words", is_flag=True, help="A query is a set of words: order is ignored."),
+    _option("--rates", is_flag=True,
+            help="Count clicks for those queries alone that count for their user: clicked over "
+                 "asked is then a rate, and is published too."),
+    _option("--max-size", type=int, metavar="S",
+            help="The most things in a set or sequence. [default: 3]"),
+    _option("--basket", metavar="COLUMN",
+            help="What tells which things are together, such as an invoice. [default: all that a "
+                 "user has]"),
+    _option("--session-gap", type=int, default=SESSION_GAP, show_default=True, metavar="MIN",
+            help="Minutes without a query that end a session."),
+)  # fmt: skip
+CHOICE = (
+    _option("--tail", metavar="E",
+            help="Describe the queries that are not published as far as possible, for this much "
+                 "more epsilon; with queries,keywords."),
+    _option("--select", type=click.Choice(["random", "first", "frequent"]), default="random",
+            show_default=True, help="Which of a user's items count."),
+    _option("--split", metavar="KIND=W,..", help="Weights of the kinds in the budget."),
+    _option("--mechanism", metavar="NAME",
+            help=f"{', '.join(MECHANISMS)}, or auto; or queries=NAME,keywords=NAME. "
+                 "[default: zealous, or what a public file is for]"),
+)  # fmt: skip
+
+
+def items_option(help: str, *, required: bool = False) -> Option:  # noqa: A002
+    """--items, which each command explains."""
+    return _option("--items", metavar="KIND,..", required=required, help=help)
+
+
+def kinds_from(items: str, given: Given) -> list[Kind]:
+    """The kinds of items that --items, --items-per-user and ITEMS options ask for."""
+    names = [name.strip() for name in items.split(",") if name.strip()]
+    if given["rates"] and QueryClicks.label not in names:
+        raise UsageError("--rates needs queries and query-clicks among the --items")
+    settings = {
+        "by": given["by"],
+        "fold": given["fold_words"],
+        "session_gap": given["session_gap"],
+        "follow": given["rates"],
+        "basket": given["basket"],
+        "max_size": given["max_size"],
+    }
+    if given["max_size"] is not None and given["max_size"] < 1:
+        raise UsageError("--max-size must be a whole number of at least 1")
+    most = items_per_user_from(given["items_per_user"], names)
+    kinds: list[Kind] = []
+    for name in names:
+        found = asked_for(name, most[name], **settings)
+        brought, known = _before(found), {kind.name() for kind in kinds}
+        kinds += [kind for kind in found if kind.name() not in brought & known]
+    _check_used(kinds, given)
+    return kinds
+
+
+def _before(kinds: Sequence[Kind]) -> set[str]:
+    """All but the last: what two kinds need before them is published once."""
+    return {kind.name() for kind in kinds[:-1]}
+
+
+def _check_used(kinds: Sequence[Kind], given: Given) -> None:
+    """Refuse options that serve other kinds alone than those that are asked for."""
+    for option in sorted({option for each in KINDS.values() for option in each.options}):
+        serves = [each for each in KINDS.values() if option in each.options]
+        if given[option] is not None and not any(option in kind.options for kind in kinds):
+            usage = " or ".join(
+                each.usage.format(label=each.label).partition("[")[0] for each in serves
+            )
+            raise UsageError(f"--{option.replace('_', '-')} goes with --items {usage}")
+
+
+def split_from(given: Given) -> dict[str, str] | None:
+    """The weights of --split."""
+    return pairs(given["split"], "--split") if given["split"] else None
+
+
+def mechanism_from(given: Given) -> str | dict[str, str] | None:
+    """The mechanism of all kinds, or of each by its name."""
+    text: str | None = given["mechanism"]
+    return text if text is None or "=" not in text else pairs(text, "--mechanism")
+
+
+def with_tail(
+    kinds: list[Kind], given: Given, goal: Guarantee, roles: Collection[str] | None
+) -> tuple[list[Kind], Guarantee, dict[str, Fraction]]:
+    """The kinds with those of the tail, at an epsilon of their own; and all their shares."""
+    extra = exact(given["tail"], "--tail")
+    if extra <= 0:
+        raise UsageError("--tail must be above 0: it is the epsilon that it costs")
+    most = {kind.name(): kind.items_per_user for kind in kinds}
+    if not {Queries.label, Keywords.label} <= set(most):
+        raise UsageError("--tail needs queries and keywords among the --items")
+    if given["by"] or given["fold_words"]:
+        raise UsageError("--tail goes with neither --by nor --fold-words")
+    about = tail(most[Keywords.label])
+    if roles is not None and "time" not in roles:
+        about = [kind for kind in about if "time" not in kind.needs]
+    own: Mapping[str, Number] = split_from(given) or {k.name(): k.share() for k in kinds}
+    if set(own) != set(most):
+        raise UsageError("--split must name the --items, each once: --tail has its own epsilon")
+    shares: dict[str, Fraction] = {}
+    for epsilon, weights in (
+        (goal.epsilon, {name: exact(weight, "split") for name, weight in own.items()}),
+        (extra, {kind.name(): kind.share() for kind in about}),
+    ):
+        total = sum(weights.values(), Fraction(0))
+        if total <= 0:
+            raise UsageError("the weights of --split must be above 0")
+        shares |= {name: epsilon * weight / total for name, weight in weights.items()}
+    whole_goal = goal.of(type(goal), epsilon=goal.epsilon + extra, delta=goal.delta)
+    return [*kinds, *about], whole_goal, shares

@@ -1,0 +1,46 @@
+"""The plan that options describe."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from zealous.cli.options import Given
+from zealous.cli.options.files import files_from
+from zealous.cli.options.goal import GOAL, goal_from
+from zealous.cli.options.items import (
+    CHOICE,
+    ITEMS,
+    kinds_from,
+    mechanism_from,
+    split_from,
+    with_tail,
+)
+from zealous.cli.values import whole_number
+from zealous.items import Unnamed
+from zealous.planning.plan import Plan, plan
+from zealous.privacy.guarantee import Number
+
+PLAN = (*GOAL, *ITEMS, *CHOICE)  # all that a plan says
+
+
+def plan_from(items: str | None, given: Given, roles: Collection[str] | None = None) -> Plan:
+    """The plan that PLAN and FILES options ask for; where it is known, for such a log."""
+    goal = goal_from(given)
+    split: Mapping[str, Number] | None = split_from(given)
+    if items:
+        kinds = kinds_from(items, given)
+    else:
+        most = whole_number(given["items_per_user"], "--items-per-user")
+        kinds = [Unnamed(items_per_user=most)]
+    if given["tail"] is not None:
+        kinds, goal, split = with_tail(kinds, given, goal, roles)
+    return plan(
+        goal,
+        kinds,
+        split=split,
+        accept_delta=given["accept_delta"],
+        mechanism=mechanism_from(given),
+        select=given["select"],
+        parameters_from=given["parameters_from"],
+        **files_from(given, kinds),
+    )
