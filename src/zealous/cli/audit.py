@@ -94,10 +94,10 @@ def _row(each: Measurement) -> tuple[str, ...]:
         each.pair,
         f"{each.claim.epsilon:g}",
         _number(each.epsilon),
-        _number(each.would_see_epsilon),
+        _number(each.detectable_epsilon),
         f"{each.claim.delta:.4g}",
         _number(each.delta),
-        _number(each.would_see_delta),
+        _number(each.detectable_delta),
         _verdict(each.passed),
     )
 
@@ -131,12 +131,12 @@ def _object(found: Audit) -> dict[str, Any]:
                 "epsilon": {
                     "claimed": each.claim.epsilon,
                     "proven": each.epsilon,
-                    "seen_from": each.would_see_epsilon,
+                    "seen_from": each.detectable_epsilon,
                 },
                 "delta": {
                     "claimed": each.claim.delta,
                     "proven": each.delta,
-                    "seen_from": each.would_see_delta,
+                    "seen_from": each.detectable_delta,
                 },
             }
             for each in found.measurements
