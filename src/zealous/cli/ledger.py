@@ -14,8 +14,8 @@ from zealous.cli import show as say
 from zealous.cli.options import JSON, PLACE
 from zealous.errors import LedgerError, UsageError
 from zealous.files.places import Place
-from zealous.ledger import Cap, Caps, Ledger, existing, place, verify
-from zealous.ledger.place import made
+from zealous.ledger import Cap, Caps, Ledger, existing_ledger, ledger_path, verify
+from zealous.ledger.location import ensure_folder
 from zealous.privacy.guarantee import exact
 from zealous.privacy.period import Period
 
@@ -116,14 +116,14 @@ def init(where: Place, **given: Any) -> None:
     """Name the people a ledger is about, and set or change the caps."""
     caps = {name: _number(given[name], name) for name in _CAPS if given[name] is not None}
     by, fixed = given["by"], {name: given[name] for name in ("unit", "neighbors")}
-    path = _file(where) or made(place([_there(where)]))
+    path = _file(where) or ensure_folder(ledger_path([_there(where)]))
     found = Ledger.open(path, create=True, dataset=given["dataset"], by=by, **fixed)
     book = found.book()
     wanted = fixed["neighbors"]
     if wanted is not None and wanted != book.opened["neighbors"]:
         raise UsageError(f"--neighbors is fixed when a ledger is made: {path} exists already")
     if given["dataset"] is not None:
-        found.name(given["dataset"], by=by)
+        found.name_dataset(given["dataset"], by=by)
     changed = bool(caps) or fixed["unit"] not in (None, book.unit)
     if changed:
         found.set_caps(_merged(book.caps, caps), unit=fixed["unit"], by=by)
@@ -233,7 +233,7 @@ def _file(where: Place) -> Path | None:
 
 
 def _found(where: Place) -> Path:
-    found = _file(where) or existing([_there(where)])
+    found = _file(where) or existing_ledger([_there(where)])
     if found is None:
         raise LedgerError(f"{where} has no ledger: make one with `zealous ledger init {where}`")
     return found

@@ -11,7 +11,7 @@ import click
 from zealous.cli import show
 from zealous.cli.options import JSON
 from zealous.record.codec import to_json
-from zealous.verify.review import Reviewed
+from zealous.verify.review import ReviewResult
 from zealous.verify.review import review as run
 
 _HELP = """Remove rows from a release before it leaves: frequent is not harmless.
@@ -74,7 +74,7 @@ def review(
         _print(found, output)
 
 
-def _print(found: Reviewed, output: Path | None) -> None:
+def _print(found: ReviewResult, output: Path | None) -> None:
     if found.flagged:
         show.table(
             "Caught by a rule",
