@@ -22,7 +22,7 @@ from msgspec import structs
 from records import record_of
 
 import zealous as z
-from zealous.cli.associations import strongest
+from zealous.cli.associations import print_strongest_rules
 from zealous.items import itemsets, queries, sequences
 from zealous.mechanisms.choose import MECHANISMS
 from zealous.noise import DiscreteLaplace, seeded_bytes
@@ -607,7 +607,7 @@ def test_a_release_without_sets_is_as_it_was(log: Any, made: Release, tmp_path: 
 
 
 def test_the_strongest_are_printed(made: Release, capsys: pytest.CaptureFixture[str]) -> None:
-    strongest(made)
+    print_strongest_rules(made)
     out = capsys.readouterr().out
     assert "The strongest of associations.csv" in out
     assert "butter → jam" in out
@@ -619,10 +619,10 @@ def test_where_nothing_stands_out(made: Release, capsys: pytest.CaptureFixture[s
     tables = dict(made.tables)
     for kind in ("itemsets-2:product", "itemsets-3:product"):
         tables[kind] = Table(arrow=made[kind].arrow.slice(0, 0))
-    strongest(replace(made, tables=tables))
+    print_strongest_rules(replace(made, tables=tables))
     assert "more than chance" in capsys.readouterr().out
     few = sorted_table(table({("bread", "jam"): 1}, 2), ("item_1", "item_2"))
-    strongest(replace(made, tables={**tables, "itemsets-2:product": few}))
+    print_strongest_rules(replace(made, tables={**tables, "itemsets-2:product": few}))
     assert "more than chance" in capsys.readouterr().out
 
 
@@ -632,7 +632,9 @@ def test_a_rule_without_upper_end_is_printed(
     plan = tuple(part(each.kind) for each in made.record.plan)
     counts = {("a",): 8, ("b",): 8, ("a", "b"): 40}
     found = {kind: Table(arrow=each) for kind, each in tables([900], counts, SETS, 3).items()}
-    strongest(replace(made, record=structs.replace(made.record, plan=plan), tables=found))
+    print_strongest_rules(
+        replace(made, record=structs.replace(made.record, plan=plan), tables=found)
+    )
     assert "112 (52.4 or more)" in capsys.readouterr().out
 
 

@@ -114,9 +114,9 @@ def ledger() -> None:
 )
 def init(where: Place, **given: Any) -> None:
     """Name the people a ledger is about, and set or change the caps."""
-    caps = {name: _number(given[name], name) for name in _CAPS if given[name] is not None}
+    caps = {name: _cap_value(given[name], name) for name in _CAPS if given[name] is not None}
     by, fixed = given["by"], {name: given[name] for name in ("unit", "neighbors")}
-    path = _file(where) or ensure_folder(ledger_path([_there(where)]))
+    path = _named_ledger(where) or ensure_folder(ledger_path([_check_exists(where)]))
     found = Ledger.open(path, create=True, dataset=given["dataset"], by=by, **fixed)
     book = found.book()
     wanted = fixed["neighbors"]
@@ -126,9 +126,9 @@ def init(where: Place, **given: Any) -> None:
         found.name_dataset(given["dataset"], by=by)
     changed = bool(caps) or fixed["unit"] not in (None, book.unit)
     if changed:
-        found.set_caps(_merged(book.caps, caps), unit=fixed["unit"], by=by)
+        found.set_caps(_merge_caps(book.caps, caps), unit=fixed["unit"], by=by)
     say.note(f"{'made' if found.created else 'changed' if changed else 'unchanged'}: {path}")
-    balance.draw(found.path, found.book())
+    balance.print_ledger(found.path, found.book())
 
 
 @ledger.command(help=_SHOW)
@@ -137,7 +137,7 @@ def init(where: Place, **given: Any) -> None:
 @JSON
 def show(where: Place, period: str | None, as_json: bool) -> None:
     """Show what was published, what one person has lost, and what is left."""
-    _tell(where, None, period, as_json)
+    _print_book(where, None, period, as_json)
 
 
 @ledger.command(help=_REPORT)
@@ -153,7 +153,7 @@ def report(where: Place, as_of: str, period: str | None, as_json: bool) -> None:
         raise UsageError("--as-of takes a day such as 2026-03-31") from None
     if isinstance(when, datetime) and when.tzinfo is None:
         when = when.replace(tzinfo=UTC)
-    _tell(where, when, period, as_json)
+    _print_book(where, when, period, as_json)
 
 
 @ledger.command("verify", help=_VERIFY)
@@ -173,7 +173,7 @@ def verify_(
     """Check that nothing in a ledger was changed, removed or made up."""
     if more and not releases:
         raise UsageError("verify takes one PLACE; releases come after --releases")
-    path = _found(where)
+    path = _find_ledger(where)
     problems = verify(path, [*releases, *more])
     if as_json:
         say.as_json({"ledger": str(path), "problems": problems})
@@ -203,12 +203,12 @@ def void(where: Place, entry: int, by: str, reason: str, nobody_saw_it: bool) ->
     """State that nobody saw an output, so that its charge no longer counts."""
     if not nobody_saw_it:
         raise UsageError("an entry is voided only if nobody saw its output: say --nobody-saw-it")
-    found = Ledger.open(_found(where))
+    found = Ledger.open(_find_ledger(where))
     found.void(entry, by=by, reason=reason)
-    balance.draw(found.path, found.book())
+    balance.print_ledger(found.path, found.book())
 
 
-def _there(where: Place) -> Place:
+def _check_exists(where: Place) -> Place:
     local = where.local()
     if local is not None and not local.exists():
         raise LedgerError(f"there is nothing at {where}: name a ledger, a log or a folder")
@@ -224,7 +224,7 @@ def _is_ledger(where: Path) -> bool:
         return False
 
 
-def _file(where: Place) -> Path | None:
+def _named_ledger(where: Place) -> Path | None:
     """The ledger itself, if it is what was named."""
     local = where.local()
     if local is not None and (_is_ledger(local) or local.suffix == ".sqlite"):
@@ -232,18 +232,18 @@ def _file(where: Place) -> Path | None:
     return None
 
 
-def _found(where: Place) -> Path:
-    found = _file(where) or existing_ledger([_there(where)])
+def _find_ledger(where: Place) -> Path:
+    found = _named_ledger(where) or existing_ledger([_check_exists(where)])
     if found is None:
         raise LedgerError(f"{where} has no ledger: make one with `zealous ledger init {where}`")
     return found
 
 
-def _number(text: str, name: str) -> Fraction | None:
+def _cap_value(text: str, name: str) -> Fraction | None:
     return None if text == "none" else exact(text, f"--{name.replace('_', '-')}")
 
 
-def _merged(old: Caps, new: dict[str, Fraction | None]) -> Caps:
+def _merge_caps(old: Caps, new: dict[str, Fraction | None]) -> Caps:
     return Caps(
         all=Cap(
             epsilon=new.get("cap_epsilon", old.all.epsilon),
@@ -256,14 +256,14 @@ def _merged(old: Caps, new: dict[str, Fraction | None]) -> Caps:
     )
 
 
-def _tell(where: Place, as_of: date | None, period: str | None, as_json: bool) -> None:
+def _print_book(where: Place, as_of: date | None, period: str | None, as_json: bool) -> None:
     within = Period.parse(period) if period else None
-    found = Ledger.open(_found(where))
+    found = Ledger.open(_find_ledger(where))
     book = found.book(as_of)
     if as_json:
         as_of_said = {"as_of": str(as_of)} if as_of else {}
-        say.as_json({**as_of_said, **balance.as_json(found.path, book, within)})
+        say.as_json({**as_of_said, **balance.ledger_as_json(found.path, book, within)})
         return
     if as_of is not None:
         click.echo(f"What was known at {as_of} (UTC).\n")
-    balance.draw(found.path, book, within)
+    balance.print_ledger(found.path, book, within)

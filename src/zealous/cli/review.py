@@ -60,7 +60,7 @@ def review(
     as_json: bool,
 ) -> None:
     """Remove rows from a release before it leaves."""
-    with show.telling() as say:
+    with show.reporting_progress() as say:
         found = run(release, block=block, allow=allow, flag_pii=flag_pii, output=output, say=say)
     if as_json:
         show.as_json(
@@ -71,10 +71,10 @@ def review(
             }
         )
     else:
-        _print(found, output)
+        _print_review(found, output)
 
 
-def _print(found: ReviewResult, output: Path | None) -> None:
+def _print_review(found: ReviewResult, output: Path | None) -> None:
     if found.flagged:
         show.table(
             "Caught by a rule",

@@ -17,7 +17,7 @@ from zealous.cli.options import (
     plan_from,
     whole_number,
 )
-from zealous.cli.plan import plan_object, refuse_other_mechanisms
+from zealous.cli.plan import plan_as_json, refuse_other_mechanisms
 from zealous.errors import UsageError
 from zealous.planning.part import claimed
 from zealous.planning.plan import Plan
@@ -75,7 +75,7 @@ def guarantees(items: str | None, as_json: bool, **given: Any) -> None:
     if as_json:
         show.as_json(
             {
-                **plan_object(planned),
+                **plan_as_json(planned),
                 **({"person": person.figures()} if person else {}),
                 **({"curve": [_claim_at(*point) for point in curve]} if curve else {}),
             }
