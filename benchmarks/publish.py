@@ -34,7 +34,7 @@ from zealous.logs.source import Source
 from zealous.planning.part import Part
 from zealous.record.record import Record
 from zealous.release import bundle
-from zealous.release.provenance import described
+from zealous.release.provenance import table_files
 from zealous.synthetic import generate
 
 DATA = Path(__file__).parent / "data"
@@ -133,10 +133,10 @@ def _rest(part: Part, source: Source) -> tuple[Seconds, Seconds]:
     table = bundle.sorted_table(pa.Table.from_batches(published, schema), columns)
     with tempfile.TemporaryDirectory() as folder:
         record = _record(Path(folder) / "log.csv")
-        record = replace(record, private=True, plan=(), files=described({"t": table}))
+        record = replace(record, private=True, plan=(), files=table_files({"t": table}))
         release = bundle.Release(record=record, tables={"t": table})
         # Only the tables are timed.
-        with mock.patch.object(bundle, "papers", return_value={}):
+        with mock.patch.object(bundle, "text_files", return_value={}):
             writing = _timed(lambda: release.write(Path(folder) / "out"))
     return noise, writing
 

@@ -390,7 +390,7 @@ def choosing_m() -> Figure:
         log = z.read_log(Path(folder) / "log.parquet")
         goal = z.ProbabilisticDP(epsilon=5, delta="0.001", users=users)
         advice = advise(goal, z.queries(1), log)
-    rows = advice.at(goal.epsilon)
+    rows = advice.choices_at(goal.epsilon)
     ms = [each.items_per_user for each in rows]
     figure, (left, right) = figure_with_panels(1, 1)
     counted = [each.published for each in rows if each.published is not None]

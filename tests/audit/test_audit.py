@@ -31,20 +31,26 @@ from zealous.audit.audit import (
     FALSE_ALARMS,
     Audit,
     Measurement,
+    alpha_per_test,
     audit,
-    measure,
-    per_test,
+    measure_pair,
 )
 from zealous.audit.measurement import BY_ACCIDENT
-from zealous.audit.observables import same, steady
-from zealous.audit.pairs_sets import Shared
-from zealous.audit.recompute import follows, parameters, selected
-from zealous.audit.runs import Ran
+from zealous.audit.observables import constants_agree, published_alike
+from zealous.audit.pairs_sets import SharedThings
+from zealous.audit.recompute import counts_after_selection, follows_from_theorems, parameters
+from zealous.audit.runs import Run
 from zealous.audit.setting import Setting, settings
-from zealous.audit.statistics import Claim, Seen, at_least, at_most, choose
+from zealous.audit.statistics import (
+    Claim,
+    EventCounts,
+    choose_events,
+    clopper_pearson_lower,
+    clopper_pearson_upper,
+)
 from zealous.audit.theorems import Law, noise
-from zealous.audit.trials import Tally, outcomes, run, tally
-from zealous.audit.whole_releases import _files_agree, _refused, _sorted
+from zealous.audit.trials import Tally, outcomes, run_trials, tally_outcomes
+from zealous.audit.whole_releases import _files_agree, _is_refused, _rows_are_sorted
 from zealous.cli.audit import audit as command
 from zealous.errors import UsageError
 from zealous.mechanisms.choose import MECHANISMS
@@ -73,7 +79,7 @@ def test_each_mechanism_is_tried() -> None:
 )
 def test_bounds_are_those_of_clopper_and_pearson(trials: int, share: float, alpha: float) -> None:
     k = round(share * trials)
-    low, high = at_least(k, trials, alpha), at_most(k, trials, alpha)
+    low, high = clopper_pearson_lower(k, trials, alpha), clopper_pearson_upper(k, trials, alpha)
     expected_low = stats.beta.ppf(alpha, k, trials - k + 1) if k else 0.0
     expected_high = stats.beta.ppf(1 - alpha, k + 1, trials - k) if k < trials else 1.0
     assert low == pytest.approx(expected_low, rel=1e-7, abs=1e-11)
@@ -84,31 +90,31 @@ def test_bounds_fail_no_more_often_than_they_say() -> None:
     trials, alpha = 40, 0.1
     for p in np.linspace(0.01, 0.99, 50):
         k = np.arange(trials + 1)
-        wrong = [at_least(int(each), trials, alpha) > p for each in k]
+        wrong = [clopper_pearson_lower(int(each), trials, alpha) > p for each in k]
         assert stats.binom.pmf(k, trials, p)[wrong].sum() <= alpha
 
 
 def test_a_violation_is_seen_and_its_absence_is_not() -> None:
     claim = Claim(epsilon=1.0, delta=0.1)
-    beyond = Seen(here=9_000, there=1_000, trials=10_000, alpha=1e-6)
+    beyond = EventCounts(here=9_000, there=1_000, trials=10_000, alpha=1e-6)
     assert beyond.violates(claim)
     assert beyond.epsilon(0.1) > 1.0
     assert beyond.delta(1.0) > 0.1
-    within = Seen(here=3_500, there=1_000, trials=10_000, alpha=1e-6)
+    within = EventCounts(here=3_500, there=1_000, trials=10_000, alpha=1e-6)
     assert not within.violates(claim)
     assert within.epsilon(0.1) < 1.0
     assert within.delta(1.0) < 0.1
 
 
 def test_an_event_that_is_impossible_elsewhere_proves_delta() -> None:
-    seen = Seen(here=300, there=None, trials=1_000, alpha=1e-3)
-    assert seen.delta(5.0) == at_least(300, 1_000, 1e-3)
+    seen = EventCounts(here=300, there=None, trials=1_000, alpha=1e-3)
+    assert seen.delta(5.0) == clopper_pearson_lower(300, 1_000, 1e-3)
     assert seen.violates(Claim(epsilon=9.0, delta=0.2))
 
 
 def test_the_event_is_made_of_the_outcomes_with_the_largest_ratio() -> None:
     here, there = np.array([800, 150, 50, 0]), np.array([300, 160, 440, 100])
-    by_epsilon, by_delta = choose(here, there, Claim(epsilon=0.5, delta=0.0), 0.01)
+    by_epsilon, by_delta = choose_events(here, there, Claim(epsilon=0.5, delta=0.0), 0.01)
     assert by_epsilon.tolist() == [0]
     assert by_delta.tolist() == [0]
 
@@ -138,7 +144,7 @@ def popular(trials: int, scale: float, chance: np.random.Generator) -> Tally:
 def measured(trials: int, scale: float, chance: np.random.Generator) -> Measurement:
     setting = PLANS[0]
     pair = next(pair for pair in setting.pairs if pair.name == "m popular items for m others")
-    return measure(setting, pair, popular(trials, scale, chance), per_test(PLANS))
+    return measure_pair(setting, pair, popular(trials, scale, chance), alpha_per_test(PLANS))
 
 
 @pytest.mark.parametrize(("trials", "excess"), [(20_000, 0.17), (1_000_000, 0.021)])
@@ -150,7 +156,7 @@ def test_the_power_is_what_it_says(trials: int, excess: float) -> None:
     wrong = [measured(trials, 2 / 3 / (1 + excess), chance) for _ in range(runs)]
     assert all(each.passed for each in right)
     assert sum(not each.passed for each in wrong) >= 0.9 * runs
-    stated = right[0].would_see_epsilon
+    stated = right[0].detectable_epsilon
     assert stated is not None
     assert 0.75 * excess < stated / 3 - 1 < 1.1 * excess
 
@@ -179,8 +185,8 @@ def test_the_published_counts_follow_the_known_distribution(setting: Setting) ->
     law, least = noise(figures(part)), part.mechanism.tau_prime
     if small.QUERIES in setting.small:  # of a thousand keywords there are so many queries
         least = math.ceil(part.mechanism.scale * math.log(1000 + 1000**2 + 1000**3))
-    appears = 1.0 if least is None else law.above(least - count)
-    steps = [law.above(edge - 1 - count) for edge in setting.edges]
+    appears = 1.0 if least is None else law.tail_above(least - count)
+    steps = [law.tail_above(edge - 1 - count) for edge in setting.edges]
     right = -np.diff([1.0, appears, *steps, 0.0])  # absent, below the first edge, ...
     found = np.bincount(outcome[1] % setting.levels, minlength=setting.levels)
     assert not found[right <= 0].any()
@@ -231,8 +237,8 @@ def test_every_item_at_tau_stands_at_tau() -> None:
 
 def test_no_set_of_things_belongs_to_two_copies() -> None:
     sides = [30, 30, 7, 7]
-    shared = Shared.of(sides)
-    names = [shared.things(*divmod(place, 2)) for place in range(len(sides))]
+    shared = SharedThings.of(sides)
+    names = [shared.item_names(*divmod(place, 2)) for place in range(len(sides))]
     copies = [each for side in names for each in zip(*map(pa.Array.to_pylist, side), strict=True)]
     assert len(copies) == sum(sides)
     held = [pair for things in copies for pair in combinations(sorted(things), 2)]
@@ -240,7 +246,7 @@ def test_no_set_of_things_belongs_to_two_copies() -> None:
     every = list(combinations(sorted({thing for things in copies for thing in things}), 2))
     one, two = (pa.array(each) for each in zip(*every, strict=True))
     table = pa.table({"item_1": one, "item_2": two, "count": pa.array(range(len(every)))})
-    found = shared.found(table)
+    found = shared.published_copies(table)
     assert len(found.item) == len(held)
     for item, pair, side, copy, place in zip(*found, strict=True):
         things = copies[sum(sides[: 2 * pair + side]) + copy]
@@ -251,7 +257,7 @@ def test_halves_share_no_run() -> None:
     setting = PLANS[0]
     pair = setting.pairs[0]
     outcome = np.array([[0, 1, 0, 1], [2, 3, 2, 3]])
-    found = tally(setting, pair, outcome)
+    found = tally_outcomes(setting, pair, outcome)
     assert found.choosing[:, :4].tolist() == [[2, 0, 0, 0], [0, 0, 2, 0]]
     assert found.testing[:, :4].tolist() == [[0, 2, 0, 0], [0, 0, 0, 2]]
 
@@ -260,7 +266,7 @@ def test_trials_are_all_there_however_they_are_packed(monkeypatch: pytest.Monkey
     monkeypatch.setattr("zealous.audit.trials._MOST_LINES", 2_000)
     pairs = PLANS[2].pairs
     rarer = replace(PLANS[2], pairs=(*pairs[:-1], pairs[-1]._replace(every=10)))
-    for pair, found in zip(pairs, run(rarer, 700), strict=True):
+    for pair, found in zip(pairs, run_trials(rarer, 700), strict=True):
         half = 350 if pair is not pairs[-1] else found.choosing[0].sum()
         assert 30 <= half <= 350
         assert found.choosing.sum(axis=1).tolist() == [half, half]
@@ -301,14 +307,14 @@ def test_the_second_derivation_agrees(
 def test_a_plan_whose_numbers_do_not_follow_is_noticed() -> None:
     (part,) = next(plan for plan in PLANS if plan.planned.goal.users).planned.parts
     stated = figures(part)
-    assert follows(stated, part.goal.users)
+    assert follows_from_theorems(stated, part.goal.users)
     for name, wrong in (
         ("tau", 1),
         ("tau_prime", stated["tau_prime"] - 1),
         ("delta_achieved", 0.2),
     ):
-        assert not follows({**stated, name: wrong}, part.goal.users)
-    assert not follows(stated, 13)
+        assert not follows_from_theorems({**stated, name: wrong}, part.goal.users)
+    assert not follows_from_theorems(stated, 13)
 
 
 # Whole releases
@@ -324,7 +330,7 @@ def about(key: str, rows: int = 2) -> dict[str, Any]:
     }
 
 
-def release(directory: Path, name: str, key: str, **more: Any) -> Ran:
+def release(directory: Path, name: str, key: str, **more: Any) -> Run:
     """A release of one table, as a run could have left it."""
     made = directory / name / "release"
     made.mkdir(parents=True)
@@ -337,7 +343,7 @@ def release(directory: Path, name: str, key: str, **more: Any) -> Ran:
     text = json.dumps({**said, "sha256": {"tags.csv": digest}})
     (made / "README.md").write_text(f"Made on {said['created']}, {digest}.{more.get('text', '')}")
     (made / "release.json").write_text(text)
-    return Ran(log=directory / name / "log.csv", code=0, stdout=text, directory=made)
+    return Run(log=directory / name / "log.csv", code=0, stdout=text, directory=made)
 
 
 KEYS = ("0f" * 8, "1e" * 8, "2d" * 8)
@@ -345,8 +351,8 @@ KEYS = ("0f" * 8, "1e" * 8, "2d" * 8)
 
 def test_what_is_random_may_differ(tmp_path: Path) -> None:
     runs = {key: release(tmp_path, key, key) for key in KEYS}
-    assert same(runs)
-    assert steady(runs, (KEYS[0], KEYS[1]))
+    assert published_alike(runs)
+    assert constants_agree(runs, (KEYS[0], KEYS[1]))
 
 
 @pytest.mark.parametrize(
@@ -367,7 +373,7 @@ def test_what_is_not_may_not(leak: dict[str, Any], tmp_path: Path) -> None:
         "one": release(tmp_path, "one", KEYS[0]),
         "other": release(tmp_path, "other", KEYS[1], **leak),
     }
-    assert not same(runs)
+    assert not published_alike(runs)
 
 
 def test_a_value_that_does_not_look_random_is_compared(tmp_path: Path) -> None:
@@ -375,13 +381,13 @@ def test_a_value_that_does_not_look_random_is_compared(tmp_path: Path) -> None:
         "one": release(tmp_path, "one", KEYS[0], about={"selection_key": "7"}),
         "other": release(tmp_path, "other", KEYS[1], about={"selection_key": "8"}),
     }
-    assert not same(runs)
+    assert not published_alike(runs)
 
 
 def test_a_hash_that_is_not_of_a_file_is_compared(tmp_path: Path) -> None:
     runs = {key: release(tmp_path, key, key) for key in KEYS}
     (tmp_path / KEYS[0] / "release" / "tags.csv").write_text("tag,count\nb,3\n")
-    assert not same(runs)
+    assert not published_alike(runs)
 
 
 def test_what_two_runs_share_the_third_must_share(tmp_path: Path) -> None:
@@ -391,33 +397,33 @@ def test_what_two_runs_share_the_third_must_share(tmp_path: Path) -> None:
         "again": release(tmp_path, "again", KEYS[0]),
         "with": release(tmp_path, "with", KEYS[1]),
     }
-    assert same(runs)
-    assert not steady(runs, ("without", "again"))
+    assert published_alike(runs)
+    assert not constants_agree(runs, ("without", "again"))
 
 
 def test_a_refusal_leaves_nothing(tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text("user,tag\n")
     (tmp_path / "ledger").mkdir()
-    ran = Ran(log=tmp_path / "log.csv", code=1, stdout="", directory=tmp_path / "release")
-    assert _refused(ran)
-    assert not _refused(replace(ran, code=0))
-    assert not _refused(replace(ran, stdout="{}"))
+    ran = Run(log=tmp_path / "log.csv", code=1, stdout="", directory=tmp_path / "release")
+    assert _is_refused(ran)
+    assert not _is_refused(replace(ran, code=0))
+    assert not _is_refused(replace(ran, stdout="{}"))
     (tmp_path / ".zealous-x").mkdir()
-    assert not _refused(ran)
+    assert not _is_refused(ran)
 
 
 def test_each_user_keeps_the_item_that_the_key_puts_first() -> None:
     held = [(f"u{i}", item) for i in range(400) for item in "abc"]
-    kept = selected(held + held, "00000000000000ff")
+    kept = counts_after_selection(held + held, "00000000000000ff")
     assert sum(kept.values()) == 400
     assert stats.chisquare([kept[item] for item in "abc"]).pvalue > 1e-6
-    assert kept != selected(held, "00000000000000fe")
+    assert kept != counts_after_selection(held, "00000000000000fe")
 
 
 def test_the_whole_csv_file_is_compared(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    ran = Ran(log=tmp_path, code=0, stdout="", directory=tmp_path)
-    monkeypatch.setattr(Ran, "table", lambda *_: [("b", 9), ("a", 8)])
-    monkeypatch.setattr(Ran, "about", lambda *_: about(KEYS[0]))
+    ran = Run(log=tmp_path, code=0, stdout="", directory=tmp_path)
+    monkeypatch.setattr(Run, "table", lambda *_: [("b", 9), ("a", 8)])
+    monkeypatch.setattr(Run, "about", lambda *_: about(KEYS[0]))
     for text, right in (
         ("tag,count\nb,9\na,8\n", True),
         ("tag,count\na,8\nb,9\n", False),
@@ -428,8 +434,8 @@ def test_the_whole_csv_file_is_compared(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
 
 def test_unsorted_rows_are_noticed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    ran = Ran(log=tmp_path, code=0, stdout="", directory=tmp_path)
-    monkeypatch.setattr(Ran, "about", lambda *_: about(KEYS[0]))
+    ran = Run(log=tmp_path, code=0, stdout="", directory=tmp_path)
+    monkeypatch.setattr(Run, "about", lambda *_: about(KEYS[0]))
     for rows, right in (
         ([("b", 9), ("a", 8), ("c", 8)], True),
         ([("b", 9), ("c", 8), ("a", 8)], False),
@@ -437,8 +443,8 @@ def test_unsorted_rows_are_noticed(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
         ([("b", "c", 9), ("a", "b", 8), ("a", "c", 8)], True),
         ([("b", "c", 9), ("a", "c", 8), ("a", "b", 8)], False),
     ):
-        monkeypatch.setattr(Ran, "table", lambda *_, rows=rows: rows)
-        assert _sorted({"one": ran}) is right
+        monkeypatch.setattr(Run, "table", lambda *_, rows=rows: rows)
+        assert _rows_are_sorted({"one": ran}) is right
 
 
 # Small releases
@@ -447,10 +453,10 @@ def test_unsorted_rows_are_noticed(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
 def test_the_chances_of_noise_add_up() -> None:
     for scale in (2 / 3, 2.0):
         law = Law(-400, np.array([laplace(z, scale) for z in range(-400, 401)]))
-        assert sum(small.probabilities(law)) == pytest.approx(1)
+        assert sum(small.level_probabilities(law)) == pytest.approx(1)
         exact = sum(laplace(z, scale) ** 2 for z in range(-400, 401))
-        assert small.collision(law) == pytest.approx(exact)
-        assert small.probabilities(law)[1:4] == pytest.approx(
+        assert small.collision_probability(law) == pytest.approx(exact)
+        assert small.level_probabilities(law)[1:4] == pytest.approx(
             [laplace(z, scale) for z in (-1, 0, 1)]
         )
 
@@ -463,8 +469,8 @@ def sampled(monkeypatch: pytest.MonkeyPatch, change: Callable[[np.ndarray], np.n
     def drawn(_: object, items: int) -> np.ndarray:
         return change(chance.geometric(stay, items) - chance.geometric(stay, items))
 
-    monkeypatch.setattr("zealous.audit.small_releases.drawn", drawn)
-    return small.noise_is_exact(PLANS[0].planned, per_test(PLANS))
+    monkeypatch.setattr("zealous.audit.small_releases.draw_noise", drawn)
+    return small.noise_is_exact(PLANS[0].planned, alpha_per_test(PLANS))
 
 
 def test_right_noise_passes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -511,11 +517,9 @@ def test_sets_that_appear_otherwise_than_by_noise_are_seen(
 ) -> None:
     """Their counts are others than was said: one is lost, or too many are there, or one never."""
     (plan,) = drawn(small.SETS)
-    alpha, right = per_test(PLANS), small.drawn_sets
-    monkeypatch.setattr(
-        "zealous.audit.small_releases.drawn_sets", lambda made, _: right(made, held)
-    )
-    assert small.sets_appear(plan.planned, alpha) is passes
+    alpha, right = alpha_per_test(PLANS), small.draw_sets
+    monkeypatch.setattr("zealous.audit.small_releases.draw_sets", lambda made, _: right(made, held))
+    assert small.sets_appear_as_expected(plan.planned, alpha) is passes
 
 
 @pytest.mark.parametrize(
@@ -533,17 +537,17 @@ def test_queries_that_appear_otherwise_than_by_noise_are_seen(
 ) -> None:
     """Nothing appears, or only what somebody asked; or one query, asked or not, too often."""
     (plan,) = drawn(small.QUERIES)
-    right, runs = small.drawn_queries, count()
+    right, runs = small.draw_queries, count()
     monkeypatch.setattr(
-        "zealous.audit.small_releases.drawn_queries",
+        "zealous.audit.small_releases.draw_queries",
         lambda made, asked: published(right(made, asked), next(runs)),
     )
-    assert small.queries_appear(plan.planned, per_test(PLANS)) is passes
+    assert small.queries_appear_as_expected(plan.planned, alpha_per_test(PLANS)) is passes
 
 
 def test_noise_that_follows_from_the_key_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     assert small.noise_ignores_the_key(PLANS[0].planned)
-    monkeypatch.setattr("zealous.audit.small_releases.drawn", lambda *_: np.arange(100))
+    monkeypatch.setattr("zealous.audit.small_releases.draw_noise", lambda *_: np.arange(100))
     assert not small.noise_ignores_the_key(PLANS[0].planned)
 
 
@@ -564,7 +568,7 @@ def of_pairs() -> Audit:
 def test_all_tests_together_stay_below_the_stated_chance_of_a_false_alarm(of_pairs: Audit) -> None:
     found = of_pairs
     tests = [seen for each in found.measurements for seen in [*each.by_epsilon, *each.by_delta]]
-    noises = sum(test.bounds for plan in PLANS for test in plan.small) * per_test(PLANS)
+    noises = sum(test.bounds for plan in PLANS for test in plan.small) * alpha_per_test(PLANS)
     assert sum(seen.alpha for seen in tests) + noises + BY_ACCIDENT == pytest.approx(FALSE_ALARMS)
     assert FALSE_ALARMS <= 1e-7
 
@@ -578,15 +582,15 @@ def test_as_many_bounds_are_looked_at_in_small_releases_as_are_paid_for(
         looked.append((seen, trials, chance, alpha))
         return True
 
-    monkeypatch.setattr("zealous.audit.small_releases._fits", fits)
+    monkeypatch.setattr("zealous.audit.small_releases._is_consistent", fits)
     small.noise_is_exact(PLANS[0].planned, 0.01)
     assert len(looked) == small.TESTS
     monkeypatch.setattr("zealous.audit.small_releases._SETS_RUNS", 2)
     (plan,) = drawn(small.SETS)
-    small.sets_appear(plan.planned, 0.01)
+    small.sets_appear_as_expected(plan.planned, 0.01)
     assert len(looked) == small.TESTS + small.SETS_TESTS
     (plan,) = drawn(small.QUERIES)
-    small.queries_appear(plan.planned, 0.01)
+    small.queries_appear_as_expected(plan.planned, 0.01)
     assert len(looked) == small.TESTS + small.SETS_TESTS + small.QUERIES_TESTS
 
 
@@ -634,7 +638,7 @@ def test_the_command_prints_claims_beside_what_was_seen(tmp_path: Path) -> None:
 
 @pytest.mark.soak
 @pytest.mark.false_alarm(
-    4 * max(len(plan.pairs) for plan in PLANS) * per_test(PLANS),
+    4 * max(len(plan.pairs) for plan in PLANS) * alpha_per_test(PLANS),
     "four bounds for each pair of logs of a plan",
 )
 @pytest.mark.parametrize("plan", PLANS, ids=lambda plan: plan.name)

@@ -15,10 +15,15 @@ import pytest
 from turns import in_turn
 
 import zealous as z
-from zealous.audit.audit import OwnAudit, audit_mechanism
-from zealous.audit.custom_counts import Case, Watched, alike, runs
-from zealous.audit.custom_mechanism import _cases, _checks, _halfway, releases_that_differ
-from zealous.audit.events import _levels, against, impossible_elsewhere
+from zealous.audit.audit import MechanismAudit, audit_mechanism
+from zealous.audit.custom_counts import Case, WatchedMechanism, histogram_without_user, run_cases
+from zealous.audit.custom_mechanism import (
+    _cases,
+    _half_published_count,
+    _run_checks,
+    releases_needed_to_differ,
+)
+from zealous.audit.events import _levels, evidence_against, impossible_without_user
 from zealous.audit.statistics import Claim
 from zealous.errors import UsageError
 from zealous.mechanisms import Calibrated, Count, Gaussian, Laplace, Mechanism, Selection, Zealous
@@ -170,7 +175,7 @@ class AsksForMore(Geometric):
 
 
 @cache
-def audited(mechanism: Geometric, trials: int = TRIALS) -> OwnAudit:
+def audited(mechanism: Geometric, trials: int = TRIALS) -> MechanismAudit:
     return audit_mechanism(mechanism, trials=trials)
 
 
@@ -206,7 +211,9 @@ def test_a_planted_bug_is_caught(bug: type[Geometric]) -> None:
     ],
 )
 def test_what_no_mechanism_may_do_is_noticed(bug: type[Geometric], noticed: str) -> None:
-    failed = [check.name for check in _checks(Watched(bug()), GOAL, 7) if not check.passed]
+    failed = [
+        check.name for check in _run_checks(WatchedMechanism(bug()), GOAL, 7) if not check.passed
+    ]
     assert failed == [noticed]
 
 
@@ -224,8 +231,8 @@ def test_an_honest_mechanism_passes() -> None:
     assert found.passed, found.failures()
     assert (found.name, found.goal, found.trials) == ("geometric", GOAL, TRIALS)
     assert 1.2 < found.epsilon <= 2
-    assert found.would_see is not None
-    assert 2 < found.would_see < 3.2
+    assert found.detectable_epsilon is not None
+    assert 2 < found.detectable_epsilon < 3.2
 
 
 def test_randomness_that_items_share_is_honest_where_it_is_said() -> None:
@@ -309,7 +316,7 @@ class AsItIs:
 
 def test_the_two_logs_of_a_case() -> None:
     replaced, added = Case(name="a", users=5, moves=True), Case(name="b", users=1, moves=False)
-    values = runs(Watched(AsItIs(at_least=0)), [replaced, added], 50, 7)
+    values = run_cases(WatchedMechanism(AsItIs(at_least=0)), [replaced, added], 50, 7)
     assert values.shape == (2, 50, 2, 2, 2)  # log, trial, case, group, place
     none = np.nan
     for trial in range(50):
@@ -321,9 +328,13 @@ def test_the_two_logs_of_a_case() -> None:
 
 
 def test_a_lower_bound_keeps_fewer_of_her_items() -> None:
-    values = runs(Watched(AsItIs(bound=1)), [Case(name="a", users=5, moves=True)], 4, 1)
+    values = run_cases(
+        WatchedMechanism(AsItIs(bound=1)), [Case(name="a", users=5, moves=True)], 4, 1
+    )
     np.testing.assert_array_equal(values[0, 0, 0], [[5, 4], [4, 4]])
-    values = runs(Watched(AsItIs(at_least=5)), [Case(name="a", users=5, moves=True)], 4, 1)
+    values = run_cases(
+        WatchedMechanism(AsItIs(at_least=5)), [Case(name="a", users=5, moves=True)], 4, 1
+    )
     np.testing.assert_array_equal(values[0, 0, 0], [[5, 5], [np.nan, np.nan]])
 
 
@@ -335,7 +346,9 @@ def test_two_batches_hold_her_items_and_the_others_at_the_same_places() -> None:
             seen.append([batch["count"].to_pylist() for batch in count(bound=2, at_least=1)])
             yield from super().release(count, random_bytes)
 
-    values = runs(Watched(Looks()), [Case(name="a", users=5, moves=True, apart=True)], 3, 1)
+    values = run_cases(
+        WatchedMechanism(Looks()), [Case(name="a", users=5, moves=True, apart=True)], 3, 1
+    )
     np.testing.assert_array_equal(values[0, :, 0], [[[5, 5], [4, 4]]] * 3)
     ((one, other),) = seen
     assert [a + b for a, b in zip(one, other, strict=True)] == [9] * 12
@@ -351,7 +364,9 @@ def test_which_log_a_copy_is_follows_a_coin() -> None:
             order.append(batch["count"].to_pylist()[0])
             yield batch
 
-    runs(Watched(Looks(items_per_user=1)), [Case(name="a", users=5, moves=True)], 400, 800)
+    run_cases(
+        WatchedMechanism(Looks(items_per_user=1)), [Case(name="a", users=5, moves=True)], 400, 800
+    )
     first = np.array(order[::2]) == 5
     assert 120 < first.sum() < 280
     assert (np.array(order[1::2]) == 5).sum() == 400 - first.sum()
@@ -359,15 +374,15 @@ def test_which_log_a_copy_is_follows_a_coin() -> None:
 
 @pytest.mark.parametrize("threshold", [1, 2, 17, 64, 1_000, 123_457])
 def test_where_items_begin_to_be_published_is_found(threshold: int) -> None:
-    assert _halfway(Watched(AsItIs(at_least=threshold))) == threshold
+    assert _half_published_count(WatchedMechanism(AsItIs(at_least=threshold))) == threshold
 
 
 def test_what_never_publishes_has_no_such_place_and_passes() -> None:
     silent = AsItIs(at_least=2**40)
-    assert _halfway(Watched(silent)) is None
+    assert _half_published_count(WatchedMechanism(silent)) is None
     found = audit_mechanism(silent, GOAL, FEW)
     assert found.passed
-    assert (found.epsilon, found.delta, found.would_see) == (0.0, 0.0, None)
+    assert (found.epsilon, found.delta, found.detectable_epsilon) == (0.0, 0.0, None)
 
 
 def test_cases_need_no_more_users_than_are_declared() -> None:
@@ -393,7 +408,7 @@ def test_a_correct_claim_is_not_contradicted_and_a_smaller_one_is() -> None:
     said = np.where(chance.random((2, 20_000)) < 0.75, truth, 1 - truth)
     values = np.stack([said, np.zeros_like(said)], axis=2)[..., None]
     for claim, holds in [(np.log(3), True), (np.log(3) - 0.15, False)]:
-        by_epsilon, by_delta = against(values, Claim(epsilon=claim, delta=0.0), 1e-6)
+        by_epsilon, by_delta = evidence_against(values, Claim(epsilon=claim, delta=0.0), 1e-6)
         seen = [*by_epsilon, *by_delta]
         assert len(seen) == 4
         assert holds == (not any(each.violates(Claim(epsilon=claim, delta=0.0)) for each in seen))
@@ -404,7 +419,7 @@ def test_noise_that_two_items_share_is_taken_off() -> None:
     noise = np.random.default_rng(4).integers(0, 1_000, (2, 4_000))
     moved = np.array([[[1, 0]], [[0, 1]]])
     values = (moved + noise[..., None])[..., None].astype(np.float64)
-    by_epsilon, _ = against(values, Claim(epsilon=1.0, delta=0.0), 1e-6)
+    by_epsilon, _ = evidence_against(values, Claim(epsilon=1.0, delta=0.0), 1e-6)
     assert all(each.epsilon(0.0) > 4 for each in by_epsilon)
 
 
@@ -422,7 +437,7 @@ def test_where_items_share_randomness_each_run_is_a_release() -> None:
     for independent in calls:
         audit_mechanism(Counts(independent=independent), GOAL, FEW)
     packed = 2 * 10
-    again = (releases_that_differ(GOAL, draws) or 0 for draws in (1, 500))
+    again = (releases_needed_to_differ(GOAL, draws) or 0 for draws in (1, 500))
     more = next(again) - next(again)
     assert calls[False] - calls[True] == 2 * (2 * FEW // 4) - packed + more
 
@@ -430,7 +445,7 @@ def test_where_items_share_randomness_each_run_is_a_release() -> None:
 def test_what_only_one_log_can_show_needs_no_other() -> None:
     none = np.nan
     here = [[[1.0, none], [none, none]], [[none, none], [none, none]], [[3.0, 2.0], [none, none]]]
-    one, other = impossible_elsewhere(np.array([here, np.full_like(here, none)]), 0.01)
+    one, other = impossible_without_user(np.array([here, np.full_like(here, none)]), 0.01)
     assert (one.here, one.there, one.trials) == (2, None, 3)
     assert (other.here, other.there, other.trials) == (0, None, 3)
 
@@ -460,7 +475,7 @@ def test_other_columns_are_refused(columns: dict[str, Any]) -> None:
             yield pa.record_batch(columns)
 
     with pytest.raises(UsageError, match="release of truth must yield batches with all columns"):
-        Watched(Other()).release(alike(np.array([3, 4])))
+        WatchedMechanism(Other()).release(histogram_without_user(np.array([3, 4])))
 
 
 def test_zealous_is_a_mechanism() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from zealous.audit import theorems
-from zealous.audit.recompute import follows
+from zealous.audit.recompute import follows_from_theorems
 from zealous.audit.setting import settings
 from zealous.items import queries
 from zealous.mechanisms import Selection
@@ -50,15 +50,19 @@ def test_the_second_derivation_agrees(
     name: str, epsilon: Fraction, delta: Fraction, m: int, neighbors: Neighbors
 ) -> None:
     m = 1 if name == "selection" else m
-    assert follows(planned(name, m, epsilon=epsilon, delta=delta, neighbors=neighbors), None)
+    assert follows_from_theorems(
+        planned(name, m, epsilon=epsilon, delta=delta, neighbors=neighbors), None
+    )
 
 
 @pytest.mark.parametrize("name", [*THRESHOLDS, *IN_ROUNDS])
 def test_a_delta_that_is_not_that_of_the_parameters_is_noticed(name: str) -> None:
     part = planned(name, 1, epsilon=1, delta="0.1")
-    assert follows(part, None)
+    assert follows_from_theorems(part, None)
     for wrong in (0.98, 1.02):
-        assert not follows({**part, "delta_achieved": part["delta_achieved"] * wrong}, None)
+        assert not follows_from_theorems(
+            {**part, "delta_achieved": part["delta_achieved"] * wrong}, None
+        )
 
 
 @pytest.mark.parametrize("name", ["laplace", "gaussian"])
@@ -67,7 +71,7 @@ def test_a_threshold_that_is_too_low_or_too_high_is_noticed(name: str) -> None:
     for step in (-1, 1):
         other = {**part, "tau_prime": part["tau_prime"] + step}
         other["delta_achieved"] = theorems.deltas(other)[1]
-        assert not follows(other, None)
+        assert not follows_from_theorems(other, None)
 
 
 @pytest.mark.parametrize("name", IN_ROUNDS)
@@ -78,7 +82,7 @@ def test_rounds_with_less_noise_or_a_lower_threshold_are_noticed(name: str) -> N
         other = {**part, "rounds": [*before, {**last, key: last[key] * 9 // 10}]}
         other["delta_achieved"] = theorems.deltas(other)[1]
         assert other["delta_achieved"] > part["delta"]
-        assert not follows(other, None)
+        assert not follows_from_theorems(other, None)
 
 
 @pytest.mark.parametrize("name", ["domain", "selection"])
@@ -86,7 +90,7 @@ def test_a_scale_that_is_not_that_of_epsilon_is_noticed(name: str) -> None:
     part = planned(name, 1, epsilon=1, delta="0.1")
     for scale in ("1", "3"):
         other = {**part, "scale": float(scale), "exact": {**part["exact"], "scale": scale}}
-        assert not follows(other, None)
+        assert not follows_from_theorems(other, None)
 
 
 @pytest.mark.parametrize("name", [*THRESHOLDS, *IN_ROUNDS, "domain"])
@@ -116,15 +120,15 @@ def test_capped_noise_is_mixed_as_it_is_drawn() -> None:
 def test_what_one_user_alone_has_appears_as_often_as_planned(name: str) -> None:
     part = planned(name, 1, epsilon=1, delta="0.1")
     made = MECHANISMS[name].calibrated(Indistinguishability(epsilon=1, delta="0.1"), 1)
-    assert theorems.alone(part, 1) == pytest.approx(made.appears(1), rel=1e-12)
-    assert theorems.alone(part, 5) == theorems.alone(part, 1)
+    assert theorems.unique_item_probability(part, 1) == pytest.approx(made.appears(1), rel=1e-12)
+    assert theorems.unique_item_probability(part, 5) == theorems.unique_item_probability(part, 1)
 
 
 @pytest.mark.parametrize("name", IN_ROUNDS)
 def test_what_one_user_alone_gives_is_at_most_what_is_planned_for(name: str) -> None:
     goal = Indistinguishability(epsilon=1, delta="0.1")
     part, made = planned(name, 1, epsilon=1, delta="0.1"), MECHANISMS[name].calibrated(goal, 1)
-    chances = [theorems.alone(part, items) for items in range(1, 120)]
+    chances = [theorems.unique_item_probability(part, items) for items in range(1, 120)]
     assert max(chances) <= made.alone()
     assert max(chances) > 0.5 * made.alone()
 
@@ -133,10 +137,10 @@ def test_normals_and_discrete_gaussians_are_told_apart_as_known() -> None:
     part = planned("gaussian", 4, epsilon=1, delta="1e-4")
     mu, sigma = np.sqrt(8) / part["scale"], part["scale"]
     known = stats.norm.sf(1 / mu - mu / 2) - np.e * stats.norm.sf(1 / mu + mu / 2)
-    assert theorems.told(part) == pytest.approx(known, rel=0.2 / sigma)
+    assert theorems.noise_delta(part) == pytest.approx(known, rel=0.2 / sigma)
     in_rounds = {**part, "rounds": []}
-    assert theorems.told(in_rounds) == pytest.approx(known)
-    assert theorems.told(in_rounds, 0.5) > theorems.told(in_rounds)
+    assert theorems.noise_delta(in_rounds) == pytest.approx(known)
+    assert theorems.noise_delta(in_rounds, 0.5) > theorems.noise_delta(in_rounds)
 
 
 def test_no_pair_claims_more_than_its_plan() -> None:

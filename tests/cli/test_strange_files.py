@@ -17,7 +17,7 @@ import pytest
 from cluster import conf_options
 from spark import QUICK, SPARK, need_java
 
-from zealous.audit.runs import start
+from zealous.audit.runs import start_run
 from zealous.study.report.style import figure_with_panels, render_svg
 
 COMMAND = Path(sys.executable).with_name("zealous")
@@ -84,7 +84,7 @@ def test_the_second_process_of_a_study(folder: Path) -> None:
 
 
 def test_the_runs_of_an_audit(folder: Path) -> None:
-    done = start(folder / "log.csv", [*GOAL, "--json"])()
+    done = start_run(folder / "log.csv", [*GOAL, "--json"])()
     assert ran(folder) == ""
     assert done.code == 0
     assert json.loads(done.stdout)["guarantee"]["epsilon"] == 20
@@ -104,8 +104,8 @@ def test_how_pictures_look_is_not_read_from_the_working_directory(tmp_path: Path
         return render_svg(lambda: figure_with_panels(1)[0])
 
     program = (
-        "from zealous.study.report.style import panels, svg\n"
-        "print(svg(lambda: panels(1)[0]), end='')"
+        "from zealous.study.report.style import figure_with_panels, render_svg\n"
+        "print(render_svg(lambda: figure_with_panels(1)[0]), end='')"
     )
     (tmp_path / "matplotlibrc").write_text("axes.facecolor: red\nxtick.major.size: 20\n")
     told = subprocess.run(

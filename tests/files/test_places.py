@@ -33,11 +33,11 @@ from zealous.files.places import StoreError, place_of
 from zealous.files.staging import stage
 from zealous.files.store_access import connected
 from zealous.ledger import Ledger
-from zealous.ledger.place import existing, place
+from zealous.ledger.location import existing_ledger, ledger_path
 from zealous.logs.log import Log, is_anonymized, read_log
 from zealous.logs.open_log import open_log
 from zealous.release.bundle import Release, check_writable, read_release
-from zealous.release.charging import Account, released
+from zealous.release.charging import Account, earlier_release
 
 KEY, SECRET = "AKIAEXAMPLE", "q7Zx4v/Lw9s/Kp3+tY8u"
 SERVER = """
@@ -525,7 +525,7 @@ def test_a_release_that_was_voided_meanwhile_is_taken_back(
         raise Refused("voided")
 
     with pytest.raises(Refused):
-        replace(release, written=refuse).write(bucket.url("release"))
+        replace(release, on_written=refuse).write(bucket.url("release"))
     assert told == [bucket.url("release")]
     assert bucket.there() == []
 
@@ -537,23 +537,23 @@ def test_a_log_elsewhere_has_one_ledger_by_whatever_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    found = place(["s3://bucket/logs/2026/a.tsv", "s3://bucket/logs/2026/b.tsv"])
+    found = ledger_path(["s3://bucket/logs/2026/a.tsv", "s3://bucket/logs/2026/b.tsv"])
     assert found.is_relative_to(tmp_path)
     assert found.parent.name.startswith("2026-")
     same = ["s3a://me:word@bucket/logs/2026/c.tsv?region=eu-west-1"]
-    assert place(same) == place(["s3://bucket/logs/2026"]) == found
-    assert place(["s3://bucket/logs/2025/a.tsv"]) != found
-    assert place(["s3://other/logs/2026/a.tsv"]) != found
+    assert ledger_path(same) == ledger_path(["s3://bucket/logs/2026"]) == found
+    assert ledger_path(["s3://bucket/logs/2025/a.tsv"]) != found
+    assert ledger_path(["s3://other/logs/2026/a.tsv"]) != found
     found.parent.mkdir(parents=True)
     found.touch()
-    assert existing(["s3://bucket/logs/2026/deep/d.tsv"]) == found
-    assert existing(["s3://bucket/logs"]) is None
+    assert existing_ledger(["s3://bucket/logs/2026/deep/d.tsv"]) == found
+    assert existing_ledger(["s3://bucket/logs"]) is None
     with pytest.raises(Refused, match="the rest has none"):
-        place(["s3://bucket/logs/2026/a.tsv", "s3://bucket/logs/2025/a.tsv"])
+        ledger_path(["s3://bucket/logs/2026/a.tsv", "s3://bucket/logs/2025/a.tsv"])
     for other in ("s3://b/x.tsv", tmp_path / "x.tsv"):
         with pytest.raises(Refused, match="no folder in common"):
-            place(["s3://a/x.tsv", other])
-    assert place(["s3://a/x/1.tsv", "s3://a/y/2.tsv"]) == place(["s3://a/3.tsv"])
+            ledger_path(["s3://a/x.tsv", other])
+    assert ledger_path(["s3://a/x/1.tsv", "s3://a/y/2.tsv"]) == ledger_path(["s3://a/3.tsv"])
 
 
 def test_under_one_id_nothing_is_drawn_twice(bucket: Bucket, tmp_path: Path) -> None:
@@ -562,12 +562,14 @@ def test_under_one_id_nothing_is_drawn_twice(bucket: Bucket, tmp_path: Path) -> 
     output = remote(bucket.url("release"))
     kinds = [z.queries(items_per_user=2)]
     first = z.publish(log, GOAL, kinds, account=account)
-    replace(first, written=None).write(output)  # killed before the ledger was told
+    replace(first, on_written=None).write(output)  # killed before the ledger was told
     again = z.publish(log, GOAL, kinds, account=account, output=output)
     assert again.directory == output
     assert again.record.id == "march"
     assert len(Ledger.open(tmp_path / "ledger.sqlite").history()) == 1
-    assert released(account, log.paths, None) == output  # and where it is, is known without -o
+    assert (
+        earlier_release(account, log.paths, None) == output
+    )  # and where it is, is known without -o
 
 
 def test_what_is_out_there_cannot_be_voided(bucket: Bucket, tmp_path: Path) -> None:

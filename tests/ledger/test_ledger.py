@@ -28,13 +28,13 @@ from zealous.ledger import (
     Entry,
     Ledger,
     fingerprint,
-    place,
+    ledger_path,
     store,
 )
 from zealous.ledger import ledger as module
 from zealous.ledger.budgets import Measure, accounts
-from zealous.ledger.place import remote_kind
-from zealous.ledger.store import chained
+from zealous.ledger.location import remote_kind
+from zealous.ledger.store import event_hash
 from zealous.privacy.calibrate import guarantees
 from zealous.privacy.guarantee import Indistinguishability, ProbabilisticDP, shown
 from zealous.privacy.period import Period
@@ -94,7 +94,7 @@ def write_release(directory: Path, entry: Entry, **changed: Any) -> Path:
 def publish(ledger: Ledger, directory: Path, what: Charge | None = None) -> Entry:
     entry = ledger.reserve(directory.name, what or charge())
     write_release(directory, entry)
-    return ledger.released(entry, directory=directory, sha256=fingerprint(directory))
+    return ledger.mark_released(entry, directory=directory, sha256=fingerprint(directory))
 
 
 # What charges add up to
@@ -429,9 +429,9 @@ def test_somebody_elses_directory_recovers_nothing(ledger: Ledger, tmp_path: Pat
 def test_marking_twice_is_once(ledger: Ledger, tmp_path: Path) -> None:
     entry = publish(ledger, tmp_path / "march")
     sha = fingerprint(tmp_path / "march")
-    assert ledger.released(entry, directory=tmp_path / "march", sha256=sha) == entry
+    assert ledger.mark_released(entry, directory=tmp_path / "march", sha256=sha) == entry
     with pytest.raises(Refused):
-        ledger.released(entry, directory=tmp_path / "march", sha256="0" * 64)
+        ledger.mark_released(entry, directory=tmp_path / "march", sha256="0" * 64)
 
 
 def test_what_is_voided_no_longer_counts_and_stays_voided(ledger: Ledger, tmp_path: Path) -> None:
@@ -444,7 +444,7 @@ def test_what_is_voided_no_longer_counts_and_stays_voided(ledger: Ledger, tmp_pa
     with pytest.raises(Refused, match="voided already"):
         ledger.void(entry.seq, by="her", reason="again")
     with pytest.raises(Refused, match="voided"):
-        ledger.released(entry, directory=tmp_path, sha256="0" * 64)
+        ledger.mark_released(entry, directory=tmp_path, sha256="0" * 64)
     with pytest.raises(LedgerError, match="no entry 77"):
         ledger.void(77, by="her", reason="never was")
     ledger.reserve("march", charge(period="2026-03"))
@@ -525,7 +525,7 @@ def rewrite(connection: sqlite3.Connection, old: str, new: str) -> None:
     for seq, body, was in rows:
         for before, after in renamed.items():
             body = body.replace(before, after)
-        previous = chained(previous or json.loads(body)["ledger"], body)
+        previous = event_hash(previous or json.loads(body)["ledger"], body)
         renamed[was] = previous
         connection.execute("update events set body=?, hash=? where seq=?", (body, previous, seq))
 
@@ -695,7 +695,7 @@ def test_unlawful_events_are_found_even_with_a_fitting_chain(ledger: Ledger) -> 
             },
             separators=(",", ":"),
         )
-        connection.execute("insert into events values (4, ?, ?)", (body, chained(row[0], body)))
+        connection.execute("insert into events values (4, ?, ?)", (body, event_hash(row[0], body)))
 
     tampered(ledger.path, mark)
     assert ledger.verify() == ["event 4 marks as released an entry that is voided"]
@@ -788,10 +788,10 @@ def test_the_nearest_ledger_above_a_log(tmp_path: Path) -> None:
     (tmp_path / "a" / "b").mkdir(parents=True)
     log = tmp_path / "a" / "b" / "log.csv"
     log.touch()
-    assert place([log]) == tmp_path / "a" / "b" / FILE_NAME  # a new one, beside the log
+    assert ledger_path([log]) == tmp_path / "a" / "b" / FILE_NAME  # a new one, beside the log
     for above in (tmp_path, tmp_path / "a", tmp_path / "a" / "b"):
         (above / FILE_NAME).touch()
-        assert place([log]) == place([log.parent]) == above / FILE_NAME
+        assert ledger_path([log]) == ledger_path([log.parent]) == above / FILE_NAME
 
 
 def test_a_log_has_one_ledger_by_whatever_name_it_is_reached(tmp_path: Path) -> None:
@@ -802,7 +802,7 @@ def test_a_log_has_one_ledger_by_whatever_name_it_is_reached(tmp_path: Path) -> 
     (tmp_path / "other" / "link.csv").symlink_to(tmp_path / "true" / "log.csv")
     (tmp_path / "folder").symlink_to(tmp_path / "true")
     names = [tmp_path / "other" / "link.csv", tmp_path / "folder", tmp_path / "folder" / "log.csv"]
-    assert {place([name]) for name in names} == {tmp_path / "true" / FILE_NAME}
+    assert {ledger_path([name]) for name in names} == {tmp_path / "true" / FILE_NAME}
 
 
 def test_files_of_several_folders(tmp_path: Path) -> None:
@@ -810,25 +810,25 @@ def test_files_of_several_folders(tmp_path: Path) -> None:
     for log in logs:
         log.parent.mkdir()
         log.touch()
-    assert place(logs) == tmp_path / FILE_NAME
+    assert ledger_path(logs) == tmp_path / FILE_NAME
     (tmp_path / "a" / FILE_NAME).touch()
     with pytest.raises(Refused, match="the rest has none"):
-        place(logs)
+        ledger_path(logs)
     (tmp_path / "b" / FILE_NAME).touch()
     with pytest.raises(Refused, match="different ledgers"):
-        place(logs)
+        ledger_path(logs)
 
 
 def test_a_ledger_that_is_a_dead_link_is_not_made_anew(tmp_path: Path) -> None:
     (tmp_path / FILE_NAME).symlink_to(tmp_path / "gone.sqlite")
-    assert place([tmp_path]) == tmp_path / FILE_NAME
+    assert ledger_path([tmp_path]) == tmp_path / FILE_NAME
     with pytest.raises(LedgerError, match="no ledger at"):
-        Ledger.open(place([tmp_path]), create=True)
+        Ledger.open(ledger_path([tmp_path]), create=True)
 
 
 def test_logs_with_nothing_in_common_need_a_name() -> None:
     with pytest.raises(Refused, match="no folder in common"):
-        place(["/usr", "/etc"])
+        ledger_path(["/usr", "/etc"])
 
 
 MOUNTS = """\

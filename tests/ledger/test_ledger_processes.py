@@ -130,7 +130,7 @@ ledger = Ledger.open(path, create=True)
 for number in range(10**6):
     entry = ledger.reserve(f"{name}-{number}", charge("1/1000000"))
     say("granted", entry.seq, entry.hash)
-    ledger.released(entry, directory=path.parent / "r", sha256=entry.hash)
+    ledger.mark_released(entry, directory=path.parent / "r", sha256=entry.hash)
     say("released", entry.seq, entry.hash)
 """
 

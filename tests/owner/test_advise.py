@@ -57,7 +57,7 @@ def held() -> dict[str, int]:
 
 def test_where_bounding_does_not_bind_the_expectation_is_the_exact_sum(advice: Advice) -> None:
     most = HITS + 2  # what the first user has, and nobody has more
-    choice = next(each for each in advice.at(GOAL.epsilon) if each.items_per_user == most)
+    choice = next(each for each in advice.choices_at(GOAL.epsilon) if each.items_per_user == most)
     chances = [publication_probability(calibrate(GOAL, most), count) for count in held().values()]
     assert choice.published is not None
     assert choice.published.mean == pytest.approx(sum(chances))
@@ -85,7 +85,7 @@ def test_m_bounds_what_is_expected(advice: Advice) -> None:
 
 def test_expected_is_what_publishing_gives(log: Path, advice: Advice) -> None:
     """The real pipeline at m = 3, whose selection keys are other ones, ends near it."""
-    choice = next(each for each in advice.at(GOAL.epsilon) if each.items_per_user == 3)
+    choice = next(each for each in advice.choices_at(GOAL.epsilon) if each.items_per_user == 3)
     runs = 12
     rows = sum(
         len(z.publish(z.read_log(log), GOAL, [z.queries(3)], seed=n)["queries"])
@@ -96,7 +96,7 @@ def test_expected_is_what_publishing_gives(log: Path, advice: Advice) -> None:
 
 
 def test_the_recommended_are_the_best_of_their_row(advice: Advice) -> None:
-    rows = advice.at(GOAL.epsilon)
+    rows = advice.choices_at(GOAL.epsilon)
     coverage, top = advice.best_for_coverage(), advice.best_for_top()
     assert coverage is not None
     assert top is not None
@@ -111,7 +111,7 @@ def test_the_recommended_are_the_best_of_their_row(advice: Advice) -> None:
 
 def test_the_ladder_holds_the_average_and_ends_beyond_it(advice: Advice) -> None:
     assert advice.average is not None
-    tried = [each.items_per_user for each in advice.at(GOAL.epsilon)]
+    tried = [each.items_per_user for each in advice.choices_at(GOAL.epsilon)]
     assert tried == sorted(set(tried))
     assert tried[0] == 1
     assert round(advice.average) in tried
@@ -120,7 +120,7 @@ def test_the_ladder_holds_the_average_and_ends_beyond_it(advice: Advice) -> None
 
 def test_epsilon_is_tried_halved_and_doubled(advice: Advice) -> None:
     assert {each.epsilon for each in advice.choices} == {4, 8, 16}
-    half, whole, twice = (advice.at(Fraction(e))[0].published for e in (4, 8, 16))
+    half, whole, twice = (advice.choices_at(Fraction(e))[0].published for e in (4, 8, 16))
     assert half is not None
     assert whole is not None
     assert twice is not None
@@ -162,7 +162,7 @@ def test_the_true_top_is_looked_for_among_what_was_kept(tmp_path: Path, engine: 
     )
     path.write_text("user,time,query\n" + "".join(rows))
     advice = advise(GOAL, z.queries(1), z.read_log(path), select="first", engine=engine)
-    one, two = advice.at(GOAL.epsilon)[:2]
+    one, two = advice.choices_at(GOAL.epsilon)[:2]
     each = USERS // 10
     top = [(USERS, USERS // 2), *[(each, each)] * 5, *[(each, 0)] * 5]
     kept = [publication_probability(one.parameters, count) for _, count in top]
@@ -177,8 +177,8 @@ def test_an_item_of_two_columns_is_found_again(tmp_path: Path, engine: DuckDB) -
     path.write_text("user,what,where\n" + rows)
     kind = z.columns("what", "where", items_per_user=1)
     advice = advise(GOAL, kind, z.read_log(path), engine=engine)
-    assert [each.top[2].coverage for each in advice.at(GOAL.epsilon)] == pytest.approx(
-        [1] * len(advice.at(GOAL.epsilon))
+    assert [each.top[2].coverage for each in advice.choices_at(GOAL.epsilon)] == pytest.approx(
+        [1] * len(advice.choices_at(GOAL.epsilon))
     )
 
 
@@ -263,7 +263,7 @@ def test_an_empty_release_expects_nothing() -> None:
 
 def test_without_a_source_the_thresholds_speak() -> None:
     advice = advise(GOAL, z.queries(1))
-    (grid,) = advice.grids()
+    (grid,) = advice.tables()
     assert [row[0] for row in grid.rows] == list(LADDER)
     twice = z.ProbabilisticDP(epsilon=16, delta=GOAL.delta, users=GOAL.users)
     assert grid.rows[0][-1] == least_count(calibrate(twice, 1), 0.95)

@@ -17,14 +17,14 @@ from zealous.errors import LogError, UsageError
 from zealous.files.places import place_of
 from zealous.owner.column_names import Role, column_of, guess_roles
 from zealous.owner.draft import Draft, default_delta
-from zealous.owner.file_format import FileFormat, Stated, find_format
+from zealous.owner.file_format import FileFormat, StatedFormat, find_format
 from zealous.owner.start import (
     check_kinds,
     command_line,
     expected_items,
-    look_at,
+    look_at_log,
+    new_output_name,
     offers,
-    output_for,
     reading_options,
 )
 from zealous.owner.start_text import Page, columns_section, outlook_section
@@ -70,7 +70,7 @@ def test_one_column_is_the_person_and_a_near_name_is_said_to_be_near() -> None:
 def found_in(tmp_path: Path, name: str, content: bytes, **stated: object) -> FileFormat:
     path = tmp_path / name
     path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
-    return find_format(place_of(path), Stated(**stated))  # type: ignore[arg-type]
+    return find_format(place_of(path), StatedFormat(**stated))  # type: ignore[arg-type]
 
 
 CHINESE = "".join(
@@ -123,7 +123,7 @@ def test_one_odd_line_changes_nothing(tmp_path: Path) -> None:
 def test_parquet_by_its_first_bytes(tmp_path: Path) -> None:
     path = tmp_path / "visits"
     pq.write_table(pa.table({"visitor": ["1"], "page": ["/"]}), path)
-    found = find_format(place_of(path), Stated())
+    found = find_format(place_of(path), StatedFormat())
     assert (found.format, found.columns) == ("parquet", ("visitor", "page"))
 
 
@@ -152,7 +152,7 @@ def test_what_is_no_table_is_said_with_what_to_do(
 )
 def test_a_line_of_data_is_not_shown_as_a_header(tmp_path: Path, line: str) -> None:
     (tmp_path / "log.csv").write_text(f"{line}\n" * 3)
-    found = look_at([str(tmp_path / "log.csv")], Stated())
+    found = look_at_log([str(tmp_path / "log.csv")], StatedFormat())
     assert not found.format.has_header
     shown = columns_section(Page(80), found)
     assert not any(part in shown for part in line.split(","))
@@ -168,7 +168,10 @@ def test_what_a_header_allows(tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text("user,query,time,url\n1,tea,2024-01-01,a.b/c\n")
     (tmp_path / "ill.csv").write_text("patient,encounter,diag_1,diag_2,email\n1,2,3,4,5\n")
     shop, log, ill = (
-        [(each.items, each.basket) for each in offers(look_at([str(tmp_path / name)], Stated()))]
+        [
+            (each.items, each.basket)
+            for each in offers(look_at_log([str(tmp_path / name)], StatedFormat()))
+        ]
         for name in ("shop.csv", "log.csv", "ill.csv")
     )
     assert shop == [("columns:Description", None), ("itemsets:Description", "InvoiceNo")]
@@ -187,7 +190,7 @@ def draft(goal: Guarantee = GOAL, **items: int) -> Draft:
 def test_options_name_the_columns_that_are_needed_and_no_others(tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
     path.write_text("Kunde,Suche,Zeit,Sitzung\n1,tea,01.03.2024 10:00,5\n")
-    found = look_at([str(path)], Stated())
+    found = look_at_log([str(path)], StatedFormat())
     plain = ["--user", "Kunde", "--query", "Suche"]
     assert reading_options(found, draft(queries=2), None) == plain
     days = z.ProbabilisticDP(epsilon=2, delta="0.001", users=9, unit="user-day")
@@ -204,9 +207,9 @@ def test_misspelt_columns_are_answered_with_the_nearest(tmp_path: Path) -> None:
     (tmp_path / "shop.csv").write_text(SHOP)
     paths = [str(tmp_path / "shop.csv")]
     with pytest.raises(UsageError, match="Did you mean CustomerID"):
-        look_at(paths, Stated(), {"user": "CustomerNo"})
+        look_at_log(paths, StatedFormat(), {"user": "CustomerNo"})
     with pytest.raises(UsageError, match="Did you mean Description"):
-        check_kinds(look_at(paths, Stated()), [z.columns("Descripton", items_per_user=1)])
+        check_kinds(look_at_log(paths, StatedFormat()), [z.columns("Descripton", items_per_user=1)])
 
 
 def test_a_suspicion_moves_by_its_odds_and_is_rounded_up() -> None:
@@ -270,10 +273,10 @@ def test_the_command_is_one_that_a_shell_reads_back() -> None:
 
 def test_the_output_is_a_directory_that_is_not_there(tmp_path: Path) -> None:
     (tmp_path / "shop.csv").write_text(SHOP)
-    found = look_at([str(tmp_path / "shop.csv")], Stated())
-    assert output_for(found, tmp_path) == "shop-release"
+    found = look_at_log([str(tmp_path / "shop.csv")], StatedFormat())
+    assert new_output_name(found, tmp_path) == "shop-release"
     (tmp_path / "shop-release").mkdir()
-    assert output_for(found, tmp_path) == "shop-release-2"
+    assert new_output_name(found, tmp_path) == "shop-release-2"
 
 
 def test_a_look_at_the_log_expects_what_is_there(tmp_path: Path) -> None:
@@ -289,7 +292,7 @@ def test_a_look_at_the_log_expects_what_is_there(tmp_path: Path) -> None:
 def test_text_fits_its_width(tmp_path: Path, width: int) -> None:
     names = ["user", *(f"a rather long name of column {n}" for n in range(60))]
     (tmp_path / "wide.csv").write_text(",".join(names) + "\n")
-    found = look_at([str(tmp_path / "wide.csv")], Stated())
+    found = look_at_log([str(tmp_path / "wide.csv")], StatedFormat())
     shown = columns_section(Page(width), found)
     assert max(map(len, shown.splitlines()[1:])) <= width
     assert "60 other columns" in shown

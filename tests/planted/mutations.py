@@ -84,7 +84,7 @@ _HELD_POPULAR = """    held = (f"select *, count(*) over (partition by {item}) a
             f"(select distinct user, {item} from items)")
     return [Step("held", held)], f"popular desc, {order}"
 """
-_RECORDED = "        record = with_tables(record, drawn, name=paying.id, ledger=charged)\n"
+_RECORDED = "        record = with_tables(record, drawn, name=payment.id, ledger=charged)\n"
 _LAST_KEY = "    sha256: dict[str, Hash]\n"
 
 

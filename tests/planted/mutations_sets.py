@@ -383,7 +383,7 @@ MUTATIONS = [
         "verify: a child is judged by rows that a review took out",
         TESTS,
         "test_forgeries.py::test_a_child_is_judged_by_what_is_left",
-        (Change("verify/tables.py", "any(map(removed.get, _origins(part)))", "False"),),
+        (Change("verify/tables.py", "any(map(removed.get, _origin_kinds(part)))", "False"),),
     ),
     Mutation(
         "of-keywords: keywords from lists accepted",
@@ -473,7 +473,7 @@ MUTATIONS = [
         "charged before it is seen whether it can be written",
         TESTS,
         "test_spent.py::test_what_cannot_be_written_fails_before_the_charge",
-        (Change("release/publish.py", "rehearse(planned, record, paying, target)", "pass"),),
+        (Change("release/publish.py", "rehearse(planned, record, payment, target)", "pass"),),
     ),
     Mutation(
         "spent, and said for one kind of error alone",

@@ -43,10 +43,10 @@ from scipy import stats
 from turns import in_turn
 
 from zealous.audit import statistics
-from zealous.audit.audit import FALSE_ALARMS, measure, per_test
+from zealous.audit.audit import FALSE_ALARMS, alpha_per_test, measure_pair
 from zealous.audit.setting import settings
-from zealous.audit.statistics import Claim, Seen
-from zealous.audit.trials import outcomes, tally
+from zealous.audit.statistics import Claim, EventCounts
+from zealous.audit.trials import outcomes, tally_outcomes
 
 # A file, since libraries take a program without one for a conversation with a person.
 # Of a plan's pairs only the one is tried that must notice, and of small releases one plan's.
@@ -84,7 +84,7 @@ from pathlib import Path
 import duckdb, jinja2, pyarrow.csv, pyarrow.parquet
 import zealous.cli.publish
 from zealous.audit import other_mechanisms as others, whole_releases as bundle
-from zealous.audit.runs import Ran
+from zealous.audit.runs import Run
 from zealous.cli import main
 
 
@@ -106,15 +106,15 @@ def start(log, options):
 
     def finish():
         code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        return Ran(log=log, code=code, stdout=printed.read_text(),
+        return Run(log=log, code=code, stdout=printed.read_text(),
                    directory=log.with_name("release"))
 
     return finish
 
 
-bundle.start = others.start = start
+bundle.start_run = others.start_run = start
 os.mkdir("runs")
-check = others.check_others if sys.argv[2] == "other mechanisms" else bundle.check_bundle
+check = others.check_other_mechanisms if sys.argv[2] == "other mechanisms" else bundle.check_bundle
 checks = check(Path("runs").absolute())
 failures = [check.name for check in checks if not check.passed]
 print(json.dumps({"failures": failures, "seen": []}))
@@ -220,11 +220,11 @@ def test_every_planted_bug_is_noticed(mutation: Mutation, ran: Callable[..., Ran
     told = json.loads(done.stdout)
     assert any(mutation.noticed_by in each for each in told["failures"]), told["failures"]
     if told["seen"]:
-        chance = min(missed(Seen(**seen), Claim(**claim)) for seen, claim in told["seen"])
+        chance = min(missed(EventCounts(**seen), Claim(**claim)) for seen, claim in told["seen"])
         assert chance <= MISSED, "noticed by luck: more trials"
 
 
-def missed(seen: Seen, claim: Claim) -> float:
+def missed(seen: EventCounts, claim: Claim) -> float:
     """About the chance that an event does not contradict the claim when it is measured again."""
     p, q = seen.bounds()
     factor = math.exp(claim.epsilon) if seen.there is not None else 0.0
@@ -275,11 +275,11 @@ def test_missing_a_planted_bug_is_as_likely_as_it_says() -> None:
     chance = np.random.default_rng(3)
     claim, alpha, n, p, q = Claim(epsilon=1.0, delta=0.1), 1e-9, 4_000, 0.5, 0.1
     again = [
-        Seen(here=int(here), there=int(there), trials=n, alpha=alpha)
+        EventCounts(here=int(here), there=int(there), trials=n, alpha=alpha)
         for here, there in chance.binomial(n, [p, q], (2_000, 2))
     ]
     share = np.mean([not seen.violates(claim) for seen in again])
-    said = missed(Seen(here=int(n * p), there=int(n * q), trials=n, alpha=alpha), claim)
+    said = missed(EventCounts(here=int(n * p), there=int(n * q), trials=n, alpha=alpha), claim)
     assert 0.1 < share < 0.9
     assert said == pytest.approx(share, abs=0.08)
 
@@ -292,9 +292,11 @@ def test_runs_of_the_unharmed_program_give_no_false_alarm(
     audits: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Runs are packed as copies are: audits of 100 runs on each log, none sharing any."""
-    monkeypatch.setattr(statistics, "at_least", cache(statistics.at_least))
+    monkeypatch.setattr(
+        statistics, "clopper_pearson_lower", cache(statistics.clopper_pearson_lower)
+    )
     plans = settings()
-    alpha = per_test(plans)
+    alpha = alpha_per_test(plans)
     often = alpha * OFTEN / FALSE_ALARMS
     alarms = np.zeros((2, audits), bool)
     for setting in plans:
@@ -302,8 +304,10 @@ def test_runs_of_the_unharmed_program_give_no_false_alarm(
         for pair, outcome in zip(setting.pairs, seen, strict=True):
             each = LEAST // pair.every // 2 * 2
             for number in range(audits):
-                mine = tally(setting, pair, outcome[:, number * each : (number + 1) * each])
+                mine = tally_outcomes(
+                    setting, pair, outcome[:, number * each : (number + 1) * each]
+                )
                 for row, error in zip(alarms, (alpha, often), strict=True):
-                    row[number] |= not measure(setting, pair, mine, error).passed
+                    row[number] |= not measure_pair(setting, pair, mine, error).passed
     assert not alarms[0].any()
     assert alarms[1].sum() <= stats.binom.isf(1e-9, audits, OFTEN)

@@ -37,8 +37,8 @@ from zealous.audit import (
     whole_releases as bundle,
 )
 from zealous.audit.audit import FALSE_ALARMS
-from zealous.audit.custom_counts import Watched
-from zealous.audit.custom_mechanism import _checks, releases_that_differ
+from zealous.audit.custom_counts import WatchedMechanism
+from zealous.audit.custom_mechanism import _run_checks, releases_needed_to_differ
 from zealous.audit.measurement import BY_ACCIDENT
 from zealous.audit.setting import settings
 from zealous.audit.theorems import noise
@@ -183,7 +183,7 @@ def agree(part: Mapping[str, Any], rows: int) -> float:
     """The chance that two releases of a table hold the same counts."""
     if part["noise"] == "discrete-laplace" and part["scale"] > 1e5:  # a table of it is too long
         return (1 / (4 * part["scale"])) ** rows
-    return small.collision(noise(part)) ** rows
+    return small.collision_probability(noise(part)) ** rows
 
 
 QUERIES, TAGS, LISTED, SETS, RUNS = 12, 40, 32, 80, 4
@@ -222,7 +222,7 @@ def test_no_draws_of_an_audit_agree_by_accident(plans: tuple[list[Any], list[Any
         "a thing that does not": RUNS * TAGS * missing(of_kind(other, "things:tag"), HOLD_A_TAG),
         "what one user alone has": twice[1]["delta"],
         "the same noise under one key": sum(
-            small.collision(noise(figures(plan.part))) ** 100
+            small.collision_probability(noise(figures(plan.part))) ** 100
             for plan in settings()
             if small.NOISE in plan.small
         ),
@@ -248,7 +248,7 @@ def lost(part: Mapping[str, Any], given: int) -> float:
 
 
 def test_the_logs_are_as_large_as_that() -> None:
-    rows = [line.split(",") for line in bundle.background()]
+    rows = [line.split(",") for line in bundle.background_lines()]
     for column, least in ((1, ASK_A_QUERY), (3, HOLD_A_TAG)):
         holders = Counter(item for _, item in {(row[0], row[column]) for row in rows})
         assert len(holders) == {1: QUERIES, 3: TAGS}[column]
@@ -262,7 +262,7 @@ def test_the_logs_are_as_large_as_that() -> None:
 @pytest.mark.parametrize("draws", [1, 40, 500])
 def test_releases_of_a_sound_mechanism_differ(epsilon: float, draws: int) -> None:
     """Laplace noise at the scale of add-remove neighbours differs least of all."""
-    releases = releases_that_differ(Indistinguishability(epsilon=epsilon, delta=0), draws)
+    releases = releases_needed_to_differ(Indistinguishability(epsilon=epsilon, delta=0), draws)
     if releases is None:
         assert epsilon > 5 or draws < 40
         return
@@ -277,6 +277,6 @@ def test_a_sound_mechanism_with_next_to_no_noise_passes_its_audit() -> None:
     goal = Indistinguishability(epsilon=30, delta="1e-9")
     best = calibrate(goal, 1)
     made = Zealous(items_per_user=1, scale=best.scale, tau=best.tau, tau_prime=best.tau_prime)
-    checks = _checks(Watched(made), goal, 2)
+    checks = _run_checks(WatchedMechanism(made), goal, 2)
     assert all(check.passed for check in checks)
-    assert releases_that_differ(goal, 500) is None
+    assert releases_needed_to_differ(goal, 500) is None

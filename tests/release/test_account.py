@@ -242,7 +242,7 @@ def test_what_is_charged_meanwhile_does_not_change_what_a_release_says(log: Path
     ledger.reserve(
         "other", Charge.of(z.ProbabilisticDP(epsilon=1, delta="0.01", users=9, unit="user-day"))
     )
-    then, now = ledger.at(entry), ledger.book()
+    then, now = ledger.book_at(entry), ledger.book()
     measures = then.measure(), now.measure()
     assert [each and each.unit for each in measures] == ["user", "user-day"]
     assert (then.accounts().all.epsilon, now.accounts().all.epsilon) == (10, 11)

@@ -22,7 +22,7 @@ from msgspec import structs
 from records import record_of
 
 import zealous as z
-from zealous.cli.associations import strongest
+from zealous.cli.associations import print_strongest_rules
 from zealous.items import itemsets, queries, sequences
 from zealous.mechanisms.choose import MECHANISMS
 from zealous.noise import DiscreteLaplace, seeded_bytes
@@ -33,10 +33,10 @@ from zealous.record.record import PartRecord, Record, Settings, TableFiles
 from zealous.release.bundle import Release, Table, file_names, sorted_table
 from zealous.release.derived.associations import (
     _Count,
-    _rounded,
+    _round_significant,
     association_files,
     associations,
-    families,
+    rule_families,
 )
 from zealous.release.text.readme import handout
 from zealous.verify.review import review
@@ -278,7 +278,7 @@ def test_what_is_known_of_one_bounds_the_other() -> None:
 
 def test_rounding_is_to_six_digits_and_outwards() -> None:
     values = np.array([0.3, 1 / 3, 2e-9 / 3, 123456.7, 12345678.4, 0.0, 1.0, np.inf, np.nan])
-    down, near, up = (_rounded(values, towards).tolist() for towards in (-1, 0, 1))
+    down, near, up = (_round_significant(values, towards).tolist() for towards in (-1, 0, 1))
     assert down[:7] == [0.3, 0.333333, 6.66666e-10, 123456, 12345678, 0, 1]
     assert near[:7] == [0.3, 0.333333, 6.66667e-10, 123457, 12345678, 0, 1]
     assert up[:7] == [0.3, 0.333334, 6.66667e-10, 123457, 12345679, 0, 1]
@@ -286,7 +286,7 @@ def test_rounding_is_to_six_digits_and_outwards() -> None:
         assert each[7] == math.inf
         assert math.isnan(each[8])
     some = np.array([n / 10**k for k in range(7) for n in range(0, 10**k, max(1, 10**k // 997))])
-    assert all(np.array_equal(_rounded(some, towards), some) for towards in (-1, 0, 1))
+    assert all(np.array_equal(_round_significant(some, towards), some) for towards in (-1, 0, 1))
 
 
 def test_what_a_review_took_out() -> None:
@@ -437,7 +437,7 @@ def test_the_interval_holds_for_rules_near_the_threshold(name: str, short: int) 
         seen += len(rows)
         plain += sum(abs(rule["count_if"] - one) > single.error(0.975) for rule in rows)
         counts = _Count(ones[shown].astype(float), single, above)
-        too_high += int((counts.end(-1, 2) > one).sum())
+        too_high += int((counts.bound(-1, 2) > one).sum())
         for measure, value in truth.items():
             ends = [(rule[f"{measure}_low"], rule[f"{measure}_high"]) for rule in rows]
             missed[measure] += sum(
@@ -455,16 +455,16 @@ def test_the_interval_holds_for_rules_near_the_threshold(name: str, short: int) 
 
 def test_which_families_have_rules() -> None:
     sizes = ["itemsets-1:product", "itemsets-2:product"]
-    assert families(about("people", *sizes)) == {SETS: 2}
-    assert families(about(*sizes)) == {}
-    assert families(about("people", sizes[0])) == {}
-    assert families(about("people", sizes[1])) == {}
-    assert families(about("people", *sizes, "itemsets-4:product")) == {SETS: 2}
-    assert families(about("people", *sizes, "itemsets-3:product")) == {SETS: 3}
-    assert families(about("people", "itemsets-1:a", "itemsets-2:b")) == {}
-    assert families(about("queries", "columns:itemsets-1:x")) == {}
+    assert rule_families(about("people", *sizes)) == {SETS: 2}
+    assert rule_families(about(*sizes)) == {}
+    assert rule_families(about("people", sizes[0])) == {}
+    assert rule_families(about("people", sizes[1])) == {}
+    assert rule_families(about("people", *sizes, "itemsets-4:product")) == {SETS: 2}
+    assert rule_families(about("people", *sizes, "itemsets-3:product")) == {SETS: 3}
+    assert rule_families(about("people", "itemsets-1:a", "itemsets-2:b")) == {}
+    assert rule_families(about("queries", "columns:itemsets-1:x")) == {}
     by = of_parts([part("people"), *(part(each, by="land") for each in sizes)])
-    assert families(by) == {}
+    assert rule_families(by) == {}
 
 
 def test_the_names_of_the_files() -> None:
@@ -607,7 +607,7 @@ def test_a_release_without_sets_is_as_it_was(log: Any, made: Release, tmp_path: 
 
 
 def test_the_strongest_are_printed(made: Release, capsys: pytest.CaptureFixture[str]) -> None:
-    strongest(made)
+    print_strongest_rules(made)
     out = capsys.readouterr().out
     assert "The strongest of associations.csv" in out
     assert "butter → jam" in out
@@ -619,10 +619,10 @@ def test_where_nothing_stands_out(made: Release, capsys: pytest.CaptureFixture[s
     tables = dict(made.tables)
     for kind in ("itemsets-2:product", "itemsets-3:product"):
         tables[kind] = Table(arrow=made[kind].arrow.slice(0, 0))
-    strongest(replace(made, tables=tables))
+    print_strongest_rules(replace(made, tables=tables))
     assert "more than chance" in capsys.readouterr().out
     few = sorted_table(table({("bread", "jam"): 1}, 2), ("item_1", "item_2"))
-    strongest(replace(made, tables={**tables, "itemsets-2:product": few}))
+    print_strongest_rules(replace(made, tables={**tables, "itemsets-2:product": few}))
     assert "more than chance" in capsys.readouterr().out
 
 
@@ -632,7 +632,9 @@ def test_a_rule_without_upper_end_is_printed(
     plan = tuple(part(each.kind) for each in made.record.plan)
     counts = {("a",): 8, ("b",): 8, ("a", "b"): 40}
     found = {kind: Table(arrow=each) for kind, each in tables([900], counts, SETS, 3).items()}
-    strongest(replace(made, record=structs.replace(made.record, plan=plan), tables=found))
+    print_strongest_rules(
+        replace(made, record=structs.replace(made.record, plan=plan), tables=found)
+    )
     assert "112 (52.4 or more)" in capsys.readouterr().out
 
 

@@ -336,13 +336,13 @@ def test_the_ledger_is_told_when_all_of_it_is_there(release: Release, tmp_path: 
         assert hashlib.sha256(content).hexdigest() == digest
         told.append(directory)
 
-    target = replace(release, written=written).write(tmp_path / "out")
+    target = replace(release, on_written=written).write(tmp_path / "out")
     assert told == [target]
     with pytest.raises(ReleaseError):
-        replace(release, written=written).write(tmp_path / "out")
+        replace(release, on_written=written).write(tmp_path / "out")
     assert len(told) == 1
-    assert replace(release, written=written) == release
-    assert "written" not in repr(replace(release, written=written))
+    assert replace(release, on_written=written) == release
+    assert "on_written" not in repr(replace(release, on_written=written))
 
 
 def test_the_ledger_is_not_told_of_what_failed(
@@ -356,7 +356,7 @@ def test_the_ledger_is_not_told_of_what_failed(
 
     monkeypatch.setattr(Path, "rename", fail)
     with pytest.raises(ReleaseError, match="nothing was left behind"):
-        replace(release, written=never).write(tmp_path / "out")
+        replace(release, on_written=never).write(tmp_path / "out")
 
 
 # Read back

@@ -25,7 +25,7 @@ from zealous.errors import ReleaseError, UsageError, ZealousError
 from zealous.ledger import FILE_NAME, Ledger
 from zealous.record.record import LedgerStamp
 from zealous.release.bundle import Release
-from zealous.release.charging import Account, Spending
+from zealous.release.charging import Account, LedgerPayment
 from zealous.verify.verify import verify
 
 COMMAND = Path(sys.executable).with_name("zealous")
@@ -170,18 +170,18 @@ def test_whatever_fails_after_the_charge_says_that_it_is_spent(
     def broken(*_: object, **__: object) -> Any:
         raise error
 
-    def charged(self: Spending, say: Callable[[str], None]) -> LedgerStamp:
+    def charged(self: LedgerPayment, say: Callable[[str], None]) -> LedgerStamp:
         stamp = reserve(self, say)
         if where == "write":
             monkeypatch.setattr(Release, "write", broken)
         return stamp
 
-    reserve = Spending.reserve
-    monkeypatch.setattr(Spending, "reserve", charged)
+    reserve = LedgerPayment.reserve
+    monkeypatch.setattr(LedgerPayment, "reserve", charged)
     if where == "draw":
         monkeypatch.setattr(import_module("zealous.release.publish"), "draw", broken)
     if where == "stamp":
-        monkeypatch.setattr(Ledger, "at", broken)
+        monkeypatch.setattr(Ledger, "book_at", broken)
     said: list[str] = []
     with pytest.raises(type(error)):
         publish(drinks, drink(), say=said.append)

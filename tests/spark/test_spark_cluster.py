@@ -185,7 +185,7 @@ def test_the_driver_killed_in_mid_job(cluster: Cluster, tmp_path: Path) -> None:
     assert {path.name.partition("-")[0] for path in folder.iterdir()} == {"log.csv", ledger.name}
     (entry,) = Ledger.open(ledger).history()
     assert (entry.release, entry.state) == ("one", "reserved")
-    assert Ledger.open(ledger).book().counted() == [entry]
+    assert Ledger.open(ledger).book().counted_entries() == [entry]
 
 
 def killed_in_mid_job(cluster: Cluster, folder: Path) -> bool:

@@ -408,7 +408,7 @@ from pathlib import Path
 
 import zealous as z
 from zealous.engines.duckdb import DuckDB
-from zealous.study.grid.run import Grid, measure_apart
+from zealous.study.grid.run import StudyInputs, measure_in_second_process
 from zealous.study.grid.second_process import second_process
 from zealous.study.grid.study import Study
 from zealous.study.grid.workspace import Workspace
@@ -430,9 +430,9 @@ if __name__ == "__main__":
     from slow import Engine
 
     kept = Workspace(directory=FOLDER / "study")
-    grid = Grid(study=Study(), log=z.read_log(FOLDER / "log.csv"))
+    grid = StudyInputs(study=Study(), log=z.read_log(FOLDER / "log.csv"))
     engine = Engine(memory="1GB", threads=1, temporary=FOLDER / "temporary")
-    with second_process(measure_apart, grid, engine, kept) as finish:
+    with second_process(measure_in_second_process, grid, engine, kept) as finish:
         finish()
 """
 
@@ -504,7 +504,7 @@ UNGUARDED = """
 from pathlib import Path
 
 import zealous as z
-from zealous.study.grid.run import Grid, measure_apart
+from zealous.study.grid.run import StudyInputs, measure_in_second_process
 from zealous.study.grid.second_process import second_process
 from zealous.study.grid.study import Study
 from zealous.study.grid.workspace import Workspace
@@ -512,9 +512,9 @@ from zealous.study.grid.workspace import Workspace
 FOLDER = Path(__file__).parent
 with (FOLDER / "published").open("a") as file:
     file.write("once ")
-grid = Grid(study=Study(), log=z.read_log(FOLDER / "log.csv"))
+grid = StudyInputs(study=Study(), log=z.read_log(FOLDER / "log.csv"))
 engine, kept = z.DuckDB(memory="1GB", threads=1), Workspace(directory=FOLDER / "study")
-with second_process(measure_apart, grid, engine, kept) as finish:
+with second_process(measure_in_second_process, grid, engine, kept) as finish:
     finish()
 """
 

@@ -19,7 +19,7 @@ from zealous.planning.part import figures
 from zealous.planning.plan import Plan
 from zealous.record.codec import decode
 from zealous.record.record import Record
-from zealous.release.bundle import _write_csv, derived, papers, sorted_table
+from zealous.release.bundle import _write_csv, derived_files, sorted_table, text_files
 from zealous.verify import claim
 
 About = dict[str, Any]
@@ -33,7 +33,7 @@ def forge(path: Path, change: Callable[[About], object]) -> None:
     change(about)
     rehash(path, about)
     try:
-        for name, text in papers(record_in(about)).items():
+        for name, text in text_files(record_in(about)).items():
             (path / name).write_text(text)
     except (KeyError, TypeError, ValueError, ZeroDivisionError, ReleaseError):
         pass  # what cannot be told in words is left as it was
@@ -49,8 +49,8 @@ def restate(about: About) -> None:
     for part, again in zip(about["plan"], Plan.from_record(record).parts, strict=True):
         part.update(figures(again))
     record = record_in(about)
-    about["also_guaranteed"] = to_builtins(claim.also_stated(record))
-    about["assumptions"] = list(claim.assumptions(record))
+    about["also_guaranteed"] = to_builtins(claim.stated_other_guarantee(record))
+    about["assumptions"] = list(claim.stated_assumptions(record))
 
 
 def record_in(about: About) -> Record:
@@ -92,7 +92,7 @@ def forged(
         _write_csv(table, target / names["csv"])
         kept |= {names["parquet"], names["csv"]}
     try:
-        for name, made in derived(record_in(about)).items():
+        for name, made in derived_files(record_in(about)).items():
             _write_csv(made(tables), target / name)
             kept.add(name)
     except (KeyError, ValueError, ReleaseError):

@@ -20,7 +20,7 @@ from zealous.privacy.guarantee import Indistinguishability
 from zealous.record.codec import to_json
 from zealous.release.bundle import Release, read_release
 from zealous.release.publish import publish
-from zealous.verify.review import Reviewed, Terms, _rule, review, words
+from zealous.verify.review import ReviewResult, TermList, _flagging_rule, review, split_words
 from zealous.verify.verify import verify
 
 
@@ -90,7 +90,7 @@ def test_words_of_links_are_found_encoded_or_not(parent: Path, tmp_path: Path) -
         f"http://shop.example/{path}?q=1" for path in ("green", "shoes", "12", "+44")
     }
     rows = {"http://x.example/anna%20kern", "http://x.example/?q=anna+kern"}
-    caught = _rule(Terms(values=frozenset({("anna", "kern")}), said=""), False)
+    caught = _flagging_rule(TermList(values=frozenset({("anna", "kern")}), said=""), False)
     assert all(caught((row,)) for row in rows)
     assert not caught(("http://x.example/annakern",))
 
@@ -198,7 +198,7 @@ def test_check_digits() -> None:
 
 
 def test_words_are_those_of_keywords() -> None:
-    assert words("Straße नमस्ते 東京-2020, e\u0301t\u00e9") == [
+    assert split_words("Straße नमस्ते 東京-2020, e\u0301t\u00e9") == [
         "strasse",
         "नमस्ते",
         "東京",
@@ -210,7 +210,7 @@ def test_words_are_those_of_keywords() -> None:
 # The child
 
 
-def child(parent: Path, tmp_path: Path) -> tuple[Path, Reviewed]:
+def child(parent: Path, tmp_path: Path) -> tuple[Path, ReviewResult]:
     block = listed(tmp_path, "tea", "secret project", name="terms.txt")
     found = review(parent, block=block, flag_pii=True, output=tmp_path / "child")
     assert found.directory == tmp_path / "child"

@@ -12,12 +12,12 @@ from typing import TypeAlias
 
 from zealous.audit.pairs import Pair
 from zealous.audit.statistics import Claim
-from zealous.audit.theorems import alone, told
+from zealous.audit.theorems import noise_delta, unique_item_probability
 from zealous.planning.part import Part, figures
 from zealous.planning.plan import Plan
 
 Claimed: TypeAlias = Callable[[Plan, Pair], Claim]
-NOTHING_TOLD = Claim(epsilon=0.0, delta=0.0)
+NO_LEAKAGE = Claim(epsilon=0.0, delta=0.0)
 
 
 def least_delta(part: Part) -> float:
@@ -25,17 +25,17 @@ def least_delta(part: Part) -> float:
     return float(min(part.delta, part.goal.delta))
 
 
-def by_theorems(planned: Plan, pair: Pair) -> Claim:
+def claim_by_theorems(planned: Plan, pair: Pair) -> Claim:
     """By the theorems about the last table's noise, derived a second time."""
     part = planned.parts[-1]
     epsilon, delta = float(part.goal.epsilon), least_delta(part)
     if pair.same:
-        return NOTHING_TOLD
+        return NO_LEAKAGE
     if pair.pure and pair.at < 1:
-        return Claim(epsilon=pair.at * epsilon, delta=told(figures(part), pair.at))
+        return Claim(epsilon=pair.at * epsilon, delta=noise_delta(figures(part), pair.at))
     if pair.pure:
-        delta = min(delta, told(figures(part)))
+        delta = min(delta, noise_delta(figures(part)))
     elif pair.right is None:
         (items,) = pair.watch
-        delta = min(delta, alone(figures(part), len(items)))
+        delta = min(delta, unique_item_probability(figures(part), len(items)))
     return Claim(epsilon=epsilon, delta=delta)

@@ -38,7 +38,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Given:
+class Histogram:
     """A histogram, item by item.
 
     Attributes:
@@ -54,7 +54,7 @@ class Given:
     batches: int = 1
 
 
-class Watched:
+class WatchedMechanism:
     """A mechanism, and what it did that none may do."""
 
     def __init__(self, mechanism: Mechanism) -> None:
@@ -63,7 +63,7 @@ class Watched:
         self.invented = False
         self.repeated = False
 
-    def release(self, given: Given) -> Values:
+    def release(self, given: Histogram) -> Values:
         """What it publishes of each item."""
         counted = np.zeros(len(given.others), bool)
 
@@ -101,12 +101,14 @@ class Watched:
             yield item, published
 
 
-def alike(others: Counts) -> Given:
+def histogram_without_user(others: Counts) -> Histogram:
     """A histogram in which nobody in particular is looked for."""
-    return Given(others, np.zeros(len(others), bool), np.zeros(len(others), np.int64))
+    return Histogram(others, np.zeros(len(others), bool), np.zeros(len(others), np.int64))
 
 
-def runs(watched: Watched, cases: Sequence[Case], trials: int, releases: int) -> Values:
+def run_cases(
+    watched: WatchedMechanism, cases: Sequence[Case], trials: int, releases: int
+) -> Values:
     """Run each case so many times on each of its two logs.
 
     A coin decides for each copy of a case which of its logs it is, so that what else is in a
@@ -125,14 +127,16 @@ def runs(watched: Watched, cases: Sequence[Case], trials: int, releases: int) ->
     sides = np.stack([coins, 1 - coins], axis=1)  # trial, twin, case
     flat = sides.reshape(2 * trials, len(cases))
     values = np.concatenate(
-        [_released(watched, cases, part) for part in np.array_split(flat, releases)]
+        [_release_copies(watched, cases, part) for part in np.array_split(flat, releases)]
     )
     values = values.reshape(trials, 2, *values.shape[1:])
     found = np.take_along_axis(values, sides[..., None, None].astype(np.int64), axis=1)
     return np.moveaxis(found, 1, 0)
 
 
-def _released(watched: Watched, cases: Sequence[Case], sides: npt.NDArray[np.uint8]) -> Values:
+def _release_copies(
+    watched: WatchedMechanism, cases: Sequence[Case], sides: npt.NDArray[np.uint8]
+) -> Values:
     """One release of copies of all cases: by copy, case, group and place."""
     m = watched.mechanism.items_per_user
     apart = cases[0].apart
@@ -141,11 +145,13 @@ def _released(watched: Watched, cases: Sequence[Case], sides: npt.NDArray[np.uin
     hers = np.stack([sides == 0, (sides == 1) & moves], axis=2)[..., None]
     others = np.array([case.users - 1 for case in cases])[:, None, None]
 
-    def laid(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def flatten(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
         column = np.broadcast_to(column, shape)
         return (np.moveaxis(column, 2, 0) if apart else column).ravel()
 
-    given = Given(laid(others), laid(hers), laid(np.arange(m)), batches=2 if apart else 1)
+    given = Histogram(
+        flatten(others), flatten(hers), flatten(np.arange(m)), batches=2 if apart else 1
+    )
     values = watched.release(given)
     if apart:
         return np.moveaxis(values.reshape(2, *sides.shape, m), 0, 2)

@@ -16,10 +16,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from zealous.audit.custom_counts import Case, Values, Watched, alike, runs
-from zealous.audit.events import TESTS, against, impossible_elsewhere
+from zealous.audit.custom_counts import (
+    Case,
+    Values,
+    WatchedMechanism,
+    histogram_without_user,
+    run_cases,
+)
+from zealous.audit.events import TESTS, evidence_against, impossible_without_user
 from zealous.audit.measurement import BY_ACCIDENT, FALSE_ALARMS, Audit, Measurement
-from zealous.audit.statistics import Claim, Seen
+from zealous.audit.statistics import Claim, EventCounts
 from zealous.audit.whole_releases import Check
 from zealous.errors import UsageError
 from zealous.mechanisms import Mechanism
@@ -43,7 +49,7 @@ _LARGEST_EPSILON = 500.0  # beyond which exp overflows, and nothing is claimed a
 
 
 @dataclass(frozen=True, kw_only=True)
-class OwnAudit(Audit):
+class MechanismAudit(Audit):
     """What an audit of a mechanism of somebody's own found.
 
     Attributes:
@@ -65,12 +71,12 @@ class OwnAudit(Audit):
         return max(each.delta for each in self.measurements)
 
     @property
-    def would_see(self) -> float | None:
+    def detectable_epsilon(self) -> float | None:
         """From which epsilon on the case that proves most would have seen it, in 95 of 100 audits.
 
         None where sampling so often cannot show any epsilon above the claimed one.
         """
-        return max(self.measurements, key=lambda each: each.epsilon or 0.0).would_see_epsilon
+        return max(self.measurements, key=lambda each: each.epsilon or 0.0).detectable_epsilon
 
 
 def audit_mechanism(
@@ -79,7 +85,7 @@ def audit_mechanism(
     trials: int = 20_000,
     *,
     say: Say = lambda _: None,
-) -> OwnAudit:
+) -> MechanismAudit:
     """Try to refute what a mechanism claims for the release of one histogram.
 
     Guarantee:
@@ -103,28 +109,28 @@ def audit_mechanism(
     if whole(trials, "trials") < _LEAST_TRIALS:
         raise UsageError(f"trials must be at least {_LEAST_TRIALS:,}")
     m = whole(mechanism.items_per_user, "items_per_user")
-    watched = Watched(mechanism)
-    half = _halfway(watched)
+    watched = WatchedMechanism(mechanism)
+    half = _half_published_count(watched)
     cases = _cases(goal, m, half)
     small = [case for case in cases if case.users in (1, half, cases[-1].users) and not case.apart]
     trials = min(trials, max(_LEAST_TRIALS, _MOST_ROWS // (4 * m * len(cases))))
     tests = TESTS * (len(cases) + len(small)) + 1
     judge = _Judge(goal, (FALSE_ALARMS - BY_ACCIDENT) / tests)
     say(f"{mechanism.name}: {len(cases)} pairs of histograms")
-    measurements = list(_measured(watched, cases, trials, judge))
+    measurements = list(_measure_cases(watched, cases, trials, judge))
     say(f"{mechanism.name}: small releases")
     for case in small:
-        values = _separately(watched, [case], max(trials // _ALONE, _LEAST_TRIALS // 2))
+        values = _run_separately(watched, [case], max(trials // _ALONE, _LEAST_TRIALS // 2))
         measurements.append(judge.measure(case, values[:, :, 0], ", nothing else"))
     if isinstance(goal, ProbabilisticDP):
         say(f"{mechanism.name}: everybody with items of her own")
-        measurements.append(_crowd(watched, goal, judge))
-    return OwnAudit(
+        measurements.append(_measure_all_users(watched, goal, judge))
+    return MechanismAudit(
         name=mechanism.name,
         goal=goal,
         trials=trials,
         measurements=measurements,
-        checks=_checks(watched, goal, half),
+        checks=_run_checks(watched, goal, half),
     )
 
 
@@ -143,12 +149,14 @@ class _Judge:
 
     def measure(self, case: Case, values: Values, where: str = "") -> Measurement:
         """What speaks against the claim in runs of one case."""
-        by_epsilon, by_delta = against(values, self.claim, self.alpha)
+        by_epsilon, by_delta = evidence_against(values, self.claim, self.alpha)
         if case.users == 1:
-            by_delta = impossible_elsewhere(values, self.alpha)
+            by_delta = impossible_without_user(values, self.alpha)
         return self.measurement(case.name + where, by_epsilon, by_delta)
 
-    def measurement(self, name: str, by_epsilon: list[Seen], by_delta: list[Seen]) -> Measurement:
+    def measurement(
+        self, name: str, by_epsilon: list[EventCounts], by_delta: list[EventCounts]
+    ) -> Measurement:
         """These events against the claim."""
         return Measurement(
             guarantee=self.goal.definition,
@@ -172,43 +180,45 @@ def _cases(goal: Guarantee, m: int, half: int | None) -> list[Case]:
             counts.append(count)
             left -= 2 * count - 1
     cases = [
-        Case(name=_told(m, count, moves), users=count, moves=moves) for count in sorted(counts)
+        Case(name=_case_name(m, count, moves), users=count, moves=moves) for count in sorted(counts)
     ]
     last = cases[-1]
     return [*cases, replace(last, name=f"{last.name}, in two batches", apart=True)]
 
 
-def _told(m: int, count: int, moves: bool) -> str:
+def _case_name(m: int, count: int, moves: bool) -> str:
     items, others = ("an item", "another") if m == 1 else (f"{m} items", f"{m} others")
     return f"{items} held by {count:,}" + (f", for {others}" if moves else f" or by {count - 1:,}")
 
 
-def _measured(
-    watched: Watched, cases: Sequence[Case], trials: int, judge: _Judge
+def _measure_cases(
+    watched: WatchedMechanism, cases: Sequence[Case], trials: int, judge: _Judge
 ) -> Iterator[Measurement]:
     """All cases in the same releases, but for those whose items are in two batches."""
     independent = getattr(watched.mechanism, "independent", True)
     for apart in (False, True):
         chosen = [case for case in cases if case.apart == apart]
         if independent:
-            values = runs(watched, chosen, trials, _PACKED)
+            values = run_cases(watched, chosen, trials, _PACKED)
         else:
-            values = _separately(watched, chosen, trials // _SHARED)
+            values = _run_separately(watched, chosen, trials // _SHARED)
         for i, case in enumerate(chosen):
             yield judge.measure(case, values[:, :, i])
 
 
-def _separately(watched: Watched, cases: Sequence[Case], trials: int) -> Values:
+def _run_separately(watched: WatchedMechanism, cases: Sequence[Case], trials: int) -> Values:
     """Each run a release of its own."""
-    return runs(watched, cases, trials, 2 * trials)
+    return run_cases(watched, cases, trials, 2 * trials)
 
 
-def _halfway(watched: Watched) -> int | None:
+def _half_published_count(watched: WatchedMechanism) -> int | None:
     """The least count of which about half are published: there a threshold tells most."""
     low, counts = 0, 2 ** np.arange(25)
     high = None
     while high is None or high - low > 1:
-        values = watched.release(alike(np.repeat(counts, _COPIES))).reshape(-1, _COPIES)
+        values = watched.release(histogram_without_user(np.repeat(counts, _COPIES))).reshape(
+            -1, _COPIES
+        )
         often = np.flatnonzero((~np.isnan(values)).mean(axis=1) >= 0.5)
         if not len(often):
             break
@@ -218,7 +228,9 @@ def _halfway(watched: Watched) -> int | None:
     return high
 
 
-def _crowd(watched: Watched, goal: ProbabilisticDP, judge: _Judge) -> Measurement:
+def _measure_all_users(
+    watched: WatchedMechanism, goal: ProbabilisticDP, judge: _Judge
+) -> Measurement:
     """Probabilistic differential privacy is about all users at once.
 
     Where everybody has items of her own, each that appears is a breach, since without its user it
@@ -227,15 +239,15 @@ def _crowd(watched: Watched, goal: ProbabilisticDP, judge: _Judge) -> Measuremen
     least, most = _CROWDS
     items = min(goal.users * watched.mechanism.items_per_user, _MOST_OWN // least)
     releases = min(most, max(least, _MOST_OWN // items))
-    ones = alike(np.ones(items, np.int64))
+    ones = histogram_without_user(np.ones(items, np.int64))
     breaches = sum(not np.isnan(watched.release(ones)).all() for _ in range(releases))
-    seen = Seen(here=breaches, there=None, trials=releases, alpha=judge.alpha)
+    seen = EventCounts(here=breaches, there=None, trials=releases, alpha=judge.alpha)
     return judge.measurement("everybody with items of her own", [], [seen])
 
 
-def _checks(watched: Watched, goal: Guarantee, half: int | None) -> list[Check]:
+def _run_checks(watched: WatchedMechanism, goal: Guarantee, half: int | None) -> list[Check]:
     """What either holds or not."""
-    anew = _drawn_anew(watched, goal, half)
+    anew = _draws_fresh_noise(watched, goal, half)
     must = {
         "only what was counted is published": not watched.invented,
         "no item is published twice": not watched.repeated,
@@ -247,23 +259,23 @@ def _checks(watched: Watched, goal: Guarantee, half: int | None) -> list[Check]:
     return [Check(name=name, passed=passed) for name, passed in must.items()]
 
 
-def _drawn_anew(watched: Watched, goal: Guarantee, half: int | None) -> bool | None:
+def _draws_fresh_noise(watched: WatchedMechanism, goal: Guarantee, half: int | None) -> bool | None:
     """Whether releases of the same counts differ; None where a sound mechanism's need not."""
     start = max(0, (half or 0) - _COUNTS // 2)
-    counts = alike(start + 1 + np.arange(_COUNTS))
+    counts = histogram_without_user(start + 1 + np.arange(_COUNTS))
     first = watched.release(counts)
     if np.isnan(first).all():
         return True
     independent = getattr(watched.mechanism, "independent", True)
     published = len(np.unique(first[~np.isnan(first)]))
-    releases = releases_that_differ(goal, max(1, published // 4) if independent else 1)
+    releases = releases_needed_to_differ(goal, max(1, published // 4) if independent else 1)
     if releases is None:
         return None
     others = (watched.release(counts) for _ in range(releases - 1))
     return not all(np.array_equal(first, other, equal_nan=True) for other in others)
 
 
-def releases_that_differ(goal: Guarantee, draws: int) -> int | None:
+def releases_needed_to_differ(goal: Guarantee, draws: int) -> int | None:
     """So many releases of a sound mechanism agree by accident with a chance of BY_ACCIDENT at most.
 
     If one user makes a difference to what most likely comes of an item, then of her item with or

@@ -14,15 +14,17 @@ import numpy as np
 import numpy.typing as npt
 
 from zealous.audit.custom_counts import Values
-from zealous.audit.statistics import Claim, Counts, Seen, choose
+from zealous.audit.statistics import Claim, Counts, EventCounts, choose_events
 from zealous.audit.trials import Tally
 
-TESTS = 4  # that `against` makes: two directions, epsilon and delta
+TESTS = 4  # that `evidence_against` makes: two directions, epsilon and delta
 _LEAST_LEVELS, _MOST_LEVELS = 8, 64
 _RUNS_A_LEVEL = 100
 
 
-def against(values: Values, claim: Claim, alpha: float) -> tuple[list[Seen], list[Seen]]:
+def evidence_against(
+    values: Values, claim: Claim, alpha: float
+) -> tuple[list[EventCounts], list[EventCounts]]:
     """Find what speaks against a claim.
 
     Args:
@@ -33,10 +35,12 @@ def against(values: Values, claim: Claim, alpha: float) -> tuple[list[Seen], lis
     Returns:
         The events against epsilon and those against delta, one for each direction.
     """
-    tallies = [_tally(outcome) for outcome in (_weighed(values), _difference(values))]
+    tallies = [
+        _tally(outcome) for outcome in (_likelihood_outcomes(values), _difference_outcomes(values))
+    ]
     by_epsilon, by_delta = [], []
     for here in (0, 1):
-        chosen = [_chosen(tally, here, claim, alpha) for tally in tallies]
+        chosen = [_choose_events(tally, here, claim, alpha) for tally in tallies]
         best = max(chosen, key=lambda each: each[0].promised.epsilon(claim.delta))[0]
         by_epsilon.append(best.found)
         best = max(chosen, key=lambda each: each[1].promised.delta(claim.epsilon))[1]
@@ -44,38 +48,41 @@ def against(values: Values, claim: Claim, alpha: float) -> tuple[list[Seen], lis
     return by_epsilon, by_delta
 
 
-def impossible_elsewhere(values: Values, alpha: float) -> list[Seen]:
+def impossible_without_user(values: Values, alpha: float) -> list[EventCounts]:
     """How often items of one user appear, which without her could not: each time is a breach.
 
     Args:
-        values: As for `against`, of logs on which nobody else holds what one of them holds.
+        values: As for `evidence_against`; nobody else holds what is held on one of the logs.
         alpha: The chance of error of one test.
     """
     appears = (~np.isnan(values)).any(axis=(2, 3)).sum(axis=1)
     return [
-        Seen(here=int(each), there=None, trials=values.shape[1], alpha=alpha) for each in appears
+        EventCounts(here=int(each), there=None, trials=values.shape[1], alpha=alpha)
+        for each in appears
     ]
 
 
 class _Event(NamedTuple):
     """How often an event was seen in the half that chose it, and in the other."""
 
-    promised: Seen
-    found: Seen
+    promised: EventCounts
+    found: EventCounts
 
 
-def _chosen(tally: Tally, here: int, claim: Claim, alpha: float) -> tuple[_Event, _Event]:
+def _choose_events(tally: Tally, here: int, claim: Claim, alpha: float) -> tuple[_Event, _Event]:
     """The events that promise most against epsilon and against delta."""
     by_epsilon, by_delta = (
-        _Event(*(_seen(half, event, here, alpha) for half in (tally.choosing, tally.testing)))
-        for event in choose(tally.choosing[here], tally.choosing[1 - here], claim, alpha)
+        _Event(
+            *(_count_event(half, event, here, alpha) for half in (tally.choosing, tally.testing))
+        )
+        for event in choose_events(tally.choosing[here], tally.choosing[1 - here], claim, alpha)
     )
     return by_epsilon, by_delta
 
 
-def _seen(half: Counts, event: Counts, here: int, alpha: float) -> Seen:
+def _count_event(half: Counts, event: Counts, here: int, alpha: float) -> EventCounts:
     counts = half[:, event].sum(axis=1)
-    return Seen(
+    return EventCounts(
         here=int(counts[here]),
         there=int(counts[1 - here]),
         trials=int(half[0].sum()),
@@ -93,7 +100,7 @@ def _tally(outcome: Counts) -> Tally:
     return Tally(choosing=choosing, testing=testing)
 
 
-def _weighed(values: Values) -> Counts:
+def _likelihood_outcomes(values: Values) -> Counts:
     """The sum of the items' weights, which is the log-likelihood ratio if items are independent."""
     total = np.zeros(values.shape[:2])
     for group in range(values.shape[2]):
@@ -105,7 +112,7 @@ def _weighed(values: Values) -> Counts:
     return _levels(total)
 
 
-def _difference(values: Values) -> Counts:
+def _difference_outcomes(values: Values) -> Counts:
     """By how much her items exceed the others: noise that several items share is lost in it."""
     return _levels(values[:, :, 0].sum(axis=-1) - values[:, :, 1].sum(axis=-1))
 

@@ -15,7 +15,7 @@ from zealous.audit.statistics import Counts
 DIGITS = 7  # of a copy's number
 
 
-class Found(NamedTuple):
+class PublishedCopies(NamedTuple):
     """What was published of the copies, row by row: an item, of a copy of a side of a pair."""
 
     item: Counts
@@ -25,36 +25,36 @@ class Found(NamedTuple):
     counts: Counts
 
 
-class Names(Protocol):
+class ItemNames(Protocol):
     """What the items of all copies are called."""
 
-    def things(self, pair: int, side: int) -> list[pa.Array]:
+    def item_names(self, pair: int, side: int) -> list[pa.Array]:
         """The names in all copies of a side of a pair, item by item; none if `@` tells copies."""
         ...
 
-    def found(self, table: pa.Table) -> Found:
+    def published_copies(self, table: pa.Table) -> PublishedCopies:
         """The rows of a published table that belong to a copy."""
         ...
 
 
 @dataclass(frozen=True)
-class OwnNames:
+class NamesPerCopy:
     """Each copy's items have names of their own: `q`, item, pair, side, copy."""
 
     column: str
 
-    def things(self, pair: int, side: int) -> list[pa.Array]:
+    def item_names(self, pair: int, side: int) -> list[pa.Array]:
         """`@` in their names stands for the copy."""
         del pair, side
         return []
 
-    def found(self, table: pa.Table) -> Found:
+    def published_copies(self, table: pa.Table) -> PublishedCopies:
         """All rows, by their names."""
         published = pc.cast(pc.utf8_slice_codeunits(table[self.column], 1), pa.int64()).to_numpy()
         published, copy = np.divmod(published, 10**DIGITS)
         published, side = np.divmod(published, 10)
         item, pair = np.divmod(published, 100)
-        return Found(item, pair, side, copy, table["count"].to_numpy())
+        return PublishedCopies(item, pair, side, copy, table["count"].to_numpy())
 
 
 class PublicList(NamedTuple):
@@ -91,8 +91,8 @@ class Layout:
     lists: Mapping[str, PublicList] = field(
         default_factory=lambda: {"queries": PublicList("query")}
     )
-    shared: Callable[[Sequence[int]], Names] | None = None
+    shared: Callable[[Sequence[int]], ItemNames] | None = None
 
-    def names(self, sides: Sequence[int]) -> Names:
+    def names(self, sides: Sequence[int]) -> ItemNames:
         """The names of items, for so many copies of each side of each pair."""
-        return OwnNames(self.column) if self.shared is None else self.shared(sides)
+        return NamesPerCopy(self.column) if self.shared is None else self.shared(sides)

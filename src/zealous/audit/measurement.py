@@ -6,7 +6,12 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from zealous.audit.statistics import Claim, Seen, unseen_delta, unseen_epsilon
+from zealous.audit.statistics import (
+    Claim,
+    EventCounts,
+    detectable_delta_excess,
+    detectable_epsilon_excess,
+)
 from zealous.audit.whole_releases import Check
 
 FALSE_ALARMS = 1e-7  # the chance that a faultless program fails an audit
@@ -30,8 +35,8 @@ class Measurement:
     setting: str
     pair: str
     claim: Claim
-    by_epsilon: list[Seen]
-    by_delta: list[Seen]
+    by_epsilon: list[EventCounts]
+    by_delta: list[EventCounts]
 
     @property
     def passed(self) -> bool:
@@ -49,25 +54,27 @@ class Measurement:
         return max(seen.delta(self.claim.epsilon) for seen in self.by_delta)
 
     @property
-    def would_see_epsilon(self) -> float | None:
+    def detectable_epsilon(self) -> float | None:
         """An epsilon that the audit would have seen with 95 % probability; None where none is.
 
         A pair that proves no epsilon at all is no test of it, whatever its events might do.
         """
-        excess = unseen_epsilon(self.by_epsilon, self.claim) if self.epsilon else math.inf
+        excess = (
+            detectable_epsilon_excess(self.by_epsilon, self.claim) if self.epsilon else math.inf
+        )
         return self.claim.epsilon + excess if excess < math.inf else None
 
     @property
     def power(self) -> float | None:
         """By which share epsilon could be too large and be seen with 95 % probability."""
-        if not self.claim.epsilon or self.would_see_epsilon is None:
+        if not self.claim.epsilon or self.detectable_epsilon is None:
             return None
-        return self.would_see_epsilon / self.claim.epsilon - 1
+        return self.detectable_epsilon / self.claim.epsilon - 1
 
     @property
-    def would_see_delta(self) -> float | None:
+    def detectable_delta(self) -> float | None:
         """A delta that the audit would have seen with 95 % probability; None where none is."""
-        excess = unseen_delta(self.by_delta, self.claim)
+        excess = detectable_delta_excess(self.by_delta, self.claim)
         return self.claim.delta + excess if excess < math.inf else None
 
 

@@ -16,28 +16,33 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from zealous.audit.runs import Ran
+from zealous.audit.runs import Run
 
 _KEY, _LEDGER, _HASH = (re.compile(rf"[0-9a-f]{{{digits}}}") for digits in (16, 32, 64))
 
 
-def same(runs: Mapping[str, Ran]) -> bool:
+def published_alike(runs: Mapping[str, Run]) -> bool:
     """Whether all runs said the same, apart from what may differ."""
-    first, *rest = (_said(run) for run in runs.values())
+    first, *rest = (_published_content(run) for run in runs.values())
     return all(other == first for other in rest)
 
 
-def steady(runs: Mapping[str, Ran], control: tuple[str, str]) -> bool:
+def constants_agree(runs: Mapping[str, Run], control: tuple[str, str]) -> bool:
     """What two runs on the same log have in common is not random: then all runs have it.
 
-    It looks at what `same` leaves out. A key, say, that is made from the log shows itself here.
+    It looks at what `published_alike` leaves out. A key, say, that is made from the log shows
+    itself here.
     """
-    one, other = (_may_differ(runs[name]) for name in control)
+    one, other = (_values_that_may_differ(runs[name]) for name in control)
     common = {name for name, value in one.items() if other.get(name) == value}
-    return all(_may_differ(run).get(name) == one[name] for run in runs.values() for name in common)
+    return all(
+        _values_that_may_differ(run).get(name) == one[name]
+        for run in runs.values()
+        for name in common
+    )
 
 
-def _may_differ(run: Ran) -> dict[str, str]:
+def _values_that_may_differ(run: Run) -> dict[str, str]:
     """The values that two runs on one log may differ in, by where they stand."""
     record = run.record()
     drawn = [("selection_key", record.selection_key, _KEY)]
@@ -53,33 +58,33 @@ def _may_differ(run: Ran) -> dict[str, str]:
     return found
 
 
-def _said(run: Ran) -> dict[str, Any]:
+def _published_content(run: Run) -> dict[str, Any]:
     """Everything that was published, without items and counts and what may differ."""
     known = {
-        **{value: name for name, value in _may_differ(run).items()},
+        **{value: name for name, value in _values_that_may_differ(run).items()},
         **{_sha256(path): f"sha256.{path.name}" for path in run.directory.iterdir()},
-        **dict.fromkeys(_today(run), "created"),
+        **dict.fromkeys(_days_of_run(run), "created"),
     }
-    said: dict[str, Any] = {"stdout": _masked(run.stdout, known)}
+    said: dict[str, Any] = {"stdout": _mask_values(run.stdout, known)}
     for path in sorted(run.directory.iterdir()):
-        said[path.name] = (path.stat().st_mode, _content(path, known))
+        said[path.name] = (path.stat().st_mode, _file_content(path, known))
     return said
 
 
-def _content(path: Path, known: Mapping[str, str]) -> Any:
+def _file_content(path: Path, known: Mapping[str, str]) -> Any:
     if path.suffix == ".parquet":
-        return _frame(path)
+        return _parquet_metadata(path)
     text = path.read_bytes().decode("utf-8", "surrogateescape")
-    return text.partition("\n")[0] if path.suffix == ".csv" else _masked(text, known)
+    return text.partition("\n")[0] if path.suffix == ".csv" else _mask_values(text, known)
 
 
-def _masked(text: str, known: Mapping[str, str]) -> str:
+def _mask_values(text: str, known: Mapping[str, str]) -> str:
     for value, name in sorted(known.items(), key=lambda each: -len(each[0])):
         text = text.replace(value, f"<{name}>")
     return text
 
 
-def _frame(path: Path) -> list[Any]:
+def _parquet_metadata(path: Path) -> list[Any]:
     """All of a Parquet file that is not its rows: its metadata too is published."""
     about = pq.read_metadata(path)
     groups = [about.row_group(number) for number in range(about.num_row_groups)]
@@ -94,7 +99,7 @@ def _frame(path: Path) -> list[Any]:
     ]
 
 
-def _today(run: Ran) -> set[str]:
+def _days_of_run(run: Run) -> set[str]:
     """The day of the run; two where it was midnight in between."""
     moments = (run.log, run.directory / "release.json")
     return {f"{datetime.fromtimestamp(each.stat().st_mtime, UTC):%Y-%m-%d}" for each in moments}

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from zealous.audit.runs import start
+from zealous.audit.runs import start_run
 from zealous.audit.whole_releases import (
     ALWAYS,
     DECLARED,
     Check,
-    background,
-    checked,
-    planned,
-    written,
+    background_lines,
+    plan_follows_from,
+    run_checks,
+    write_log,
 )
 
 # A table has so much noise that two runs never agree in it, or so little that all of them do;
@@ -35,23 +35,26 @@ _EPSILON, _DELTA = "250", "1e-9"
 _WHERE = " (rounds, domain, prior, of-smaller)"
 
 
-def check_others(directory: Path) -> list[Check]:
+def check_other_mechanisms(directory: Path) -> list[Check]:
     """Publish neighbouring logs with the real command, and compare what may not differ."""
-    others = background()
+    others = background_lines()
     hers = "victim,my own secret,http://listed.example,t0"
     sites = [f"http://site{number}.example" for number in range(30)]
-    _listed(directory / "sites.txt", [*sites, "http://listed.example", "http://nobody.example"])
-    _listed(directory / "tags.txt", [f"t{number}" for number in range(40)])
+    _write_list(directory / "sites.txt", [*sites, "http://listed.example", "http://nobody.example"])
+    _write_list(directory / "tags.txt", [f"t{number}" for number in range(40)])
     logs = {"with": [hers, *others], "without": others, "again": others}
     started = {
-        name: start(written(directory, name, lines), _options()) for name, lines in logs.items()
+        name: start_run(write_log(directory, name, lines), _options())
+        for name, lines in logs.items()
     }
     runs = {name: finish() for name, finish in started.items()}
-    follows = {"the plan follows from the theorems": planned(_EPSILON, _DELTA, len(_SPLIT))}
-    return checked(runs, {**ALWAYS, **follows}, _WHERE)
+    follows = {
+        "the plan follows from the theorems": plan_follows_from(_EPSILON, _DELTA, len(_SPLIT))
+    }
+    return run_checks(runs, {**ALWAYS, **follows}, _WHERE)
 
 
-def _listed(path: Path, items: list[str]) -> None:
+def _write_list(path: Path, items: list[str]) -> None:
     path.write_text("".join(f"{item}\n" for item in items), encoding="utf-8")
 
 

@@ -70,22 +70,24 @@ class Shape(NamedTuple):
 Builder = Callable[[Shape], Pair]
 
 
-def named(number: int) -> str:
+def item_name(number: int) -> str:
     """An item."""
     return f"q{number:02d}@"
 
 
-def holds(items: Sequence[int], user: str = VICTIM, rows: int = 1) -> Lines:
+def lines_of_user(items: Sequence[int], user: str = VICTIM, rows: int = 1) -> Lines:
     """The lines of one user."""
-    return tuple(f"{user},{named(item)}" for item in items for _ in range(rows))
+    return tuple(f"{user},{item_name(item)}" for item in items for _ in range(rows))
 
 
-def others(items: Sequence[int], number: int) -> Lines:
+def lines_of_others(items: Sequence[int], number: int) -> Lines:
     """So many people who hold these items, and nothing else."""
-    return tuple(line for i in range(number) for line in holds(items, f"o{items[0]:02d}-{i:02d}-@"))
+    return tuple(
+        line for i in range(number) for line in lines_of_user(items, f"o{items[0]:02d}-{i:02d}-@")
+    )
 
 
-def each_of(items: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+def each_item(items: Sequence[int]) -> tuple[tuple[int, ...], ...]:
     """Each item looked at by itself."""
     return tuple((item,) for item in items)
 
@@ -94,99 +96,110 @@ def _split(m: int) -> tuple[range, range]:
     return range(m), range(m, 2 * m)
 
 
-def arrives(shape: Shape) -> Pair:
+def user_arrives(shape: Shape) -> Pair:
     """An item of nobody against an item of one."""
     one, _ = _split(shape.m)
-    return Pair("empty log against one user", (), holds(one), each_of(one))
+    return Pair("empty log against one user", (), lines_of_user(one), each_item(one))
 
 
-def unique(shape: Shape) -> Pair:
+def unique_items_replaced(shape: Shape) -> Pair:
     """What one user alone has, for what she alone has."""
     one, other = _split(shape.m)
-    return Pair("m unique items for m others", holds(one), holds(other), each_of([*one, *other]))
+    return Pair(
+        "m unique items for m others",
+        lines_of_user(one),
+        lines_of_user(other),
+        each_item([*one, *other]),
+    )
 
 
-def replaced(shape: Shape) -> Pair:
+def popular_items_replaced(shape: Shape) -> Pair:
     """At tau' the noise alone decides who appears: every coordinate tells all that it can."""
     one, other = _split(shape.m)
-    rest = others(one, shape.popular) + others(other, shape.popular)
+    rest = lines_of_others(one, shape.popular) + lines_of_others(other, shape.popular)
     return Pair(
         "m popular items for m others",
-        rest + holds(one),
-        rest + holds(other),
-        each_of([*one, *other]),
+        rest + lines_of_user(one),
+        rest + lines_of_user(other),
+        each_item([*one, *other]),
         pure=True,
     )
 
 
-def joins(shape: Shape) -> Pair:
+def user_joins(shape: Shape) -> Pair:
     """One user more for what many have."""
     one, _ = _split(shape.m)
-    rest = others(one, shape.popular)
-    return Pair("m popular items more", rest, rest + holds(one), each_of(one), pure=True)
+    rest = lines_of_others(one, shape.popular)
+    return Pair("m popular items more", rest, rest + lines_of_user(one), each_item(one), pure=True)
 
 
-def reaches_tau(shape: Shape) -> Pair:
+def item_reaches_tau(shape: Shape) -> Pair:
     """One user makes the first threshold."""
     one, other = _split(shape.m)
-    rest = others(one, shape.tau - 1) + others(other, shape.tau - 1)
+    rest = lines_of_others(one, shape.tau - 1) + lines_of_others(other, shape.tau - 1)
     return Pair(
         "counts tau - 1 against tau",
-        rest + holds(one),
-        rest + holds(other),
-        each_of([*one, *other]),
+        rest + lines_of_user(one),
+        rest + lines_of_user(other),
+        each_item([*one, *other]),
     )
 
 
-def repeats(shape: Shape) -> Pair:
+def repeated_rows(shape: Shape) -> Pair:
     """Who holds an item in many rows counts once."""
-    rest = others([0], max(1, shape.popular - 1))
+    rest = lines_of_others([0], max(1, shape.popular - 1))
     return Pair(
-        "half the rows", rest + holds([0], rows=4), rest + holds([0], rows=2), ((0,),), same=True
+        "half the rows",
+        rest + lines_of_user([0], rows=4),
+        rest + lines_of_user([0], rows=2),
+        ((0,),),
+        same=True,
     )
 
 
-def ids(shape: Shape) -> Pair:
+def id_spellings(shape: Shape) -> Pair:
     """One id written in four ways is one user, and lines without an id are nobody's."""
-    rest = others([0], shape.popular - 1) + others([1], shape.popular)
+    rest = lines_of_others([0], shape.popular - 1) + lines_of_others([1], shape.popular)
     ways = ("v@,q00@", " v@,q00@", '"v@",q00@', 'v@ ,"q00@"')
     nobody = (",q01@", "  ,q01@", '"",q01@', "\u00a0,q01@")
     return Pair(
         "missing, empty, duplicate ids",
         rest + ways + nobody,
         rest + ways[:1],
-        each_of([0, 1]),
+        each_item([0, 1]),
         same=True,
     )
 
 
-def quotes(shape: Shape) -> Pair:
+def broken_quotes(shape: Shape) -> Pair:
     """Lines that cannot be understood, before, between and after those of others."""
-    rest = others([0], shape.popular)
+    rest = lines_of_others([0], shape.popular)
     broken = ('v@,"q01@', '"v@,q01@', "v@")
     left = broken[:1] + rest[:1] + broken[1:] + rest[1:]
-    return Pair("lines with broken quotes", left, rest, each_of([0, 1]), same=True)
+    return Pair("lines with broken quotes", left, rest, each_item([0, 1]), same=True)
 
 
-def permuted(shape: Shape) -> Pair:
+def permuted_rows(shape: Shape) -> Pair:
     """The same lines in another order."""
-    lines = tuple(line for i in range(shape.popular + 1) for line in holds([0, 1, 2], f"o{i}-@"))
-    return Pair("permuted rows", lines, lines[::-1], each_of([0, 1, 2]), same=True)
+    lines = tuple(
+        line for i in range(shape.popular + 1) for line in lines_of_user([0, 1, 2], f"o{i}-@")
+    )
+    return Pair("permuted rows", lines, lines[::-1], each_item([0, 1, 2]), same=True)
 
 
-def many(shape: Shape) -> Pair:
+def more_than_m_items(shape: Shape) -> Pair:
     """No more than m of her items count."""
     items = range(10 * shape.m)
-    return Pair("one user with 10 m items, alone", holds(items), None, (tuple(items),))
+    return Pair("one user with 10 m items, alone", lines_of_user(items), None, (tuple(items),))
 
 
-def alone(shape: Shape) -> Pair:
+def m_items_of_one_user(shape: Shape) -> Pair:
     """Without her none of her items could appear: each that does is a breach."""
     items = range(shape.m)
-    return Pair("one user with m items, alone", holds(items), None, (tuple(items),))
+    return Pair("one user with m items, alone", lines_of_user(items), None, (tuple(items),))
 
 
-def spellings(_: Shape) -> Pair:
+def item_spellings(_: Shape) -> Pair:
     """Two spellings of an item are one item: who holds both counts once."""
     ways = ("v@,q00@", "v@,Q00@", "v@,  q00@", "v@,q00@\u00a0", "v@,Q00@ ")
     return Pair("one item in five spellings, alone", ways, None, ((0,),))
@@ -197,30 +210,32 @@ def rare_beside_frequent(shape: Shape) -> Pair:
     undecided = tuple(
         line
         for i in range(shape.tau - 1)
-        for line in (*holds([0], f"w{i}-@", rows=2), *holds([1], f"w{i}-@"))
+        for line in (*lines_of_user([0], f"w{i}-@", rows=2), *lines_of_user([1], f"w{i}-@"))
     )
-    rest = undecided + others([1], shape.popular - shape.tau + 3)
-    return Pair("rare items beside frequent ones", rest, rest + holds([0]), each_of([0, 1]))
+    rest = undecided + lines_of_others([1], shape.popular - shape.tau + 3)
+    return Pair(
+        "rare items beside frequent ones", rest, rest + lines_of_user([0]), each_item([0, 1])
+    )
 
 
-def swayed(shape: Shape) -> Pair:
+def popularity_tipped(shape: Shape) -> Pair:
     """One user decides which of two items more people hold; nobody's choice may follow it."""
-    undecided = tuple(line for i in range(6) for line in holds([0, 1], f"w{i}-@"))
-    rest = undecided + others([0], shape.tau) + others([1], shape.tau)
-    left, right = rest + holds([0]), rest + holds([1])
-    return Pair("one user tips which item is popular", left, right, each_of([0, 1]), pure=True)
+    undecided = tuple(line for i in range(6) for line in lines_of_user([0, 1], f"w{i}-@"))
+    rest = undecided + lines_of_others([0], shape.tau) + lines_of_others([1], shape.tau)
+    left, right = rest + lines_of_user([0]), rest + lines_of_user([1])
+    return Pair("one user tips which item is popular", left, right, each_item([0, 1]), pure=True)
 
 
-def every_at_tau(shape: Shape) -> Pair:
+def all_items_at_tau(shape: Shape) -> Pair:
     """As many items at exactly tau as the users can hold: each that appears is a breach."""
     items = shape.users * shape.m // shape.tau
     slots = range(items * shape.tau)
-    lines = tuple(f"o{slot % shape.users}-@,{named(slot // shape.tau)}" for slot in slots)
+    lines = tuple(f"o{slot % shape.users}-@,{item_name(slot // shape.tau)}" for slot in slots)
     return Pair("every item at exactly tau", lines, None, (tuple(range(items)),))
 
 
-def below_tau(shape: Shape) -> Pair:
+def all_items_below_tau(shape: Shape) -> Pair:
     """What has fewer than tau users never appears, not even rarely."""
     items = range(4)
-    lines = tuple(line for item in items for line in others([item], shape.tau - 1))
+    lines = tuple(line for item in items for line in lines_of_others([item], shape.tau - 1))
     return Pair("items below tau", lines, None, (tuple(items),), pure=True)

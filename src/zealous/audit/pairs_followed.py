@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from zealous.audit.layout import Found
-from zealous.audit.pairs import VICTIM, Lines, Pair, Shape, named, others
+from zealous.audit.layout import PublishedCopies
+from zealous.audit.pairs import VICTIM, Lines, Pair, Shape, item_name, lines_of_others
 from zealous.audit.statistics import Counts
 from zealous.mechanisms.of_keywords import MOST_KEYWORDS, MOST_WORDS
 
@@ -27,7 +27,7 @@ _PAIRS = 10  # of a plan, at most
 _COPIES = MOST_KEYWORDS**MOST_WORDS // (_ITEMS * _PAIRS * 2)
 
 
-def clicked(pair: Pair) -> Pair:
+def as_clicks(pair: Pair) -> Pair:
     """The same with each item a document that was clicked for the copy's query."""
 
     def after(lines: Lines) -> Lines:
@@ -37,12 +37,12 @@ def clicked(pair: Pair) -> Pair:
     return pair._replace(left=after(pair.left), right=right)
 
 
-def not_spelled(shape: Shape) -> Pair:
+def not_of_keywords(shape: Shape) -> Pair:
     """What is not made of keywords alone does not count, nor does it take the place of another."""
-    rest = others([0], shape.popular) + others([1], shape.popular)
-    ways = (f"{named(0)}!", f"{named(0)} {named(1)}", f"{named(0)}-x")
+    rest = lines_of_others([0], shape.popular) + lines_of_others([1], shape.popular)
+    ways = (f"{item_name(0)}!", f"{item_name(0)} {item_name(1)}", f"{item_name(0)}-x")
     hers = tuple(f"{VICTIM},{way}" for way in ways)
-    alone = (f"{VICTIM},{named(1)}",)
+    alone = (f"{VICTIM},{item_name(1)}",)
     return Pair(
         "a query that is not made of keywords alone",
         rest + hers + alone,
@@ -52,12 +52,12 @@ def not_spelled(shape: Shape) -> Pair:
     )
 
 
-def keywords() -> list[str]:
+def keyword_alphabet() -> list[str]:
     """All of them."""
     return [f"{number:0{_DIGITS}d}" for number in range(MOST_KEYWORDS)]
 
 
-class Spelled(NamedTuple):
+class KeywordNames(NamedTuple):
     """How items are spelled by keywords.
 
     Attributes:
@@ -66,15 +66,15 @@ class Spelled(NamedTuple):
 
     sides: Sequence[int]
 
-    def things(self, pair: int, side: int) -> list[pa.Array]:
+    def item_names(self, pair: int, side: int) -> list[pa.Array]:
         """The names of the items of all copies, item by item."""
         copies = np.arange(self.sides[2 * pair + side])
         return [
-            _spelled(((item * _PAIRS + pair) * 2 + side) * _COPIES + copies)
+            _spell_numbers(((item * _PAIRS + pair) * 2 + side) * _COPIES + copies)
             for item in range(_ITEMS)
         ]
 
-    def found(self, table: pa.Table) -> Found:
+    def published_copies(self, table: pa.Table) -> PublishedCopies:
         """The rows of a table of queries that belong to a copy; all others are nobody's."""
         words = pc.split_pattern(table["query"], " ")
         ours = pc.list_value_length(words).to_numpy() == MOST_WORDS
@@ -88,10 +88,10 @@ class Spelled(NamedTuple):
         there = pair * 2 + side < len(self.sides)
         there[there] = copy[there] < np.array(self.sides)[(pair * 2 + side)[there]]
         counts = table["count"].to_numpy()[ours]
-        return Found(*(each[there] for each in (item, pair, side, copy, counts)))
+        return PublishedCopies(*(each[there] for each in (item, pair, side, copy, counts)))
 
 
-def _spelled(numbers: Counts) -> pa.Array:
+def _spell_numbers(numbers: Counts) -> pa.Array:
     """Numbers as three keywords each."""
     text = pc.utf8_lpad(pc.cast(pa.array(numbers), pa.string()), _DIGITS * MOST_WORDS, "0")
     starts = range(0, _DIGITS * MOST_WORDS, _DIGITS)

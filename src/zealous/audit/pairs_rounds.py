@@ -7,7 +7,7 @@ absent.
 
 from __future__ import annotations
 
-from zealous.audit.pairs import Pair, Shape, each_of, holds, others
+from zealous.audit.pairs import Pair, Shape, each_item, lines_of_others, lines_of_user
 
 _ROWS = 16
 _UNDECIDED = 8  # people
@@ -19,22 +19,24 @@ def more_than_any_bound(shape: Shape) -> Pair:
     """Those that she does not give may steer, and never appear; all others share one weight."""
     items = tuple(range(max(shape.given) + _MORE))
     name = "more items than she may give, alone"
-    return Pair(name, holds(items), None, (items,), every=16)
+    return Pair(name, lines_of_user(items), None, (items,), every=16)
 
 
-def in_many_rows(_: Shape) -> Pair:
+def item_in_many_rows(_: Shape) -> Pair:
     """An item that she has in many rows has the weight of one."""
-    return Pair("one item in many rows, alone", holds([0], rows=_ROWS), None, ((0,),), every=8)
+    return Pair(
+        "one item in many rows, alone", lines_of_user([0], rows=_ROWS), None, ((0,),), every=8
+    )
 
 
-def found_last(shape: Shape) -> Pair:
+def key_found_last(shape: Shape) -> Pair:
     """Others' items become keys, and in the next round what she alone has gets all her weight."""
-    rest = others([1], shape.popular) + others([2], shape.popular)
+    rest = lines_of_others([1], shape.popular) + lines_of_others([2], shape.popular)
     name = "unique item beside popular ones, alone"
-    return Pair(name, rest + holds([0, 1, 2]), None, ((0,),), every=4)
+    return Pair(name, rest + lines_of_user([0, 1, 2]), None, ((0,),), every=4)
 
 
-def tips(_: Shape) -> Pair:
+def weight_tipped(_: Shape) -> Pair:
     """One user moves a weight by which others choose what they give next.
 
     Nobody else gives it first: each has two items of her own that she has more often.
@@ -43,21 +45,21 @@ def tips(_: Shape) -> Pair:
         line
         for i in range(_UNDECIDED)
         for line in (
-            *holds([10 + 2 * i, 11 + 2 * i], f"w{i}-@", rows=2),
-            *holds([0], f"w{i}-@"),
+            *lines_of_user([10 + 2 * i, 11 + 2 * i], f"w{i}-@", rows=2),
+            *lines_of_user([0], f"w{i}-@"),
         )
     )
-    return Pair("one user tips what others give", rest, rest + holds([0]), ((0,),), every=4)
+    return Pair("one user tips what others give", rest, rest + lines_of_user([0]), ((0,),), every=4)
 
 
-def several_popular(shape: Shape) -> Pair:
+def several_popular_items(shape: Shape) -> Pair:
     """However many of her items are sure to be published, m of them count."""
     items = tuple(range(_POPULAR))
-    rest = tuple(line for item in items for line in others([item], shape.popular))
+    rest = tuple(line for item in items for line in lines_of_others([item], shape.popular))
     return Pair(
         "one user with six popular items more",
         rest,
-        rest + holds(items),
+        rest + lines_of_user(items),
         (items,),
         pure=True,
         every=8,
@@ -65,22 +67,22 @@ def several_popular(shape: Shape) -> Pair:
     )
 
 
-def several_listed(shape: Shape) -> Pair:
+def several_listed_items(shape: Shape) -> Pair:
     """However many of her items are on the list, m of them count."""
     items = range(4)
-    rest = tuple(line for item in items for line in others([item], shape.popular))
+    rest = tuple(line for item in items for line in lines_of_others([item], shape.popular))
     name = "one user with four listed items more"
-    return Pair(name, rest, rest + holds(items), each_of(items), pure=True)
+    return Pair(name, rest, rest + lines_of_user(items), each_item(items), pure=True)
 
 
-def all_listed(shape: Shape) -> Pair:
+def all_listed_items(shape: Shape) -> Pair:
     """Listed items become keys by noise alone, also where nobody has them."""
     items = tuple(range(max(shape.given)))
     name = "as many listed items as she may give"
-    return Pair(name, (), holds(items), (items,), listed=items, every=8)
+    return Pair(name, (), lines_of_user(items), (items,), listed=items, every=8)
 
 
-def listed_many_times(shape: Shape) -> Pair:
+def item_listed_many_times(shape: Shape) -> Pair:
     """A public file that lists an item many times makes it count no more."""
     name = "an item that is listed many times"
-    return Pair(name, (), holds([0]), ((0,),), listed=(0,) * max(shape.given), every=16)
+    return Pair(name, (), lines_of_user([0]), ((0,),), listed=(0,) * max(shape.given), every=16)

@@ -21,8 +21,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from zealous.audit.layout import Found
-from zealous.audit.pairs import VICTIM, Lines, Pair, Shape, named
+from zealous.audit.layout import PublishedCopies
+from zealous.audit.pairs import VICTIM, Lines, Pair, Shape, item_name
 from zealous.audit.statistics import Counts
 
 COLUMNS = ("one", "two")  # of a row's things
@@ -33,78 +33,88 @@ _BASKETS = 4
 _DIGITS = 5  # of a thing's number
 
 
-def together(things: Sequence[int], user: str = VICTIM, basket: int = 0) -> Lines:
+def lines_of_user(things: Sequence[int], user: str = VICTIM, basket: int = 0) -> Lines:
     """The lines of one user who has these things in one basket, two in each row."""
     rows = itertools.zip_longest(things[::2], things[1::2])
     return tuple(
-        f"{user},{named(one)},{'' if two is None else named(two)},{basket}" for one, two in rows
+        f"{user},{item_name(one)},{'' if two is None else item_name(two)},{basket}"
+        for one, two in rows
     )
 
 
-def others(things: Sequence[int], number: int) -> Lines:
+def lines_of_others(things: Sequence[int], number: int) -> Lines:
     """So many people who have these things together, and nothing else."""
     name = "".join(map(str, things))
-    return tuple(line for i in range(number) for line in together(things, f"o{name}-{i:02d}-@"))
+    return tuple(
+        line for i in range(number) for line in lines_of_user(things, f"o{name}-{i:02d}-@")
+    )
 
 
-def item(things: Sequence[int]) -> int:
+def set_number(things: Sequence[int]) -> int:
     """The number of a set of two things."""
     one, two = things
     return _SORTS * one + two
 
 
-def replaced(shape: Shape) -> Pair:
+def set_replaced(shape: Shape) -> Pair:
     """One user with one set or with another, both of them popular."""
-    rest = others([0, 1], shape.popular) + others([2, 3], shape.popular)
+    rest = lines_of_others([0, 1], shape.popular) + lines_of_others([2, 3], shape.popular)
     return Pair(
         "a popular set for another",
-        rest + together([0, 1]),
-        rest + together([2, 3]),
-        ((item([0, 1]),), (item([2, 3]),)),
+        rest + lines_of_user([0, 1]),
+        rest + lines_of_user([2, 3]),
+        ((set_number([0, 1]),), (set_number([2, 3]),)),
         pure=True,
         every=2,
     )
 
 
-def all_more(shape: Shape) -> Pair:
+def user_joins_all_sets(shape: Shape) -> Pair:
     """One user more who has four things, and so all six sets of two of them."""
     pairs = list(itertools.combinations(range(_THINGS), 2))
-    rest = tuple(line for pair in pairs for line in others(pair, shape.popular))
+    rest = tuple(line for pair in pairs for line in lines_of_others(pair, shape.popular))
     return Pair(
         "all popular sets of four things more",
         rest,
-        rest + together(range(_THINGS)),
-        (tuple(map(item, pairs)),),
+        rest + lines_of_user(range(_THINGS)),
+        (tuple(map(set_number, pairs)),),
         pure=True,
         every=10,
     )
 
 
-def many_baskets(shape: Shape) -> Pair:
+def set_in_many_baskets(shape: Shape) -> Pair:
     """Who has a set in many baskets counts once."""
-    rest = others([0, 1], shape.popular - 1)
-    often = tuple(line for basket in range(_BASKETS) for line in together([0, 1], basket=basket))
+    rest = lines_of_others([0, 1], shape.popular - 1)
+    often = tuple(
+        line for basket in range(_BASKETS) for line in lines_of_user([0, 1], basket=basket)
+    )
     return Pair(
         "a set in many baskets",
         rest + often,
-        rest + together([0, 1]),
-        ((item([0, 1]),),),
+        rest + lines_of_user([0, 1]),
+        ((set_number([0, 1]),),),
         same=True,
         every=4,
     )
 
 
-def apart(shape: Shape) -> Pair:
+def never_in_one_basket(shape: Shape) -> Pair:
     """Who has two things and never together does not have the set."""
-    rest = others([0, 1], shape.popular)
-    alone = together([0]) + together([1], basket=1)
+    rest = lines_of_others([0, 1], shape.popular)
+    alone = lines_of_user([0]) + lines_of_user([1], basket=1)
     return Pair(
-        "two things in two baskets", rest + alone, rest, ((item([0, 1]),),), same=True, every=4
+        "two things in two baskets",
+        rest + alone,
+        rest,
+        ((set_number([0, 1]),),),
+        same=True,
+        every=4,
     )
 
 
 @dataclass(frozen=True, eq=False)
-class Shared:
+class SharedThings:
     """Which things each copy has.
 
     There are as many things of each of four sorts as a prime p, and p^2 lines: that of slope x
@@ -122,24 +132,24 @@ class Shared:
     starts: Counts
 
     @classmethod
-    def of(cls, sides: Sequence[int]) -> Shared:
+    def of(cls, sides: Sequence[int]) -> SharedThings:
         """For so many copies of each side of each pair."""
         starts = np.concatenate([[0], np.cumsum(sides)]).astype(np.int64)
-        prime = _prime(max(_THINGS, math.isqrt(int(starts[-1])) + 1))
+        prime = _prime_from(max(_THINGS, math.isqrt(int(starts[-1])) + 1))
         drawn = np.frombuffer(os.urandom(8 * prime**2), np.uint64)
         return cls(prime, np.argsort(drawn)[: starts[-1]], starts)
 
-    def things(self, pair: int, side: int) -> list[pa.Array]:
+    def item_names(self, pair: int, side: int) -> list[pa.Array]:
         """The names of the things of all copies, sort by sort."""
         place = 2 * pair + side
         slope, start = np.divmod(
             self.lines[self.starts[place] : self.starts[place + 1]], self.prime
         )
-        return [_named(sort, (slope * sort + start) % self.prime) for sort in range(_THINGS)]
+        return [_thing_names(sort, (slope * sort + start) % self.prime) for sort in range(_THINGS)]
 
-    def found(self, table: pa.Table) -> Found:
+    def published_copies(self, table: pa.Table) -> PublishedCopies:
         """The rows of a table of sets that belong to a copy; all others are nobody's."""
-        one, two = (_number(table[f"item_{n}"]) for n in (1, 2))
+        one, two = (_thing_numbers(table[f"item_{n}"]) for n in (1, 2))
         (sort, place), (other, there) = (np.divmod(each, 10**_DIGITS) for each in (one, two))
         inverse = np.array([pow(n, -1, self.prime) if n else 0 for n in range(_THINGS)])
         slope = (there - place) * inverse[other - sort] % self.prime
@@ -150,7 +160,9 @@ class Shared:
         at = np.searchsorted(self.starts, copy, side="right") - 1
         pair, side = np.divmod(at, 2)
         items = _SORTS * sort[ours] + other[ours]
-        return Found(items, pair, side, copy - self.starts[at], table["count"].to_numpy()[ours])
+        return PublishedCopies(
+            items, pair, side, copy - self.starts[at], table["count"].to_numpy()[ours]
+        )
 
     @cached_property
     def _copies(self) -> Counts:
@@ -160,16 +172,16 @@ class Shared:
         return found
 
 
-def _prime(least: int) -> int:
+def _prime_from(least: int) -> int:
     """The first prime from there on."""
     tried = itertools.count(least)
     return next(n for n in tried if all(n % each for each in range(2, math.isqrt(n) + 1)))
 
 
-def _named(sort: int, numbers: Counts) -> pa.Array:
+def _thing_names(sort: int, numbers: Counts) -> pa.Array:
     digits = pc.utf8_lpad(pc.cast(pa.array(numbers), pa.string()), _DIGITS, "0")
     return pc.binary_join_element_wise(f"q{sort}", digits, "")
 
 
-def _number(names: pa.ChunkedArray) -> Counts:
+def _thing_numbers(names: pa.ChunkedArray) -> Counts:
     return np.asarray(pc.cast(pc.utf8_slice_codeunits(names, 1), pa.int64()).to_numpy(), np.int64)

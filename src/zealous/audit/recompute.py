@@ -64,10 +64,10 @@ def parameters(
     return Parameters(scale, tau, tau_prime, achieved)
 
 
-def follows(part: Mapping[str, Any], users: int | None) -> bool:
+def follows_from_theorems(part: Mapping[str, Any], users: int | None) -> bool:
     """Whether a plan's scale, tau, tau' and delta are what the theorems give."""
     if part["mechanism"] != "zealous":
-        return _holds(part)
+        return _keeps_delta(part)
     right = parameters(
         epsilon=Fraction(part["exact"]["epsilon"]),
         delta=Fraction(part["exact"]["delta"]),
@@ -84,7 +84,7 @@ def follows(part: Mapping[str, Any], users: int | None) -> bool:
     )
 
 
-def _holds(part: Mapping[str, Any]) -> bool:
+def _keeps_delta(part: Mapping[str, Any]) -> bool:
     """Whether the parameters keep delta, are stated with their delta, and waste next to none."""
     stated, asked = float(part["delta_achieved"]), float(part["delta"])
     least, bound = deltas(part)
@@ -102,7 +102,7 @@ def _holds(part: Mapping[str, Any]) -> bool:
     return deltas(part, lower - 1)[1] * (1 + _BOUNDED) > asked
 
 
-def selected(held: Sequence[tuple[str, str]], key: str) -> dict[str, int]:
+def counts_after_selection(held: Sequence[tuple[str, str]], key: str) -> dict[str, int]:
     """How many users keep an item when each keeps one: the one that the public key puts first.
 
     The order is the engine's hash of the hash of key, user and item; nothing else of the engine's

@@ -18,7 +18,7 @@ _COMMAND = "from zealous.cli import main\n\nmain()\n"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ran:
+class Run:
     """One run of `zealous publish`: what it printed and what it wrote.
 
     Attributes:
@@ -43,7 +43,7 @@ class Ran:
         return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 
-def start(log: Path, options: Sequence[str]) -> Callable[[], Ran]:
+def start_run(log: Path, options: Sequence[str]) -> Callable[[], Run]:
     """Begin to publish a log, in its own folder, so that every run is told the same names."""
     # A file, since libraries take a program without one for a conversation with a person.
     (log.parent / "command.py").write_text(_COMMAND, encoding="utf-8")
@@ -56,9 +56,9 @@ def start(log: Path, options: Sequence[str]) -> Callable[[], Ran]:
         encoding="utf-8",
     )
 
-    def finish() -> Ran:
+    def finish() -> Run:
         stdout, _ = process.communicate()
-        return Ran(
+        return Run(
             log=log, code=process.returncode, stdout=stdout, directory=log.with_name("release")
         )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
 
-from zealous.audit.claims import Claimed, by_theorems
+from zealous.audit.claims import Claimed, claim_by_theorems
 from zealous.audit.layout import Layout
 from zealous.audit.pairs import Builder, Pair, Shape
 from zealous.audit.small_releases import SmallTest
@@ -40,7 +40,7 @@ class Setting:
     popular: int
     edges: tuple[int, ...]
     layout: Layout = field(default_factory=Layout)
-    claimed: Claimed = by_theorems
+    claimed: Claimed = claim_by_theorems
     small: tuple[SmallTest, ...] = ()
 
     @property
@@ -54,7 +54,7 @@ class Setting:
         return len(self.edges) + 2
 
 
-class Tried(NamedTuple):
+class SettingsMaker(NamedTuple):
     """What is tried of one mechanism, or of several that are alike.
 
     Attributes:
@@ -66,7 +66,7 @@ class Tried(NamedTuple):
     settings: Callable[[], Iterable[Setting]]
 
 
-SETTINGS: Registry[Tried] = Registry(
+SETTINGS: Registry[SettingsMaker] = Registry(
     "zealous.audit.settings",
     lambda tried: tried.name,
     first=("zealous", "thresholds", "rounds", "domain", "of-smaller", "results", "of-keywords"),
@@ -79,7 +79,7 @@ def register(
     """Have `zealous audit` try settings; a decorator of the function that makes them."""
 
     def add(make: Callable[[], Iterable[Setting]]) -> Callable[[], Iterable[Setting]]:
-        SETTINGS.register(Tried(name, make))
+        SETTINGS.register(SettingsMaker(name, make))
         return make
 
     return add
@@ -91,7 +91,7 @@ def settings() -> tuple[Setting, ...]:
     return tuple(setting for tried in SETTINGS.values() for setting in tried.settings())
 
 
-def built(
+def build_pairs(
     planned: Plan, builders: Sequence[Builder], popular: int, given: tuple[int, ...] = ()
 ) -> tuple[Pair, ...]:
     """Pairs around the numbers of a plan.
@@ -107,7 +107,7 @@ def built(
     return tuple(build(shape) for build in builders)
 
 
-def near(mechanism: Calibrated) -> tuple[int, tuple[int, ...]]:
+def popular_count_and_edges(mechanism: Calibrated) -> tuple[int, tuple[int, ...]]:
     """How many people hold what is popular, and the edges between which counts are looked at.
 
     For Laplace noise, which tells nothing but which of two counts is nearer.
@@ -122,6 +122,6 @@ def public_file(use: Needs) -> PublicFile:
     return PublicFile(use=use, name="public.txt", sha256="0" * 64)
 
 
-def listing(pair: Pair) -> Pair:
+def with_watched_items_listed(pair: Pair) -> Pair:
     """The same with what is looked at on a public list."""
     return pair._replace(listed=sum(pair.watch, ()))

@@ -31,7 +31,7 @@ class Claim:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Seen:
+class EventCounts:
     """How often one event was seen in `trials` runs on each of two logs.
 
     Attributes:
@@ -49,10 +49,10 @@ class Seen:
     def bounds(self) -> tuple[float, float]:
         """A lower bound on p and an upper bound on q."""
         if self.there is None:
-            return at_least(self.here, self.trials, self.alpha), 0.0
+            return clopper_pearson_lower(self.here, self.trials, self.alpha), 0.0
         return (
-            at_least(self.here, self.trials, self.alpha / 2),
-            at_most(self.there, self.trials, self.alpha / 2),
+            clopper_pearson_lower(self.here, self.trials, self.alpha / 2),
+            clopper_pearson_upper(self.there, self.trials, self.alpha / 2),
         )
 
     def epsilon(self, delta: float) -> float:
@@ -70,7 +70,7 @@ class Seen:
         return p > math.exp(claim.epsilon) * q + claim.delta
 
 
-def at_least(successes: int, trials: int, alpha: float) -> float:
+def clopper_pearson_lower(successes: int, trials: int, alpha: float) -> float:
     """Clopper and Pearson's lower bound on a probability: wrong with chance alpha at most."""
     if successes == 0:
         return 0.0
@@ -84,9 +84,9 @@ def at_least(successes: int, trials: int, alpha: float) -> float:
     return low
 
 
-def at_most(successes: int, trials: int, alpha: float) -> float:
+def clopper_pearson_upper(successes: int, trials: int, alpha: float) -> float:
     """Clopper and Pearson's upper bound on a probability: wrong with chance alpha at most."""
-    return 1.0 - at_least(trials - successes, trials, alpha)
+    return 1.0 - clopper_pearson_lower(trials - successes, trials, alpha)
 
 
 def _upper_tail(k: int, n: int, p: float) -> float:
@@ -105,7 +105,7 @@ def _upper_tail(k: int, n: int, p: float) -> float:
     return math.exp(min(0.0, first + math.log(total)))
 
 
-def choose(here: Counts, there: Counts, claim: Claim, alpha: float) -> tuple[Counts, Counts]:
+def choose_events(here: Counts, there: Counts, claim: Claim, alpha: float) -> tuple[Counts, Counts]:
     """The two events that promise most against a claim, each as the outcomes it consists of.
 
     Outcomes are ordered by their estimated log-likelihood ratio, and an event is a beginning of
@@ -147,7 +147,7 @@ def _wilson(successes: Counts | float, trials: int, z: float) -> npt.NDArray[np.
     return np.asarray((share + z * z / (2 * trials) + spread) / (1 + z * z / trials))
 
 
-def unseen_epsilon(events: list[Seen], claim: Claim) -> float:
+def detectable_epsilon_excess(events: list[EventCounts], claim: Claim) -> float:
     """The smallest excess of epsilon that one of these events shows with 95 % probability.
 
     Each event keeps the probability p with which it was seen here, and its probability q on the
@@ -162,10 +162,10 @@ def unseen_epsilon(events: list[Seen], claim: Claim) -> float:
             for event, q in zip(events, rarer, strict=True)
         ]
 
-    return _smallest(powers)
+    return _smallest_detectable(powers)
 
 
-def unseen_delta(events: list[Seen], claim: Claim) -> float:
+def detectable_delta_excess(events: list[EventCounts], claim: Claim) -> float:
     """The smallest excess of delta that one of these events shows with 95 % probability.
 
     Each event keeps the probability q with which it was seen on the other log, and its probability
@@ -180,10 +180,10 @@ def unseen_delta(events: list[Seen], claim: Claim) -> float:
             for event, most, q in zip(events, allowed, shares, strict=True)
         ]
 
-    return _smallest(powers)
+    return _smallest_detectable(powers)
 
 
-def _smallest(powers: Callable[[float], list[float]]) -> float:
+def _smallest_detectable(powers: Callable[[float], list[float]]) -> float:
     """The first of ever larger excesses that is seen; each is 2 % larger than the one before."""
     for step in range(750):
         excess = 1e-5 * 1.02**step
@@ -192,7 +192,7 @@ def _smallest(powers: Callable[[float], list[float]]) -> float:
     return math.inf
 
 
-def _power(event: Seen, p: float, q: float, claim: Claim) -> float:
+def _power(event: EventCounts, p: float, q: float, claim: Claim) -> float:
     """The chance that the event contradicts the claim where its probabilities are p and q."""
     if p >= 1.0:
         return 0.0  # there is no such violation: nothing can become that likely

@@ -28,11 +28,11 @@ class Law(NamedTuple):
     first: int
     chances: npt.NDArray[np.float64]
 
-    def above(self, t: float) -> float:
+    def tail_above(self, t: float) -> float:
         """P(X > t)."""
         return float(self.chances[max(0, math.floor(t) + 1 - self.first) :].sum())
 
-    def added(self, times: int) -> Law:
+    def sum_of(self, times: int) -> Law:
         """The sum of so many independent draws."""
         found = Law(0, np.ones(1))
         for _ in range(times):
@@ -45,44 +45,44 @@ def noise(part: Figures) -> Law:
     scale = Fraction(part["exact"]["scale"])
     if "rounds" in part:  # drawn in parts of one, and rounded to whole ones
         unit = scale.denominator
-        first, chances = _gaussian(scale.numerator)
+        first, chances = _gaussian_law(scale.numerator)
         whole = (np.arange(first, first + len(chances)) + unit // 2) // unit
         return Law(int(whole[0]), np.bincount(whole - whole[0], chances).astype(np.float64))
     if part["noise"] == "discrete-gaussian":
-        return _gaussian(float(scale))
+        return _gaussian_law(float(scale))
     if part["noise"] == CAPPED:
         longer, least = float(Fraction(part["longer"])), part["tau_prime"]
-        short, long = (_laplace(float(scale), least + step).chances for step in (0, 1))
+        short, long = (_laplace_law(float(scale), least + step).chances for step in (0, 1))
         short = np.append(short, 0.0)
         return Law(least + 2 - len(long), (1 - longer) * short[-len(long) :] + longer * long)
-    return _laplace(float(scale))
+    return _laplace_law(float(scale))
 
 
-def alone(part: Figures, items: int) -> float:
+def unique_item_probability(part: Figures, items: int) -> float:
     """The chance that any of so many items is published which one user alone has.
 
     In rounds she gives as many of them as she may, until one becomes a key.
     """
     if "rounds" not in part:
         if part["noise"] == CAPPED:
-            return _held_to(part, 1)
-        absent = 1 - noise(part).above(part["tau_prime"] - part["tau"])
+            return _selection_probability(part, 1)
+        absent = 1 - noise(part).tail_above(part["tau_prime"] - part["tau"])
         return 1 - math.pow(absent, min(items, part["items_per_user"]))
     hidden = 1.0
     for each in part["rounds"]:
         given = min(items, each["items_per_user"])
-        hidden *= (1 - _key(each, given)) ** given
+        hidden *= (1 - _key_probability(each, given)) ** given
     return 1 - hidden
 
 
-def told(part: Figures, share: float = 1.0) -> float:
+def noise_delta(part: Figures, share: float = 1.0) -> float:
     """What the noise on counts alone tells, as a delta at a part of the plan's epsilon.
 
     All counts that one user can move are moved by one, and all these items are published anyway.
     """
     if part["noise"] == CAPPED:
-        return _held_to(part, 1)  # the largest noise there can be, on one more user
-    return _shifted(part, _moved(part), (share - 1) * part["epsilon"])
+        return _selection_probability(part, 1)  # the largest noise there can be, on one more user
+    return _shift_delta(part, _counts_moved(part), (share - 1) * part["epsilon"])
 
 
 def deltas(part: Figures, tau_prime: int | None = None) -> tuple[float, float]:
@@ -93,20 +93,20 @@ def deltas(part: Figures, tau_prime: int | None = None) -> tuple[float, float]:
         tau_prime: Another second threshold than theirs.
     """
     if "rounds" in part:
-        return _of_rounds(part)
+        return _rounds_deltas(part)
     if part["tau_prime"] is None or part["noise"] == CAPPED:
-        return told(part), told(part)
+        return noise_delta(part), noise_delta(part)
     second = part["tau_prime"] if tau_prime is None else tau_prime
-    absent = 1 - noise(part).above(second - part["tau"])
-    cases = list(_cases(part, absent))
+    absent = 1 - noise(part).tail_above(second - part["tau"])
+    cases = list(_case_deltas(part, absent))
     bound = max(
-        1 - absent**c * (1 - _shifted(part, _moved(part) - c))
+        1 - absent**c * (1 - _shift_delta(part, _counts_moved(part) - c))
         for c in range(part["items_per_user"] + 1)
     )
     return max(cases), bound
 
 
-def _cases(part: Figures, absent: float) -> Iterator[float]:
+def _case_deltas(part: Figures, absent: float) -> Iterator[float]:
     """The exact delta where some of her items stand at tau; docs/proofs/exact.md."""
     m, shown = part["items_per_user"], math.log(absent)
     if part["neighbors"] == "replace":
@@ -114,43 +114,43 @@ def _cases(part: Figures, absent: float) -> Iterator[float]:
             for there in range(m + 1):
                 moved = 2 * m - here - there
                 hidden = absent**here
-                yield 1 - hidden + hidden * _shifted(part, moved, (there - here) * shown)
+                yield 1 - hidden + hidden * _shift_delta(part, moved, (there - here) * shown)
         return
     for c in range(m + 1):
-        yield 1 - absent**c + absent**c * _shifted(part, m - c, -c * shown)
-        yield _shifted(part, m - c, c * shown)
+        yield 1 - absent**c + absent**c * _shift_delta(part, m - c, -c * shown)
+        yield _shift_delta(part, m - c, c * shown)
 
 
-def _of_rounds(part: Figures) -> tuple[float, float]:
+def _rounds_deltas(part: Figures) -> tuple[float, float]:
     """What she alone gives and becomes a key, and what the noise of weights and counts tells."""
     exposed = 0.0
     for each in part["rounds"]:
         given = range(1, each["items_per_user"] + 1)
-        exposed += max(d * _key(each, d) for d in given)
-    sides = _moved(part) // part["items_per_user"]
-    square = _moved(part) / part["scale"] ** 2
+        exposed += max(d * _key_probability(each, d) for d in given)
+    sides = _counts_moved(part) // part["items_per_user"]
+    square = _counts_moved(part) / part["scale"] ** 2
     square += sum(sides * (_WEIGHT / each["scale"]) ** 2 for each in part["rounds"])
     mu, epsilon = math.sqrt(square), part["epsilon"]
-    found = exposed + _normal(mu, epsilon)
+    found = exposed + _gaussian_delta(mu, epsilon)
     if sides == 1:
         return found, found
     hidden = 1 - exposed
-    later = _normal(mu, epsilon + math.log(hidden)) / hidden
-    found = exposed + min(_normal(mu, epsilon) + exposed, later)
+    later = _gaussian_delta(mu, epsilon + math.log(hidden)) / hidden
+    found = exposed + min(_gaussian_delta(mu, epsilon) + exposed, later)
     return found, found
 
 
-def _shifted(part: Figures, moved: int, more: float = 0.0) -> float:
+def _shift_delta(part: Figures, moved: int, more: float = 0.0) -> float:
     """How far the noise of so many counts, each moved by one, exceeds epsilon + more."""
     epsilon, scale = part["epsilon"] + more, part["scale"]
     if moved == 0:
         return max(0.0, 1 - math.exp(epsilon))
     if "rounds" in part:
-        return _normal(math.sqrt(moved) / scale, epsilon)
+        return _gaussian_delta(math.sqrt(moved) / scale, epsilon)
     if part["noise"] == "discrete-gaussian":
-        total, middle = _gaussian(scale).added(moved), epsilon * scale**2
-        far = math.exp(epsilon) * total.above(middle + moved / 2)
-        return max(0.0, total.above(middle - moved / 2) - far)
+        total, middle = _gaussian_law(scale).sum_of(moved), epsilon * scale**2
+        far = math.exp(epsilon) * total.tail_above(middle + moved / 2)
+        return max(0.0, total.tail_above(middle - moved / 2) - far)
     right = 1 / (1 + math.exp(-1 / scale))  # a count moved by one is randomised response
     found = 0.0
     for said in range(moved + 1):
@@ -160,39 +160,39 @@ def _shifted(part: Figures, moved: int, more: float = 0.0) -> float:
     return found if moved > epsilon * scale * (1 + 1e-12) else 0.0
 
 
-def _moved(part: Figures) -> int:
+def _counts_moved(part: Figures) -> int:
     """How many counts one user moves, who is there or not, or is replaced."""
     return int(part["items_per_user"]) * (2 if part["neighbors"] == "replace" else 1)
 
 
-def _held_to(part: Figures, users: int) -> float:
+def _selection_probability(part: Figures, users: int) -> float:
     """The chance that an item of so many users is published by selection."""
     longer, least = float(Fraction(part["longer"])), part["tau_prime"]
     short, long = (
-        _laplace(part["scale"], bound).above(bound - users) for bound in (least, least + 1)
+        _laplace_law(part["scale"], bound).tail_above(bound - users) for bound in (least, least + 1)
     )
     return (1 - longer) * short + longer * long
 
 
-def _key(each: Mapping[str, int], given: int) -> float:
+def _key_probability(each: Mapping[str, int], given: int) -> float:
     """The chance that one of so many items that a user alone gives becomes a key."""
     weight = math.isqrt(_WEIGHT**2 // given)
-    return _gaussian(each["scale"]).above(each["threshold"] - weight)
+    return _gaussian_law(each["scale"]).tail_above(each["threshold"] - weight)
 
 
-def _normal(mu: float, epsilon: float) -> float:
+def _gaussian_delta(mu: float, epsilon: float) -> float:
     """How far a normal distribution exceeds another, mu deviations away."""
     near, far = (math.erfc((epsilon / mu + side * mu / 2) / math.sqrt(2)) / 2 for side in (-1, 1))
     return near - math.exp(epsilon) * far
 
 
-def _gaussian(scale: float) -> Law:
+def _gaussian_law(scale: float) -> Law:
     reach = math.ceil(_DEVIATIONS * scale)
     chances = np.exp(-(np.arange(-reach, reach + 1) ** 2) / (2 * scale**2))
     return Law(-reach, chances / chances.sum())
 
 
-def _laplace(scale: float, most: int | None = None) -> Law:
+def _laplace_law(scale: float, most: int | None = None) -> Law:
     reach = math.ceil(_FAR * scale) + 10
     last = reach if most is None else most
     chances = np.exp(-np.abs(np.arange(-reach, last + 1)) / scale)

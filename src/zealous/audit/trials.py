@@ -18,8 +18,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from zealous.audit.layout import DIGITS, Found, Names, PublicList
-from zealous.audit.pairs import Pair, named
+from zealous.audit.layout import DIGITS, ItemNames, PublicList, PublishedCopies
+from zealous.audit.pairs import Pair, item_name
 from zealous.audit.setting import Setting
 from zealous.audit.statistics import Counts
 from zealous.engines.duckdb import DuckDB
@@ -50,7 +50,7 @@ class Tally:
         return Tally(choosing=self.choosing + other.choosing, testing=self.testing + other.testing)
 
 
-def run(setting: Setting, trials: int) -> list[Tally]:
+def run_trials(setting: Setting, trials: int) -> list[Tally]:
     """Publish each of a setting's pairs so many times, and count what came out."""
     lines = sum((len(pair.left) + len(pair.right or ())) / pair.every for pair in setting.pairs)
     most = max(2, min(10**DIGITS, int(_MOST_LINES / lines))) // 2 * 2
@@ -58,7 +58,7 @@ def run(setting: Setting, trials: int) -> list[Tally]:
     for start in range(0, trials, most):
         copies = min(most, trials - start)
         seen = outcomes(setting, copies)
-        more = [tally(setting, *each) for each in zip(setting.pairs, seen, strict=True)]
+        more = [tally_outcomes(setting, *each) for each in zip(setting.pairs, seen, strict=True)]
         tallies = [a + b for a, b in zip(tallies, more, strict=True)] if tallies else more
     return tallies
 
@@ -77,12 +77,14 @@ def outcomes(setting: Setting, copies: int) -> list[Counts]:
     for number, pair in enumerate(setting.pairs):
         mine, runs = rows.pair == number, pair.runs(copies)
         run_of = rows.side[mine] * runs + rows.copy[mine]
-        outcome = _outcome(setting, pair, rows.item[mine], rows.counts[mine], run_of, 2 * runs)
+        outcome = _outcome_numbers(
+            setting, pair, rows.item[mine], rows.counts[mine], run_of, 2 * runs
+        )
         found.append(outcome.reshape(2, runs))
     return found
 
 
-def tally(setting: Setting, pair: Pair, outcome: Counts) -> Tally:
+def tally_outcomes(setting: Setting, pair: Pair, outcome: Counts) -> Tally:
     """Count outcomes: even copies choose, odd ones test."""
     size = setting.levels ** len(pair.watch)
     choosing, testing = (
@@ -92,13 +94,13 @@ def tally(setting: Setting, pair: Pair, outcome: Counts) -> Tally:
     return Tally(choosing=choosing, testing=testing)
 
 
-def _publish_packed(setting: Setting, copies: int) -> Found:
+def _publish_packed(setting: Setting, copies: int) -> PublishedCopies:
     """One run of the pipeline over so many copies of every pair."""
     names = setting.layout.names([pair.runs(copies) for pair in setting.pairs for _ in (0, 1)])
     with working_directory() as directory:
         path = directory / "packed.csv"
         _pack(setting, copies, path, names)
-        public = _public(setting, copies, directory)
+        public = _read_public_tables(setting, copies, directory)
         key = secrets.randbits(64)
         with DuckDB(temporary=directory) as engine:
             extra = [name for each in setting.planned.parts for name in each.kind.extra()]
@@ -109,33 +111,33 @@ def _publish_packed(setting: Setting, copies: int) -> Found:
     table = tables[setting.part.name()].arrow
     if len(table.group_by(table.column_names[:-1]).aggregate([])) < len(table):
         raise ValueError("an item is published twice, under two noises")
-    return names.found(table)
+    return names.published_copies(table)
 
 
-def _pack(setting: Setting, copies: int, path: Path, names: Names) -> None:
+def _pack(setting: Setting, copies: int, path: Path, names: ItemNames) -> None:
     """All logs, line by line, each line for all copies."""
     with path.open("wb") as file:
         file.write(f"{setting.layout.header}\n".encode())
         for index, pair in enumerate(setting.pairs):
             for side, lines in enumerate((pair.left, pair.right or ())):
                 tags = _tags(index, side, pair.runs(copies))
-                things = names.things(index, side)
+                things = names.item_names(index, side)
                 for line in lines:
-                    file.write(_copied(line, tags, things))
+                    file.write(_line_of_copies(line, tags, things))
 
 
-def _public(setting: Setting, copies: int, directory: Path) -> dict[str, pa.Table]:
+def _read_public_tables(setting: Setting, copies: int, directory: Path) -> dict[str, pa.Table]:
     """The public tables that its mechanisms use, read from files."""
     tables = {}
     for part in setting.planned.parts:
         if part.mechanism.needs is not None:
             file = directory / f"{part.name()}.csv"
-            _list(setting, copies, file, setting.layout.lists[part.name()])
+            _write_public_list(setting, copies, file, setting.layout.lists[part.name()])
             tables[part.name()] = READ_AS[part.mechanism.needs](file, part.kind).table
     return tables
 
 
-def _list(setting: Setting, copies: int, path: Path, public: PublicList) -> None:
+def _write_public_list(setting: Setting, copies: int, path: Path, public: PublicList) -> None:
     """A public file with the listed items of all copies, and one that is in no log.
 
     Each is there in two spellings, which are one item.
@@ -145,13 +147,13 @@ def _list(setting: Setting, copies: int, path: Path, public: PublicList) -> None
         if public.always:
             file.write("\n".join(public.always).encode())
             return
-        file.write(_copied(public.line.format(named(0)), _tags(_NO_PAIR, 0, 1)))
+        file.write(_line_of_copies(public.line.format(item_name(0)), _tags(_NO_PAIR, 0, 1)))
         for index, pair in enumerate(setting.pairs):
             for item in pair.listed:
                 for side in (0, 1) if pair.right is not None else (0,):
                     tags = _tags(index, side, pair.runs(copies))
                     for end in ("", " "):
-                        file.write(_copied(public.line.format(named(item)) + end, tags))
+                        file.write(_line_of_copies(public.line.format(item_name(item)) + end, tags))
 
 
 def _tags(index: int, side: int, copies: int) -> pa.Array:
@@ -160,16 +162,16 @@ def _tags(index: int, side: int, copies: int) -> pa.Array:
     return pc.binary_join_element_wise(f"{index:02d}{side}", numbers, "")
 
 
-def _copied(line: str, tags: pa.Array, things: Sequence[pa.Array] = ()) -> memoryview:
+def _line_of_copies(line: str, tags: pa.Array, things: Sequence[pa.Array] = ()) -> memoryview:
     """One line of all copies: the texts of a string array stand one after another in memory."""
-    known = {"@": tags, **{named(number): each for number, each in enumerate(things)}}
+    known = {"@": tags, **{item_name(number): each for number, each in enumerate(things)}}
     pieces = re.split(f"({'|'.join(sorted(known, reverse=True))})", f"{line}\n")
     written = pc.binary_join_element_wise(*(known.get(each, each) for each in pieces), "")
     _, offsets, text = written.buffers()
     return memoryview(text)[: int(np.frombuffer(offsets, np.int32)[len(written)])]
 
 
-def _outcome(
+def _outcome_numbers(
     setting: Setting, pair: Pair, item: Counts, counts: Counts, run_of: Counts, runs: int
 ) -> Counts:
     levels = setting.levels
@@ -181,14 +183,14 @@ def _outcome(
             level[run_of[mine]] = 1 + np.searchsorted(setting.edges, counts[mine], side="right")
         elif pair.pure:
             totals = np.bincount(run_of[mine], counts[mine], minlength=runs)
-            level = _steps(setting, totals.astype(np.int64), len(group))
+            level = _noise_steps(setting, totals.astype(np.int64), len(group))
         else:
             level = np.minimum(np.bincount(run_of[mine], minlength=runs), levels - 1)
         outcome = outcome * levels + level
     return outcome
 
 
-def _steps(setting: Setting, totals: Counts, items: int) -> Counts:
+def _noise_steps(setting: Setting, totals: Counts, items: int) -> Counts:
     """How far totals are from what others give, in steps that cover some deviations of noise."""
     width = float(setting.part.mechanism.scale) * np.sqrt(items) * 2 / (setting.levels - 3)
     away = np.floor((totals - items * setting.popular) / width + 0.5).astype(np.int64)

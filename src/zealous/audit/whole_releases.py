@@ -17,9 +17,9 @@ from pathlib import Path
 
 from msgspec import to_builtins
 
-from zealous.audit.observables import same, steady
-from zealous.audit.recompute import follows, selected
-from zealous.audit.runs import Ran, start
+from zealous.audit.observables import constants_agree, published_alike
+from zealous.audit.recompute import counts_after_selection, follows_from_theorems
+from zealous.audit.runs import Run, start_run
 from zealous.errors import ZealousError
 from zealous.record.record import PartRecord
 
@@ -40,28 +40,28 @@ class Check:
 
 def check_bundle(directory: Path) -> list[Check]:
     """Publish neighbouring logs with the real command, and compare what may not differ."""
-    logs = {name: written(directory, name, lines) for name, lines in _logs().items()}
-    started = {name: start(log, _options(DECLARED)) for name, log in logs.items()}
-    too_many = start(written(directory, "too many", background()), _options(_USERS - 1))
+    logs = {name: write_log(directory, name, lines) for name, lines in _logs().items()}
+    started = {name: start_run(log, _options(DECLARED)) for name, log in logs.items()}
+    too_many = start_run(write_log(directory, "too many", background_lines()), _options(_USERS - 1))
     runs = {name: finish() for name, finish in started.items()}
-    refused = Check(name="more users than declared are refused", passed=_refused(too_many()))
-    return [refused, *checked(runs, _CHECKS)]
+    refused = Check(name="more users than declared are refused", passed=_is_refused(too_many()))
+    return [refused, *run_checks(runs, _CHECKS)]
 
 
-def checked(
-    runs: Mapping[str, Ran],
-    checks: Mapping[str, Callable[[Mapping[str, Ran]], bool]],
+def run_checks(
+    runs: Mapping[str, Run],
+    checks: Mapping[str, Callable[[Mapping[str, Run]], bool]],
     where: str = "",
 ) -> list[Check]:
     """What must hold of some runs, if all of them published something."""
     ended = not any(run.code for run in runs.values())
     found = [Check(name=f"every run ends with exit code 0{where}", passed=ended)]
     for name, each in checks.items() if ended else ():
-        found.append(Check(name=f"{name}{where}", passed=_holds(each, runs)))
+        found.append(Check(name=f"{name}{where}", passed=_passes_check(each, runs)))
     return found
 
 
-def _holds(check: Callable[[Mapping[str, Ran]], bool], runs: Mapping[str, Ran]) -> bool:
+def _passes_check(check: Callable[[Mapping[str, Run]], bool], runs: Mapping[str, Run]) -> bool:
     """A release that cannot even be looked at does not pass."""
     try:
         return check(runs)
@@ -69,14 +69,14 @@ def _holds(check: Callable[[Mapping[str, Ran]], bool], runs: Mapping[str, Ran]) 
         return False
 
 
-def _refused(run: Ran) -> bool:
+def _is_refused(run: Run) -> bool:
     """It fails, says nothing to the public and leaves no release, not even a part of one."""
     left = [path.name for path in run.log.parent.iterdir()]
     made = [name for name in left if name.startswith((".", run.directory.name))]
     return run.code != 0 and not run.stdout and not made
 
 
-def background() -> list[str]:
+def background_lines() -> list[str]:
     """The lines of everybody but the user who is there or not."""
     return [line for user in range(_USERS) for line in _history(user)]
 
@@ -86,7 +86,7 @@ def _logs() -> dict[str, list[str]]:
 
     And one of them again: what two runs on the same log have in common is not random.
     """
-    others = background()
+    others = background_lines()
     nobody = [f"{blank},topic 0,{_site(0)},t0" for blank in ("", " ", '""', "\u00a0") * 3]
     broken = ['victim,"topic 0,x,y', "victim,topic 0", 'victim,a"b"",c,"d', "victim,a\0,b,c"]
     half = len(others) // 2
@@ -112,7 +112,7 @@ def _site(user: int) -> str:
     return f"http://site{user % 30}.example"
 
 
-def written(directory: Path, name: str, lines: list[str]) -> Path:
+def write_log(directory: Path, name: str, lines: list[str]) -> Path:
     """A log in a folder of its own."""
     (directory / name).mkdir()
     path = directory / name / "log.csv"
@@ -145,16 +145,16 @@ def _options(users: int) -> list[str]:
     ]
 
 
-def _steady(runs: Mapping[str, Ran]) -> bool:
-    return steady(runs, ("without", "again"))
+def _constants_agree(runs: Mapping[str, Run]) -> bool:
+    return constants_agree(runs, ("without", "again"))
 
 
-def _sorted(runs: Mapping[str, Ran]) -> bool:
+def _rows_are_sorted(runs: Mapping[str, Run]) -> bool:
     tables = [run.table(kind) for run in runs.values() for kind in run.record().files]
     return all(table == sorted(table, key=lambda row: (-row[-1], row[:-1])) for table in tables)
 
 
-def _files_agree(runs: Mapping[str, Ran]) -> bool:
+def _files_agree(runs: Mapping[str, Run]) -> bool:
     """The CSV file holds what the Parquet file holds, in the same order."""
     for run in runs.values():
         for kind, files in run.record().files.items():
@@ -165,7 +165,7 @@ def _files_agree(runs: Mapping[str, Ran]) -> bool:
     return True
 
 
-def _fresh_noise(runs: Mapping[str, Ran]) -> bool:
+def _fresh_noise(runs: Mapping[str, Run]) -> bool:
     """Of the same log: not the same noise, nor the same noise in another order.
 
     As many people ask each query, so that noise in another order is counts in another order.
@@ -174,37 +174,39 @@ def _fresh_noise(runs: Mapping[str, Ran]) -> bool:
     return sorted(count for _, count in one) != sorted(count for _, count in other)
 
 
-def _fresh_keys(runs: Mapping[str, Ran]) -> bool:
+def _fresh_keys(runs: Mapping[str, Run]) -> bool:
     keys = {run.record().selection_key for run in runs.values()}
     return len(keys) == len(runs) and all(keys)
 
 
-def _key_reproduces(runs: Mapping[str, Ran]) -> bool:
+def _key_reproduces(runs: Mapping[str, Run]) -> bool:
     """Bounding by the published key gives the counts that were published."""
     run = runs["without"]
-    rows = [line.split(",") for line in background()]
-    kept = selected([(user, tag) for user, _, _, tag in rows], run.record().selection_key)
+    rows = [line.split(",") for line in background_lines()]
+    kept = counts_after_selection(
+        [(user, tag) for user, _, _, tag in rows], run.record().selection_key
+    )
     part = next(part for part in run.record().plan if part.kind == "columns:tag")
-    expected = {item: count for item, count in kept.items() if _passes(count, part)}
+    expected = {item: count for item, count in kept.items() if _exceeds_tau_prime(count, part)}
     return bool(expected) and expected == dict(run.table("columns:tag"))
 
 
-def _users_counted(runs: Mapping[str, Ran]) -> bool:
+def _users_counted(runs: Mapping[str, Run]) -> bool:
     """Each user once for an item, nobody for lines without an id, and bad lines move no others."""
     expected = dict(Counter(_site(user) for user in range(_USERS)))
     return all(dict(run.table("clicks")) == expected for run in runs.values())
 
 
-def planned(epsilon: str, delta: str, kinds: int) -> Callable[[Mapping[str, Ran]], bool]:
+def plan_follows_from(epsilon: str, delta: str, kinds: int) -> Callable[[Mapping[str, Run]], bool]:
     """The plan follows from what was declared; nothing in it was counted from the log."""
 
-    def holds(run: Ran) -> bool:
+    def holds(run: Run) -> bool:
         record = run.record()
         shares = [part.exact for part in record.plan]
         return (
             record.guarantee.users == DECLARED
             and len(record.plan) == kinds
-            and all(follows(to_builtins(part), DECLARED) for part in record.plan)
+            and all(follows_from_theorems(to_builtins(part), DECLARED) for part in record.plan)
             and sum(Fraction(share.epsilon) for share in shares) == Fraction(epsilon)
             and sum(Fraction(share.delta) for share in shares) == Fraction(delta)
         )
@@ -212,33 +214,33 @@ def planned(epsilon: str, delta: str, kinds: int) -> Callable[[Mapping[str, Ran]
     return lambda runs: all(map(holds, runs.values()))
 
 
-def _passes(count: int, part: PartRecord) -> bool:
+def _exceeds_tau_prime(count: int, part: PartRecord) -> bool:
     return part.tau_prime is not None and count > part.tau_prime
 
 
-def _above(runs: Mapping[str, Ran]) -> bool:
+def _counts_exceed_tau_prime(runs: Mapping[str, Run]) -> bool:
     return all(
-        _passes(count, part)
+        _exceeds_tau_prime(count, part)
         for run in runs.values()
         for part in run.record().plan
         for _, count in run.table(part.kind)
     )
 
 
-ALWAYS: dict[str, Callable[[Mapping[str, Ran]], bool]] = {
-    "besides items and counts, nothing published differs": same,
-    "what two runs on one log have in common, all runs have": _steady,
-    "rows are sorted by count, then item": _sorted,
+ALWAYS: dict[str, Callable[[Mapping[str, Run]], bool]] = {
+    "besides items and counts, nothing published differs": published_alike,
+    "what two runs on one log have in common, all runs have": _constants_agree,
+    "rows are sorted by count, then item": _rows_are_sorted,
     "CSV and Parquet hold the same rows": _files_agree,
     "two runs draw different noise": _fresh_noise,
 }
 _CHECKS = {
     **ALWAYS,
-    "nothing at or below tau' is published": _above,
+    "nothing at or below tau' is published": _counts_exceed_tau_prime,
     "two runs draw different selection keys": _fresh_keys,
     "the published key reproduces the selection": _key_reproduces,
     "users are counted, each once, and bad lines move nobody else": _users_counted,
-    "the plan follows from the declared users and the theorems": planned(
+    "the plan follows from the declared users and the theorems": plan_follows_from(
         _EPSILON, _DELTA, len(_BUDGET)
     ),
 }

@@ -14,7 +14,7 @@ from zealous.release.derived.associations import association_files, associations
 _MOST = 5
 
 
-def strongest(release: Release) -> None:
+def print_strongest_rules(release: Release) -> None:
     """Print for each family the rules that stand out most, as far as the noise lets them."""
     tables = {kind: table.arrow for kind, table in release.tables.items()}
     for family, file in association_files(release.record).items():
@@ -23,8 +23,8 @@ def strongest(release: Release) -> None:
             (
                 rule_text(rule, family),
                 rule["count_both"],
-                _told(rule, "confidence", 100),
-                _told(rule, "lift"),
+                _measure_with_interval(rule, "confidence", 100),
+                _measure_with_interval(rule, "lift"),
             )
             for rule in rules
             if rule["lift_low"] > 1
@@ -38,7 +38,7 @@ def strongest(release: Release) -> None:
             )
 
 
-def _told(rule: Mapping[str, Any], measure: str, factor: int = 1) -> str:
+def _measure_with_interval(rule: Mapping[str, Any], measure: str, factor: int = 1) -> str:
     """A measure and its interval: 3.1 (2.8 to 3.4)."""
     middle, low, high = (rule[f"{measure}{end}"] for end in ("", "_low", "_high"))
     shown = ["" if each is None else f"{factor * each:.3g}" for each in (middle, low, high)]

@@ -40,17 +40,17 @@ Examples:
 @JSON
 def audit(trials: int, as_json: bool) -> None:
     """Try to break the program, on logs made for it."""
-    with show.telling() as say:
+    with show.reporting_progress() as say:
         found = run(trials, say=say)
     if as_json:
-        show.as_json(_object(found))
+        show.as_json(_audit_as_json(found))
     else:
-        _print(found)
+        _print_audit(found)
     if not found.passed:
         click.get_current_context().exit(1)
 
 
-def _print(found: Audit) -> None:
+def _print_audit(found: Audit) -> None:
     for setting, each in groupby(found.measurements, key=lambda each: each.setting):
         show.table(
             setting,
@@ -64,7 +64,7 @@ def _print(found: Audit) -> None:
                 "seen from",
                 "",
             ],
-            [_row(measurement) for measurement in each],
+            [_measurement_row(measurement) for measurement in each],
         )
     show.table(
         "Whole releases and plans",
@@ -89,20 +89,20 @@ def _print_power(found: Audit) -> None:
             )
 
 
-def _row(each: Measurement) -> tuple[str, ...]:
+def _measurement_row(each: Measurement) -> tuple[str, ...]:
     return (
         each.pair,
         f"{each.claim.epsilon:g}",
-        _number(each.epsilon),
-        _number(each.would_see_epsilon),
+        _format_number(each.epsilon),
+        _format_number(each.detectable_epsilon),
         f"{each.claim.delta:.4g}",
-        _number(each.delta),
-        _number(each.would_see_delta),
+        _format_number(each.delta),
+        _format_number(each.detectable_delta),
         _verdict(each.passed),
     )
 
 
-def _number(value: float | None) -> str:
+def _format_number(value: float | None) -> str:
     return "-" if value is None else f"{value:.3g}"
 
 
@@ -110,7 +110,7 @@ def _verdict(passed: bool) -> str:
     return "ok" if passed else "VIOLATION"
 
 
-def _object(found: Audit) -> dict[str, Any]:
+def _audit_as_json(found: Audit) -> dict[str, Any]:
     return {
         "passed": found.passed,
         "trials": found.trials,
@@ -131,12 +131,12 @@ def _object(found: Audit) -> dict[str, Any]:
                 "epsilon": {
                     "claimed": each.claim.epsilon,
                     "proven": each.epsilon,
-                    "seen_from": each.would_see_epsilon,
+                    "seen_from": each.detectable_epsilon,
                 },
                 "delta": {
                     "claimed": each.claim.delta,
                     "proven": each.delta,
-                    "seen_from": each.would_see_delta,
+                    "seen_from": each.detectable_delta,
                 },
             }
             for each in found.measurements

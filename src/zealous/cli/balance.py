@@ -17,7 +17,7 @@ from zealous.privacy.period import Period
 _WIDTH = 24
 
 
-def as_json(path: Path, book: Book, within: Period | None = None) -> dict[str, Any]:
+def ledger_as_json(path: Path, book: Book, within: Period | None = None) -> dict[str, Any]:
     """A ledger for programs."""
     measure, spent = book.measure(), book.accounts(within)
     return {
@@ -27,17 +27,17 @@ def as_json(path: Path, book: Book, within: Period | None = None) -> dict[str, A
         "unit": measure.unit if measure else None,
         "neighbors": measure.neighbors if measure else None,
         "accounts": spent.as_json(),
-        "caps": {"all": _cap(book.caps.all), "period": _cap(book.caps.period)},
+        "caps": {"all": _cap_as_json(book.caps.all), "period": _cap_as_json(book.caps.period)},
         "left": {
-            "all": _cap(_left(book.caps.all, spent.all)),
-            "period": _cap(_left(book.caps.period, spent.period)),
+            "all": _cap_as_json(_left_of(book.caps.all, spent.all)),
+            "period": _cap_as_json(_left_of(book.caps.period, spent.period)),
         },
-        "entries": [_entry(entry) for entry in book.entries.values()],
+        "entries": [_entry_as_json(entry) for entry in book.entries.values()],
         "last": {"seq": book.last.seq, "hash": book.last.hash} if book.last else None,
     }
 
 
-def draw(path: Path, book: Book, within: Period | None = None) -> None:
+def print_ledger(path: Path, book: Book, within: Period | None = None) -> None:
     """A ledger for people."""
     title = f"{book.dataset or 'unnamed people'}: {path}"
     rows = [
@@ -62,8 +62,8 @@ def draw(path: Path, book: Book, within: Period | None = None) -> None:
     spent, measure = book.accounts(within), book.measure()
     period = f"in {spent.within}" if spent.within else "in one period"
     click.echo(f"What one {measure.unit if measure else 'user'} has lost:")
-    _bars(period, spent.period, book.caps.period)
-    _bars("over all releases", spent.all, book.caps.all)
+    _print_bars(period, spent.period, book.caps.period)
+    _print_bars("over all releases", spent.all, book.caps.all)
     if measure is None or not rows:
         return
     deltas = shown(spent.anybody)
@@ -89,7 +89,7 @@ def bar(used: Fraction, most: Fraction, width: int = _WIDTH) -> str:
     return ("█" * full + " ▏▎▍▌▋▊▉"[rest].strip()).ljust(width, "░")
 
 
-def _bars(title: str, spent: Budget, cap: Cap) -> None:
+def _print_bars(title: str, spent: Budget, cap: Cap) -> None:
     """One line each for epsilon and delta."""
     for name, used, most in (
         ("epsilon", spent.epsilon, cap.epsilon),
@@ -104,14 +104,14 @@ def _bars(title: str, spent: Budget, cap: Cap) -> None:
         click.echo(f"{head}{bar(used, most)}  {shown(used)} of {shown(most)}, {rest}")
 
 
-def _left(cap: Cap, spent: Budget) -> Cap:
+def _left_of(cap: Cap, spent: Budget) -> Cap:
     return Cap(
         epsilon=None if cap.epsilon is None else max(cap.epsilon - spent.epsilon, Fraction(0)),
         delta=None if cap.delta is None else max(cap.delta - spent.delta, Fraction(0)),
     )
 
 
-def _cap(cap: Cap) -> dict[str, Any]:
+def _cap_as_json(cap: Cap) -> dict[str, Any]:
     both = {"epsilon": cap.epsilon, "delta": cap.delta}
     return {
         # Down: a number that promised more than there is would be refused.
@@ -120,7 +120,7 @@ def _cap(cap: Cap) -> dict[str, Any]:
     }
 
 
-def _entry(entry: Entry) -> dict[str, Any]:
+def _entry_as_json(entry: Entry) -> dict[str, Any]:
     charge = entry.charge
     return {
         "entry": entry.seq,

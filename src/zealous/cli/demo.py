@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from zealous.cli import balance, show
 from zealous.cli.publish import summary
 from zealous.cli.study.compare import findings
-from zealous.cli.verify import report
+from zealous.cli.verify import print_checks
 from zealous.errors import ReleaseError
 from zealous.items import clicks, keywords, queries, query_pairs
 from zealous.ledger import Ledger
@@ -60,7 +60,7 @@ def demo(output: Path, users: int) -> None:
         raise ReleaseError(f"{output} exists already or cannot be made: name another") from None
     path = output / "log.parquet"
     click.echo(f"1. A synthetic log of {users:,} users: {path}\n")
-    with show.measuring("generating") as progress:
+    with show.progress_bar("generating") as progress:
         generate(path, users=users, seed=7, progress=progress)
     log = read_log(path)
 
@@ -75,7 +75,7 @@ def demo(output: Path, users: int) -> None:
     click.echo("3. The release\n")
     ledger = output / "zealous-ledger.sqlite"
     target = output / "release"
-    with show.telling() as say:
+    with show.reporting_progress() as say:
         release = publish_release(
             log, planned, account=Account(ledger=ledger), output=target, say=say
         )
@@ -84,7 +84,7 @@ def demo(output: Path, users: int) -> None:
         title = f"{kind.name()}: the top of {len(release[kind.name()]):,}"
         show.table(title, [*kind.columns(), "count"], [tuple(row.values()) for row in rows])
     summary(release, target)
-    asked = _asked(path)
+    asked = _distinct_queries(path)
     personal = {query for query in asked if is_personal(query)}
     published = personal & set(release["queries"].arrow["query"].to_pylist())
     click.echo(
@@ -93,21 +93,21 @@ def demo(output: Path, users: int) -> None:
     )
 
     click.echo("\n4. What the release says of itself, checked\n")
-    report(target, verify(target, ledger))
+    print_checks(target, verify(target, ledger))
     click.echo("\n5. What it cost the people of the log\n")
-    balance.draw(ledger, Ledger.open(ledger).book())
+    balance.print_ledger(ledger, Ledger.open(ledger).book())
     click.echo(f"\nA page to sign: {target / 'statement.html'}")
     if not is_installed():
         show.note("zealous: to compare methods on this log: pip install 'zealous[study]'")
         return
     click.echo("\n6. How useful is what is left? The study of the paper, on this log\n")
-    with show.telling() as say:
+    with show.reporting_progress() as say:
         compared = compare(log, _STUDY, output=output / "study", say=say)
     findings(compared)
     click.echo(f"Report: {output / 'study' / 'report.html'}")
 
 
-def _asked(path: Path) -> set[str]:
+def _distinct_queries(path: Path) -> set[str]:
     """The distinct queries of the synthetic log; a real log's are nobody's business."""
     column = pq.read_table(path, columns=["query"])["query"]
     return set(pc.unique(pc.utf8_lower(column)).to_pylist())

@@ -47,7 +47,7 @@ def generate(
     if output.suffix.lower() not in (".parquet", ".pq"):
         raise UsageError("what is made is a Parquet file: let its name end in .parquet")
     make = generate_shop if shop else generate_log
-    with show.measuring("generating") as progress:
+    with show.progress_bar("generating") as progress:
         make(output, users=users, seed=seed, days=days, progress=progress)
     what = f"shop with {users:,} customers" if shop else f"log of {users:,} users"
     click.echo(f"{output}: a synthetic {what}")

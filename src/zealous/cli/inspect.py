@@ -38,17 +38,17 @@ def inspect(items: str | None, as_json: bool, **given: Any) -> None:
     """Tell the owner what was understood of a log."""
     log = log_from(given)
     kinds = kinds_from(items, given | {"items_per_user": _ANY}) if items else []
-    with show.telling() as say:
+    with show.reporting_progress() as say:
         say("reading the log")
         found = run(log, kinds, log.engine)
     names = log.names()
     if as_json:
         show.as_json({"internal": True, "names": names, **asdict(found)})
     else:
-        _print(found, names)
+        _print_inspection(found, names)
 
 
-def _print(found: Inspection, names: tuple[str, ...] | None) -> None:
+def _print_inspection(found: Inspection, names: tuple[str, ...] | None) -> None:
     click.echo("INTERNAL: true figures of the log, not for publication.\n")
     roles = {name: role for role, name in found.columns.items()}
     columns = names or tuple(found.columns.values())

@@ -15,8 +15,8 @@ from zealous.cli.help import JSON
 from zealous.cli.values import PLACE
 from zealous.errors import LedgerError, UsageError
 from zealous.files.places import Place
-from zealous.ledger import Cap, Caps, Ledger, existing, place, verify
-from zealous.ledger.place import made
+from zealous.ledger import Cap, Caps, Ledger, existing_ledger, ledger_path, verify
+from zealous.ledger.location import ensure_folder
 from zealous.privacy.guarantee import exact
 from zealous.privacy.period import Period
 
@@ -115,21 +115,21 @@ def ledger() -> None:
 )
 def init(where: Place, **given: Any) -> None:
     """Name the people a ledger is about, and set or change the caps."""
-    caps = {name: _number(given[name], name) for name in _CAPS if given[name] is not None}
+    caps = {name: _cap_value(given[name], name) for name in _CAPS if given[name] is not None}
     by, fixed = given["by"], {name: given[name] for name in ("unit", "neighbors")}
-    path = _file(where) or made(place([_there(where)]))
+    path = _named_ledger(where) or ensure_folder(ledger_path([_check_exists(where)]))
     found = Ledger.open(path, create=True, dataset=given["dataset"], by=by, **fixed)
     book = found.book()
     wanted = fixed["neighbors"]
     if wanted is not None and wanted != book.opened["neighbors"]:
         raise UsageError(f"--neighbors is fixed when a ledger is made: {path} exists already")
     if given["dataset"] is not None:
-        found.name(given["dataset"], by=by)
+        found.name_dataset(given["dataset"], by=by)
     changed = bool(caps) or fixed["unit"] not in (None, book.unit)
     if changed:
-        found.set_caps(_merged(book.caps, caps), unit=fixed["unit"], by=by)
+        found.set_caps(_merge_caps(book.caps, caps), unit=fixed["unit"], by=by)
     say.note(f"{'made' if found.created else 'changed' if changed else 'unchanged'}: {path}")
-    balance.draw(found.path, found.book())
+    balance.print_ledger(found.path, found.book())
 
 
 @ledger.command(help=_SHOW)
@@ -138,7 +138,7 @@ def init(where: Place, **given: Any) -> None:
 @JSON
 def show(where: Place, period: str | None, as_json: bool) -> None:
     """Show what was published, what one person has lost, and what is left."""
-    _tell(where, None, period, as_json)
+    _print_book(where, None, period, as_json)
 
 
 @ledger.command(help=_REPORT)
@@ -154,7 +154,7 @@ def report(where: Place, as_of: str, period: str | None, as_json: bool) -> None:
         raise UsageError("--as-of takes a day such as 2026-03-31") from None
     if isinstance(when, datetime) and when.tzinfo is None:
         when = when.replace(tzinfo=UTC)
-    _tell(where, when, period, as_json)
+    _print_book(where, when, period, as_json)
 
 
 @ledger.command("verify", help=_VERIFY)
@@ -174,7 +174,7 @@ def verify_(
     """Check that nothing in a ledger was changed, removed or made up."""
     if more and not releases:
         raise UsageError("verify takes one PLACE; releases come after --releases")
-    path = _found(where)
+    path = _find_ledger(where)
     problems = verify(path, [*releases, *more])
     if as_json:
         say.as_json({"ledger": str(path), "problems": problems})
@@ -204,12 +204,12 @@ def void(where: Place, entry: int, by: str, reason: str, nobody_saw_it: bool) ->
     """State that nobody saw an output, so that its charge no longer counts."""
     if not nobody_saw_it:
         raise UsageError("an entry is voided only if nobody saw its output: say --nobody-saw-it")
-    found = Ledger.open(_found(where))
+    found = Ledger.open(_find_ledger(where))
     found.void(entry, by=by, reason=reason)
-    balance.draw(found.path, found.book())
+    balance.print_ledger(found.path, found.book())
 
 
-def _there(where: Place) -> Place:
+def _check_exists(where: Place) -> Place:
     local = where.local()
     if local is not None and not local.exists():
         raise LedgerError(f"there is nothing at {where}: name a ledger, a log or a folder")
@@ -225,7 +225,7 @@ def _is_ledger(where: Path) -> bool:
         return False
 
 
-def _file(where: Place) -> Path | None:
+def _named_ledger(where: Place) -> Path | None:
     """The ledger itself, if it is what was named."""
     local = where.local()
     if local is not None and (_is_ledger(local) or local.suffix == ".sqlite"):
@@ -233,18 +233,18 @@ def _file(where: Place) -> Path | None:
     return None
 
 
-def _found(where: Place) -> Path:
-    found = _file(where) or existing([_there(where)])
+def _find_ledger(where: Place) -> Path:
+    found = _named_ledger(where) or existing_ledger([_check_exists(where)])
     if found is None:
         raise LedgerError(f"{where} has no ledger: make one with `zealous ledger init {where}`")
     return found
 
 
-def _number(text: str, name: str) -> Fraction | None:
+def _cap_value(text: str, name: str) -> Fraction | None:
     return None if text == "none" else exact(text, f"--{name.replace('_', '-')}")
 
 
-def _merged(old: Caps, new: dict[str, Fraction | None]) -> Caps:
+def _merge_caps(old: Caps, new: dict[str, Fraction | None]) -> Caps:
     return Caps(
         all=Cap(
             epsilon=new.get("cap_epsilon", old.all.epsilon),
@@ -257,14 +257,14 @@ def _merged(old: Caps, new: dict[str, Fraction | None]) -> Caps:
     )
 
 
-def _tell(where: Place, as_of: date | None, period: str | None, as_json: bool) -> None:
+def _print_book(where: Place, as_of: date | None, period: str | None, as_json: bool) -> None:
     within = Period.parse(period) if period else None
-    found = Ledger.open(_found(where))
+    found = Ledger.open(_find_ledger(where))
     book = found.book(as_of)
     if as_json:
         as_of_said = {"as_of": str(as_of)} if as_of else {}
-        say.as_json({**as_of_said, **balance.as_json(found.path, book, within)})
+        say.as_json({**as_of_said, **balance.ledger_as_json(found.path, book, within)})
         return
     if as_of is not None:
         click.echo(f"What was known at {as_of} (UTC).\n")
-    balance.draw(found.path, book, within)
+    balance.print_ledger(found.path, book, within)

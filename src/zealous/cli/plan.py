@@ -76,11 +76,11 @@ def plan(items: str | None, output: Path | None, as_json: bool, **given: Any) ->
     if given["like"] and not given["advise"]:
         raise UsageError("--like goes with --advise")
     refuse_other_mechanisms(planned, given, ("advise",))
-    advice = _advice(planned, given) if given["advise"] else []
+    advice = _advice_by_kind(planned, given) if given["advise"] else []
     if as_json:
         show.as_json(
             {
-                **plan_object(planned),
+                **plan_as_json(planned),
                 **({"advice": [each.figures() for each in advice]} if advice else {}),
             }
         )
@@ -88,7 +88,7 @@ def plan(items: str | None, output: Path | None, as_json: bool, **given: Any) ->
     click.echo(planned)
     for each in advice:
         click.echo()
-        for grid in each.grids():
+        for grid in each.tables():
             show.table(grid.title, grid.names, grid.rows)
         click.echo("\n\n".join(each.explanation()))
 
@@ -102,17 +102,17 @@ def refuse_other_mechanisms(planned: Plan, given: Given, names: Sequence[str]) -
             raise UsageError(f"--{option.replace('_', '-')} goes with --mechanism zealous alone")
 
 
-def _advice(planned: Plan, given: Given) -> list[Advice]:
+def _advice_by_kind(planned: Plan, given: Given) -> list[Advice]:
     """For each kind, choices at its share of the budget."""
-    public = _public(given) if given["like"] else None
-    with show.telling() as say:
+    public = _public_source(given) if given["like"] else None
+    with show.reporting_progress() as say:
         return [
             advise(part.goal, part.kind, public, select=planned.select, say=say)
             for part in planned.parts
         ]
 
 
-def _public(given: Given) -> Log | Release:
+def _public_source(given: Given) -> Log | Release:
     if (Path(given["like"]) / "release.json").is_file():
         return read_release(given["like"])
     unsaid = dict.fromkeys(
@@ -130,7 +130,7 @@ def _public(given: Given) -> Log | Release:
     return log_from({**unsaid, **given, "paths": [given["like"]]})
 
 
-def plan_object(planned: Plan) -> dict[str, Any]:
+def plan_as_json(planned: Plan) -> dict[str, Any]:
     """Totals; the numbers of the histogram where there is one; and each part."""
     goal = planned.goal
     parts = [{"kind": part.name(), **figures(part), "why": part.why} for part in planned.parts]

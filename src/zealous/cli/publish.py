@@ -9,7 +9,7 @@ import click
 from click.core import ParameterSource
 
 from zealous.cli import show
-from zealous.cli.associations import strongest
+from zealous.cli.associations import print_strongest_rules
 from zealous.cli.help import JSON, command, names_of, options
 from zealous.cli.options.account import ACCOUNT, APPROVED, account_from, period_from
 from zealous.cli.options.files import FILES, files_from
@@ -84,7 +84,7 @@ def publish(
         planned = plan_from(items, given, log.columns.given())
     else:
         raise UsageError("--items is missing: name what to publish, or give an approved --plan")
-    with show.telling() as say:
+    with show.reporting_progress() as say:
         release = publish_release(
             log,
             planned,
@@ -96,7 +96,7 @@ def publish(
         )
     directory = release.directory or output
     # Exit code 0 says that there is a release: whoever takes it for failed would pay twice.
-    with show.telling_what_was_done(f"the release is complete in {directory}"):
+    with show.keeping_finished_work(f"the release is complete in {directory}"):
         if as_json:
             show.as_json({**to_json(read_release(directory).record), "directory": str(directory)})
         else:
@@ -132,7 +132,7 @@ def summary(release: Release, output: Path | Place) -> None:
     for part in release.record.plan:
         if not len(release[part.kind]):
             click.echo(f"{part.kind}: {empty(part)}")
-    strongest(release)
+    print_strongest_rules(release)
     click.echo(
         f"{goal.title}, {budget(goal)}, for {UNITS[goal.unit]}.\n"
         f"Start with {output / 'README.md'}; the page to sign is "

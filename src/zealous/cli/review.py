@@ -11,7 +11,7 @@ import click
 from zealous.cli import show
 from zealous.cli.help import JSON
 from zealous.record.codec import to_json
-from zealous.verify.review import Reviewed
+from zealous.verify.review import ReviewResult
 from zealous.verify.review import review as run
 
 _HELP = """Remove rows from a release before it leaves: frequent is not harmless.
@@ -61,7 +61,7 @@ def review(
     as_json: bool,
 ) -> None:
     """Remove rows from a release before it leaves."""
-    with show.telling() as say:
+    with show.reporting_progress() as say:
         found = run(release, block=block, allow=allow, flag_pii=flag_pii, output=output, say=say)
     if as_json:
         show.as_json(
@@ -72,10 +72,10 @@ def review(
             }
         )
     else:
-        _print(found, output)
+        _print_review(found, output)
 
 
-def _print(found: Reviewed, output: Path | None) -> None:
+def _print_review(found: ReviewResult, output: Path | None) -> None:
     if found.flagged:
         show.table(
             "Caught by a rule",

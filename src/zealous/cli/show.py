@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def telling() -> Iterator[Say]:
+def reporting_progress() -> Iterator[Say]:
     """Progress for a person: a line for each step, and a clock on a terminal."""
     if not sys.stderr.isatty():
         yield lambda text: note(f"zealous: {text}")
@@ -47,7 +47,7 @@ def telling() -> Iterator[Say]:
 
 
 @contextmanager
-def measuring(text: str) -> Iterator[Any]:
+def progress_bar(text: str) -> Iterator[Any]:
     """A bar for work whose share done is known: call with a number from 0 to 1."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -70,7 +70,7 @@ def table(title: str, names: Sequence[str], rows: Sequence[Sequence[object]]) ->
         numeric = bool(rows) and all(isinstance(row[index], int | float) for row in rows)
         drawn.add_column(Text(name), justify="right" if numeric else "left", overflow="fold")
     for row in rows:
-        drawn.add_row(*(Text(_cell(value)) for value in row))
+        drawn.add_row(*(Text(_format_cell(value)) for value in row))
     console.print(Text(title, "bold"), drawn)
 
 
@@ -86,7 +86,7 @@ def note(text: str) -> None:
 
 
 @contextmanager
-def telling_what_was_done(done: str) -> Iterator[None]:
+def keeping_finished_work(done: str) -> Iterator[None]:
     """For what is printed of work that is done: where stdout does not take it, the work stays."""
     try:
         yield
@@ -113,7 +113,7 @@ def _console(**options: Any) -> Console:
     return Raising(**options)
 
 
-def _cell(value: object) -> str:
+def _format_cell(value: object) -> str:
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: ""}[value]
     if isinstance(value, int):

@@ -23,18 +23,18 @@ from zealous.mechanisms.choose import MECHANISMS
 from zealous.owner import start_text as text
 from zealous.owner.column_names import Role
 from zealous.owner.draft import Draft, default_delta, kinds_of
-from zealous.owner.file_format import Stated
+from zealous.owner.file_format import StatedFormat
 from zealous.owner.start import (
     UNITS,
     USERS,
-    Found,
+    FoundLog,
     Offer,
     check_kinds,
     command_line,
     expected_items,
-    look_at,
+    look_at_log,
+    new_output_name,
     offers,
-    output_for,
     reading_options,
 )
 from zealous.planning.plan_file import write_plan
@@ -100,7 +100,7 @@ class _Guide:
         self.page = text.Page(min(shutil.get_terminal_size().columns, _WIDEST))
         self.epsilon = epsilon_from(given)
 
-    def find_log(self) -> Found:
+    def find_log(self) -> FoundLog:
         """The log, with names for its columns, one of which is the person."""
         given = self.given
         found = self._look_at()
@@ -121,18 +121,18 @@ class _Guide:
             )
         return found
 
-    def _look_at(self) -> Found:
+    def _look_at(self) -> FoundLog:
         given = self.given
-        stated = Stated(
+        stated = StatedFormat(
             format=given["preset"],
             delimiter={"tab": "\t", "\\t": "\t"}.get(given["delimiter"], given["delimiter"]),
             encoding=given["encoding"],
             columns=tuple(map(str.strip, given["names"].split(","))) if given["names"] else (),
             header=given["header"],
         )
-        return look_at(given["paths"], stated, {role: given[role] for role in _ROLES})
+        return look_at_log(given["paths"], stated, {role: given[role] for role in _ROLES})
 
-    def make_draft(self, found: Found, offered: list[Offer]) -> Draft:
+    def make_draft(self, found: FoundLog, offered: list[Offer]) -> Draft:
         """What is to be published, and how: the unit first, the privacy last."""
         given = self.given
         unit = self._unit(found)
@@ -155,7 +155,7 @@ class _Guide:
         self._say(text.outlook_section(self.page, draft, users != USERS or bool(given["users"])))
         return draft
 
-    def _unit(self, found: Found) -> Unit:
+    def _unit(self, found: FoundLog) -> Unit:
         units = found.units()
         said: Unit | None = self.given["unit"]
         if said or len(units) == 1:
@@ -163,7 +163,7 @@ class _Guide:
         chosen: Unit = self._ask("Protected as a whole", units[0], click.Choice(units))
         return chosen
 
-    def _items(self, found: Found, offered: list[Offer]) -> tuple[dict[str, int], str | None]:
+    def _items(self, found: FoundLog, offered: list[Offer]) -> tuple[dict[str, int], str | None]:
         """What is published and how many of a user count; and the basket, if there is one."""
         names: list[str]
         kind = _Items(self.given, found, offered)
@@ -176,24 +176,24 @@ class _Guide:
             for each in offered:
                 self._note(f"  {each.items}")
             names = self._ask("Publish", offered[0].items, kind)
-        return kind.most(names), kind.basket(names)
+        return kind.items_per_user(names), kind.basket(names)
 
     def _users(self, unit: Unit) -> int:
         self._note("A bound known without counting the log; rather too large than too small.")
         number: int = self._ask(f"At most how many {PLURAL[unit]}", f"{USERS:,}", NUMBER)
         return number
 
-    def finish(self, found: Found, draft: Draft) -> dict[str, Any]:
+    def finish(self, found: FoundLog, draft: Draft) -> dict[str, Any]:
         """Check that the command would be carried out, then print it; write the plan if asked."""
         given, plan = self.given, self.given["output"]
         reading = [
             *found.paths,
             *reading_options(found, draft, given["time_format"]),
-            *_passed_on(given),
+            *_passed_on_options(given),
         ]
         source = "this-log" if given["look"] else "public-facts"
         wish = [*draft.options(), "--parameters-from", source]
-        output = ["-o", output_for(found, Path.cwd())]
+        output = ["-o", new_output_name(found, Path.cwd())]
         parsed = publish.make_context("publish", [*reading, *wish, *output]).params
         log = log_from(parsed)
         planned = plan_from(parsed["items"], parsed, log.columns.given())
@@ -242,7 +242,7 @@ class _Items(click.ParamType[list[str]]):
 
     name = "items"
 
-    def __init__(self, given: Given, found: Found, offered: list[Offer]) -> None:
+    def __init__(self, given: Given, found: FoundLog, offered: list[Offer]) -> None:
         self.given = given
         self.found = found
         self.offered = offered
@@ -256,10 +256,10 @@ class _Items(click.ParamType[list[str]]):
     def names(self, text: str) -> list[str]:
         """The names, each of a kind that the columns give."""
         names = [name.strip() for name in text.split(",") if name.strip()]
-        check_kinds(self.found, kinds_of(self.most(names), self.basket(names)))
+        check_kinds(self.found, kinds_of(self.items_per_user(names), self.basket(names)))
         return names
 
-    def most(self, names: list[str]) -> dict[str, int]:
+    def items_per_user(self, names: list[str]) -> dict[str, int]:
         """How many of a user count."""
         said = self.given["items_per_user"]
         if said:
@@ -273,7 +273,7 @@ class _Items(click.ParamType[list[str]]):
         return said or next(filter(None, going), None)
 
 
-def _passed_on(given: Given) -> list[str]:
+def _passed_on_options(given: Given) -> list[str]:
     """Options of reading that change nothing here."""
     said = []
     for name in ("keywords", "exclude_users", "max_entries_per_user", "limits"):

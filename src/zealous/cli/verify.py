@@ -65,11 +65,11 @@ def verify(
         found = [asdict(check) for check in checks]
         show.as_json({"ok": passed, "checks": found, "shown": SHOWN})
     else:
-        report(release, checks)
+        print_checks(release, checks)
     context.exit(0 if passed else 1)
 
 
-def report(release: Path, checks: Sequence[Check]) -> None:
+def print_checks(release: Path, checks: Sequence[Check]) -> None:
     """The checks for people."""
     rows = [(each.name, _STATES[each.ok], each.detail) for each in checks]
     show.table(f"{release}", ["check", "", "what was found"], rows)

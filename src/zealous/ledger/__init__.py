@@ -3,13 +3,13 @@
 What a release costs comes in as a charge; how a release is charged belongs in release/charging.py.
 
 charge -> accounts (what it adds up to) -> book (events and what follows) -> store (SQLite)
-Ledger ties them together; place says where a log's ledger is; verify tries to catch it lying.
+Ledger ties them together; location says where a log's ledger is; verify tries to catch it lying.
 """
 
 from zealous.ledger.book import Entry
 from zealous.ledger.budgets import Accounts, Budget, Cap, Caps, Charge
 from zealous.ledger.ledger import AlreadyReleased, Ledger
-from zealous.ledger.place import FILE_NAME, existing, place
+from zealous.ledger.location import FILE_NAME, existing_ledger, ledger_path
 from zealous.ledger.verify import fingerprint, verify
 
 __all__ = [
@@ -22,8 +22,8 @@ __all__ = [
     "Charge",
     "Entry",
     "Ledger",
-    "existing",
+    "existing_ledger",
     "fingerprint",
-    "place",
+    "ledger_path",
     "verify",
 ]

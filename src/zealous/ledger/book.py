@@ -10,8 +10,17 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from zealous.errors import Refused, ZealousError
-from zealous.ledger.budgets import Accounts, Budget, Cap, Caps, Charge, Measure, accounts, covers
-from zealous.ledger.store import Row, canonical, chained
+from zealous.ledger.budgets import (
+    Accounts,
+    Budget,
+    Cap,
+    Caps,
+    Charge,
+    Measure,
+    accounts,
+    periods_overlap,
+)
+from zealous.ledger.store import Row, canonical, event_hash
 from zealous.privacy.guarantee import Neighbors, Unit, shown
 from zealous.privacy.period import Period
 
@@ -92,21 +101,21 @@ class Book:
         What protects a user protects each of her days, and not the other way round. So a ledger
         whose unit nobody declared counts by the smallest unit that was charged.
         """
-        charges = [entry.charge for entry in self.counted()] + ([more] if more else [])
+        charges = [entry.charge for entry in self.counted_entries()] + ([more] if more else [])
         every = [entry.charge for entry in self.entries.values()] + ([more] if more else [])
         neighbors = self.opened.get("neighbors") or (every[0].neighbors if every else None)
         smaller = [each.unit for each in charges if each.unit != "user"]
         unit = self.unit or (smaller[0] if smaller else "user")
         return Measure(unit=unit, neighbors=neighbors) if neighbors else None
 
-    def counted(self) -> list[Entry]:
+    def counted_entries(self) -> list[Entry]:
         """The entries that count."""
         return [entry for entry in self.entries.values() if entry.state != "voided"]
 
     def accounts(self, within: Period | None = None) -> Accounts:
         """Both accounts, for the most charged period or for a given one."""
         measure = self.measure() or Measure(unit="user", neighbors="replace")
-        return accounts(measure, [entry.charge for entry in self.counted()], within)
+        return accounts(measure, [entry.charge for entry in self.counted_entries()], within)
 
     def attempts(self, release: str) -> tuple[Entry, ...]:
         """All entries of a release's id, in order."""
@@ -126,7 +135,9 @@ class Book:
                 f"this ledger counts what one {measure.unit} loses, and the release protects one "
                 f"{charge.unit}: start a ledger of its own with --ledger FILE"
             )
-        known = {each.charge.sessions for each in self.counted() if each.charge.unit == "session"}
+        known = {
+            each.charge.sessions for each in self.counted_entries() if each.charge.unit == "session"
+        }
         if charge.unit == "session" and known - {charge.sessions}:
             raise Refused(
                 "the sessions of this release are not those that the ledger counts: start a ledger "
@@ -134,30 +145,36 @@ class Book:
             )
         if not again:
             self._check_new(charge, release)
-        charges = [entry.charge for entry in self.counted()]
+        charges = [entry.charge for entry in self.counted_entries()]
         after = measure.loss([*charges, charge])
-        if not self.caps.all.holds(after):
-            before, used = measure.loss(charges), self.counted()
-            raise Refused(_over("over all releases", self.caps.all, before, after, used))
+        if not self.caps.all.allows(after):
+            before, used = measure.loss(charges), self.counted_entries()
+            raise Refused(
+                _over_cap_message("over all releases", self.caps.all, before, after, used)
+            )
         if not self.caps.period:
             return
         declared = {each.period for each in [*charges, charge] if each.period is not None}
-        touched = [each for each in declared if covers(each, charge.period)]
+        touched = [each for each in declared if periods_overlap(each, charge.period)]
         several: list[Period | None] = [*sorted(touched, key=lambda each: (each.first, each.end))]
         for within in several or [None]:
             after = measure.loss([*charges, charge], within)
-            if not self.caps.period.holds(after):
+            if not self.caps.period.allows(after):
                 before = measure.loss(charges, within)
-                used = [each for each in self.counted() if covers(each.charge.period, within)]
+                used = [
+                    each
+                    for each in self.counted_entries()
+                    if periods_overlap(each.charge.period, within)
+                ]
                 where = f"in the period {within}" if within else "in one period"
-                raise Refused(_over(where, self.caps.period, before, after, used))
+                raise Refused(_over_cap_message(where, self.caps.period, before, after, used))
 
     def _check_new(self, charge: Charge, release: str | None) -> None:
         if charge.period is None:
             return
         earlier = [
             entry
-            for entry in self.counted()
+            for entry in self.counted_entries()
             if entry.charge.period is not None
             and entry.charge.may_concern(charge)
             # Another attempt at a release that never came to be is charged, and publishes once.
@@ -166,7 +183,7 @@ class Book:
         if earlier:
             raise Refused(
                 f"the period {charge.period} was published before, in whole or in part. To publish "
-                "it again, which is charged again, say --again. Before:" + _named(earlier)
+                "it again, which is charged again, say --again. Before:" + _list_entries(earlier)
             )
 
     def apply(self, row: Row) -> None:
@@ -193,16 +210,16 @@ class Book:
         elif kind == "named":
             self.dataset = body["dataset"]
         elif kind == "caps":
-            self.caps = Caps(all=_cap(body["all"]), period=_cap(body["period"]))
+            self.caps = Caps(all=_cap_from_json(body["all"]), period=_cap_from_json(body["period"]))
             self.unit = body["unit"]
         elif kind == "reserved":
-            self.entries[row.seq] = _entry(row, body, self.id)
+            self.entries[row.seq] = _entry_from_json(row, body, self.id)
         elif kind in ("released", "voided"):
-            self._move(body, kind)
+            self._change_state(body, kind)
         else:
             raise ValueError("is of a kind that this version does not know")
 
-    def _move(self, body: dict[str, Any], kind: State) -> None:
+    def _change_state(self, body: dict[str, Any], kind: State) -> None:
         entry = self.entries.get(body["entry"])
         allowed = ("reserved",) if kind == "released" else ("reserved", "released")
         if entry is None or entry.hash != body["hash"]:
@@ -215,16 +232,16 @@ class Book:
         self.entries[entry.seq] = replace(entry, state=kind, **written)
 
 
-def read(events: Sequence[Row], as_of: datetime | None = None) -> Book:
+def read_book(events: Sequence[Row], as_of: datetime | None = None) -> Book:
     """Check the chain, then follow the events, or those known at some time.
 
     What was known then is a beginning of the ledger: an event is as old as the latest clock before
     it says, whatever a clock that was set back says later.
     """
     book = Book()
-    book.problems += _broken(events)
+    book.problems += _chain_problems(events)
     for row in events:
-        if as_of is not None and row.seq > 1 and _later(row, as_of):
+        if as_of is not None and row.seq > 1 and _is_later(row, as_of):
             break
         book.apply(row)
     if not events:
@@ -232,14 +249,14 @@ def read(events: Sequence[Row], as_of: datetime | None = None) -> Book:
     return book
 
 
-def _later(row: Row, as_of: datetime) -> bool:
+def _is_later(row: Row, as_of: datetime) -> bool:
     try:
         return datetime.fromisoformat(json.loads(row.body)["time"]) > as_of
     except (ValueError, KeyError, TypeError):
         return False  # for `apply` to report
 
 
-def _broken(events: Sequence[Row]) -> list[str]:
+def _chain_problems(events: Sequence[Row]) -> list[str]:
     problems = []
     previous = ""
     for number, row in enumerate(events, start=1):
@@ -252,14 +269,14 @@ def _broken(events: Sequence[Row]) -> list[str]:
             except (ValueError, KeyError, TypeError):
                 problems.append("event 1 cannot be read")
                 break
-        if chained(previous, row.body) != row.hash:
+        if event_hash(previous, row.body) != row.hash:
             problems.append(f"event {number} or one before it was changed: its hash does not fit")
             break
         previous = row.hash
     return problems
 
 
-def _entry(row: Row, body: Mapping[str, Any], ledger: str) -> Entry:
+def _entry_from_json(row: Row, body: Mapping[str, Any], ledger: str) -> Entry:
     neighbors: Neighbors = body["neighbors"]
     charge = Charge(
         epsilon=Fraction(body["epsilon"]),
@@ -307,7 +324,7 @@ def caps_as_json(caps: Caps) -> dict[str, Any]:
     }
 
 
-def _cap(body: Mapping[str, str | None]) -> Cap:
+def _cap_from_json(body: Mapping[str, str | None]) -> Cap:
     epsilon, delta = body["epsilon"], body["delta"]
     return Cap(
         epsilon=None if epsilon is None else Fraction(epsilon),
@@ -315,7 +332,9 @@ def _cap(body: Mapping[str, str | None]) -> Cap:
     )
 
 
-def _over(where: str, cap: Cap, before: Budget, after: Budget, used: Sequence[Entry]) -> str:
+def _over_cap_message(
+    where: str, cap: Cap, before: Budget, after: Budget, used: Sequence[Entry]
+) -> str:
     """Why a charge is refused: what is left, and who used the rest."""
     lines = []
     for name in ("epsilon", "delta"):
@@ -328,11 +347,12 @@ def _over(where: str, cap: Cap, before: Budget, after: Budget, used: Sequence[En
             )
     return (
         f"the budget for what one person may lose {where} does not allow it: {'; '.join(lines)}. "
-        "Ask for less, or have the owner of the data raise the cap. It was used by:" + _named(used)
+        "Ask for less, or have the owner of the data raise the cap. It was used by:"
+        + _list_entries(used)
     )
 
 
-def _named(entries: Iterable[Entry]) -> str:
+def _list_entries(entries: Iterable[Entry]) -> str:
     every = sorted(entries, key=lambda entry: (-entry.charge.epsilon, entry.seq))
     lines = [f"\n  {entry}" for entry in every[:_MOST_NAMED]]
     if len(every) > _MOST_NAMED:

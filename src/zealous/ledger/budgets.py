@@ -14,7 +14,7 @@ from zealous.privacy.guarantee import DEFINITIONS, Guarantee, Neighbors, Unit
 from zealous.privacy.period import Period
 
 
-def label(value: object, name: str) -> str:
+def check_label(value: object, name: str) -> str:
     """Check a name that is kept for ever and shown on terminals."""
     if not isinstance(value, str) or not 0 < len(value.strip()) <= 200 or not value.isprintable():
         raise UsageError(f"{name} must be a line of 1 to 200 printable characters")
@@ -55,7 +55,7 @@ class Cap:
     def __bool__(self) -> bool:
         return self.epsilon is not None or self.delta is not None
 
-    def holds(self, spent: Budget) -> bool:
+    def allows(self, spent: Budget) -> bool:
         """Whether a loss is within the cap; exactly the cap is."""
         return (self.epsilon is None or spent.epsilon <= self.epsilon) and (
             self.delta is None or spent.delta <= self.delta
@@ -105,7 +105,7 @@ class Charge:
         check_neighbors(self.neighbors)
         check_unit(self.unit)
         if self.people is not None:
-            object.__setattr__(self, "people", label(self.people, "people"))
+            object.__setattr__(self, "people", check_label(self.people, "people"))
 
     @classmethod
     def of(
@@ -132,7 +132,7 @@ class Charge:
         """Whether the same person can be behind both, on the same day as far as declared."""
         if self.people is not None and other.people is not None and self.people != other.people:
             return False
-        return covers(self.period, other.period)
+        return periods_overlap(self.period, other.period)
 
 
 def check_neighbors(value: object) -> None:
@@ -147,7 +147,7 @@ def check_unit(value: object) -> None:
         raise UsageError(f"unit must be one of {', '.join(get_args(Unit))}")
 
 
-def covers(one: Period | None, other: Period | None) -> bool:
+def periods_overlap(one: Period | None, other: Period | None) -> bool:
     """Whether two periods share a day; an undeclared period is all days."""
     return one is None or other is None or one.overlaps(other)
 
@@ -185,7 +185,7 @@ class Measure:
         """
         by_label: dict[str | None, Budget] = defaultdict(lambda: NOTHING)
         for charge in charges:
-            if covers(charge.period, change):
+            if periods_overlap(charge.period, change):
                 cost = self.cost(charge, change)
                 if charge.definition == "probabilistic":
                     by_label[None] += Budget(epsilon=Fraction(0), delta=cost.delta)

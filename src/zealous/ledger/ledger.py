@@ -16,10 +16,10 @@ from typing import Any
 from zealous.errors import LedgerError, Refused
 from zealous.files.places import Place, StoreError, place_of, why
 from zealous.ledger import store
-from zealous.ledger.book import Book, Entry, caps_as_json, charge_as_json, read
-from zealous.ledger.budgets import Accounts, Caps, Charge, check_neighbors, check_unit, label
-from zealous.ledger.place import check_local
-from zealous.ledger.stated import stated
+from zealous.ledger.book import Book, Entry, caps_as_json, charge_as_json, read_book
+from zealous.ledger.budgets import Accounts, Caps, Charge, check_label, check_neighbors, check_unit
+from zealous.ledger.location import check_local
+from zealous.ledger.stated import read_stated
 from zealous.ledger.verify import fingerprint, verify
 from zealous.privacy.guarantee import Neighbors, Unit
 from zealous.privacy.period import Period
@@ -68,7 +68,7 @@ class Ledger:
         """Open a ledger, or make one where there is none.
 
         Args:
-            path: The file; see `place` for that of a log.
+            path: The file; see `ledger_path` for that of a log.
             create: Make it if it does not exist; the arguments below are for this case.
             dataset: A name for the people it is about.
             unit: What is protected as one; the smallest that is charged, if nobody declares it.
@@ -81,15 +81,15 @@ class Ledger:
         created = False
         if create and not os.path.lexists(path):
             if dataset is not None:
-                dataset = label(dataset, "dataset")
+                dataset = check_label(dataset, "dataset")
             if unit is not None:
                 check_unit(unit)
             if neighbors is not None:
                 check_neighbors(neighbors)
             body = {"dataset": dataset, "unit": unit, "neighbors": neighbors}
-            created = store.create(path, {**body, **_signed(by)})
+            created = store.create(path, {**body, **_signature(by)})
         with store.reading(path) as connection:
-            return cls(path=path, id=_sound(connection, path).id, created=created)
+            return cls(path=path, id=_read_sound_book(connection, path).id, created=created)
 
     def check(self, charge: Charge, *, release: str | None = None, again: bool = False) -> None:
         """Raise `Refused` if `reserve` would; writes nothing."""
@@ -112,17 +112,17 @@ class Ledger:
             by: Who asks; the login's name if not given.
             again: Allows a period that was published before.
         """
-        release = label(release, "the release's id")
+        release = check_label(release, "the release's id")
         with self._writing() as (connection, book):
             for entry in book.attempts(release):
                 if entry.state == "released":
                     raise AlreadyReleased(entry)
             book.check(charge, release=release, again=again)
-            said = _asked(release, charge, by=by, again=again)
+            said = _reservation(release, charge, by=by, again=again)
             seq = self._append(connection, book, "reserved", said)
             return replace(book.entries[seq], accounts=book.accounts(charge.period))
 
-    def released(self, entry: Entry, *, directory: str | Path | Place, sha256: str) -> Entry:
+    def mark_released(self, entry: Entry, *, directory: str | Path | Place, sha256: str) -> Entry:
         """Mark an entry's release as written: renamed into place and synced.
 
         Args:
@@ -131,7 +131,7 @@ class Ledger:
             sha256: Of its release.json; see `fingerprint`.
         """
         with self._writing() as (connection, book):
-            known = self._known(book, entry.seq)
+            known = self._entry(book, entry.seq)
             if known.hash != entry.hash:
                 raise LedgerError(f"entry {entry.seq} of {self.path} is another release's")
             if known.state == "released" and known.sha256 == sha256:
@@ -144,14 +144,14 @@ class Ledger:
             place = place_of(directory)
             said = {"directory": str(place.resolve()), "sha256": sha256}
             at = {"entry": known.seq, "hash": known.hash}
-            self._append(connection, book, "released", {**at, **said, **_signed(None)})
+            self._append(connection, book, "released", {**at, **said, **_signature(None)})
             return book.entries[known.seq]
 
     def settle(self, release: str, directory: str | Path | Place) -> Entry | None:
         """Find out whether a release was finished, and mark it if only the mark is missing.
 
-        A crash between renaming the directory and `released` leaves a whole release whose entry is
-        reserved. The directory tells: it carries the entry's hash.
+        A crash between renaming the directory and `mark_released` leaves a whole release whose
+        entry is reserved. The directory tells: it carries the entry's hash.
 
         Returns:
             The released entry, to be returned to the caller without drawing anything; or None, if
@@ -162,13 +162,13 @@ class Ledger:
             if entry.state == "released":
                 return entry
         for entry in attempts:
-            if entry.state == "reserved" and _own(directory, entry):
-                return self.released(entry, directory=directory, sha256=fingerprint(directory))
+            if entry.state == "reserved" and _holds_release_of(directory, entry):
+                return self.mark_released(entry, directory=directory, sha256=fingerprint(directory))
         return None
 
     def find(self, release: str) -> tuple[Entry, ...]:
         """All attempts at a release, in order, each with its state."""
-        return self._read().attempts(label(release, "the release's id"))
+        return self._read().attempts(check_label(release, "the release's id"))
 
     def void(self, seq: int, *, reason: str, by: str) -> Entry:
         """Record the owner's statement that nobody saw an output; it no longer counts.
@@ -176,9 +176,9 @@ class Ledger:
         Nobody includes whoever voids it: an output that was looked at, even only to see whether it
         is any good, has been seen.
         """
-        said = {"reason": label(reason, "reason"), "by": label(by, "by")}
+        said = {"reason": check_label(reason, "reason"), "by": check_label(by, "by")}
         with self._writing() as (connection, book):
-            known = self._known(book, seq)
+            known = self._entry(book, seq)
             if known.state == "voided":
                 raise Refused(f"entry {seq} is voided already")
             if known.state == "released" and _still_there(known):
@@ -187,7 +187,7 @@ class Ledger:
                     "nobody saw, nobody needs. Remove it first"
                 )
             at = {"entry": seq, "hash": known.hash}
-            self._append(connection, book, "voided", {**_signed(by), **at, **said})
+            self._append(connection, book, "voided", {**_signature(by), **at, **said})
             return book.entries[seq]
 
     def set_caps(self, caps: Caps, *, unit: Unit | None = None, by: str | None = None) -> None:
@@ -198,18 +198,18 @@ class Ledger:
         """
         with self._writing() as (connection, book):
             measure = book.measure()
-            counts = measure.unit if measure and book.counted() else unit or "user"
+            counts = measure.unit if measure and book.counted_entries() else unit or "user"
             if unit not in (None, book.unit or counts):
                 raise Refused(
                     f"{self.path} counts what one {book.unit or counts} loses already: name "
                     "another ledger"
                 )
             said = {**caps_as_json(caps), "unit": book.unit or counts}
-            self._append(connection, book, "caps", {**said, **_signed(by)})
+            self._append(connection, book, "caps", {**said, **_signature(by)})
 
-    def name(self, dataset: str, *, by: str | None = None) -> None:
+    def name_dataset(self, dataset: str, *, by: str | None = None) -> None:
         """Record what people a ledger is about, if nobody has."""
-        dataset = label(dataset, "dataset")
+        dataset = check_label(dataset, "dataset")
         with self._writing() as (connection, book):
             if book.dataset == dataset:
                 return
@@ -218,7 +218,7 @@ class Ledger:
                     f"{self.path} is the ledger of the dataset {book.dataset}: for other people "
                     "name another file"
                 )
-            self._append(connection, book, "named", {"dataset": dataset, **_signed(by)})
+            self._append(connection, book, "named", {"dataset": dataset, **_signature(by)})
 
     def book(self, as_of: date | datetime | None = None) -> Book:
         """Everything, as it is or as it was known at some time (the end of that day, in UTC)."""
@@ -230,11 +230,11 @@ class Ledger:
             raise LedgerError(f"{self.path} was opened later than that, on {opened:%Y-%m-%d}")
         return book
 
-    def at(self, entry: Entry) -> Book:
+    def book_at(self, entry: Entry) -> Book:
         """Everything as it was when an entry was charged, whatever came since."""
         with store.reading(self.path) as connection:
-            self._mine(_sound(connection, self.path))
-            return read([row for row in store.rows(connection) if row.seq <= entry.seq])
+            self._check_same_ledger(_read_sound_book(connection, self.path))
+            return read_book([row for row in store.read_rows(connection) if row.seq <= entry.seq])
 
     def accounts(
         self, as_of: date | datetime | None = None, with_period: Period | None = None
@@ -252,13 +252,13 @@ class Ledger:
 
     def _read(self, as_of: datetime | None = None) -> Book:
         with store.reading(self.path) as connection:
-            return self._mine(_sound(connection, self.path, as_of))
+            return self._check_same_ledger(_read_sound_book(connection, self.path, as_of))
 
     @contextmanager
     def _writing(self) -> Iterator[tuple[sqlite3.Connection, Book]]:
         check_local(self.path)
         with store.writing(self.path) as connection:
-            yield connection, self._mine(_sound(connection, self.path))
+            yield connection, self._check_same_ledger(_read_sound_book(connection, self.path))
 
     def _append(
         self, connection: sqlite3.Connection, book: Book, event: str, body: Mapping[str, Any]
@@ -270,34 +270,38 @@ class Ledger:
             raise LedgerError(f"{self.path} was not changed: {book.problems[0]}")
         return row.seq
 
-    def _mine(self, book: Book) -> Book:
+    def _check_same_ledger(self, book: Book) -> Book:
         if book.id != self.id:
             raise LedgerError(f"{self.path} is not the ledger it was: another file took its place")
         return book
 
-    def _known(self, book: Book, seq: int) -> Entry:
+    def _entry(self, book: Book, seq: int) -> Entry:
         if seq not in book.entries:
             raise LedgerError(f"{self.path} has no entry {seq}: `zealous ledger show` lists them")
         return book.entries[seq]
 
 
-def preview(release: str, charge: Charge, *, by: str | None = None) -> tuple[Entry, Book]:
+def preview_entry(release: str, charge: Charge, *, by: str | None = None) -> tuple[Entry, Book]:
     """The entry that a new ledger would begin with, and its book then; nothing is written."""
-    first = store.opening({"dataset": None, "unit": None, "neighbors": None, **_signed(by)})
-    said = _asked(label(release, "the release's id"), charge, by=by, again=False)
-    second = store.following({"event": "reserved", **said}, first)
-    book = read([first, second])
+    first = store.opening_event(
+        {"dataset": None, "unit": None, "neighbors": None, **_signature(by)}
+    )
+    said = _reservation(check_label(release, "the release's id"), charge, by=by, again=False)
+    second = store.next_event({"event": "reserved", **said}, first)
+    book = read_book([first, second])
     return replace(book.entries[second.seq], accounts=book.accounts(charge.period)), book
 
 
-def _asked(release: str, charge: Charge, *, by: str | None, again: bool) -> dict[str, Any]:
-    return {"release": release, "again": again, **charge_as_json(charge), **_signed(by)}
+def _reservation(release: str, charge: Charge, *, by: str | None, again: bool) -> dict[str, Any]:
+    return {"release": release, "again": again, **charge_as_json(charge), **_signature(by)}
 
 
-def _sound(connection: sqlite3.Connection, path: Path, as_of: datetime | None = None) -> Book:
+def _read_sound_book(
+    connection: sqlite3.Connection, path: Path, as_of: datetime | None = None
+) -> Book:
     """The contents of a ledger; nothing is granted on one that does not hold together."""
-    book = read(store.rows(connection), as_of)
-    problems = [*book.problems, *store.cut(connection)]
+    book = read_book(store.read_rows(connection), as_of)
+    problems = [*book.problems, *store.truncation_problems(connection)]
     if problems:
         raise LedgerError(
             f"{path} is damaged or was tampered with ({problems[0]}): see "
@@ -306,9 +310,9 @@ def _sound(connection: sqlite3.Connection, path: Path, as_of: datetime | None = 
     return book
 
 
-def _own(directory: str | Path | Place, entry: Entry) -> bool:
+def _holds_release_of(directory: str | Path | Place, entry: Entry) -> bool:
     """Whether a directory holds the release of an entry, and not a child of it."""
-    said = stated(directory)
+    said = read_stated(directory)
     return (
         said is not None
         and said.ledger.hash == entry.hash
@@ -332,9 +336,9 @@ def _still_there(entry: Entry) -> bool:
     return hashlib.sha256(content).hexdigest() == entry.sha256
 
 
-def _signed(by: str | None) -> dict[str, str]:
+def _signature(by: str | None) -> dict[str, str]:
     """Who and when."""
-    return {"by": label(by, "by") if by is not None else _login(), "time": _now()}
+    return {"by": check_label(by, "by") if by is not None else _login(), "time": _now()}
 
 
 def _now() -> str:
@@ -343,6 +347,6 @@ def _now() -> str:
 
 def _login() -> str:
     try:
-        return label(getpass.getuser(), "by")
+        return check_label(getpass.getuser(), "by")
     except Exception:  # a container without a user list has no name to give
         return f"uid {os.getuid()}" if hasattr(os, "getuid") else "unknown"

@@ -46,7 +46,7 @@ class StatedReview(Struct, frozen=True, kw_only=True):
     parent_id: str
     earlier: StatedReview | None = None
 
-    def first(self) -> StatedReview:
+    def first_review(self) -> StatedReview:
         """The review of the release that was charged."""
         found = self
         while found.earlier is not None:
@@ -54,7 +54,7 @@ class StatedReview(Struct, frozen=True, kw_only=True):
         return found
 
 
-class Stated(Struct, frozen=True, kw_only=True):
+class StatedRelease(Struct, frozen=True, kw_only=True):
     """What a release says of itself, as far as a ledger looks. It may say more."""
 
     id: str
@@ -65,9 +65,11 @@ class Stated(Struct, frozen=True, kw_only=True):
     assumptions: tuple[str, ...] = ()
 
 
-def stated(directory: str | Path | Place) -> Stated | None:
+def read_stated(directory: str | Path | Place) -> StatedRelease | None:
     """What the release in a directory says; None where none can be read."""
     try:
-        return structure(parse((place_of(directory) / RELEASE).read_bytes().decode()), Stated)
+        return structure(
+            parse((place_of(directory) / RELEASE).read_bytes().decode()), StatedRelease
+        )
     except (OSError, ValueError, RecursionError, ReleaseError):
         return None

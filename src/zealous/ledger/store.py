@@ -47,22 +47,22 @@ def canonical(body: Mapping[str, Any]) -> str:
     return json.dumps(body, sort_keys=True, separators=(",", ":"))
 
 
-def chained(previous: str, body: str) -> str:
+def event_hash(previous: str, body: str) -> str:
     """The hash of an event: it vouches for every event before it."""
     return hashlib.sha256((previous + body).encode()).hexdigest()
 
 
-def opening(opened: Mapping[str, Any]) -> Row:
+def opening_event(opened: Mapping[str, Any]) -> Row:
     """The first event of a new ledger."""
     ledger = secrets.token_hex(16)
     text = canonical({**opened, "event": "opened", "ledger": ledger})
-    return Row(1, text, chained(ledger, text))
+    return Row(1, text, event_hash(ledger, text))
 
 
-def following(body: Mapping[str, Any], after: Row) -> Row:
+def next_event(body: Mapping[str, Any], after: Row) -> Row:
     """The event after another."""
     text = canonical(body)
-    return Row(after.seq + 1, text, chained(after.hash, text))
+    return Row(after.seq + 1, text, event_hash(after.hash, text))
 
 
 def create(path: Path, opened: Mapping[str, Any]) -> bool:
@@ -74,13 +74,13 @@ def create(path: Path, opened: Mapping[str, Any]) -> bool:
     """
     partial = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
-        with _explained(path, new=True):
+        with _explaining_errors(path, new=True):
             with closing(_connect(partial, "rwc")) as connection:
                 connection.execute("pragma journal_mode = wal")
                 with _transaction(connection):
                     for statement in _SCHEMA:
                         connection.execute(statement)
-                    _insert(connection, opening(opened))
+                    _insert(connection, opening_event(opened))
             sync(partial)
             try:
                 os.link(partial, path)
@@ -89,7 +89,7 @@ def create(path: Path, opened: Mapping[str, Any]) -> bool:
             except OSError as error:
                 if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.ENOSYS):
                     raise
-                raise _unusable(path, "this disk has no links", new=True) from None
+                raise _unusable_error(path, "this disk has no links", new=True) from None
             sync(path.parent)
     finally:
         for end in ("", "-wal", "-shm", "-journal"):
@@ -101,10 +101,10 @@ def create(path: Path, opened: Mapping[str, Any]) -> bool:
 @contextmanager
 def reading(path: Path) -> Iterator[sqlite3.Connection]:
     """A connection that changes nothing, also where nothing may be written."""
-    with _explained(path):
-        _look(path)
+    with _explaining_errors(path):
+        _check_ledger_file(path)
         try:
-            connection = _checked(path, "rw")
+            connection = _connect_checked(path, "rw")
         except sqlite3.OperationalError as error:
             # SQLite writes beside a ledger to read it. Where that is not possible nobody else
             # writes either; if the ledger was closed cleanly, the file alone is all there is.
@@ -115,7 +115,7 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
             wal = Path(f"{path}-wal")
             if not unable or (wal.exists() and wal.stat().st_size):
                 raise
-            connection = _checked(path, "ro&immutable=1")
+            connection = _connect_checked(path, "ro&immutable=1")
         with closing(connection):
             connection.execute("pragma query_only = on")
             connection.execute("begin")  # all that is read is of one moment, whoever writes
@@ -125,19 +125,19 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
 @contextmanager
 def writing(path: Path) -> Iterator[sqlite3.Connection]:
     """A transaction that nobody else can be in; on the disk when the block ends."""
-    with _explained(path):
-        _look(path)
-        with closing(_checked(path, "rw")) as connection, _transaction(connection):
+    with _explaining_errors(path):
+        _check_ledger_file(path)
+        with closing(_connect_checked(path, "rw")) as connection, _transaction(connection):
             yield connection
 
 
-def rows(connection: sqlite3.Connection) -> list[Row]:
+def read_rows(connection: sqlite3.Connection) -> list[Row]:
     """All events in order."""
     found = connection.execute("select seq, body, hash from events order by seq")
     return [Row(*each) for each in found]
 
 
-def cut(connection: sqlite3.Connection) -> list[str]:
+def truncation_problems(connection: sqlite3.Connection) -> list[str]:
     """A problem, if the last events were removed."""
     last = connection.execute("select max(seq) from events").fetchone()
     given = connection.execute("select seq from sqlite_sequence").fetchone()
@@ -146,7 +146,7 @@ def cut(connection: sqlite3.Connection) -> list[str]:
 
 def append(connection: sqlite3.Connection, body: Mapping[str, Any], *, after: Row) -> Row:
     """Add an event, within a transaction."""
-    row = following(body, after)
+    row = next_event(body, after)
     _insert(connection, row)
     return row
 
@@ -155,7 +155,7 @@ def _insert(connection: sqlite3.Connection, row: Row) -> None:
     connection.execute("insert into events (seq, body, hash) values (?, ?, ?)", row)
 
 
-def _look(path: Path) -> None:
+def _check_ledger_file(path: Path) -> None:
     """What SQLite would take for a new database is a ledger that lost everything."""
     if not path.exists():
         raise LedgerError(f"there is no ledger at {path}: make one with `zealous ledger init`")
@@ -177,7 +177,7 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
     return connection
 
 
-def _checked(path: Path, mode: str) -> sqlite3.Connection:
+def _connect_checked(path: Path, mode: str) -> sqlite3.Connection:
     connection = _connect(path, mode)
     try:
         (application,) = connection.execute("pragma application_id").fetchone()
@@ -223,7 +223,7 @@ _ADVICE = {
 
 
 @contextmanager
-def _explained(path: Path, *, new: bool = False) -> Iterator[None]:
+def _explaining_errors(path: Path, *, new: bool = False) -> Iterator[None]:
     """Whatever the disk does becomes one line."""
     try:
         yield
@@ -232,13 +232,13 @@ def _explained(path: Path, *, new: bool = False) -> Iterator[None]:
         if code == sqlite3.SQLITE_CANTOPEN and not os.access(path.parent, os.W_OK):
             code = sqlite3.SQLITE_READONLY
         why = _ADVICE.get(code, "SQLite failed, perhaps because the file is damaged")
-        raise _unusable(path, why, new=new) from None
+        raise _unusable_error(path, why, new=new) from None
     except OSError as error:
         why = reason(error)
-        raise _unusable(path, why, new=new) from None
+        raise _unusable_error(path, why, new=new) from None
 
 
-def _unusable(path: Path, why: str, *, new: bool) -> LedgerError:
+def _unusable_error(path: Path, why: str, *, new: bool) -> LedgerError:
     if new:  # advice that would split the account of a ledger that exists
         return LedgerError(
             f"a new ledger cannot be made at {path}: {why}. --ledger FILE names another place"

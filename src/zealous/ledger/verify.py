@@ -10,8 +10,8 @@ from typing import Any
 from zealous.errors import LedgerError
 from zealous.files.places import Place, StoreError, place_of, why
 from zealous.ledger import store
-from zealous.ledger.book import Book, read
-from zealous.ledger.stated import RELEASE, stated
+from zealous.ledger.book import Book, read_book
+from zealous.ledger.stated import RELEASE, read_stated
 
 
 def verify(path: Path, releases: Sequence[str | Path | Place] = ()) -> list[str]:
@@ -27,15 +27,15 @@ def verify(path: Path, releases: Sequence[str | Path | Place] = ()) -> list[str]
     """
     try:
         with store.reading(path) as connection:
-            problems = _damage(connection)
-            book = read(store.rows(connection))
+            problems = _sqlite_problems(connection)
+            book = read_book(store.read_rows(connection))
     except LedgerError as error:
         return [str(error)]
     problems += book.problems
     for each in releases:
         place = place_of(each)
         try:
-            found = sorted(_releases(place), key=str)
+            found = sorted(_find_releases(place), key=str)
         except StoreError as error:
             problems.append(f"{place}: {why(error)}")
             continue
@@ -54,7 +54,7 @@ def fingerprint(directory: str | Path | Place) -> str:
         raise LedgerError(f"{place_of(directory)} holds no readable {RELEASE}") from None
 
 
-def _damage(connection: Any) -> list[str]:
+def _sqlite_problems(connection: Any) -> list[str]:
     """What SQLite knows."""
     problems = [
         f"the file is damaged: {text}"
@@ -64,10 +64,10 @@ def _damage(connection: Any) -> list[str]:
     there = dict(connection.execute("select name, sql from sqlite_master where type = 'trigger'"))
     if there.items() ^ store.TRIGGERS.items():
         problems.append("what keeps events from being changed was removed or replaced")
-    return problems + store.cut(connection)
+    return problems + store.truncation_problems(connection)
 
 
-def _releases(folder: Place) -> Iterator[Place]:
+def _find_releases(folder: Place) -> Iterator[Place]:
     if (folder / RELEASE).is_file():
         yield folder
     else:
@@ -76,7 +76,7 @@ def _releases(folder: Place) -> Iterator[Place]:
 
 def _disagreements(book: Book, directory: Place) -> list[str]:
     """Where a release and the ledger do not say the same."""
-    said = stated(directory)
+    said = read_stated(directory)
     if said is None:
         return [f"its {RELEASE} cannot be read"]
     stamp, claim, seq = said.ledger, said.guarantee, said.ledger.entry
@@ -88,7 +88,7 @@ def _disagreements(book: Book, directory: Place) -> list[str]:
     if entry is None or entry.hash != stamp.hash:
         return [f"its entry {seq} is not in the ledger: the ledger was rewritten or cut"]
     # A filtered child costs nothing: it answers for the release it was made from first.
-    review, charge = said.review.first() if said.review else None, entry.charge
+    review, charge = said.review.first_review() if said.review else None, entry.charge
     compared = [
         ("id", review.parent_id if review else said.id, entry.release),
         ("epsilon", claim.exact.epsilon, str(charge.epsilon)),

@@ -18,7 +18,7 @@ Basis = Literal["nothing", "earlier-release", "public-log"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Top:
+class TopAccuracy:
     """What becomes of the j most frequent items.
 
     Attributes:
@@ -39,7 +39,7 @@ class Choice:
     items_per_user: int
     parameters: Calibration
     published: Published | None = None
-    top: Mapping[int, Top]
+    top: Mapping[int, TopAccuracy]
 
     def figures(self) -> dict[str, Any]:
         """The numbers, for programs."""
@@ -67,7 +67,7 @@ class Choice:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Grid:
+class TextTable:
     """A table to print: a title, the columns' names, and rows of texts and numbers."""
 
     title: str
@@ -107,16 +107,20 @@ class Advice:
 
     def __str__(self) -> str:
         """Tables and words, for a terminal or a notebook."""
-        return "\n\n".join([*map(str, self.grids()), *self.explanation()])
+        return "\n\n".join([*map(str, self.tables()), *self.explanation()])
 
-    def at(self, epsilon: Fraction) -> list[Choice]:
+    def choices_at(self, epsilon: Fraction) -> list[Choice]:
         """The choices at one epsilon, from the least m to the largest."""
         return [each for each in self.choices if each.epsilon == epsilon]
 
     def best_for_coverage(self, epsilon: Fraction | None = None) -> Choice | None:
         """The m that publishes the most items; None where hardly one is expected."""
-        known = [each for each in self.at(epsilon or self.goal.epsilon) if _number(each) >= 1]
-        return max(known, key=_number, default=None)
+        known = [
+            each
+            for each in self.choices_at(epsilon or self.goal.epsilon)
+            if _expected_number(each) >= 1
+        ]
+        return max(known, key=_expected_number, default=None)
 
     def best_for_top(self, epsilon: Fraction | None = None) -> Choice | None:
         """The least m with nearly the truest relative frequencies of the most frequent items.
@@ -125,9 +129,9 @@ class Advice:
         """
         known = [
             (top.error, each)
-            for each in self.at(epsilon or self.goal.epsilon)
+            for each in self.choices_at(epsilon or self.goal.epsilon)
             for top in list(each.top.values())[:1]
-            if top.error is not None and top.error < 1 and _number(each) >= 1
+            if top.error is not None and top.error < 1 and _expected_number(each) >= 1
         ]
         least = min((error for error, _ in known), default=0.0)
         near = [each for error, each in known if error <= 1.1 * least]
@@ -147,16 +151,16 @@ class Advice:
             "explanation": self.explanation(),
         }
 
-    def grids(self) -> list[Grid]:
+    def tables(self) -> list[TextTable]:
         """The tables: every m at the goal's epsilon, then other epsilons."""
         goal = float(self.goal.epsilon)
         if self.basis == "nothing":
-            return [_thresholds(self, goal)]
+            return [_thresholds_table(self, goal)]
         if self.basis == "earlier-release":
             m = self.choices[0].items_per_user
-            return [_expected(f"{self.kind}: what to expect at m = {m}", self.choices)]
+            return [_choices_table(f"{self.kind}: what to expect at m = {m}", self.choices)]
         title = f"{self.kind}: what to expect at epsilon {goal:g}"
-        return [_expected(title, self.at(self.goal.epsilon)), _epsilons(self)]
+        return [_choices_table(title, self.choices_at(self.goal.epsilon)), _epsilons_table(self)]
 
     def explanation(self) -> list[str]:
         """In words: which m serves what, what the figures rest on, what to do next."""
@@ -164,14 +168,14 @@ class Advice:
             return _RULES
         if self.basis == "earlier-release":
             return _OF_A_RELEASE
-        return [*_recommended(self), *_about_the_log(self)]
+        return [*_recommendations(self), *_log_remarks(self)]
 
 
-def _number(choice: Choice) -> float:
+def _expected_number(choice: Choice) -> float:
     return choice.published.mean if choice.published else 0.0
 
 
-def _expected(title: str, choices: Sequence[Choice]) -> Grid:
+def _choices_table(title: str, choices: Sequence[Choice]) -> TextTable:
     tops = list(choices[0].top) if choices else []
     errors = [j for j in tops if choices[0].top[j].error is not None]
     one = len({each.epsilon for each in choices}) == 1
@@ -190,10 +194,10 @@ def _expected(title: str, choices: Sequence[Choice]) -> Grid:
         row += [round(100 * each.top[j].coverage, 1) for j in tops]
         row += [round(100 * (each.top[j].error or 0), 1) for j in errors]
         rows.append(row)
-    return Grid(title=title, names=names, rows=rows)
+    return TextTable(title=title, names=names, rows=rows)
 
 
-def _epsilons(advice: Advice) -> Grid:
+def _epsilons_table(advice: Advice) -> TextTable:
     rows = []
     for epsilon in dict.fromkeys(each.epsilon for each in advice.choices):
         coverage, top = advice.best_for_coverage(epsilon), advice.best_for_top(epsilon)
@@ -202,22 +206,24 @@ def _epsilons(advice: Advice) -> Grid:
             (
                 float(epsilon),
                 coverage.items_per_user if coverage else "-",
-                round(_number(coverage), 1) if coverage else 0.0,
+                round(_expected_number(coverage), 1) if coverage else 0.0,
                 top.items_per_user if top else "-",
                 round(100 * error, 1) if error is not None else "-",
             )
         )
     j = next(iter(advice.choices[0].top), 0)
     names = ["epsilon", "m for coverage", "items", "m for the top", f"top {j} error %"]
-    return Grid(title=f"{advice.kind}: the best m at other epsilons", names=names, rows=rows)
+    return TextTable(title=f"{advice.kind}: the best m at other epsilons", names=names, rows=rows)
 
 
-def _thresholds(advice: Advice, goal: float) -> Grid:
+def _thresholds_table(advice: Advice, goal: float) -> TextTable:
     epsilons = list(dict.fromkeys(each.epsilon for each in advice.choices))
     rows = []
-    for each in advice.at(advice.goal.epsilon):
+    for each in advice.choices_at(advice.goal.epsilon):
         m = each.items_per_user
-        same = [other for e in epsilons for other in advice.at(e) if other.items_per_user == m]
+        same = [
+            other for e in epsilons for other in advice.choices_at(e) if other.items_per_user == m
+        ]
         rows.append(
             [
                 m,
@@ -231,10 +237,10 @@ def _thresholds(advice: Advice, goal: float) -> Grid:
         f"{advice.kind}: the noise a count stays within in 95 of 100 cases at epsilon {goal:g}, "
         f"and the {advice.goal.units()} an item needs to appear with 95 %"
     )
-    return Grid(title=title, names=names, rows=rows)
+    return TextTable(title=title, names=names, rows=rows)
 
 
-def _recommended(advice: Advice) -> list[str]:
+def _recommendations(advice: Advice) -> list[str]:
     coverage, top = advice.best_for_coverage(), advice.best_for_top()
     if coverage is None or coverage.published is None:
         return [
@@ -261,7 +267,7 @@ def _recommended(advice: Advice) -> list[str]:
     return said
 
 
-def _about_the_log(advice: Advice) -> list[str]:
+def _log_remarks(advice: Advice) -> list[str]:
     declared = advice.goal.users
     counted = f"{advice.users or 0:,} {advice.goal.units()}"
     users = f"The figures are for a log like the public one, with its {counted}"

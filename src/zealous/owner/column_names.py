@@ -85,7 +85,7 @@ _NEAR = 0.8
 _SHORTEST = 4  # letters of a name that a misspelt one can be near
 
 
-def _plain(text: str) -> str:
+def _fold_case_and_accents(text: str) -> str:
     """Lower case without accents: `Kunden-Nr.` and `kundennr` are the same.
 
     >>> _plain("Requête")
@@ -97,7 +97,7 @@ def _plain(text: str) -> str:
 
 
 _KNOWN: Mapping[Role, list[str]] = {
-    role: [_plain(name) for name in names.split()] for role, names in _NAMES.items()
+    role: [_fold_case_and_accents(name) for name in names.split()] for role, names in _NAMES.items()
 }
 _ROLE_OF: dict[str, Role] = {name: role for role, names in _KNOWN.items() for name in names}
 
@@ -138,12 +138,12 @@ def column_of(guesses: Sequence[Guess], role: Role) -> str | None:
 
 def is_known(column: str) -> bool:
     """Whether a name is one that columns usually have; a value of a log hardly is."""
-    return any(name in _ROLE_OF for name in _readings(_words(column)))
+    return any(name in _ROLE_OF for name in _candidate_names(_words(column)))
 
 
 def _guess(column: str) -> Guess:
     words = _words(column)
-    readings = _readings(words)
+    readings = _candidate_names(words)
     for name in readings:
         role = _ROLE_OF.get(name)
         if role == "personal" and len(words) > 1 and _ROLE_OF.get(words[0]) == "item":
@@ -158,10 +158,10 @@ def _guess(column: str) -> Guess:
 
 
 def _words(column: str) -> list[str]:
-    return [plain for word in _WORDS.findall(column) if (plain := _plain(word))]
+    return [plain for word in _WORDS.findall(column) if (plain := _fold_case_and_accents(word))]
 
 
-def _readings(words: Sequence[str]) -> list[str]:
+def _candidate_names(words: Sequence[str]) -> list[str]:
     """The names to look for, the best first: all of it, without its label, its last word."""
     text = [word for word in words if not word.isdigit()]
     whole = "".join(text)
@@ -175,5 +175,5 @@ def _readings(words: Sequence[str]) -> list[str]:
 def _doubt(guess: Guess) -> tuple[bool, int]:
     """How doubtful a guess is: near matches last, then names in the order of the list."""
     names = _KNOWN[guess.role]
-    places = [names.index(each) for each in _readings(_words(guess.column)) if each in names]
+    places = [names.index(each) for each in _candidate_names(_words(guess.column)) if each in names]
     return guess.near is not None, min(places, default=len(names))

@@ -125,7 +125,7 @@ class Draft:
             option = ("--items-per-user", said if len(fewer) > 1 else said.rpartition("=")[2])
             yield "fewer items of each person", option, replace(self, items=fewer)
         if self.goal.definition != "indistinguishable":
-            goal = goal_for("indistinguishable", self.goal)
+            goal = goal_with_definition("indistinguishable", self.goal)
             yield (
                 "a guarantee per person",
                 ("--guarantee", "indistinguishable", "--mechanism", "auto"),
@@ -189,7 +189,7 @@ def kinds_of(items: Mapping[str, int], basket: str | None = None) -> list[Kind]:
     return list(found.values())
 
 
-def goal_for(definition: str, like: Guarantee) -> Guarantee:
+def goal_with_definition(definition: str, like: Guarantee) -> Guarantee:
     """Another guarantee at the same epsilon, with the delta that is usual for it."""
     delta = default_delta(definition, like.users or 1)
     return like.of(DEFINITIONS[definition], epsilon=like.epsilon, delta=delta)

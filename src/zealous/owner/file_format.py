@@ -37,7 +37,7 @@ _OTHER_FILES = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stated:
+class StatedFormat:
     """What the owner says of a file; None where it is to be found out."""
 
     format: str | None = None
@@ -95,17 +95,17 @@ class FileFormat:
         return ", ".join(said)
 
 
-def find_format(path: Place, stated: Stated) -> FileFormat:
+def find_format(path: Place, stated: StatedFormat) -> FileFormat:
     """Find out how a file is laid out, by what its owner says and by its first lines.
 
     Raises:
         LogError: It is no table of text, JSON lines or Parquet, or nobody can tell which.
     """
     if (stated.format or format_by_ending(path)) == "parquet":
-        return _parquet(path)
+        return _parquet_format(path)
     start = beginning(path)
     if start.startswith(b"PAR1"):
-        return _parquet(path)
+        return _parquet_format(path)
     for magic, what in _OTHER_FILES.items():
         if start.startswith(magic):
             raise LogError(f"{path.name} is {what}")
@@ -113,33 +113,33 @@ def find_format(path: Place, stated: Stated) -> FileFormat:
         raise LogError(f"{path.name} is empty")
     if start.count(b"\0") > (1 - _ALIKE) * len(start):
         raise LogError(f"{path.name} is no text: give CSV, TSV, JSON lines or Parquet")
-    encoding = stated.encoding or _encoding(start)
-    lines = _lines(start, encoding or "utf-8")
+    encoding = stated.encoding or _guess_encoding(start)
+    lines = _first_lines(start, encoding or "utf-8")
     if stated.format == "jsonl" or lines[0].lstrip().startswith(("{", "[")):
-        return _json(path, lines, encoding)
-    return _delimited(path, lines, stated, encoding)
+        return _json_format(path, lines, encoding)
+    return _delimited_format(path, lines, stated, encoding)
 
 
-def _parquet(path: Place) -> FileFormat:
+def _parquet_format(path: Place) -> FileFormat:
     names = tuple(parquet.common_columns([path]))
     return FileFormat(format="parquet", columns=names, time_formats={})
 
 
-def _encoding(start: bytes) -> str | None:
+def _guess_encoding(start: bytes) -> str | None:
     """The likely encoding of text that is not UTF-8; None for UTF-8.
 
     Nearly all lines decide, never one: somebody's odd line must not change how others are read.
     """
     lines = [line for line in start.splitlines()[:-1] or [start] if not line.isascii()]
-    if _readable(lines, "utf-8"):
+    if _is_readable(lines, "utf-8"):
         return None
     runs = [run for line in lines for run in _WIDE.findall(line)]
     if 2 * sum(len(run) == 1 for run in runs) > len(runs):  # accented letters between plain ones
         return "cp1252"
-    return next((name for name in _TWO_BYTES if _readable(lines, name)), "cp1252")
+    return next((name for name in _TWO_BYTES if _is_readable(lines, name)), "cp1252")
 
 
-def _readable(lines: Sequence[bytes], encoding: str) -> bool:
+def _is_readable(lines: Sequence[bytes], encoding: str) -> bool:
     bad = 0
     for line in lines:
         try:
@@ -149,7 +149,7 @@ def _readable(lines: Sequence[bytes], encoding: str) -> bool:
     return bad <= (1 - _ALIKE) * len(lines)
 
 
-def _lines(start: bytes, encoding: str) -> list[str]:
+def _first_lines(start: bytes, encoding: str) -> list[str]:
     """The first whole lines; the last one may be cut short."""
     raw = start.removeprefix(b"\xef\xbb\xbf").splitlines()
     try:
@@ -160,7 +160,7 @@ def _lines(start: bytes, encoding: str) -> list[str]:
     return found[: -1 if cut else None][:_LINES]
 
 
-def _json(path: Place, lines: Sequence[str], encoding: str | None) -> FileFormat:
+def _json_format(path: Place, lines: Sequence[str], encoding: str | None) -> FileFormat:
     """The names that most of the first objects have."""
     objects = []
     for line in lines:
@@ -182,8 +182,8 @@ def _json(path: Place, lines: Sequence[str], encoding: str | None) -> FileFormat
     )
 
 
-def _delimited(
-    path: Place, lines: Sequence[str], stated: Stated, encoding: str | None
+def _delimited_format(
+    path: Place, lines: Sequence[str], stated: StatedFormat, encoding: str | None
 ) -> FileFormat:
     for name, preset in FORMATS.items():
         if preset.layout and preset.layout.names and stated.format in (None, name):
@@ -191,8 +191,8 @@ def _delimited(
             if same or stated.format == name:
                 names = preset.layout.names
                 return FileFormat(format=name, columns=names, encoding=encoding, time_formats={})
-    delimiter = stated.delimiter or _delimiter(path, lines, stated.format)
-    rows = [_split(line, delimiter) for line in lines]
+    delimiter = stated.delimiter or _guess_delimiter(path, lines, stated.format)
+    rows = [_split_fields(line, delimiter) for line in lines]
     number, alike = Counter(map(len, rows)).most_common(1)[0]
     if alike < _ALIKE * len(rows) or len(rows[0]) != number or number < 2:
         raise LogError(
@@ -201,17 +201,17 @@ def _delimited(
             "(docs/logs.md has an example), or say --delimiter"
         )
     rows = [row for row in rows if len(row) == number]
-    if _several_kinds(rows):
+    if _has_record_types(rows):
         raise LogError(
             f"{path.name} is not one table: the letter at the beginning of its lines says what "
             "kind of line each is. Make it one row for each thing that a person did, with the "
             "person's id in each row (docs/logs.md has an example)"
         )
-    header = not stated.columns and (_named(rows) if stated.header is None else stated.header)
+    header = not stated.columns and (_has_header(rows) if stated.header is None else stated.header)
     body = rows[1:] if header else rows
     columns = list(map(list, zip(*body, strict=True))) if body else [[] for _ in range(number)]
     shapes = tuple(map(shape_of, columns))
-    names = stated.columns or (tuple(rows[0]) if header else _suggested(shapes))
+    names = stated.columns or (tuple(rows[0]) if header else _suggest_names(shapes))
     if len(names) != number:
         raise LogError(f"--columns names {len(names)} columns, and {path.name} has {number}")
     quoted = delimiter == "\t" and any('"' in line for line in lines[:1])
@@ -227,15 +227,17 @@ def _delimited(
     )
 
 
-def _delimiter(path: Place, lines: Sequence[str], stated: str | None) -> str:
+def _guess_delimiter(path: Place, lines: Sequence[str], stated: str | None) -> str:
     """What divides the lines into the same number of fields, at least two of them."""
     usual = _USUAL.get(stated or format_by_ending(path) or "")
     found = []
     for delimiter in _DELIMITERS:
-        counts = Counter(len(_split(line, delimiter)) for line in lines)
+        counts = Counter(len(_split_fields(line, delimiter)) for line in lines)
         number, alike = counts.most_common(1)[0]
         if number > 1:
-            table = alike >= _ALIKE * len(lines) and len(_split(lines[0], delimiter)) == number
+            table = (
+                alike >= _ALIKE * len(lines) and len(_split_fields(lines[0], delimiter)) == number
+            )
             found.append((table, delimiter == usual, number, delimiter))
     if not found:
         raise LogError(
@@ -245,14 +247,14 @@ def _delimiter(path: Place, lines: Sequence[str], stated: str | None) -> str:
     return max(found)[-1]
 
 
-def _split(line: str, delimiter: str) -> list[str]:
+def _split_fields(line: str, delimiter: str) -> list[str]:
     try:
         return next(csv.reader([line], delimiter=delimiter, strict=True))
     except (csv.Error, StopIteration):
         return line.split(delimiter)
 
 
-def _several_kinds(rows: Sequence[Sequence[str]]) -> bool:
+def _has_record_types(rows: Sequence[Sequence[str]]) -> bool:
     """Whether lines begin with a letter that says which of their fields are in use."""
     in_use: dict[str, set[int]] = {}
     for first, *others in rows:
@@ -262,7 +264,7 @@ def _several_kinds(rows: Sequence[Sequence[str]]) -> bool:
     return letters and len(in_use) > 2 and len(set(map(frozenset, in_use.values()))) > 1
 
 
-def _named(rows: Sequence[Sequence[str]]) -> bool:
+def _has_header(rows: Sequence[Sequence[str]]) -> bool:
     """Whether the first line names the columns: only if something speaks for it.
 
     What is taken for a header is shown and published as names; a line of data must not be.
@@ -275,7 +277,7 @@ def _named(rows: Sequence[Sequence[str]]) -> bool:
     return any(shape_of(column) in ("time", "number") for column in zip(*rest, strict=True))
 
 
-def _suggested(shapes: Sequence[Shape]) -> tuple[str, ...]:
+def _suggest_names(shapes: Sequence[Shape]) -> tuple[str, ...]:
     """Names for columns without one: the first that may be an id is the person's."""
     person = next((i for i, shape in enumerate(shapes) if shape in ("id", "number")), None)
     if person is None:

@@ -33,7 +33,7 @@ _MISSING = ("null", "none", "nan", "na", "n/a", "\\n", "-", "undefined", "unknow
 
 
 @dataclass(frozen=True, kw_only=True)
-class PerUser:
+class ItemsPerUser:
     """How many items of one kind users have: occurrences and distinct ones."""
 
     kind: str
@@ -50,7 +50,7 @@ class Inspection:
 
     columns: dict[str, str]
     overall: dict[str, Any]
-    kinds: list[PerUser]
+    kinds: list[ItemsPerUser]
     skipped: dict[str, int]
     warnings: list[str] = field(default_factory=list)
 
@@ -65,12 +65,12 @@ def inspect(log: Log, kinds: Sequence[Kind] = (), engine: Engine | None = None) 
         kind.check(log.columns.given())
     with log.on(engine) as running:
         source = open_log(log, running, [name for kind in kinds for name in kind.extra()])
-        overall = _overall(source)
-        kinds = [kind for kind in kinds or _possible(source) if not kind.builds_on()]
+        overall = _overall_figures(source)
+        kinds = [kind for kind in kinds or _possible_kinds(source) if not kind.builds_on()]
         return Inspection(
             columns=dict(log.columns.given()),
             overall=overall,
-            kinds=[_per_user(kind, source, overall["users"]) for kind in kinds]
+            kinds=[_items_per_user(kind, source, overall["users"]) for kind in kinds]
             if overall["users"]
             else [],
             skipped=dict(+source.skipped),
@@ -78,13 +78,13 @@ def inspect(log: Log, kinds: Sequence[Kind] = (), engine: Engine | None = None) 
         )
 
 
-def _possible(source: Source) -> list[Kind]:
+def _possible_kinds(source: Source) -> list[Kind]:
     """The kinds that the log's columns allow."""
     makers = (keywords, queries, clicks, query_pairs, phrase_pairs, query_clicks)
     return possible([make(_ANY) for make in makers], source.roles)
 
 
-def _overall(source: Source) -> dict[str, Any]:
+def _overall_figures(source: Source) -> dict[str, Any]:
     time = "time" in source.roles
     figures = ["count(*)", "count(distinct user)"]
     figures += ["min(time)", "max(time)", "count(*) - count(time)"] if time else []
@@ -101,15 +101,19 @@ def _overall(source: Source) -> dict[str, Any]:
     }
     if time:
         first, last, unread = times
-        overall |= {"first": _moment(first), "last": _moment(last), "without_time": unread}
+        overall |= {
+            "first": _format_moment(first),
+            "last": _format_moment(last),
+            "without_time": unread,
+        }
     return overall
 
 
-def _moment(time: datetime | None) -> str | None:
+def _format_moment(time: datetime | None) -> str | None:
     return time.isoformat(sep=" ", timespec="seconds") if time else None
 
 
-def _per_user(kind: Kind, source: Source, users: int) -> PerUser:
+def _items_per_user(kind: Kind, source: Source, users: int) -> ItemsPerUser:
     item = listed(identifier(name) for name in kind.columns())
     steps = [
         *kind.steps(source),
@@ -124,7 +128,7 @@ def _per_user(kind: Kind, source: Source, users: int) -> PerUser:
     ]
     found = source.engine.rows([*source.entries, *steps])
     holders = {held: number for held, number, _, _ in found}
-    return PerUser(
+    return ItemsPerUser(
         kind=kind.name(),
         occurrences=sum(int(often) for _, _, often, _ in found) / users,
         distinct=sum(held * number for held, number in holders.items()) / users,
@@ -160,7 +164,7 @@ def _warnings(source: Source, overall: dict[str, Any], kinds: Sequence[Kind]) ->
             f"One user id holds {share:.0%} of all entries: a robot, a shared account or a missing "
             "id written as a value? Leave it out with --max-entries-per-user or --exclude-users."
         )
-    if (unknown := _placeholders(source) / entries) > 0.001:
+    if (unknown := _count_placeholder_ids(source) / entries) > 0.001:
         found.append(
             f"{unknown:.1%} of the entries have an id such as NULL, nan or - that looks like a "
             "missing one, and count as one user: leave such ids out with --exclude-users."
@@ -177,7 +181,7 @@ def _warnings(source: Source, overall: dict[str, Any], kinds: Sequence[Kind]) ->
             "--time-format."
         )
     pairs = [kind for kind in kinds if kind.label == "query-pairs"]
-    if pairs and (typed := _typed(pairs[0], source)) > _TYPED_SHARE:
+    if pairs and (typed := _typed_ahead_share(pairs[0], source)) > _TYPED_SHARE:
         found.append(
             f"{typed:.0%} of the query pairs only add a letter or two to the query before: "
             "search-as-you-type would be counted as reformulation. Log whole queries only."
@@ -185,14 +189,14 @@ def _warnings(source: Source, overall: dict[str, Any], kinds: Sequence[Kind]) ->
     return found
 
 
-def _placeholders(source: Source) -> int:
+def _count_placeholder_ids(source: Source) -> int:
     """Entries whose id is what programs write for a missing value."""
     ids = listed(literal(each) for each in _MISSING)
     sql = f"select count(*) from entries where lower(trim(user::varchar)) in ({ids})"
     return int(source.engine.rows([*source.entries, Step("unknown", sql)])[0][0])
 
 
-def _typed(pairs: Kind, source: Source) -> float:
+def _typed_ahead_share(pairs: Kind, source: Source) -> float:
     """The share of query pairs whose second query is the first plus one or two characters."""
     # Queries are normalised: no line ends within them, which a dot would not match.
     shorter = listed(f"regexp_replace(next_query, '{end}$', '')" for end in (".", ".."))

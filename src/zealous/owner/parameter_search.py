@@ -23,7 +23,7 @@ from zealous.logs.log import Log
 from zealous.logs.open_log import open_log
 from zealous.logs.source import count_users
 from zealous.mechanisms import Count
-from zealous.owner.advice import Advice, Choice, Top
+from zealous.owner.advice import Advice, Choice, TopAccuracy
 from zealous.privacy.accounting.expected import (
     expected_coverage,
     expected_error,
@@ -72,25 +72,25 @@ def advise(
         choices = [
             Choice(epsilon=each.epsilon, items_per_user=m, parameters=calibrate(each, m), top={})
             for m in LADDER
-            for each in _goals(goal)
+            for each in _goals_to_try(goal)
         ]
         return Advice(goal=goal, kind=kind.name(), basis="nothing", choices=choices)
     if isinstance(public, Release):
-        return _from_release(goal, kind, public)
+        return _advise_from_release(goal, kind, public)
     kind.check(public.columns.given())
     with public.on(engine) as running:
         say("reading the public log")
         source = open_log(public, running, kind.extra(), unit=goal.unit)
         users = count_users(source)
         count = partial(histogram, kind, source, select=select, key=_KEY, say=say)
-        return _from_log(goal, kind, count, users, say)
+        return _advise_from_log(goal, kind, count, users, say)
 
 
-def _goals(goal: Guarantee) -> list[Guarantee]:
+def _goals_to_try(goal: Guarantee) -> list[Guarantee]:
     return [replace(goal, epsilon=goal.epsilon * factor) for factor in FACTORS]
 
 
-def _from_release(goal: Guarantee, kind: Kind, release: Release) -> Advice:
+def _advise_from_release(goal: Guarantee, kind: Kind, release: Release) -> Advice:
     """At the release's own m, over epsilon: its counts after bounding say nothing about others."""
     if not release.record.private:
         raise Refused(
@@ -107,10 +107,11 @@ def _from_release(goal: Guarantee, kind: Kind, release: Release) -> Advice:
     noisy = sorted(release[name].arrow["count"].to_pylist(), reverse=True)
     counts = Counter(noisy)
     choices = []
-    for each in _goals(goal):
+    for each in _goals_to_try(goal):
         parameters = calibrate(each, m)
         tops = {
-            j: Top(coverage=expected_coverage(parameters, noisy[:j])) for j in _tops(len(noisy))
+            j: TopAccuracy(coverage=expected_coverage(parameters, noisy[:j]))
+            for j in _top_sizes(len(noisy))
         }
         published = expected_published(parameters, counts)
         choices.append(
@@ -125,11 +126,11 @@ def _from_release(goal: Guarantee, kind: Kind, release: Release) -> Advice:
     return Advice(goal=goal, kind=name, basis="earlier-release", choices=choices)
 
 
-def _from_log(goal: Guarantee, kind: Kind, count: Count, users: int, say: Say) -> Advice:
+def _advise_from_log(goal: Guarantee, kind: Kind, count: Count, users: int, say: Say) -> Advice:
     if users == 0:
         raise UsageError("the public log holds no entry with a user id: see `zealous inspect`")
     say("counting the public log's items as they are")
-    true, contributions = _most_frequent(count, kind.columns())
+    true, contributions = _most_frequent_items(count, kind.columns())
     if not true:
         raise UsageError(f"the public log holds no {kind.name()}: name another")
     advice = Advice(
@@ -142,10 +143,12 @@ def _from_log(goal: Guarantee, kind: Kind, count: Count, users: int, say: Say) -
     )
     for m in sorted({*LADDER, max(1, round(contributions / users))}):
         say(f"expecting what m = {m} publishes")
-        plans = [(each.epsilon, calibrate(each, m)) for each in _goals(goal)]
-        counts, kept = _bounded(count, kind.columns(), m, true, [each for _, each in plans])
+        plans = [(each.epsilon, calibrate(each, m)) for each in _goals_to_try(goal)]
+        counts, kept = _bounded_counts(count, kind.columns(), m, true, [each for _, each in plans])
         top = [(number, kept[item]) for item, number in true.items()]
-        found = [_choice(epsilon, m, parameters, counts, top) for epsilon, parameters in plans]
+        found = [
+            _evaluate_choice(epsilon, m, parameters, counts, top) for epsilon, parameters in plans
+        ]
         advice = replace(advice, choices=[*advice.choices, *found])
         if m >= 2 * contributions / users and _stops_helping(advice, m):
             break
@@ -158,7 +161,7 @@ def _stops_helping(advice: Advice, m: int) -> bool:
     return all(best is None or best.items_per_user < m for best in bests)
 
 
-def _choice(
+def _evaluate_choice(
     epsilon: Fraction,
     m: int,
     parameters: Calibration,
@@ -172,21 +175,21 @@ def _choice(
         parameters=parameters,
         published=expected_published(parameters, counts),
         top={
-            j: Top(
+            j: TopAccuracy(
                 coverage=expected_coverage(parameters, [kept for _, kept in top[:j]]),
                 error=expected_error(parameters, top[:j]),
             )
-            for j in _tops(len(top))
+            for j in _top_sizes(len(top))
         },
     )
 
 
-def _tops(items: int) -> list[int]:
+def _top_sizes(items: int) -> list[int]:
     """How deep to look: 100 and 1000, or all of the items where there are fewer."""
     return sorted({min(j, items) for j in TOPS} - {0})
 
 
-def _most_frequent(count: Count, columns: Sequence[str]) -> tuple[dict[Item, int], int]:
+def _most_frequent_items(count: Count, columns: Sequence[str]) -> tuple[dict[Item, int], int]:
     """The items with the most users, most first, without bounding; and all contributions."""
     keys = [("count", "descending"), *((name, "ascending") for name in columns)]
     top, contributions = None, 0
@@ -197,10 +200,10 @@ def _most_frequent(count: Count, columns: Sequence[str]) -> tuple[dict[Item, int
         top = both.take(pc.select_k_unstable(both, max(TOPS), keys))
     if top is None:
         return {}, 0
-    return dict(_rows(top, columns)), contributions
+    return dict(_items_and_counts(top, columns)), contributions
 
 
-def _bounded(
+def _bounded_counts(
     count: Count, columns: Sequence[str], m: int, true: dict[Item, int], plans: list[Calibration]
 ) -> tuple[Counter[int], Counter[Item]]:
     """After bounding to m: how many items have each count, and the counts of the true top."""
@@ -211,12 +214,16 @@ def _bounded(
     for batch in count(bound=m, at_least=min(each.tau for each in plans)):
         for each in batch["count"].value_counts():
             counts[each["values"].as_py()] += each["counts"].as_py()
-        for item, number in _rows(batch.filter(pc.greater_equal(batch["count"], least)), columns):
+        for item, number in _items_and_counts(
+            batch.filter(pc.greater_equal(batch["count"], least)), columns
+        ):
             if item in true:
                 kept[item] = number
     return counts, kept
 
 
-def _rows(rows: pa.Table | pa.RecordBatch, columns: Sequence[str]) -> Iterator[tuple[Item, int]]:
+def _items_and_counts(
+    rows: pa.Table | pa.RecordBatch, columns: Sequence[str]
+) -> Iterator[tuple[Item, int]]:
     items = zip(*(rows[name].to_pylist() for name in columns), strict=True)
     return zip(items, rows["count"].to_pylist(), strict=True)

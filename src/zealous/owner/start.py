@@ -27,7 +27,7 @@ from zealous.logs.sessions import check_unit
 from zealous.logs.source import count_users
 from zealous.owner.column_names import Guess, Role, column_of, guess_roles
 from zealous.owner.draft import Draft
-from zealous.owner.file_format import FileFormat, Stated, find_format
+from zealous.owner.file_format import FileFormat, StatedFormat, find_format
 from zealous.privacy.guarantee import Unit
 
 USERS = 10_000_000  # where nobody says a bound: generous, which is cheap
@@ -39,7 +39,7 @@ _KEY = 0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found:
+class FoundLog:
     """What was understood of a log by its first lines.
 
     Attributes:
@@ -103,9 +103,9 @@ class Offer:
         return ["--items", self.items, *(["--basket", self.basket] if self.basket else [])]
 
 
-def look_at(
-    paths: Sequence[str], stated: Stated, said: Mapping[Role, str | None] | None = None
-) -> Found:
+def look_at_log(
+    paths: Sequence[str], stated: StatedFormat, said: Mapping[Role, str | None] | None = None
+) -> FoundLog:
     """Find out how a log is laid out and what its columns are.
 
     Args:
@@ -134,7 +134,7 @@ def look_at(
         for other in [each for each in guesses.values() if each.role == role]:
             guesses[other.column] = Guess(column=other.column, role="attribute")
         guesses[column] = Guess(column=column, role=role)
-    return Found(paths=tuple(paths), first=first, format=found, guesses=tuple(guesses.values()))
+    return FoundLog(paths=tuple(paths), first=first, format=found, guesses=tuple(guesses.values()))
 
 
 def _check_column(column: str, layout: FileFormat) -> None:
@@ -145,7 +145,7 @@ def _check_column(column: str, layout: FileFormat) -> None:
         )
 
 
-def check_kinds(found: Found, kinds: Sequence[Kind]) -> None:
+def check_kinds(found: FoundLog, kinds: Sequence[Kind]) -> None:
     """Refuse items that these columns do not give."""
     for kind in kinds:
         kind.check(found.roles())
@@ -153,15 +153,15 @@ def check_kinds(found: Found, kinds: Sequence[Kind]) -> None:
             _check_column(column, found.format)
 
 
-def offers(found: Found) -> list[Offer]:
+def offers(found: FoundLog) -> list[Offer]:
     """The items that a header allows, what is most likely wanted first."""
     plain = [each.label for each in KINDS.values() if each.usage == Kind.usage]
     searches = possible([named(name, 1) for name in plain], found.roles())
     names = sorted((kind.name() for kind in searches), key=lambda name: name != "queries")
-    return [*(Offer(items=name) for name in names), *_of_columns(found)]
+    return [*(Offer(items=name) for name in names), *_column_offers(found)]
 
 
-def _of_columns(found: Found) -> Iterator[Offer]:
+def _column_offers(found: FoundLog) -> Iterator[Offer]:
     """Single columns, likely ones first; then sets of what is in them."""
     things = [each.column for each in found.guesses if each.role == "item"]
     others = [each.column for each in found.guesses if each.role == "attribute"]
@@ -186,10 +186,10 @@ def _can_be_item(column: str) -> bool:
     return kind.columns() == (column,) and not set(column) & set(",/=") and column.strip() == column
 
 
-def reading_options(found: Found, draft: Draft, time_format: str | None) -> list[str]:
+def reading_options(found: FoundLog, draft: Draft, time_format: str | None) -> list[str]:
     """The options that say how to read the log, and which of its columns a draft needs."""
     said = found.format.options(found.first)
-    roles = _needed(found.roles(), draft)
+    roles = _needed_roles(found.roles(), draft)
     preset = FORMATS[found.format.format].columns.given()
     for role, column in roles.items():
         if preset.get(role) != column:
@@ -199,7 +199,7 @@ def reading_options(found: Found, draft: Draft, time_format: str | None) -> list
     return [*said, "--time-format", form] if form and time in found.format.columns else said
 
 
-def _needed(roles: Mapping[str, str], draft: Draft) -> dict[str, str]:
+def _needed_roles(roles: Mapping[str, str], draft: Draft) -> dict[str, str]:
     """Those of the roles without which the draft could not be published."""
     kept = dict(roles)
     for role in _DROPPED:
@@ -212,7 +212,7 @@ def _needed(roles: Mapping[str, str], draft: Draft) -> dict[str, str]:
     return kept
 
 
-def output_for(found: Found, folder: Path) -> str:
+def new_output_name(found: FoundLog, folder: Path) -> str:
     """The name of a directory that does not exist yet, after the log's."""
     stem = found.first.name.partition(".")[0] or "log"
     names = (f"{stem}-release", *(f"{stem}-release-{number}" for number in range(2, 1000)))
@@ -262,10 +262,10 @@ def expected_items(log: Log, drafts: Sequence[Draft]) -> tuple[int, list[dict[st
             for batch in rows:
                 for each in pc.value_counts(batch["count"]):
                     counts[kind.name()][each["values"].as_py()] += each["counts"].as_py()
-    return users, [_expected(draft, counts) for draft in drafts]
+    return users, [_expected_by_kind(draft, counts) for draft in drafts]
 
 
-def _expected(draft: Draft, counts: Mapping[str, Counter[int]]) -> dict[str, float]:
+def _expected_by_kind(draft: Draft, counts: Mapping[str, Counter[int]]) -> dict[str, float]:
     parts = {part.name(): part.mechanism for part in draft.planned.parts}
     return {
         name: sum(parts[name].appears(count) * items for count, items in held.items())

@@ -7,10 +7,10 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from zealous.owner.advice import Grid
+from zealous.owner.advice import TextTable
 from zealous.owner.column_names import Role
 from zealous.owner.draft import Draft, Outlook
-from zealous.owner.start import Found, Offer
+from zealous.owner.start import FoundLog, Offer
 from zealous.planning.plan import also
 from zealous.privacy.guarantee import Unit, shown
 from zealous.privacy.levels import SUSPICION, percent
@@ -72,7 +72,7 @@ class Page:
         )
 
 
-def columns_section(page: Page, found: Found) -> str:
+def columns_section(page: Page, found: FoundLog) -> str:
     """The columns and what each was taken for."""
     shapes = dict(zip(found.format.columns, found.format.shapes, strict=False))
     rows = []
@@ -82,7 +82,7 @@ def columns_section(page: Page, found: Found) -> str:
         shape = "" if found.format.has_header else f", looks like: {shapes[guess.column]}"
         rows.append((guess.column, f"{taken}{near}{shape}".removeprefix(", ")))
     rows = rows if len(rows) <= _MOST_COLUMNS else [row for row in rows if row[1]]
-    names = [_fitting(name, page.width // 2) for name, _ in rows]
+    names = [_fit_width(name, page.width // 2) for name, _ in rows]
     widest = max(map(len, names), default=0)
     lines = [
         f"{name:<{widest}}  {taken}".rstrip() for name, (_, taken) in zip(names, rows, strict=True)
@@ -100,7 +100,7 @@ def columns_section(page: Page, found: Found) -> str:
     return page.section(heading, "\n".join([*lines, ""]), named)
 
 
-def unit_section(page: Page, found: Found, unit: Unit) -> str:
+def unit_section(page: Page, found: FoundLog, unit: Unit) -> str:
     """Whose data is protected as a whole."""
     others = [each for each in found.units() if each != unit]
     said = [
@@ -137,7 +137,7 @@ def ladder_section(page: Page, draft: Draft, decided: bool) -> str:
     """Choices of epsilon, with the odds in words."""
     rungs = draft.ladder()
     units = draft.goal.units()
-    grid = Grid(
+    grid = TextTable(
         title="",
         names=["epsilon", "", "becomes at most", f"{units} an item needs"],
         rows=[
@@ -205,7 +205,7 @@ def look_section(
 ) -> str:
     """Internal: what this very log would give."""
     names = list(expected[0])
-    grid = Grid(
+    grid = TextTable(
         title="",
         names=["epsilon", *names],
         rows=[
@@ -234,7 +234,7 @@ def command_section(page: Page, line: str, decided: bool, plan: Path | None) -> 
     return f"{page.section(heading, note)}\n{line}\n"
 
 
-def _fitting(name: str, width: int) -> str:
+def _fit_width(name: str, width: int) -> str:
     """A name as a terminal can show it."""
     text = "".join(each if each.isprintable() else "�" for each in name)
     return text if len(text) <= width else f"{text[: width - 3]}..."

@@ -40,7 +40,7 @@ def shape_of(values: Sequence[str]) -> Shape:
         ("id", _ID),
     )
     for shape, pattern in shapes:
-        if _fits(some, pattern.fullmatch):
+        if _nearly_all(some, pattern.fullmatch):
             return shape
     return "text"
 
@@ -55,12 +55,12 @@ def time_format_of(values: Sequence[str]) -> str | None:
     if not some:
         return None
     for name, epoch in _EPOCHS.items():
-        if _fits(some, epoch.fullmatch):
+        if _nearly_all(some, epoch.fullmatch):
             return name
-    if _fits(some, _is_iso):
+    if _nearly_all(some, _is_iso):
         return "iso"
     for pattern in _PATTERNS:
-        if _fits(some, partial(_is_written, pattern)):
+        if _nearly_all(some, partial(_matches_pattern, pattern)):
             return pattern
     return None
 
@@ -75,7 +75,7 @@ def is_value(text: str) -> bool:
     return shape_of([text]) in ("time", "number", "address") or digits > max(2, len(text) / 3)
 
 
-def _fits(values: Sequence[str], fits: Callable[[str], object]) -> bool:
+def _nearly_all(values: Sequence[str], fits: Callable[[str], object]) -> bool:
     return sum(bool(fits(value)) for value in values) >= _MOST * len(values)
 
 
@@ -86,7 +86,7 @@ def _is_iso(value: str) -> bool:
         return False
 
 
-def _is_written(pattern: str, value: str) -> bool:
+def _matches_pattern(pattern: str, value: str) -> bool:
     try:
         time = datetime.strptime(value, pattern)
     except ValueError:

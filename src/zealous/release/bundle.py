@@ -22,7 +22,7 @@ from zealous.record.codec import encode
 from zealous.record.record import PartRecord, Record
 from zealous.release.derived.associations import association_files, associations
 from zealous.release.derived.rates import FILE as RATES
-from zealous.release.derived.rates import click_rates, rated
+from zealous.release.derived.rates import click_rates, has_click_rates
 from zealous.release.schema import read_record
 from zealous.release.text.readme import handout
 from zealous.release.text.registry_entry import registry
@@ -63,14 +63,14 @@ class Release:
         record: What release.json holds. No figure in it depends on the log but through the
             mechanism. Its `sha256` is empty until the release is written.
         tables: The published rows by name of kind.
-        written: Called once the bundle is on the disk under its name, with the directory and the
+        on_written: Called once the bundle is on the disk under its name, with the directory and the
             SHA-256 of its release.json.
         directory: Where it was read from.
     """
 
     record: Record
     tables: Mapping[str, Table]
-    written: Callable[[Place, str], None] | None = field(default=None, compare=False, repr=False)
+    on_written: Callable[[Place, str], None] | None = field(default=None, compare=False, repr=False)
     directory: Place | None = field(default=None, compare=False, repr=False)
 
     def __getitem__(self, kind: str) -> Table:
@@ -100,9 +100,9 @@ class Release:
         with new_folder(target, "release") as partial:
             digest = self._write_files(partial)
             names = [each.name for each in partial.iterdir()]
-        if self.written is not None:
+        if self.on_written is not None:
             try:
-                self.written(target, digest)
+                self.on_written(target, digest)
             except Refused:  # voided meanwhile, as never seen: then it must never be
                 target.discard(names)
                 raise
@@ -115,27 +115,27 @@ class Release:
             pq.write_table(table, directory / files.parquet, compression="zstd")
             _write_csv(table, directory / files.csv)
         tables = {kind: table.arrow for kind, table in self.tables.items()}
-        for name, made in derived(self.record).items():
+        for name, made in derived_files(self.record).items():
             _write_csv(made(tables), directory / name)
-        record = replace(self.record, sha256=hashes(directory))
-        for name, text in papers(record).items():
+        record = replace(self.record, sha256=file_hashes(directory))
+        for name, text in text_files(record).items():
             (directory / name).write_bytes(text.encode())
-        content = encode(replace(record, sha256=hashes(directory)))
+        content = encode(replace(record, sha256=file_hashes(directory)))
         (directory / "release.json").write_bytes(content)
         return hashlib.sha256(content).hexdigest()
 
 
-def derived(record: Record) -> dict[str, Callable[[Mapping[str, pa.Table]], pa.Table]]:
+def derived_files(record: Record) -> dict[str, Callable[[Mapping[str, pa.Table]], pa.Table]]:
     """What follows from the tables alone, by file name: how to make it from them."""
     found: dict[str, Callable[[Mapping[str, pa.Table]], pa.Table]] = {}
-    if rated(record):
+    if has_click_rates(record):
         found[RATES] = partial(click_rates, record)
     for family, name in association_files(record).items():
         found[name] = partial(associations, record, family=family)
     return found
 
 
-def papers(record: Record) -> dict[str, str]:
+def text_files(record: Record) -> dict[str, str]:
     """The texts of a bundle by file name, each made from the record and nothing else.
 
     They may name the hashes of the tables, and not those of each other.
@@ -147,7 +147,7 @@ def papers(record: Record) -> dict[str, str]:
     }
 
 
-def hashes(directory: Path) -> dict[str, str]:
+def file_hashes(directory: Path) -> dict[str, str]:
     """The SHA-256 of each file but release.json, which holds them."""
     names = sorted(path.name for path in directory.iterdir() if path.name != "release.json")
     return {name: sha256(directory / name) for name in names}
@@ -172,7 +172,7 @@ def read_release(directory: str | Path | Place) -> Release:
     try:
         record = read_record((path / "release.json").read_bytes().decode())
     except FileNotFoundError:
-        raise _no_release(path) from None
+        raise _no_release_error(path) from None
     except ReleaseError as error:
         raise ReleaseError(
             f"release.json in {path} is damaged, or of a later version: {error}"
@@ -180,7 +180,7 @@ def read_release(directory: str | Path | Place) -> Release:
     except (OSError, ValueError, RecursionError) as error:
         if isinstance(error, StoreError):
             raise ReleaseError(f"{path} cannot be read: {why(error)}") from None
-        raise _no_release(path) from None
+        raise _no_release_error(path) from None
     kinds = [part.kind for part in record.plan]
     if kinds != list(record.files) or len(set(kinds)) < len(kinds):
         raise ReleaseError(f"release.json in {path} is damaged: its plan and its tables differ")
@@ -203,7 +203,7 @@ def _read_table(directory: Place, part: PartRecord, record: Record) -> Table:
     return Table(arrow=table)
 
 
-def _no_release(path: Place) -> ReleaseError:
+def _no_release_error(path: Place) -> ReleaseError:
     return ReleaseError(f"{path} holds no release: it has no readable release.json")
 
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from zealous.errors import LedgerError, Refused
 from zealous.files.places import Place, place_of
-from zealous.ledger import Cap, Charge, Entry, Ledger, place
+from zealous.ledger import Cap, Charge, Entry, Ledger, ledger_path
 from zealous.ledger.book import Book
-from zealous.ledger.budgets import covers, label
-from zealous.ledger.ledger import preview
-from zealous.ledger.place import check_local, made
+from zealous.ledger.budgets import check_label, periods_overlap
+from zealous.ledger.ledger import preview_entry
+from zealous.ledger.location import check_local, ensure_folder
 from zealous.logs.log import Columns, Log
 from zealous.planning.plan import Plan, covers_replaced
 from zealous.privacy.calibrate import as_float
@@ -58,16 +58,16 @@ class Account:
     def __post_init__(self) -> None:
         """Check what is kept for ever."""
         if self.id is not None:
-            object.__setattr__(self, "id", label(self.id, "the release's id"))
+            object.__setattr__(self, "id", check_label(self.id, "the release's id"))
 
-    def path(self, log: Sequence[Place]) -> Path:
+    def ledger_path(self, log: Sequence[Place]) -> Path:
         """The ledger's file."""
         if self.ledger is not None:
             return Path(self.ledger)
-        return place(each.with_ledger() for each in log)
+        return ledger_path(each.with_ledger() for each in log)
 
 
-class Spending:
+class LedgerPayment:
     """One release's way through a ledger."""
 
     def __init__(self, account: Account, log: Sequence[Place], charge: Charge) -> None:
@@ -75,7 +75,7 @@ class Spending:
         self.id = account.id or secrets.token_hex(8)
         self._account = account
         self._charge = charge
-        self._path = account.path(log)
+        self._path = account.ledger_path(log)
         self._ledger: Ledger | None = None
         self._earlier: tuple[Entry, ...] = ()
         self._entry: Entry | None = None
@@ -90,7 +90,7 @@ class Spending:
             When this returns the charge is on the disk. Noise may be drawn from here on.
         """
         by, again = self._account.by, self._account.again
-        path = self._path if self._account.ledger else made(self._path)
+        path = self._path if self._account.ledger else ensure_folder(self._path)
         self._ledger = Ledger.open(path, create=True, by=by)
         if self._ledger.created:
             say(
@@ -101,25 +101,25 @@ class Spending:
         self._earlier = self._ledger.find(self.id)
         self._entry = self._ledger.reserve(self.id, self._charge, by=by, again=again)
         say(f"charged as entry {self._entry.seq} of {self._path}")
-        return _stamp(self._entry, self._ledger.at(self._entry))
+        return _ledger_stamp(self._entry, self._ledger.book_at(self._entry))
 
     def preview(self) -> LedgerStamp:
         """What release.json would say of it if the ledger were new; nothing is charged."""
-        return _stamp(*preview(self.id, self._charge, by=self._account.by))
+        return _ledger_stamp(*preview_entry(self.id, self._charge, by=self._account.by))
 
-    def charged(self) -> int | None:
+    def entry_number(self) -> int | None:
         """The number of the entry, if there is one; the ledger tells where `reserve` broke off."""
         if self._entry is None and self._ledger is not None:
             new = self._ledger.find(self.id)[len(self._earlier) :]
             self._entry = new[-1] if new else None
         return self._entry.seq if self._entry else None
 
-    def written(self, directory: Place, sha256: str) -> None:
+    def mark_written(self, directory: Place, sha256: str) -> None:
         """Record that the release is where it belongs."""
         if self._ledger is None or self._entry is None:
             return
         try:
-            self._ledger.released(self._entry, directory=directory, sha256=sha256)
+            self._ledger.mark_released(self._entry, directory=directory, sha256=sha256)
         except LedgerError as error:
             raise LedgerError(
                 f"the release is in {directory} and paid for, and the ledger could not be told "
@@ -127,7 +127,7 @@ class Spending:
             ) from None
 
 
-class Untracked:
+class UntrackedPayment:
     """The way of a release that no ledger is charged for."""
 
     def __init__(self, seed: int | None) -> None:
@@ -140,19 +140,19 @@ class Untracked:
     def preview(self) -> None:
         """There will be no entry."""
 
-    def charged(self) -> None:
+    def entry_number(self) -> None:
         """There is no entry."""
 
-    def written(self, directory: Place, sha256: str) -> None:
+    def mark_written(self, directory: Place, sha256: str) -> None:
         """Nobody wants to know where it is."""
 
 
-def payment(
+def prepare_payment(
     account: Account | None, log: Log, planned: Plan, period: Period | None
-) -> Spending | Untracked:
+) -> LedgerPayment | UntrackedPayment:
     """Prepare to charge a release of a log, or to charge nobody."""
     if account is None:
-        return Untracked(planned.seed)
+        return UntrackedPayment(planned.seed)
     if not covers_replaced(planned):
         raise Refused(
             "with so large a delta an add-remove release may cost more than a ledger would "
@@ -160,19 +160,19 @@ def payment(
         )
     goal = planned.goal
     charge = Charge.of(
-        goal, period=period, people=account.people, sessions=sessions(goal, log.columns)
+        goal, period=period, people=account.people, sessions=session_definition(goal, log.columns)
     )
-    return Spending(account, log.paths, charge)
+    return LedgerPayment(account, log.paths, charge)
 
 
-def sessions(goal: Guarantee, columns: Columns) -> str | None:
+def session_definition(goal: Guarantee, columns: Columns) -> str | None:
     """What a session is, where that is the unit, as a release states it."""
     if goal.unit != "session":
         return None
     return SESSIONS_OF_COLUMN.format(columns.session) if columns.session else SESSIONS_CUT
 
 
-def released(
+def earlier_release(
     account: Account, log: Sequence[Place], directory: Path | Place | None
 ) -> Place | None:
     """Where the release of the account's id is, if it was made before.
@@ -180,9 +180,9 @@ def released(
     A run that was killed after its release was in place, and before that was recorded, is recorded
     now.
     """
-    if account.id is None or not account.path(log).exists():
+    if account.id is None or not account.ledger_path(log).exists():
         return None
-    entry = Ledger.open(account.path(log)).settle(account.id, directory or Path())
+    entry = Ledger.open(account.ledger_path(log)).settle(account.id, directory or Path())
     if entry is None or entry.directory is None:
         return None
     # The ledger keeps no credentials: the same place as it was given now may have them.
@@ -191,12 +191,12 @@ def released(
     return place_of(entry.directory)
 
 
-def _stamp(entry: Entry, book: Book) -> LedgerStamp:
+def _ledger_stamp(entry: Entry, book: Book) -> LedgerStamp:
     """The entry, both accounts after it, and the caps, as the release states them."""
-    before, accounts, measure = book.counted(), entry.accounts, book.measure()
+    before, accounts, measure = book.counted_entries(), entry.accounts, book.measure()
     if accounts is None or measure is None:
         raise LedgerError("an entry that was just charged has no accounts")
-    same = [each for each in before if covers(each.charge.period, accounts.within)]
+    same = [each for each in before if periods_overlap(each.charge.period, accounts.within)]
     told = accounts.as_json()
     told["all"]["releases"], told["period"]["releases"] = len(before), len(same)
     return LedgerStamp(
@@ -207,11 +207,11 @@ def _stamp(entry: Entry, book: Book) -> LedgerStamp:
         unit=measure.unit,
         neighbors=measure.neighbors,
         dataset=book.dataset,
-        caps=CapsRecord(all=_cap(book.caps.all), period=_cap(book.caps.period)),
+        caps=CapsRecord(all=_cap_record(book.caps.all), period=_cap_record(book.caps.period)),
     )
 
 
-def _cap(cap: Cap) -> CapRecord | None:
+def _cap_record(cap: Cap) -> CapRecord | None:
     if not cap:
         return None
     return CapRecord(

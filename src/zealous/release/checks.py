@@ -12,7 +12,7 @@ from zealous.privacy.guarantee import Guarantee
 from zealous.privacy.period import Period
 from zealous.record.record import Record
 from zealous.release.bundle import Release, check_writable, read_release
-from zealous.release.charging import Spending, Untracked
+from zealous.release.charging import LedgerPayment, UntrackedPayment
 from zealous.release.drawing import as_table
 from zealous.release.progress import Say
 from zealous.release.provenance import ASKED, with_tables
@@ -35,7 +35,7 @@ def check_log(log: Log, planned: Plan, period: Period | None) -> None:
         )
 
 
-def check_same(made: Release, asked: Record) -> Release:
+def check_same_release(made: Release, asked: Record) -> Release:
     """A release of the same id must be what is asked for now, whoever planned and drew it."""
     if any(getattr(made.record, name) != getattr(asked, name) for name in ASKED):
         raise Refused(
@@ -46,7 +46,7 @@ def check_same(made: Release, asked: Record) -> Release:
 
 
 def rehearse(
-    planned: Plan, record: Record, paying: Spending | Untracked, output: Place | None
+    planned: Plan, record: Record, payment: LedgerPayment | UntrackedPayment, output: Place | None
 ) -> None:
     """Write a release of the same shape without rows: what would fail then fails before it costs.
 
@@ -54,14 +54,14 @@ def rehearse(
     """
     if output is not None:
         check_writable(output, [part.name() for part in planned.parts])
-    elif isinstance(paying, Untracked):  # it costs nothing, and is written nowhere yet
+    elif isinstance(payment, UntrackedPayment):  # it costs nothing, and is written nowhere yet
         return
     local = output.local() if output is not None else None
     beside = local.parent if local else None
     tables = {part.name(): as_table(part.kind, []) for part in planned.parts}
     try:
         with working_directory(beside, hidden=beside is not None) as folder:
-            written = with_tables(record, tables, name="0" * 16, ledger=paying.preview())
+            written = with_tables(record, tables, name="0" * 16, ledger=payment.preview())
             empty = Release(record=written, tables=tables)
             made = read_release(empty.write(folder / "release", not_private=True))
             if made.tables != tables:

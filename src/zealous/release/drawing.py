@@ -71,7 +71,7 @@ def _publish_part(
     kind: Kind, mechanism: Mechanism, count: Count, random_bytes: Callable[[int], bytes]
 ) -> Table:
     if random_bytes is not os.urandom:  # the same noise for the same item, run after run
-        count = partial(_in_order, count, kind.counted())
+        count = partial(_sorted_batches, count, kind.counted())
     return as_table(kind, map(kind.published, mechanism.release(count, random_bytes)))
 
 
@@ -84,7 +84,7 @@ def as_table(kind: Kind, batches: Iterable[pa.RecordBatch]) -> Table:
     )
 
 
-def _in_order(count: Count, columns: Sequence[str], **how: Any) -> list[pa.RecordBatch]:
+def _sorted_batches(count: Count, columns: Sequence[str], **how: Any) -> list[pa.RecordBatch]:
     batches = list(count(**how))
     if not batches:
         return []

@@ -11,7 +11,7 @@ from zealous.release.charging import SPENT
 Say = Callable[[str], None]
 
 
-def unfailing(say: Say) -> Say:
+def never_raising(say: Say) -> Say:
     """Whoever listened may be gone: that ends no run, and loses nothing that was paid for."""
 
     def tell(text: str) -> None:
@@ -22,7 +22,7 @@ def unfailing(say: Say) -> Say:
 
 
 @contextmanager
-def saying_what_is_spent(charged: Callable[[], int | None], say: Say) -> Iterator[None]:
+def reporting_spent_budget(charged: Callable[[], int | None], say: Say) -> Iterator[None]:
     """Whatever goes wrong after the charge, say that it is spent."""
     try:
         yield
@@ -37,7 +37,7 @@ def saying_what_is_spent(charged: Callable[[], int | None], say: Say) -> Iterato
         raise
 
 
-def tell_skipped(skipped: Skipped, say: Say) -> None:
+def report_skipped(skipped: Skipped, say: Say) -> None:
     """Tell the owner how many lines were left out, and why."""
     for why, number in skipped.items():
         if number:

@@ -33,7 +33,7 @@ from zealous.record.record import (
     TableFiles,
 )
 from zealous.release.bundle import Table, file_names
-from zealous.release.charging import OTHERS, UNTIMED, sessions
+from zealous.release.charging import OTHERS, UNTIMED, session_definition
 from zealous.version import VERSION
 
 DECLARED = (
@@ -81,10 +81,10 @@ def provenance(
         created=today(),
         private=planned.seed is None,
         guarantee=exact_claim(goal, theorem(planned)),
-        also_guaranteed=claim(other, as_float, other.theorem) if other else None,
+        also_guaranteed=claim_record(other, as_float, other.theorem) if other else None,
         selection_key=f"{key:016x}",
         columns=structure(log.columns.given(), ColumnNames),
-        cleaning=cleaning(log),
+        cleaning=cleaning_record(log),
         planner=PLANNER,
         plan=tuple(part_record(part, planned.select) for part in planned.parts),
         assumptions=assumptions(goal, log.columns, period, public, others=others),
@@ -103,7 +103,7 @@ def with_tables(
     record: Record, tables: Mapping[str, Table], *, name: str, ledger: LedgerStamp | None
 ) -> Record:
     """The same with what was drawn, and who paid for it."""
-    return replace(record, id=name, ledger=ledger, files=described(tables))
+    return replace(record, id=name, ledger=ledger, files=table_files(tables))
 
 
 def software() -> Software:
@@ -122,7 +122,7 @@ def part_record(part: Part, select: Select) -> PartRecord:
     return structure({**kind, **figures(part)}, PartRecord)
 
 
-def cleaning(log: Log) -> CleaningRecord:
+def cleaning_record(log: Log) -> CleaningRecord:
     """Who was left out of a log, without telling whom."""
     return CleaningRecord(
         users_excluded_by_list=log.cleaning.exclude_users is not None,
@@ -140,7 +140,7 @@ def assumptions(
     others: bool,
 ) -> tuple[str, ...]:
     """What the guarantee rests on: with what the publisher says and the program cannot see."""
-    cut = sessions(goal, columns)
+    cut = session_definition(goal, columns)
     said = [*goal.assumptions(), *([cut] if cut else [])]
     if period is not None and columns.time is None:
         said.append(UNTIMED.format(period))
@@ -150,7 +150,7 @@ def assumptions(
     return tuple(said)
 
 
-def described(tables: Mapping[str, Table]) -> dict[str, TableFiles]:
+def table_files(tables: Mapping[str, Table]) -> dict[str, TableFiles]:
     """The files of each kind."""
     names = file_names(list(tables))
     return {
@@ -164,7 +164,7 @@ def described(tables: Mapping[str, Table]) -> dict[str, TableFiles]:
     }
 
 
-def claim(goal: Guarantee, number: Callable[[Fraction], float], proof: str) -> Claim:
+def claim_record(goal: Guarantee, number: Callable[[Fraction], float], proof: str) -> Claim:
     """A guarantee for programs: what was asked as it was, what was computed rounded up."""
     return Claim(
         definition=goal.definition,
@@ -182,4 +182,4 @@ def claim(goal: Guarantee, number: Callable[[Fraction], float], proof: str) -> C
 def exact_claim(goal: Guarantee, proof: str) -> ExactClaim:
     """The guarantee of a whole release, as it was asked for."""
     exact = ExactBudget(epsilon=str(goal.epsilon), delta=str(goal.delta))
-    return ExactClaim(**asdict(claim(goal, float, proof)), exact=exact)
+    return ExactClaim(**asdict(claim_record(goal, float, proof)), exact=exact)

@@ -20,10 +20,10 @@ from zealous.planning.plan import plan as make_plan
 from zealous.privacy.guarantee import Guarantee
 from zealous.privacy.period import Period
 from zealous.release.bundle import Release, read_release
-from zealous.release.charging import Account, payment, released
-from zealous.release.checks import check_log, check_same, check_users, rehearse
+from zealous.release.charging import Account, earlier_release, prepare_payment
+from zealous.release.checks import check_log, check_same_release, check_users, rehearse
 from zealous.release.drawing import draw
-from zealous.release.progress import Say, saying_what_is_spent, tell_skipped, unfailing
+from zealous.release.progress import Say, never_raising, report_skipped, reporting_spent_budget
 from zealous.release.provenance import provenance, with_tables
 from zealous.release.public_tables import public_tables
 
@@ -64,7 +64,7 @@ def publish(
         say: Receives progress, for the owner's eyes. What it raises is ignored.
         options: As for `plan`, where a goal is given.
     """
-    planned, say = _planned(plan, kinds, options), unfailing(say)
+    planned, say = _plan_to_execute(plan, kinds, options), never_raising(say)
     goal = planned.goal
     days = Period.parse(period) if isinstance(period, str) else period
     target = None if output is None else place_of(output)
@@ -73,29 +73,29 @@ def publish(
     key = secrets.randbits(64) if planned.seed is None else planned.seed  # before the log is read
     others = account is not None and account.people is not None
     record = provenance(planned, log, key=key, period=days, others=others)
-    if account is not None and (made := released(account, log.paths, target)) is not None:
+    if account is not None and (made := earlier_release(account, log.paths, target)) is not None:
         say(f"the release of this id was made before, in {made}: nothing is drawn again")
-        return check_same(read_release(made), record)
-    paying = payment(account, log, planned, days)
-    rehearse(planned, record, paying, target)
+        return check_same_release(read_release(made), record)
+    payment = prepare_payment(account, log, planned, days)
+    rehearse(planned, record, payment, target)
     public = public_tables(planned, log.columns.given(), say)  # before the log, and before it costs
-    with saying_what_is_spent(paying.charged, say):
+    with reporting_spent_budget(payment.entry_number, say):
         with log.on(engine) as running:
             say("reading the log")
-            source = _opened(log, planned, running, days, key)
-            tell_skipped(source.skipped, say)
+            source = _open_log(log, planned, running, days, key)
+            report_skipped(source.skipped, say)
             check_users(source, goal, say)
-            charged = paying.reserve(say)  # from here on it is spent
+            charged = payment.reserve(say)  # from here on it is spent
             drawn = draw(planned, source, key=key, public=public, say=say)
-        record = with_tables(record, drawn, name=paying.id, ledger=charged)
-        release = Release(record=record, tables=drawn, written=paying.written)
+        record = with_tables(record, drawn, name=payment.id, ledger=charged)
+        release = Release(record=record, tables=drawn, on_written=payment.mark_written)
         if target is None:
             return release
         say(f"writing {target}")
         return replace(release, directory=release.write(target))
 
 
-def _planned(plan: Plan | Guarantee, kinds: Sequence[Kind], options: Options) -> Plan:
+def _plan_to_execute(plan: Plan | Guarantee, kinds: Sequence[Kind], options: Options) -> Plan:
     """The plan to execute: the one that is given, or the only one that is made."""
     if not isinstance(plan, Plan):
         return make_plan(plan, kinds, **options)
@@ -106,7 +106,7 @@ def _planned(plan: Plan | Guarantee, kinds: Sequence[Kind], options: Options) ->
     return plan
 
 
-def _opened(log: Log, planned: Plan, engine: Engine, period: Period | None, key: int) -> Source:
+def _open_log(log: Log, planned: Plan, engine: Engine, period: Period | None, key: int) -> Source:
     """The entries of the period; without clicks where nothing is made of them: they take long."""
     kinds = planned.kinds()
     if not any("url" in kind.needs for kind in kinds):

@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from zealous.audit.custom_mechanism import OwnAudit, audit_mechanism
+from zealous.audit.custom_mechanism import MechanismAudit, audit_mechanism
 from zealous.engines.engine import Engine
 from zealous.errors import ReleaseError, UsageError, reason
 from zealous.files.folder import check_new, new_folder
@@ -66,7 +66,7 @@ class StudyResult:
     study: Study
     results: Results
     findings: list[Finding]
-    audits: list[OwnAudit]
+    audits: list[MechanismAudit]
     directory: Path | None
 
 
@@ -267,7 +267,7 @@ def _claiming_mechanisms(methods: Sequence[Mechanism | Method]) -> Iterator[Mech
             yield method
 
 
-def _run_audits(methods: Sequence[Mechanism | Method], say: Say) -> list[OwnAudit]:
+def _run_audits(methods: Sequence[Mechanism | Method], say: Say) -> list[MechanismAudit]:
     """What is proven against each mechanism of one's own that claims something."""
     found = []
     for mechanism in _claiming_mechanisms(methods):
@@ -296,7 +296,7 @@ def _write_study(found: StudyResult, grid: Any, left_out: Sequence[str], directo
                 "epsilon": float(audit.goal.epsilon),
                 "delta": float(audit.goal.delta),
                 "proven": audit.epsilon,
-                "seen_from": audit.would_see,
+                "seen_from": audit.detectable_epsilon,
                 "failures": audit.failures(),
                 "m": mechanism.items_per_user,
             }

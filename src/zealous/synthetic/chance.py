@@ -22,7 +22,7 @@ def mix(*parts: Any) -> npt.NDArray[np.uint64]:
     return state
 
 
-def below(limit: int, *parts: Any) -> Ints:
+def integers_below(limit: int, *parts: Any) -> Ints:
     """A hashed integer in [0, limit)."""
     return (mix(*parts) % np.uint64(limit)).astype(np.int64)
 

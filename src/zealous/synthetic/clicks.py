@@ -3,7 +3,7 @@
 import numpy as np
 
 from zealous.synthetic import topics, words
-from zealous.synthetic.chance import Ints, below, mix
+from zealous.synthetic.chance import Ints, integers_below, mix
 from zealous.synthetic.people import People
 from zealous.synthetic.sessions import Entries
 
@@ -52,16 +52,18 @@ def addresses(people: People, entries: Entries, rank: Ints) -> tuple[Ints, Ints,
     popularity, subject = np.divmod(topic, topics.SUBJECT_COUNT)
     own = mix(_URL, query["slot"], query["slot2"], query["extra"], query["person"])
     personal = query["person"] >= 0
-    of_topic = ~personal & (below(100, _URL, topic, rank) < 30)
+    of_topic = ~personal & (integers_below(100, _URL, topic, rank) < 30)
     local = (rank > 1) | (popularity > _LOCAL)
     region = np.where(local, people.region(entries["user"], _REGIONS), 0)
     key = mix(_URL, query["topic"], np.where(of_topic, 0, own), rank, region)
     first = topics.name_words(topic)[:, 0]
-    first = np.where(personal, words.TAIL + below(_NAMES, key, 1), first)
-    second = words.TAIL + below(_NAMES, key, 2)  # hardly anybody's real site has such a name
-    end = below(len(ENDS), key, 3)
-    thing = words.THINGS[subject, below(words.THINGS.shape[1], key, 4)]
-    page = np.where(personal | (below(10, key, 5) < 2), words.NONE, thing)
+    first = np.where(personal, words.TAIL + integers_below(_NAMES, key, 1), first)
+    second = words.TAIL + integers_below(
+        _NAMES, key, 2
+    )  # hardly anybody's real site has such a name
+    end = integers_below(len(ENDS), key, 3)
+    thing = words.THINGS[subject, integers_below(words.THINGS.shape[1], key, 4)]
+    page = np.where(personal | (integers_below(10, key, 5) < 2), words.NONE, thing)
     site = topics.is_brand(query["topic"]) & (rank == 0)
     slot = np.where(query["slot"] < 4, query["slot"], words.NONE)
     return (

@@ -10,7 +10,7 @@ from typing import Self
 import numpy as np
 
 from zealous.synthetic import words
-from zealous.synthetic.chance import Floats, Ints, below, uniform
+from zealous.synthetic.chance import Floats, Ints, integers_below, uniform
 from zealous.synthetic.topics import WORDS, Queries, popular_topics, some_subjects
 from zealous.synthetic.vocabulary import ABOUT_A_PERSON, FIRST_NAMES, ROADS
 
@@ -68,7 +68,7 @@ class People:
 
     def region(self, user: Ints, regions: int) -> Ints:
         """Where the user lives."""
-        return below(regions, self.seed, _REGION, user)
+        return integers_below(regions, self.seed, _REGION, user)
 
     def habit(self, user: Ints) -> Floats:
         """A number in [0, 1) that decides how the user types."""
@@ -81,7 +81,7 @@ class People:
         the first.
         """
         home = user // _HOME_SIZE
-        shared = (which == 0) & (below(20, self.seed, _HOME, home) == 0)
+        shared = (which == 0) & (integers_below(20, self.seed, _HOME, home) == 0)
         owner = np.where(shared, home * _HOME_SIZE, user)
         return owner * ACQUAINTANCES + which
 
@@ -89,13 +89,13 @@ class People:
 def personal_words(queries: Queries) -> Ints:
     """The words of queries about a person: (queries, WORDS), NONE where there is no word."""
     person, template = np.divmod(queries["person"], TEMPLATES)
-    first = _FIRST[below(len(_FIRST), _PERSON, person, 0)]
+    first = _FIRST[integers_below(len(_FIRST), _PERSON, person, 0)]
     family = words.FAMILY + person
-    about = _ABOUT[below(len(_ABOUT), _PERSON, person, 1)]
-    road = _ROADS[below(len(_ROADS), _PERSON, person, 2)]
-    house = words.NUMBER + 1 + below(9999, _PERSON, person, 3)
-    area = words.NUMBER + 200 + below(800, _PERSON, person, 4)
-    phone = words.PHONE + below(100, _PERSON, person, 5)
+    about = _ABOUT[integers_below(len(_ABOUT), _PERSON, person, 1)]
+    road = _ROADS[integers_below(len(_ROADS), _PERSON, person, 2)]
+    house = words.NUMBER + 1 + integers_below(9999, _PERSON, person, 3)
+    area = words.NUMBER + 200 + integers_below(800, _PERSON, person, 4)
+    phone = words.PHONE + integers_below(100, _PERSON, person, 5)
     account = words.NUMBER + 100_000_000 + person * 1_000_003 % 900_000_000
     texts: list[tuple[Ints, ...]] = [
         (first, family),

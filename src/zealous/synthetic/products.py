@@ -7,7 +7,7 @@ bundle, and the last two belong to each other as a printer and its ink do.
 
 import numpy as np
 
-from zealous.synthetic.chance import Floats, Ints, below, mix, uniform, zipf
+from zealous.synthetic.chance import Floats, Ints, integers_below, mix, uniform, zipf
 
 NONE = -1
 
@@ -64,7 +64,7 @@ def _bundles() -> Ints:
     """A bundle in each collection: (bundles, 5), NONE where it has fewer products."""
     collection = np.arange(_COLLECTIONS)
     order = np.argsort(mix(_MEMBER, collection[:, None], np.arange(_SIZE - 2)), axis=1)[:, :5]
-    size = 2 + below(4, _MEMBERS, collection)
+    size = 2 + integers_below(4, _MEMBERS, collection)
     return np.where(np.arange(5) < size[:, None], collection[:, None] * _SIZE + order, NONE)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from zealous.synthetic import words
-from zealous.synthetic.chance import Bools, Floats, Ints, below, uniform, zipf
+from zealous.synthetic.chance import Bools, Floats, Ints, integers_below, uniform, zipf
 from zealous.synthetic.vocabulary import GENERIC, SUBJECTS
 
 SUBJECT_COUNT = len(SUBJECTS)
@@ -57,7 +57,7 @@ def is_brand(topic: Ints) -> Bools:
     """Whether the topic is a brand, whose own site nearly everybody wants."""
     block = topic // SUBJECT_COUNT
     may_be: Bools = (topic >= 0) & (block < 3000) & (block % 4 != 0)
-    return may_be & (below(100, _BRAND, topic) < 40)
+    return may_be & (integers_below(100, _BRAND, topic) < 40)
 
 
 def popular_slots(u: Floats) -> Ints:
@@ -83,7 +83,7 @@ def name_words(topic: Ints) -> Ints:
     brand = is_brand(topic)
     found[:, 0] = np.where(head, words.THINGS[subject, np.minimum(block, _THINGS - 1)], found[:, 0])
     found[:, 0] = np.where(brand, words.BRAND + topic, found[:, 0])
-    length = np.searchsorted([2, 22], below(100, _LENGTH, topic), side="right") + 1
+    length = np.searchsorted([2, 22], integers_below(100, _LENGTH, topic), side="right") + 1
     length = np.where(head | brand, 1, length)
     return np.where(places < length[:, None], found, words.NONE)
 
@@ -91,11 +91,11 @@ def name_words(topic: Ints) -> Ints:
 def slot_word(topic: Ints, slot: Ints) -> Ints:
     """The word in the topic's slot: the usual additions first, then rarer and rarer ones."""
     subject = topic % SUBJECT_COUNT
-    turn = below(1 << 20, _TURN, topic)
+    turn = integers_below(1 << 20, _TURN, topic)
     added = words.ADDED[subject, (slot + turn) % _ADDED]
     common = _COMMON[(slot + turn) % len(_COMMON)]
     rare = subject_words(uniform(_SLOT, topic, slot), subject)
-    kind = below(100, _KIND, topic, slot)
+    kind = integers_below(100, _KIND, topic, slot)
     found = np.where(slot < 4, added, np.where((slot < 8) | (kind < 30), common, rare))
     return np.where(slot >= 0, found, words.NONE)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from zealous.files.strict_json import parse
 from zealous.logs.log import ANONYMIZED, NOT_PRIVATE
-from zealous.release.bundle import hashes
+from zealous.release.bundle import file_hashes
 from zealous.verify.claim import Failed
 
 
@@ -15,7 +15,7 @@ def holds_anonymized(path: Path) -> bool:
     return (path / ANONYMIZED).is_file() and not (path / "release.json").exists()
 
 
-def check_private() -> str:
+def fail_as_not_private() -> str:
     """There is no guarantee to check."""
     raise Failed(
         f"{NOT_PRIVATE}: the output of an anonymity method, which promises nothing against an "
@@ -23,7 +23,7 @@ def check_private() -> str:
     )
 
 
-def check_files(path: Path) -> str:
+def check_anonymized_files(path: Path) -> str:
     """Each file is as it was written, and there is no other."""
     try:
         listed = dict(parse((path / ANONYMIZED).read_text(encoding="utf-8"))["sha256"])
@@ -31,7 +31,7 @@ def check_files(path: Path) -> str:
         raise Failed(f"there is no readable {ANONYMIZED}") from None
     if any(each.is_symlink() or not each.is_file() for each in path.iterdir()):
         raise Failed("not everything there is a file of its own")
-    found = {name: value for name, value in hashes(path).items() if name != ANONYMIZED}
+    found = {name: value for name, value in file_hashes(path).items() if name != ANONYMIZED}
     if found.keys() != listed.keys():
         raise Failed(f"the files are not those that {ANONYMIZED} lists")
     changed = [name for name, value in found.items() if listed[name] != value]

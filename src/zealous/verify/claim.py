@@ -16,11 +16,9 @@ from zealous.privacy.calibrate import as_float
 from zealous.privacy.guarantee import Guarantee, Indistinguishability
 from zealous.privacy.period import Period
 from zealous.record.record import Claim, ExactClaim, PartRecord, Record
-from zealous.release.bundle import file_names, papers
+from zealous.release.bundle import file_names, text_files
 from zealous.release.charging import OTHERS
-from zealous.release.provenance import assumptions as assumed
-from zealous.release.provenance import claim as claim_of
-from zealous.release.provenance import exact_claim, part_record
+from zealous.release.provenance import assumptions, claim_record, exact_claim, part_record
 from zealous.release.text.readme import FILTERED
 from zealous.version import VERSION
 
@@ -73,7 +71,7 @@ def check_plan(record: Record) -> str:
 # Numbers
 
 
-def check_numbers(record: Record) -> str:
+def check_guarantee(record: Record) -> str:
     """Compute from each part's parameters what they give, and compare with what is claimed."""
     claim = record.guarantee
     goal = guarantee_from_record(claim, claim.definition)
@@ -92,7 +90,7 @@ def check_numbers(record: Record) -> str:
     ):
         raise Failed("the shares of the tables add up to more than the total")
     if record.also_guaranteed is not None:
-        _check_also(recorded, record.also_guaranteed, record)
+        _check_other_guarantee(recorded, record.also_guaranteed, record)
     return (
         f"epsilon = {claim.epsilon:g} and delta = {claim.delta:g} follow from the parameters "
         f"of {len(record.plan)} table(s)"
@@ -102,7 +100,7 @@ def check_numbers(record: Record) -> str:
 def _check_part(part: Part, said: PartRecord, record: Record) -> None:
     """The share of one table is what its parameters give."""
     claim = record.guarantee
-    if not _alike(said, claim):
+    if not _protect_same_people(said, claim):
         raise Failed("neighbours, unit or users are not those of the whole release")
     first = record.plan[0].guarantee
     if said.guarantee != (claim.definition if record.review is None else first):
@@ -113,13 +111,13 @@ def _check_part(part: Part, said: PartRecord, record: Record) -> None:
         raise Failed("the delta that it says to achieve is too small")
 
 
-def _check_also(recorded: Plan, other: Claim, record: Record) -> None:
+def _check_other_guarantee(recorded: Plan, other: Claim, record: Record) -> None:
     given = also(recorded)
     if record.review is not None and other.definition != Indistinguishability.definition:
         raise Failed("a filtered child keeps indistinguishability alone, and claims more")
     if (
         given is None
-        or not _alike(other, record.guarantee)
+        or not _protect_same_people(other, record.guarantee)
         or given.definition != other.definition
         or given.epsilon > Fraction(other.epsilon)
         or given.delta > Fraction(other.delta)
@@ -127,7 +125,7 @@ def _check_also(recorded: Plan, other: Claim, record: Record) -> None:
         raise Failed("what is also guaranteed does not follow from the parameters")
 
 
-def _alike(one: Claim | PartRecord, other: Claim) -> bool:
+def _protect_same_people(one: Claim | PartRecord, other: Claim) -> bool:
     """Whether both are about the same people."""
     return (one.neighbors, one.unit, one.users) == (other.neighbors, other.unit, other.users)
 
@@ -135,19 +133,19 @@ def _alike(one: Claim | PartRecord, other: Claim) -> bool:
 # Words, and figures that are computed for people to read
 
 
-def check_words(path: Path, record: Record) -> str:
+def check_texts(path: Path, record: Record) -> str:
     """What people read is what the numbers say; for a release that this version wrote."""
     claim = record.guarantee
     goal = guarantee_from_record(claim, claim.definition)
     planned = Plan.from_record(record)
     if claim != stated_guarantee(goal, record, theorem(planned)):
         raise Failed("the guarantee in words is not the one in numbers")
-    if record.assumptions != assumptions(record):
+    if record.assumptions != stated_assumptions(record):
         raise Failed("the assumptions are not those of the guarantee and the columns")
-    if record.also_guaranteed != also_stated(record, planned):
+    if record.also_guaranteed != stated_other_guarantee(record, planned):
         raise Failed("what is also guaranteed is not said as it follows from the parameters")
     _check_figures(planned, record)
-    for name, text in papers(record).items():
+    for name, text in text_files(record).items():
         if (path / name).read_bytes() != text.encode():
             raise Failed(f"{name} does not say what release.json says")
     return "figures, README, statement and registry entry say what release.json says"
@@ -158,12 +156,12 @@ def stated_guarantee(goal: Guarantee, record: Record, proof: str) -> ExactClaim:
     return exact_claim(goal, proof if record.review is None else COMPOSITION)
 
 
-def assumptions(record: Record) -> tuple[str, ...]:
+def stated_assumptions(record: Record) -> tuple[str, ...]:
     """What a release rests on, in order.
 
     That some people are in no other release is the publisher's word: it stands there, or not.
     """
-    said = assumed(
+    said = assumptions(
         goal_from_record(record),
         Columns(**record.columns.given()),
         Period.parse(record.period) if record.period is not None else None,
@@ -173,12 +171,12 @@ def assumptions(record: Record) -> tuple[str, ...]:
     return said if record.review is None else (*said, FILTERED)
 
 
-def also_stated(record: Record, planned: Plan | None = None) -> Claim | None:
+def stated_other_guarantee(record: Record, planned: Plan | None = None) -> Claim | None:
     """What else the parameters give, as release.json states it; of a child, what is left of it."""
     other = also(planned or Plan.from_record(record))
     if other is None or (record.review is not None and not isinstance(other, Indistinguishability)):
         return None
-    return claim_of(other, as_float, other.theorem if record.review is None else COMPOSITION)
+    return claim_record(other, as_float, other.theorem if record.review is None else COMPOSITION)
 
 
 def _check_figures(planned: Plan, record: Record) -> None:

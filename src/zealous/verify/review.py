@@ -29,7 +29,7 @@ from zealous.privacy.guarantee import Indistinguishability
 from zealous.record.record import Record, ReviewRecord
 from zealous.release.bundle import Release, Table, read_release
 from zealous.release.provenance import software, today
-from zealous.verify.claim import also_stated, assumptions, stated_guarantee
+from zealous.verify.claim import stated_assumptions, stated_guarantee, stated_other_guarantee
 from zealous.verify.verify import verify
 
 Item = tuple[str, ...]
@@ -37,7 +37,7 @@ _BLOCKED = "on the block list"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Flagged:
+class FlaggedRow:
     """A row that a rule has caught.
 
     Attributes:
@@ -56,7 +56,7 @@ class Flagged:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reviewed:
+class ReviewResult:
     """What a review came to.
 
     Attributes:
@@ -67,13 +67,13 @@ class Reviewed:
     """
 
     release: Release
-    flagged: list[Flagged]
+    flagged: list[FlaggedRow]
     before: dict[str, int]
     directory: Place | None
 
 
 @dataclass(frozen=True, kw_only=True)
-class Terms:
+class TermList:
     """A list of terms or items, and what a release may say of it: never the list itself."""
 
     values: frozenset[Item]
@@ -88,7 +88,7 @@ def review(
     flag_pii: bool = False,
     output: str | Path | None = None,
     say: Callable[[str], None] = lambda _: None,
-) -> Reviewed:
+) -> ReviewResult:
     """Remove rows from a release and write the rest as a child of it.
 
     Guarantee:
@@ -110,23 +110,25 @@ def review(
             "what looks like personal data, or both"
         )
     parent = Path(directory)
-    blocked = _terms(Path(block), "--block") if block is not None else None
-    allowed = _terms(Path(allow), "--allow") if allow is not None else None
+    blocked = _read_terms(Path(block), "--block") if block is not None else None
+    allowed = _read_terms(Path(allow), "--allow") if allow is not None else None
     if output is not None:
-        _check_apart(parent, Path(output))
+        _check_output_elsewhere(parent, Path(output))
     say(f"verifying {parent}")
     _check_sound(parent)
     release = read_release(parent)
-    caught = _rule(blocked, flag_pii)
-    flagged: list[Flagged] = []
+    reason_to_flag = _flagging_rule(blocked, flag_pii)
+    flagged: list[FlaggedRow] = []
     tables: dict[str, Table] = {}
     for kind, table in release.tables.items():
         say(f"looking at {kind}")
-        found, tables[kind] = _filtered(kind, table, caught, allowed)
+        found, tables[kind] = _filter_table(kind, table, reason_to_flag, allowed)
         flagged += found
-    rules = _rules(blocked, allowed, flag_pii)
-    child = Release(record=_child(release, fingerprint(parent), tables, rules), tables=tables)
-    return Reviewed(
+    rules = _rule_texts(blocked, allowed, flag_pii)
+    child = Release(
+        record=_child_record(release, fingerprint(parent), tables, rules), tables=tables
+    )
+    return ReviewResult(
         release=child,
         flagged=flagged,
         before={kind: len(table) for kind, table in release.tables.items()},
@@ -134,10 +136,10 @@ def review(
     )
 
 
-def words(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
     """The words of a text as keywords have them: runs of letters, marks and digits.
 
-    >>> words("Ｊosé's re-union, 2024")
+    >>> split_words("Ｊosé's re-union, 2024")
     ['josé', 's', 're', 'union', '2024']
     """
     folded = plain(text)
@@ -147,7 +149,7 @@ def words(text: str) -> list[str]:
     return "".join(kept).split()
 
 
-def _check_apart(parent: Path, output: Path) -> None:
+def _check_output_elsewhere(parent: Path, output: Path) -> None:
     if output.resolve().is_relative_to(parent.resolve()):
         raise UsageError("-o is the reviewed release or inside it: name a new directory elsewhere")
     check_new(output)
@@ -162,7 +164,7 @@ def _check_sound(parent: Path) -> None:
         )
 
 
-def _terms(path: Path, option: str) -> Terms:
+def _read_terms(path: Path, option: str) -> TermList:
     """Read a list: one a line, `#` begins a comment; an item with that sign has a backslash."""
     try:
         content = path.read_bytes()
@@ -175,7 +177,9 @@ def _terms(path: Path, option: str) -> Terms:
         if not text or text.startswith("#"):
             continue
         text = text.removeprefix("\\") if text.startswith("\\#") else text
-        value = tuple(words(text)) if option == "--block" else _item(text.split("\t"))
+        value = (
+            tuple(split_words(text)) if option == "--block" else _normalized_item(text.split("\t"))
+        )
         if not value:
             raise UsageError(f"{option}: line {number} of {path.name} holds no letter or digit")
         values.add(value)
@@ -183,27 +187,27 @@ def _terms(path: Path, option: str) -> Terms:
         raise UsageError(f"{option}: {path.name} holds no term; one a line")
     count = f"{len(values):,} {'term' if option == '--block' else 'item'}"
     said = f"{path.name} ({count}{'s' if len(values) > 1 else ''}, SHA-256 "
-    return Terms(values=frozenset(values), said=f"{said}{sha256(content).hexdigest()})")
+    return TermList(values=frozenset(values), said=f"{said}{sha256(content).hexdigest()})")
 
 
-def _item(columns: Sequence[str]) -> Item:
+def _normalized_item(columns: Sequence[str]) -> Item:
     return tuple(plain(each).strip() for each in columns)
 
 
-def _rule(blocked: Terms | None, flag_pii: bool) -> Callable[[Item], str | None]:
+def _flagging_rule(blocked: TermList | None, flag_pii: bool) -> Callable[[Item], str | None]:
     """What is wrong with an item, if anything."""
     terms = blocked.values if blocked else frozenset()
     lengths = sorted({len(term) for term in terms})
 
     def holds_term(text: str) -> bool:
-        found = words(text)
+        found = split_words(text)
         return any(
             tuple(found[start : start + length]) in terms
             for length in lengths
             for start in range(len(found) - length + 1)
         )
 
-    def caught(item: Item) -> str | None:
+    def reason_to_flag(item: Item) -> str | None:
         if terms:
             texts = {text for each in item for text in (each, unquote_plus(each))}
             if any(map(holds_term, texts)):
@@ -212,25 +216,25 @@ def _rule(blocked: Terms | None, flag_pii: bool) -> Callable[[Item], str | None]
             return next(filter(None, map(looks_personal, item)), None)
         return None
 
-    return caught
+    return reason_to_flag
 
 
-def _filtered(
-    kind: str, table: Table, caught: Callable[[Item], str | None], allowed: Terms | None
-) -> tuple[list[Flagged], Table]:
+def _filter_table(
+    kind: str, table: Table, reason_to_flag: Callable[[Item], str | None], allowed: TermList | None
+) -> tuple[list[FlaggedRow], Table]:
     flagged, stays = [], []
     for row in zip(*(column.to_pylist() for column in table.arrow.columns), strict=True):
         item, count = row[:-1], row[-1]
-        why = caught(item)
-        kept = why is not None and allowed is not None and _item(item) in allowed.values
+        why = reason_to_flag(item)
+        kept = why is not None and allowed is not None and _normalized_item(item) in allowed.values
         if why is not None:
-            flagged.append(Flagged(kind=kind, item=item, count=count, why=why, kept=kept))
+            flagged.append(FlaggedRow(kind=kind, item=item, count=count, why=why, kept=kept))
         stays.append(why is None or kept)
     left = table.arrow.filter(pa.array(stays, pa.bool_())).combine_chunks()
     return flagged, Table(arrow=left)
 
 
-def _rules(blocked: Terms | None, allowed: Terms | None, flag_pii: bool) -> list[str]:
+def _rule_texts(blocked: TermList | None, allowed: TermList | None, flag_pii: bool) -> list[str]:
     return [
         *([f"removed: rows that hold a term of the list {blocked.said}"] if blocked else []),
         *(
@@ -242,7 +246,9 @@ def _rules(blocked: Terms | None, allowed: Terms | None, flag_pii: bool) -> list
     ]
 
 
-def _child(parent: Release, digest: str, tables: Mapping[str, Table], rules: list[str]) -> Record:
+def _child_record(
+    parent: Release, digest: str, tables: Mapping[str, Table], rules: list[str]
+) -> Record:
     """The record of the child: what holds for it, and where it comes from."""
     above = parent.record
     removed = {kind: len(table) - len(tables[kind]) for kind, table in parent.tables.items()}
@@ -265,8 +271,8 @@ def _child(parent: Release, digest: str, tables: Mapping[str, Table], rules: lis
     child = replace(
         child,
         guarantee=stated_guarantee(goal, child, COMPOSITION),
-        also_guaranteed=also_stated(child),
-        assumptions=assumptions(child),
+        also_guaranteed=stated_other_guarantee(child),
+        assumptions=stated_assumptions(child),
     )
     if above.assumptions not in (child.assumptions, child.assumptions[:-1]):
         raise Refused(

@@ -16,7 +16,7 @@ from zealous.files.csv_cells import write_rows
 from zealous.planning.part import Part
 from zealous.planning.plan import PLANNER, Plan
 from zealous.record.record import PartRecord, Record
-from zealous.release.bundle import derived, sorted_table
+from zealous.release.bundle import derived_files, sorted_table
 from zealous.verify.claim import Failed, Unchecked
 
 if TYPE_CHECKING:
@@ -86,8 +86,8 @@ def check_rows(path: Path, record: Record, *, by_parent: bool) -> str:
     parts = Plan.from_record(record).parts
     try:
         tables = {kind: pq.read_table(path / names.parquet) for kind, names in record.files.items()}
-        removed = _removed(record)
-        unjudged = [part.name() for part in parts if any(map(removed.get, _origins(part)))]
+        removed = _removed_rows(record)
+        unjudged = [part.name() for part in parts if any(map(removed.get, _origin_kinds(part)))]
         for part in parts:
             if part.name() not in unjudged:
                 _check_origin(part, tables, whole=not removed[part.name()])
@@ -104,14 +104,14 @@ def check_rows(path: Path, record: Record, *, by_parent: bool) -> str:
     return f"{told}, which are compared with the parent's; all else follows"
 
 
-def _removed(record: Record) -> dict[str, int]:
+def _removed_rows(record: Record) -> dict[str, int]:
     """How many rows all reviews together took out of each table."""
     return {
         kind: sum(each.removed.get(kind, 0) for each in record.reviews()) for kind in record.files
     }
 
 
-def _origins(part: Part) -> list[str]:
+def _origin_kinds(part: Part) -> list[str]:
     """The tables whose rows tell which rows a table can have."""
     follows = part.mechanism.follows
     return [*part.kind.made_of(), *([follows] if follows is not None else [])]
@@ -138,20 +138,21 @@ def _check_derived(path: Path, record: Record, tables: Mapping[str, pa.Table]) -
     Another planner's releases may have other intervals, and rows in another order.
     """
     ours = record.planner_number() == PLANNER
-    for name, made in derived(record).items():
+    for name, made in derived_files(record).items():
         wanted, found = _as_csv(made(tables)), (path / name).read_bytes().decode()
-        if not (wanted == found if ours else _told(wanted) == _told(found)):
+        same = wanted == found if ours else _without_intervals(wanted) == _without_intervals(found)
+        if not same:
             raise Failed(f"{name} is not what the tables give")
 
 
-def _told(text: str) -> list[list[str]]:
+def _without_intervals(text: str) -> list[list[str]]:
     """The rows of a CSV without its intervals, in the order of their texts."""
     names, *rows = csv.reader(io.StringIO(text, newline=""))
-    told = [number for number, name in enumerate(names) if not _is_end(name)]
-    return [names, *sorted([row[number] for number in told] for row in rows)]
+    kept = [number for number, name in enumerate(names) if not _is_interval_end(name)]
+    return [names, *sorted([row[number] for number in kept] for row in rows)]
 
 
-def _is_end(column: str) -> bool:
+def _is_interval_end(column: str) -> bool:
     return column in ("low", "high") or column.endswith(("_low", "_high"))
 
 

@@ -16,17 +16,17 @@ from msgspec.structs import asdict
 
 from zealous.errors import ReleaseError, ZealousError
 from zealous.ledger import Ledger
-from zealous.ledger.budgets import Charge, Measure, covers
+from zealous.ledger.budgets import Charge, Measure, periods_overlap
 from zealous.planning.from_record import goal_from_record
 from zealous.privacy.guarantee import exact, whole
 from zealous.privacy.period import Period
 from zealous.record.record import LedgerStamp, Record
-from zealous.release.bundle import derived, hashes
+from zealous.release.bundle import derived_files, file_hashes
 from zealous.release.charging import OTHERS
 from zealous.release.schema import read_record
-from zealous.verify.anonymous import check_files, check_private, holds_anonymized
-from zealous.verify.claim import Failed, Unchecked, check_numbers, check_plan, check_words
-from zealous.verify.reviewed import check_parent, check_review
+from zealous.verify.anonymous import check_anonymized_files, fail_as_not_private, holds_anonymized
+from zealous.verify.child import check_parent, check_review
+from zealous.verify.claim import Failed, Unchecked, check_guarantee, check_plan, check_texts
 from zealous.verify.tables import check_rows, check_tables
 from zealous.version import VERSION
 
@@ -66,30 +66,30 @@ def verify(
     path = Path(directory)
     if holds_anonymized(path):
         return [
-            _checked("differential privacy", check_private),
-            _checked("files", lambda: check_files(path)),
+            _run_check("differential privacy", fail_as_not_private),
+            _run_check("files", lambda: check_anonymized_files(path)),
         ]
     try:
-        record = _record(path)
+        record = _read_checked_record(path)
     except Failed as why:
         return [Check(name="release.json", ok=False, detail=str(why))]
     checks = [
         Check(name="release.json", ok=True, detail="well-formed, with nothing missing or unknown"),
-        _checked("private", lambda: _private(record)),
-        _checked("files", lambda: _files(path, record)),
-        _checked("tables", lambda: check_tables(path, record)),
-        _checked("rows", lambda: check_rows(path, record, by_parent=parent is not None)),
-        _checked("plan", lambda: check_plan(record)),
-        _checked("guarantee", lambda: check_numbers(record)),
-        _checked("words", lambda: _words(path, record)),
-        _checked("budget", lambda: _budget(path, record, ledger)),
+        _run_check("private", lambda: _check_private(record)),
+        _run_check("files", lambda: _check_files(path, record)),
+        _run_check("tables", lambda: check_tables(path, record)),
+        _run_check("rows", lambda: check_rows(path, record, by_parent=parent is not None)),
+        _run_check("plan", lambda: check_plan(record)),
+        _run_check("guarantee", lambda: check_guarantee(record)),
+        _run_check("words", lambda: _check_texts_of_this_version(path, record)),
+        _run_check("budget", lambda: _check_budget(path, record, ledger)),
     ]
     if record.review is not None or parent is not None:
-        checks.append(_checked("review", lambda: _review(path, record, parent)))
+        checks.append(_run_check("review", lambda: _check_review(path, record, parent)))
     return checks
 
 
-def _checked(name: str, look: Callable[[], str]) -> Check:
+def _run_check(name: str, look: Callable[[], str]) -> Check:
     try:
         return Check(name=name, ok=True, detail=look())
     except Unchecked as why:
@@ -102,7 +102,7 @@ def _checked(name: str, look: Callable[[], str]) -> Check:
         return Check(name=name, ok=False, detail=detail)
 
 
-def _record(path: Path) -> Record:
+def _read_checked_record(path: Path) -> Record:
     try:
         record = read_record((path / "release.json").read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
@@ -133,7 +133,7 @@ def _check_values(record: Record) -> None:
         raise Failed("created is no date") from None
 
 
-def _private(record: Record) -> str:
+def _check_private(record: Record) -> str:
     if not record.private:
         raise Failed("NOT PRIVATE: made with a fixed noise seed, it protects nobody")
     key = record.selection_key
@@ -142,9 +142,9 @@ def _private(record: Record) -> str:
     return "random noise; the key that selected each user's items is published"
 
 
-def _files(path: Path, record: Record) -> str:
+def _check_files(path: Path, record: Record) -> str:
     tables = {name for each in record.files.values() for name in (each.parquet, each.csv)}
-    expected = {*tables, *derived(record), "README.md", "statement.html", "registry.yaml"}
+    expected = {*tables, *derived_files(record), "README.md", "statement.html", "registry.yaml"}
     if len(tables) < 2 * len(record.files) or record.sha256.keys() != expected:
         raise Failed("release.json does not list each file once with its SHA-256")
     there = {each.name for each in path.iterdir()}
@@ -154,20 +154,20 @@ def _files(path: Path, record: Record) -> str:
         raise Failed(f"missing: {', '.join(sorted(expected - there))}")
     if any(each.is_symlink() or not each.is_file() for each in path.iterdir()):
         raise Failed("not everything there is a file of its own")
-    found = hashes(path)
+    found = file_hashes(path)
     changed = [name for name, value in record.sha256.items() if found[name] != value]
     if changed:
         raise Failed(f"changed since they were written: {', '.join(sorted(changed))}")
     return f"{len(expected)} files, each with its SHA-256, and no other"
 
 
-def _words(path: Path, record: Record) -> str:
+def _check_texts_of_this_version(path: Path, record: Record) -> str:
     if record.software.version != VERSION:
         raise Unchecked("written by another version; the SHA-256 of each text was checked")
-    return check_words(path, record)
+    return check_texts(path, record)
 
 
-def _review(path: Path, record: Record, parent: str | Path | None) -> str:
+def _check_review(path: Path, record: Record, parent: str | Path | None) -> str:
     if record.review is None:
         raise Failed("it is no filtered child: it has no parent to be compared with")
     if parent is None:
@@ -178,22 +178,22 @@ def _review(path: Path, record: Record, parent: str | Path | None) -> str:
     return check_parent(path, record, record.review, Path(parent))
 
 
-def _budget(path: Path, record: Record, ledger: str | Path | None) -> str:
+def _check_budget(path: Path, record: Record, ledger: str | Path | None) -> str:
     entry = record.ledger
     if entry is None:
         if ledger is not None:
             raise Failed("the release says: budget not tracked; no ledger was charged for it")
         return "budget not tracked: no ledger was charged"
-    _accounts(record, entry)
+    _check_accounts(record, entry)
     if ledger is None:
         return f"charged as entry {entry.entry}; not compared with the ledger (--ledger FILE)"
-    found = _in_ledger(path, record, entry, Path(ledger))
+    found = _compare_with_ledger(path, record, entry, Path(ledger))
     if found:
         raise Failed("; ".join(found[:3]))
     return f"entry {entry.entry} of the ledger, which is sound"
 
 
-def _accounts(record: Record, entry: LedgerStamp) -> None:
+def _check_accounts(record: Record, entry: LedgerStamp) -> None:
     """The accounts hold at least this release. A cap may be lower: caps can be lowered later."""
     goal = goal_from_record(record)
     period = Period.parse(record.period) if record.period is not None else None
@@ -201,7 +201,7 @@ def _accounts(record: Record, entry: LedgerStamp) -> None:
     if goal.unit not in ("user", measure.unit):
         raise Failed("the ledger counts what another unit loses than the release protects")
     accounts = entry.accounts
-    within = _within(accounts.period.within, period)
+    within = _account_period(accounts.period.within, period)
     for spent, change in ((accounts.all, None), (accounts.period, within)):
         cost = measure.cost(Charge.of(goal, period=period), change)
         for name, total, printed, least in (
@@ -220,17 +220,17 @@ def _accounts(record: Record, entry: LedgerStamp) -> None:
         raise Failed("the accounts amount to more than this release gives")
 
 
-def _within(text: str, period: Period | None) -> Period | None:
+def _account_period(text: str, period: Period | None) -> Period | None:
     """The period that the account of one period is about; None for all days."""
     found = None if text == "all" else Period.parse(text)
     if found is None and period is None:
         return None
-    if found is None or str(found) != text or not covers(period, found):
+    if found is None or str(found) != text or not periods_overlap(period, found):
         raise Failed("the account of one period is about another period than the release")
     return found
 
 
-def _in_ledger(path: Path, record: Record, stamp: LedgerStamp, file: Path) -> list[str]:
+def _compare_with_ledger(path: Path, record: Record, stamp: LedgerStamp, file: Path) -> list[str]:
     ledger = Ledger.open(file)
     found = ledger.verify(releases=[path])
     entry = ledger.book().entries.get(stamp.entry)

@@ -6,7 +6,7 @@ from zealous.audit import pairs
 from zealous.audit import pairs_followed as follows
 from zealous.audit import pairs_rounds as keys
 from zealous.audit.layout import Layout, PublicList
-from zealous.audit.setting import Setting, built, public_file, register
+from zealous.audit.setting import Setting, build_pairs, public_file, register
 from zealous.audit.small_releases import QUERIES
 from zealous.items import keywords, queries
 from zealous.mechanisms.of_keywords import MOST_KEYWORDS, OfKeywords
@@ -14,8 +14,8 @@ from zealous.planning.plan import plan_with_files
 from zealous.privacy.guarantee import Indistinguishability
 
 _LAYOUT = Layout(
-    lists={"keywords": PublicList("keyword", always=2 * follows.keywords())},
-    shared=follows.Spelled,
+    lists={"keywords": PublicList("keyword", always=2 * follows.keyword_alphabet())},
+    shared=follows.KeywordNames,
 )
 
 
@@ -29,12 +29,17 @@ def settings() -> list[Setting]:
         mechanism={"keywords": "domain", "queries": OfKeywords.name},
     )
     above = OfKeywords.calibrated(planned.parts[-1].goal, 1).threshold(MOST_KEYWORDS)
-    builders = [pairs.replaced, pairs.repeats, keys.several_listed, follows.not_spelled]
+    builders = [
+        pairs.popular_items_replaced,
+        pairs.repeated_rows,
+        keys.several_listed_items,
+        follows.not_of_keywords,
+    ]
     return [
         Setting(
             name="of-keywords, m = 1",
             planned=planned,
-            pairs=tuple(pair._replace(every=4) for pair in built(planned, builders, above)),
+            pairs=tuple(pair._replace(every=4) for pair in build_pairs(planned, builders, above)),
             popular=above,
             edges=(above + 2, above + 3),
             layout=_LAYOUT,

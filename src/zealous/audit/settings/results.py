@@ -6,7 +6,14 @@ from zealous.audit import pairs
 from zealous.audit import pairs_followed as follows
 from zealous.audit import pairs_rounds as keys
 from zealous.audit.layout import Layout, PublicList
-from zealous.audit.setting import Setting, built, listing, near, public_file, register
+from zealous.audit.setting import (
+    Setting,
+    build_pairs,
+    popular_count_and_edges,
+    public_file,
+    register,
+    with_watched_items_listed,
+)
 from zealous.items import queries, query_clicks
 from zealous.planning.plan import plan_with_files
 from zealous.privacy.guarantee import Indistinguishability
@@ -30,14 +37,20 @@ def settings() -> list[Setting]:
         {"queries": public_file("domain"), "query-clicks": public_file("results")},
         mechanism={"queries": "domain", "query-clicks": "results"},
     )
-    popular, edges = near(planned.parts[-1].mechanism)
-    builders = [pairs.arrives, pairs.replaced, pairs.repeats, keys.several_listed]
+    popular, edges = popular_count_and_edges(planned.parts[-1].mechanism)
+    builders = [
+        pairs.user_arrives,
+        pairs.popular_items_replaced,
+        pairs.repeated_rows,
+        keys.several_listed_items,
+    ]
     return [
         Setting(
             name="results, m = 1",
             planned=planned,
             pairs=tuple(
-                listing(follows.clicked(pair)) for pair in built(planned, builders, popular)
+                with_watched_items_listed(follows.as_clicks(pair))
+                for pair in build_pairs(planned, builders, popular)
             ),
             popular=popular,
             edges=edges,

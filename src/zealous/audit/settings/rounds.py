@@ -11,7 +11,7 @@ from functools import partial
 from zealous.audit import pairs
 from zealous.audit import pairs_rounds as keys
 from zealous.audit.pairs import Builder, Pair
-from zealous.audit.setting import Setting, built, register
+from zealous.audit.setting import Setting, build_pairs, register
 from zealous.audit.small_releases import NOISE, SmallTest
 from zealous.counting.bound import Select
 from zealous.items import queries
@@ -45,39 +45,44 @@ def settings() -> list[Setting]:
     return [
         _setting(
             "set-union, m = 1",
-            _planned(Indistinguishability(epsilon=1, delta="0.3"), 1, SetUnion.name),
-            [pairs.replaced, pairs.alone, keys.in_many_rows, keys.more_than_any_bound],
+            _plan_rounds(Indistinguishability(epsilon=1, delta="0.3"), 1, SetUnion.name),
+            [
+                pairs.popular_items_replaced,
+                pairs.m_items_of_one_user,
+                keys.item_in_many_rows,
+                keys.more_than_any_bound,
+            ],
         ),
         _setting(
             "sips, m = 2, add-remove",
-            _planned(joining(epsilon=1, delta="0.3"), 2, Sips.name),
-            [pairs.joins, pairs.alone],
+            _plan_rounds(joining(epsilon=1, delta="0.3"), 2, Sips.name),
+            [pairs.user_joins, pairs.m_items_of_one_user],
         ),
         _setting(
             "rounds, m = 1, add-remove",
-            _planned(joining(epsilon=1, delta="0.3"), 1, Rounds.name),
-            [pairs.joins, pairs.alone, keys.found_last],
+            _plan_rounds(joining(epsilon=1, delta="0.3"), 1, Rounds.name),
+            [pairs.user_joins, pairs.m_items_of_one_user, keys.key_found_last],
             small=(NOISE,),
         ),
         _setting(
             "two short rounds, add-remove",
-            _with(joining(epsilon=2, delta="0.3"), _TWO_ROUNDS),
-            [keys.tips, keys.several_popular, keys.more_than_any_bound],
+            _plan_with(joining(epsilon=2, delta="0.3"), _TWO_ROUNDS),
+            [keys.weight_tipped, keys.several_popular_items, keys.more_than_any_bound],
             select="frequent",
         ),
         _setting(
             "one round with a prior, add-remove",
-            _with(joining(epsilon=1, delta="0.02"), _ONE_ROUND),
-            [pairs.alone, keys.all_listed, keys.listed_many_times],
+            _plan_with(joining(epsilon=1, delta="0.02"), _ONE_ROUND),
+            [pairs.m_items_of_one_user, keys.all_listed_items, keys.item_listed_many_times],
         ),
     ]
 
 
-def _planned(goal: Guarantee, m: int, mechanism: str) -> Plan:
+def _plan_rounds(goal: Guarantee, m: int, mechanism: str) -> Plan:
     return plan(goal, [queries(m)], mechanism=mechanism)
 
 
-def _with(goal: Guarantee, mechanism: Rounds) -> Plan:
+def _plan_with(goal: Guarantee, mechanism: Rounds) -> Plan:
     """A plan with these parameters, whatever would have been chosen."""
     kind, delta = queries(mechanism.items_per_user), mechanism.delta(goal)
     return Plan(goal=goal, parts=(Part(kind=kind, goal=goal, mechanism=mechanism, delta=delta),))
@@ -100,13 +105,13 @@ def _setting(
     return Setting(
         name=name,
         planned=planned,
-        pairs=tuple(map(_rarer, built(planned, builders, popular, bounds))),
+        pairs=tuple(map(_with_fewer_runs, build_pairs(planned, builders, popular, bounds))),
         popular=popular,
         edges=tuple(range(popular, popular + 3)),
         small=small,
     )
 
 
-def _rarer(pair: Pair) -> Pair:
+def _with_fewer_runs(pair: Pair) -> Pair:
     """Logs in which something is sure to be a key are large."""
     return pair._replace(every=2) if pair.pure and pair.every == 1 else pair

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from zealous.audit import pairs
 from zealous.audit.pairs import Builder
-from zealous.audit.setting import Setting, built, near, register
+from zealous.audit.setting import Setting, build_pairs, popular_count_and_edges, register
 from zealous.audit.small_releases import NOISE, SmallTest
 from zealous.items import queries
 from zealous.mechanisms import Gaussian
@@ -23,27 +23,27 @@ def settings() -> list[Setting]:
             "laplace, m = 2",
             Indistinguishability(epsilon=2, delta="0.3"),
             2,
-            [pairs.replaced, pairs.alone, pairs.many],
+            [pairs.popular_items_replaced, pairs.m_items_of_one_user, pairs.more_than_m_items],
             mechanism="laplace",
         ),
-        _gaussian(
+        _gaussian_setting(
             "gaussian, m = 1",
             Indistinguishability(epsilon=1, delta="0.1"),
             1,
-            [pairs.replaced, pairs.alone, pairs.swayed],
+            [pairs.popular_items_replaced, pairs.m_items_of_one_user, pairs.popularity_tipped],
             small=(NOISE,),
         ),
-        _gaussian(
+        _gaussian_setting(
             "gaussian, m = 2, add-remove",
             Indistinguishability(epsilon=2, delta="0.1", neighbors="add-remove"),
             2,
-            [pairs.joins, pairs.alone],
+            [pairs.user_joins, pairs.m_items_of_one_user],
         ),
         _setting(
             "selection",
             Indistinguishability(epsilon=2, delta="0.1"),
             1,
-            [pairs.replaced, pairs.unique, pairs.alone],
+            [pairs.popular_items_replaced, pairs.unique_items_replaced, pairs.m_items_of_one_user],
             mechanism="selection",
             small=(NOISE,),
         ),
@@ -60,18 +60,18 @@ def _setting(
     small: tuple[SmallTest, ...] = (),
 ) -> Setting:
     planned = plan(goal, [queries(m)], mechanism=mechanism)
-    popular, edges = near(planned.parts[-1].mechanism)
+    popular, edges = popular_count_and_edges(planned.parts[-1].mechanism)
     return Setting(
         name=name,
         planned=planned,
-        pairs=built(planned, builders, popular),
+        pairs=build_pairs(planned, builders, popular),
         popular=popular,
         edges=edges,
         small=small,
     )
 
 
-def _gaussian(
+def _gaussian_setting(
     name: str,
     goal: Guarantee,
     m: int,
@@ -86,7 +86,7 @@ def _gaussian(
     return Setting(
         name=name,
         planned=planned,
-        pairs=built(planned, builders, popular),
+        pairs=build_pairs(planned, builders, popular),
         popular=popular,
         edges=tuple(range(popular, popular + 3)),
         small=small,

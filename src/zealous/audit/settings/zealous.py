@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from zealous.audit import pairs
-from zealous.audit.claims import NOTHING_TOLD, least_delta
+from zealous.audit.claims import NO_LEAKAGE, least_delta
 from zealous.audit.layout import Layout
-from zealous.audit.pairs import VICTIM, Builder, Lines, Pair, named
-from zealous.audit.setting import Setting, built, near, register
+from zealous.audit.pairs import VICTIM, Builder, Lines, Pair, item_name
+from zealous.audit.setting import Setting, build_pairs, popular_count_and_edges, register
 from zealous.audit.small_releases import NOISE, SmallTest
 from zealous.audit.statistics import Claim
 from zealous.counting.bound import Select
@@ -18,12 +18,12 @@ from zealous.planning.plan import Plan, also, plan
 from zealous.privacy.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
 
 
-def by_the_paper(planned: Plan, pair: Pair) -> Claim:
+def claim_by_paper(planned: Plan, pair: Pair) -> Claim:
     """Noise on counts keeps epsilon without a delta, whatever the guarantee."""
     part = planned.parts[-1]
     epsilon, delta = float(part.goal.epsilon), least_delta(part)
     if pair.same:
-        return NOTHING_TOLD
+        return NO_LEAKAGE
     if pair.pure:
         return Claim(epsilon=epsilon, delta=0.0)
     if pair.right is not None and isinstance(part.goal, ProbabilisticDP):
@@ -37,65 +37,83 @@ def settings() -> list[Setting]:
     """Each guarantee, for users and user-days, with one and two items a user."""
     user_day = Indistinguishability(epsilon=3, delta="0.05", unit="user-day")
     planned = plan(user_day, [queries(1)])
-    popular, edges = near(planned.parts[-1].mechanism)
+    popular, edges = popular_count_and_edges(planned.parts[-1].mechanism)
     return [
         _setting(
             "indistinguishable, m = 1",
             Indistinguishability(epsilon=3, delta="0.05"),
             1,
             [
-                pairs.arrives,
-                pairs.replaced,
-                pairs.unique,
-                pairs.alone,
-                pairs.repeats,
-                pairs.ids,
-                pairs.quotes,
-                pairs.permuted,
-                pairs.many,
-                pairs.swayed,
+                pairs.user_arrives,
+                pairs.popular_items_replaced,
+                pairs.unique_items_replaced,
+                pairs.m_items_of_one_user,
+                pairs.repeated_rows,
+                pairs.id_spellings,
+                pairs.broken_quotes,
+                pairs.permuted_rows,
+                pairs.more_than_m_items,
+                pairs.popularity_tipped,
             ],
             small=(NOISE,),
         ),
         Setting(
             name="indistinguishable, m = 1, user-day",
             planned=planned,
-            pairs=tuple(map(_dated, built(planned, [pairs.replaced, pairs.many], popular))),
+            pairs=tuple(
+                map(
+                    _on_one_day,
+                    build_pairs(
+                        planned, [pairs.popular_items_replaced, pairs.more_than_m_items], popular
+                    ),
+                )
+            ),
             popular=popular,
             edges=edges,
             layout=Layout(header="user,query,time"),
-            claimed=by_the_paper,
+            claimed=claim_by_paper,
         ),
         _setting(
             "indistinguishable, m = 2",
             Indistinguishability(epsilon=4, delta="0.2"),
             2,
-            [pairs.replaced, pairs.unique, pairs.alone, pairs.spellings, pairs.many],
+            [
+                pairs.popular_items_replaced,
+                pairs.unique_items_replaced,
+                pairs.m_items_of_one_user,
+                pairs.item_spellings,
+                pairs.more_than_m_items,
+            ],
         ),
         _setting(
             "indistinguishable, m = 2, add-remove",
             Indistinguishability(epsilon=2, delta="0.2", neighbors="add-remove"),
             2,
-            [pairs.arrives, pairs.joins],
+            [pairs.user_arrives, pairs.user_joins],
         ),
         _setting(
             "probabilistic, m = 1",
             ProbabilisticDP(epsilon=1, delta="0.3", users=14),
             1,
-            [pairs.replaced, pairs.reaches_tau, pairs.every_at_tau, pairs.below_tau],
+            [
+                pairs.popular_items_replaced,
+                pairs.item_reaches_tau,
+                pairs.all_items_at_tau,
+                pairs.all_items_below_tau,
+            ],
             small=(NOISE,),
         ),
         _setting(
             "probabilistic, m = 2",
             ProbabilisticDP(epsilon=2, delta="0.4", users=15),
             2,
-            [pairs.replaced, pairs.reaches_tau, pairs.every_at_tau],
+            [pairs.popular_items_replaced, pairs.item_reaches_tau, pairs.all_items_at_tau],
         ),
         _setting(
             "probabilistic, m = 1, add-remove",
             ProbabilisticDP(epsilon="0.5", delta="0.3", users=8, neighbors="add-remove"),
             1,
-            [pairs.rare_beside_frequent, pairs.joins, pairs.every_at_tau],
+            [pairs.rare_beside_frequent, pairs.user_joins, pairs.all_items_at_tau],
             select="frequent",
         ),
     ]
@@ -111,25 +129,25 @@ def _setting(
     small: tuple[SmallTest, ...] = (),
 ) -> Setting:
     planned = replace(plan(goal, [queries(m)]), select=select)
-    popular, edges = near(planned.parts[-1].mechanism)
+    popular, edges = popular_count_and_edges(planned.parts[-1].mechanism)
     return Setting(
         name=name,
         planned=planned,
-        pairs=built(planned, builders, popular),
+        pairs=build_pairs(planned, builders, popular),
         popular=popular,
         edges=edges,
-        claimed=by_the_paper,
+        claimed=claim_by_paper,
         small=small,
     )
 
 
-def _dated(pair: Pair) -> Pair:
+def _on_one_day(pair: Pair) -> Pair:
     """The same on one day, minute by minute; what the victim does on another day stays."""
 
     def day(lines: Lines) -> Lines:
         minutes = (f"{i // 60:02d}:{i % 60:02d}" for i in range(len(lines)))
         dated = (f"{line},2026-03-01 {at}" for line, at in zip(lines, minutes, strict=True))
-        return (f"{VICTIM},{named(99)},2026-03-02 00:00", *dated)
+        return (f"{VICTIM},{item_name(99)},2026-03-02 00:00", *dated)
 
     right = None if pair.right is None else day(pair.right)
     return pair._replace(left=day(pair.left), right=right)

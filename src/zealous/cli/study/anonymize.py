@@ -78,7 +78,7 @@ def anonymize(
     for name, option, value in (("k", "-k", k), ("tolerance", "--tolerance", tolerance)):
         if value is not None and name not in chosen.settings():
             show.note(f"zealous: {option} plays no role in {method}")
-    with show.telling() as say:
+    with show.reporting_progress() as say:
         done = run(output, log_from(given), chosen, engine=embedded_from(given), say=say)
     if as_json:
         changed = [{**asdict(each), "share": each.share} for each in done.changed]

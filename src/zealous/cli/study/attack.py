@@ -148,7 +148,7 @@ def attack(
             reference=other,
             synthetic=all(map(is_synthetic, log.paths)),
             engine=engine,
-            say=stack.enter_context(show.telling()),
+            say=stack.enter_context(show.reporting_progress()),
         )
     found = as_object(done)
     if output is not None:

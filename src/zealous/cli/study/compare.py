@@ -52,7 +52,7 @@ def compare(
     study = read_study(study_file) if study_file else None
     log = log_from(given)
     try:
-        with show.telling() as say:
+        with show.reporting_progress() as say:
             done = run(
                 log,
                 study,

@@ -69,7 +69,7 @@ def evaluate(
 ) -> None:
     """Measure how useful releases of a log are."""
     log = log_from(given)
-    with show.telling() as say:
+    with show.reporting_progress() as say:
         found = run(
             releases,
             log,

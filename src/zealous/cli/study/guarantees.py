@@ -13,7 +13,7 @@ from zealous.cli.options import Given
 from zealous.cli.options.files import FILES
 from zealous.cli.options.items import items_option
 from zealous.cli.options.plan import PLAN, plan_from
-from zealous.cli.plan import plan_object, refuse_other_mechanisms
+from zealous.cli.plan import plan_as_json, refuse_other_mechanisms
 from zealous.cli.values import whole_number
 from zealous.errors import UsageError
 from zealous.planning.part import claimed
@@ -74,7 +74,7 @@ def guarantees(items: str | None, as_json: bool, **given: Any) -> None:
     if as_json:
         show.as_json(
             {
-                **plan_object(planned),
+                **plan_as_json(planned),
                 **({"person": person.figures()} if person else {}),
                 **({"curve": [_claim_at(*point) for point in curve]} if curve else {}),
             }

@@ -135,7 +135,7 @@ def mechanisms(items: str, output: Path | None, as_json: bool, **given: Any) -> 
         check_outside_release(output)
         check_new(output)
     kind = _kind(items, given)
-    with show.telling() as say:
+    with show.reporting_progress() as say:
         found = compare_mechanisms(
             log_from(given),
             kind,

@@ -45,13 +45,13 @@ class _Count:
     passed: int | None
     known: dict[int, tuple[Numbers, Numbers]] = field(default_factory=dict)
 
-    def end(self, sign: int, of: int) -> Numbers:
+    def bound(self, sign: int, of: int) -> Numbers:
         """As they are (0), or the fewest (-1) or most (1) that one of so many can stand for."""
         if sign == 0 or not len(self.noisy):
             return np.maximum(self.noisy, 0)
-        return self._ends(of)[0 if sign < 0 else 1]
+        return self._bounds(of)[0 if sign < 0 else 1]
 
-    def _ends(self, of: int) -> tuple[Numbers, Numbers]:
+    def _bounds(self, of: int) -> tuple[Numbers, Numbers]:
         if of not in self.known:
             lowest = int(self.noisy.min())
             interval = self.drawn.interval(1 - _MISSED / of, lowest=lowest)
@@ -61,7 +61,7 @@ class _Count:
         return self.known[of]
 
 
-def families(record: Record) -> dict[str, int]:
+def rule_families(record: Record) -> dict[str, int]:
     """The families that have rules, each with its largest size.
 
     Those of a release that tells the number of people, with sizes 1, 2 and so on. With a public
@@ -73,7 +73,7 @@ def families(record: Record) -> dict[str, int]:
         single = _SINGLE.fullmatch(part.kind)
         if single and part.kind in kinds:
             family, size = f"{single[1]}:{single[2]}", 1
-            while _sized(family, size + 1) in kinds:
+            while _kind_of_size(family, size + 1) in kinds:
                 size += 1
             if size > 1:
                 found[family] = size
@@ -82,10 +82,10 @@ def families(record: Record) -> dict[str, int]:
 
 def association_files(record: Record) -> dict[str, str]:
     """The file of each family: `associations.csv`, or where there are several one by its name."""
-    found = dict.fromkeys(families(record), "associations.csv")
+    found = dict.fromkeys(rule_families(record), "associations.csv")
     if len(found) > 1:
         for family in found:
-            shape, single = family.partition(":")[0], record.files[_sized(family, 1)].csv
+            shape, single = family.partition(":")[0], record.files[_kind_of_size(family, 1)].csv
             found[family] = f"associations-{shape}{single.removeprefix(f'{shape}-1')}"
     return found
 
@@ -118,14 +118,14 @@ def associations(record: Record, tables: Mapping[str, pa.Table], family: str) ->
     Args:
         record: release.json.
         tables: The published rows by kind.
-        family: One of `families`.
+        family: One of `rule_families`.
     """
-    most = families(record)[family]
+    most = rule_families(record)[family]
     texts = [*(f"if_{n}" for n in range(1, most)), "then"]
     found = []
     for size in range(2, most + 1):
         rules = _rules(tables, family, size)
-        figures = _figures(record, family, size, rules, _thresholds(record, tables, family))
+        figures = _measures(record, family, size, rules, _thresholds(record, tables, family))
         empty = pa.array([""] * rules.num_rows, pa.string())
         given = [rules[f"if_{n}"] if n < size else empty for n in range(1, most)]
         counts = {name: rules[name] for name in ("count_if", "count_then", "count_both")}
@@ -153,11 +153,11 @@ def _rules(tables: Mapping[str, pa.Table], family: str, size: int) -> pa.Table:
     members = [f"item_{n}" for n in range(1, size + 1)]
     given = [f"if_{n}" for n in range(1, size)]
 
-    def renamed(of: int, names: Sequence[str], to: Sequence[str]) -> pa.Table:
-        return tables[_sized(family, of)].select([*names, "count"]).rename_columns(to)
+    def select_renamed(of: int, names: Sequence[str], to: Sequence[str]) -> pa.Table:
+        return tables[_kind_of_size(family, of)].select([*names, "count"]).rename_columns(to)
 
     rules = pa.concat_tables(
-        renamed(
+        select_renamed(
             size,
             [*(each for each in members if each != then), then],
             [*given, "then", "count_both"],
@@ -165,9 +165,11 @@ def _rules(tables: Mapping[str, pa.Table], family: str, size: int) -> pa.Table:
         for then in (members if family.startswith(f"{_SETS}:") else members[-1:])
     )
     rules = rules.join(
-        renamed(size - 1, members[:-1], [*given, "count_if"]), given, join_type="inner"
+        select_renamed(size - 1, members[:-1], [*given, "count_if"]), given, join_type="inner"
     )
-    rules = rules.join(renamed(1, members[:1], ["then", "count_then"]), "then", join_type="inner")
+    rules = rules.join(
+        select_renamed(1, members[:1], ["then", "count_then"]), "then", join_type="inner"
+    )
     everyone = tables[_PEOPLE]["count"].to_pylist()[:1]
     if not everyone:
         rules = rules.slice(0, 0)
@@ -183,31 +185,31 @@ def _thresholds(
     times things. A review may have taken some of these away since.
     """
     published = {}
-    for size in range(1, families(record)[family] + 1):
-        kind = _sized(family, size)
+    for size in range(1, rule_families(record)[family] + 1):
+        kind = _kind_of_size(family, size)
         published[size] = tables[kind].num_rows
         published[size] += sum(each.removed[kind] for each in record.reviews())
     found: dict[int, int | None] = {}
-    for size in range(2, families(record)[family] + 1):
-        drawn = _drawn(record, _sized(family, size))
+    for size in range(2, rule_families(record)[family] + 1):
+        drawn = _mechanism_of(record, _kind_of_size(family, size))
         candidates = published[size - 1] * published[1]
         found[size] = drawn.interval(1 - _MISSED, candidates=candidates).threshold
     return found
 
 
-def _largest(thresholds: Mapping[int, int | None], *sizes: int) -> int | None:
+def _largest_threshold(thresholds: Mapping[int, int | None], *sizes: int) -> int | None:
     """The largest threshold of some sizes; there is none for single things."""
     known = [thresholds.get(size) for size in sizes]
     return max((each for each in known if each is not None), default=None)
 
 
-def _drawn(record: Record, kind: str) -> Calibrated:
+def _mechanism_of(record: Record, kind: str) -> Calibrated:
     """What drew the noise of a table."""
     (part,) = (part for part in record.plan if part.kind == kind)
     return MECHANISMS[part.mechanism].again(part)
 
 
-def _figures(
+def _measures(
     record: Record,
     family: str,
     size: int,
@@ -217,13 +219,15 @@ def _figures(
     """The measures of rules, each with its low and its high."""
 
     def count(column: str, kind: str, passed: int | None) -> _Count:
-        return _Count(rules[column].to_numpy().astype(float), _drawn(record, kind), passed)
+        return _Count(rules[column].to_numpy().astype(float), _mechanism_of(record, kind), passed)
 
     people = count("people", _PEOPLE, None)
-    both = count("count_both", _sized(family, size), thresholds[size])
+    both = count("count_both", _kind_of_size(family, size), thresholds[size])
     # What is made of them is looked at only where their own counts are above its threshold.
-    given = count("count_if", _sized(family, size - 1), _largest(thresholds, size - 1, size))
-    then = count("count_then", _sized(family, 1), thresholds[2])
+    given = count(
+        "count_if", _kind_of_size(family, size - 1), _largest_threshold(thresholds, size - 1, size)
+    )
+    then = count("count_then", _kind_of_size(family, 1), thresholds[2])
     found = {}
     for end, sign in _ENDS.items():
         found[f"support{end}"] = _share(both, people, sign)
@@ -234,25 +238,25 @@ def _figures(
 
 def _share(part: _Count, whole: _Count, sign: int) -> Numbers:
     """One count over another; nobody is in the part and not in the whole."""
-    share = _divided(part.end(sign, 2), whole.end(-sign, 2), sign)
-    return _rounded(np.minimum(share, 1), sign)
+    share = _quotient(part.bound(sign, 2), whole.bound(-sign, 2), sign)
+    return _round_significant(np.minimum(share, 1), sign)
 
 
 def _lift(both: _Count, people: _Count, given: _Count, then: _Count, sign: int) -> Numbers:
     """How many times as many have both as by chance; nobody has both and not each of them."""
-    everyone, one, other = people.end(sign, 4), given.end(-sign, 4), then.end(-sign, 4)
-    lift = _divided(both.end(sign, 4) * everyone, one * other, sign)
-    most = _divided(everyone, np.maximum(one, other), sign)
-    return _rounded(np.minimum(lift, most), sign)
+    everyone, one, other = people.bound(sign, 4), given.bound(-sign, 4), then.bound(-sign, 4)
+    lift = _quotient(both.bound(sign, 4) * everyone, one * other, sign)
+    most = _quotient(everyone, np.maximum(one, other), sign)
+    return _round_significant(np.minimum(lift, most), sign)
 
 
-def _divided(over: Numbers, under: Numbers, sign: int) -> Numbers:
+def _quotient(over: Numbers, under: Numbers, sign: int) -> Numbers:
     """A quotient; where there is none it is unknown, and may be as little or much as there is."""
     unknown = {-1: 0.0, 0: np.nan, 1: np.inf}[sign]
     return np.divide(over, under, out=np.full_like(over, unknown), where=under > 0)
 
 
-def _rounded(values: Numbers, towards: int) -> Numbers:
+def _round_significant(values: Numbers, towards: int) -> Numbers:
     """To six digits, down (-1), up (1) or to the nearest (0); alike on every machine."""
     tens = np.array([float(f"1e{power}") for power in range(_DIGITS - 22, _DIGITS + 1)])
     exact = np.array([float(10**power) for power in range(23)])  # a float holds no higher one
@@ -262,7 +266,7 @@ def _rounded(values: Numbers, towards: int) -> Numbers:
     return np.asarray(whole / scale + 0.0, dtype=np.float64)  # there is a -0.0
 
 
-def _sized(family: str, size: int) -> str:
+def _kind_of_size(family: str, size: int) -> str:
     """The kind of one size."""
     shape, _, columns = family.partition(":")
     return f"{shape}-{size}:{columns}"

@@ -19,7 +19,7 @@ _QUERIES, _CLICKS = "queries", "query-clicks"
 _EACH = 0.975  # both intervals of such counts hold in 95 of 100 cases, whatever the two share
 
 
-def rated(record: Record) -> bool:
+def has_click_rates(record: Record) -> bool:
     """Whether the clicks of a release are those for the queries that it counted."""
     return any(bool(part.settings.follow) for part in record.plan)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from zealous.privacy.guarantee import UNITS, shown
 from zealous.record.record import Claim, LedgerStamp, LimitsRecord, PartRecord, Record, Settings
 from zealous.release.derived import rates
-from zealous.release.derived.associations import association_files, families
+from zealous.release.derived.associations import association_files, rule_families
 from zealous.release.text import method_wording as wording
 from zealous.release.text.markdown import code, escaped
 from zealous.release.text.row_meaning import kept, meaning
@@ -62,7 +62,7 @@ def handout(record: Record) -> str:
         *_limits(record.cleaning.limits, each),
         "## The tables",
         *(_table(part, record, units, each) for part in record.plan),
-        *(_rules(family, record, units) for family in families(record)),
+        *(_rules(family, record, units) for family in rule_families(record)),
         "## Using it",
         "`statement.html` says on one page what is promised and what is not, for the person who "
         "signs. `release.json` holds all of the above for programs, with exact numbers and the "
@@ -205,7 +205,7 @@ def _table(part: PartRecord, record: Record, units: str, each: str) -> str:
 def _rules(family: str, record: Record, units: str) -> str:
     """What is told of associations."""
     file = association_files(record)[family]
-    ifs = ", ".join(f"`if_{n}`" for n in range(1, families(record)[family]))
+    ifs = ", ".join(f"`if_{n}`" for n in range(1, rule_families(record)[family]))
     what, then = "had, one after the other,", "had `then` next"
     if family.startswith("itemsets:"):
         what, then = "hold all of", "hold `then` too"

@@ -17,7 +17,7 @@ from zealous.items import keywords, possible, queries, query_pairs
 from zealous.logs.log import Columns, Log, read_log
 from zealous.logs.open_log import open_log
 from zealous.logs.source import Source, count_users
-from zealous.release.progress import tell_skipped
+from zealous.release.progress import report_skipped
 from zealous.study.anonymity.method import Changed, Method, Say, check_engine
 from zealous.study.anonymity.output import Bundle, metadata, read_bundle, write_bundle
 
@@ -93,7 +93,7 @@ def _apply_method(
     """
     say("reading the log")
     source = open_log(log, engine)
-    tell_skipped(source.skipped, say)
+    report_skipped(source.skipped, say)
     check_users(count_users(source), method)
     say(f"anonymising by {method.name}")
     changed = method.apply(source, say)

@@ -20,7 +20,7 @@ from zealous.files.strict_json import parse
 from zealous.logs.log import ANONYMIZED, NOT_PRIVATE
 from zealous.record.codec import structure
 from zealous.record.record import Software
-from zealous.release.bundle import Table, file_names, hashes, sorted_table
+from zealous.release.bundle import Table, file_hashes, file_names, sorted_table
 from zealous.release.provenance import software, today
 from zealous.study.anonymity.method import Method
 
@@ -183,7 +183,7 @@ def write_bundle(
         sha256={},
     )
     (directory / "README.md").write_text(_readme(record), encoding="utf-8")
-    whole = to_builtins(replace(record, sha256=hashes(directory)))
+    whole = to_builtins(replace(record, sha256=file_hashes(directory)))
     text = json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
     (directory / ABOUT).write_text(text, encoding="utf-8")
 

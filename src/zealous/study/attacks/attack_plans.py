@@ -15,7 +15,7 @@ from zealous.privacy.guarantee import SESSION_GAP
 from zealous.release.bundle import Table
 from zealous.study.anonymity import Bundle, Method
 from zealous.study.attacks.planted_entries import PlantedEntries
-from zealous.synthetic.chance import below
+from zealous.synthetic.chance import integers_below
 
 Knowledge = Literal["all", "guess"]
 CountShown = Callable[[Bundle, list[str]], list[int]]
@@ -214,7 +214,7 @@ def _learn_tokens(seed: int) -> AttackPlan:
 
 
 def _token_pattern(seed: int) -> list[int]:
-    return [int(bit) for bit in below(2, seed, _TURN, range(_LONG))]
+    return [int(bit) for bit in integers_below(2, seed, _TURN, range(_LONG))]
 
 
 def _learned_tokens(log: pa.Table, sign: list[int]) -> list[str]:

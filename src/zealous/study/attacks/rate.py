@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from zealous.audit.statistics import at_least, at_most
+from zealous.audit.statistics import clopper_pearson_lower, clopper_pearson_upper
 
 _WRONG = 0.05  # the chance that an interval misses the truth
 
@@ -30,6 +30,6 @@ class Rate:
         if not self.trials:
             return 0.0, 1.0
         return (
-            at_least(self.successes, self.trials, _WRONG / 2),
-            at_most(self.successes, self.trials, _WRONG / 2),
+            clopper_pearson_lower(self.successes, self.trials, _WRONG / 2),
+            clopper_pearson_upper(self.successes, self.trials, _WRONG / 2),
         )

@@ -22,7 +22,7 @@ from zealous.study.anonymity.method import METHODS
 from zealous.study.anonymity.output import Bundle
 from zealous.study.anonymity.sessions import session_steps
 from zealous.study.attacks.rate import Rate
-from zealous.synthetic.chance import below, mix
+from zealous.synthetic.chance import integers_below, mix
 
 Ids: TypeAlias = npt.NDArray[np.int64]
 _WHO, _SESSION, _QUERY = range(60, 63)  # streams of hashes
@@ -128,7 +128,7 @@ def _known_queries(entries: Sequence[_SampledQuery], p: int, seed: int) -> list[
         ]
         enough = [session for session in cut if len(session) >= p]
         if enough:
-            which = int(below(len(enough), seed, _SESSION, who, p)[0])
+            which = int(integers_below(len(enough), seed, _SESSION, who, p)[0])
             rows = np.array(enough[which])
             order = np.argsort(mix(seed, _QUERY, who, rows), kind="stable")
             known.append(rows[order[:p]].tolist())

@@ -21,7 +21,7 @@ from zealous.logs.source import count_users
 from zealous.mechanisms import Mechanism
 from zealous.privacy.guarantee import Unit
 from zealous.privacy.period import Period
-from zealous.release.progress import tell_skipped
+from zealous.release.progress import report_skipped
 from zealous.study.anonymity import METHODS, Method, check_engine, check_users, named
 from zealous.study.grid.candidates import (
     ORIGINAL,
@@ -234,7 +234,7 @@ def count_histograms(
         say("reading the log")
         extra = [name for kind in kinds for name in kind.extra()]
         source = open_log(log, running, extra, unit=unit, period=period)
-        tell_skipped(source.skipped, say)
+        report_skipped(source.skipped, say)
         people = count_users(source)
         if people == 0:
             when = "" if period is None else f" of {period}"

@@ -17,7 +17,7 @@ from zealous.mechanisms.choose import MECHANISMS
 from zealous.privacy.guarantee import Unit
 from zealous.record.record import CleaningRecord
 from zealous.release.bundle import read_release
-from zealous.release.provenance import cleaning
+from zealous.release.provenance import cleaning_record
 from zealous.study.anonymity import read_bundle
 from zealous.study.grid.candidates import ORIGINAL, Setting
 from zealous.study.grid.study import KINDS
@@ -104,7 +104,7 @@ def common_counting_rules(
                     f"the releases count {name} differently (by, fold or session gap): evaluate "
                     "them one at a time"
                 )
-        if release.cleaning is not None and release.cleaning != cleaning(log):
+        if release.cleaning is not None and release.cleaning != cleaning_record(log):
             say(f"{release.name} left out other users than are left out now: see its release.json")
     if len(periods) > 1:
         raise UsageError("the releases are of different periods: evaluate them one at a time")

@@ -37,7 +37,7 @@ _LOCAL_FUSE = frozenset(
 _MOUNTS = Path("/proc/self/mountinfo")
 
 
-def place(paths: Iterable[str | Path | Place]) -> Path:
+def ledger_path(paths: Iterable[str | Path | Place]) -> Path:
     """The ledger of a log: the nearest one in its folder or above, else a new one beside it.
 
     As git finds its repository. Links are followed first, so a log has one ledger by whatever name
@@ -50,22 +50,22 @@ def place(paths: Iterable[str | Path | Place]) -> Path:
         paths: The files and folders of the log.
     """
     places = [place_of(path) for path in paths]
-    found = existing(places)
+    found = existing_ledger(places)
     if found is not None:
         return found
-    common = _common(places)
+    common = _common_folder(places)
     if common is None:
         raise Refused(
             "the files of the log have no folder in common for a ledger: name one with "
             "--ledger FILE"
         )
     folder = common.local()
-    if folder is not None and _writable(folder):
+    if folder is not None and _is_writable(folder):
         return folder / FILE_NAME
-    return _own(common)
+    return _path_in_user_state(common)
 
 
-def _common(places: Sequence[Place]) -> Place | None:
+def _common_folder(places: Sequence[Place]) -> Place | None:
     """The nearest folder that all are in; None where there is none but a whole disk."""
     first, *others = (each.folders() for each in places)
     known = [{folder.identity() for folder in folders} for folders in others]
@@ -73,8 +73,11 @@ def _common(places: Sequence[Place]) -> Place | None:
     return next(shared, None)
 
 
-def made(path: Path) -> Path:
-    """The place that `place` found, with its folder; a folder that somebody named must be there."""
+def ensure_folder(path: Path) -> Path:
+    """Make the folder of a path that `ledger_path` found, and give the path.
+
+    A folder that somebody named must be there: it is not made.
+    """
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError:
@@ -84,11 +87,11 @@ def made(path: Path) -> Path:
     return path
 
 
-def existing(paths: Iterable[str | Path | Place]) -> Path | None:
+def existing_ledger(paths: Iterable[str | Path | Place]) -> Path | None:
     """The ledger that is there for all files of a log, or None."""
     places = [place_of(path) for path in paths]
     # Whether it is a folder is not asked: a ledger is looked for there and above.
-    found = {_nearest(each.resolve()) for each in places}
+    found = {_nearest_ledger(each.resolve()) for each in places}
     if not found:
         raise LedgerError("no log given, so no ledger can be found: name one with --ledger FILE")
     if len(found) == 1:
@@ -144,22 +147,22 @@ def remote_kind(folder: Path, mounts: str) -> str | None:
     return kind if kind in _REMOTE or unknown else None
 
 
-def _nearest(folder: Place) -> Path | None:
+def _nearest_ledger(folder: Place) -> Path | None:
     for each in (folder, *folder.parents):
         here = each.local()
-        for file in (*([here / FILE_NAME] if here else []), _own(each)):
+        for file in (*([here / FILE_NAME] if here else []), _path_in_user_state(each)):
             # Also a link that leads nowhere: the ledger is missing then, and not to be made anew.
             if os.path.lexists(file):
                 return file
     return None
 
 
-def _writable(folder: Path) -> bool:
+def _is_writable(folder: Path) -> bool:
     """Whether things may be put into a folder: what is read-only for all is so for root too."""
     return os.access(folder, os.W_OK) and bool(folder.stat().st_mode & 0o222)
 
 
-def _own(folder: Place) -> Path:
+def _path_in_user_state(folder: Place) -> Path:
     """The ledger of a folder that takes none, in the user's own one for what programs keep."""
     state = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
     digest = hashlib.sha256(folder.identity()).hexdigest()[:16]

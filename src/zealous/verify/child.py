@@ -56,9 +56,9 @@ def check_parent(path: Path, record: Record, review: ReviewRecord, parent: Path)
     claim, before = record.guarantee, above.record.guarantee
     if any(getattr(claim, name) != getattr(before, name) for name in _NUMBERS):
         changed.append("guarantee")
-    if _declared(record) != _declared(above.record):
+    if _assumptions_of_publisher(record) != _assumptions_of_publisher(above.record):
         changed.append("assumptions")
-    if _files(record) != _files(above.record):
+    if _files_without_row_counts(record) != _files_without_row_counts(above.record):
         changed.append("files")
     if changed:
         raise Failed(f"not as in the parent: {', '.join(changed)}")
@@ -77,10 +77,10 @@ def check_parent(path: Path, record: Record, review: ReviewRecord, parent: Path)
     return f"{check_review(record)}; every row left stands in the parent, which was verified"
 
 
-def _declared(record: Record) -> list[str]:
+def _assumptions_of_publisher(record: Record) -> list[str]:
     return [each for each in record.assumptions if each != FILTERED]
 
 
-def _files(record: Record) -> dict[str, TableFiles]:
+def _files_without_row_counts(record: Record) -> dict[str, TableFiles]:
     """The files, whatever the number of their rows."""
     return {kind: replace(each, rows=0) for kind, each in record.files.items()}
