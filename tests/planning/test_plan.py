@@ -11,6 +11,7 @@ from zealous.items import Unnamed, columns, keywords, queries
 from zealous.planning.part import Part, figures, forecast
 from zealous.planning.plan import Plan, claim, plan, twelve
 from zealous.privacy.guarantee import Guarantee, Indistinguishability, Neighbors, ProbabilisticDP
+from zealous.privacy.promise import promise
 
 GOAL = ProbabilisticDP(epsilon=1, delta="0.001", users=500_000)
 NEIGHBORS: tuple[Neighbors, ...] = get_args(Neighbors)
@@ -196,7 +197,7 @@ def test_the_claim_says_what_twelve_releases_cost() -> None:
     assert twelve(GOAL) == (12, Fraction(12, 1000))
     assert twelve(per_person("0.5", None)) == (24, 1)
     words = claim(GOAL)
-    assert GOAL.in_words() in words
+    assert promise(GOAL) in words
     assert "epsilon = 12, delta = 0.012" in words
 
 

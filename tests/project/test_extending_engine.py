@@ -38,7 +38,7 @@ def test_it_publishes_and_is_verified(installed: Outside) -> None:
 def test_its_settings_belong_to_it(installed: Outside) -> None:
     installed.command(*PUBLISH, "--no-ledger", "-o", "other", code=2)  # no database
     installed.command("inspect", "table:searches", "--database", "shop.duckdb", code=2)
-    assert "duckdb-file" in installed.command("publish", "--help")
+    assert "duckdb-file" in installed.command("publish", "--help-all")
 
 
 def test_no_ledger_is_kept_beside_a_table(installed: Outside) -> None:

@@ -78,4 +78,4 @@ def test_what_it_raises_ends_nothing(installed: Outside) -> None:
 def test_its_columns_are_its_own(installed: Outside) -> None:
     asked = ("march.access", *PUBLISH, "--columns", "a,b", "-o", "other")
     installed.command("publish", *asked, code=2)
-    assert "access-log" in installed.command("publish", "--help")
+    assert "access-log" in installed.command("publish", "--help-all")

@@ -526,8 +526,8 @@ def test_a_release_has_its_rules_and_explains_them(made: Release, tmp_path: Path
     assert len(lines) == 2 * 4 + 3
     assert any(line.startswith("'=tea,,bread,80,230,80,0.2,") for line in lines)
     told = (directory / "README.md").read_text()
-    assert "### Associations in `itemsets:product`: `associations.csv`" in told
-    assert "They cover the noise" in told
+    assert "### Association rules in `itemsets:product`: `associations.csv`" in told
+    assert "The interval covers the noise only" in told
     assert "low estimate" in told
     assert {name: found for name, found in checks(directory).items() if not found[0]} == {}
 

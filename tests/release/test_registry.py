@@ -117,9 +117,9 @@ def test_the_budget_names_its_unit_neighbours_and_period(release: Release) -> No
 
     assert "the budget of one user, neighbours: replace (entry 7)" in told()
     assert "In 2026-03, the most charged period (1): epsilon 2" in told()
-    assert "The accounts" not in told()
-    assert "The accounts count what one user's day loses" in told(unit="user-day")
-    assert "The accounts are for add-remove neighbours" in told(neighbors="add-remove")
+    assert "The ledger accounts" not in told()
+    assert "The ledger accounts for one user's day" in told(unit="user-day")
+    assert "The ledger accounts for add-remove neighbours" in told(neighbors="add-remove")
     quarter = {**TRACKED["accounts"]["period"], "within": "2026-Q1"}
     accounts = {**TRACKED["accounts"], "period": quarter}
     assert "In 2026-Q1, the period of this release (1)" in told(accounts=accounts)

@@ -18,9 +18,10 @@ from records import changed
 from zealous.items import columns
 from zealous.ledger import Ledger
 from zealous.privacy.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
+from zealous.privacy.promise import factor
 from zealous.release.bundle import Release, read_release
 from zealous.release.charging import Account
-from zealous.release.text.statement import COMPARATORS, believed, factor, one_in, percent, statement
+from zealous.release.text.statement import COMPARATORS, believed, one_in, percent, statement
 from zealous.verify.review import review
 
 PDP = ProbabilisticDP(epsilon=2, delta="0.001", users=500_000)
@@ -69,38 +70,44 @@ def test_what_was_released(base: Release) -> None:
     for part in base.record.plan:
         row = f"{part.kind} 0 {part.items_per_user} {part.epsilon:g} {part.delta:g}"
         assert row in said
-    assert "At most 500,000 users were declared" in said
+    assert "Declared public upper bound: 500,000 users." in said
 
 
 def test_odds_are_concrete(base: Release) -> None:
     said = read(base)
-    assert f"at most {factor(2)} : 1 , except with the chance delta below" in said
+    assert (
+        f"at most {factor(2)} : 1 , whatever else that person knows, except with probability delta"
+        in said
+    )
     for prior in (0.01, 0.1, 0.5):
         after = percent(believed(prior, 2)).replace("\N{NO-BREAK SPACE}", " ")
         before = percent(prior).replace("\N{NO-BREAK SPACE}", " ")
-        assert f"{before} can become at most {after}" in said.replace("\N{NO-BREAK SPACE}", " ")
+        assert f"{before} can rise to at most {after}" in said.replace("\N{NO-BREAK SPACE}", " ")
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "word"), [("0.5", "a strong bound"), ("2", "marked change"), ("8", "a weak bound")]
+    ("epsilon", "word"),
+    [("0.5", "bound is strong"), ("2", "change markedly"), ("8", "bound is weak")],
 )
 def test_a_large_epsilon_is_called_weak(epsilon: str, word: str, tmp_path: Path) -> None:
     goal = ProbabilisticDP(epsilon=epsilon, delta="0.001", users=1000)
     said = claim(goal, tmp_path)
     assert word in said
-    others = {"a strong bound", "marked change", "a weak bound"} - {word}
+    others = {"bound is strong", "change markedly", "bound is weak"} - {word}
     assert not any(other in said for other in others)
 
 
 def test_between_two_histories_add_remove_protects_half_as_well(tmp_path: Path) -> None:
     said = claim(DP, tmp_path)
-    assert f"Between two guesses about what one user holds, at most {factor(1)} : 1" in said
-    assert "leaving delta aside" in said
+    assert (
+        f"Between two guesses about the data of one user they are at most {factor(1)} : 1" in said
+    )
+    assert "apart from delta (below)" in said
 
 
 def test_delta_under_each_definition(base: Release, tmp_path: Path) -> None:
-    assert "0.001 (1 in 1,000) is the chance, over the noise, that the release as a whole" in (
-        read(base)
+    assert "0.001 (1 in 1,000) limits the probability, over the noise, that this bound" in read(
+        base
     )
     said = claim(DP, tmp_path)
     assert "1e-6 (1 in 1,000,000) is for one user" in said
@@ -119,8 +126,8 @@ def test_the_unit_is_named(unit: Any, one: str, many: str, tmp_path: Path) -> No
     said = read(release)
     assert f"Protected: {one}" in said
     assert f"Counts are of {many}" in said
-    assert f"At most 9,000 {many} were declared" in said
-    assert "A user as a whole: protected is" in said
+    assert f"Declared public upper bound: 9,000 {many}." in said
+    assert "A user as a whole: the guarantee is for" in said
     target = release.write(tmp_path / "out")
     assert f"The number of *{many}* that hold the item" in (target / "README.md").read_text()
 
@@ -151,26 +158,23 @@ def test_what_was_spent_is_for_the_ledger_s_unit_and_neighbours(
     base: Release, tmp_path: Path
 ) -> None:
     said = read(base, ledger=TRACKED)
-    assert "What has been spent so far, for one user account" in said
-    assert "The accounts" not in said
+    assert "Privacy budget spent, for one user account" in said
+    assert "The ledger accounts" not in said
     said = read(base, ledger=spent(unit="user-day"))
-    assert "What has been spent so far, for one user's day account" in said
-    assert (
-        "The accounts count what one user's day loses; this release protects one user as a whole."
-        in said
-    )
+    assert "Privacy budget spent, for one user's day account" in said
+    assert "The ledger accounts for one user's day; this release protects one user" in said
     assert "counts twice" not in said
     said = read(made(tmp_path, DP), ledger=TRACKED)
-    assert "What has been spent so far, for one user (replace) account" in said
-    assert "The accounts are for replace neighbours, this release is for add-remove." in said
-    assert "So its epsilon counts twice in them." in said
+    assert "Privacy budget spent, for one user (replace) account" in said
+    assert "The ledger accounts for replace neighbours, this release is for add-remove." in said
+    assert "So its epsilon counts twice there." in said
 
 
 def test_a_child_promises_nothing_for_anybody_at_all(tmp_path: Path) -> None:
     account = Account(ledger=tmp_path / "ledger.sqlite")
     made(tmp_path, account=account).write(tmp_path / "parent")
     review(tmp_path / "parent", flag_pii=True, output=tmp_path / "child")
-    anybody = "the chance that anybody at all is breached"
+    anybody = "the probability that the bound fails for anybody at all"
     assert anybody in Text((tmp_path / "parent" / "statement.html").read_text()).text
     assert anybody not in Text((tmp_path / "child" / "statement.html").read_text()).text
 
@@ -186,9 +190,9 @@ def test_assumptions_choice_and_what_is_not_protected(base: Release) -> None:
     said = read(base)
     assert all(each in said for each in base.record.assumptions)
     assert "The parameters were chosen in a way that the publisher did not state" in said
-    assert "Frequent is not harmless" in said
-    assert "What the choice of parameters tells" in said
-    assert "What the choice of parameters tells" not in read(base, parameters_from="public-facts")
+    assert "Frequent items can be harmful too" in said
+    assert "What the parameters themselves reveal" in said
+    assert "What the parameters themselves reveal" not in read(base, parameters_from="public-facts")
 
 
 def test_comparators_have_units_and_sources(base: Release) -> None:
@@ -212,7 +216,7 @@ def test_a_child_says_what_it_keeps(tmp_path: Path) -> None:
     (told,) = child.release.record.reviews()
     gone = sum(told.removed.values())
     assert gone
-    assert f"{gone} rows went. It keeps (epsilon, delta)-indistinguishability" in said
+    assert f"{gone} rows were removed. It keeps (epsilon, delta)-indistinguishability" in said
     assert "and not probabilistic differential privacy" in said
     assert told.parent in said
 

@@ -501,10 +501,13 @@ def section(readme: str, name: str) -> str:
     return readme.partition(f"### `{name}`: ")[2].partition("\n#")[0]
 
 
+KEY = "selected by a public random key, each different one with the same probability"
+
+
 @pytest.mark.parametrize(
     ("more", "units", "each", "how"),
     [
-        ([], "users", "Each user", "drawn by a public random key, all different ones alike"),
+        ([], "users", "Each user", KEY),
         (["--select", "first"], "users", "Each user", "the first in time"),
         (
             ["--select", "frequent", "--unit", "user-day"],
@@ -525,21 +528,25 @@ def test_the_readme_explains_each_table(
     for name in FACTS:
         text = section(readme, name)
         assert "- `value` says of a query that is not in `queries` " in text
-        assert f"`count` is {units}, each with one such query" in text
+        assert f"`count` is the number of {units}, each with one such query" in text
         assert f"{each} counts at most once, with one such query ({how})." in text
-        assert f"All that there can be is here, those of no {units} too" in text
-    for name, words in {"ngrams-2": "2 words in a row", "ngrams-3": "3 words in a row"}.items():
+        assert f"All possible items are published, including those of no {units}." in text
+    for name, words in {
+        "ngrams-2": "2 consecutive words",
+        "ngrams-3": "3 consecutive words",
+    }.items():
         text = section(readme, name)
-        assert f"An item is {words}, of queries that are not in `queries`. " in text
-        assert f"`count` is the {units} that asked such queries" in text
-        assert f"{each} kept at most 5. First come those whose least frequent part" in text
+        assert f"An item is {words} of queries that are not in `queries`. " in text
+        assert f"`count` is the number of {units} that asked such queries" in text
+        assert f"{each} contributes at most 5 items. Those whose least frequent part" in text
         assert "random key" not in text
+    firsts = {1: "the first word", 2: "the first 2 words", 3: "the first 3 words"}
     for size, words in {1: "keywords", 2: "ngrams-2", 3: "ngrams-3"}.items():
         text = section(readme, f"prefixes-{size}")
-        assert "with which queries begin that are not in `queries`." in text
-        assert f"Only items of `{words}` were looked at" in text
+        assert f"An item is {firsts[size]} of queries that are not in `queries`." in text
+        assert f"Only items of `{words}` are counted" in text
     assert "at which hour of the day it was asked" in section(readme, "hours")
-    assert "asked at several hours, it is one query for each" in section(readme, "hours")
+    assert "a query asked at several hours is one query for each" in section(readme, "hours")
     assert "whether one of its words is in `keywords`" in section(readme, "with-keywords")
 
 
@@ -560,14 +567,15 @@ def test_the_readme_explains_things_and_sets(run: Run, tmp_path: Path) -> None:
     assert ran.code == 0, ran.said
     readme = (tmp_path / "o" / "README.md").read_text()
     said = {
-        "people": "`count` is how many users there are: all of whom the log has an entry.",
-        "things:product": "An item is one thing.",
-        "itemsets-1:product": "An item is one thing, counted anew",
-        "itemsets-2:product": "2 different things that users have together, with the same "
-        "`invoice`.\n- Each user counts with at most 4 things, those of the largest counts in "
-        "`things:product`, and so with all their sets: at most 6.",
-        "sequences-2:product": "2 things that users have one after the other, each with the next "
-        "`invoice`.\n- Each user counts with at most 4 things",
+        "people": "`count` is the number of users with an entry in the log.\n- Each user counts "
+        "once.",
+        "things:product": "An item is a single thing.",
+        "itemsets-1:product": "An item is a single thing, counted for the same users",
+        "itemsets-2:product": "An item is a set of 2 different things of one user with the same "
+        "`invoice`.\n- Each user contributes at most 4 things, those with the largest counts in "
+        "`things:product`, and all sets of these: at most 6.",
+        "sequences-2:product": "An item is a sequence of 2 things of one user, each with the next "
+        "`invoice`.\n- Each user contributes at most 4 things",
     }
     for name, text in said.items():
         assert text in section(readme, name), name

@@ -279,7 +279,7 @@ def test_a_child_of_a_child(parent: Path, tmp_path: Path) -> None:
     assert "terms.txt (2 terms" in readme
     assert "more.txt (1 term," in readme
     gone = sum(sum(each.removed.values()) for each in last.reviews())
-    assert f"{gone} rows went" in readme
+    assert f"{gone} rows were removed" in readme
     assert "all of its rows were removed in the review" in readme
 
 

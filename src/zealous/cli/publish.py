@@ -131,7 +131,7 @@ def summary(release: Release, output: Path | Place) -> None:
     )
     for part in release.record.plan:
         if not len(release[part.kind]):
-            click.echo(f"{part.kind}: {empty(part)}")
+            click.echo(f"{part.kind}: {empty(part, release.record)}")
     print_strongest_rules(release)
     click.echo(
         f"{goal.title}, {budget(goal)}, for {UNITS[goal.unit]}.\n"

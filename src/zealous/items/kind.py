@@ -34,6 +34,10 @@ _OWN = (
     "grown:",
 )
 
+FREQUENT_PARTS_FIRST = (
+    "Those whose least frequent part has the largest count in the tables above come first."
+)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Kind:
@@ -209,6 +213,20 @@ class Kind:
         """What else defines an item of this kind, for the recipient to know."""
         own = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: value for name, value in own.items() if name not in self.no_setting}
+
+    def meaning(self) -> str:
+        """What an item is, for recipients; empty where the names of its columns tell.
+
+        `{unit}`, `{units}` and `{basket}` are filled in.
+        """
+        return ""
+
+    def selection(self) -> str:
+        """Which items of each unit count, for recipients.
+
+        `{each}`, `{selected}`, `{one}` and `{origin}`, the table that it is made of, are filled in.
+        """
+        return f"{{each}} contributes at most {self.items_per_user} items ({{selected}})."
 
     def check(self, roles: Collection[str]) -> None:
         """Refuse a log whose columns do not give such items."""

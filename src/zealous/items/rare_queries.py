@@ -15,7 +15,7 @@ from zealous.engines.engine import named
 from zealous.engines.sql import Step, identifier, listed, literal
 from zealous.errors import UsageError
 from zealous.items.candidate_sets import Grown, sequences
-from zealous.items.kind import Kind, register, size_in
+from zealous.items.kind import FREQUENT_PARTS_FIRST, Kind, register, size_in
 from zealous.items.searches import Keywords, Queries
 from zealous.items.sets import LAST, PARENT, Coded
 from zealous.items.text import asked, has_word, words
@@ -140,6 +140,17 @@ class Phrases(Tail):
             return None
         return cls(size=sized[0], items_per_user=items_per_user, **cls.own(settings))
 
+    def meaning(self) -> str:
+        """Words of queries that are not published."""
+        return (
+            f"An item is {self._words()} of queries that are not in `queries`. `count` is the "
+            "number of {units} that asked such queries, not the number of queries."
+        )
+
+    def _words(self) -> str:
+        """Which words, for recipients."""
+        return f"{self.size} consecutive words"
+
     def name(self) -> str:
         """What the kind is called on the command line and in a release."""
         return f"{self.label}-{self.size}"
@@ -163,6 +174,10 @@ class Ngrams(Coded, Phrases):
         super().__post_init__()
         if self.size == 1:
             raise UsageError("phrases of one word are keywords: publish those")
+
+    def selection(self) -> str:
+        """Those made of frequent parts."""
+        return f"{{each}} contributes at most {self.items_per_user} items. {FREQUENT_PARTS_FIRST}"
 
     def usual(self) -> str:
         """The mechanism where none is asked for."""
@@ -269,6 +284,9 @@ class Prefixes(Listed, Phrases):
 
     label = "prefixes"
 
+    def _words(self) -> str:
+        return "the first word" if self.size == 1 else f"the first {self.size} words"
+
     def builds_on(self) -> tuple[str, ...]:
         """The kinds that must have been published before, by name."""
         return (*super().builds_on(), _phrases(self.size))
@@ -298,12 +316,26 @@ class Fact(Listed):
 
     item = ("value",)
     values: ClassVar[tuple[str, ...]]
+    fact: ClassVar[str]
+    """What a value says of a query, for recipients."""
 
     def __post_init__(self) -> None:
         """Check before anything is read."""
         super().__post_init__()
         if self.items_per_user != 1:
             raise UsageError(f"{self.label} are of one query of each user: items_per_user is 1")
+
+    def meaning(self) -> str:
+        """Which fact."""
+        return (
+            f"`value` says of a query that is not in `queries` {self.fact}. `count` is the number "
+            "of {units}, each with one such query: it shows how the values compare, not how many "
+            "queries there are."
+        )
+
+    def selection(self) -> str:
+        """One query."""
+        return "{each} counts at most once, with one such query ({one})."
 
     def made_of(self) -> tuple[str, ...]:
         """A public rule tells which values there are."""
@@ -329,6 +361,7 @@ class Lengths(Fact):
     """How many words a query has."""
 
     label = "lengths"
+    fact = "how many words it has"
     values = (*map(str, range(1, 10)), "10+")
 
     def _steps(self, source: Source) -> list[Step]:
@@ -347,6 +380,10 @@ class Questions(Fact):
     """
 
     label = "questions"
+    fact = (
+        "whether it is a question (it has a question mark; or several words, the first of which is "
+        "who, what, how, is, can or the like in English)"
+    )
     values = ("no", "yes")
 
     def _steps(self, source: Source) -> list[Step]:
@@ -366,6 +403,10 @@ class Scripts(Fact):
     """
 
     label = "scripts"
+    fact = (
+        "the script of its letters (`mixed` for several, `other` for none that is listed, `none` "
+        "where it has no letter; Chinese characters with kana are `japanese`)"
+    )
     values = (*_SCRIPTS, "mixed", "other", "none")
 
     def _steps(self, source: Source) -> list[Step]:
@@ -391,6 +432,10 @@ class Hours(Fact):
     """
 
     label = "hours"
+    fact = (
+        "at which hour of the day it was asked (as the log writes its times, or in UTC where they "
+        "have an offset; a query asked at several hours is one query for each)"
+    )
     values = tuple(map(str, range(24)))
     needs = ("query", "time")
 
@@ -406,6 +451,7 @@ class WithKeywords(Fact):
     """Whether a query contains a published keyword."""
 
     label = "with-keywords"
+    fact = "whether one of its words is in `keywords`"
     values = ("no", "yes")
     keywords: pa.Table | None = field(default=None, compare=False, repr=False)
     no_setting: ClassVar[tuple[str, ...]] = (*Tail.no_setting, "keywords")

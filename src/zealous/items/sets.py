@@ -16,7 +16,7 @@ from zealous.engines.engine import named
 from zealous.engines.sql import Step, identifier, listed
 from zealous.errors import UsageError
 from zealous.items.candidate_sets import MOST, Grown, sequences, sets
-from zealous.items.kind import Entries, Kind, register, size_in
+from zealous.items.kind import FREQUENT_PARTS_FIRST, Entries, Kind, register, size_in
 from zealous.items.table_columns import People
 from zealous.items.text import has_word, tidy, visible
 from zealous.libraries import pa
@@ -155,6 +155,10 @@ class Things(Kind):
         """What the kind is called on the command line and in a release."""
         return f"{self.label}:{_OR.join(self.names)}"
 
+    def meaning(self) -> str:
+        """One thing."""
+        return "An item is a single thing. The tables below are made of these."
+
     def extra(self) -> tuple[str, ...]:
         """Columns of the log that play no role but are needed."""
         return (*self.names, *([self.basket] if self.basket else []))
@@ -278,6 +282,28 @@ class Combined(Coded, Things):
     def counted(self) -> tuple[str, ...]:
         """The columns of an item while it is counted."""
         return self.columns() if self.size == 1 else super().counted()
+
+    def meaning(self) -> str:
+        """Several things, or one of those."""
+        if self.size == 1:
+            return "An item is a single thing, counted for the same {units} as those of several."
+        return self._combination()
+
+    def selection(self) -> str:
+        """A few things, and what they make."""
+        said = (
+            f"{{each}} contributes at most {self.things} things, those with the largest counts in "
+            "{origin}"
+        )
+        return f"{said}." if self.size == 1 else f"{said}, and {self._kept_combinations()}"
+
+    def _combination(self) -> str:
+        """What several things are, for recipients."""
+        raise NotImplementedError
+
+    def _kept_combinations(self) -> str:
+        """Which of those that her things make count, for recipients."""
+        raise NotImplementedError
 
     def builds_on(self) -> tuple[str, ...]:
         """The kinds that must have been published before, by name: the smaller sizes."""
@@ -414,6 +440,13 @@ class Itemsets(Combined):
     label = "itemsets"
     nested = True
 
+    def _combination(self) -> str:
+        together = " with the same {basket}" if self.basket else ""
+        return f"An item is a set of {self.size} different things of one {{unit}}{together}."
+
+    def _kept_combinations(self) -> str:
+        return f"all sets of these: at most {self.items_per_user}."
+
     def _made_of(self, smaller: list[pa.Table], most: int) -> Grown:
         return sets(smaller, most)
 
@@ -443,6 +476,13 @@ class Sequences(Combined):
         super().check(roles)
         if self.basket is None and "time" not in roles:
             raise UsageError("sequences need an order: say --time COLUMN or --basket COLUMN")
+
+    def _combination(self) -> str:
+        after = "with the next {basket}" if self.basket else "at the next moment"
+        return f"An item is a sequence of {self.size} things of one {{unit}}, each {after}."
+
+    def _kept_combinations(self) -> str:
+        return f"at most {self.items_per_user} sequences of these. {FREQUENT_PARTS_FIRST}"
 
     def _made_of(self, smaller: list[pa.Table], most: int) -> Grown:
         return sequences(smaller, most)

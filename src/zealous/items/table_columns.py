@@ -87,6 +87,14 @@ class People(Kind):
         """Its weight in the budget: little, since everybody counts and there is one number."""
         return Fraction(1, 10)
 
+    def meaning(self) -> str:
+        """What the number is."""
+        return "`count` is the number of {units} with an entry in the log."
+
+    def selection(self) -> str:
+        """Everyone."""
+        return "{each} counts once."
+
     def known(self) -> pa.Table:
         """Everyone."""
         return pa.table({"who": pa.array(["everyone"])})

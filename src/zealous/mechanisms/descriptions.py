@@ -31,10 +31,9 @@ def noise_name(noise: str) -> str:
 
 def spent(part: PartRecord) -> str:
     """What a table costs, and its noise."""
-    delta = f", delta {shown(part.delta)}" if part.delta else ", and no delta"
     return (
-        f"epsilon {shown(part.epsilon)}{delta}: {noise_name(part.noise)} noise of scale "
-        f"{shown(part.scale)}"
+        f"Budget: epsilon {shown(part.epsilon)}, delta {shown(part.delta)}. Noise: "
+        f"{noise_name(part.noise)} of scale {shown(part.scale)}."
     )
 
 
@@ -46,7 +45,7 @@ def _too_rare(part: PartRecord, units: str) -> str:
 def _more(units: str) -> str:
     return (
         f"More {units}, a larger epsilon, fewer items per user or fewer kinds in one release would "
-        "fill it."
+        "help."
     )
 
 
@@ -98,10 +97,10 @@ class AboveThreshold(Words):
         """Who appears, and both thresholds."""
         appear = part.forecast.users_to_appear
         return [
-            f"- An item of {appear.low} / {appear.half} / {appear.high} {units} appears with "
+            f"- An item of {appear.low} / {appear.half} / {appear.high} {units} is published with "
             "probability 5 / 50 / 95 %.",
-            f"- {spent(part)}; at least {part.tau} {units} before noise, "
-            f"more than {part.tau_prime} after.",
+            f"- {spent(part)} Thresholds: at least {part.tau} {units} before noise, a count above "
+            f"{part.tau_prime} after.",
         ]
 
     def empty(self, part: PartRecord, *, units: str, origin: str | None) -> str:
@@ -131,9 +130,9 @@ class EveryItem(Words):
     def points(self, part: PartRecord, *, units: str, each: str, origin: str | None) -> list[str]:
         """What was looked at."""
         return [
-            f"- Only {self.looked_at.format(origin=origin)} were looked at, before {each} kept "
-            f"some. Everything of the list is here, those of no {units} too: nothing was dropped.",
-            f"- {spent(part)}, and no threshold.",
+            f"- Only {self.looked_at.format(origin=origin)} are counted, and the limit for {each} "
+            f"applies to these alone. All of them are published, including those of no {units}.",
+            f"- {spent(part)} No threshold.",
         ]
 
     def empty(self, part: PartRecord, *, units: str, origin: str | None) -> str:
@@ -150,8 +149,8 @@ class EveryPossibleItem(EveryItem):
         if origin is not None:
             return super().points(part, units=units, each=each, origin=origin)
         return [
-            f"- All that there can be is here, those of no {units} too: nothing was dropped.",
-            f"- {spent(part)}, and no threshold.",
+            f"- All possible items are published, including those of no {units}.",
+            f"- {spent(part)} No threshold.",
         ]
 
 
@@ -161,21 +160,19 @@ class Candidates(Words):
 
     Attributes:
         made_of: Which published items.
-        such: What is made of them.
         points_of: What was looked at; `{each}` and `{units}` are filled in.
     """
 
     made_of: str
-    such: str
     points_of: str
 
     def threshold(self, part: PartRecord) -> str:
         """The noise of all of them."""
-        return f"made of {self.made_of}, above the noise of all {self.such}"
+        return f"made of {self.made_of}, above the noise level"
 
     def points(self, part: PartRecord, *, units: str, each: str, origin: str | None) -> list[str]:
         """What was looked at."""
-        return [f"- {self.points_of.format(units=units, each=each)}", f"- {spent(part)}."]
+        return [f"- {self.points_of.format(units=units, each=each)}", f"- {spent(part)}"]
 
     def empty(self, part: PartRecord, *, units: str, origin: str | None) -> str:
         """Noise hides everything."""
@@ -196,15 +193,14 @@ class Keys(Words):
         given = ", ".join(str(one.items_per_user) for one in rounds)
         number = "one round" if len(rounds) == 1 else f"{len(rounds)} rounds"
         return [
-            f"- Which items are here was decided first, in {number} in which {each} gave at most "
-            f"{given} items; then they were counted, with noise of their own. So a count does not "
-            "tell whether an item was nearly left out, and can be below zero.",
-            f"- An item of {appear.low} / {appear.half} / {appear.high} {units} appears with "
+            f"- The items were selected first, in {number} in which {each} gave at most {given} "
+            "items, and then counted with separate noise. So a count does not show whether an "
+            "item was nearly left out, and can be below zero.",
+            f"- An item of {appear.low} / {appear.half} / {appear.high} {units} is published with "
             f"probability 5 / 50 / 95 %, if {units} that hold it give as many items as they may in "
-            "the last round, this one among them.",
-            f"- epsilon {shown(part.epsilon)}, delta {shown(part.delta)}: "
-            f"{noise_name(part.noise)} noise, on counts of scale {shown(part.scale)}, on weights "
-            f"of scale {', '.join(format(one.scale, ',') for one in rounds)}; weights above "
+            "the last round, including this one.",
+            f"- {spent(part)} Noise on weights: of scale "
+            f"{', '.join(format(one.scale, ',') for one in rounds)}. Thresholds: weights above "
             f"{', '.join(format(one.threshold, ',') for one in rounds)}.",
         ]
 

@@ -56,11 +56,10 @@ class OfKeywords(Domain):
         f"published keywords, {INTEGERS}on every such query, publish those above the scale times "
         "the logarithm of their number.",
         made_of="published keywords",
-        such="such queries",
         points_of=f"Only queries of one to three of the {MOST_KEYWORDS:,} most frequent published "
-        "keywords were looked at, before {each} kept some. Every such query got noise, and those "
-        "above the scale of the noise times the logarithm of their number are here: of all that "
-        "nobody asked, one on average.",
+        "keywords are counted, and the limit for {each} applies to these alone. Every such query "
+        "gets noise, and those above the scale of the noise times the logarithm of their number "
+        "are published: on average at most one that nobody asked.",
     )
 
     @classmethod

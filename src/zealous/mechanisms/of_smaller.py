@@ -64,11 +64,11 @@ class OfSmaller(Pure):
         how="Made of published smaller items: count the units that hold each item all of whose "
         f"smaller parts were published, {INTEGERS}on every such item, publish those that are above "
         "what noise alone reaches once.",
-        made_of="published smaller ones",
-        such="such",
-        points_of="Only items all of whose smaller parts are in the tables before were looked at, "
-        "before {each} kept some. Every such item got noise, those of no {units} too, and those "
-        "that are above what the noise of all of them exceeds once on average are here.",
+        made_of="published smaller items",
+        points_of="Only items all of whose smaller parts are in the tables above are counted, and "
+        "the limit for {each} applies to these alone. Every such item gets noise, including those "
+        "of no {units}, and those above the level that the noise of all of them exceeds once on "
+        "average are published.",
     )
 
     @classmethod

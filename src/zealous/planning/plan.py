@@ -19,6 +19,7 @@ from zealous.planning.declared import Files, PublicFile, public_files
 from zealous.planning.from_record import goal_from_record
 from zealous.planning.part import Part, describe
 from zealous.privacy.guarantee import UNITS, Guarantee, Indistinguishability, Number, exact, shown
+from zealous.privacy.promise import promise
 
 if TYPE_CHECKING:
     from zealous.record.record import Record
@@ -394,7 +395,7 @@ def claim(goal: Guarantee) -> str:
     return "\n".join(
         [
             f"{goal.title}, {spent}, neighbours: {goal.neighbors}, unit: {UNITS[goal.unit]}",
-            goal.in_words(),
+            promise(goal),
             f"Twelve such releases of the same people: {twelvefold}.",
         ]
     )

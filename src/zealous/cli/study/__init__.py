@@ -11,14 +11,13 @@ from zealous.cli.registry import Commands
 
 COMMANDS = {
     "anonymize": "Anonymise a log by a method that is NOT differentially private, to compare it.",
-    "attack": "Show what an attacker gets from each anonymity method, and from ZEALOUS, on the "
-    "same log.",
-    "compare": "Compare how useful ZEALOUS and the anonymity methods leave a log.",
-    "evaluate": "Measure how much of a log given releases keep.",
+    "attack": "Show what an attacker learns from each anonymity method and from ZEALOUS on a log.",
+    "compare": "Compare how useful a log remains with ZEALOUS and with the anonymity methods.",
+    "evaluate": "Measure how useful releases of a log are.",
     "guarantees": "Show what else a plan guarantees, or which guarantees given parameters satisfy.",
     "mechanisms": "Compare what each mechanism publishes of a log, at equal epsilon and delta.",
-    "suggest": "Suggest what to ask instead of a query, learned from a release alone.",
-    "tables": "Print the paper's analytic tables, as printed and as this program does it.",
+    "suggest": "Suggest substitutes for a query, learned from a release only.",
+    "tables": "Print the paper's analytic tables, as printed and as computed by this program.",
 }
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from zealous.mechanisms.choose import MECHANISMS
 from zealous.mechanisms.descriptions import Words, noise_name
 from zealous.privacy.accounting.intervals import Interval
-from zealous.record.record import PartRecord
+from zealous.record.record import PartRecord, Record
 from zealous.release.text.markdown import code
 from zealous.release.text.row_meaning import origin
 
@@ -40,18 +40,18 @@ def absence(plan: Sequence[PartRecord]) -> str:
     """What it means that an item is not there."""
     said, listed = [], [_words(part).every_item for part in plan]
     if not all(listed):
-        said.append("An item that is absent may be rare, or may have been dropped by the noise.")
+        said.append("A missing item may be rare, or the noise may have dropped it.")
     if any(listed):
         said.append(
-            "A table over a known list has every item of that list, those that nobody holds too: "
-            "there an item that is absent was not on the list, and a count can be below zero."
+            "A table over a known list has every item of that list, including those that nobody "
+            "holds: a missing item was not on the list, and a count can be below zero."
         )
     return " ".join(said)
 
 
-def empty(part: PartRecord, units: str) -> str:
+def empty(part: PartRecord, record: Record, units: str) -> str:
     """What would fill an empty table."""
-    return _words(part).empty(part, units=units, origin=origin(part))
+    return _words(part).empty(part, units=units, origin=origin(part, record))
 
 
 def off_by(part: PartRecord) -> str:
@@ -74,8 +74,8 @@ def interval(part: PartRecord, units: str) -> str:
     if part.tau_prime is None:
         where = f"counts at least {_margin(found)} above the smallest in this table"
     return (
-        f"{said} for {where}. For smaller counts the lower end is {found.fewest}, since an item of "
-        f"few {units} is published only where its noise was high."
+        f"{said} for {where}. For smaller counts the lower end is {found.fewest}, because an item "
+        f"of few {units} is published only if its noise was high."
     )
 
 
@@ -89,9 +89,9 @@ def _margin(found: Interval) -> int:
     return int(found.certain_from) - found.threshold - 1
 
 
-def table(part: PartRecord, units: str, each: str) -> list[str]:
+def table(part: PartRecord, record: Record, units: str, each: str) -> list[str]:
     """How a table was made, point by point."""
-    before = origin(part)
+    before = origin(part, record)
     said = _words(part).points(part, units=units, each=each, origin=before and code(before))
     if part.public is not None:
         file = part.public

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from zealous.privacy.guarantee import UNITS, shown
+from zealous.privacy.promise import promise
 from zealous.record.record import Claim, LedgerStamp, LimitsRecord, PartRecord, Record, Settings
 from zealous.release.derived import rates
 from zealous.release.derived.associations import association_files, rule_families
 from zealous.release.text import method_wording as wording
 from zealous.release.text.markdown import code, escaped
-from zealous.release.text.row_meaning import kept, meaning
+from zealous.release.text.row_meaning import row_meaning, selection
 
 _CHOSEN = {
     "public-facts": "from public facts, without looking at this log",
@@ -42,36 +43,35 @@ def handout(record: Record) -> str:
     sections = [
         "# Frequent items, published with a privacy guarantee",
         *(f"**{each}**" for each in stamps(record)),
-        "## The guarantee",
+        "## Privacy guarantee",
         f"{goal.title}, {budget(goal)}, for each {goal.unit}; neighbours: "
-        f"{goal.neighbors}. {goal.in_words}",
+        f"{goal.neighbors}. {promise(goal)}",
         *_also(record.also_guaranteed),
         *_reviewed(record),
-        "It rests on these assumptions:",
+        "Assumptions:",
         "\n".join(f"- {escaped(each)}" for each in record.assumptions),
         f"The parameters were chosen {chosen(record)}.",
-        "## What `count` is",
-        f"The number of *{units}* that hold the item, after {each} kept only a few items (below), "
-        f"plus noise. It is not the number of searches.{_REPEATS[goal.unit]} Because those with "
-        "more items than they may keep gave some up, it is a low estimate of the "
-        f"{units} that hold the item. {wording.absence(record.plan)}",
-        "Each table below has a 95 % interval for its counts before noise. It holds in 95 of 100 "
-        "cases for items that are published. It covers the noise alone: not what people gave up "
-        "because they had more items than they may keep, and not that a review or a reader picked "
-        "some rows.",
+        "## What `count` means",
+        f"The number of *{units}* that hold the item, plus noise. It is not the number of "
+        f"searches.{_REPEATS[goal.unit]} {each.capitalize()} contributes a limited number of items "
+        "(see each table), and items beyond that limit are not counted, so `count` is a low "
+        f"estimate of the {units} that hold the item. {wording.absence(record.plan)}",
+        "Each table has a 95 % interval for its counts before noise: for published items it holds "
+        "in 95 of 100 cases. It covers the noise only, not items beyond the limit, and not that a "
+        "review or a reader picked some of the rows.",
         *_limits(record.cleaning.limits, each),
-        "## The tables",
+        "## Tables",
         *(_table(part, record, units, each) for part in record.plan),
         *(_rules(family, record, units) for family in rule_families(record)),
-        "## Using it",
-        "`statement.html` says on one page what is promised and what is not, for the person who "
-        "signs. `release.json` holds all of the above for programs, with exact numbers and the "
-        "SHA-256 of every other file. `registry.yaml` is the draft of an entry for a public "
-        "registry of such releases. `zealous verify` on this directory checks the files, and that "
-        "the guarantee follows from the parameters.",
-        "Parquet files keep every value as it is. In the CSV files a cell that a spreadsheet would "
-        "run as a formula (beginning with = + - @) has an apostrophe in front, and so has one "
-        f"after a semicolon. {_afterwards(goal)}",
+        "## Using the files",
+        "`statement.html` states on one page what is promised and what is not, for the person who "
+        "signs. `release.json` has all of the above for programs, with exact numbers and the "
+        "SHA-256 of every other file. `registry.yaml` is a draft entry for a public registry of "
+        "such releases. `zealous verify` checks the files in this directory, and that the "
+        "guarantee follows from the parameters.",
+        "Parquet files hold every value unchanged. In CSV files, a cell that a spreadsheet would "
+        "run as a formula (beginning with = + - @, also after a semicolon) has an apostrophe in "
+        f"front. {_afterwards(goal)}",
         f"Made with zealous {record.software.version} on {record.created}.",
     ]
     return "\n\n".join(sections) + "\n"
@@ -82,9 +82,9 @@ def _limits(limits: LimitsRecord | None, each: str) -> list[str]:
     if limits is None:
         return []
     return [
-        f"What one person could bring was limited: texts of more than {limits.text:,} bytes "
-        f"were left out, at most {limits.entries:,} entries of {each} were looked at, and the "
-        f"first {limits.words} words of a query."
+        f"The data of {each} was limited: texts longer than {limits.text:,} bytes were left out, "
+        f"and at most {limits.entries:,} entries and the first {limits.words} words of a query "
+        "were used."
     ]
 
 
@@ -121,16 +121,16 @@ def counted_otherwise(record: Record, entry: LedgerStamp) -> list[str]:
     goal, said = record.guarantee, []
     if entry.unit != goal.unit:
         said.append(
-            f"The accounts count what {UNITS[entry.unit]} loses; this release protects "
+            f"The ledger accounts for {UNITS[entry.unit]}; this release protects "
             f"{UNITS[goal.unit]} as a whole."
         )
     if entry.neighbors != goal.neighbors:
         said.append(
-            f"The accounts are for {entry.neighbors} neighbours, this release is for "
+            f"The ledger accounts for {entry.neighbors} neighbours, this release is for "
             f"{goal.neighbors}."
         )
     if said and goal.neighbors == "add-remove":
-        said.append("So its epsilon counts twice in them.")
+        said.append("So its epsilon counts twice there.")
     return said
 
 
@@ -150,23 +150,24 @@ def filtered(record: Record) -> str:
         "probabilistic differential privacy"
     )
     return (
-        f"This is a filtered child of the release {first.parent_id}: {removed:,} "
-        f"row{'' if removed == 1 else 's'} went. It keeps {keeps}; it costs no budget of its own."
+        f"This is a filtered child of release {first.parent_id}: {removed:,} "
+        f"{'row was' if removed == 1 else 'rows were'} removed. It keeps {keeps}; it costs no "
+        "additional budget."
     )
 
 
 def _also(other: Claim | None) -> list[str]:
     if other is None:
         return []
-    return [f"The same parameters also give {other.title}, {budget(other)}. {other.in_words}"]
+    return [f"The same parameters also give {other.title}, {budget(other)}. {promise(other)}"]
 
 
 def _afterwards(goal: Claim) -> str:
     if pure(goal):
-        return "Whatever is made of the release without the log keeps the guarantee."
+        return "Anything computed from the release without the log keeps the guarantee."
     return (
-        "Sorting and reformatting the complete release keeps the guarantee; a part of it keeps for "
-        "certain only (epsilon, delta)-indistinguishability."
+        "Sorting and reformatting the complete release keeps the guarantee; a part of it is only "
+        "certain to keep (epsilon, delta)-indistinguishability."
     )
 
 
@@ -188,16 +189,16 @@ def _table(part: PartRecord, record: Record, units: str, each: str) -> str:
     lines = [
         f"### {code(part.kind)}: `{files.parquet}`, `{files.csv}`",
         "",
-        f"Columns: {', '.join(map(code, files.columns))}, `count`. {files.rows:,} rows.",
+        f"Columns: {', '.join(map(code, files.columns))}, `count`. Rows: {files.rows:,}.",
         "",
-        *meaning(part, units),
+        *row_meaning(part, record, each),
         *_settings(part.settings),
-        kept(part, each),
-        *wording.table(part, units, each),
+        selection(part, record, each),
+        *wording.table(part, record, units, each),
     ]
     if not files.rows:
         went = any(each.removed[part.kind] for each in record.reviews())
-        why = "all of its rows were removed in the review." if went else empty(part)
+        why = "all of its rows were removed in the review." if went else empty(part, record)
         lines += ["", f"The table is empty: {escaped(why)}"]
     return "\n".join(lines)
 
@@ -211,34 +212,34 @@ def _rules(family: str, record: Record, units: str) -> str:
         what, then = "hold all of", "hold `then` too"
     return "\n".join(
         [
-            f"### Associations in {code(family)}: `{file}`",
+            f"### Association rules in {code(family)}: `{file}`",
             "",
-            f"Made from the tables above alone: of the {units} that {what} {ifs} (empty where a "
-            f"rule has fewer), how many {then}. Rows come by `lift_low`, the strongest first.",
+            f"Computed from the tables above alone: of the {units} that {what} {ifs} (empty where "
+            f"a rule has fewer), how many {then}. Rows are sorted by `lift_low`, strongest first.",
             "",
             f"- `support` is `count_both` over all {units}, `confidence` is `count_both` over "
             f"`count_if`, and `lift` is the confidence over the share of all {units} that hold "
-            "`then`: 1 where one has nothing to do with the other. Since nobody has all without "
-            "its parts, a share is at most 1. A measure is empty where it would be divided by a "
-            "count of 0 or less.",
-            "- `low` and `high` of a measure: the noise leaves it between them for 95 of 100 "
-            "rules. They are wide where a count is just above what it had to pass. An empty "
-            "`lift_high` is no bound at all. Among rules that were picked for being strong it is "
-            "fewer than 95: those were lucky.",
-            f"- They cover the noise, and not that {units} with more than they may keep gave up "
-            "what has the smallest published counts. So `support` is a low estimate, and "
-            "`confidence` and `lift` may be off either way. No rule says that one thing causes the "
-            "other.",
+            "`then`: 1 if the two are unrelated. Nobody holds a combination without its parts, so "
+            "a share is at most 1. A measure is empty where it would be divided by a count of 0 or "
+            "less.",
+            "- `low` and `high` of a measure are its 95 % interval: it covers the noise for 95 of "
+            "100 rules, and is wide where a count is just above its threshold. An empty "
+            "`lift_high` means that there is no upper bound. Among rules that were picked because "
+            "they look strong, it covers fewer.",
+            f"- The interval covers the noise only. {units.capitalize()} with more things than "
+            "they may contribute left out those with the smallest published counts, so `support` "
+            "is a low estimate, and `confidence` and `lift` may be too low or too high. No rule "
+            "says that one thing causes another.",
         ]
     )
 
 
 def _settings(settings: Settings) -> list[str]:
     said = {
-        "follow": "- Clicks are of those queries alone that count for their user in `queries`; "
-        f"`{rates.FILE}` has clicked over asked, with a 95 % interval that holds the noise of both "
-        "counts.",
-        "fold": "- A query is a set of words: their order was ignored.",
+        "follow": "- Clicks are counted only for queries that count for their user in `queries`; "
+        f"`{rates.FILE}` has clicked over asked, with a 95 % interval that covers the noise of "
+        "both counts.",
+        "fold": "- A query is a set of words: their order is ignored.",
         "session_gap": "- A session is the log's own, or ends after {} minutes without a query.",
         "by": "- {} is a public attribute of the entry.",
     }
@@ -246,6 +247,6 @@ def _settings(settings: Settings) -> list[str]:
     return [said[name].format(value) for name, value in given.items() if value and name in said]
 
 
-def empty(part: PartRecord) -> str:
+def empty(part: PartRecord, record: Record) -> str:
     """What would fill an empty table."""
-    return wording.empty(part, COUNTED[part.unit])
+    return wording.empty(part, record, COUNTED[part.unit])

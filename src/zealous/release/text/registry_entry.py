@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from zealous.privacy.guarantee import UNITS, shown
+from zealous.privacy.promise import promise
 from zealous.record.record import CapRecord, LedgerStamp, Record
 from zealous.release.text import method_wording as wording
 from zealous.release.text.readme import (
@@ -83,7 +84,7 @@ def _variant(record: Record) -> dict[str, Any]:
     ]
     if record.parameters_from in ("this-log", "unstated"):
         unprotected = [
-            f"The parameters were chosen {chosen(record)}; what they tell is not accounted for."
+            f"The parameters were chosen {chosen(record)}; what they reveal is not accounted for."
         ]
     if not record.private:
         unprotected.insert(0, "Everything: the noise was made with a fixed seed.")
@@ -116,7 +117,7 @@ def _privacy_loss(record: Record) -> dict[str, Any]:
     if not pure(goal):
         loss["privacy_parameters"]["delta"] = goal.delta
     loss["privacy_parameters_details"] = (
-        f"{goal.title}. {goal.in_words}"
+        f"{goal.title}. {promise(goal)}"
         + (custom if goal.definition == "probabilistic" and not pure(goal) else "")
         + (
             f" The number of {units} is a declared upper bound, never counted from the data."
@@ -143,7 +144,7 @@ def _model(record: Record) -> dict[str, Any]:
 
 def _spent(record: Record, entry: LedgerStamp | None) -> str:
     if entry is None:
-        return f"{NOT_TRACKED}: earlier and later releases are not known to this one."
+        return f"{NOT_TRACKED}: other releases from the same people are not known."
     said = counted_otherwise(record, entry)
     for title, account, cap in (
         (period_account(record, entry), entry.accounts.period, entry.caps.period),

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from zealous.libraries import jinja2
 from zealous.privacy.guarantee import UNITS, WHOEVER, shown
+from zealous.privacy.promise import factor, promise
 from zealous.record.record import Claim, ExactClaim, LedgerStamp, Record
 from zealous.release.text import method_wording as wording
 from zealous.release.text.readme import (
@@ -96,6 +97,7 @@ def statement(record: Record) -> str:
             record=record,
             goal=goal,
             stamps=stamps(record),
+            promise=promise(goal),
             unit=UNITS[goal.unit],
             units=COUNTED[goal.unit],
             rows=_rows(record),
@@ -113,26 +115,6 @@ def statement(record: Record) -> str:
             comparators=COMPARATORS,
         )
         + "\n"
-    )
-
-
-def factor(epsilon: float) -> str:
-    """exp(epsilon) in print, rounded up.
-
-    >>> factor(1), factor(10), factor(2000)
-    ('2.72', '22,100', '10^869')
-    """
-    if epsilon > math.log(1e9):
-        return f"10^{math.ceil(epsilon / math.log(10))}"
-    value = math.exp(epsilon)
-    step = 10.0 ** (math.floor(math.log10(value)) - 2)
-    rounded = math.ceil(value / step - 1e-9) * step
-    return (
-        f"{rounded:,.2f}"
-        if rounded < 10
-        else f"{rounded:,.1f}"
-        if rounded < 100
-        else (f"{rounded:,.0f}")
     )
 
 
@@ -194,13 +176,13 @@ def _odds(goal: Claim) -> dict[str, Any]:
     epsilon = goal.epsilon
     if epsilon > _WEAK:
         strength = (
-            "This is a weak bound: on its own it would let a suspicion of 10 % become one of more "
+            "This bound is weak: on its own it allows a suspicion of 10 % to become one of more "
             "than 90 %."
         )
     elif epsilon > _STRONG:
-        strength = "The bound allows a marked change of mind, and no certainty."
+        strength = "This bound allows beliefs to change markedly, but not to become certain."
     else:
-        strength = "This is a strong bound: odds at most double, and at most halve."
+        strength = "This bound is strong: odds at most double or halve."
     between = None
     if goal.neighbors == "add-remove":
         between = factor(2 * epsilon)
@@ -223,20 +205,17 @@ def _odds(goal: Claim) -> dict[str, Any]:
 def _delta(goal: ExactClaim) -> str:
     delta = Fraction(goal.exact.delta)
     if not delta:
-        return (
-            "Nothing: delta = 0. The bound holds for every release that the noise can lead to, and "
-            f"for {WHOEVER[goal.unit]}."
-        )
+        return f"delta = 0: the bound holds whatever the noise, and for {WHOEVER[goal.unit]}."
     chance = f"{shown(delta)} ({one_in(delta)})"
     units, one = COUNTED[goal.unit], UNITS[goal.unit]
     if goal.definition == "probabilistic":
         return (
-            f"delta = {chance} is the chance, over the noise, that the release as a whole is one "
-            f"in which that bound fails for {WHOEVER[goal.unit]}. It is not per person."
+            f"delta = {chance} limits the probability, over the noise, that this bound fails for "
+            f"{WHOEVER[goal.unit]}. It is for the release as a whole, not per person."
         )
     each = (
-        f"delta = {chance} is for {one}: so much may be added to the chance of any event, so a "
-        "breach with this chance is not ruled out for each of them. "
+        f"delta = {chance} is for {one}: it may be added to the probability of any event, so a "
+        "breach with this probability is not ruled out for each of them. "
     )
     if goal.users is None:
         return each + f"The number of {units} is not declared: multiply delta by it."
@@ -261,24 +240,24 @@ def _accounts(record: Record, entry: LedgerStamp) -> list[dict[str, Any]]:
 def _unprotected(record: Record) -> list[str]:
     unit = record.guarantee.unit
     said = [
-        "What is true of many people: it is meant to be published. Frequent is not harmless, so a "
-        "person should look at the rows (zealous review).",
-        "Conclusions about somebody from what is true of people like her.",
-        "Groups of people as such: for n who do the same, epsilon is n times as large"
+        "What many people have in common: that is what is published. Frequent items can be harmful "
+        "too, so somebody should look at the rows (zealous review).",
+        "Conclusions about a person from what is true of similar people.",
+        "Groups as a whole: for n people who act alike, epsilon is n times as large"
         f"{'.' if pure(record.guarantee) else ' and delta grows.'}",
-        "The log itself, the machine, and figures or messages shown to the owner: not part of the "
-        "release, not to be published.",
+        "The log, the machine, and figures or messages shown to the owner: they are not part of "
+        "the release and must not be published.",
     ]
     if unit != "user":
         said.insert(
             0,
-            f"A user as a whole: protected is {UNITS[unit]}, each by itself. What one user alone "
-            "does again and again can be published.",
+            f"A user as a whole: the guarantee is for {UNITS[unit]}. What a single user does again "
+            "and again can be published.",
         )
     if not record.ledger:
-        said.insert(0, "The sum over several releases: no ledger was kept for this one.")
+        said.insert(0, "The total over several releases: no ledger was kept for this one.")
     if record.parameters_from in ("this-log", "unstated"):
-        said.append(f"What the choice of parameters tells: they were chosen {chosen(record)}.")
+        said.append(f"What the parameters themselves reveal: they were chosen {chosen(record)}.")
     if not record.private:
-        said.insert(0, "Anybody: the noise has a fixed seed and can be subtracted.")
+        said.insert(0, "Anything: the noise has a fixed seed and can be subtracted.")
     return said

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from zealous.release.text.statement import factor
+from zealous.privacy.promise import factor
 from zealous.study.anonymity import METHODS
 from zealous.study.report.parts import Cell, Sheet
 from zealous.study.report.results_view import (

@@ -1,0 +1,88 @@
+"""The promise of a guarantee in one sentence, for people: each number rounded against us."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Protocol
+
+from zealous.privacy.guarantee import (
+    Definition,
+    Indistinguishability,
+    Neighbors,
+    Unit,
+    exact,
+    shown,
+)
+
+_ODDS: dict[tuple[Neighbors, Unit], str] = {
+    ("replace", "user"): "between any two histories",
+    ("replace", "user-day"): "between any two versions of a single day",
+    ("replace", "session"): "between any two versions of a single session",
+    ("add-remove", "user"): "of being in the log rather than not",
+    ("add-remove", "user-day"): "of being in the log on any single day rather than not",
+    ("add-remove", "session"): "of having had any single session rather than not",
+}
+_EACH: dict[Unit, tuple[str, str]] = {
+    "user": ("each person", "person"),
+    "user-day": ("each day of each person", "person and day"),
+    "session": ("each session of each person", "session"),
+}
+
+
+class Promised(Protocol):
+    """What is promised: a guarantee, or the claim of a release."""
+
+    @property
+    def definition(self) -> Definition: ...  # noqa: D102
+    @property
+    def epsilon(self) -> Fraction | float: ...  # noqa: D102
+    @property
+    def delta(self) -> Fraction | float: ...  # noqa: D102
+    @property
+    def neighbors(self) -> Neighbors: ...  # noqa: D102
+    @property
+    def unit(self) -> Unit: ...  # noqa: D102
+
+
+def promise(goal: Promised) -> str:
+    """What a guarantee promises.
+
+    >>> from zealous.privacy.guarantee import ProbabilisticDP
+    >>> promise(ProbabilisticDP(epsilon=2, delta="0.001", users=1000))[:50]
+    "With 99.9 % certainty, this release changes nobody"
+    """
+    delta = exact(goal.delta, "delta")
+    most = f"a factor of {factor(float(goal.epsilon))}"
+    if goal.definition == Indistinguishability.definition:
+        each, per = _EACH[goal.unit]
+        said = (
+            f"For {each}, this release is nearly as likely with that data as without it: the "
+            f"probability of any event differs by at most {most}"
+        )
+        return f"{said} plus {shown(delta)}, which is per {per}." if delta else f"{said}."
+    sure = f"With {shown(100 * (1 - delta), up=False)} % certainty" if delta else "In every case"
+    return (
+        f"{sure}, this release changes nobody's odds {_ODDS[goal.neighbors, goal.unit]} by more "
+        f"than {most}."
+    )
+
+
+def factor(epsilon: float) -> str:
+    """exp(epsilon) in print, rounded up.
+
+    >>> factor(1), factor(10), factor(2000)
+    ('2.72', '22,100', '10^869')
+    """
+    if epsilon > math.log(1e9):
+        return f"10^{math.ceil(epsilon / math.log(10))}"
+    value = math.exp(epsilon)
+    step = 10.0 ** (math.floor(math.log10(value)) - 2)
+    rounded = math.ceil(value / step - 1e-9) * step
+    return (
+        f"{rounded:,.2f}"
+        if rounded < 10
+        else f"{rounded:,.1f}"
+        if rounded < 100
+        else (f"{rounded:,.0f}")
+    )
