@@ -395,8 +395,8 @@ MUTATIONS = [
         (
             Change(
                 "release/drawing.py",
-                "_random_bytes(planned.seed, number))",
-                "_random_bytes(key, number))",
+                "_random_bytes(planned.seed, number)",
+                "_random_bytes(key, number)",
             ),
         ),
     ),
