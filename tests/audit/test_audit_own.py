@@ -16,7 +16,7 @@ from turns import in_turn
 
 import zealous as z
 from zealous.audit.audit import MechanismAudit, audit_mechanism
-from zealous.audit.custom_counts import Case, WatchedMechanism, histogram_without_user, run_cases
+from zealous.audit.custom_counts import Case, WatchedMechanism, plain_histogram, run_cases
 from zealous.audit.custom_mechanism import (
     _cases,
     _half_published_count,
@@ -475,7 +475,7 @@ def test_other_columns_are_refused(columns: dict[str, Any]) -> None:
             yield pa.record_batch(columns)
 
     with pytest.raises(UsageError, match="release of truth must yield batches with all columns"):
-        WatchedMechanism(Other()).release(histogram_without_user(np.array([3, 4])))
+        WatchedMechanism(Other()).release(plain_histogram(np.array([3, 4])))
 
 
 def test_zealous_is_a_mechanism() -> None:

@@ -345,7 +345,7 @@ def test_the_same_period_of_other_people_is_not_again(ledger: Ledger) -> None:
 def test_another_attempt_is_another_charge_but_not_again(ledger: Ledger) -> None:
     ledger.reserve("march", charge(period="2026-03"))
     second = ledger.reserve("march", charge(period="2026-03"))
-    assert [entry.state for entry in ledger.find("march")] == ["reserved", "reserved"]
+    assert [entry.state for entry in ledger.attempts("march")] == ["reserved", "reserved"]
     assert second.accounts is not None
     assert second.accounts.all.epsilon == 2
 

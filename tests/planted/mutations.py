@@ -392,7 +392,13 @@ MUTATIONS = [
         "noise from the published key",
         SMALL,
         "same key",
-        (Change("release/drawing.py", "_noise(planned.seed, number))", "_noise(key, number))"),),
+        (
+            Change(
+                "release/drawing.py",
+                "_random_bytes(planned.seed, number)",
+                "_random_bytes(key, number)",
+            ),
+        ),
     ),
     Mutation(
         "each entry a user-day of its own",

@@ -79,7 +79,7 @@ def test_runs_killed_at_random_moments(runs: int, each: int, tmp_path: Path) -> 
             output=folder / name,
         )
         assert len(ledger.history()) - before == (0 if name in made else 1)
-        assert ledger.find(name)[-1].state == "released"
+        assert ledger.attempts(name)[-1].state == "released"
         if bytes_before is not None:
             assert (folder / name / "release.json").read_bytes() == bytes_before
     settled = [entry for entry in ledger.history() if entry.state == "released"]

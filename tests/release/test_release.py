@@ -22,7 +22,7 @@ from msgspec import structs
 
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import Refused, ReleaseError
-from zealous.files import folder
+from zealous.files import local
 from zealous.files.places import Place
 from zealous.items import Kind, clicks, columns, keywords, queries, query_clicks, query_pairs
 from zealous.logs.log import read_log
@@ -277,7 +277,7 @@ def test_a_failure_while_writing_leaves_nothing(
     def fail(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr(folder if where == "sync" else module, where, fail)
+    monkeypatch.setattr(local if where == "sync" else module, where, fail)
     wanted = ReleaseError if isinstance(error, OSError) else type(error)
     with pytest.raises(wanted) as raised:
         release.write(tmp_path / "out")

@@ -90,7 +90,7 @@ def test_words_of_links_are_found_encoded_or_not(parent: Path, tmp_path: Path) -
         f"http://shop.example/{path}?q=1" for path in ("green", "shoes", "12", "+44")
     }
     rows = {"http://x.example/anna%20kern", "http://x.example/?q=anna+kern"}
-    caught = _flagging_rule(TermList(values=frozenset({("anna", "kern")}), said=""), False)
+    caught = _flagging_rule(TermList(values=frozenset({("anna", "kern")}), description=""), False)
     assert all(caught((row,)) for row in rows)
     assert not caught(("http://x.example/annakern",))
 

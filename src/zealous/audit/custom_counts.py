@@ -101,7 +101,7 @@ class WatchedMechanism:
             yield item, published
 
 
-def histogram_without_user(others: Counts) -> Histogram:
+def plain_histogram(others: Counts) -> Histogram:
     """A histogram in which nobody in particular is looked for."""
     return Histogram(others, np.zeros(len(others), bool), np.zeros(len(others), np.int64))
 

@@ -20,7 +20,7 @@ from zealous.audit.custom_counts import (
     Case,
     Values,
     WatchedMechanism,
-    histogram_without_user,
+    plain_histogram,
     run_cases,
 )
 from zealous.audit.events import TESTS, evidence_against, impossible_without_user
@@ -216,9 +216,7 @@ def _half_published_count(watched: WatchedMechanism) -> int | None:
     low, counts = 0, 2 ** np.arange(25)
     high = None
     while high is None or high - low > 1:
-        values = watched.release(histogram_without_user(np.repeat(counts, _COPIES))).reshape(
-            -1, _COPIES
-        )
+        values = watched.release(plain_histogram(np.repeat(counts, _COPIES))).reshape(-1, _COPIES)
         often = np.flatnonzero((~np.isnan(values)).mean(axis=1) >= 0.5)
         if not len(often):
             break
@@ -239,7 +237,7 @@ def _measure_all_users(
     least, most = _CROWDS
     items = min(goal.users * watched.mechanism.items_per_user, _MOST_OWN // least)
     releases = min(most, max(least, _MOST_OWN // items))
-    ones = histogram_without_user(np.ones(items, np.int64))
+    ones = plain_histogram(np.ones(items, np.int64))
     breaches = sum(not np.isnan(watched.release(ones)).all() for _ in range(releases))
     seen = EventCounts(here=breaches, there=None, trials=releases, alpha=judge.alpha)
     return judge.measurement("everybody with items of her own", [], [seen])
@@ -262,7 +260,7 @@ def _run_checks(watched: WatchedMechanism, goal: Guarantee, half: int | None) ->
 def _draws_fresh_noise(watched: WatchedMechanism, goal: Guarantee, half: int | None) -> bool | None:
     """Whether releases of the same counts differ; None where a sound mechanism's need not."""
     start = max(0, (half or 0) - _COUNTS // 2)
-    counts = histogram_without_user(start + 1 + np.arange(_COUNTS))
+    counts = plain_histogram(start + 1 + np.arange(_COUNTS))
     first = watched.release(counts)
     if np.isnan(first).all():
         return True

@@ -30,11 +30,11 @@ _COPIES = MOST_KEYWORDS**MOST_WORDS // (_ITEMS * _PAIRS * 2)
 def as_clicks(pair: Pair) -> Pair:
     """The same with each item a document that was clicked for the copy's query."""
 
-    def after(lines: Lines) -> Lines:
+    def as_click_lines(lines: Lines) -> Lines:
         return tuple(f"{line},{ASKED}" for line in lines)
 
-    right = None if pair.right is None else after(pair.right)
-    return pair._replace(left=after(pair.left), right=right)
+    right = None if pair.right is None else as_click_lines(pair.right)
+    return pair._replace(left=as_click_lines(pair.left), right=right)
 
 
 def not_of_keywords(shape: Shape) -> Pair:
@@ -53,7 +53,7 @@ def not_of_keywords(shape: Shape) -> Pair:
 
 
 def keyword_alphabet() -> list[str]:
-    """All of them."""
+    """All keywords that items are spelled with."""
     return [f"{number:0{_DIGITS}d}" for number in range(MOST_KEYWORDS)]
 
 

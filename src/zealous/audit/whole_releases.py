@@ -40,7 +40,7 @@ class Check:
 
 def check_bundle(directory: Path) -> list[Check]:
     """Publish neighbouring logs with the real command, and compare what may not differ."""
-    logs = {name: write_log(directory, name, lines) for name, lines in _logs().items()}
+    logs = {name: write_log(directory, name, lines) for name, lines in _neighbouring_logs().items()}
     started = {name: start_run(log, _options(DECLARED)) for name, log in logs.items()}
     too_many = start_run(write_log(directory, "too many", background_lines()), _options(_USERS - 1))
     runs = {name: finish() for name, finish in started.items()}
@@ -78,10 +78,10 @@ def _is_refused(run: Run) -> bool:
 
 def background_lines() -> list[str]:
     """The lines of everybody but the user who is there or not."""
-    return [line for user in range(_USERS) for line in _history(user)]
+    return [line for user in range(_USERS) for line in _lines_of_user(user)]
 
 
-def _logs() -> dict[str, list[str]]:
+def _neighbouring_logs() -> dict[str, list[str]]:
     """Neighbours: one user more, one user less, one user whose lines nobody understands.
 
     And one of them again: what two runs on the same log have in common is not random.
@@ -98,7 +98,7 @@ def _logs() -> dict[str, list[str]]:
     }
 
 
-def _history(user: int) -> Iterator[str]:
+def _lines_of_user(user: int) -> Iterator[str]:
     """Three rows of one query, one site in two spellings, three tags of which one is kept.
 
     Some tags are held by more people than others, so that a choice by that would show.
@@ -165,7 +165,7 @@ def _files_agree(runs: Mapping[str, Run]) -> bool:
     return True
 
 
-def _fresh_noise(runs: Mapping[str, Run]) -> bool:
+def _noise_differs(runs: Mapping[str, Run]) -> bool:
     """Of the same log: not the same noise, nor the same noise in another order.
 
     As many people ask each query, so that noise in another order is counts in another order.
@@ -174,12 +174,12 @@ def _fresh_noise(runs: Mapping[str, Run]) -> bool:
     return sorted(count for _, count in one) != sorted(count for _, count in other)
 
 
-def _fresh_keys(runs: Mapping[str, Run]) -> bool:
+def _keys_differ(runs: Mapping[str, Run]) -> bool:
     keys = {run.record().selection_key for run in runs.values()}
     return len(keys) == len(runs) and all(keys)
 
 
-def _key_reproduces(runs: Mapping[str, Run]) -> bool:
+def _key_reproduces_selection(runs: Mapping[str, Run]) -> bool:
     """Bounding by the published key gives the counts that were published."""
     run = runs["without"]
     rows = [line.split(",") for line in background_lines()]
@@ -191,7 +191,7 @@ def _key_reproduces(runs: Mapping[str, Run]) -> bool:
     return bool(expected) and expected == dict(run.table("columns:tag"))
 
 
-def _users_counted(runs: Mapping[str, Run]) -> bool:
+def _users_counted_once(runs: Mapping[str, Run]) -> bool:
     """Each user once for an item, nobody for lines without an id, and bad lines move no others."""
     expected = dict(Counter(_site(user) for user in range(_USERS)))
     return all(dict(run.table("clicks")) == expected for run in runs.values())
@@ -200,7 +200,7 @@ def _users_counted(runs: Mapping[str, Run]) -> bool:
 def plan_follows_from(epsilon: str, delta: str, kinds: int) -> Callable[[Mapping[str, Run]], bool]:
     """The plan follows from what was declared; nothing in it was counted from the log."""
 
-    def holds(run: Run) -> bool:
+    def follows(run: Run) -> bool:
         record = run.record()
         shares = [part.exact for part in record.plan]
         return (
@@ -211,7 +211,7 @@ def plan_follows_from(epsilon: str, delta: str, kinds: int) -> Callable[[Mapping
             and sum(Fraction(share.delta) for share in shares) == Fraction(delta)
         )
 
-    return lambda runs: all(map(holds, runs.values()))
+    return lambda runs: all(map(follows, runs.values()))
 
 
 def _exceeds_tau_prime(count: int, part: PartRecord) -> bool:
@@ -232,14 +232,14 @@ ALWAYS: dict[str, Callable[[Mapping[str, Run]], bool]] = {
     "what two runs on one log have in common, all runs have": _constants_agree,
     "rows are sorted by count, then item": _rows_are_sorted,
     "CSV and Parquet hold the same rows": _files_agree,
-    "two runs draw different noise": _fresh_noise,
+    "two runs draw different noise": _noise_differs,
 }
 _CHECKS = {
     **ALWAYS,
     "nothing at or below tau' is published": _counts_exceed_tau_prime,
-    "two runs draw different selection keys": _fresh_keys,
-    "the published key reproduces the selection": _key_reproduces,
-    "users are counted, each once, and bad lines move nobody else": _users_counted,
+    "two runs draw different selection keys": _keys_differ,
+    "the published key reproduces the selection": _key_reproduces_selection,
+    "users are counted, each once, and bad lines move nobody else": _users_counted_once,
     "the plan follows from the declared users and the theorems": plan_follows_from(
         _EPSILON, _DELTA, len(_BUDGET)
     ),

@@ -90,7 +90,7 @@ def main() -> None:
     except (KeyboardInterrupt, click.Abort):
         code = _fail("interrupted; no release was left half-written", 1)
     except BrokenPipeError:
-        show.discard(sys.stdout)
+        show.discard_output(sys.stdout)
         code = 1
     except Exception as error:
         if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
@@ -103,7 +103,9 @@ def main() -> None:
     try:
         sys.stderr.flush()
     except OSError:
-        show.discard(sys.stderr)  # else Python tries again, and makes another exit code of it
+        show.discard_output(
+            sys.stderr
+        )  # else Python tries again, and makes another exit code of it
     sys.exit(code)
 
 

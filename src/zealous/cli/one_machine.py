@@ -9,7 +9,7 @@ from zealous.engines.engine import ENGINES
 from zealous.errors import UsageError
 
 
-def _refuse(context: click.Context, _: click.Parameter, given: tuple[str, ...]) -> None:
+def _refuse_engine(context: click.Context, _: click.Parameter, given: tuple[str, ...]) -> None:
     if any(each != DuckDB.name for each in given):
         raise UsageError(
             f"{context.info_name} does more than count, and runs on this machine alone: give it a "
@@ -27,6 +27,6 @@ ONE_MACHINE = (
         multiple=True,
         expose_value=False,
         is_eager=True,
-        callback=_refuse,
+        callback=_refuse_engine,
     ),
 )

@@ -92,11 +92,11 @@ def keeping_finished_work(done: str) -> Iterator[None]:
         yield
         sys.stdout.flush()
     except (OSError, ValueError):
-        discard(sys.stdout)
+        discard_output(sys.stdout)
         note(f"zealous: {done}; what was to be printed of it could not be")
 
 
-def discard(stream: TextIO) -> None:
+def discard_output(stream: TextIO) -> None:
     """Send what a stream still holds, and all that comes, nowhere: who should get it is gone."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())

@@ -20,7 +20,7 @@ from zealous.ledger.budgets import (
     accounts,
     periods_overlap,
 )
-from zealous.ledger.store import Row, canonical, event_hash
+from zealous.ledger.store import Row, canonical_json, event_hash
 from zealous.privacy.guarantee import Neighbors, Unit, shown
 from zealous.privacy.period import Period
 
@@ -190,7 +190,7 @@ class Book:
         """Take in one event; what is unlawful becomes a problem and changes nothing."""
         try:
             body = json.loads(row.body)
-            if canonical(body) != row.body:
+            if canonical_json(body) != row.body:
                 raise ValueError("is not written as zealous writes")
             self._apply(row, body)
         except ZealousError as error:

@@ -157,7 +157,7 @@ class Ledger:
             The released entry, to be returned to the caller without drawing anything; or None, if
             there is none and a new attempt has to be charged.
         """
-        attempts = self.find(release)
+        attempts = self.attempts(release)
         for entry in attempts:
             if entry.state == "released":
                 return entry
@@ -166,7 +166,7 @@ class Ledger:
                 return self.mark_released(entry, directory=directory, sha256=fingerprint(directory))
         return None
 
-    def find(self, release: str) -> tuple[Entry, ...]:
+    def attempts(self, release: str) -> tuple[Entry, ...]:
         """All attempts at a release, in order, each with its state."""
         return self._read().attempts(check_label(release, "the release's id"))
 
@@ -181,7 +181,7 @@ class Ledger:
             known = self._entry(book, seq)
             if known.state == "voided":
                 raise Refused(f"entry {seq} is voided already")
-            if known.state == "released" and _still_there(known):
+            if known.state == "released" and _is_still_there(known):
                 raise Refused(
                     f"entry {seq} was released to {known.directory}, and it is still there: what "
                     "nobody saw, nobody needs. Remove it first"
@@ -264,7 +264,7 @@ class Ledger:
         self, connection: sqlite3.Connection, book: Book, event: str, body: Mapping[str, Any]
     ) -> int:
         assert book.last is not None  # noqa: S101
-        row = store.append(connection, {"event": event, **body}, after=book.last)
+        row = store.append_event(connection, {"event": event, **body}, after=book.last)
         book.apply(row)
         if book.problems:  # never leave behind what could not be read back
             raise LedgerError(f"{self.path} was not changed: {book.problems[0]}")
@@ -321,7 +321,7 @@ def _holds_release_of(directory: str | Path | Place, entry: Entry) -> bool:
     )
 
 
-def _still_there(entry: Entry) -> bool:
+def _is_still_there(entry: Entry) -> bool:
     """Whether it is where it was written; not to know is no answer."""
     if entry.directory is None:
         return False

@@ -42,7 +42,7 @@ class Row(NamedTuple):
     hash: str
 
 
-def canonical(body: Mapping[str, Any]) -> str:
+def canonical_json(body: Mapping[str, Any]) -> str:
     """The one way to write an event."""
     return json.dumps(body, sort_keys=True, separators=(",", ":"))
 
@@ -55,13 +55,13 @@ def event_hash(previous: str, body: str) -> str:
 def opening_event(opened: Mapping[str, Any]) -> Row:
     """The first event of a new ledger."""
     ledger = secrets.token_hex(16)
-    text = canonical({**opened, "event": "opened", "ledger": ledger})
+    text = canonical_json({**opened, "event": "opened", "ledger": ledger})
     return Row(1, text, event_hash(ledger, text))
 
 
 def next_event(body: Mapping[str, Any], after: Row) -> Row:
     """The event after another."""
-    text = canonical(body)
+    text = canonical_json(body)
     return Row(after.seq + 1, text, event_hash(after.hash, text))
 
 
@@ -144,7 +144,7 @@ def truncation_problems(connection: sqlite3.Connection) -> list[str]:
     return [] if given == last else ["events are missing at its end"]
 
 
-def append(connection: sqlite3.Connection, body: Mapping[str, Any], *, after: Row) -> Row:
+def append_event(connection: sqlite3.Connection, body: Mapping[str, Any], *, after: Row) -> Row:
     """Add an event, within a transaction."""
     row = next_event(body, after)
     _insert(connection, row)

@@ -68,7 +68,7 @@ class Account:
 
 
 class LedgerPayment:
-    """One release's way through a ledger."""
+    """Charges one release to a ledger."""
 
     def __init__(self, account: Account, log: Sequence[Place], charge: Charge) -> None:
         """Find the ledger, and refuse early what it would refuse later."""
@@ -98,7 +98,7 @@ class LedgerPayment:
                 "are charged elsewhere, or by somebody else, do not count in it; see "
                 "`zealous ledger init`"
             )
-        self._earlier = self._ledger.find(self.id)
+        self._earlier = self._ledger.attempts(self.id)
         self._entry = self._ledger.reserve(self.id, self._charge, by=by, again=again)
         say(f"charged as entry {self._entry.seq} of {self._path}")
         return _ledger_stamp(self._entry, self._ledger.book_at(self._entry))
@@ -110,7 +110,7 @@ class LedgerPayment:
     def entry_number(self) -> int | None:
         """The number of the entry, if there is one; the ledger tells where `reserve` broke off."""
         if self._entry is None and self._ledger is not None:
-            new = self._ledger.find(self.id)[len(self._earlier) :]
+            new = self._ledger.attempts(self.id)[len(self._earlier) :]
             self._entry = new[-1] if new else None
         return self._entry.seq if self._entry else None
 
@@ -128,7 +128,7 @@ class LedgerPayment:
 
 
 class UntrackedPayment:
-    """The way of a release that no ledger is charged for."""
+    """Stands for a payment where no ledger is charged."""
 
     def __init__(self, seed: int | None) -> None:
         """Name it by the seed, where it has one."""
@@ -144,7 +144,7 @@ class UntrackedPayment:
         """There is no entry."""
 
     def mark_written(self, directory: Place, sha256: str) -> None:
-        """Nobody wants to know where it is."""
+        """There is no ledger to record it in."""
 
 
 def prepare_payment(

@@ -44,7 +44,8 @@ def draw(
             (before,) = (each for each in planned.parts if each.name() == first)
             following = _keepers(before, released[first], source, planned.select, key)
             count = partial(count, following=following)
-        tables[part.name()] = _publish_part(kind, mechanism, count, _noise(planned.seed, number))
+        random_bytes = _random_bytes(planned.seed, number)
+        tables[part.name()] = _publish_part(kind, mechanism, count, random_bytes)
     return tables
 
 
@@ -61,7 +62,7 @@ def _keepers(part: Part, counted: pa.Table, source: Source, select: Select, key:
     )
 
 
-def _noise(seed: int | None, part: int) -> Callable[[int], bytes]:
+def _random_bytes(seed: int | None, part: int) -> Callable[[int], bytes]:
     if seed is None:
         return os.urandom
     return seeded_bytes(seed * 1000 + part)

@@ -1,4 +1,4 @@
-"""Is a filtered child what is left of its parent, and nothing else?"""
+"""Checks of a child, a release that a review took rows out of: is it the rest of its parent?"""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ class TermList:
     """A list of terms or items, and what a release may say of it: never the list itself."""
 
     values: frozenset[Item]
-    said: str
+    description: str
 
 
 def review(
@@ -187,7 +187,7 @@ def _read_terms(path: Path, option: str) -> TermList:
         raise UsageError(f"{option}: {path.name} holds no term; one a line")
     count = f"{len(values):,} {'term' if option == '--block' else 'item'}"
     said = f"{path.name} ({count}{'s' if len(values) > 1 else ''}, SHA-256 "
-    return TermList(values=frozenset(values), said=f"{said}{sha256(content).hexdigest()})")
+    return TermList(values=frozenset(values), description=f"{said}{sha256(content).hexdigest()})")
 
 
 def _normalized_item(columns: Sequence[str]) -> Item:
@@ -236,13 +236,17 @@ def _filter_table(
 
 def _rule_texts(blocked: TermList | None, allowed: TermList | None, flag_pii: bool) -> list[str]:
     return [
-        *([f"removed: rows that hold a term of the list {blocked.said}"] if blocked else []),
+        *([f"removed: rows that hold a term of the list {blocked.description}"] if blocked else []),
         *(
             ["removed: rows that look like personal data, by zealous's patterns"]
             if flag_pii
             else []
         ),
-        *([f"kept whatever the rules say: items of the list {allowed.said}"] if allowed else []),
+        *(
+            [f"kept whatever the rules say: items of the list {allowed.description}"]
+            if allowed
+            else []
+        ),
     ]
 
 

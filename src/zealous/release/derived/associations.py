@@ -1,4 +1,4 @@
-"""Who has these has that too: rules between published sets or sequences, from the release alone.
+"""Association rules between published sets or sequences, from the release alone.
 
 A family is all sizes of one kind: `itemsets-1:product`, `itemsets-2:product` and so on.
 """

@@ -1,4 +1,4 @@
-"""Clicked over asked: a rate for each published query and address, from the release alone.
+"""Click rates: clicked over asked for each published query and address, from the release alone.
 
 Where the clicks that count are those for queries that count, everybody who clicked had asked, and
 clicked over asked is a share of people, in [0, 1] but for the noise.
