@@ -17,7 +17,7 @@ from turns import in_turn
 from zealous.engines.engine import Engine
 from zealous.engines.executor import OTHER_COLUMNS, Split
 from zealous.engines.spark import Spark
-from zealous.engines.sql import Step
+from zealous.engines.sql import Step, listed
 from zealous.errors import LogError
 from zealous.files import lines
 from zealous.files.delimited import Delimited
@@ -57,7 +57,8 @@ def small_parts(spark: Spark) -> Iterator[None]:
 
 def entries(engine: Engine, path: Any, *given: Any, **options: Any) -> tuple[Any, Counter[str]]:
     source = open_log(read(engine, path, *given, **options), engine)
-    rows = engine.rows([*source.entries, Step("all", "select * from entries")])
+    names = listed(["user", *sorted(source.roles - {"user"})])
+    rows = engine.rows([*source.entries, Step("all", f"select {names} from entries")])
     return sorted(rows, key=repr), +source.skipped
 
 

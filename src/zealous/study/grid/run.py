@@ -93,10 +93,9 @@ def run_grid(
         finish = None
         if apart and shared:
             say(f"measuring {len(apart)} settings in another process: {_progress_text(apart)}")
+            theirs = replace(grid, methods=(), log=replace(grid.log, engine=None))  # it has its own
             finish = stack.enter_context(
-                second_process(
-                    measure_in_second_process, replace(grid, methods=()), copy(shared), kept
-                )
+                second_process(measure_in_second_process, theirs, copy(shared), kept)
             )
         here = [each for each in todo if each not in apart]
         _measure_all(here, against, kept, say)
