@@ -93,10 +93,10 @@ def run_grid(
         finish = None
         if apart and shared:
             say(f"measuring {len(apart)} settings in another process: {_progress_text(apart)}")
+            # The engine of the log is in use here, and stays here.
+            inputs = replace(grid, methods=(), log=replace(grid.log, engine=None))
             finish = stack.enter_context(
-                second_process(
-                    measure_in_second_process, replace(grid, methods=()), copy(shared), kept
-                )
+                second_process(measure_in_second_process, inputs, copy(shared), kept)
             )
         here = [each for each in todo if each not in apart]
         _measure_all(here, against, kept, say)
