@@ -594,7 +594,7 @@ def test_a_column_called_like_one_of_ours(name: str, publish: Publish, tmp_path:
     assert "rename it" in ran.stderr
 
 
-@pytest.mark.parametrize("missing", ["--items", "-o", "--epsilon", "--delta", "--users", "LOG"])
+@pytest.mark.parametrize("missing", ["--items", "--epsilon", "--delta", "--users", "LOG"])
 def test_what_has_to_be_said(missing: str, run: Run, log: Path) -> None:
     said = {
         "--items": "queries",

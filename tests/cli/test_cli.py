@@ -201,3 +201,56 @@ def test_numbers_are_printed_as_they_were_typed(run: Run) -> None:
     typed = ["--users", 1000, "--items-per-user", 1, "--epsilon", "0.3", "--delta", "0.003"]
     found = json.loads(run("plan", *typed, "--json").stdout)
     assert (found["epsilon"], found["delta"]) == (0.3, 0.003)
+
+
+# Asking for what is missing
+
+
+def test_publish_names_all_that_is_missing_with_a_command_that_works(
+    run: Run, tmp_path: Path
+) -> None:
+    rows = [f"{n},{name}" for n in range(200) for name in ("tea", "milk")]
+    (tmp_path / "shop.csv").write_text("\n".join(["CustomerID,Description", *rows]) + "\n")
+    ran = run("publish", "shop.csv", "--no-ledger", "--json")
+    assert (ran.code, ran.stdout) == (2, "")
+    missing, _, command = ran.stderr.partition("For example:\n")
+    for option in ("--items", "--epsilon", "--delta", "--users"):
+        assert f"\n  {option} " in missing
+    assert all(len(line) <= 80 for line in ran.stderr.splitlines())
+    zealous, *words = shlex.split(command.replace("\\\n", " "))
+    assert (zealous, words[:2]) == ("zealous", ["publish", "shop.csv"])
+    assert json.loads(run(*words).stdout)["guarantee"]["epsilon"] == 2
+    assert (tmp_path / "shop-release" / "release.json").exists()
+
+
+def test_what_is_there_is_not_asked_for_again(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("user,query\na,tea\n")
+    ran = run("publish", "log.csv", "--items", "queries", "--epsilon", 3, "--tail", 1)
+    assert "--items  " not in ran.stderr
+    assert "--epsilon  " not in ran.stderr
+    assert "--items queries" in ran.stderr
+    assert "--epsilon 3" in ran.stderr
+    assert "--tail 1" in ran.stderr
+    assert "--privacy" not in ran.stderr
+    assert "no log found" in run("publish", "nothing.csv").stderr
+
+
+def test_items_per_user_and_output_have_defaults(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("user,query\na,tea\n")
+    goal = ["--privacy", "strict", "--delta", "0.001", "--users", "1k", "--no-ledger", "--json"]
+    found = json.loads(run("publish", "log.csv", "--items", "queries", *goal).stdout)
+    assert found["plan"][0]["items_per_user"] == 2
+    assert Path(found["directory"]).name == "log-release"
+    assert run("publish", "log.csv", "--items", "queries", *goal).code != 0  # it exists
+
+
+def test_advice_needs_no_epsilon(run: Run) -> None:
+    asked = ["plan", "--advise", "--items-per-user", 2, "--users", "500k", "--delta", "0.001"]
+    ladder = json.loads(run(*asked, "--json").stdout)["ladder"]
+    assert [each["level"] for each in ladder] == [None, "strict", "moderate", "permissive", None]
+    needed = json.loads(run(*PLAN, "--json").stdout)["forecast"]["users_to_appear"]
+    assert needed["95%"] == ladder[1]["users_to_appear"]
+    said = run(*asked).stdout
+    assert "moderate" in said
+    assert "--privacy" in said
+    assert "--epsilon" in run("plan", "--advise", "--users", 9, "-o", "plan.json").stderr

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -13,17 +13,22 @@ from zealous.cli import show
 from zealous.cli.help import JSON, command, options
 from zealous.cli.options import Given
 from zealous.cli.options.files import FILES
+from zealous.cli.options.goal import epsilon_from
 from zealous.cli.options.items import items_option
 from zealous.cli.options.log import NAMED_COLUMNS, log_from
 from zealous.cli.options.plan import PLAN, plan_from
 from zealous.errors import UsageError
 from zealous.logs.log import Log
 from zealous.owner.advice import Advice
+from zealous.owner.draft import Rung, rung
 from zealous.owner.parameter_search import advise
+from zealous.owner.start_text import Page, ladder_only
 from zealous.planning.part import claimed, figures
 from zealous.planning.plan import Plan, twelve
 from zealous.planning.plan_file import write_plan
 from zealous.privacy.calibrate import as_float
+from zealous.privacy.guarantee import PLURAL, shown
+from zealous.privacy.levels import LADDER
 from zealous.release.bundle import Release, read_release
 
 _HELP = """Choose the parameters of a release, without any data.
@@ -40,6 +45,8 @@ Write a plan for approval, then publish exactly that:
   zealous plan --items queries --items-per-user 5 --users 500k --epsilon 2 \\
       --delta 0.001 -o plan.json
   zealous publish log.parquet --plan plan.json -o release
+What epsilon? What each would mean, and how many users an item would need:
+  zealous plan --items queries --users 500k --delta 0.001 --advise
 Compare choices of epsilon and --items-per-user, from public sources alone:
   zealous plan --items queries --items-per-user 5 --users 500k --epsilon 2 \\
       --delta 0.001 --advise --like earlier-release
@@ -59,7 +66,11 @@ Let the program choose the mechanism that publishes most:
     metavar="FILE",
     help="Write the plan to a file for approval; see publish --plan.",
 )
-@click.option("--advise", is_flag=True, help="Lay out choices of epsilon and --items-per-user.")
+@click.option(
+    "--advise",
+    is_flag=True,
+    help="Lay out choices of epsilon and --items-per-user.",
+)
 @click.option(
     "--like", metavar="PATH", help="With --advise: a release or log that you declare to be public."
 )
@@ -67,6 +78,9 @@ Let the program choose the mechanism that publishes most:
 @JSON
 def plan(items: str | None, output: Path | None, as_json: bool, **given: Any) -> None:
     """Choose the parameters of a release, without any data."""
+    if given["advise"] and epsilon_from(given) is None and not (output or given["like"]):
+        _print_ladder([rung(each) for each in _every_epsilon(items, given)], given, as_json)
+        return
     planned = plan_from(items, given)
     if output:
         sha256 = write_plan(planned, output)
@@ -91,6 +105,22 @@ def plan(items: str | None, output: Path | None, as_json: bool, **given: Any) ->
         for grid in each.tables():
             show.table(grid.title, grid.names, grid.rows)
         click.echo("\n\n".join(each.explanation()))
+
+
+def _every_epsilon(items: str | None, given: Given) -> Iterator[Plan]:
+    """What is asked for, at each epsilon that one may think about."""
+    for epsilon in LADDER:
+        yield plan_from(items, {**given, "epsilon": shown(epsilon)})
+
+
+def _print_ladder(rungs: Sequence[Rung], given: Given, as_json: bool) -> None:
+    if as_json:
+        show.as_json(
+            {"ladder": [{**each._asdict(), "epsilon": float(each.epsilon)} for each in rungs]}
+        )
+        return
+    page = Page(show.width())
+    click.echo(ladder_only(page, rungs, PLURAL[given["unit"]]))
 
 
 def refuse_other_mechanisms(planned: Plan, given: Given, names: Sequence[str]) -> None:

@@ -11,6 +11,7 @@ from click.core import ParameterSource
 from zealous.cli import show
 from zealous.cli.associations import print_strongest_rules
 from zealous.cli.help import JSON, command, names_of, options
+from zealous.cli.missing import check_complete
 from zealous.cli.options.account import ACCOUNT, APPROVED, account_from, period_from
 from zealous.cli.options.files import FILES, files_from
 from zealous.cli.options.items import items_option
@@ -19,7 +20,8 @@ from zealous.cli.options.machine import ANY_ENGINE
 from zealous.cli.options.plan import PLAN, plan_from
 from zealous.cli.values import PLACE
 from zealous.errors import UsageError
-from zealous.files.places import Place
+from zealous.files.places import Place, place_of
+from zealous.owner.start import default_output
 from zealous.planning.plan_file import read_plan
 from zealous.privacy.guarantee import UNITS
 from zealous.record.codec import to_json
@@ -58,9 +60,9 @@ Examples:
     "-o",
     "--output",
     type=PLACE,
-    required=True,
     metavar="DIR",
-    help="A new directory, or a new folder of an object store: s3://bucket/release.",
+    help="A new directory, or a new folder of an object store: s3://bucket/release. [default: "
+    "LOG-release]",
 )
 @options(PLAN, APPROVED, ACCOUNT, FILES, LOG, ANY_ENGINE)
 @JSON
@@ -69,21 +71,22 @@ def publish(
     context: click.Context,
     /,
     items: str | None,
-    output: Place,
+    output: Place | None,
     approved: Path | None,
     as_json: bool,
     **given: Any,
 ) -> None:
     """Publish the frequent items of a log."""
+    if not approved:
+        check_complete(items, given)
     log = log_from(given)
+    output = output or place_of(default_output(given["paths"][0]))
     if approved:
         _refuse_options_of(context, "items", *names_of(PLAN))
         planned = read_plan(approved)
         planned = planned.with_files(**files_from(given, planned.kinds()))
-    elif items:
-        planned = plan_from(items, given, log.columns.given())
     else:
-        raise UsageError("--items is missing: name what to publish, or give an approved --plan")
+        planned = plan_from(items, given, log.columns.given())
     with show.reporting_progress() as say:
         release = publish_release(
             log,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from zealous.release.progress import Say
+
+_WIDEST = 100
 
 
 @contextmanager
@@ -72,6 +75,11 @@ def table(title: str, names: Sequence[str], rows: Sequence[Sequence[object]]) ->
     for row in rows:
         drawn.add_row(*(Text(_format_cell(value)) for value in row))
     console.print(Text(title, "bold"), drawn)
+
+
+def width() -> int:
+    """How wide a text may be: as the terminal, and no wider than one reads well."""
+    return min(shutil.get_terminal_size().columns, _WIDEST)
 
 
 def as_json(value: Mapping[str, Any]) -> None:

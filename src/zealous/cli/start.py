@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from zealous.cli import show
 from zealous.cli.help import JSON, command, options, options_of
 from zealous.cli.options import Given
 from zealous.cli.options.goal import DEFINITION_HELP, PRIVACY, epsilon_from
-from zealous.cli.options.log import LOG, log_from
+from zealous.cli.options.log import LOG, log_from, stated_from
 from zealous.cli.options.plan import plan_from
 from zealous.cli.publish import publish
 from zealous.cli.values import NUMBER, items_per_user_from
@@ -23,7 +22,6 @@ from zealous.mechanisms.choose import MECHANISMS
 from zealous.owner import start_text as text
 from zealous.owner.column_names import Role
 from zealous.owner.draft import Draft, default_delta, kinds_of
-from zealous.owner.file_format import StatedFormat
 from zealous.owner.start import (
     UNITS,
     USERS,
@@ -57,7 +55,6 @@ Examples:
 _decide = options_of("Decide")
 _what = options_of("What to publish")
 _EXAMPLE = "moderate"
-_WIDEST = 100
 _ROLES: tuple[Role, ...] = ("user", "query", "time", "url", "session")
 
 
@@ -97,7 +94,7 @@ class _Guide:
         self.given = given
         self.quiet = quiet
         self.asks = not quiet and sys.stdin.isatty() and sys.stdout.isatty()
-        self.page = text.Page(min(shutil.get_terminal_size().columns, _WIDEST))
+        self.page = text.Page(show.width())
         self.epsilon = epsilon_from(given)
 
     def find_log(self) -> FoundLog:
@@ -123,14 +120,9 @@ class _Guide:
 
     def _look_at(self) -> FoundLog:
         given = self.given
-        stated = StatedFormat(
-            format=given["preset"],
-            delimiter={"tab": "\t", "\\t": "\t"}.get(given["delimiter"], given["delimiter"]),
-            encoding=given["encoding"],
-            columns=tuple(map(str.strip, given["names"].split(","))) if given["names"] else (),
-            header=given["header"],
+        return look_at_log(
+            given["paths"], stated_from(given), {role: given[role] for role in _ROLES}
         )
-        return look_at_log(given["paths"], stated, {role: given[role] for role in _ROLES})
 
     def make_draft(self, found: FoundLog, offered: list[Offer]) -> Draft:
         """What is to be published, and how: the unit first, the privacy last."""

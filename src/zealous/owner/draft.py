@@ -72,7 +72,7 @@ class Draft:
     @cached_property
     def users_to_appear(self) -> int:
         """How many users an item needs to appear with 95 %, of the kind that needs most."""
-        return max(forecast(part).users_to_appear[95] for part in self.planned.parts)
+        return users_to_appear(self.planned)
 
     def outlook(self) -> Outlook:
         """What to expect where the bound on users is about their number."""
@@ -89,12 +89,8 @@ class Draft:
 
     def ladder(self) -> list[Rung]:
         """Other choices of epsilon, from the most private on."""
-        return [
-            Rung(
-                each, level_of(each), suspicion_after(each), self.with_epsilon(each).users_to_appear
-            )
-            for each in sorted({*LADDER, self.goal.epsilon})
-        ]
+        choices = sorted({*LADDER, self.goal.epsilon})
+        return [rung(self.with_epsilon(each).planned) for each in choices]
 
     def with_epsilon(self, epsilon: Fraction) -> Draft:
         """The same at another epsilon."""
@@ -172,6 +168,17 @@ class Draft:
         said += [] if goal.neighbors == "replace" else ["--neighbors", goal.neighbors]
         said += [] if goal.unit == "user" else ["--unit", goal.unit]
         return said + (["--mechanism", self.mechanism] if self.mechanism else [])
+
+
+def users_to_appear(planned: Plan) -> int:
+    """How many users an item needs to appear with 95 %, of the kind that needs most."""
+    return max(forecast(part).users_to_appear[95] for part in planned.parts)
+
+
+def rung(planned: Plan) -> Rung:
+    """What the epsilon of a plan means and asks for."""
+    epsilon = planned.goal.epsilon
+    return Rung(epsilon, level_of(epsilon), suspicion_after(epsilon), users_to_appear(planned))
 
 
 def kinds_of(items: Mapping[str, int], basket: str | None = None) -> list[Kind]:

@@ -214,9 +214,19 @@ def _needed_roles(roles: Mapping[str, str], draft: Draft) -> dict[str, str]:
 
 def new_output_name(found: FoundLog, folder: Path) -> str:
     """The name of a directory that does not exist yet, after the log's."""
-    stem = found.first.name.partition(".")[0] or "log"
-    names = (f"{stem}-release", *(f"{stem}-release-{number}" for number in range(2, 1000)))
+    first = default_output(found.first.name)
+    names = (first, *(f"{first}-{number}" for number in range(2, 1000)))
     return next(name for name in names if not (folder / name).exists())
+
+
+def default_output(log: str) -> str:
+    """The directory of a release, after the name of its log.
+
+    >>> default_output("logs/shop.csv.gz"), default_output("logs/*.txt")
+    ('shop-release', 'log-release')
+    """
+    stem = re.sub(r"[^\w-]", "", Path(log).name.partition(".")[0])
+    return f"{stem or 'log'}-release"
 
 
 def command_line(arguments: Sequence[str], width: int = 78) -> str:

@@ -9,11 +9,12 @@ from pathlib import Path
 
 from zealous.owner.advice import TextTable
 from zealous.owner.column_names import Role
-from zealous.owner.draft import Draft, Outlook
+from zealous.owner.draft import Draft, Outlook, Rung
 from zealous.owner.start import FoundLog, Offer
 from zealous.planning.plan import also
 from zealous.privacy.guarantee import Unit, shown
 from zealous.privacy.levels import SUSPICION, percent
+from zealous.privacy.promise import promise
 
 _TAKEN_FOR: Mapping[Role, str] = {
     "user": "the person",
@@ -40,6 +41,7 @@ _EXPECT: Mapping[Outlook, str] = {
     "only the most frequent": "Expect the most frequent items and no others.",
     "a table": "Expect a table of frequent items.",
 }
+_DECIDE = "This is for you to decide: --privacy strict, moderate or permissive, or --epsilon."
 _MOST_OFFERS = 8
 _MOST_COLUMNS = 30  # of a wider table those alone are listed that were taken for something
 
@@ -135,8 +137,20 @@ def items_section(page: Page, draft: Draft, offered: Sequence[Offer]) -> str:
 
 def ladder_section(page: Page, draft: Draft, decided: bool) -> str:
     """Choices of epsilon, with the odds in words."""
-    rungs = draft.ladder()
-    units = draft.goal.units()
+    return page.section(
+        "How much privacy",
+        *ladder_blocks(draft.ladder(), draft.goal.units()),
+        "" if decided else f"{_DECIDE} What follows is moderate, as an example to decide on.",
+    )
+
+
+def ladder_only(page: Page, rungs: Sequence[Rung], units: str) -> str:
+    """Choices of epsilon, none of which is made."""
+    return page.section("How much privacy", *ladder_blocks(rungs, units), _DECIDE)
+
+
+def ladder_blocks(rungs: Sequence[Rung], units: str) -> tuple[str, str]:
+    """What the table of choices shows, and the table."""
     grid = TextTable(
         title="",
         names=["epsilon", "", "becomes at most", f"{units} an item needs"],
@@ -146,16 +160,11 @@ def ladder_section(page: Page, draft: Draft, decided: bool) -> str:
         ],
     )
     before = percent(SUSPICION)
-    return page.section(
-        "How much privacy",
+    said = (
         f"Somebody suspects, with {before}, that a person did one thing rather than another. What "
-        f"that can become by seeing the release, and how many {units} an item needs to appear:",
-        str(grid),
-        ""
-        if decided
-        else "This is for you to decide: --privacy strict, moderate or permissive, or --epsilon. "
-        "What follows is moderate, as an example to decide on.",
+        f"that can become by seeing the release, and how many {units} an item needs to appear:"
     )
+    return said, str(grid)
 
 
 def outlook_section(page: Page, draft: Draft, stated_users: bool) -> str:
@@ -194,8 +203,8 @@ def promise_section(page: Page, draft: Draft) -> str:
     other = also(draft.planned)
     return page.section(
         "The promise",
-        draft.goal.in_words(),
-        f"As others state it: {other.in_words()}" if other is not None else "",
+        promise(draft.goal),
+        f"As others state it: {promise(other)}" if other is not None else "",
         "An epsilon above 4 is a weak promise." if draft.goal.epsilon > 4 else "",
     )
 

@@ -32,7 +32,8 @@ GOAL = (
     _option("--users", type=NUMBER, metavar="U",
             help="A public upper bound on the number of users (or of other units)."),
     _option("--items-per-user", metavar="M",
-            help="The most items of a user that count: 5, or keywords=20,queries=5."),
+            help="The most items of a user that count: 5, or keywords=20,queries=5. [default: by "
+                 "kind]"),
     _option("--unit", type=click.Choice(["user", "user-day", "session"]), default="user",
             show_default=True, help="Whose data is protected as a whole."),
     _option("--guarantee", type=click.Choice(list(DEFINITIONS)), default="probabilistic",
@@ -57,16 +58,19 @@ def epsilon_from(given: Given) -> Fraction | None:
     return None if epsilon is None else exact(epsilon, "epsilon")
 
 
+def stated_delta(given: Given) -> str | None:
+    """The total delta; over a public domain it is 0 where nobody says otherwise."""
+    if given["delta"] is None and given.get("domain"):
+        return "0"  # a part that needs one says so
+    delta: str | None = given["delta"]
+    return delta
+
+
 def goal_from(given: Given) -> Guarantee:
     """The guarantee that GOAL options ask for."""
-    epsilon, delta = epsilon_from(given), given["delta"]
-    if delta is None and given.get("domain"):
-        delta = "0"  # a part that needs one says so
+    epsilon, delta = epsilon_from(given), stated_delta(given)
     if epsilon is None or delta is None:
-        name = "--epsilon" if epsilon is None else "--delta"
-        raise UsageError(f"{name} is missing: there is no default for how much to protect")
-    if given["items_per_user"] is None:
-        raise UsageError("--items-per-user is missing: how many items of one user may count?")
+        raise UsageError("--epsilon and --delta are needed: how much to protect has no default")
     definition = DEFINITIONS[given["guarantee"]]
     if definition.needs_users and given["users"] is None and not exact(delta, "delta"):
         definition = Indistinguishability  # with delta = 0 both say the same, for any number

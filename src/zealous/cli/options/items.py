@@ -11,7 +11,16 @@ from zealous.cli.help import Option, options_of
 from zealous.cli.options import Given
 from zealous.cli.values import items_per_user_from, pairs
 from zealous.errors import UsageError
-from zealous.items import KINDS, Keywords, Kind, Queries, QueryClicks, asked_for, tail
+from zealous.items import (
+    KINDS,
+    Keywords,
+    Kind,
+    Queries,
+    QueryClicks,
+    asked_for,
+    default_items_per_user,
+    tail,
+)
 from zealous.mechanisms.choose import MECHANISMS
 from zealous.privacy.guarantee import SESSION_GAP, Guarantee, Number, exact
 
@@ -64,7 +73,10 @@ def kinds_from(items: str, given: Given) -> list[Kind]:
     }
     if given["max_size"] is not None and given["max_size"] < 1:
         raise UsageError("--max-size must be a whole number of at least 1")
-    most = items_per_user_from(given["items_per_user"], names)
+    if given["items_per_user"] is None:
+        most = {name: default_items_per_user(name) for name in names}
+    else:
+        most = items_per_user_from(given["items_per_user"], names)
     kinds: list[Kind] = []
     for name in names:
         found = asked_for(name, most[name], **settings)

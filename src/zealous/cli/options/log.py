@@ -12,6 +12,7 @@ from zealous.cli.options.machine import engine_from
 from zealous.cli.values import pairs, whole_number
 from zealous.files.limits import Limits
 from zealous.logs.log import FORMATS, Cleaning, Columns, Log, read_log
+from zealous.owner.file_format import StatedFormat
 
 _option = options_of("The log")
 
@@ -55,13 +56,12 @@ SEARCHES = (  # users, times and queries alone, of a log that need not be given
 def log_from(given: Given) -> Log:
     """The log that LOG options describe."""
     roles = ("user", "query", "time", "url", "session", "keywords")
-    delimiter = given["delimiter"]
     return read_log(
         given["paths"],
         given["preset"],
         columns=Columns(**{role: given.get(role) for role in roles}),
-        names=[name.strip() for name in given["names"].split(",")] if given["names"] else (),
-        delimiter={"\\t": "\t", "tab": "\t"}.get(delimiter, delimiter),
+        names=_names(given),
+        delimiter=_delimiter(given),
         encoding=given["encoding"],
         time_format=given["time_format"],
         cleaning=Cleaning(
@@ -71,6 +71,26 @@ def log_from(given: Given) -> Log:
         ),
         engine=engine_from(given) if "engine" in given else None,
     )
+
+
+def stated_from(given: Given) -> StatedFormat:
+    """What LOG options say of the format of a log."""
+    return StatedFormat(
+        format=given["preset"],
+        delimiter=_delimiter(given),
+        encoding=given["encoding"],
+        columns=tuple(_names(given)),
+        header=given.get("header"),
+    )
+
+
+def _delimiter(given: Given) -> str | None:
+    delimiter: str | None = given["delimiter"]
+    return {"\\t": "\t", "tab": "\t"}.get(delimiter or "", delimiter)
+
+
+def _names(given: Given) -> list[str]:
+    return [name.strip() for name in given["names"].split(",")] if given["names"] else []
 
 
 def _limits(text: str | None) -> Limits:

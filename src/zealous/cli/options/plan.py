@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from zealous.cli.missing import check_complete
 from zealous.cli.options import Given
 from zealous.cli.options.files import files_from
 from zealous.cli.options.goal import GOAL, goal_from
@@ -25,6 +26,7 @@ PLAN = (*GOAL, *ITEMS, *CHOICE)  # all that a plan says
 
 def plan_from(items: str | None, given: Given, roles: Collection[str] | None = None) -> Plan:
     """The plan that PLAN and FILES options ask for; where it is known, for such a log."""
+    check_complete(items, given)
     goal = goal_from(given)
     split: Mapping[str, Number] | None = split_from(given)
     if items:
