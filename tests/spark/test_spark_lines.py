@@ -15,7 +15,7 @@ from spark import SPARK, Engines, read
 from turns import in_turn
 
 from zealous.engines.engine import Engine
-from zealous.engines.executor import OTHER_COLUMNS, Split
+from zealous.engines.executor import OTHER_COLUMNS, SplitLines
 from zealous.engines.spark import Spark
 from zealous.engines.sql import Step
 from zealous.errors import LogError
@@ -157,7 +157,7 @@ def test_a_batch_is_bounded_however_long_its_lines_are(engines: Engines) -> None
 
 def test_headers_wherever_parts_begin() -> None:
     """One partition may hold the end of a file, whole files, and a file over several batches."""
-    split = Split(layout=Delimited(delimiter=","), fields=("a", "b"), names=("b",), lists=())
+    split = SplitLines(layout=Delimited(delimiter=","), fields=("a", "b"), names=("b",), lists=())
     rows = [
         (b"1,2", "one", 64),
         (b"a,b", "two", 0),

@@ -20,10 +20,10 @@ from zealous.errors import UsageError
 from zealous.logs.log import Log
 from zealous.owner.advice import Advice
 from zealous.owner.parameter_search import advise
-from zealous.planning.part import claimed, figures
-from zealous.planning.plan import Plan, twelve
+from zealous.planning.part import figures, guarantee_numbers
+from zealous.planning.plan import Plan, cost_of_twelve
 from zealous.planning.plan_file import write_plan
-from zealous.privacy.calibrate import as_float
+from zealous.privacy.calibrate import float_rounded_up
 from zealous.release.bundle import Release, read_release
 
 _HELP = """Choose the parameters of a release, without any data.
@@ -134,11 +134,13 @@ def plan_as_json(planned: Plan) -> dict[str, Any]:
     """Totals; the numbers of the histogram where there is one; and each part."""
     goal = planned.goal
     parts = [{"kind": part.name(), **figures(part), "why": part.why} for part in planned.parts]
-    epsilon, delta = twelve(goal)
+    epsilon, delta = cost_of_twelve(goal)
     return {
         **(parts[0] if len(parts) == 1 else {}),
-        **claimed(goal, float),
-        "delta_achieved": as_float(sum((part.delta for part in planned.parts), Fraction(0))),
+        **guarantee_numbers(goal, float),
+        "delta_achieved": float_rounded_up(
+            sum((part.delta for part in planned.parts), Fraction(0))
+        ),
         "in_words": goal.in_words(),
         "assumptions": goal.assumptions(),
         "twelve_releases": {"epsilon": float(epsilon), "delta": float(delta)},

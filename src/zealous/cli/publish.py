@@ -81,7 +81,7 @@ def publish(
         planned = read_plan(approved)
         planned = planned.with_files(**files_from(given, planned.kinds()))
     elif items:
-        planned = plan_from(items, given, log.columns.given())
+        planned = plan_from(items, given, log.columns.assigned())
     else:
         raise UsageError("--items is missing: name what to publish, or give an approved --plan")
     with show.reporting_progress() as say:

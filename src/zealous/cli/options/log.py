@@ -75,4 +75,6 @@ def log_from(given: Given) -> Log:
 
 def _limits(text: str | None) -> Limits:
     found = pairs(text, "--limits") if text else {}
-    return Limits.of({name: whole_number(n, f"--limits {name}") for name, n in found.items()})
+    return Limits.from_options(
+        {name: whole_number(n, f"--limits {name}") for name, n in found.items()}
+    )
