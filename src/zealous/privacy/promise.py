@@ -50,7 +50,7 @@ def promise(goal: Promised) -> str:
 
     >>> from zealous.privacy.guarantee import ProbabilisticDP
     >>> promise(ProbabilisticDP(epsilon=2, delta="0.001", users=1000))[:50]
-    "With 99.9 % certainty, this release changes nobody"
+    'With 99.9 % certainty, this release changes nobody'
     """
     delta = exact_fraction(goal.delta, "delta")
     most = f"a factor of {factor(float(goal.epsilon))}"
