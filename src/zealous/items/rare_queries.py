@@ -181,7 +181,7 @@ class Ngrams(CodedKind, Phrases):
         """Those made of frequent parts."""
         return f"{{each}} contributes at most {self.items_per_user} items. {FREQUENT_PARTS_FIRST}"
 
-    def usual(self) -> str:
+    def default_mechanism(self) -> str:
         """The mechanism where none is asked for."""
         return "of-smaller"
 

@@ -164,7 +164,7 @@ class Things(Kind):
         """One thing."""
         return "An item is a single thing. The tables below are made of these."
 
-    def extra(self) -> tuple[str, ...]:
+    def extra_columns(self) -> tuple[str, ...]:
         """Columns of the log that play no role but are needed."""
         return (*self.names, *([self.basket] if self.basket else []))
 
@@ -454,7 +454,7 @@ class Itemsets(CombinedKind):
     def _kept_combinations(self) -> str:
         return f"all sets of these: at most {self.items_per_user}."
 
-    def _made_of(self, smaller: list[pa.Table], most: int) -> CandidateSets:
+    def _candidates_from(self, smaller: list[pa.Table], most: int) -> CandidateSets:
         return candidate_itemsets(smaller, most)
 
     def _group_columns(self) -> list[str]:
@@ -491,7 +491,7 @@ class Sequences(CombinedKind):
     def _kept_combinations(self) -> str:
         return f"at most {self.items_per_user} sequences of these. {FREQUENT_PARTS_FIRST}"
 
-    def _made_of(self, smaller: list[pa.Table], most: int) -> CandidateSets:
+    def _candidates_from(self, smaller: list[pa.Table], most: int) -> CandidateSets:
         return candidate_sequences(smaller, most)
 
     def _at_hand_steps(self, sql: str) -> list[Step]:

@@ -95,7 +95,7 @@ class People(Kind):
         """Everyone."""
         return "{each} counts once."
 
-    def known(self) -> pa.Table:
+    def known_items(self) -> pa.Table:
         """Everyone."""
         return pa.table({"who": pa.array(["everyone"])})
 
