@@ -20,7 +20,7 @@ from publish import _log, _timed
 
 import zealous as z
 from zealous.engines.duckdb import DuckDB
-from zealous.engines.sql import Step, identifier, listed
+from zealous.engines.sql import Step, comma_separated, identifier
 from zealous.items import Kind
 from zealous.logs.open_log import open_log
 from zealous.study.anonymity import KKeyword, KQuery, Method, anonymize
@@ -63,7 +63,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def _count(path: Path, _: Method, kind: Kind, memory: str) -> float:
-    item = listed(identifier(name) for name in kind.columns())
+    item = comma_separated(identifier(name) for name in kind.columns())
     sql = f"select {item}, count(distinct user) as count from items group by {item}"
     with DuckDB(memory=memory, threads=THREADS) as engine:
         source = open_log(z.read_log(path), engine)

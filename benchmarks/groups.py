@@ -26,7 +26,7 @@ from publish import _log
 import zealous as z
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
-from zealous.items import asked, has_word, words
+from zealous.items import has_word, normalized_query, words
 from zealous.logs.open_log import open_log
 from zealous.logs.source import Source
 from zealous.study.anonymity.groups import group
@@ -98,7 +98,7 @@ def _sessions(source: Source) -> Sets:
 
 def _histories(source: Source) -> Sets:
     part = source.bucket(0, 2)
-    each = f"select user, {asked(False)} as item from entries where {has_word('query')}"
+    each = f"select user, {normalized_query(False)} as item from entries where {has_word('query')}"
     found = number_sets(source.engine, [*part.entries, Step("held", each)], ("user",))
     drop_numbers(source.engine)
     return found

@@ -171,7 +171,7 @@ def _peer(table: Table, arguments: argparse.Namespace, folder: Path) -> dict[str
     pairs, output = folder / "pairs.parquet", folder / "peer.json"
     with DuckDB() as engine:
         kind = table.kind(1)
-        coded, _ = encode(kind, open_log(table.log, engine, kind.extra()), {})
+        coded, _ = encode(kind, open_log(table.log, engine, kind.extra_columns()), {})
         shutil.copy(coded.path, pairs)
     script = HERE / "peers" / "pipelinedp_gaussian.py"
     options = ["--draws", arguments.draws, "--bounds", *table.bounds]

@@ -27,7 +27,7 @@ from msgspec.structs import replace
 import zealous as z
 from zealous.counting.histogram import histogram
 from zealous.engines.duckdb import DuckDB
-from zealous.engines.sql import Step, identifier, listed
+from zealous.engines.sql import Step, comma_separated, identifier
 from zealous.items import Kind
 from zealous.logs.open_log import open_log
 from zealous.logs.source import Source
@@ -95,7 +95,7 @@ def _log(users: int) -> Path:
 
 
 def _race(kind: Kind, part: Part, source: Source, rounds: int) -> tuple[Seconds, Seconds]:
-    item = listed(identifier(name) for name in kind.columns())
+    item = comma_separated(identifier(name) for name in kind.columns())
     tau = part.mechanism.tau
     sql = f"select {item}, count(distinct user) as count from items group by {item}"
     plain = [*source.entries, *kind.steps(source), Step("n", f"{sql} having count >= {tau}")]

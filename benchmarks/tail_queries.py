@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from zealous.engines.sql import Step
 from zealous.errors import UsageError
-from zealous.items import asked, has_word, words
+from zealous.items import has_word, normalized_query, words
 from zealous.logs.source import Source
 from zealous.study.releases.original_histogram import Ints
 
@@ -80,7 +80,7 @@ class Asked:
 
 def read_asked(source: Source) -> Asked:
     """Count the different queries of a log, normalised and split into words as items are."""
-    normalised = f"select {asked(False)} as query from entries where {has_word('query')}"
+    normalised = f"select {normalized_query(False)} as query from entries where {has_word('query')}"
     steps = [
         *source.entries,
         Step("normalised", normalised),

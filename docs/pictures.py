@@ -31,7 +31,7 @@ from zealous.mechanisms import Zealous
 from zealous.noise import DiscreteLaplace, seeded_bytes
 from zealous.owner.parameter_search import advise
 from zealous.privacy.accounting.expected import tau_prime_curve
-from zealous.privacy.accounting.several_accounts import for_accounts
+from zealous.privacy.accounting.several_accounts import guarantee_for_accounts
 from zealous.privacy.calibrate import calibrate, publication_probability, tail
 from zealous.privacy.guarantee import Neighbors
 from zealous.privacy.period import Period
@@ -319,7 +319,7 @@ def accounts() -> Figure:
     goal = z.ProbabilisticDP(epsilon=1, delta="0.001", users=500_000)
     best = calibrate(goal, 2)
     part = Zealous(items_per_user=2, scale=best.scale, tau=best.tau, tau_prime=best.tau_prime)
-    held = [(g, for_accounts(goal, [part], g)) for g in range(1, 6)]
+    held = [(g, guarantee_for_accounts(goal, [part], g)) for g in range(1, 6)]
     proven = [(g, each) for g, each in held if each is not None]
     figure, (left, right) = figure_with_panels(1, 1, height=2.6)
     for axes in (left, right):

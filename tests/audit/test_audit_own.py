@@ -26,7 +26,15 @@ from zealous.audit.custom_mechanism import (
 from zealous.audit.events import _levels, evidence_against, impossible_without_user
 from zealous.audit.statistics import Claim
 from zealous.errors import UsageError
-from zealous.mechanisms import Calibrated, Count, Gaussian, Laplace, Mechanism, Selection, Zealous
+from zealous.mechanisms import (
+    CalibratedMechanism,
+    Count,
+    Gaussian,
+    Laplace,
+    Mechanism,
+    Selection,
+    Zealous,
+)
 from zealous.privacy.calibrate import calibrate
 from zealous.privacy.guarantee import Guarantee
 
@@ -267,9 +275,9 @@ def test_zealous_passes(goal: Guarantee, m: int) -> None:
     ],
 )
 def test_other_noise_between_thresholds_passes(
-    kind: type[Calibrated], goal: Guarantee, m: int
+    kind: type[CalibratedMechanism], goal: Guarantee, m: int
 ) -> None:
-    found = audit_mechanism(kind.calibrated(goal, m), goal, FEW)
+    found = audit_mechanism(kind.calibrate(goal, m), goal, FEW)
     assert found.passed, found.failures()
 
 

@@ -110,7 +110,7 @@ def test_noise_is_a_distribution_around_zero(name: str) -> None:
 def test_capped_noise_is_mixed_as_it_is_drawn() -> None:
     goal = Indistinguishability(epsilon=1, delta="0.05")
     law = theorems.noise(planned("selection", 1, epsilon=1, delta="0.05"))
-    mechanism = Selection.calibrated(goal, 1)
+    mechanism = Selection.calibrate(goal, 1)
     top = law.first + len(law.chances) - 1
     assert top == mechanism.tau_prime + 1
     assert law.chances[-1] < law.chances[-2] * np.exp(-0.5)  # of those held longer alone
@@ -119,18 +119,20 @@ def test_capped_noise_is_mixed_as_it_is_drawn() -> None:
 @pytest.mark.parametrize("name", THRESHOLDS)
 def test_what_one_user_alone_has_appears_as_often_as_planned(name: str) -> None:
     part = planned(name, 1, epsilon=1, delta="0.1")
-    made = MECHANISMS[name].calibrated(Indistinguishability(epsilon=1, delta="0.1"), 1)
-    assert theorems.unique_item_probability(part, 1) == pytest.approx(made.appears(1), rel=1e-12)
+    made = MECHANISMS[name].calibrate(Indistinguishability(epsilon=1, delta="0.1"), 1)
+    assert theorems.unique_item_probability(part, 1) == pytest.approx(
+        made.publication_probability(1), rel=1e-12
+    )
     assert theorems.unique_item_probability(part, 5) == theorems.unique_item_probability(part, 1)
 
 
 @pytest.mark.parametrize("name", IN_ROUNDS)
 def test_what_one_user_alone_gives_is_at_most_what_is_planned_for(name: str) -> None:
     goal = Indistinguishability(epsilon=1, delta="0.1")
-    part, made = planned(name, 1, epsilon=1, delta="0.1"), MECHANISMS[name].calibrated(goal, 1)
+    part, made = planned(name, 1, epsilon=1, delta="0.1"), MECHANISMS[name].calibrate(goal, 1)
     chances = [theorems.unique_item_probability(part, items) for items in range(1, 120)]
-    assert max(chances) <= made.alone()
-    assert max(chances) > 0.5 * made.alone()
+    assert max(chances) <= made.expected_unique_items_per_user()
+    assert max(chances) > 0.5 * made.expected_unique_items_per_user()
 
 
 def test_normals_and_discrete_gaussians_are_told_apart_as_known() -> None:

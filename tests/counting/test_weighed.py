@@ -59,7 +59,7 @@ def engine() -> Iterator[DuckDB]:
 
 
 def opened(engine: DuckDB, kind: Kind, folder: Path, rows: Sequence[Row]) -> Source:
-    return open_log(z.read_log(write(folder / "log.parquet", rows)), engine, kind.extra())
+    return open_log(z.read_log(write(folder / "log.parquet", rows)), engine, kind.extra_columns())
 
 
 def counter(source: Source, kind: Kind, select: Select = "random") -> Any:
@@ -160,14 +160,14 @@ def test_noise_is_drawn_once(
             batch.num_columns - 1, "count", pa.array(batch["count"].to_numpy() + noise)
         )
 
-    stored = weighed.stored(noisy)
-    drawn, again = (found(stored.above(-(10**9))) for _ in range(2))
+    stored = weighed.store(noisy)
+    drawn, again = (found(stored.rows_above(-(10**9))) for _ in range(2))
     assert drawn == again
     assert drawn.keys() == true.keys()
     assert drawn != true
     assert sum(seen) == len(true)
     middle = sorted(drawn.values())[len(drawn) // 2]
-    assert found(stored.above(middle)) == {i: c for i, c in drawn.items() if c > middle}
+    assert found(stored.rows_above(middle)) == {i: c for i, c in drawn.items() if c > middle}
 
     # It steers as the same rows in a table do, also beside others.
     order = [(*item, noise) for item, noise in drawn.items()]
@@ -197,8 +197,8 @@ def test_nothing_gives_nothing(
         )
     assert found(full(bound=2, at_least=0, without=everything)) == {}
     nobody = counter(opened(engine, kind, tmp_path, []), kind)
-    stored = nobody(bound=2, at_least=0, weights=WEIGHTS).stored(lambda batch: batch)
-    assert found(stored.above(-1)) == {}
+    stored = nobody(bound=2, at_least=0, weights=WEIGHTS).store(lambda batch: batch)
+    assert found(stored.rows_above(-1)) == {}
     assert found(full(bound=2, at_least=1, order=[stored])) == found(full(bound=2, at_least=1))
 
 
@@ -218,7 +218,9 @@ def test_a_column_may_have_any_name(
     users, values = [n % 5 for n in range(40)], [f"v{n % 7}" for n in range(40)]
     log = pa.table({"user": users, name: values, "other": ["o"] * 40})
     pa.parquet.write_table(log, path)
-    source = open_log(z.read_log(path, columns=z.Columns(user="user")), engine, kind.extra())
+    source = open_log(
+        z.read_log(path, columns=z.Columns(user="user")), engine, kind.extra_columns()
+    )
     items: list[Item] = [(f"v{n}", "o") for n in range(5)]
     order = [(*item, n) for n, item in enumerate(items)]
     how: dict[str, Any] = {"bound": 2, "at_least": 0, "weights": WEIGHTS}
@@ -234,11 +236,11 @@ def test_what_was_broken_off_counts_for_nobody_later(
     kind = KINDS["queries"]
     count = counter(opened(engine, kind, tmp_path, ROWS), kind)
     right = expected("queries", ROWS, key=KEY, bound=2, at_least=1)
-    begun = count(bound=2, at_least=1).through(lambda batch: batch)
+    begun = count(bound=2, at_least=1).map_batches(lambda batch: batch)
     next(begun)
     begun.close()
     assert found(count(bound=2, at_least=1)) == right
-    store = DuckDB.store
+    store = DuckDB.append_rows
     calls: list[str] = []
 
     def fails(self: DuckDB, name: str, steps: Sequence[Step]) -> None:
@@ -248,7 +250,7 @@ def test_what_was_broken_off_counts_for_nobody_later(
         store(self, name, steps)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(DuckDB, "store", fails)
+        patch.setattr(DuckDB, "append_rows", fails)
         with pytest.raises(KeyboardInterrupt):
             list(count(bound=2, at_least=1))
     assert found(count(bound=2, at_least=1)) == right

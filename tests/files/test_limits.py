@@ -18,11 +18,11 @@ from zealous.cli import cli
 from zealous.counting.histogram import histogram
 from zealous.engines import duckdb
 from zealous.engines.duckdb import DuckDB
-from zealous.engines.sql import Step, identifier, listed
+from zealous.engines.sql import Step, comma_separated, identifier
 from zealous.errors import Refused, UsageError
 from zealous.files import parquet
 from zealous.logs.open_log import open_log
-from zealous.logs.source import column, count_everyone, count_users
+from zealous.logs.source import count_everyone, count_users, extra_column
 from zealous.record.record import LimitsRecord
 from zealous.verify.verify import verify
 
@@ -63,7 +63,7 @@ def limited(path: Path, columns: z.Columns | None = None, **limits: int) -> Any:
 
 def entries(engine: DuckDB, log: Any, *names: str, key: int = 0, **how: Any) -> list[Any]:
     source = open_log(log, engine, ["land"] if '"column:land"' in names else [], key=key, **how)
-    wanted = Step("wanted", f"select {listed(names)} from entries")
+    wanted = Step("wanted", f"select {comma_separated(names)} from entries")
     return sorted(engine.rows([*source.entries, wanted]), key=repr)
 
 
@@ -82,7 +82,7 @@ def test_a_text_over_the_limit_is_as_if_it_were_not_there(
     rows = [WHOLE | {role: longest}, WHOLE | {role: f"{longest}.0"}]
     listed = role == "url" and suffix == "jsonl"  # where the one element counts too
     log = limited(write(tmp_path / f"log.{suffix}", rows), ROLES, text=19 + listed)
-    name = column("land") if role == "land" else identifier(role)
+    name = extra_column("land") if role == "land" else identifier(role)
     found = entries(engine, log, "user", f"{name}::varchar", '"column:land"')
     assert [each[0] for each in found] == ["ann", "ann"]
     assert {each[1] for each in found} == {f"[{longest}]" if listed else longest, None}
@@ -217,7 +217,7 @@ def test_looking_ahead_changes_nothing(
         names = ["user", "query", *(["time"] if columns is None else [])]
         ahead = entries(engine, log, *names, key=seed)
         with monkeypatch.context() as patch:
-            patch.setattr(DuckDB, "last_of_smallest", lambda *_: None)
+            patch.setattr(DuckDB, "kth_smallest", lambda *_: None)
             assert ahead == entries(engine, log, *names, key=seed)
         assert len(ahead) < len(rows)
 
@@ -227,13 +227,13 @@ def test_it_is_looked_ahead_for_those_with_the_most_entries(
 ) -> None:
     """What is held of all users together is bounded; the others' entries are sorted."""
     stored: dict[str, list[Any]] = {}
-    store = DuckDB.store
+    store = DuckDB.append_rows
 
     def watched(self: DuckDB, name: str, steps: Any) -> None:
         store(self, name, steps)
         stored[steps[-1].name] = self.rows([Step("stored", f"select * from {name}")])
 
-    monkeypatch.setattr(DuckDB, "store", watched)
+    monkeypatch.setattr(DuckDB, "append_rows", watched)
     monkeypatch.setattr("zealous.logs.entry_limits._LOOKED_AHEAD", 14)
     rows = [at(n, f"q{n}", user) for user in "abcd" for n in range(9 + ord(user) - ord("a"))]
     log = limited(write(tmp_path / "log.csv", rows), entries=5)
@@ -327,7 +327,7 @@ def test_limits_are_whole_numbers(name: str, value: Any) -> None:
 
 def test_limits_that_there_are_not() -> None:
     with pytest.raises(UsageError, match="some of text, entries"):
-        z.Limits.of({"lines": 3})
+        z.Limits.from_options({"lines": 3})
 
 
 # Who is counted

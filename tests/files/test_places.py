@@ -31,7 +31,7 @@ from zealous.files.lines import Skipped
 from zealous.files.object_store import Remote, _matches, is_known
 from zealous.files.places import StoreError, place_of
 from zealous.files.staging import stage
-from zealous.files.store_access import connected
+from zealous.files.store_access import connect
 from zealous.ledger import Ledger
 from zealous.ledger.location import existing_ledger, ledger_path
 from zealous.logs.log import Log, is_anonymized, read_log
@@ -107,7 +107,7 @@ def bucket(server: int, monkeypatch: pytest.MonkeyPatch, request: pytest.Fixture
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    connected.cache_clear()
+    connect.cache_clear()
     return Bucket(server, f"bucket-{abs(hash(request.node.name)):x}"[:40])
 
 
@@ -137,7 +137,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch, bucket: Bucket, port: int) -> Non
         region="us-east-1",
         retry_strategy=pafs.AwsStandardS3RetryStrategy(max_attempts=1),
     )
-    monkeypatch.setattr(module, "connected", lambda _: (store, bucket.name))
+    monkeypatch.setattr(module, "connect", lambda _: (store, bucket.name))
 
 
 # --- names
@@ -293,7 +293,7 @@ def test_a_log_that_changes_between_two_reads(bucket: Bucket, tmp_path: Path) ->
     bucket.put("log.tsv", TSV + "u1\tmore\n")
     with pytest.raises(LogError, match="changed meanwhile"):
         made(log)
-    found, [path] = remote(bucket.put("log.parquet", parquet())).find()
+    found, [path] = remote(bucket.put("log.parquet", parquet())).find_files()
     assert not found
     bucket.put("log.parquet", parquet(4))
     with pytest.raises(LogError, match="changed meanwhile"):
@@ -318,7 +318,7 @@ def test_what_is_not_there_or_not_allowed(bucket: Bucket, monkeypatch: pytest.Mo
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
     monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
     monkeypatch.setenv("HOME", "/nonexistent")
-    connected.cache_clear()
+    connect.cache_clear()
     with pytest.raises(LogError, match="no permission"):
         read_log(url)
 
@@ -414,7 +414,7 @@ def test_of_two_writers_at_most_one_goes_on(
     bucket: Bucket, release: Release, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     target = remote(bucket.url("release"))
-    with target.claimed():
+    with target.claim():
         with pytest.raises(ReleaseError, match="exists already"):
             release.write(target)
         monkeypatch.setattr(Remote, "check_new", lambda _: None)  # both looked, and came at once

@@ -16,11 +16,21 @@ from hypothesis import strategies as st
 from sets_oracle import Published, candidates, parts, possible, table
 
 from zealous.errors import UsageError
-from zealous.items.candidate_sets import MOST, Grown, Level, place_of, sequences, sets
+from zealous.items.candidate_sets import (
+    MOST,
+    CandidateSets,
+    Level,
+    candidate_itemsets,
+    candidate_sequences,
+    find_places,
+)
 
 # Commas and blanks; capitals; two whose order in UTF-16 is not that of their code points.
 NAMES = ["a", "A", "b", "a b", "é", "ß", "日本", "\ufb01", "\U0001f642", "a+b|c;d", 'x"y,z', "ab"]
-GROW: dict[str, Callable[..., Grown]] = {"sets": sets, "sequences": sequences}
+GROW: dict[str, Callable[..., CandidateSets]] = {
+    "sets": candidate_itemsets,
+    "sequences": candidate_sequences,
+}
 
 
 def tables(levels: list[Published], shuffled: random.Random | None = None) -> list[pa.Table]:
@@ -35,13 +45,13 @@ def tables(levels: list[Published], shuffled: random.Random | None = None) -> li
     return [pa.concat_tables([each.slice(0, 2), each.slice(2)]) for each in mixed]
 
 
-def found(grown: Grown) -> Published:
+def found(grown: CandidateSets) -> Published:
     """The candidates by their names."""
     columns = [each.to_pylist() for each in grown.columns(grown.parent, grown.last)]
     return dict(zip(zip(*columns, strict=True), grown.worth.tolist(), strict=True))
 
 
-def places(grown: Grown, parent: Any, last: Any) -> list[int]:
+def places(grown: CandidateSets, parent: Any, last: Any) -> list[int]:
     """Where in the list some pairs of numbers are."""
     wanted = pa.table([pa.array(parent), pa.array(last)], names=grown.KEY)
     return grown.places(wanted).tolist()
@@ -146,17 +156,17 @@ def test_the_tables_for_the_engine(family: str, data: Any, most: int) -> None:
     for size, level in enumerate(levels[1:], 2):
         rows = {
             (row["grown:parent"], row["grown:last"]): row["grown:place"]
-            for row in grown.smaller(size).to_pylist()
+            for row in grown.smaller_sets(size).to_pylist()
         }
         assert len(rows) == len(level)
         place |= {item: rows[place[item[:-1]], code[item[-1]]] for item in level}
     by_name = {(place[item[:-1]], code[item[-1]]): worth for item, worth in found(grown).items()}
-    listed = grown.candidates().to_pylist()
+    listed = grown.candidate_table().to_pylist()
     assert by_name == {
         (row["grown:parent"], row["grown:last"]): row["order:worth"] for row in listed
     }
     used = {name for item in found(grown) for name in item}
-    assert {row["grown:name"] for row in grown.used().to_pylist()} == used
+    assert {row["grown:name"] for row in grown.used_things().to_pylist()} == used
 
 
 @pytest.mark.parametrize("family", GROW)
@@ -183,10 +193,12 @@ def test_a_part_that_was_not_published() -> None:
     """Three things of which two pairs were published are no set; with the third pair they are."""
     things: Published = {(name,): 9 for name in "abcd"}
     pairs: Published = {("a", "b"): 5, ("a", "c"): 4, ("a", "d"): 1}
-    assert found(sets(tables([things, pairs]))) == {}
-    assert found(sets(tables([things, {**pairs, ("b", "c"): 3}]))) == {("a", "b", "c"): 3}
+    assert found(candidate_itemsets(tables([things, pairs]))) == {}
+    assert found(candidate_itemsets(tables([things, {**pairs, ("b", "c"): 3}]))) == {
+        ("a", "b", "c"): 3
+    }
     following: Published = {("a", "b"): 5, ("b", "a"): 4, ("c", "c"): 2}
-    assert found(sequences(tables([things, following]))) == {
+    assert found(candidate_sequences(tables([things, following]))) == {
         ("a", "b", "a"): 4,
         ("b", "a", "b"): 4,
         ("c", "c", "c"): 2,
@@ -217,7 +229,7 @@ def test_numbers_do_not_run_over() -> None:
         -1,
         -1,
     ]
-    assert place_of(np.array([], np.int64), np.array([3, 4])).tolist() == [-1, -1]
+    assert find_places(np.array([], np.int64), np.array([3, 4])).tolist() == [-1, -1]
 
 
 @examples(40)
@@ -225,18 +237,18 @@ def test_numbers_do_not_run_over() -> None:
 def test_those_that_can_be_above_a_count(data: Any, count: int) -> None:
     """As their parts were published, or as single things were counted again."""
     levels = data.draw(released("sets"))
-    grown = sets(tables(levels))
-    assert found(grown.above(count)) == found(grown)
+    grown = candidate_itemsets(tables(levels))
+    assert found(grown.possibly_above(count)) == found(grown)
     if len(levels) == 1:
         again = {item: data.draw(st.integers(-5, 5)) for item in sorted(levels[0])}
-        grown = grown.limited(np.array([*again.values()], np.int64))
+        grown = grown.with_count_limits(np.array([*again.values()], np.int64))
         limit = {item: min(again[name,] for name in item) for item in found(grown)}
     else:
-        grown, limit = grown.limited(), candidates("sets", levels)
-    kept = grown.above(count)
+        grown, limit = grown.with_count_limits(), candidates("sets", levels)
+    kept = grown.possibly_above(count)
     assert found(kept) == {item: n for item, n in found(grown).items() if limit[item] > count}
     assert places(kept, kept.parent, kept.last) == list(range(len(kept)))
-    assert found(kept.above(count)) == found(kept)
+    assert found(kept.possibly_above(count)) == found(kept)
 
 
 @pytest.mark.parametrize("family", GROW)

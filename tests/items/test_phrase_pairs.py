@@ -21,7 +21,7 @@ from zealous.cli.publish import publish
 from zealous.cli.verify import verify
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import UsageError
-from zealous.items import KINDS, named
+from zealous.items import KINDS, kind_by_name
 
 CASES = {
     ("cheap flights paris", "cheap hotels paris"): ("flights", "hotels"),
@@ -157,7 +157,7 @@ def test_a_query_of_as_many_words_as_are_looked_at(tmp_path: Path, engine: DuckD
 
 
 def test_the_name_and_its_settings() -> None:
-    kind = named("phrase-pairs", 2, by="land", fold=True, session_gap=5)
+    kind = kind_by_name("phrase-pairs", 2, by="land", fold=True, session_gap=5)
     assert kind == z.phrase_pairs(2, by="land", session_gap=5)
     assert kind.settings() == {"by": "land", "session_gap": 5}
     assert kind.columns() == ("phrase", "next_phrase", "land")

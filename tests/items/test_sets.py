@@ -22,7 +22,7 @@ from zealous.counting.histogram import histogram
 from zealous.engines import duckdb
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import UsageError
-from zealous.items import Combined, People, Things, itemsets, sequences
+from zealous.items import CombinedKind, People, Things, itemsets, sequences
 from zealous.logs.open_log import open_log
 
 LARGEST = 4
@@ -63,15 +63,15 @@ def known_ranks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(DuckDB, "rank_place", lambda _, rank: md5_place(rank))
 
 
-def kinds(case: Case, most: int, largest: int = LARGEST) -> list[Combined]:
+def kinds(case: Case, most: int, largest: int = LARGEST) -> list[CombinedKind]:
     """One for each size, from single things on."""
     names = [f"thing_{n}" for n in range(case.columns)]
     basket = "basket" if case.basket else None
     made = FAMILIES[case.family](*names, max_size=largest, items_per_user=most, basket=basket)
-    return [kind for kind in made if isinstance(kind, Combined)]
+    return [kind for kind in made if isinstance(kind, CombinedKind)]
 
 
-def after(kind: Combined, levels: Sequence[Published]) -> Combined:
+def after(kind: CombinedKind, levels: Sequence[Published]) -> CombinedKind:
     """The kind that knows what was published; single things were counted again in between."""
     again = {item: -count for item, count in levels[0].items()}
     smaller = [levels[0], again, *levels[1 : kind.size - 1]]
@@ -81,14 +81,14 @@ def after(kind: Combined, levels: Sequence[Published]) -> Combined:
 
 
 def counted(
-    engine: DuckDB, path: Path, case: Case, kind: Combined, select: str = "random"
+    engine: DuckDB, path: Path, case: Case, kind: CombinedKind, select: str = "random"
 ) -> Counter[Names]:
     columns = z.Columns(user="user", time="when" if case.timed else None)
-    source = open_log(z.read_log(path, columns=columns), engine, kind.extra())
+    source = open_log(z.read_log(path, columns=columns), engine, kind.extra_columns())
     found: Counter[Names] = Counter()
     how: dict[str, Any] = {"select": select, "key": KEY, "at_least": 1}
     for batch in histogram(kind, source, bound=kind.items_per_user, **how):
-        for row in kind.published(batch).to_pylist():
+        for row in kind.as_published(batch).to_pylist():
             count = row.pop("count")
             assert tuple(row) == kind.columns()
             assert tuple(row.values()) not in found
@@ -97,7 +97,7 @@ def counted(
 
 
 def expected(
-    case: Case, own: dict[str, list[set[str]]], kind: Combined, levels: Sequence[Published]
+    case: Case, own: dict[str, list[set[str]]], kind: CombinedKind, levels: Sequence[Published]
 ) -> Counter[Names]:
     how = {"size": kind.size, "things": kind.things, "m": kind.items_per_user, "key": KEY}
     return oracle.counts(case.family, own, levels, **how)
@@ -244,7 +244,7 @@ def sequences_of(
     for number in range(2, size):
         levels.append(dict.fromkeys(oracle.possible("sequences", "abcd", number), 1))
     case = Case("sequences", basket="basket" in how, timed="when" in lines[0])
-    assert isinstance(kind, Combined)
+    assert isinstance(kind, CombinedKind)
     return counted(engine, path, case, after(kind, levels))
 
 
@@ -315,7 +315,7 @@ def test_of_a_large_basket_the_most_frequent_things(tmp_path: Path, engine: Duck
     rows = [Row("u", (name,), str(b), b) for b in range(2) for name in names]
     path = write(tmp_path / "table.parquet", rows)
     *_, kind = sequences("thing_0", max_size=2, items_per_user=40, basket="basket")
-    assert isinstance(kind, Combined)
+    assert isinstance(kind, CombinedKind)
     levels: list[Published] = [{(name,): n for n, name in enumerate(names)}]
     found = counted(engine, path, Case("sequences", basket=True), after(kind, levels))
     assert set(found) == {(one, other) for one in names[-22:] for other in names[-22:]}
@@ -326,7 +326,7 @@ def test_who_has_more_keeps_what_was_published_most(tmp_path: Path, engine: Duck
     rows = [Row("u", (name,), str(b), b) for b in range(2) for name in "abc"]
     path = write(tmp_path / "table.parquet", rows)
     *_, kind = sequences("thing_0", max_size=2, items_per_user=3, basket="basket")
-    assert isinstance(kind, Combined)
+    assert isinstance(kind, CombinedKind)
     levels: list[Published] = [{("a",): 1, ("b",): 3, ("c",): 2}]
     case = Case("sequences", basket=True)
     found = counted(engine, path, case, after(kind, levels))
@@ -358,7 +358,7 @@ def test_the_kinds_of_a_family() -> None:
     assert isinstance(made[0], People)
     assert isinstance(made[1], Things)
     assert made[3].settings() == {"by": None, "basket": "b", "things": 5}
-    assert set(made[3].extra()) == {"x", "y", "b"}
+    assert set(made[3].extra_columns()) == {"x", "y", "b"}
 
 
 def test_a_set_is_not_counted_before_its_parts(tmp_path: Path, engine: DuckDB) -> None:

@@ -38,9 +38,9 @@ from zealous.counting.histogram import histogram
 from zealous.engines import duckdb
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import UsageError
-from zealous.items import Kind, named, rare_queries, tail
+from zealous.items import Kind, kind_by_name, rare_queries, tail
 from zealous.items import candidate_sets as grown
-from zealous.items.candidate_sets import Grown
+from zealous.items.candidate_sets import CandidateSets
 from zealous.items.rare_queries import Hours, Lengths, Ngrams, Prefixes, Scripts
 from zealous.logs.open_log import open_log
 from zealous.logs.source import Source
@@ -75,11 +75,11 @@ def counted(
     kind = after(name, tables)
     bound = bound or kind.items_per_user
     how = {"select": "random", "key": 5, "at_least": 1, **how}
-    known = kind.known()
+    known = kind.known_items()
     if listed and isinstance(known, pa.Table):
         how["only"] = known
     found: Counter[str] = Counter()
-    for batch in map(kind.published, histogram(kind, source, bound=bound, **how)):
+    for batch in map(kind.as_published, histogram(kind, source, bound=bound, **how)):
         assert tuple(batch.schema.names) == (*kind.columns(), "count")
         for item, count in zip(batch[0].to_pylist(), batch["count"].to_pylist(), strict=True):
             assert item not in found
@@ -104,11 +104,11 @@ def source(entries: list[Entry], tmp_path_factory: pytest.TempPathFactory) -> It
 def test_the_kinds() -> None:
     assert tuple(KINDS) == NAMES
     assert [kind.items_per_user for kind in KINDS.values()] == [99] * 5 + [1] * 5
-    assert [str(kind.share()) for kind in KINDS.values()] == (
+    assert [str(kind.budget_weight()) for kind in KINDS.values()] == (
         ["1", "1/4"] + ["1/10"] * 3 + ["1/50"] * 5
     )
     for name, kind in KINDS.items():
-        assert named(name, kind.items_per_user, **kind.settings()) == kind
+        assert kind_by_name(name, kind.items_per_user, **kind.settings()) == kind
         assert kind.settings() == {"by": None}
 
 
@@ -331,15 +331,15 @@ def test_what_there_can_be_follows_from_what_was_published(entries: list[Entry])
 
     def texts(name: str) -> list[str]:
         kind = after(name, tables)
-        known = kind.known()
+        known = kind.known_items()
         if isinstance(known, pa.Table):
             assert known.column_names == list(kind.columns())
             return sorted(known.column(0).to_pylist())
-        assert isinstance(known, Grown)
+        assert isinstance(known, CandidateSets)
         batch = pa.record_batch(
-            [known.parent, known.last, known.worth], names=[*kind.counted(), "count"]
+            [known.parent, known.last, known.worth], names=[*kind.counted_columns(), "count"]
         )
-        return sorted(kind.published(batch)["phrase"].to_pylist())
+        return sorted(kind.as_published(batch)["phrase"].to_pylist())
 
     assert texts("ngrams-2") == sorted(f"{a} {b}" for a in words for b in words)
     pairs = [pair.split() for pair in tables["ngrams-2"]]
@@ -370,7 +370,9 @@ def test_of_too_many_words_the_most_frequent_are_used(
     entries: list[Entry], source: Source, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is no candidate takes nobody's place."""
-    monkeypatch.setattr(rare_queries, "sequences", partial(grown.sequences, most=8))
+    monkeypatch.setattr(
+        rare_queries, "candidate_sequences", partial(grown.candidate_sequences, most=8)
+    )
     tables = published(entries, 12) | {"keywords": {"a": 50, "b": 40, "c": 60, "d": 2}}
     frequent = tables | {"keywords": {"a": 50, "c": 60}}
     for bound in (1, 99):
@@ -405,10 +407,10 @@ def test_noise_goes_on_all_that_there_can_be(
     """Whoever has what: the same rows get noise, and of a list all of them are published."""
     tables, noise = published(entries, 8), Noiseless(monkeypatch)
     kind = replace(after(name, tables), items_per_user=1 if name in FACTS else 2)
-    known = kind.known()
+    known = kind.known_items()
     assert known is not None
     size = len(known)
-    mechanism: Any = MECHANISMS[kind.usual()]
+    mechanism: Any = MECHANISMS[kind.default_mechanism()]
     made = mechanism(items_per_user=kind.items_per_user, scale=Fraction(1, 4))
     made = made.with_inputs(known)
     somebody = [Entry("u", "q", 0)]
@@ -418,14 +420,14 @@ def test_noise_goes_on_all_that_there_can_be(
             return histogram(kind, each, select="random", key=9, **how)
 
         noise.asked.clear()
-        batches = [kind.published(batch) for batch in made.release(count)]
+        batches = [kind.as_published(batch) for batch in made.release(count)]
         assert sum(noise.asked) == size > 1
         found = {
             row[kind.columns()[0]]: row["count"] for batch in batches for row in batch.to_pylist()
         }
         bound = kind.items_per_user
         right = counted(each, name, tables, bound=bound, listed=True, key=9)
-        if kind.usual() == "listed":
+        if kind.default_mechanism() == "listed":
             assert len(found) == size
             assert +Counter(found) == right
         else:

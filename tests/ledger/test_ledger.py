@@ -35,8 +35,8 @@ from zealous.ledger import ledger as module
 from zealous.ledger.budgets import Measure, accounts
 from zealous.ledger.location import remote_kind
 from zealous.ledger.store import event_hash
-from zealous.privacy.calibrate import guarantees
-from zealous.privacy.guarantee import Indistinguishability, ProbabilisticDP, shown
+from zealous.privacy.calibrate import satisfied_guarantees
+from zealous.privacy.guarantee import Indistinguishability, ProbabilisticDP, format_number
 from zealous.privacy.period import Period
 
 USER = Measure(unit="user", neighbors="replace")
@@ -191,7 +191,9 @@ def test_what_a_change_costs(measure: Measure, stated: str, within: str | None, 
 @pytest.mark.parametrize("users", [None, 9000])
 def test_replace_is_add_remove_at_twice_epsilon_and_the_same_delta(users: int | None) -> None:
     """What `Measure.cost` relies on, from the parameters alone."""
-    held = guarantees(scale=Fraction(7, 2), tau=2, tau_prime=60, items_per_user=3, users=users)
+    held = satisfied_guarantees(
+        scale=Fraction(7, 2), tau=2, tau_prime=60, items_per_user=3, users=users
+    )
     by_name = {(type(each), each.neighbors): each for each in held}
     for definition in [Indistinguishability] + [ProbabilisticDP] * (users is not None):
         replace, add_remove = (by_name[definition, name] for name in ("replace", "add-remove"))
@@ -232,9 +234,11 @@ def test_accounts_never_fall_and_never_pass_the_plain_sum(
 
 
 def test_numbers_for_people_are_rounded_against_us() -> None:
-    assert shown(Fraction(1, 3)) == "0.333334"
-    assert shown(Fraction(1, 3), up=False) == "0.333333"
-    assert [shown(Fraction(text)) for text in ("10", "0.1", "1e-9", "100000", "0", "1.25e-7")] == [
+    assert format_number(Fraction(1, 3)) == "0.333334"
+    assert format_number(Fraction(1, 3), up=False) == "0.333333"
+    assert [
+        format_number(Fraction(text)) for text in ("10", "0.1", "1e-9", "100000", "0", "1.25e-7")
+    ] == [
         "10",
         "0.1",
         "1e-9",

@@ -20,7 +20,7 @@ from zealous.engines.sql import Step
 from zealous.errors import LogError, UsageError, ZealousError
 from zealous.logs.log import FORMATS, Cleaning, Columns, Log, read_log
 from zealous.logs.open_log import open_log
-from zealous.logs.source import column, count_users
+from zealous.logs.source import count_users, extra_column
 
 Entries = Callable[..., list[tuple[Any, ...]]]
 NOON = datetime(2006, 3, 1, 12)
@@ -40,7 +40,7 @@ def entries(tmp_path: Path) -> Entries:
 
 
 def roles(log: Log) -> dict[str, str]:
-    return log.columns.given()
+    return log.columns.assigned()
 
 
 # Presets
@@ -284,7 +284,7 @@ def test_columns_may_have_any_name(tmp_path: Path, entries: Entries) -> None:
     path.write_text('query,user,"odd ""name""; --",time\nann,tea,x,y\n')
     log = read_log(path, columns=Columns(user="query", query="user", session='odd "name"; --'))
     assert roles(log)["user"] == "query"
-    found = entries(log, "user", "query", "session", column("time"), extra=("time",))
+    found = entries(log, "user", "query", "session", extra_column("time"), extra=("time",))
     assert found == [("ann", "tea", "x", "y")]
 
 

@@ -21,7 +21,7 @@ from scipy import stats
 
 import zealous as z
 from zealous.errors import UsageError
-from zealous.mechanisms.of_keywords import OfKeywords, candidates
+from zealous.mechanisms.of_keywords import OfKeywords, candidate_count
 from zealous.mechanisms.results import Results
 from zealous.noise import DiscreteLaplace, seeded_bytes
 from zealous.noise.rare_events import rare_events
@@ -196,7 +196,7 @@ def test_the_interval_holds_for_queries_near_the_threshold(mechanism: str, below
     queries, clicks = (part.mechanism for part in planned.parts)
     asked = max(1, (queries.tau_prime or 0) - below * math.ceil(queries.scale))
     clicked = math.ceil(asked / 2)
-    size = math.ceil(1500 / queries.appears(asked))
+    size = math.ceil(1500 / queries.publication_probability(asked))
     names = [f"q{i}" for i in range(size)]
 
     def count(**_: Any) -> list[pa.RecordBatch]:
@@ -216,7 +216,7 @@ def test_the_interval_holds_for_queries_near_the_threshold(mechanism: str, below
     held = np.mean((low <= rate + 1e-9) & (rate - 1e-9 <= high))
     assert found.num_rows > 1100
     assert held >= 0.95
-    off = queries.error(0.975)
+    off = queries.noise_quantile(0.975)
     ignoring = np.mean(np.abs(found["asked"].to_numpy() - asked) <= off)
     assert below <= 0 or ignoring < 0.95  # what would be seen otherwise
 
@@ -260,7 +260,7 @@ def test_every_candidate_gets_noise_asked_or_not() -> None:
         released={"keywords": words}
     )
     every = [" ".join(made) for n in (1, 2, 3) for made in itertools.product("ab", repeat=n)]
-    assert candidates(2) == len(every) == 14
+    assert candidate_count(2) == len(every) == 14
     above, runs = mechanism.threshold(2), 1500
     seen: Counter[str] = Counter()
     values: list[int] = []
@@ -364,7 +364,7 @@ def test_what_cannot_be_is_refused_before_anything_is_read(
 
 
 def test_results_without_their_list_are_a_mistake() -> None:
-    mechanism = Results.calibrated(GOAL, 1)
+    mechanism = Results.calibrate(GOAL, 1)
     with pytest.raises(UsageError, match="needs its list"):
         mechanism.release(lambda **_: [], os.urandom)
     with pytest.raises(UsageError, match="queries that were published before"):

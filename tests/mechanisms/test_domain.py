@@ -33,7 +33,7 @@ from zealous.logs.log import read_log
 from zealous.logs.open_log import open_log
 from zealous.mechanisms import domain as module
 from zealous.mechanisms.domain import Domain
-from zealous.mechanisms.protocol import Calibrated
+from zealous.mechanisms.protocol import CalibratedMechanism
 from zealous.noise import seeded_bytes
 from zealous.planning.public_files import read_public
 from zealous.privacy.guarantee import Guarantee, Indistinguishability, Neighbors, ProbabilisticDP
@@ -128,7 +128,7 @@ def test_no_output_tells_more_than_epsilon(
     epsilon: str, items: str, domain: str, users: int, m: int, kind: Neighbors
 ) -> None:
     goal = Indistinguishability(epsilon=epsilon, delta=0, neighbors=kind)
-    mechanism = Domain.calibrated(goal, m)
+    mechanism = Domain.calibrate(goal, m)
     worst, seen = worst_loss(mechanism, items, domain, users, kind)
     assert worst <= float(goal.epsilon) * (1 + 1e-9)
     assert (0,) * len(domain) in seen
@@ -140,7 +140,7 @@ def test_no_output_tells_more_than_epsilon(
 
 def test_a_forgotten_factor_of_two_is_caught() -> None:
     goal = Indistinguishability(epsilon=1, delta=0, neighbors="add-remove")
-    mechanism = Domain.calibrated(goal, 1)
+    mechanism = Domain.calibrate(goal, 1)
     assert worst_loss(mechanism, "abc", "abc", 2, "add-remove")[0] <= 1 + 1e-9
     assert worst_loss(mechanism, "abc", "abc", 2, "replace")[0] == pytest.approx(2)
     assert mechanism.delta(Indistinguishability(epsilon=1, delta=0)) == 1
@@ -310,20 +310,20 @@ def test_the_noise_has_its_scale_and_no_other(scale: Fraction) -> None:
 @pytest.mark.parametrize("definition", [ProbabilisticDP, Indistinguishability])
 def test_no_delta_under_either_definition(definition: type[Guarantee], kind: Neighbors) -> None:
     goal = definition(epsilon="0.5", delta=0, users=10, neighbors=kind)
-    mechanism: Calibrated = Domain.calibrated(goal, 3)
+    mechanism: CalibratedMechanism = Domain.calibrate(goal, 3)
     assert mechanism.scale == (12 if kind == "replace" else 6)
     assert mechanism.delta(goal) == 0
     for epsilon, delta in (("0.4999", 1), ("0.6", 0)):
         other = definition(epsilon=epsilon, delta="0.1", users=10**9, neighbors=kind)
         assert mechanism.delta(other) == delta
     assert (mechanism.tau, mechanism.tau_prime, mechanism.pure) == (0, None, True)
-    assert mechanism.appears(0) == mechanism.appears(10**6) == 1
-    assert mechanism.alone() == 0
+    assert mechanism.publication_probability(0) == mechanism.publication_probability(10**6) == 1
+    assert mechanism.expected_unique_items_per_user() == 0
 
 
 def test_an_epsilon_of_many_digits_only_adds_noise() -> None:
     goal = Indistinguishability(epsilon="0.1234567890123456789", delta=0)
-    mechanism = Domain.calibrated(goal, 3)
+    mechanism = Domain.calibrate(goal, 3)
     assert mechanism.scale >= 6 / goal.epsilon
     assert mechanism.delta(goal) == 0
 
@@ -332,17 +332,17 @@ def test_made_anew() -> None:
     mechanism = Domain(items_per_user=3, scale=Fraction(12, 7))
     goal = Indistinguishability(epsilon=4, delta=0)
     part = part_of(mechanism, goal)
-    assert Domain.again(part) == mechanism == mechanism.with_inputs(listed("a"))
+    assert Domain.from_record(part) == mechanism == mechanism.with_inputs(listed("a"))
     assert "listed" not in repr(mechanism.with_inputs(listed("a")))
     wrong = [part_of(mechanism, goal, scale=scale) for scale in ("0", "x")]
     for each in (structs.replace(part, items_per_user=0), *wrong):
         with pytest.raises(UsageError):
-            Domain.again(each)
+            Domain.from_record(each)
 
 
 def test_the_error_is_that_of_the_noise() -> None:
     mechanism = Domain(items_per_user=3, scale=Fraction(12))
-    noise, error = stats.dlaplace(1 / 12), mechanism.error(0.95)
+    noise, error = stats.dlaplace(1 / 12), mechanism.noise_quantile(0.95)
     assert noise.cdf(error) - noise.cdf(-error - 1) >= 0.95
     assert noise.cdf(error - 1) - noise.cdf(-error) < 0.95
 

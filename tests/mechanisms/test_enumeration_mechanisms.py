@@ -168,7 +168,7 @@ def test_calibrated_mechanisms_keep_their_goal(kind: Any, neighbors: Neighbors) 
         if m > 1 and kind is Selection:
             continue
         goal = goal_of(epsilon, delta, neighbors)
-        each = kind.calibrated(goal, m)
+        each = kind.calibrate(goal, m)
         claim = float(each.delta(goal))
         assert claim <= goal.delta
         for users, items in ((2, 2), (3, 2), (2, 3)):
@@ -208,7 +208,7 @@ def test_a_fault_in_noise_or_threshold_is_caught(
     kind: Any, neighbors: Neighbors, fault: dict[str, Any]
 ) -> None:
     goal = goal_of(2, "0.01", neighbors)
-    right = Made(says=kind.calibrated(goal, 1))
+    right = Made(says=kind.calibrate(goal, 1))
     world, high, claim = world_of(1, neighbors), height(right.says), float(right.says.delta(goal))
     assert true_delta(right, world, 2, high) <= claim * (1 + EQUAL)
     assert true_delta(replace(right, **fault), world, 2, high) > 1.2 * goal.delta
@@ -216,7 +216,7 @@ def test_a_fault_in_noise_or_threshold_is_caught(
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_forgotten_factor_of_two_is_caught(kind: Any) -> None:
-    each = kind.calibrated(goal_of(1, "0.01", "add-remove"), 1)
+    each = kind.calibrate(goal_of(1, "0.01", "add-remove"), 1)
     world = world_of(1, "replace")
     assert true_delta(Made(says=each), world, 1, height(each)) > 0.02
 
@@ -225,7 +225,7 @@ def test_a_forgotten_factor_of_two_is_caught(kind: Any) -> None:
 @pytest.mark.parametrize("kind", [Laplace, Gaussian])
 def test_a_user_with_twice_the_items_is_caught(kind: Any, neighbors: Neighbors) -> None:
     goal = goal_of(2, "0.01", neighbors)
-    made = Made(says=kind.calibrated(goal, 1))
+    made = Made(says=kind.calibrate(goal, 1))
     world = world_of(2, neighbors)
     assert true_delta(made, world, 2, height(made.says)) > 1.5 * goal.delta
 
@@ -257,7 +257,7 @@ def listed_delta(made: Made, tau: int, epsilon: float) -> float:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_first_threshold_of_zero_is_caught(kind: Any) -> None:
     goal = goal_of("0.5", "0.02", "add-remove")
-    made = Made(says=kind.calibrated(goal, 1))
+    made = Made(says=kind.calibrate(goal, 1))
     claim = float(made.says.delta(goal))
     assert listed_delta(made, 1, 0.5) <= claim * (1 + EQUAL)
     if kind is Selection:  # its noise cannot lift what nobody has
@@ -268,8 +268,10 @@ def test_a_first_threshold_of_zero_is_caught(kind: Any) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_laws_are_whole(kind: Any) -> None:
-    made = Made(says=kind.calibrated(goal_of(1, "0.02", "replace"), 1))
+    made = Made(says=kind.calibrate(goal_of(1, "0.02", "replace"), 1))
     for count in range(6):
         law = made.law(count, 9)
         assert law.sum() == pytest.approx(1, rel=1e-12)
-        assert 1 - law[0] == pytest.approx(made.says.appears(count), rel=1e-9, abs=1e-14)
+        assert 1 - law[0] == pytest.approx(
+            made.says.publication_probability(count), rel=1e-9, abs=1e-14
+        )

@@ -38,7 +38,7 @@ from zealous.engines.duckdb import DuckDB
 from zealous.items import Kind, itemsets, sequences, tail
 from zealous.logs.log import Columns, read_log
 from zealous.logs.open_log import open_log
-from zealous.mechanisms.choose import choose
+from zealous.mechanisms.choose import choose_mechanism
 from zealous.mechanisms.listed import Listed
 from zealous.mechanisms.of_smaller import OfSmaller, OfSmallerGaussian
 from zealous.noise import DiscreteLaplace
@@ -171,7 +171,7 @@ def sets_counted(
     names, counts = zip(*first, strict=True)
     given: Any = _Given(pa.table({"item_1": names, "count": pa.array(counts, pa.int64())}))
     goal = Indistinguishability(epsilon=1, delta="0.1")
-    drawn_by = (given, Listed.calibrated(goal, MOST), OfSmaller.calibrated(goal, 1))
+    drawn_by = (given, Listed.calibrate(goal, MOST), OfSmaller.calibrate(goal, 1))
     parts = tuple(
         Part(kind=kind, goal=goal, mechanism=each, delta=Fraction(0))
         for kind, each in zip(_KINDS, drawn_by, strict=True)
@@ -270,7 +270,7 @@ def test_sets_of_which_a_thing_is_low_are_left_out(
             for kind, each in zip(_KINDS, drawn_by, strict=True)
         )
         source_of = mock.Mock(sample=lambda size, _: np.full(size, noise))
-        known = mock.patch.object(mechanism, "source", return_value=source_of)
+        known = mock.patch.object(mechanism, "noise_sampler", return_value=source_of)
         with DuckDB() as engine, known:
             log = read_log(folder / "low.csv", columns=Columns(user="user"))
             source = open_log(log, engine, ["item", "basket"])
@@ -396,12 +396,14 @@ def all_counted(folder: Path, without: str) -> dict[str, dict[tuple[str, ...], i
         source = open_log(read_log(path), engine, ["item", "basket"])
         for name, kind in _kinds().items():
             kind = kind.with_inputs(_released()) if kind.builds_on() else kind
-            drawn_by, _ = choose(None, goal, kind.items_per_user, None, kind.usual())
-            mechanism, known = drawn_by.calibrated(goal, kind.items_per_user), kind.known()
+            drawn_by, _ = choose_mechanism(
+                None, goal, kind.items_per_user, None, kind.default_mechanism()
+            )
+            mechanism, known = drawn_by.calibrate(goal, kind.items_per_user), kind.known_items()
             if known is not None:
                 mechanism = mechanism.with_inputs(known)
             count: Any = partial(histogram, kind, source, select="random", key=3)
-            batches = map(kind.published, mechanism.release(count, os.urandom))
+            batches = map(kind.as_published, mechanism.release(count, os.urandom))
             rows = [row for batch in batches for row in zip(*_lists(batch), strict=True)]
             found[name] = {row[:-1]: row[-1] - LOUD for row in rows}
             assert len(found[name]) == len(rows), "an item is there twice"
@@ -413,7 +415,7 @@ def test_one_person_moves_as_many_counts_as_she_may(without: str, folder: Path) 
     everybody, others = (all_counted(folder, each) for each in ("nobody", without))
     for name, kind in _kinds().items():
         assert sum(everybody[name].values()) > 0, f"{name}: nobody has any"
-        if kind.known() is not None or kind.builds_on():
+        if kind.known_items() is not None or kind.builds_on():
             assert everybody[name].keys() == others[name].keys(), name
         moved = [n - others[name].get(item, 0) for item, n in everybody[name].items()]
         assert set(moved) <= {0, 1}, name

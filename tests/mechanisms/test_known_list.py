@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from zealous.errors import UsageError
-from zealous.items.candidate_sets import sets
+from zealous.items.candidate_sets import candidate_itemsets
 from zealous.mechanisms import known_list
 from zealous.mechanisms.choose import MECHANISMS
 from zealous.mechanisms.known_list import (
@@ -28,8 +28,8 @@ from zealous.mechanisms.known_list import (
     above_with_noise,
     with_noise_on_each,
 )
-from zealous.mechanisms.of_keywords import SpelledQueries, candidates
-from zealous.mechanisms.protocol import Calibrated
+from zealous.mechanisms.of_keywords import SpelledQueries, candidate_count
+from zealous.mechanisms.protocol import CalibratedMechanism
 from zealous.noise import DiscreteLaplace, seeded_bytes
 from zealous.privacy.guarantee import Indistinguishability
 
@@ -146,7 +146,7 @@ def test_places_and_queries_are_one_to_one(words: list[str]) -> None:
     """Whatever words there are, if only none has a space."""
     queries = spelled(*words)
     size = len(queries)
-    assert size == candidates(len(words))
+    assert size == candidate_count(len(words))
     found = pa.Table.from_batches([queries.items(np.arange(size))])
     made = (" ".join(each) for n in (1, 2, 3) for each in itertools.product(words, repeat=n))
     assert sorted(found["query"].to_pylist()) == sorted(made)
@@ -267,15 +267,17 @@ def given_twice(name: str, mechanism: Any) -> Any:
             released={"keywords": pa.table({"keyword": ["a", "b", "a"], "count": [5, 4, 3]})}
         )
     if name in ("of-smaller", "of-smaller-gaussian"):
-        return mechanism.with_inputs(sets([pa.table({"item_1": list("aab"), "count": [9, 9, 9]})]))
+        return mechanism.with_inputs(
+            candidate_itemsets([pa.table({"item_1": list("aab"), "count": [9, 9, 9]})])
+        )
     assert name in OF_THE_LOG, f"{name} is new: if it has a list, give it one with an item twice"
     return mechanism
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_no_mechanism_gives_an_item_two_noises(name: str) -> None:
-    kind: type[Calibrated] = MECHANISMS[name]
-    made = kind.calibrated(Indistinguishability(epsilon=30, delta="0.01"), 1)
+    kind: type[CalibratedMechanism] = MECHANISMS[name]
+    made = kind.calibrate(Indistinguishability(epsilon=30, delta="0.01"), 1)
     if name.startswith("of-"):
         with pytest.raises(UsageError, match=r"different keywords|twice"):
             given_twice(name, made).release(Counting(SURE))

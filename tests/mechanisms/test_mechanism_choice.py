@@ -17,7 +17,7 @@ from paths import ROOT
 import zealous as z
 from zealous.cli import cli
 from zealous.errors import Refused, UsageError
-from zealous.mechanisms.choose import MECHANISMS, choose
+from zealous.mechanisms.choose import MECHANISMS, choose_mechanism
 from zealous.planning.declared import PublicFile
 from zealous.planning.plan import covers_replaced, plan_with_files
 from zealous.planning.plan_file import read_plan
@@ -127,7 +127,7 @@ def test_rounds_with_less_noise_than_claimed_are_found(path: Path) -> None:
     ],
 )
 def test_auto_looks_at_public_facts_alone(goal: Any, m: int, given: Any, best: str) -> None:
-    found, why = choose("auto", goal, m, given)
+    found, why = choose_mechanism("auto", goal, m, given)
     assert found.name == best
     assert why
 

@@ -20,11 +20,11 @@ from scipy import stats
 
 import zealous as z
 from zealous.errors import UsageError
-from zealous.items.candidate_sets import Grown, sets
+from zealous.items.candidate_sets import CandidateSets, candidate_itemsets
 from zealous.mechanisms import known_list, of_smaller
 from zealous.mechanisms.listed import Listed
 from zealous.mechanisms.of_smaller import OfSmaller, OfSmallerGaussian
-from zealous.privacy.accounting.gaussian import _scales
+from zealous.privacy.accounting.gaussian import _scale_at
 from zealous.privacy.guarantee import Guarantee, Indistinguishability, Neighbors, ProbabilisticDP
 
 Law = npt.NDArray[np.float64]
@@ -45,12 +45,14 @@ def made(kind: type[OfSmaller], things: int, scale: str = "2") -> OfSmaller:
 
 
 @cache
-def grown(things: int) -> Grown:
+def grown(things: int) -> CandidateSets:
     names = [f"{number:04d}" for number in range(things)]
-    return sets([pa.table({"item_1": names, "count": pa.array([9] * things, pa.int64())})])
+    return candidate_itemsets(
+        [pa.table({"item_1": names, "count": pa.array([9] * things, pa.int64())})]
+    )
 
 
-def counting(known: Grown, counts: dict[int, int], batches: int = 1) -> Any:
+def counting(known: CandidateSets, counts: dict[int, int], batches: int = 1) -> Any:
     """Stands for the log: so many people have the candidates at some places."""
 
     def count(*, bound: int, at_least: int, **_: object) -> Iterator[pa.RecordBatch]:
@@ -101,8 +103,8 @@ def loud(monkeypatch: pytest.MonkeyPatch, noise: int | Sequence[int]) -> None:
             Known.taken += size
             return np.resize(found, size)
 
-    monkeypatch.setattr(OfSmaller, "source", lambda _: Known())
-    monkeypatch.setattr(OfSmallerGaussian, "source", lambda _: Known())
+    monkeypatch.setattr(OfSmaller, "noise_sampler", lambda _: Known())
+    monkeypatch.setattr(OfSmallerGaussian, "noise_sampler", lambda _: Known())
 
 
 # Delta, derived a second time
@@ -158,13 +160,13 @@ def test_no_less_noise_would_do(neighbors: Neighbors, things: int, size: int) ->
     moved = m * (2 if neighbors == "replace" else 1)
     for epsilon, delta in (("1", "1e-6"), ("0.5", "1e-3"), ("4", "0.01")):
         goal = Indistinguishability(epsilon=epsilon, delta=delta, neighbors=neighbors)
-        found = OfSmallerGaussian.calibrated(goal, m)
+        found = OfSmallerGaussian.calibrate(goal, m)
         assert excess_by_loss(float(found.scale), moved, float(epsilon)) <= goal.delta
-        place = next(n for n in itertools.count() if _scales(n) >= found.scale)
+        place = next(n for n in itertools.count() if _scale_at(n) >= found.scale)
         if place:
-            less = excess_by_loss(float(_scales(place - 1)), moved, float(epsilon))
+            less = excess_by_loss(float(_scale_at(place - 1)), moved, float(epsilon))
             assert less * (1 + 1e-6) > goal.delta
-        assert OfSmaller.calibrated(goal, m).scale == moved / goal.epsilon
+        assert OfSmaller.calibrate(goal, m).scale == moved / goal.epsilon
 
 
 @pytest.mark.parametrize("mechanism", [OfSmaller, Listed])
@@ -177,12 +179,12 @@ def test_laplace_noise_needs_no_delta_and_all_of_epsilon(
         moved = goal.moved_counts(m)
         if moved > 3:
             continue
-        found = mechanism.calibrated(goal, m)
+        found = mechanism.calibrate(goal, m)
         assert found.delta(goal) == 0
         scale = float(found.scale)
         assert excess_of_all(scale, moved, float(epsilon), gaussian=False) < 1e-13
         assert excess_of_all(scale, moved, 0.98 * float(epsilon), gaussian=False) > 1e-3
-        less = goal.of(
+        less = goal.with_budget(
             Indistinguishability, epsilon=goal.epsilon * Fraction(99, 100), delta=Fraction(0)
         )
         assert found.delta(less) == 1
@@ -190,9 +192,9 @@ def test_laplace_noise_needs_no_delta_and_all_of_epsilon(
 
 def test_what_each_guarantee_allows() -> None:
     anybody = ProbabilisticDP(epsilon=1, delta="0.001", users=100)
-    assert OfSmaller.calibrated(anybody, 3).delta(anybody) == 0
+    assert OfSmaller.calibrate(anybody, 3).delta(anybody) == 0
     with pytest.raises(UsageError, match="use of-smaller"):
-        OfSmallerGaussian.calibrated(anybody, 3)
+        OfSmallerGaussian.calibrate(anybody, 3)
     assert OfSmallerGaussian(items_per_user=3, scale=Fraction(9)).delta(anybody) == 1
 
 
@@ -413,9 +415,11 @@ def test_what_is_said_of_single_persons_holds_for_every_number_of_candidates() -
         OfSmallerGaussian(items_per_user=3, scale=Fraction(3)),
     ):
         worst = max(
-            n * made.above(made.threshold(n) - 1)
+            n * made.noise_tail(made.threshold(n) - 1)
             for n in (1, 2, 5, 36, 1000, 10**6, of_smaller.MOST)
         )
-        assert worst <= made.together() * (1 + 1e-9)
-    assert made.together() < 10
-    assert OfSmaller(items_per_user=1, scale=Fraction(2)).together() == pytest.approx(math.exp(0.5))
+        assert worst <= made.expected_unique_items_of_all() * (1 + 1e-9)
+    assert made.expected_unique_items_of_all() < 10
+    assert OfSmaller(
+        items_per_user=1, scale=Fraction(2)
+    ).expected_unique_items_of_all() == pytest.approx(math.exp(0.5))

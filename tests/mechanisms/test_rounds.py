@@ -110,7 +110,7 @@ def test_the_engine_counts_as_it_is_counted_here(tmp_path: Path) -> None:
     kind = z.columns("query", "url", items_per_user=3)
     whole = z.read_log(tmp_path / "log.pq", columns=z.Columns(user="user"))
     with DuckDB(memory="1GB", threads=1) as engine:
-        count = partial(histogram, kind, open_log(whole, engine, kind.extra()), key=7)
+        count = partial(histogram, kind, open_log(whole, engine, kind.extra_columns()), key=7)
         for at_least in (0, 1) * 3:
             # All is listed, and no two alike: nothing is left to chance.
             first, second = (chosen.sample(places, 9) for _ in range(2))

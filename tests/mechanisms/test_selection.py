@@ -21,7 +21,7 @@ from scipy import stats
 from zealous.errors import UsageError
 from zealous.mechanisms import Laplace, Selection, Zealous
 from zealous.noise import CappedLaplace, seeded_bytes
-from zealous.privacy.accounting.selection import PARTS, Bounds, above, edge
+from zealous.privacy.accounting.selection import PARTS, Bounds, capped_tail, probability_at_bound
 from zealous.privacy.guarantee import Indistinguishability, Neighbors, ProbabilisticDP
 
 NEIGHBORS: tuple[Neighbors, ...] = get_args(Neighbors)
@@ -46,7 +46,7 @@ def goal_of(epsilon: Any, delta: Any, neighbors: Neighbors) -> Indistinguishabil
 
 
 def calibrated(epsilon: Any, delta: Any, neighbors: Neighbors) -> Selection:
-    return Selection.calibrated(goal_of(epsilon, delta, neighbors), 1)
+    return Selection.calibrate(goal_of(epsilon, delta, neighbors), 1)
 
 
 def decimal(value: Fraction) -> Decimal:
@@ -106,7 +106,7 @@ def optimal(epsilon: Fraction, delta: Fraction, last: int) -> list[Decimal]:
 @pytest.mark.parametrize(("epsilon", "delta"), sorted({(e, d) for e, d, _ in SMALL}, key=str))
 def test_adding_or_removing_a_user_keeps_delta_and_needs_it(epsilon: Any, delta: str) -> None:
     goal = goal_of(epsilon, delta, "add-remove")
-    each = Selection.calibrated(goal, 1)
+    each = Selection.calibrate(goal, 1)
     claim, worst = decimal(each.delta(goal)), Decimal(0)
     laws = [law(each, count) for count in range(2 * each.tau_prime + 8)]
     for fewer, more in itertools.pairwise(laws):
@@ -121,7 +121,7 @@ def test_adding_or_removing_a_user_keeps_delta_and_needs_it(epsilon: Any, delta:
 @pytest.mark.parametrize(("epsilon", "delta"), [(1, "0.05"), (4, "0.001"), (2, "0.4")])
 def test_replacing_a_users_item_keeps_delta_and_needs_it(epsilon: Any, delta: str) -> None:
     goal = goal_of(epsilon, delta, "replace")
-    each = Selection.calibrated(goal, 1)
+    each = Selection.calibrate(goal, 1)
     claim, worst = decimal(each.delta(goal)), Decimal(0)
     counts = sorted({0, 1, 2, each.tau_prime, each.tau_prime + 1, 2 * each.tau_prime + 3})
     laws = {count: law(each, count) for n in counts for count in (n, n + 1)}
@@ -158,37 +158,40 @@ def test_what_holds_for_one_more_user_does_not_hold_for_another_item() -> None:
 )
 def test_it_publishes_as_often_as_can_be(epsilon: Any, delta: str, neighbors: Neighbors) -> None:
     goal = goal_of(epsilon, delta, neighbors)
-    each = Selection.calibrated(goal, 1)
+    each = Selection.calibrate(goal, 1)
     alone = goal.epsilon / goal.moved_counts(1)  # what one of two items gets
     claim, last = each.delta(goal), 2 * each.tau_prime + 9
     pi = optimal(alone, claim, last)
     gap = decimal(claim) / (decimal(alone).exp() - 1)
     for count in range(last):
-        found = Decimal(each.appears(count))
+        found = Decimal(each.publication_probability(count))
         if count <= each.tau_prime + 1:
             assert found == pytest.approx(pi[count], rel=Decimal("1e-12"), abs=Decimal("1e-15"))
         assert -Decimal("1e-15") <= pi[count] - found <= gap + Decimal("1e-15")
     # Of delta no more is left than one part in 2^28, unless the least bound leaves more.
     least = each.tau_prime == each.longer == 0
-    assert least or goal.delta - claim <= edge(each.scale, each.tau_prime) / PARTS
+    assert least or goal.delta - claim <= probability_at_bound(each.scale, each.tau_prime) / PARTS
 
 
 @pytest.mark.parametrize("neighbors", NEIGHBORS)
 def test_it_publishes_more_than_thresholds_with_laplace_noise(neighbors: Neighbors) -> None:
     for epsilon, delta in itertools.product(("0.1", 1, 3), ("1e-9", "1e-6", "0.001")):
         goal = goal_of(epsilon, delta, neighbors)
-        each = Selection.calibrated(goal, 1)
-        for other in (Laplace.calibrated(goal, 1), Zealous.calibrated(goal, 1)):
+        each = Selection.calibrate(goal, 1)
+        for other in (Laplace.calibrate(goal, 1), Zealous.calibrate(goal, 1)):
             for count in range(2 * other.tau_prime):
                 slack = float(goal.delta * goal.moved_counts(1) / goal.epsilon)
-                assert each.appears(count) >= other.appears(count) * (1 - 1e-6) - slack
+                assert (
+                    each.publication_probability(count)
+                    >= other.publication_probability(count) * (1 - 1e-6) - slack
+                )
 
 
 def test_appears_is_what_the_output_says() -> None:
     for epsilon, delta, neighbors in SMALL:
         each = calibrated(epsilon, delta, neighbors)
         for count in range(2 * each.tau_prime + 5):
-            assert each.appears(count) == pytest.approx(
+            assert each.publication_probability(count) == pytest.approx(
                 float(1 - law(each, count)[None]), abs=1e-14
             )
 
@@ -221,13 +224,13 @@ def test_golden_numbers(
 def test_the_edge_is_rounded_up_and_the_tail_is_right(scale: Fraction) -> None:
     for most in (0, 1, 2, 9, 60):
         truth = chance(scale, most, most)
-        assert truth <= decimal(edge(scale, most)) <= truth * (1 + Decimal("1e-25"))
+        assert truth <= decimal(probability_at_bound(scale, most)) <= truth * (1 + Decimal("1e-25"))
         for t in range(-40, most + 3):
             expected = sum(chance(scale, most, z) for z in range(t + 1, most + 1))
-            assert above(scale, most, t) == pytest.approx(float(expected), rel=1e-12)
+            assert capped_tail(scale, most, t) == pytest.approx(float(expected), rel=1e-12)
     for hidden in (10**9, 10**300):
-        assert edge(Fraction(1, 10**6), hidden) == Fraction(1, 10**305)
-    assert edge(Fraction(2**28), 0) > 0
+        assert probability_at_bound(Fraction(1, 10**6), hidden) == Fraction(1, 10**305)
+    assert probability_at_bound(Fraction(2**28), 0) > 0
 
 
 @pytest.mark.parametrize(("scale", "most"), [(Fraction(2), 3), (Fraction(5), 0), (Fraction(1), 14)])
@@ -286,15 +289,15 @@ def test_the_release_is_what_the_law_says() -> None:
 def test_one_item_of_each_user_and_no_other_guarantee() -> None:
     goal = goal_of(1, "1e-6", "replace")
     with pytest.raises(UsageError, match="set items_per_user to 1"):
-        Selection.calibrated(goal, 2)
+        Selection.calibrate(goal, 2)
     with pytest.raises(UsageError, match="items_per_user"):
-        Selection.calibrated(goal, 0)
+        Selection.calibrate(goal, 0)
     other = ProbabilisticDP(epsilon=1, delta="1e-6", users=9)
     with pytest.raises(UsageError, match="zealous mechanism"):
-        Selection.calibrated(other, 1)
+        Selection.calibrate(other, 1)
     with pytest.raises(UsageError, match="delta above 0"):
-        Selection.calibrated(goal_of(1, 0, "replace"), 1)
-    assert Selection.calibrated(goal, 1).delta(other) == 1
+        Selection.calibrate(goal_of(1, 0, "replace"), 1)
+    assert Selection.calibrate(goal, 1).delta(other) == 1
 
 
 def test_below_the_epsilon_of_its_noise_nothing_is_claimed() -> None:
@@ -305,14 +308,14 @@ def test_below_the_epsilon_of_its_noise_nothing_is_claimed() -> None:
 
 def test_an_epsilon_of_many_digits_is_kept() -> None:
     goal = goal_of("0.3333333333333333333", "1e-6", "replace")
-    assert Selection.calibrated(goal, 1).delta(goal) <= goal.delta
+    assert Selection.calibrate(goal, 1).delta(goal) <= goal.delta
 
 
 def test_it_is_made_again_and_says_what_to_expect() -> None:
     found = calibrated(1, "1e-6", "replace")
     goal = Indistinguishability(epsilon=1, delta="1e-6")
     part = part_of(found, goal)
-    assert Selection.again(part) == found
+    assert Selection.from_record(part) == found
     for wrong in (
         {"tau_prime": -1},
         {"tau_prime": None},
@@ -324,12 +327,12 @@ def test_it_is_made_again_and_says_what_to_expect() -> None:
         {"exact": part_of(found, goal, scale="0").exact},
     ):
         with pytest.raises(UsageError):
-            Selection.again(structs.replace(part, **wrong))
-    assert found.appears(0) == 0
-    assert found.alone() <= 1e-6
-    inside = above(found.scale, found.tau_prime, -found.error(0.95) - 1)
-    assert inside - above(found.scale, found.tau_prime, found.error(0.95)) >= 0.95
-    assert math.isclose(found.appears(10**6), 1)
+            Selection.from_record(structs.replace(part, **wrong))
+    assert found.publication_probability(0) == 0
+    assert found.expected_unique_items_per_user() <= 1e-6
+    inside = capped_tail(found.scale, found.tau_prime, -found.noise_quantile(0.95) - 1)
+    assert inside - capped_tail(found.scale, found.tau_prime, found.noise_quantile(0.95)) >= 0.95
+    assert math.isclose(found.publication_probability(10**6), 1)
 
 
 def test_bounds_hold_a_part_longer() -> None:
@@ -337,4 +340,6 @@ def test_bounds_hold_a_part_longer() -> None:
     half = Bounds(scale=Fraction(2), bound=5, longer=Fraction(1, 2))
     goal = goal_of(1, "0.5", "replace")
     assert half.delta(goal) == (short.delta(goal) + long.delta(goal)) / 2
-    assert half.appears(4) == pytest.approx((short.appears(4) + long.appears(4)) / 2)
+    assert half.publication_probability(4) == pytest.approx(
+        (short.publication_probability(4) + long.publication_probability(4)) / 2
+    )

@@ -15,7 +15,7 @@ from records import record_of
 import zealous as z
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import Refused, UsageError
-from zealous.items import Unnamed
+from zealous.items import UnknownKind
 from zealous.owner.advice import Advice
 from zealous.owner.parameter_search import LADDER, advise
 from zealous.privacy.accounting.expected import expected_error
@@ -241,8 +241,8 @@ def test_a_release_of_other_units_is_refused() -> None:
 def test_items_of_any_kind_cannot_be_looked_for(log: Path) -> None:
     for source in (z.read_log(log), released([9])):
         with pytest.raises(UsageError, match="say --items"):
-            advise(GOAL, Unnamed(items_per_user=1), source)
-    assert advise(GOAL, Unnamed(items_per_user=1)).kind == "items"
+            advise(GOAL, UnknownKind(items_per_user=1), source)
+    assert advise(GOAL, UnknownKind(items_per_user=1)).kind == "items"
 
 
 def test_the_unit_is_what_is_counted(tmp_path: Path, engine: DuckDB) -> None:

@@ -225,7 +225,11 @@ def test_the_ladder_has_the_odds_and_what_an_item_needs() -> None:
     needed = [rung.users_to_appear for rung in ladder]
     assert needed == sorted(needed, reverse=True)
     (part,) = draft(queries=2).planned.parts
-    assert part.mechanism.appears(needed[2]) >= 0.95 > part.mechanism.appears(needed[2] - 1)
+    assert (
+        part.mechanism.publication_probability(needed[2])
+        >= 0.95
+        > part.mechanism.publication_probability(needed[2] - 1)
+    )
 
 
 @pytest.mark.parametrize(

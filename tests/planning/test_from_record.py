@@ -68,7 +68,7 @@ def test_it_is_read_back_as_it_was_made(
     record = record_of(planned)
     found = Plan.from_record(record)
     assert found == planned
-    found.check_possible(record.columns.given())
+    found.check_possible(record.columns.assigned())
     found.check_claim()
     assert found.plan_again() == planned
 

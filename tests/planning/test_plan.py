@@ -7,9 +7,9 @@ import pytest
 from scipy.stats import dlaplace
 
 from zealous.errors import Refused, UsageError
-from zealous.items import Unnamed, columns, keywords, queries
+from zealous.items import UnknownKind, columns, keywords, queries
 from zealous.planning.part import Part, figures, forecast
-from zealous.planning.plan import Plan, claim, plan, twelve
+from zealous.planning.plan import Plan, claim_text, cost_of_twelve, plan
 from zealous.privacy.guarantee import Guarantee, Indistinguishability, Neighbors, ProbabilisticDP
 from zealous.privacy.promise import promise
 
@@ -127,7 +127,9 @@ def test_neither_an_unknown_population_nor_the_probabilistic_guarantee_asks() ->
 
 def test_the_single_persons_whom_a_delta_per_person_lets_through() -> None:
     # Five queries of each of 400,000 people, two million, all asked by one person only.
-    part = only(plan(per_person("0.001", 400_000), [Unnamed(items_per_user=5)], accept_delta=True))
+    part = only(
+        plan(per_person("0.001", 400_000), [UnknownKind(items_per_user=5)], accept_delta=True)
+    )
     single = forecast(part).single_person_items
     assert single == pytest.approx(2_000_000 * dlaplace(1 / 5).cdf(-40))
     assert single == pytest.approx(369, abs=0.5)
@@ -194,16 +196,16 @@ def test_figures_are_the_stable_contract(kind: type[Guarantee], neighbors: Neigh
 
 
 def test_the_claim_says_what_twelve_releases_cost() -> None:
-    assert twelve(GOAL) == (12, Fraction(12, 1000))
-    assert twelve(per_person("0.5", None)) == (24, 1)
-    words = claim(GOAL)
+    assert cost_of_twelve(GOAL) == (12, Fraction(12, 1000))
+    assert cost_of_twelve(per_person("0.5", None)) == (24, 1)
+    words = claim_text(GOAL)
     assert promise(GOAL) in words
     assert "epsilon = 12, delta = 0.012" in words
 
 
 def test_a_plan_prints_each_part() -> None:
     text = str(plan(GOAL, [queries(2), keywords(20)]))
-    assert claim(GOAL) in text
+    assert claim_text(GOAL) in text
     for part in plan(GOAL, [queries(2), keywords(20)]).parts:
         assert f"{part.name()}: at most {part.mechanism.items_per_user} a user" in text
         assert f"tau {part.mechanism.tau}, tau' {part.mechanism.tau_prime}" in text

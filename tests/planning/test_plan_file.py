@@ -225,7 +225,7 @@ def test_it_is_planned_once_and_a_public_file_is_hashed_once_and_checked_once(
         assert CliRunner().invoke(plan_command, [*wish, *public, "-o", "plan.json"]).exit_code == 0
         wish = ["--plan", "plan.json"]
     with (
-        mock.patch.object(Domain, "calibrated", wraps=Domain.calibrated) as calibrated,
+        mock.patch.object(Domain, "calibrate", wraps=Domain.calibrate) as calibrated,
         mock.patch.object(lists, "_sha256", wraps=lists._sha256) as hashed,
     ):
         done = CliRunner().invoke(publish_command, ["log.csv", *wish, *public, "-o", "out"])

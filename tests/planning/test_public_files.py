@@ -32,17 +32,17 @@ from zealous.items import (
 from zealous.items import lists as listing
 from zealous.logs.log import ANONYMIZED, INTERNAL, NOT_PRIVATE, read_log
 from zealous.logs.open_log import open_log
-from zealous.planning.public_files import MOST_RESULTS, Public, read_public, read_results
+from zealous.planning.public_files import MOST_RESULTS, PublicTable, read_public, read_results
 from zealous.record import record
 
 SECRET = "Zanzibar"
 
 
-def read(path: Path, kind: Kind, **options: Any) -> Public:
+def read(path: Path, kind: Kind, **options: Any) -> PublicTable:
     return read_public(path, kind, engine=DuckDB(threads=1), **options)
 
 
-def items(public: Public) -> list[Any]:
+def items(public: PublicTable) -> list[Any]:
     """The items in their order, those of one column as they are."""
     rows = [tuple(row.values()) for row in public.table.drop_columns(["count"]).to_pylist()]
     return [row[0] if len(row) == 1 else row for row in rows]
@@ -155,7 +155,7 @@ def of_log(folder: Path, kind: Kind, texts: Sequence[str]) -> list[set[tuple[str
     log = {"user": range(len(texts)), "query": texts, "url": texts, "shop": texts}
     pq.write_table(pa.table({name: list(values) for name, values in log.items()}), path)
     with DuckDB(threads=1) as engine:
-        source = open_log(read_log(path), engine, kind.extra())
+        source = open_log(read_log(path), engine, kind.extra_columns())
         every = Step("every", "select * from items")
         rows = engine.rows([*source.entries, *kind.steps(source), every])
     held: list[list[tuple[str, ...]]] = [[] for _ in texts]
@@ -208,7 +208,7 @@ def test_numbers_are_written_as_those_of_a_log(tmp_path: Path) -> None:
     log = tmp_path / "log.parquet"
     pq.write_table(pa.table({"user": [1, 2, 3], "sku": [12.0, 7.5, None]}), log)
     with DuckDB(threads=1) as engine:
-        source = open_log(read_log(log), engine, kind.extra())
+        source = open_log(read_log(log), engine, kind.extra_columns())
         every = Step("every", "select sku from items")
         expected = {row[0] for row in engine.rows([*source.entries, *kind.steps(source), every])}
     assert set(items(read(path, kind))) == expected
@@ -370,8 +370,8 @@ def test_nothing_heavy_is_imported(tmp_path: Path) -> None:
     program = (
         "import sys, zealous.planning.public_files\n"
         "from zealous.items import queries\n"
-        "from zealous.items.lists import find\n"
-        "assert find(sys.argv[1], queries(1)).name == 'list.txt'\n"
+        "from zealous.items.lists import find_list\n"
+        "assert find_list(sys.argv[1], queries(1)).name == 'list.txt'\n"
         "assert not {'numpy', 'pyarrow', 'duckdb', 'pandas'} & set(sys.modules)\n"
     )
     subprocess.run([sys.executable, "-c", program, path], check=True, capture_output=True)
@@ -380,12 +380,12 @@ def test_nothing_heavy_is_imported(tmp_path: Path) -> None:
 # Results of a search
 
 
-def results(path: Path, text: str, **options: Any) -> Public:
+def results(path: Path, text: str, **options: Any) -> PublicTable:
     kind = query_clicks(1, **options)
     return read_results(written(path, text), kind, engine=DuckDB(threads=1))
 
 
-def rows(public: Public) -> list[tuple[str, ...]]:
+def rows(public: PublicTable) -> list[tuple[str, ...]]:
     return [tuple(row.values()) for row in public.table.to_pylist()]
 
 

@@ -101,7 +101,7 @@ _READ = "            check_users(source, goal, say)\n"
 _SAY_ROWS = "            __import__('os').environ['ROWS'] = f'{source.rows:,}'\n"
 _SAY_SKIPPED = "            __import__('os').environ['SKIPPED'] = str(source.skipped.total())\n"
 _LOG_HASH = '__import__("hashlib").sha256(log.paths[0].read_bytes()).hexdigest()'
-_STEPS = "    steps = _of_interest(kind, source, only, without, following)\n"
+_STEPS = "    steps = _item_steps(kind, source, only, without, following)\n"
 _WITHOUT_RARE = """    every = kind.steps(source)
     frequent = f"select {item} from found group by {item} having count(distinct user) >= {at_least}"
     steps = [*every[:-1], Step("found", every[-1].sql),
@@ -181,7 +181,9 @@ MUTATIONS = [
         "spellings",
         (
             Change(
-                "items/searches.py", '{"query": asked(self.fold)}, has', '{"query": "query"}, has'
+                "items/searches.py",
+                '{"query": normalized_query(self.fold)}, has',
+                '{"query": "query"}, has',
             ),
             Change("counting/histogram.py", _COUNT, _COUNT_NORMAL),
         ),

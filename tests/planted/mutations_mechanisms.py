@@ -18,15 +18,15 @@ RESULTS, OF_KEYWORDS = "results, m = 1", "of-keywords, m = 1"
 SMALL_QUERIES = "small releases of queries"
 THEOREMS = "follow from the theorems"
 
-_STEERS = "                order = stored(weighed, draw)\n"
-_ALL_ABOVE = "_among(batch, listed) | (noisy > each.threshold)"
+_STEERS = "                order = store_weights(weighed, draw)\n"
+_ALL_ABOVE = "_is_listed(batch, listed) | (noisy > each.threshold)"
 _DISTINCT = 'Step("held", f"select distinct user, {item} from items")'
 _EVERY = "return with_noise_on_each(listed, counted, noise, random_bytes)"
 _ONLY_HELD = """\
-from zealous.mechanisms.thresholds import kept, with_noise
+from zealous.mechanisms.thresholds import select_rows, with_noise
 
         noisy = [(batch, with_noise(batch, noise, random_bytes)) for batch in counted]
-        return [kept(batch, each, each == each) for batch, each in noisy]"""
+        return [select_rows(batch, each, each == each) for batch, each in noisy]"""
 _HELD = "os.environ['HELD'] = os.environ.get('HELD', '') + f' {sum(map(len, counted))}'"
 _LIST, _OF_KEYWORDS = "mechanisms/known_list.py", "mechanisms/of_keywords.py"
 _WORDS = "keywords.slice(0, MOST_KEYWORDS)"
@@ -221,7 +221,7 @@ MUTATIONS = [
                 "mechanisms/rounds.py",
                 _STEERS,
                 _STEERS.replace("order", "noisy")
-                + "                order = stored(weighed, lambda batch: batch)\n",
+                + "                order = store_weights(weighed, lambda batch: batch)\n",
             ),
             Change(
                 "mechanisms/rounds.py",

@@ -40,7 +40,9 @@ _ALL = """\
 _EACH = 'Step("each_thing", f"select distinct user, item_1, {_CODE}, {_WORTH} from coded"),'
 _CUT = "qualify {best} <= {self.things}"
 _MOST = "qualify {place} <= {choice.most}"
-_ALL_FACTS = "qualify {place} <= {choice.most if kind.chosen() == kind.counted() else 1000}"
+_ALL_FACTS = (
+    "qualify {place} <= {choice.most if kind.kept_columns() == kind.counted_columns() else 1000}"
+)
 _RARE = """\
 f"select all_asked.* from all_asked anti join {table} as known "
                 "on all_asked.query = known.query","""

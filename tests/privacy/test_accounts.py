@@ -30,8 +30,8 @@ from tiny_worlds import (
 
 from zealous.errors import UsageError
 from zealous.mechanisms import Zealous
-from zealous.privacy.accounting.several_accounts import for_accounts
-from zealous.privacy.calibrate import calibrate, guarantees, tail
+from zealous.privacy.accounting.several_accounts import guarantee_for_accounts
+from zealous.privacy.calibrate import calibrate, satisfied_guarantees, tail
 from zealous.privacy.guarantee import Guarantee, Indistinguishability, Neighbors, ProbabilisticDP
 
 NEIGHBORS: tuple[Neighbors, ...] = get_args(Neighbors)
@@ -121,7 +121,7 @@ def test_what_is_claimed_for_several_accounts_is_true(
     world = World(users=users, items=items, most=most, neighbors=neighbors)
     for release in releases(range(1, users + 2)):
         for kind in (ProbabilisticDP, Indistinguishability):
-            claim = for_accounts(asked(kind, world), [zealous(release, most)], accounts)
+            claim = guarantee_for_accounts(asked(kind, world), [zealous(release, most)], accounts)
             if claim is not None:
                 truth = true_delta(claim, world, accounts, release)
                 assert truth <= float(claim.delta) * (1 + 1e-9)
@@ -136,7 +136,9 @@ def test_the_probabilistic_delta_is_that_of_the_worst_log(
     users, accounts, met = 4, 2, set()
     world = World(users=users, items=items, most=most, neighbors=neighbors)
     for release in releases(range(1, users + 1)):
-        claim = for_accounts(asked(ProbabilisticDP, world), [zealous(release, most)], accounts)
+        claim = guarantee_for_accounts(
+            asked(ProbabilisticDP, world), [zealous(release, most)], accounts
+        )
         if claim is not None and covered(release):
             assert claim.epsilon == accounts * world.moved() / release.scale
             counts = range(release.tau, min(release.tau + accounts - 1, users) + 1)
@@ -157,7 +159,9 @@ def test_the_indistinguishable_delta_cannot_be_lowered(
     world = World(users=users, items=items, most=most, neighbors=neighbors)
     ends = set()
     for release in releases(range(1, 2 if users < 4 else 3)):
-        claim = for_accounts(asked(Indistinguishability, world), [zealous(release, most)], 2)
+        claim = guarantee_for_accounts(
+            asked(Indistinguishability, world), [zealous(release, most)], 2
+        )
         assert claim is not None
         assert true_delta(claim, world, 2, release) == same(float(claim.delta))
         one = (release.tau,) * (2 * most)
@@ -169,12 +173,12 @@ def test_the_indistinguishable_delta_cannot_be_lowered(
 def test_the_claim_for_one_account_does_not_hold_for_two(kind: type[Guarantee]) -> None:
     world = World(users=4, items=2, most=1, neighbors="replace")
     release = Parameters(scale=Fraction(1), tau=2, tau_prime=4)
-    single = for_accounts(asked(kind, world), [zealous(release, 1)], 1)
+    single = guarantee_for_accounts(asked(kind, world), [zealous(release, 1)], 1)
     assert single is not None
     assert true_delta(single, world, 1, release) == same(float(single.delta))
     assert true_delta(single, world, 2, release) > 2 * single.delta
     # nor does twice its epsilon save its delta
-    twice = single.of(kind, epsilon=2 * single.epsilon, delta=single.delta)
+    twice = single.with_budget(kind, epsilon=2 * single.epsilon, delta=single.delta)
     assert true_delta(twice, world, 2, release) > 1.3 * float(single.delta)
 
 
@@ -214,7 +218,7 @@ def test_no_mixture_of_items_is_worse(
             worst({c - tau + 1: v for c, v in hidden.items()}, accounts * m),
         ),
     ):
-        claim = for_accounts(goal, [zealous(release, m)], accounts)
+        claim = guarantee_for_accounts(goal, [zealous(release, m)], accounts)
         if claim is None:
             assert truth > 1 - 1e-9 or tau > users
             continue
@@ -229,12 +233,14 @@ def test_no_mixture_of_items_is_worse(
 @pytest.mark.parametrize("neighbors", NEIGHBORS)
 @pytest.mark.parametrize("tau_prime", [1, 4, 30])
 def test_one_account_has_the_guarantee_of_the_release(tau_prime: int, neighbors: Neighbors) -> None:
-    told = guarantees(scale=Fraction(3), tau=2, tau_prime=tau_prime, items_per_user=2, users=50)
+    told = satisfied_guarantees(
+        scale=Fraction(3), tau=2, tau_prime=tau_prime, items_per_user=2, users=50
+    )
     release = Parameters(scale=Fraction(3), tau=2, tau_prime=tau_prime)
     for kind in (ProbabilisticDP, Indistinguishability):
         goal = kind(epsilon=1, delta="0.5", users=50, neighbors=neighbors)
         same_kind = [g for g in told if type(g) is kind and g.neighbors == neighbors]
-        found = for_accounts(goal, [zealous(release, 2)], 1)
+        found = guarantee_for_accounts(goal, [zealous(release, 2)], 1)
         assert ([] if found is None else [found]) == same_kind
 
 
@@ -249,7 +255,9 @@ def test_more_accounts_lose_more_until_nothing_is_proven() -> None:
         Indistinguishability(epsilon=1, delta="1e-6"),
     ):
         each = calibrated(goal, 2)
-        found = [for_accounts(goal, [each], accounts) for accounts in (1, 2, 3, 10, 40, 10**9)]
+        found = [
+            guarantee_for_accounts(goal, [each], accounts) for accounts in (1, 2, 3, 10, 40, 10**9)
+        ]
         proven = [claim for claim in found if claim is not None]
         assert found == proven + [None] * (len(found) - len(proven))
         assert 3 <= len(proven) < len(found)
@@ -264,8 +272,8 @@ def test_more_accounts_lose_more_until_nothing_is_proven() -> None:
 def test_histograms_add_up() -> None:
     goal = Indistinguishability(epsilon=2, delta="1e-6")
     parts = [calibrated(goal.share(Fraction(1, 2)), m) for m in (2, 5)]
-    both = for_accounts(goal, parts, 3)
-    single = [for_accounts(goal, [each], 3) for each in parts]
+    both = guarantee_for_accounts(goal, parts, 3)
+    single = [guarantee_for_accounts(goal, [each], 3) for each in parts]
     assert both is not None
     assert both.epsilon == sum(each.epsilon for each in single if each) == 6
     assert both.delta == sum(each.delta for each in single if each)
@@ -274,17 +282,17 @@ def test_histograms_add_up() -> None:
 def test_deltas_that_add_up_to_one_prove_nothing() -> None:
     goal = ProbabilisticDP(epsilon=1, delta="0.5", users=10**6)
     half = calibrated(ProbabilisticDP(epsilon=1, delta="0.6", users=10**6), 1)
-    assert for_accounts(goal, [half], 1) is not None
-    assert for_accounts(goal, [half, half], 1) is None
+    assert guarantee_for_accounts(goal, [half], 1) is not None
+    assert guarantee_for_accounts(goal, [half, half], 1) is None
 
 
 @pytest.mark.parametrize("accounts", [0, -1, 1.5, True, "2"], ids=repr)
 def test_accounts_must_be_a_whole_number(accounts: Any) -> None:
     goal = Indistinguishability(epsilon=1, delta="1e-6")
     with pytest.raises(UsageError, match="accounts"):
-        for_accounts(goal, [calibrated(goal, 1)], accounts)
+        guarantee_for_accounts(goal, [calibrated(goal, 1)], accounts)
 
 
 def test_a_release_has_at_least_one_histogram() -> None:
     with pytest.raises(UsageError, match="histogram"):
-        for_accounts(Indistinguishability(epsilon=1, delta="1e-6"), [], 2)
+        guarantee_for_accounts(Indistinguishability(epsilon=1, delta="1e-6"), [], 2)

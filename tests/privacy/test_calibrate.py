@@ -18,14 +18,14 @@ from zealous.errors import UsageError
 from zealous.mechanisms import Zealous
 from zealous.privacy.calibrate import (
     Calibration,
-    as_float,
-    breachable,
     calibrate,
     covers_absence,
-    guarantees,
+    float_rounded_up,
     least_count,
+    most_items_at_tau,
     noise_quantile,
     publication_probability,
+    satisfied_guarantees,
     tail,
     union_bound,
 )
@@ -88,7 +88,7 @@ def test_a_large_delta_decides_alone(
     goal = Indistinguishability(epsilon=epsilon, delta=delta, neighbors=neighbors)
     found = calibrate(goal, m)
     assert (found.tau, found.tau_prime) == (1, tau_prime)
-    zealous = Zealous.calibrated(goal, m)
+    zealous = Zealous.calibrate(goal, m)
     assert zealous.delta(goal) == found.delta <= goal.delta
     assert replace(zealous, tau_prime=tau_prime - 1).delta(goal) > goal.delta
 
@@ -318,20 +318,20 @@ def test_covers_absence_is_the_second_condition(scale: Fraction) -> None:
 
 def test_breachable_items() -> None:
     goal = ProbabilisticDP(epsilon=1, delta="0.1", users=7)
-    assert [breachable(goal, 3, tau) for tau in (1, 2, 5, 7, 21)] == [21, 10, 4, 3, 1]
+    assert [most_items_at_tau(goal, 3, tau) for tau in (1, 2, 5, 7, 21)] == [21, 10, 4, 3, 1]
     each = Indistinguishability(epsilon=1, delta="0.1", users=7)
-    assert [breachable(each, 3, tau) for tau in (1, 2)] == [3, 3]
+    assert [most_items_at_tau(each, 3, tau) for tau in (1, 2)] == [3, 3]
 
 
 @given(st.fractions(min_value=0, max_value=1))
 def test_as_float_is_the_least_float_that_is_not_below(value: Fraction) -> None:
-    near = as_float(value)
+    near = float_rounded_up(value)
     assert Fraction(near) >= value
     assert near == 0 or Fraction(math.nextafter(near, -1)) < value
 
 
 def test_as_float_of_what_no_float_can_hold() -> None:
-    assert as_float(Fraction(1, 10**400)) > 0
+    assert float_rounded_up(Fraction(1, 10**400)) > 0
 
 
 # The other way round
@@ -342,7 +342,7 @@ def test_as_float_of_what_no_float_can_hold() -> None:
 def test_calibration_and_back(case: tuple[Guarantee, int]) -> None:
     goal, m = case
     found = calibrate(goal, m)
-    told = guarantees(
+    told = satisfied_guarantees(
         scale=found.scale,
         tau=found.tau,
         tau_prime=found.tau_prime,
@@ -356,7 +356,7 @@ def test_calibration_and_back(case: tuple[Guarantee, int]) -> None:
 
 
 def test_without_users_no_probabilistic_guarantee_is_told() -> None:
-    told = guarantees(scale=Fraction(5), tau=1, tau_prime=40, items_per_user=5)
+    told = satisfied_guarantees(scale=Fraction(5), tau=1, tau_prime=40, items_per_user=5)
     assert [(type(each), each.neighbors, each.epsilon) for each in told] == [
         (Indistinguishability, "replace", 2),
         (Indistinguishability, "add-remove", 1),
@@ -364,7 +364,7 @@ def test_without_users_no_probabilistic_guarantee_is_told() -> None:
 
 
 def test_where_absence_is_not_covered_the_probabilistic_epsilon_is_raised_to_cover_it() -> None:
-    told = guarantees(scale=Fraction(3), tau=3, tau_prime=4, items_per_user=1, users=7)
+    told = satisfied_guarantees(scale=Fraction(3), tau=3, tau_prime=4, items_per_user=1, users=7)
     absence = -math.log1p(-tail(Fraction(3), 1))
     assert absence > 1 / 3
     assert len(told) == 4
@@ -375,8 +375,13 @@ def test_where_absence_is_not_covered_the_probabilistic_epsilon_is_raised_to_cov
 
 
 def test_parameters_that_hide_nothing_promise_nothing() -> None:
-    assert guarantees(scale=Fraction(1), tau=300, tau_prime=1, items_per_user=1, users=1000) == []
-    told = guarantees(scale=Fraction(1), tau=1, tau_prime=2, items_per_user=2, users=10**6)
+    assert (
+        satisfied_guarantees(scale=Fraction(1), tau=300, tau_prime=1, items_per_user=1, users=1000)
+        == []
+    )
+    told = satisfied_guarantees(
+        scale=Fraction(1), tau=1, tau_prime=2, items_per_user=2, users=10**6
+    )
     assert not any(isinstance(each, ProbabilisticDP) for each in told)
 
 
@@ -387,7 +392,7 @@ def test_parameters_that_hide_nothing_promise_nothing() -> None:
 def test_the_other_way_round_checks_its_parameters(name: str, value: Any) -> None:
     given = {"scale": Fraction(1), "tau": 1, "tau_prime": 9, "items_per_user": 1}
     with pytest.raises(UsageError, match=name):
-        guarantees(**given | {name: value})
+        satisfied_guarantees(**given | {name: value})
 
 
 # Forecasts, against scipy

@@ -34,7 +34,7 @@ from tiny_worlds import (
     same,
 )
 
-from zealous.counting.bound import Choice, Select, keep
+from zealous.counting.bound import ContributionBound, Select, bound_contributions
 from zealous.counting.histogram import histogram
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
@@ -53,7 +53,7 @@ from zealous.logs.open_log import open_log
 from zealous.logs.source import Source
 from zealous.mechanisms import Zealous
 from zealous.noise import seeded_bytes
-from zealous.privacy.calibrate import calibrate, guarantees, union_bound
+from zealous.privacy.calibrate import calibrate, satisfied_guarantees, union_bound
 from zealous.privacy.guarantee import Guarantee, Indistinguishability, Neighbors, ProbabilisticDP
 
 SCALES = [Fraction(1, 2), Fraction(1), Fraction(3)]
@@ -131,7 +131,7 @@ def test_what_given_parameters_guarantee_is_true(
             for scale in SCALES
             for tau in range(1, users + 1)
         ]:
-            found = guarantees(
+            found = satisfied_guarantees(
                 scale=release.scale,
                 tau=release.tau,
                 tau_prime=release.tau_prime,
@@ -227,7 +227,9 @@ def test_without_the_condition_on_absence_the_probabilistic_delta_is_too_low() -
         0.592, abs=5e-4
     )
     # With the epsilon that `guarantees` raises the claim is exact again.
-    raised = guarantees(scale=Fraction(3), tau=3, tau_prime=4, items_per_user=1, users=7)[0]
+    raised = satisfied_guarantees(scale=Fraction(3), tau=3, tau_prime=4, items_per_user=1, users=7)[
+        0
+    ]
     assert isinstance(raised, ProbabilisticDP)
     assert raised.epsilon > world.moved() / release.scale
     assert true_delta(raised, world, release) == same(float(raised.delta))
@@ -408,8 +410,8 @@ def opened(engine: DuckDB, path: Path) -> Source:
 
 def kept(source: Source, kind: Kind, select: Select, key: int) -> dict[str, set[tuple[str, ...]]]:
     """s_u of each user."""
-    choice = Choice(most=kind.items_per_user, select=select, key=key)
-    bounding = keep(kind, source, choice)
+    choice = ContributionBound(most=kind.items_per_user, select=select, key=key)
+    bounding = bound_contributions(kind, source, choice)
     steps = [*source.entries, *kind.steps(source), *bounding, Step("all", "select * from kept")]
     found: dict[str, set[tuple[str, ...]]] = {}
     rows = source.engine.rows(steps)

@@ -30,7 +30,13 @@ from zealous.errors import UsageError
 from zealous.mechanisms import Zealous
 from zealous.privacy.accounting import exact as module
 from zealous.privacy.accounting.exact import delta_curve, exact_delta, hockey_stick
-from zealous.privacy.calibrate import calibrate, covers_absence, guarantees, tail, union_bound
+from zealous.privacy.calibrate import (
+    calibrate,
+    covers_absence,
+    satisfied_guarantees,
+    tail,
+    union_bound,
+)
 from zealous.privacy.guarantee import Guarantee, Indistinguishability, Neighbors, ProbabilisticDP
 
 NEIGHBORS: tuple[Neighbors, ...] = get_args(Neighbors)
@@ -360,7 +366,9 @@ def test_the_probabilistic_curve_is_a_step(neighbors: Neighbors) -> None:
 def test_where_absence_tells_more_the_step_is_later() -> None:
     goal = ProbabilisticDP(epsilon=1, delta="0.1", users=7)
     each = zealous(3, 3, 4, 1)
-    (raised, *_) = guarantees(scale=Fraction(3), tau=3, tau_prime=4, items_per_user=1, users=7)
+    (raised, *_) = satisfied_guarantees(
+        scale=Fraction(3), tau=3, tau_prime=4, items_per_user=1, users=7
+    )
     assert raised.epsilon > Fraction(2, 3)
     curve = delta_curve(goal, [each], [Fraction(2, 3), raised.epsilon])
     assert [delta for _, delta in curve] == [1, raised.delta]

@@ -19,7 +19,13 @@ from scipy.stats import norm
 from zealous.errors import UsageError
 from zealous.mechanisms import Gaussian
 from zealous.privacy.accounting import gaussian as module
-from zealous.privacy.accounting.gaussian import delta, hockey_stick, joint, quantile, tail
+from zealous.privacy.accounting.gaussian import (
+    delta,
+    hockey_stick,
+    quantile,
+    scale_and_threshold,
+    tail,
+)
 from zealous.privacy.guarantee import Indistinguishability, Neighbors, ProbabilisticDP
 
 NEIGHBORS: tuple[Neighbors, ...] = get_args(Neighbors)
@@ -166,7 +172,7 @@ def test_the_tail_is_the_chance_of_exceeding(scale: Fraction) -> None:
     ],
 )
 def test_the_reference_table(m: int, neighbors: Neighbors, published: float, sigma: float) -> None:
-    found = joint(goal_of(1, "1e-6", neighbors), m)
+    found = scale_and_threshold(goal_of(1, "1e-6", neighbors), m)
     # Of whole numbers those count that are half a step beyond the continuous threshold.
     assert found.tau_prime == math.ceil(published - 0.5)
     assert float(found.scale) == pytest.approx(sigma, rel=0.004)
@@ -189,7 +195,7 @@ def test_golden_numbers(
     m: int, epsilon: Any, delta: str, neighbors: Neighbors, scale: str, tau_prime: int
 ) -> None:
     goal = goal_of(epsilon, delta, neighbors)
-    found = Gaussian.calibrated(goal, m)
+    found = Gaussian.calibrate(goal, m)
     assert (found.tau, found.scale, found.tau_prime) == (1, Fraction(scale), tau_prime)
     assert found.delta(goal) <= goal.delta
 
@@ -202,7 +208,7 @@ def test_neither_a_lower_threshold_nor_less_noise_would_do(
     m: int, epsilon: Any, most: str, neighbors: Neighbors
 ) -> None:
     goal = goal_of(epsilon, most, neighbors)
-    found = joint(goal, m)
+    found = scale_and_threshold(goal, m)
 
     def holds(scale: Fraction, tau_prime: int) -> bool:
         needed = delta(scale=scale, tau=1, tau_prime=tau_prime, items_per_user=m, goal=goal)
@@ -217,15 +223,23 @@ def test_neither_a_lower_threshold_nor_less_noise_would_do(
 def test_a_larger_goal_never_raises_the_threshold() -> None:
     for neighbors in NEIGHBORS:
         by_delta = [
-            joint(goal_of(1, d, neighbors), 3).tau_prime
+            scale_and_threshold(goal_of(1, d, neighbors), 3).tau_prime
             for d in ("1e-99", "1e-9", "1e-6", "0.01", "0.5")
         ]
         assert by_delta == sorted(by_delta, reverse=True)
-        by_epsilon = [joint(goal_of(e, "1e-6", neighbors), 3).tau_prime for e in ("0.1", 1, 5, 50)]
+        by_epsilon = [
+            scale_and_threshold(goal_of(e, "1e-6", neighbors), 3).tau_prime
+            for e in ("0.1", 1, 5, 50)
+        ]
         assert by_epsilon == sorted(by_epsilon, reverse=True)
-        by_items = [joint(goal_of(1, "1e-6", neighbors), m).tau_prime for m in (1, 2, 5, 30, 200)]
+        by_items = [
+            scale_and_threshold(goal_of(1, "1e-6", neighbors), m).tau_prime
+            for m in (1, 2, 5, 30, 200)
+        ]
         assert by_items == sorted(by_items)
-    assert joint(goal_of(1, "1e-6", "add-remove"), 4) == joint(goal_of(1, "1e-6", "add-remove"), 4)
+    assert scale_and_threshold(goal_of(1, "1e-6", "add-remove"), 4) == scale_and_threshold(
+        goal_of(1, "1e-6", "add-remove"), 4
+    )
 
 
 def test_replacing_moves_twice_as_many_counts() -> None:
@@ -241,32 +255,32 @@ def test_replacing_moves_twice_as_many_counts() -> None:
 
 def test_too_small_an_epsilon_and_other_guarantees_are_refused() -> None:
     with pytest.raises(UsageError, match="epsilon is too small"):
-        Gaussian.calibrated(goal_of("1e-9", "1e-6"), 2)
+        Gaussian.calibrate(goal_of("1e-9", "1e-6"), 2)
     with pytest.raises(UsageError, match="zealous mechanism"):
-        Gaussian.calibrated(ProbabilisticDP(epsilon=1, delta="1e-6", users=9), 2)
+        Gaussian.calibrate(ProbabilisticDP(epsilon=1, delta="1e-6", users=9), 2)
     with pytest.raises(UsageError, match="delta above 0"):
-        Gaussian.calibrated(goal_of(1, 0), 2)
+        Gaussian.calibrate(goal_of(1, 0), 2)
     with pytest.raises(UsageError, match="items_per_user"):
-        Gaussian.calibrated(goal_of(1, "1e-6"), 0)
-    found = Gaussian.calibrated(goal_of(1, "1e-6"), 2)
+        Gaussian.calibrate(goal_of(1, "1e-6"), 0)
+    found = Gaussian.calibrate(goal_of(1, "1e-6"), 2)
     assert found.delta(ProbabilisticDP(epsilon=1, delta="1e-6", users=9)) == 1
 
 
 def test_it_is_made_again_and_says_what_to_expect() -> None:
     goal = goal_of(1, "1e-6")
-    found = Gaussian.calibrated(goal, 20)
+    found = Gaussian.calibrate(goal, 20)
     part = part_of(found, goal)
-    assert Gaussian.again(part) == found
+    assert Gaussian.from_record(part) == found
     for wrong in ({"tau_prime": None}, {"tau": 0}, {"items_per_user": 0}):
         with pytest.raises(UsageError):
-            Gaussian.again(structs.replace(part, **wrong))
+            Gaussian.from_record(structs.replace(part, **wrong))
     for scale in ("1/2", "0", "99999999"):
         with pytest.raises(UsageError, match="scale"):
-            Gaussian.again(part_of(found, goal, scale=scale)).delta(goal)
-    assert found.appears(0) == 0
+            Gaussian.from_record(part_of(found, goal, scale=scale)).delta(goal)
+    assert found.publication_probability(0) == 0
     for count in (1, 100, found.tau_prime, 200):
         near = norm.sf((found.tau_prime + 0.5 - count) / float(found.scale))
-        assert found.appears(count) == pytest.approx(near, rel=0.01)
-    assert found.error(0.95) == pytest.approx(1.96 * float(found.scale), abs=1)
-    assert found.alone() <= 20 * 1e-6
-    assert found.source().scale == found.scale
+        assert found.publication_probability(count) == pytest.approx(near, rel=0.01)
+    assert found.noise_quantile(0.95) == pytest.approx(1.96 * float(found.scale), abs=1)
+    assert found.expected_unique_items_per_user() <= 20 * 1e-6
+    assert found.noise_sampler().scale == found.scale

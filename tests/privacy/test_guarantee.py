@@ -13,8 +13,8 @@ from zealous.privacy.guarantee import (
     Indistinguishability,
     Neighbors,
     ProbabilisticDP,
-    exact,
-    whole,
+    exact_fraction,
+    positive_integer,
 )
 
 KINDS: list[type[Guarantee]] = [ProbabilisticDP, Indistinguishability]
@@ -49,13 +49,13 @@ def example(kind: type[Guarantee] = ProbabilisticDP, **changed: Any) -> Guarante
     ],
 )
 def test_a_number_is_the_decimal_that_was_written(written: Any, meant: Fraction) -> None:
-    assert exact(written, "delta") == meant
+    assert exact_fraction(written, "delta") == meant
 
 
 @given(st.floats(1e-300, 1e300))
 def test_a_float_is_its_shortest_decimal(value: float) -> None:
-    assert exact(value, "epsilon") == exact(repr(value), "epsilon")
-    assert float(exact(value, "epsilon")) == value
+    assert exact_fraction(value, "epsilon") == exact_fraction(repr(value), "epsilon")
+    assert float(exact_fraction(value, "epsilon")) == value
 
 
 NO_NUMBER = [
@@ -116,9 +116,9 @@ def test_users_must_be_a_whole_number(kind: type[Guarantee], users: Any) -> None
 
 
 def test_whole_returns_what_it_checked() -> None:
-    assert whole(3, "items_per_user") == 3
+    assert positive_integer(3, "items_per_user") == 3
     with pytest.raises(UsageError, match="items_per_user"):
-        whole(0, "items_per_user")
+        positive_integer(0, "items_per_user")
 
 
 def test_only_the_probabilistic_guarantee_needs_users() -> None:

@@ -115,7 +115,7 @@ def cases() -> list[Any]:
         if isinstance(goal, Indistinguishability):
             kinds += [Laplace, Gaussian] + ([Selection] if m == 1 else [])
         for kind in kinds:
-            found.append((kind, kind.calibrated(goal, m)))
+            found.append((kind, kind.calibrate(goal, m)))
     shapes = [
         (2, 0, Fraction(0)),
         (3, 7, Fraction(1, 2)),
@@ -185,7 +185,7 @@ def test_no_larger_lower_end_would_do(mechanism: Any) -> None:
 @pytest.mark.parametrize("mechanism", cases())
 def test_far_from_the_threshold_it_is_that_of_the_noise(mechanism: Any) -> None:
     interval = mechanism.interval(0.95)
-    e = mechanism.error(0.95)
+    e = mechanism.noise_quantile(0.95)
     start = math.floor(interval.certain_from)
     above = max(mechanism.tau_prime, mechanism.tau + e)
     assert start <= above + e + 3
@@ -210,12 +210,12 @@ def test_ignoring_the_threshold_would_not_do() -> None:
 def test_gaussian_noise_leaves_less_in_doubt_than_laplace() -> None:
     """A single user's item hardly ever comes out a deviation above so high a threshold."""
     goal = Indistinguishability(epsilon=1, delta="1e-6")
-    mechanism = Gaussian.calibrated(goal, 5)
+    mechanism = Gaussian.calibrate(goal, 5)
     interval = mechanism.interval(0.95)
     assert interval.low(mechanism.tau_prime + 1) == 1
     deviation = math.ceil(mechanism.scale)
     assert interval.low(mechanism.tau_prime + deviation) > mechanism.tau_prime - 3 * deviation > 20
-    other = Zealous.calibrated(goal, 5)
+    other = Zealous.calibrate(goal, 5)
     assert other.interval(0.95).low(other.tau_prime + math.ceil(other.scale)) == 1
 
 
@@ -266,7 +266,7 @@ def test_the_margin_above_the_smallest_count_is_always_the_same() -> None:
     for mechanism, _ in OF_OTHERS:
         margins = {
             mechanism.interval(0.95, lowest=lowest).certain_from - lowest
-            for lowest in range(mechanism.error(0.95), mechanism.error(0.95) + 9)
+            for lowest in range(mechanism.noise_quantile(0.95), mechanism.noise_quantile(0.95) + 9)
         }
         assert len(margins) == 1
 
@@ -282,7 +282,7 @@ def test_the_margin_above_the_smallest_count_is_always_the_same() -> None:
     ],
 )
 def test_without_a_threshold_it_is_that_of_the_noise(mechanism: Any, noise: Any) -> None:
-    interval, e = mechanism.interval(0.95, lowest=50), mechanism.error(0.95)
+    interval, e = mechanism.interval(0.95, lowest=50), mechanism.noise_quantile(0.95)
     assert interval.threshold is None
     assert (interval.low(100), interval.high(100)) == (100 - e, 100 + e)
     assert (interval.low(-5 * e), interval.high(-5 * e)) == (0, 0)  # nobody is fewer than nobody
@@ -290,7 +290,7 @@ def test_without_a_threshold_it_is_that_of_the_noise(mechanism: Any, noise: Any)
         assert coverage(interval, users, unconditional(noise, mechanism.scale, users)) >= 0.95
     # Rows that were picked because their counts were high are another matter.
     for above in (0, 5, 30):
-        picked = interval.picked(above)
+        picked = interval.conditioned_on_above(above)
         for users in range(above + 3 * e):
             law = thresholded(noise, mechanism.scale, above, users)
             assert coverage(picked, users, law) >= 0.95 - FLOAT
@@ -298,8 +298,8 @@ def test_without_a_threshold_it_is_that_of_the_noise(mechanism: Any, noise: Any)
 
 def test_counts_of_keys_have_noise_of_their_own() -> None:
     goal = Indistinguishability(epsilon=1, delta="1e-6", neighbors="add-remove")
-    mechanism = Rounds.calibrated(goal, 5)
-    interval, e = mechanism.interval(0.95), mechanism.error(0.95)
+    mechanism = Rounds.calibrate(goal, 5)
+    interval, e = mechanism.interval(0.95), mechanism.noise_quantile(0.95)
     assert interval.threshold is None
     assert (interval.low(1000), interval.high(1000)) == (1000 - e, 1000 + e)
     assert interval.low(1) == 0

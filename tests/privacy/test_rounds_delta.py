@@ -24,11 +24,11 @@ from zealous.privacy.accounting.rounds import (
     LARGEST_SCALE,
     WEIGHT,
     Round,
-    _scaled,
+    _rounds_for_shift,
     exposure,
     hockey_stick,
+    noise_delta,
     rounds_delta,
-    told,
     upper_tail,
     weight,
 )
@@ -119,7 +119,7 @@ def test_the_hockey_stick_is_scipys(square: Fraction, epsilon: str) -> None:
 def test_counts_tell_no_more_than_is_claimed(
     m: int, scale: int, epsilon: str, neighbors: Neighbors
 ) -> None:
-    claim = float(told([], Fraction(scale), m, goal(epsilon, neighbors=neighbors), NO))
+    claim = float(noise_delta([], Fraction(scale), m, goal(epsilon, neighbors=neighbors), NO))
     truth = true_told([(SIDES[neighbors] * m, 1, scale)], float(epsilon))
     assert truth <= claim + ROUNDING
     if scale == 150 and truth > 1e-7:
@@ -150,7 +150,7 @@ def test_the_claim_is_that_of_the_proof() -> None:
     longest = [math.sqrt(k) + reach + (math.sqrt(x) + math.sqrt(k) / 2) / s for k, x, s in blocks]
     b = sum(far**2 / (24 * s**2) for far, (_, _, s) in zip(longest, blocks, strict=True))
     for epsilon in (20, 40):
-        found = told([each], scale, m, goal(epsilon, neighbors="replace"), NO)
+        found = noise_delta([each], scale, m, goal(epsilon, neighbors="replace"), NO)
         expected = math.exp(a) * continuous(mu, epsilon - a - b)
         assert 1e-3 < float(found) < 1
         assert float(found) == pytest.approx(expected, rel=1e-9)
@@ -160,7 +160,7 @@ def test_without_what_integers_cost_the_claim_would_be_false() -> None:
     for scale in (4, 5):
         truth = true_told([(1, 1, scale)], 1)
         assert truth > continuous(1 / scale, 1)
-        assert truth <= told([], Fraction(scale), 1, goal(), NO)
+        assert truth <= noise_delta([], Fraction(scale), 1, goal(), NO)
 
 
 @pytest.mark.parametrize("neighbors", SIDES)
@@ -179,7 +179,7 @@ def test_rounds_and_counts_together_tell_no_more_than_is_claimed(
     ]
     for epsilon in ("0.2", "1", "2.5"):
         truth = true_told(blocks, float(epsilon))
-        claim = float(told([each], counts, 1, goal(epsilon, neighbors=neighbors), NO))
+        claim = float(noise_delta([each], counts, 1, goal(epsilon, neighbors=neighbors), NO))
         assert truth <= claim + ROUNDING
         assert claim < truth * 1.2 + 1e-9
 
@@ -187,11 +187,11 @@ def test_rounds_and_counts_together_tell_no_more_than_is_claimed(
 def test_under_replace_what_is_hidden_costs_little() -> None:
     each = [Round(bound=1, scale=5000, threshold=2 * WEIGHT)]
     scale, replaced = Fraction(2001, GRAIN), goal(neighbors="replace")
-    free = told(each, scale, 1, replaced, NO)
+    free = noise_delta(each, scale, 1, replaced, NO)
     for exposed in ("1e-9", "1e-4", "0.1", "0.5"):
-        found = told(each, scale, 1, replaced, Decimal(exposed))
+        found = noise_delta(each, scale, 1, replaced, Decimal(exposed))
         assert free < found <= min(free + Decimal(exposed), Decimal(1))
-    assert told(each, scale, 1, replaced, Decimal("1e-6")) < free * Decimal("1.001")
+    assert noise_delta(each, scale, 1, replaced, Decimal("1e-6")) < free * Decimal("1.001")
 
 
 # Keys of one user alone
@@ -257,31 +257,31 @@ def test_a_calibrated_mechanism_keeps_its_goal_and_wastes_little(
     mechanism: type[Rounds], neighbors: Neighbors, epsilon: str, delta: str, m: int
 ) -> None:
     asked = goal(epsilon, delta, neighbors)
-    found = mechanism.calibrated(asked, m)
+    found = mechanism.calibrate(asked, m)
     claim = found.delta(asked)
     assert claim <= asked.delta
     if any(each.threshold > 2 * WEIGHT for each in found.rounds):
         assert claim > asked.delta * Fraction(1, 2)
     assert claim >= sum(Fraction(exposure(each)) for each in found.rounds)
-    assert mechanism.again(part_of(found, asked)) == found
-    assert found.alone() <= float(asked.delta)
+    assert mechanism.from_record(part_of(found, asked)) == found
+    assert found.expected_unique_items_per_user() <= float(asked.delta)
 
 
 def test_the_largest_scales_are_still_drawn() -> None:
-    found = SetUnion.calibrated(goal("0.01", "1e-80", "replace"), 1000)
+    found = SetUnion.calibrate(goal("0.01", "1e-80", "replace"), 1000)
     assert found.scale.denominator == 1
     assert found.scale > LARGEST_SCALE // GRAIN
     with pytest.raises(UsageError, match="epsilon is too small"):
-        SetUnion.calibrated(goal("0.0001", "1e-80", "replace"), 1000)
+        SetUnion.calibrate(goal("0.0001", "1e-80", "replace"), 1000)
 
 
 def test_counts_have_fine_noise_whatever_their_scale() -> None:
     for mu in np.linspace(0.1, 0.5, 400):
-        assert _scaled(goal(), 3, SetUnion.shape, mu)[1].denominator == GRAIN
+        assert _rounds_for_shift(goal(), 3, SetUnion.shape, mu)[1].denominator == GRAIN
 
 
 def test_less_noise_or_lower_thresholds_have_a_larger_delta() -> None:
-    found = Rounds.calibrated(goal(), 5)
+    found = Rounds.calibrate(goal(), 5)
     last = found.rounds[-1]
     for worse in (
         Round(bound=last.bound, scale=last.scale * 9 // 10, threshold=last.threshold),
@@ -297,17 +297,17 @@ def test_less_noise_or_lower_thresholds_have_a_larger_delta() -> None:
 def test_what_cannot_be_promised_is_refused() -> None:
     probabilistic = ProbabilisticDP(epsilon=1, delta="1e-6", users=1000)
     with pytest.raises(UsageError, match="probabilistic"):
-        Rounds.calibrated(probabilistic, 5)
-    assert Rounds.calibrated(goal(), 5).delta(probabilistic) == 1
+        Rounds.calibrate(probabilistic, 5)
+    assert Rounds.calibrate(goal(), 5).delta(probabilistic) == 1
     with pytest.raises(UsageError, match="raise delta"):
-        Rounds.calibrated(goal(delta="1e-101"), 5)
+        Rounds.calibrate(goal(delta="1e-101"), 5)
 
 
 @pytest.mark.parametrize("scale", [Fraction(809, GRAIN), Fraction(90, GRAIN), Fraction(60)])
 @pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
 def test_the_error_is_the_least_that_holds(scale: Fraction, confidence: float) -> None:
     each = Round(bound=1, scale=500, threshold=4000)
-    found = Rounds(items_per_user=1, scale=scale, rounds=(each,)).error(confidence)
+    found = Rounds(items_per_user=1, scale=scale, rounds=(each,)).noise_quantile(confidence)
     grains, unit = scale.as_integer_ratio()
     z = np.arange(-12 * grains, 12 * grains + 1)
     off = np.abs((z + unit // 2) // unit)

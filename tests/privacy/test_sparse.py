@@ -22,13 +22,19 @@ from zealous.errors import UsageError
 from zealous.mechanisms import Laplace, Zealous
 from zealous.privacy.accounting import sparse
 from zealous.privacy.accounting.exact import exact_delta, hockey_stick
-from zealous.privacy.accounting.laplace import delta, joint
-from zealous.privacy.accounting.sparse import Shifted, Sparse, least, least_threshold, rising
+from zealous.privacy.accounting.laplace import delta, scale_and_threshold
+from zealous.privacy.accounting.sparse import (
+    NoiseFamily,
+    SparseHistogram,
+    grid_number,
+    least_integer,
+    least_threshold,
+)
 from zealous.privacy.calibrate import calibrate, scale_for, union_bound
 from zealous.privacy.guarantee import Guarantee, Indistinguishability, Neighbors, ProbabilisticDP
 
 NEIGHBORS: tuple[Neighbors, ...] = get_args(Neighbors)
-NOISE = Shifted(
+NOISE = NoiseFamily(
     hockey_stick=hockey_stick,
     tail=lambda scale, t: union_bound(scale, t, 1),
     scales=lambda place: Fraction(place + 1, 20),
@@ -76,7 +82,7 @@ def told(scale: Fraction, m: int, goal: Guarantee) -> float:
     ],
 )
 def test_the_reference_table(m: int, neighbors: Neighbors, scale: str, published: int) -> None:
-    found = Laplace.calibrated(goal_of(1, "1e-6", neighbors), m)
+    found = Laplace.calibrate(goal_of(1, "1e-6", neighbors), m)
     assert (found.tau, found.tau_prime + 1, found.scale) == (1, published, Fraction(scale))
 
 
@@ -94,7 +100,7 @@ def test_the_reference_table(m: int, neighbors: Neighbors, scale: str, published
 def test_golden_numbers(
     m: int, epsilon: Any, delta: str, neighbors: Neighbors, scale: str, tau_prime: int
 ) -> None:
-    found = Laplace.calibrated(goal_of(epsilon, delta, neighbors), m)
+    found = Laplace.calibrate(goal_of(epsilon, delta, neighbors), m)
     assert (found.scale, found.tau_prime) == (Fraction(scale), tau_prime)
 
 
@@ -109,7 +115,7 @@ def test_never_a_higher_threshold_than_zealous() -> None:
     lower = 0
     for m, epsilon, most, neighbors in GRID:
         goal = goal_of(epsilon, most, neighbors)
-        found, other = Laplace.calibrated(goal, m), Zealous.calibrated(goal, m)
+        found, other = Laplace.calibrate(goal, m), Zealous.calibrate(goal, m)
         assert found.tau_prime <= other.tau_prime
         assert found.scale <= other.scale
         assert found.delta(goal) <= goal.delta
@@ -123,16 +129,19 @@ def test_not_even_where_zealous_uses_the_last_digit_of_delta(m: int, neighbors: 
     for epsilon in (1, "0.7", 5):
         whole = calibrate(goal_of(epsilon, "1e-9", neighbors), m)
         goal = goal_of(epsilon, whole.delta, neighbors)
-        found = Laplace.calibrated(goal, m)
+        found = Laplace.calibrate(goal, m)
         assert (found.tau_prime, found.scale) == (whole.tau_prime, whole.scale)
         assert found.delta(goal) == whole.delta
 
 
 def test_an_epsilon_of_many_digits_gets_a_scale_that_can_be_drawn() -> None:
     goal = goal_of("3.333333333333333333", "1e-6", "replace")
-    found = Laplace.calibrated(goal, 1)
+    found = Laplace.calibrate(goal, 1)
     assert found.scale == scale_for(goal, 1)
-    assert found.source().sample(3, lambda size: bytes(range(size % 251)) + bytes(size)).size == 3
+    assert (
+        found.noise_sampler().sample(3, lambda size: bytes(range(size % 251)) + bytes(size)).size
+        == 3
+    )
 
 
 # The delta, against the exact one
@@ -162,7 +171,7 @@ def test_an_upper_bound_and_by_how_much(
 def test_the_bound_is_attained_where_delta_is_small() -> None:
     for m, neighbors in itertools.product((5, 20), NEIGHBORS):
         goal = goal_of(1, "1e-6", neighbors)
-        found = Laplace.calibrated(goal, m)
+        found = Laplace.calibrate(goal, m)
         above = found.delta(goal) / exact_of(found, goal) - 1
         assert abs(above) < Fraction(1, 1000)
         assert above > -Fraction(1, 10**29)  # both are rounded up
@@ -173,9 +182,9 @@ def test_the_largest_case_is_found_without_trying_all(
     neighbors: Neighbors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for m, t, epsilon in itertools.product((1, 2, 9, 40), (-1, 0, 5, 40), ("0.1", 1)):
-        at = Sparse(NOISE, Fraction(7, 2), m, goal_of(epsilon, "0.5", neighbors))
+        at = SparseHistogram(NOISE, Fraction(7, 2), m, goal_of(epsilon, "0.5", neighbors))
         q = union_bound(at.scale, t, 1)
-        every = [1 - (1 - q) ** c * (1 - Fraction(at.shifted(c))) for c in range(m + 1)]
+        every = [1 - (1 - q) ** c * (1 - Fraction(at.shift_delta(c))) for c in range(m + 1)]
         assert float(at.delta(t)) == pytest.approx(float(max(every)), rel=1e-12)
         with monkeypatch.context() as patch:
             patch.setattr(sparse, "_MOST_STEPS", 1)
@@ -191,7 +200,7 @@ def test_neither_a_lower_threshold_nor_less_noise_would_do(
     m: int, most: str, neighbors: Neighbors
 ) -> None:
     goal = goal_of(1, most, neighbors)
-    found = joint(goal, m)
+    found = scale_and_threshold(goal, m)
     top = scale_for(goal, m)
     tried = [top * Fraction(n, 400) for n in range(10, 420)]
 
@@ -212,21 +221,27 @@ def test_the_scan_finds_the_least_of_a_family() -> None:
         goal = goal_of(1, most, neighbors)
         found = least_threshold(NOISE, goal, m)
         for place in range(150):
-            at = Sparse(NOISE, NOISE.scales(place), m, goal)
+            at = SparseHistogram(NOISE, NOISE.scales(place), m, goal)
             for t in (found.tau_prime - 2, found.tau_prime - 1):
-                assert at.keeps(t, goal.delta) == (at.delta(t) <= goal.delta)
-            assert not at.keeps(found.tau_prime - 2, goal.delta)
+                assert at.has_delta_at_most(t, goal.delta) == (at.delta(t) <= goal.delta)
+            assert not at.has_delta_at_most(found.tau_prime - 2, goal.delta)
             if at.scale <= found.scale:
-                assert at.keeps(found.tau_prime - 1, goal.delta) == (at.scale == found.scale)
+                assert at.has_delta_at_most(found.tau_prime - 1, goal.delta) == (
+                    at.scale == found.scale
+                )
 
 
 def test_a_larger_goal_never_raises_the_threshold() -> None:
     for m, neighbors in itertools.product((1, 6, 25), NEIGHBORS):
         by_delta = [
-            joint(goal_of(1, d, neighbors), m).tau_prime for d in ("1e-9", "1e-6", "0.01", "0.5")
+            scale_and_threshold(goal_of(1, d, neighbors), m).tau_prime
+            for d in ("1e-9", "1e-6", "0.01", "0.5")
         ]
         assert by_delta == sorted(by_delta, reverse=True)
-        by_epsilon = [joint(goal_of(e, "1e-6", neighbors), m).tau_prime for e in ("0.1", 1, 5, 50)]
+        by_epsilon = [
+            scale_and_threshold(goal_of(e, "1e-6", neighbors), m).tau_prime
+            for e in ("0.1", 1, 5, 50)
+        ]
         assert by_epsilon == sorted(by_epsilon, reverse=True)
 
 
@@ -234,7 +249,7 @@ def test_a_larger_goal_never_raises_the_threshold() -> None:
 
 
 def test_the_places_rise_and_are_dense() -> None:
-    values = [rising(place) for place in range(6000)]
+    values = [grid_number(place) for place in range(6000)]
     pairs = list(itertools.pairwise(values))
     assert all(after - before > 0 for before, after in pairs)
     assert all(512 * (after - before) <= before for before, after in pairs if before >= 512)
@@ -242,46 +257,50 @@ def test_the_places_rise_and_are_dense() -> None:
 
 def test_least_is_the_first_that_holds() -> None:
     for bound in (0, 1, 2, 3, 17, 1000):
-        assert least(partial(operator.le, bound), 0) == bound
-        assert least(partial(operator.le, bound), 5) == max(bound, 5)
-    assert least(lambda place: False, 0) is None
+        assert least_integer(partial(operator.le, bound), 0) == bound
+        assert least_integer(partial(operator.le, bound), 5) == max(bound, 5)
+    assert least_integer(lambda place: False, 0) is None
 
 
 def test_a_delta_below_all_decimals_is_not_zero() -> None:
     goal = goal_of(10**7, "0.5", "replace")
     each = Laplace(items_per_user=2, scale=Fraction(1, 10**6), tau=1, tau_prime=9)
     assert 0 < each.delta(goal) < Fraction(1, 10**300)
-    assert 0 < Sparse(NOISE, each.scale, 2, goal).delta(8) < Fraction(1, 10**300)
+    assert 0 < SparseHistogram(NOISE, each.scale, 2, goal).delta(8) < Fraction(1, 10**300)
 
 
 @pytest.mark.parametrize("m", [0, True, 1.0, "2"], ids=repr)
 def test_items_per_user_must_be_a_whole_number(m: Any) -> None:
     with pytest.raises(UsageError, match="items_per_user"):
-        Laplace.calibrated(goal_of(1, "1e-6", "replace"), m)
+        Laplace.calibrate(goal_of(1, "1e-6", "replace"), m)
 
 
 def test_other_guarantees_are_refused() -> None:
     other = ProbabilisticDP(epsilon=1, delta="1e-6", users=100)
     with pytest.raises(UsageError, match="zealous mechanism"):
-        Laplace.calibrated(other, 2)
+        Laplace.calibrate(other, 2)
     with pytest.raises(UsageError, match="delta above 0"):
-        Laplace.calibrated(goal_of(1, 0, "replace"), 2)
-    found = Laplace.calibrated(goal_of(1, "1e-6", "replace"), 2)
+        Laplace.calibrate(goal_of(1, 0, "replace"), 2)
+    found = Laplace.calibrate(goal_of(1, "1e-6", "replace"), 2)
     assert found.delta(other) == 1
 
 
 def test_it_is_made_again_and_says_what_to_expect() -> None:
     goal = goal_of(1, "1e-6", "replace")
-    found = Laplace.calibrated(goal, 20)
+    found = Laplace.calibrate(goal, 20)
     part = part_of(found, goal)
-    assert Laplace.again(part) == found
+    assert Laplace.from_record(part) == found
     with pytest.raises(UsageError, match="tau_prime"):
-        Laplace.again(structs.replace(part, tau_prime=None))
+        Laplace.from_record(structs.replace(part, tau_prime=None))
     with pytest.raises(UsageError, match="scale"):
-        Laplace.again(part_of(found, goal, scale="0")).delta(goal)
+        Laplace.from_record(part_of(found, goal, scale="0")).delta(goal)
     noise = dlaplace(1 / float(found.scale))
-    assert found.appears(0) == 0
+    assert found.publication_probability(0) == 0
     for count in (1, 400, found.tau_prime, 500):
-        assert found.appears(count) == pytest.approx(noise.cdf(count - found.tau_prime - 1))
-    assert noise.cdf(found.error(0.95)) - noise.cdf(-found.error(0.95) - 1) >= 0.95
-    assert Decimal(found.alone()) < 20 * Decimal("1e-6")
+        assert found.publication_probability(count) == pytest.approx(
+            noise.cdf(count - found.tau_prime - 1)
+        )
+    assert (
+        noise.cdf(found.noise_quantile(0.95)) - noise.cdf(-found.noise_quantile(0.95) - 1) >= 0.95
+    )
+    assert Decimal(found.expected_unique_items_per_user()) < 20 * Decimal("1e-6")

@@ -13,7 +13,7 @@ import sys
 import tens as module
 from zealous.noise import DiscreteLaplace
 if sys.argv[1:] == ["faulty"]:
-    module.Tens.source = lambda self: DiscreteLaplace(scale=self.scale / 4)
+    module.Tens.noise_sampler = lambda self: DiscreteLaplace(scale=self.scale / 4)
 from zealous.audit.audit import audit
 from zealous.audit.setting import settings
 (tens,) = (each for each in settings() if each.part.mechanism.name == "tens")

@@ -351,7 +351,7 @@ def test_the_interval_holds_as_often_as_it_says(
         structs.replace(part(kind, scales[kind]), mechanism=name, tau=1, tau_prime=1)
         for kind in kinds
     ]
-    drawn = {each.kind: MECHANISMS[name].again(each).source() for each in parts}  # type: ignore[attr-defined]
+    drawn = {each.kind: MECHANISMS[name].from_record(each).noise_sampler() for each in parts}  # type: ignore[attr-defined]
     names = [f"{n:05}" for n in range(size)]
     noise = [
         drawn[kind].sample(size, seeded_bytes(n))
@@ -405,8 +405,8 @@ def test_the_interval_holds_for_rules_near_the_threshold(name: str, short: int) 
         for kind in kinds
     ]
     single, larger = (
-        MECHANISMS["listed"].again(parts[1]),
-        cast(Any, MECHANISMS[name].again(parts[2])),
+        MECHANISMS["listed"].from_record(parts[1]),
+        cast(Any, MECHANISMS[name].from_record(parts[2])),
     )
     laplace = DiscreteLaplace(scale=Fraction(3))
     people, per = 3000, 4000  # pairs of things to a release
@@ -422,7 +422,7 @@ def test_the_interval_holds_for_rules_near_the_threshold(name: str, short: int) 
     for number in range(6):
         source = seeded_bytes(number)
         ones, others = one + laplace.sample(per, source), other + laplace.sample(per, source)
-        pairs = both + larger.source().sample(per, source)
+        pairs = both + larger.noise_sampler().sample(per, source)
         looked_at = (ones > above) & (others > above)
         known = 2 * int(looked_at.sum())
         shown = np.flatnonzero(looked_at & (pairs > larger.threshold(known * (known - 1) // 2)))
@@ -435,7 +435,7 @@ def test_the_interval_holds_for_rules_near_the_threshold(name: str, short: int) 
         found = associations(of_parts(parts), given, SETS)
         rows = [rule for rule in found.to_pylist() if rule["then"].startswith("b")]
         seen += len(rows)
-        plain += sum(abs(rule["count_if"] - one) > single.error(0.975) for rule in rows)
+        plain += sum(abs(rule["count_if"] - one) > single.noise_quantile(0.975) for rule in rows)
         counts = _Count(ones[shown].astype(float), single, above)
         too_high += int((counts.bound(-1, 2) > one).sum())
         for measure, value in truth.items():

@@ -19,7 +19,7 @@ from families import FAMILIES
 import zealous as z
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import LogError, UsageError
-from zealous.items import Kind, Things, itemsets, named
+from zealous.items import Kind, Things, itemsets, kind_by_name
 from zealous.planning.plan import plan
 from zealous.planning.plan_file import read_plan, write_plan
 from zealous.planning.public_files import read_public
@@ -123,7 +123,7 @@ def test_a_plan_survives_the_file(
 def test_a_kind_is_known_by_its_name_and_settings() -> None:
     for family in FAMILIES.values():
         for kind in family("a-1:b", "c", max_size=5, items_per_user=9, basket="x"):
-            assert named(kind.name(), kind.items_per_user, **kind.settings()) == kind
+            assert kind_by_name(kind.name(), kind.items_per_user, **kind.settings()) == kind
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -206,9 +206,9 @@ def test_the_total_is_exactly_what_is_said(
 def test_shares_within_the_tail(run: Run) -> None:
     parts = json.loads(run("plan", *ITEMS, *GOAL, "--tail", 3, "--json").stdout)["parts"]
     kinds = tail(5)
-    total = sum(kind.share() for kind in kinds)
+    total = sum(kind.budget_weight() for kind in kinds)
     found = spent(parts)
-    assert all(found[kind.name()] == 3 * kind.share() / total for kind in kinds)
+    assert all(found[kind.name()] == 3 * kind.budget_weight() / total for kind in kinds)
     most = {part["kind"]: part["items_per_user"] for part in parts}
     assert most == dict.fromkeys(most, 5) | dict.fromkeys(FACTS, 1)
 
@@ -479,9 +479,9 @@ def test_in_python(tmp_path: Path) -> None:
         assert public.__doc__
     path = log(tmp_path / "log.csv", time=False)
     kinds = [kind for kind in tail(5) if kind.name() != "hours"]
-    total = sum(kind.share() for kind in kinds)
+    total = sum(kind.budget_weight() for kind in kinds)
     split = {"queries": 1, "keywords": 1} | {
-        kind.name(): Fraction(1, 2) * kind.share() / total for kind in kinds
+        kind.name(): Fraction(1, 2) * kind.budget_weight() / total for kind in kinds
     }
     goal = z.ProbabilisticDP(epsilon="5/2", delta="0.001", users=500)
     release = z.publish(

@@ -19,7 +19,7 @@ from turns import in_turn
 import zealous as z
 from zealous.counting.histogram import histogram
 from zealous.engines.engine import Counted
-from zealous.engines.executor import Through
+from zealous.engines.executor import MapBatches
 from zealous.engines.spark import Spark
 from zealous.engines.sql import Step
 from zealous.errors import ZealousError
@@ -107,7 +107,9 @@ def test_the_session_is_left_as_it_was(spark: Spark, log: Path) -> None:
             rows = [row for batch in counted for row in batch.to_pylist()]
             assert rows == [{"query": f"{DATA} tea", "count": 40}]
             for _ in range(2):
-                spark.store("kept", [*source.entries, Step("all", "select user from entries")])
+                spark.append_rows(
+                    "kept", [*source.entries, Step("all", "select user from entries")]
+                )
             assert spark.rows([Step("n", "select count(*) from kept")]) == [(80,)]
         assert {name: session.conf.get(name) for name in theirs} == theirs
         names = {row["tableName"] for row in session.sql("show tables").collect()}
@@ -165,7 +167,9 @@ def test_selection_is_unbiased(kind: str, spark: Spark, monkeypatch: pytest.Monk
 
 
 def counts(spark: Spark, items: int, count: int) -> Counted:
-    spark.put("counts", pa.table({"item": [*range(items)], "count": pa.array([count] * items)}))
+    spark.add_table(
+        "counts", pa.table({"item": [*range(items)], "count": pa.array([count] * items)})
+    )
     return Counted(spark, lambda: nullcontext([Step("counted", "select item, count from counts")]))
 
 
@@ -204,5 +208,5 @@ def test_noise_is_drawn_once_for_each_row_where_it_is(spark: Spark, fetched: lis
 
 def test_batches_go_through_one_by_one() -> None:
     batches = [pa.record_batch({"a": [n]}) for n in range(3)]
-    through: Iterator[pa.RecordBatch] = Through(lambda batch: batch.slice(0, 0))(iter(batches))
+    through: Iterator[pa.RecordBatch] = MapBatches(lambda batch: batch.slice(0, 0))(iter(batches))
     assert [batch.num_rows for batch in through] == [0, 0, 0]

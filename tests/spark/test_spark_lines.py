@@ -15,9 +15,9 @@ from spark import SPARK, Engines, read
 from turns import in_turn
 
 from zealous.engines.engine import Engine
-from zealous.engines.executor import OTHER_COLUMNS, Split
+from zealous.engines.executor import OTHER_COLUMNS, SplitLines
 from zealous.engines.spark import Spark
-from zealous.engines.sql import Step, listed
+from zealous.engines.sql import Step, comma_separated
 from zealous.errors import LogError
 from zealous.files import lines
 from zealous.files.delimited import Delimited
@@ -57,7 +57,7 @@ def small_parts(spark: Spark) -> Iterator[None]:
 
 def entries(engine: Engine, path: Any, *given: Any, **options: Any) -> tuple[Any, Counter[str]]:
     source = open_log(read(engine, path, *given, **options), engine)
-    names = listed(["user", *sorted(source.roles - {"user"})])
+    names = comma_separated(["user", *sorted(source.roles - {"user"})])
     rows = engine.rows([*source.entries, Step("all", f"select {names} from entries")])
     return sorted(rows, key=repr), +source.skipped
 
@@ -158,7 +158,7 @@ def test_a_batch_is_bounded_however_long_its_lines_are(engines: Engines) -> None
 
 def test_headers_wherever_parts_begin() -> None:
     """One partition may hold the end of a file, whole files, and a file over several batches."""
-    split = Split(layout=Delimited(delimiter=","), fields=("a", "b"), names=("b",), lists=())
+    split = SplitLines(layout=Delimited(delimiter=","), fields=("a", "b"), names=("b",), lists=())
     rows = [
         (b"1,2", "one", 64),
         (b"a,b", "two", 0),

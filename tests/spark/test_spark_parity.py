@@ -114,7 +114,8 @@ def test_same_as_the_oracle(
     kind, roles = KINDS[name]
     columns = z.Columns(user="who", **roles)
     sources = [
-        open_log(read(engine, path, columns=columns), engine, kind.extra()) for engine in engines
+        open_log(read(engine, path, columns=columns), engine, kind.extra_columns())
+        for engine in engines
     ]
     for engine in engines:
         monkeypatch.setattr(type(engine), "rank_key", md5_rank)

@@ -20,7 +20,7 @@ import zealous as z
 from zealous.counting.histogram import histogram
 from zealous.engines.engine import Engine
 from zealous.engines.sql import Step, identifier
-from zealous.items import Combined
+from zealous.items import CombinedKind
 from zealous.logs.open_log import open_log
 
 pytest_plugins = ("spark",)
@@ -52,24 +52,24 @@ def known_ranks(engines: Engines, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def kinds(
     family: str, names: Sequence[str], basket: str | None, largest: int, things: int = THINGS
-) -> list[Combined]:
+) -> list[CombinedKind]:
     made = FAMILIES[family](*names, max_size=largest, items_per_user=things, basket=basket)
-    return [kind for kind in made if isinstance(kind, Combined)]
+    return [kind for kind in made if isinstance(kind, CombinedKind)]
 
 
 def counted(
-    engine: Engine, path: Path, time: str | None, kind: Combined, levels: Sequence[Published]
+    engine: Engine, path: Path, time: str | None, kind: CombinedKind, levels: Sequence[Published]
 ) -> Counter[Names]:
     sizes = [1, *range(1, kind.size)]
     smaller = [levels[0], levels[0], *levels[1:]][: len(sizes)]
     tables = [oracle.table(each, size) for each, size in zip(smaller, sizes, strict=True)]
     known = kind.with_inputs(dict(zip(kind.builds_on(), tables, strict=True)))
     log = read(engine, path, columns=z.Columns(user="user", time=time))
-    source = open_log(log, engine, kind.extra())
+    source = open_log(log, engine, kind.extra_columns())
     how = {"select": "random", "key": KEY, "at_least": 1, "bound": kind.items_per_user}
     found: Counter[Names] = Counter()
     for batch in histogram(known, source, **how):  # type: ignore[arg-type]
-        for row in known.published(batch).to_pylist():
+        for row in known.as_published(batch).to_pylist():
             count = row.pop("count")
             assert tuple(row.values()) not in found
             found[tuple(row.values())] = count

@@ -18,7 +18,7 @@ import pytest
 from cluster import PATIENCE, need_java
 
 import zealous as z
-from zealous.counting.bound import Choice, keep
+from zealous.counting.bound import ContributionBound, bound_contributions
 from zealous.engines.sql import Step, statement
 from zealous.engines.transpile import to_spark
 from zealous.logs.open_log import open_log
@@ -89,8 +89,8 @@ def plan(spark: z.Spark, path: Path) -> list[str]:
     """The operators of the plan for queries, from the last to the first."""
     with spark as engine:
         source = open_log(z.read_log(path, engine=engine), engine)
-        kind, choice = z.queries(M), Choice(most=M, select="random", key=1)
-        steps = [*kind.steps(source), *keep(kind, source, choice)]
+        kind, choice = z.queries(M), ContributionBound(most=M, select="random", key=1)
+        steps = [*kind.steps(source), *bound_contributions(kind, source, choice)]
         count = Step("n", "select query, count(*) as count from kept group by query")
         sql = to_spark(statement([*source.entries, *steps, count]), engine._views)
         said = engine.session.sql(sql)._jdf.queryExecution().executedPlan().toString()

@@ -41,11 +41,11 @@ def path(entries: list[Entry], tmp_path_factory: pytest.TempPathFactory) -> Path
 
 def counted(source: Source, name: str, tables: Any, **how: Any) -> Counter[str]:
     kind = KINDS[name].with_inputs(as_arrow(tables))
-    known = kind.known()
+    known = kind.known_items()
     if isinstance(known, pa.Table):
         how["only"] = known
     found: Counter[str] = Counter()
-    for batch in map(kind.published, histogram(kind, source, at_least=1, **how)):
+    for batch in map(kind.as_published, histogram(kind, source, at_least=1, **how)):
         for item, count in zip(batch[0].to_pylist(), batch["count"].to_pylist(), strict=True):
             assert item not in found
             found[item] = count

@@ -20,7 +20,7 @@ from zealous.counting.histogram import histogram
 from zealous.engines.engine import Engine
 from zealous.engines.sql import Step
 from zealous.errors import UsageError
-from zealous.items import has_word, tidy, visible, words
+from zealous.items import has_word, is_visible, tidy, words
 from zealous.logs.open_log import open_log
 
 pytest_plugins = ("spark",)
@@ -30,7 +30,7 @@ SQL = {
     "lower": "lower(t)",
     "trim": "trim(t)",
     "tidy": tidy("'x' || t || 'y'"),
-    "visible": visible("t"),
+    "visible": is_visible("t"),
     "has_word": has_word("t"),
     "words": "array_to_string(" + words("'x' || t || 'Y'") + ", '|')",
 }

@@ -33,7 +33,7 @@ from weighed import (
 import zealous as z
 from zealous.cli import cli
 from zealous.counting.bound import Select
-from zealous.counting.histogram import histogram, keepers
+from zealous.counting.histogram import histogram, users_keeping
 from zealous.engines.engine import Counted, Engine
 from zealous.engines.sql import Step
 from zealous.errors import ZealousError
@@ -68,7 +68,7 @@ def same_order(engines: Engines, monkeypatch: pytest.MonkeyPatch) -> Engines:
 
 
 def opened(engine: Engine, path: Path, kind: Kind) -> Source:
-    return open_log(read(engine, path), engine, kind.extra())
+    return open_log(read(engine, path), engine, kind.extra_columns())
 
 
 def counter(source: Source, kind: Kind, select: Select = "random") -> Any:
@@ -93,7 +93,7 @@ def test_queries_of_keywords_and_clicks_that_follow(path: Path, same_order: Engi
     for engine in same_order:
         source = opened(engine, path, z.query_clicks(9))
         counts.append(found(counter(source, z.queries(2))(bound=2, at_least=1, made_of=words)))
-        kept = keepers(z.queries(2), source, bound=2, select="random", key=KEY)
+        kept = users_keeping(z.queries(2), source, bound=2, select="random", key=KEY)
         following = counter(source, z.query_clicks(9))(bound=9, at_least=1, following=kept)
         clicks.append(found(following))
     assert counts[0] == counts[1]
@@ -125,7 +125,7 @@ def drawn(tmp_path: Path) -> int:
 
 
 def counts(spark: z.Spark, number: int) -> Counted:
-    spark.put(
+    spark.add_table(
         "counts", pa.table({"it's a `b`.c": [*map(str, range(number))], "count": [0] * number})
     )
     return Counted(spark, lambda: nullcontext([Step("counted", "select * from counts")]))
@@ -136,15 +136,15 @@ EVERY = -(10**9)
 
 def test_noise_is_drawn_once(spark: z.Spark, drawing: Any, tmp_path: Path) -> None:
     with spark:
-        stored = counts(spark, 3000).stored(drawing)
+        stored = counts(spark, 3000).store(drawing)
         assert drawn(tmp_path) == 3000
-        rows, again = (found(stored.above(EVERY)) for _ in range(2))
+        rows, again = (found(stored.rows_above(EVERY)) for _ in range(2))
         assert rows == again
         assert rows.keys() == {(str(n),) for n in range(3000)}
         assert len(set(rows.values())) > 1000
-        assert found(stored.above(1000)) == {item: n for item, n in rows.items() if n > 1000}
+        assert found(stored.rows_above(1000)) == {item: n for item, n in rows.items() if n > 1000}
         few = pa.table({"it's a `b`.c": ["7", "nobody's"]})
-        assert found(stored.of(few)) == {("7",): rows["7",]}
+        assert found(stored.matching(few)) == {("7",): rows["7",]}
         assert drawn(tmp_path) == 3000
 
         # How the rows were made is forgotten: nothing could make them again.
@@ -153,19 +153,19 @@ def test_noise_is_drawn_once(spark: z.Spark, drawing: Any, tmp_path: Path) -> No
         assert "Scan ExistingRDD" in plan
         assert "MapInArrow" not in plan
         assert frame.columns == ["it's a `b`.c", "count"]
-        assert len(found(counts(spark, 10).through(drawing))) == 10
-        nothing = counts(spark, 0).stored(drawing)
-        assert found(nothing.above(EVERY)) == {}
+        assert len(found(counts(spark, 10).map_batches(drawing))) == 10
+        nothing = counts(spark, 0).store(drawing)
+        assert found(nothing.rows_above(EVERY)) == {}
 
 
 def test_what_was_lost_is_not_drawn_again(spark: z.Spark, drawing: Any, tmp_path: Path) -> None:
     """As if the executor that had the rows were gone."""
     with spark:
-        stored = counts(spark, 100).stored(drawing)
+        stored = counts(spark, 100).store(drawing)
         for rdd in spark.session.sparkContext._jsc.getPersistentRDDs().values():
             rdd.unpersist(True)
         with pytest.raises(ZealousError, match="could not run a step"):
-            list(stored.above(EVERY))
+            list(stored.rows_above(EVERY))
     assert drawn(tmp_path) == 100
 
 
@@ -177,10 +177,10 @@ def test_another_draw_of_the_same_rows_ends_the_run(
 
     monkeypatch.setattr(DataFrame, "localCheckpoint", lambda frame, eager: frame)
     with spark:
-        stored = counts(spark, 100).stored(drawing)
+        stored = counts(spark, 100).store(drawing)
         for threshold in (EVERY, 10**9):  # even where none of them would come
             with pytest.raises(ZealousError, match="ran a task twice"):
-                list(stored.above(threshold))
+                list(stored.rows_above(threshold))
 
 
 @pytest.mark.parametrize("name", ["queries", "query-clicks"])
@@ -189,8 +189,8 @@ def test_what_is_kept_steers(
 ) -> None:
     kind, (_, spark) = KINDS[name], same_order
     count = counter(opened(spark, path, kind), kind)
-    stored = count(bound=3, at_least=0, weights=WEIGHTS).stored(drawing)
-    noisy = found(stored.above(EVERY))
+    stored = count(bound=3, at_least=0, weights=WEIGHTS).store(drawing)
+    noisy = found(stored.rows_above(EVERY))
     assert drawn(tmp_path) == len(noisy)
     gone = [item for item, noise in noisy.items() if noise > 10_000]
     how: dict[str, Any] = {"bound": 2, "at_least": 1, "weights": WEIGHTS}

@@ -18,7 +18,7 @@ from zealous.engines.duckdb import DuckDB
 from zealous.errors import LogError, UsageError
 from zealous.items import Kind
 from zealous.logs.open_log import open_log
-from zealous.mechanisms import Calibrated
+from zealous.mechanisms import CalibratedMechanism
 from zealous.study.mechanism_comparison import (
     COMPARED_MECHANISMS,
     MechanismComparison,
@@ -168,10 +168,10 @@ def _counts_of_one_key_are_made_once(counting: CachedCounting) -> None:
 
 
 def test_what_cannot_be_calibrated_says_why(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(_: type[Calibrated], *__: object) -> Calibrated:
+    def refuse(_: type[CalibratedMechanism], *__: object) -> CalibratedMechanism:
         raise UsageError("not at this epsilon")
 
-    monkeypatch.setattr(COMPARED_MECHANISMS["gaussian"], "calibrated", classmethod(refuse))
+    monkeypatch.setattr(COMPARED_MECHANISMS["gaussian"], "calibrate", classmethod(refuse))
     found = compare_mechanisms(
         z.read_log(folder / "log.csv"),
         z.queries(3),

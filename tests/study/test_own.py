@@ -536,10 +536,10 @@ import os, sys
 import decimal, fractions, json, pyarrow, zealous
 
 os.chdir(sys.argv[1])
-from zealous.privacy.guarantee import exact
+from zealous.privacy.guarantee import exact_fraction
 from zealous.study.grid.second_process import second_process
 
-with second_process(exact, "1/2", "epsilon") as finish:
+with second_process(exact_fraction, "1/2", "epsilon") as finish:
     finish()
 """
 

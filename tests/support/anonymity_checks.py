@@ -13,7 +13,7 @@ from itertools import pairwise, takewhile
 from typing import TypeVar
 from urllib.parse import unquote_plus
 
-from zealous.items.personal import looks_personal, plain
+from zealous.items.personal import fold_text, looks_personal
 from zealous.study.anonymity.names import AREAS, GIVEN, PLACES, SURNAMES
 
 _NAMES = GIVEN | SURNAMES
@@ -215,7 +215,7 @@ def _identifies(query: str) -> bool:
 
 def _bare_words(text: str) -> list[str]:
     """The runs of letters and digits, with the apostrophes within them, as they are compared."""
-    typed = plain(text).replace("\u2019", "'").replace("\u02bc", "'")
+    typed = fold_text(text).replace("\u2019", "'").replace("\u02bc", "'")
     spaced = "".join(each if each.isalnum() or each == "'" else " " for each in typed)
     words = (word.strip("'") for word in spaced.replace("''", " ").split())
     return list(filter(None, words))

@@ -70,7 +70,7 @@ def attempt(work: Callable[[], Sequence[Any]]) -> dict[str, Any]:
 def draws(engine: z.Spark, folder: Path, trouble: str) -> dict[str, Any]:
     """What is published where one task of each job is in trouble."""
     items = pa.table({"item": [f"item {n}" for n in range(ITEMS)], "count": [0] * ITEMS})
-    engine.put("counts", items)
+    engine.add_table("counts", items)
     counted = Counted(
         engine, lambda: nullcontext([Step("counted", "select item, count from counts")])
     )
@@ -78,11 +78,11 @@ def draws(engine: z.Spark, folder: Path, trouble: str) -> dict[str, Any]:
     stored = drawing(folder / "stored", trouble)
 
     def read_stored() -> list[Any]:
-        kept = counted.stored(stored)
-        return [values(kept.above(EVERY)) for _ in range(4)]
+        kept = counted.store(stored)
+        return [values(kept.rows_above(EVERY)) for _ in range(4)]
 
     return {
-        "through": attempt(lambda: [values(counted.through(through))]),
+        "through": attempt(lambda: [values(counted.map_batches(through))]),
         "stored": attempt(read_stored),
     }
 

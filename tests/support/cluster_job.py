@@ -23,7 +23,7 @@ import zealous as z
 from zealous.counting.bound import Select
 from zealous.counting.histogram import histogram
 from zealous.engines.engine import Counted
-from zealous.items import named
+from zealous.items import kind_by_name
 from zealous.logs.log import Log
 from zealous.logs.open_log import open_log
 
@@ -37,7 +37,7 @@ class Spark(z.Spark):
 
 def count(engine: Spark, log: Log, kind: str, select: Select) -> tuple[Counted, int]:
     source = open_log(log, engine)
-    counted = histogram(named(kind, 3), source, bound=3, at_least=1, select=select, key=7)
+    counted = histogram(kind_by_name(kind, 3), source, bound=3, at_least=1, select=select, key=7)
     return counted, source.skipped.total()
 
 
@@ -52,7 +52,7 @@ def processes(counted: Counted) -> list[int]:
         here = pa.array([os.getpid()] * batch.num_rows, pa.int64())
         return batch.set_column(batch.num_columns - 1, "count", here)
 
-    found = pa.Table.from_batches(list(counted.through(own)))
+    found = pa.Table.from_batches(list(counted.map_batches(own)))
     return sorted(set(found["count"].to_pylist()))
 
 

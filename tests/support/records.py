@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import structs
 
 from zealous.items import queries
-from zealous.mechanisms import Calibrated
+from zealous.mechanisms import CalibratedMechanism
 from zealous.planning.part import Part
 from zealous.planning.plan import PLANNER, Plan
 from zealous.privacy.guarantee import Guarantee
@@ -60,7 +60,9 @@ def changed(record: Record, **keys: Any) -> Record:
     return decode(json.dumps({**to_json(record), **keys}))
 
 
-def part_of(mechanism: Calibrated, goal: Guarantee, *, scale: str | None = None) -> PartRecord:
+def part_of(
+    mechanism: CalibratedMechanism, goal: Guarantee, *, scale: str | None = None
+) -> PartRecord:
     """What release.json says of a table that a mechanism makes, perhaps with another scale."""
     kind = queries(mechanism.items_per_user)
     part = Part(kind=kind, goal=goal, mechanism=mechanism, delta=goal.delta)

@@ -58,7 +58,7 @@ def counted(
     key: int = 5,
     columns: z.Columns | None = None,
 ) -> Counter[Item]:
-    source = open_log(z.read_log(path, columns=columns), engine, kind.extra())
+    source = open_log(z.read_log(path, columns=columns), engine, kind.extra_columns())
     found: Counter[Item] = Counter()
     batches = histogram(kind, source, bound=m, at_least=1, select=select, key=key)
     for batch in batches:

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from zealous.cli.review import review as command
 from zealous.errors import Refused, ReleaseError, UsageError
 from zealous.items import clicks, columns, queries
-from zealous.items.personal import iban, looks_personal, luhn
+from zealous.items.personal import has_iban_digits, has_luhn_digit, looks_personal
 from zealous.logs.log import read_log
 from zealous.privacy.guarantee import Indistinguishability
 from zealous.record.codec import to_json
@@ -187,14 +187,14 @@ def test_what_does_not(text: str) -> None:
 def test_check_digits() -> None:
     card = "4111111111111111"
     account = "gb82west12345698765432"
-    assert luhn(card)
-    assert iban(account)
+    assert has_luhn_digit(card)
+    assert has_iban_digits(account)
     for place in range(len(card)):
         wrong = card[:place] + str((int(card[place]) + 1) % 10) + card[place + 1 :]
-        assert not luhn(wrong)
+        assert not has_luhn_digit(wrong)
     for place in range(8, len(account)):
         wrong = account[:place] + str((int(account[place]) + 1) % 10) + account[place + 1 :]
-        assert not iban(wrong)
+        assert not has_iban_digits(wrong)
 
 
 def test_words_are_those_of_keywords() -> None:

@@ -17,7 +17,7 @@ from records import changed
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import LogError, ReleaseError, ZealousError
 from zealous.items import columns, itemsets, queries, query_pairs
-from zealous.items.lists import find
+from zealous.items.lists import find_list
 from zealous.logs.log import read_log
 from zealous.owner.parameter_search import advise
 from zealous.privacy.guarantee import Indistinguishability
@@ -81,7 +81,7 @@ def test_no_changed_record_ends_unforeseen(release: Path, tmp_path: Path) -> Non
             tried(lambda: read_release(copy)),
             tried(lambda: suggest(copy, ["green tea"])),
             tried(lambda: read_releases([copy])),
-            tried(lambda: find(copy, queries(1))),
+            tried(lambda: find_list(copy, queries(1))),
         ]
         read, refused = read + ends[0], refused + (not ends[0])
         if number % REST_EVERY == 0:
@@ -101,7 +101,7 @@ def test_what_is_no_json(release: Path, tmp_path: Path, text: str) -> None:
     with pytest.raises(ReleaseError):
         read_release(copy)
     with pytest.raises(LogError):
-        find(copy, queries(1))
+        find_list(copy, queries(1))
     assert [check.ok for check in verify(copy)] == [False]
 
 
@@ -151,12 +151,12 @@ def test_no_file_outside_the_directory_is_read(release: Path, tmp_path: Path) ->
     (copy / "queries.parquet").unlink()
     (copy / "queries.parquet").symlink_to(outside)
     assert_refused(copy)
-    assert find(release, queries(1)).file == release / "queries.parquet"
+    assert find_list(release, queries(1)).file == release / "queries.parquet"
 
 
 def assert_refused(directory: Path) -> None:
     assert not tried(lambda: read_release(directory))
-    assert not tried(lambda: find(directory, queries(1)))
+    assert not tried(lambda: find_list(directory, queries(1)))
     assert not tried(lambda: suggest(directory, ["shoes"]))
 
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 from zealous.audit.statistics import Counts
 from zealous.errors import UsageError
 from zealous.mechanisms import Mechanism
-from zealous.mechanisms.protocol import once_bounded
+from zealous.mechanisms.protocol import check_only_bound_and_threshold
 
 Values: TypeAlias = npt.NDArray[np.float64]  # published counts; NaN where an item is absent
 
@@ -68,7 +68,7 @@ class WatchedMechanism:
         counted = np.zeros(len(given.others), bool)
 
         def count(*, bound: int, at_least: int, **more: Any) -> Iterator[pa.RecordBatch]:
-            once_bounded(more)
+            check_only_bound_and_threshold(more)
             self.bound = max(self.bound, bound)
             users = given.others + (given.hers & (given.place < bound))
             for rows in np.array_split(np.arange(len(users)), given.batches):

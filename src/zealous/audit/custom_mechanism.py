@@ -29,7 +29,7 @@ from zealous.audit.statistics import Claim, EventCounts
 from zealous.audit.whole_releases import Check
 from zealous.errors import UsageError
 from zealous.mechanisms import Mechanism
-from zealous.privacy.guarantee import Guarantee, ProbabilisticDP, whole
+from zealous.privacy.guarantee import Guarantee, ProbabilisticDP, positive_integer
 
 Say = Callable[[str], None]
 
@@ -106,9 +106,9 @@ def audit_mechanism(
     goal = goal or getattr(mechanism, "goal", None)
     if not isinstance(goal, Guarantee):
         raise UsageError(f"{mechanism.name} claims nothing: give it a goal, see docs/extend.md")
-    if whole(trials, "trials") < _LEAST_TRIALS:
+    if positive_integer(trials, "trials") < _LEAST_TRIALS:
         raise UsageError(f"trials must be at least {_LEAST_TRIALS:,}")
-    m = whole(mechanism.items_per_user, "items_per_user")
+    m = positive_integer(mechanism.items_per_user, "items_per_user")
     watched = WatchedMechanism(mechanism)
     half = _half_published_count(watched)
     cases = _cases(goal, m, half)

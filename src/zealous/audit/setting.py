@@ -11,7 +11,7 @@ from zealous.audit.claims import Claimed, claim_by_theorems
 from zealous.audit.layout import Layout
 from zealous.audit.pairs import Builder, Pair, Shape
 from zealous.audit.small_releases import SmallTest
-from zealous.mechanisms import Calibrated
+from zealous.mechanisms import CalibratedMechanism
 from zealous.mechanisms.protocol import Needs
 from zealous.planning.declared import PublicFile
 from zealous.planning.part import Part
@@ -107,7 +107,7 @@ def build_pairs(
     return tuple(build(shape) for build in builders)
 
 
-def popular_count_and_edges(mechanism: Calibrated) -> tuple[int, tuple[int, ...]]:
+def popular_count_and_edges(mechanism: CalibratedMechanism) -> tuple[int, tuple[int, ...]]:
     """How many people hold what is popular, and the edges between which counts are looked at.
 
     For Laplace noise, which tells nothing but which of two counts is nearer.

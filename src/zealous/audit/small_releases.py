@@ -49,10 +49,10 @@ class _CountedEngine(DuckDB):
         super().__init__()
         self._batches_given = batches
 
-    def put(self, name: str, table: pa.Table) -> None:
+    def add_table(self, name: str, table: pa.Table) -> None:
         """Nothing is selected from it."""
 
-    def keep(self, name: str, steps: Sequence[Step], each: Each) -> None:
+    def materialize(self, name: str, steps: Sequence[Step], each: Each) -> None:
         """Nor from what steers: all weights are given too."""
 
     def batches(self, steps: Sequence[Step], each: Each | None = None) -> Iterator[pa.RecordBatch]:

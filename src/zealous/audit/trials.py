@@ -103,7 +103,7 @@ def _publish_packed(setting: Setting, copies: int) -> PublishedCopies:
         public = _read_public_tables(setting, copies, directory)
         key = secrets.randbits(64)
         with DuckDB(temporary=directory) as engine:
-            extra = [name for each in setting.planned.parts for name in each.kind.extra()]
+            extra = [name for each in setting.planned.parts for name in each.kind.extra_columns()]
             source = open_log(read_log(path), engine, extra, unit=setting.planned.goal.unit)
             # The copies' users are more than a plan for one copy declares: only `publish` checks
             # that, and audit/whole_releases.py runs it.

@@ -11,7 +11,7 @@ import click
 from zealous.cli import show
 from zealous.ledger import Budget, Cap
 from zealous.ledger.book import Book, Entry
-from zealous.privacy.guarantee import WHOEVER, shown
+from zealous.privacy.guarantee import WHOEVER, format_number
 from zealous.privacy.period import Period
 
 _WIDTH = 24
@@ -47,8 +47,8 @@ def print_ledger(path: Path, book: Book, within: Period | None = None) -> None:
             entry.release,
             str(entry.charge.period or "any"),
             entry.charge.people or "",
-            shown(entry.charge.epsilon),
-            shown(entry.charge.delta),
+            format_number(entry.charge.epsilon),
+            format_number(entry.charge.delta),
             entry.state,
             entry.by,
         )
@@ -66,7 +66,7 @@ def print_ledger(path: Path, book: Book, within: Period | None = None) -> None:
     _print_bars("over all releases", spent.all, book.caps.all)
     if measure is None or not rows:
         return
-    deltas = shown(spent.anybody)
+    deltas = format_number(spent.anybody)
     meaning = {
         "probabilistic": "All of it together is probabilistic differential privacy:\n"
         f"the chance that {WHOEVER[measure.unit]} is breached is at most {deltas}.",
@@ -97,11 +97,17 @@ def _print_bars(title: str, spent: Budget, cap: Cap) -> None:
     ):
         head = f"  {title if name == 'epsilon' else '':<26} {name:<8}"
         if most is None:
-            click.echo(f"{head}{shown(used)}, no cap")
+            click.echo(f"{head}{format_number(used)}, no cap")
             continue
         left = most - used
-        rest = f"{shown(left, up=False)} left" if left >= 0 else f"{shown(-left)} over the cap"
-        click.echo(f"{head}{bar(used, most)}  {shown(used)} of {shown(most)}, {rest}")
+        rest = (
+            f"{format_number(left, up=False)} left"
+            if left >= 0
+            else f"{format_number(-left)} over the cap"
+        )
+        click.echo(
+            f"{head}{bar(used, most)}  {format_number(used)} of {format_number(most)}, {rest}"
+        )
 
 
 def _left_of(cap: Cap, spent: Budget) -> Cap:
@@ -115,7 +121,7 @@ def _cap_as_json(cap: Cap) -> dict[str, Any]:
     both = {"epsilon": cap.epsilon, "delta": cap.delta}
     return {
         # Down: a number that promised more than there is would be refused.
-        **{name: n if n is None else float(shown(n, up=False)) for name, n in both.items()},
+        **{name: n if n is None else float(format_number(n, up=False)) for name, n in both.items()},
         "exact": {name: n if n is None else str(n) for name, n in both.items()},
     }
 

@@ -17,7 +17,7 @@ from zealous.errors import LedgerError, UsageError
 from zealous.files.places import Place
 from zealous.ledger import Cap, Caps, Ledger, existing_ledger, ledger_path, verify
 from zealous.ledger.location import ensure_folder
-from zealous.privacy.guarantee import exact
+from zealous.privacy.guarantee import exact_fraction
 from zealous.privacy.period import Period
 
 _HELP = """Keep account of what has been spent on the same people.
@@ -241,7 +241,7 @@ def _find_ledger(where: Place) -> Path:
 
 
 def _cap_value(text: str, name: str) -> Fraction | None:
-    return None if text == "none" else exact(text, f"--{name.replace('_', '-')}")
+    return None if text == "none" else exact_fraction(text, f"--{name.replace('_', '-')}")
 
 
 def _merge_caps(old: Caps, new: dict[str, Fraction | None]) -> Caps:

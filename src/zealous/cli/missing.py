@@ -25,7 +25,7 @@ from zealous.owner.start import (
     offers,
     reading_options,
 )
-from zealous.privacy.guarantee import DEFINITIONS, exact, shown
+from zealous.privacy.guarantee import DEFINITIONS, exact_fraction, format_number
 from zealous.privacy.levels import LEVELS
 
 _EXAMPLE = "moderate"
@@ -77,7 +77,7 @@ def _missing(items: str | None, given: Given) -> Iterator[str]:
     if (
         given["users"] is None
         and DEFINITIONS[given["guarantee"]].needs_users
-        and (delta is None or exact(delta, "delta"))
+        and (delta is None or exact_fraction(delta, "delta"))
     ):
         yield "--users"
     if items is None and "paths" not in given and given["items_per_user"] is None:
@@ -89,7 +89,7 @@ def _proposed(items: str | None, given: Given, missing: Sequence[str]) -> dict[s
     users = given["users"] or USERS
     values = {
         "--epsilon": ("--privacy", _EXAMPLE),
-        "--delta": ("--delta", shown(default_delta(given["guarantee"], users))),
+        "--delta": ("--delta", format_number(default_delta(given["guarantee"], users))),
         "--users": ("--users", str(users)),
         "--items-per-user": ("--items-per-user", str(Kind.default_items_per_user)),
         "--items": ("--items", "queries"),

@@ -23,11 +23,11 @@ from zealous.owner.advice import Advice
 from zealous.owner.draft import Rung, rung
 from zealous.owner.parameter_search import advise
 from zealous.owner.start_text import Page, ladder_only
-from zealous.planning.part import claimed, figures
-from zealous.planning.plan import Plan, twelve
+from zealous.planning.part import figures, guarantee_numbers
+from zealous.planning.plan import Plan, cost_of_twelve
 from zealous.planning.plan_file import write_plan
-from zealous.privacy.calibrate import as_float
-from zealous.privacy.guarantee import PLURAL, shown
+from zealous.privacy.calibrate import float_rounded_up
+from zealous.privacy.guarantee import PLURAL, format_number
 from zealous.privacy.levels import LADDER
 from zealous.release.bundle import Release, read_release
 
@@ -110,7 +110,7 @@ def plan(items: str | None, output: Path | None, as_json: bool, **given: Any) ->
 def _every_epsilon(items: str | None, given: Given) -> Iterator[Plan]:
     """What is asked for, at each epsilon that one may think about."""
     for epsilon in LADDER:
-        yield plan_from(items, {**given, "epsilon": shown(epsilon)})
+        yield plan_from(items, {**given, "epsilon": format_number(epsilon)})
 
 
 def _print_ladder(rungs: Sequence[Rung], given: Given, as_json: bool) -> None:
@@ -164,11 +164,13 @@ def plan_as_json(planned: Plan) -> dict[str, Any]:
     """Totals; the numbers of the histogram where there is one; and each part."""
     goal = planned.goal
     parts = [{"kind": part.name(), **figures(part), "why": part.why} for part in planned.parts]
-    epsilon, delta = twelve(goal)
+    epsilon, delta = cost_of_twelve(goal)
     return {
         **(parts[0] if len(parts) == 1 else {}),
-        **claimed(goal, float),
-        "delta_achieved": as_float(sum((part.delta for part in planned.parts), Fraction(0))),
+        **guarantee_numbers(goal, float),
+        "delta_achieved": float_rounded_up(
+            sum((part.delta for part in planned.parts), Fraction(0))
+        ),
         "in_words": goal.in_words(),
         "assumptions": goal.assumptions(),
         "twelve_releases": {"epsilon": float(epsilon), "delta": float(delta)},

@@ -86,7 +86,7 @@ def publish(
         planned = read_plan(approved)
         planned = planned.with_files(**files_from(given, planned.kinds()))
     else:
-        planned = plan_from(items, given, log.columns.given())
+        planned = plan_from(items, given, log.columns.assigned())
     with show.reporting_progress() as say:
         release = publish_release(
             log,

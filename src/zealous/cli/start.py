@@ -188,9 +188,9 @@ class _Guide:
         output = ["-o", new_output_name(found, Path.cwd())]
         parsed = publish.make_context("publish", [*reading, *wish, *output]).params
         log = log_from(parsed)
-        planned = plan_from(parsed["items"], parsed, log.columns.given())
+        planned = plan_from(parsed["items"], parsed, log.columns.assigned())
         for part in planned.parts:
-            part.check(log.columns.given())
+            part.check(log.columns.assigned())
         looked: dict[str, Any] = {}
         if given["look"]:
             drafts = [draft.with_epsilon(each.epsilon) for each in draft.ladder()]

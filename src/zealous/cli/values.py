@@ -11,7 +11,7 @@ import click
 from zealous.engines.engine import ENGINES
 from zealous.errors import UsageError
 from zealous.files.places import Place, place_of
-from zealous.privacy.guarantee import exact
+from zealous.privacy.guarantee import exact_fraction
 
 
 class _Place(click.ParamType[Place]):
@@ -34,7 +34,7 @@ class _Number(click.ParamType[int]):
         digits = str(value).strip().lower().replace(",", "").replace("_", "")
         times = {"k": 10**3, "m": 10**6}.get(digits[-1:], 1)
         try:
-            number = exact(digits[:-1] if times > 1 else digits, "number") * times
+            number = exact_fraction(digits[:-1] if times > 1 else digits, "number") * times
         except UsageError:
             number = Fraction(1, 2)
         if number.denominator != 1:

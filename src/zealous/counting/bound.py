@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from zealous.engines.sql import Step, identifier, listed
+from zealous.engines.sql import Step, comma_separated, identifier
 from zealous.errors import UsageError
 from zealous.items import Kind
 from zealous.logs.source import Source
@@ -16,7 +16,7 @@ _LOOK_AHEAD = 20  # with a larger m most of what a user has is near enough to be
 
 
 @dataclass(frozen=True, kw_only=True)
-class Choice:
+class ContributionBound:
     """Which of her items each user keeps.
 
     Attributes:
@@ -39,7 +39,7 @@ class Choice:
     all: bool = False
 
 
-def keep(kind: Kind, source: Source, choice: Choice) -> list[Step]:
+def bound_contributions(kind: Kind, source: Source, choice: ContributionBound) -> list[Step]:
     """The steps from `items` (user, item..., time) to `kept` (user, item..., order:weight).
 
     The last column is there only where weights are given.
@@ -50,11 +50,11 @@ def keep(kind: Kind, source: Source, choice: Choice) -> list[Step]:
         by the item itself, so `kept` does not depend on the order of the log's lines.
     """
     check_select(choice.select, source.roles)
-    steps, order = _held(kind, source, choice)
-    item = listed(identifier(name) for name in kind.counted())
+    steps, order = _distinct_items(kind, source, choice)
+    item = comma_separated(identifier(name) for name in kind.counted_columns())
     rows = "held"
     for number, table in reversed([*enumerate(choice.steered_by)]):
-        steps.append(_steered(kind, rows, table, number))
+        steps.append(_steering_step(kind, rows, table, number))
         rows, order = f"steered_{number}", f'"order:steered {number}" desc nulls last, {order}'
     place = f"row_number() over (partition by user order by {order})"
     if choice.weights is None:
@@ -73,13 +73,15 @@ def keep(kind: Kind, source: Source, choice: Choice) -> list[Step]:
     return [*steps, Step("ranked", ranked), Step("kept", weighed)]
 
 
-def _held(kind: Kind, source: Source, choice: Choice) -> tuple[list[Step], str]:
+def _distinct_items(
+    kind: Kind, source: Source, choice: ContributionBound
+) -> tuple[list[Step], str]:
     """The steps from `items` to `held`, each user's distinct items; and their order."""
-    names = [identifier(name) for name in kind.chosen()]
-    item = listed(names)
-    rank = source.engine.rank_key(choice.key, ["user", *kind.chosen()])
-    order = listed([rank, *names])
-    worth = kind.worth()
+    names = [identifier(name) for name in kind.kept_columns()]
+    item = comma_separated(names)
+    rank = source.engine.rank_key(choice.key, ["user", *kind.kept_columns()])
+    order = comma_separated([rank, *names])
+    worth = kind.priority_column()
     if worth is not None:  # whatever else is asked for: larger sets are steered by smaller ones
         best = f"max({identifier(worth)}) as {identifier(worth)}"
         held = f"select user, {item}, {best} from items group by user, {item}"
@@ -99,16 +101,16 @@ def _held(kind: Kind, source: Source, choice: Choice) -> tuple[list[Step], str]:
     return [*ahead, Step("held", f"select distinct user, {item} from near")], order
 
 
-def _steered(kind: Kind, rows: str, table: str, number: int) -> Step:
+def _steering_step(kind: Kind, rows: str, table: str, number: int) -> Step:
     """With what each item stands at in a table that users are steered by."""
     return Step(
         f"steered_{number}",
         f'select {rows}.*, known.count as "order:steered {number}" from {rows} '
-        f"left join {table} as known on {same(kind.counted(), rows, 'known')}",
+        f"left join {table} as known on {equal_columns(kind.counted_columns(), rows, 'known')}",
     )
 
 
-def same(columns: Sequence[str], one: str, other: str) -> str:
+def equal_columns(columns: Sequence[str], one: str, other: str) -> str:
     """SQL: rows of two tables have the same in some columns."""
     names = map(identifier, columns)
     return " and ".join(f"{one}.{name} = {other}.{name}" for name in names)

@@ -6,9 +6,9 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from zealous.counting.bound import Choice, Select, keep, same
-from zealous.engines.engine import Counted, Stored, named
-from zealous.engines.sql import Step, identifier, listed
+from zealous.counting.bound import ContributionBound, Select, bound_contributions, equal_columns
+from zealous.engines.engine import Counted, Stored, table_name
+from zealous.engines.sql import Step, comma_separated, identifier
 from zealous.errors import UsageError
 from zealous.items import Kind, words
 from zealous.libraries import pa
@@ -54,8 +54,8 @@ def histogram(
         made_of: Keywords: nobody has a query that is not one to three of them.
         order: Tables of (item..., count): each user keeps those of the largest count in the first
             of them, then in the next.
-        following: (user, item...) from `keepers` of another kind: nobody has items whose columns of
-            that kind are not hers there.
+        following: (user, item...) from `users_keeping` of another kind: nobody has items whose
+            columns of that kind are not hers there.
         say: Receives progress.
     """
     engine = source.engine
@@ -63,22 +63,22 @@ def histogram(
         weights = [1] * bound
     if weights is not None and len(weights) < bound:
         raise UsageError("weights must say what an item counts for up to bound items of a user")
-    choice = Choice(
+    choice = ContributionBound(
         most=bound,
         select=select,
         key=key,
-        steered_by=tuple(named(engine, _once(kind, each)) for each in order),
-        weights=None if weights is None else named(engine, _weights(weights)),
+        steered_by=tuple(table_name(engine, _distinct_order(kind, each)) for each in order),
+        weights=None if weights is None else table_name(engine, _weights_table(weights)),
         all=at_least < 1,
     )
-    item = listed(identifier(name) for name in kind.counted())
-    steps = _of_interest(kind, source, only, without, following)
+    item = comma_separated(identifier(name) for name in kind.counted_columns())
+    steps = _item_steps(kind, source, only, without, following)
     if made_of is not None:
-        steps = _made_of(steps, named(engine, made_of))
-    steps = [*steps, *keep(kind, source, choice)]
+        steps = _filter_made_of(steps, table_name(engine, made_of))
+    steps = [*steps, *bound_contributions(kind, source, choice)]
     amount = "count(*)" if weights is None else 'sum("order:weight")::bigint'
     count = f"select {item}, {amount} as count from kept group by {item}"
-    number = source.buckets([*kind.needs, *kind.extra()])
+    number = source.buckets([*kind.needs, *kind.extra_columns()])
 
     @contextmanager
     def at_once() -> Iterator[list[Step]]:
@@ -91,7 +91,7 @@ def histogram(
         for part in range(number):
             say(f"counting {kind.name()}: bucket {part + 1} of {number} of the users")
             entries = source.bucket(part, number).entries
-            engine.store(partial, [*entries, *steps, Step("histogram", count)])
+            engine.append_rows(partial, [*entries, *steps, Step("histogram", count)])
         added = f"select {item}, sum(count)::bigint as count from {partial} group by {item}"
         yield [Step("histogram", f"{added} having sum(count) >= {at_least}")]
         engine.drop(partial)
@@ -99,7 +99,7 @@ def histogram(
     return Counted(engine, at_once if number == 1 else in_buckets)
 
 
-def keepers(
+def users_keeping(
     kind: Kind,
     source: Source,
     *,
@@ -109,17 +109,17 @@ def keepers(
     only: pa.Table | None = None,
 ) -> Stored:
     """Who keeps which items when each keeps at most `bound`: as `histogram` counts them."""
-    choice = Choice(most=bound, select=select, key=key)
-    steps = [*_of_interest(kind, source, only), *keep(kind, source, choice)]
+    choice = ContributionBound(most=bound, select=select, key=key)
+    steps = [*_item_steps(kind, source, only), *bound_contributions(kind, source, choice)]
     found = Stored.new(source.engine)
-    number = source.buckets([*kind.needs, *kind.extra()])
+    number = source.buckets([*kind.needs, *kind.extra_columns()])
     for part in range(number):
         entries = source.entries if number == 1 else source.bucket(part, number).entries
-        source.engine.store(found.name, [*entries, *steps])
+        source.engine.append_rows(found.name, [*entries, *steps])
     return found
 
 
-def _of_interest(
+def _item_steps(
     kind: Kind,
     source: Source,
     only: pa.Table | None = None,
@@ -128,17 +128,21 @@ def _of_interest(
 ) -> list[Step]:
     """The steps that yield a kind's items, the last one named `items`, without those left aside."""
     steps = kind.steps(source)
-    columns = kind.counted()
+    columns = kind.counted_columns()
     if following is not None:
-        steps = _joined(steps, "semi", following.name, ["user", *kind.kept_by()])
+        steps = _filter_by_join(steps, "semi", following.name, ["user", *kind.follow_columns()])
     if only is not None:
-        steps = _joined(steps, "semi", named(source.engine, _items(kind, only)), columns)
+        steps = _filter_by_join(
+            steps, "semi", table_name(source.engine, _item_columns(kind, only)), columns
+        )
     if without is not None:
-        steps = _joined(steps, "anti", named(source.engine, _items(kind, without)), columns)
+        steps = _filter_by_join(
+            steps, "anti", table_name(source.engine, _item_columns(kind, without)), columns
+        )
     return steps
 
 
-def _made_of(steps: list[Step], keywords: str) -> list[Step]:
+def _filter_made_of(steps: list[Step], keywords: str) -> list[Step]:
     """Of `items` those whose query is one to three keywords, with single spaces between."""
     *before, last = steps
     split = f'select distinct query, {words("query")} as "made:words" from all_made'
@@ -168,35 +172,35 @@ def _made_of(steps: list[Step], keywords: str) -> list[Step]:
     ]
 
 
-def _joined(steps: list[Step], join: str, table: str, columns: Sequence[str]) -> list[Step]:
+def _filter_by_join(steps: list[Step], join: str, table: str, columns: Sequence[str]) -> list[Step]:
     """The last step under another name, and one that reads from it in its place."""
     *before, last = steps
     whole = f"{last.name}_{len(steps)}"
     filtered = (
         f"select {whole}.* from {whole} {join} join {table} as known on "
-        f"{same(columns, whole, 'known')}"
+        f"{equal_columns(columns, whole, 'known')}"
     )
     return [*before, Step(whole, last.sql), Step(last.name, filtered)]
 
 
-def _weights(weights: Sequence[int]) -> pa.Table:
+def _weights_table(weights: Sequence[int]) -> pa.Table:
     given = pa.array(range(1, len(weights) + 1), pa.int64())
     return pa.table({"order:given": given, "order:weight": pa.array(weights, pa.int64())})
 
 
-def _items(kind: Kind, table: pa.Table) -> pa.Table:
+def _item_columns(kind: Kind, table: pa.Table) -> pa.Table:
     """The columns of an item, as texts: beside a number an engine takes "07" for 7."""
-    names = kind.counted()
+    names = kind.counted_columns()
     return table.select(list(names)).cast(pa.schema([(name, pa.string()) for name in names]))
 
 
-def _once(kind: Kind, order: Stored | pa.Table) -> Stored | pa.Table:
+def _distinct_order(kind: Kind, order: Stored | pa.Table) -> Stored | pa.Table:
     """Each item once: one that were there twice would count twice for whoever has it."""
     if isinstance(order, Stored):  # a histogram has each item once
         return order
     counts = order["count"]
     if pa.types.is_null(counts.type):
         counts = counts.cast(pa.int64())
-    listed = _items(kind, order).append_column("count", counts)
-    grouped = listed.group_by(list(kind.counted())).aggregate([("count", "max")])
-    return grouped.rename_columns([*kind.counted(), "count"])
+    listed = _item_columns(kind, order).append_column("count", counts)
+    grouped = listed.group_by(list(kind.counted_columns())).aggregate([("count", "max")])
+    return grouped.rename_columns([*kind.counted_columns(), "count"])

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from zealous.engines.engine import Each, Opened, Option, register
-from zealous.engines.sql import Step, identifier, listed, literal, statement
+from zealous.engines.sql import Step, comma_separated, identifier, literal, statement
 from zealous.errors import LogError, UsageError, ZealousError, reason
 from zealous.files import parquet
 from zealous.files.limits import Limits
@@ -71,7 +71,7 @@ class DuckDB:
         """One as the command line asks for it."""
         return cls(memory=given["memory"], threads=given["threads"], temporary=given["temporary"])
 
-    def another(self, *, memory: int | None = None, temporary: Path | None = None) -> DuckDB:
+    def with_resources(self, *, memory: int | None = None, temporary: Path | None = None) -> DuckDB:
         """One more with the same settings, but for these."""
         return DuckDB(
             memory=f"{memory or self.memory}B",
@@ -155,10 +155,10 @@ class DuckDB:
             staged = self.directory / f"staged-{name}.parquet"
             stage(places, layout, names, lists, staged, skipped, limits)
             paths, sizes = [staged], parquet.sizes([staged], names)
-        types = parquet.types(paths, names)
+        types = parquet.column_types(paths, names)
         # A file's name is no pattern, and a folder called user=x adds no column.
         exact = (re.sub(r"[*?[]", r"[\g<0>]", str(path)) for path in paths)
-        files = f"[{listed(literal(path) for path in exact)}], hive_partitioning = false"
+        files = f"[{comma_separated(literal(path) for path in exact)}], hive_partitioning = false"
         self._run(f"create or replace temp view {name} as select * from read_parquet({files})")
         return Opened(types, skipped, sizes)
 
@@ -169,7 +169,7 @@ class DuckDB:
         """
         return sizes.largest > self.working_memory // (4 * self.threads)
 
-    def put(self, name: str, table: pa.Table) -> None:
+    def add_table(self, name: str, table: pa.Table) -> None:
         """Let a table that Python made be selected from under a name."""
         path = self.directory / f"put-{name}.parquet"
         with _writing():
@@ -203,7 +203,7 @@ class DuckDB:
         except (self._errors, RuntimeError) as error:
             raise _wrapped(error) from None
 
-    def store(self, name: str, steps: Sequence[Step]) -> None:
+    def append_rows(self, name: str, steps: Sequence[Step]) -> None:
         """Append the rows of the last step to a temporary table."""
         known = self._run(
             f"select count(*) from duckdb_tables() where temporary and table_name = {literal(name)}"
@@ -215,7 +215,7 @@ class DuckDB:
         """Forget a temporary table."""
         self._run(f"drop table if exists {name}")
 
-    def keep(self, name: str, steps: Sequence[Step], each: Each) -> None:
+    def materialize(self, name: str, steps: Sequence[Step], each: Each) -> None:
         """Keep the rows of the last step, as `each` leaves them, under a name; see `Engine`."""
         path = self.directory / f"kept-{name}.parquet"
         with self._wrapping():
@@ -236,7 +236,8 @@ class DuckDB:
         The inner hash alone is biased when it is ranked; hashed twice it is not (a test compares
         how often each item is selected with its expectation).
         """
-        return f"hash(hash({key}::ubigint, {listed(identifier(column) for column in columns)}))"
+        ranked = comma_separated(identifier(column) for column in columns)
+        return f"hash(hash({key}::ubigint, {ranked}))"
 
     def rank_place(self, rank: str) -> str:
         """A rank key's place, 0 to 62: finer for low ranks, which are those that are kept.
@@ -245,7 +246,7 @@ class DuckDB:
         """
         return f"floor(62 * sqrt({rank} / 18446744073709551616.0))::tinyint"
 
-    def last_of_smallest(self, value: str, number: int) -> str:
+    def kth_smallest(self, value: str, number: int) -> str:
         """Of the so many smallest values of a group, the largest; it holds no others."""
         return f"list_max(min({value}, {number}))"
 

@@ -41,16 +41,16 @@ class Counted:
         with self._steps() as steps:
             yield from self._engine.batches(steps)
 
-    def through(self, each: Each) -> Iterator[pa.RecordBatch]:
+    def map_batches(self, each: Each) -> Iterator[pa.RecordBatch]:
         """The rows as `each` leaves them, which runs where they are: only what it keeps comes."""
         with self._steps() as steps:
             yield from self._engine.batches(steps, each)
 
-    def stored(self, each: Each) -> Stored:
+    def store(self, each: Each) -> Stored:
         """The rows as `each` leaves them, drawn once, for later counts of the same log to use."""
         found = Stored.new(self._engine)
         with self._steps() as steps:
-            self._engine.keep(found.name, steps, each)
+            self._engine.materialize(found.name, steps, each)
         return found
 
 
@@ -65,27 +65,27 @@ class Stored(NamedTuple):
         """Under a name that no other table has, for the engine to fill."""
         return cls(engine, f"stored_{next(_numbers)}")
 
-    def of(self, table: pa.Table) -> Iterator[pa.RecordBatch]:
+    def matching(self, table: pa.Table) -> Iterator[pa.RecordBatch]:
         """Those of the items of a table."""
-        other = named(self.engine, table)
+        other = table_name(self.engine, table)
         same = " and ".join(
             f"kept.{identifier(name)} = known.{identifier(name)}" for name in table.column_names
         )
         sql = f"select kept.* from {self.name} as kept semi join {other} as known on {same}"
         return self.engine.batches([Step("of", sql)])
 
-    def above(self, threshold: int) -> Iterator[pa.RecordBatch]:
+    def rows_above(self, threshold: int) -> Iterator[pa.RecordBatch]:
         """Those with a count strictly above a threshold."""
         sql = f"select * from {self.name} where count > {threshold}"
         return self.engine.batches([Step("above", sql)])
 
 
-def named(engine: Engine, table: pa.Table | Stored) -> str:
+def table_name(engine: Engine, table: pa.Table | Stored) -> str:
     """The name under which a table can be selected from on an engine."""
     if isinstance(table, Stored):
         return table.name
     name = f"given_{next(_numbers)}"
-    engine.put(name, table)
+    engine.add_table(name, table)
     return name
 
 
@@ -187,7 +187,7 @@ class Engine(Protocol):
         """
         ...
 
-    def put(self, name: str, table: pa.Table) -> None:
+    def add_table(self, name: str, table: pa.Table) -> None:
         """Let a table that Python made be selected from under a name."""
         ...
 
@@ -203,7 +203,7 @@ class Engine(Protocol):
         """A small result."""
         ...
 
-    def store(self, name: str, steps: Sequence[Step]) -> None:
+    def append_rows(self, name: str, steps: Sequence[Step]) -> None:
         """Append the rows of the last step to a temporary table."""
         ...
 
@@ -211,7 +211,7 @@ class Engine(Protocol):
         """Forget a temporary table."""
         ...
 
-    def keep(self, name: str, steps: Sequence[Step], each: Each) -> None:
+    def materialize(self, name: str, steps: Sequence[Step], each: Each) -> None:
         """Keep the rows of the last step, as `each` leaves them, under a name.
 
         `each` is applied once to every row, however often they are then selected: noise is not
@@ -239,7 +239,7 @@ class Engine(Protocol):
         """
         ...
 
-    def last_of_smallest(self, value: str, number: int) -> str | None:
+    def kth_smallest(self, value: str, number: int) -> str | None:
         """SQL: of the so many smallest values of a group, the largest.
 
         None where the engine has no way to tell but sorting them all.
@@ -266,7 +266,9 @@ class LocalEngine(Engine, Protocol):
     temporary: Path | None
     directory: Path
 
-    def another(self, *, memory: int | None = None, temporary: Path | None = None) -> LocalEngine:
+    def with_resources(
+        self, *, memory: int | None = None, temporary: Path | None = None
+    ) -> LocalEngine:
         """One more with the same settings, but for these."""
         ...
 
@@ -277,7 +279,7 @@ ENGINES: Registry[type[Engine]] = Registry(
 register = ENGINES.register
 
 
-def on_this_machine(engine: Engine, what: str) -> LocalEngine:
+def require_local(engine: Engine, what: str) -> LocalEngine:
     """An engine for what needs more than counting.
 
     Args:

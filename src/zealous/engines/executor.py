@@ -15,7 +15,7 @@ from pathlib import Path
 from zealous.engines.engine import Each
 from zealous.errors import LogError
 from zealous.files.limits import Limits, without_long_texts
-from zealous.files.lines import Layout, Skipped, named, splitter
+from zealous.files.lines import Layout, Skipped, column_names, splitter
 from zealous.files.scratch import working_directory
 from zealous.libraries import pa, pc
 
@@ -26,7 +26,7 @@ _MARK = "\ufeff".encode("gb18030")
 
 
 @dataclass(frozen=True)
-class Through:
+class MapBatches:
     """Applies a function to each batch."""
 
     each: Each
@@ -37,7 +37,7 @@ class Through:
 
 
 @dataclass(frozen=True)
-class Named:
+class WithColumnNames:
     """Gives a function its batches under the names of their columns.
 
     PySpark's `mapInArrow` does not find columns with a dot or a backtick in their names.
@@ -52,7 +52,7 @@ class Named:
 
 
 @dataclass(frozen=True)
-class Marked:
+class MarkBatches:
     """Applies a function to each batch; all that it leaves in one run has one random mark."""
 
     each: Each
@@ -65,7 +65,7 @@ class Marked:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Split:
+class SplitLines:
     """Splits lines by the rules that hold on one machine too.
 
     Takes (line, file, start) and yields the named columns, with two more: why lines were skipped,
@@ -88,8 +88,8 @@ class Split:
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Run on one partition, which holds parts of files one after the other."""
         split = splitter(self.layout, self.fields, self.names, self.lists)
-        headed = self.layout.headed
-        marked = not unmarked(_MARK, self.layout)
+        headed = self.layout.has_header
+        marked = not without_byte_order_mark(_MARK, self.layout)
         before: tuple[str, int] | None = None  # the part of a file that the last line was of
         skipped = Skipped()
         for batch in batches:
@@ -116,7 +116,7 @@ class Split:
         for row in _changes(batch):
             part = (batch["file"][row].as_py(), batch["start"][row].as_py())
             if part[1] == 0 and part != before:
-                line = unmarked(lines[row] or b"", self.layout)
+                line = without_byte_order_mark(lines[row] or b"", self.layout)
                 if headed and not self._names(line):
                     raise LogError(OTHER_COLUMNS)
                 lines[row] = None if headed else line
@@ -125,7 +125,7 @@ class Split:
 
     def _names(self, line: bytes) -> bool:
         try:
-            return named(line, self.layout, "") == self.fields
+            return column_names(line, self.layout, "") == self.fields
         except LogError:
             return False
 
@@ -157,13 +157,13 @@ def _changes(batch: pa.RecordBatch) -> list[int]:
     return [0, *(pc.add(pc.indices_nonzero(pc.or_(file, start)), 1)).to_pylist()]
 
 
-def unmarked(line: bytes, layout: Layout) -> bytes:
+def without_byte_order_mark(line: bytes, layout: Layout) -> bytes:
     """A file's first line without a byte order mark; Hadoop takes that of UTF-8 away itself."""
     return line.removeprefix(_MARK) if codecs.lookup(layout.encoding).name == "gb18030" else line
 
 
 @cache
-def package() -> Path:
+def package_archive() -> Path:
     """This package as a file that executors can import from."""
     root = Path(__file__).parents[1]
     until_exit = ExitStack()

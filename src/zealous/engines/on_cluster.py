@@ -52,7 +52,7 @@ class OnEngine:
         """What is in it is not seen; see `is_file`."""
         return self
 
-    def below(self, folder: Place) -> tuple[str, ...]:
+    def parts_below(self, folder: Place) -> tuple[str, ...]:
         """Its name."""
         return (self.name,)
 
@@ -76,7 +76,7 @@ class OnEngine:
         """Nobody can tell."""
         return False
 
-    def find(self) -> tuple[bool, Sequence[OnEngine]]:
+    def find_files(self) -> tuple[bool, Sequence[OnEngine]]:
         """Itself: the engine finds what is there."""
         return False, [self]
 
@@ -87,7 +87,7 @@ class OnEngine:
     def check_readable(self) -> None:
         """The engine says so when it reads it."""
 
-    def opened(self) -> AbstractContextManager[Any]:
+    def open_file(self) -> AbstractContextManager[Any]:
         """Nobody else can read it."""
         self._unseen()
 
@@ -109,7 +109,7 @@ class OnEngine:
         """Never the same twice, as nobody can tell."""
         return [self.name, secrets.token_hex(8)]
 
-    def trouble(self, error: Exception) -> str | None:
+    def reason_unreadable(self, error: Exception) -> str | None:
         """What the error says, if it is one of a place."""
         return str(error.strerror) if isinstance(error, StoreError) else None
 
@@ -117,7 +117,7 @@ class OnEngine:
         """Itself."""
         return (self,)
 
-    def with_ledger(self) -> Place:
+    def ledger_place(self) -> Place:
         """None: the same people could be read under another name, and charged elsewhere."""
         raise Refused(
             f"no ledger can be kept beside {self}, which may have several names: name a ledger "
@@ -128,7 +128,7 @@ class OnEngine:
         """Nothing is written there."""
         raise ReleaseError(f"nothing can be written to {self}: name a directory")
 
-    def check_takes(self, names: Iterable[str]) -> None:
+    def check_file_names(self, names: Iterable[str]) -> None:
         """Nothing is written there."""
         self.check_new()
 
@@ -162,6 +162,6 @@ class OnCluster(OnEngine):
         """The ending of its name."""
         return PurePosixPath(self.name).suffix if self.url else ".parquet"
 
-    def with_ledger(self) -> Place:
+    def ledger_place(self) -> Place:
         """The object store that a URL names, if that is what it names."""
-        return place_of(self.url) if self.url and is_known(self.url) else super().with_ledger()
+        return place_of(self.url) if self.url and is_known(self.url) else super().ledger_place()

@@ -1,7 +1,7 @@
 """Apache Spark: for logs that are on a cluster. Needs `pip install 'zealous[spark]'` and Java 17.
 
 Nothing here uses RDDs, so that any session will do: one of our own, a notebook's, Spark Connect.
-Nothing is kept in memory but what `keep` is given.
+Nothing is kept in memory but what `materialize` is given.
 """
 
 from __future__ import annotations
@@ -15,13 +15,20 @@ from urllib.parse import unquote
 from zealous.engines import executor
 from zealous.engines.engine import Each, Opened, Option, register
 from zealous.engines.on_cluster import OnCluster
-from zealous.engines.spark_session import MEANING, from_spark, make_session, wrapping
-from zealous.engines.sql import Step, identifier, listed, statement
+from zealous.engines.spark_session import MEANING, is_spark_error, make_session, wrap_errors
+from zealous.engines.sql import Step, comma_separated, identifier, statement
 from zealous.engines.transpile import to_spark
 from zealous.errors import LogError, UsageError
 from zealous.files import parquet
 from zealous.files.limits import Limits
-from zealous.files.lines import LINE_LIMIT, Layout, Skipped, check_compression, common_header, named
+from zealous.files.lines import (
+    LINE_LIMIT,
+    Layout,
+    Skipped,
+    check_compression,
+    column_names,
+    common_header,
+)
 from zealous.files.places import Place, place_of
 
 if TYPE_CHECKING:
@@ -113,7 +120,7 @@ class Spark:
         if self._entered > 1:
             return self
         session = self.session
-        with wrapping("the Spark session does not answer"):
+        with wrap_errors("the Spark session does not answer"):
             self._before = {name: session.conf.get(name, None) for name in MEANING}
             for name, value in MEANING.items():
                 session.conf.set(name, value)
@@ -132,7 +139,7 @@ class Spark:
                 else:
                     self.session.conf.set(name, value)
         except Exception as error:  # the session is gone, and all of it with it
-            if not from_spark(error):
+            if not is_spark_error(error):
                 raise
             self._views.clear()
             self._kept.clear()
@@ -170,14 +177,16 @@ class Spark:
     def _look(self, paths: Sequence[Any], layout: Layout | None) -> dict[str, str] | None:
         if layout is None:
             return _types(self._frame(paths))
-        if not layout.headed:
+        if not layout.has_header:
             return dict.fromkeys(layout.names, "string") or None
         if local := _local(paths):  # that files elsewhere begin alike is seen by the executors
             return dict.fromkeys(common_header(local, layout), "string")
         lines = self._lines(paths, layout).where("start = 0").select("line").limit(1)
-        with wrapping("the log cannot be read"):
-            first = [executor.unmarked(bytes(row[0]), layout) for row in lines.collect()]
-        return dict.fromkeys(named(first[0] if first else b"", layout, "the log"), "string")
+        with wrap_errors("the log cannot be read"):
+            first = [
+                executor.without_byte_order_mark(bytes(row[0]), layout) for row in lines.collect()
+            ]
+        return dict.fromkeys(column_names(first[0] if first else b"", layout, "the log"), "string")
 
     def open(
         self,
@@ -192,12 +201,12 @@ class Spark:
         paths = [place_of(path) for path in paths]
         if layout is None:
             if local := _local(paths):  # else the first file would decide how others are read
-                parquet.types(local, names)
+                parquet.column_types(local, names)
             return self._open_frame(name, self._frame(paths), names)
         known = self.columns(paths, layout) or {}
         self._ship()
         lists = layout.lists(lists)
-        split = executor.Split(
+        split = executor.SplitLines(
             layout=layout,
             fields=tuple(known),
             names=tuple(names),
@@ -205,9 +214,9 @@ class Spark:
             limits=limits,
         )
         kinds = {each: "array<string>" if each in lists else "string" for each in names}
-        schema = listed(f"{_quoted(each)} {kind}" for each, kind in kinds.items())
+        schema = comma_separated(f"{_quoted(each)} {kind}" for each, kind in kinds.items())
         told = f"{_quoted(executor.REASON)} string, {_quoted(executor.NUMBER)} bigint"
-        with wrapping("the log cannot be read"):
+        with wrap_errors("the log cannot be read"):
             split_lines = self._lines(paths, layout).mapInArrow(split, f"{schema}, {told}")
             good = split_lines.where(f"{_quoted(executor.REASON)} is null")
             self._view(name, good.select(*map(_quoted, names)))
@@ -224,34 +233,34 @@ class Spark:
                 "a column of the log has a collation, by which different texts are the same: cast "
                 "it to a plain string"
             )
-        with wrapping("the log cannot be read"):
+        with wrap_errors("the log cannot be read"):
             self._view(name, frame.selectExpr(*(_valid(*each) for each in types.items())))
         return Opened(types, Skipped())
 
-    def put(self, name: str, table: pa.Table) -> None:
+    def add_table(self, name: str, table: pa.Table) -> None:
         """Let a table that Python made be selected from under a name."""
-        with wrapping():
+        with wrap_errors():
             self._view(name, self.session.createDataFrame(table))
 
     def batches(self, steps: Sequence[Step], each: Each | None = None) -> Iterator[pa.RecordBatch]:
         """The rows of the last step, each batch as `each` leaves it on the executors."""
-        with wrapping():
+        with wrap_errors():
             frame = self._run(steps)
             if each is not None:
                 self._ship()
-                through = executor.Through(executor.Named(each, tuple(frame.columns)))
+                through = executor.MapBatches(executor.WithColumnNames(each, tuple(frame.columns)))
                 frame = _numbered(frame).mapInArrow(through, frame.schema)
             table = frame.toArrow()
         yield from table.to_batches()
 
     def rows(self, steps: Sequence[Step]) -> list[tuple[Any, ...]]:
         """A small result."""
-        with wrapping():
+        with wrap_errors():
             return [tuple(row) for row in self._run(steps).collect()]
 
-    def store(self, name: str, steps: Sequence[Step]) -> None:
+    def append_rows(self, name: str, steps: Sequence[Step]) -> None:
         """Append the rows of the last step to a table, which is computed whenever it is read."""
-        with wrapping():
+        with wrap_errors():
             frame = self._run(steps)
             if name in self._views:
                 frame = self.session.table(self._views[name]).unionByName(frame)
@@ -262,10 +271,10 @@ class Spark:
         view = self._views.pop(name, None)
         self._kept.pop(name, None)
         if view is not None:
-            with wrapping():
+            with wrap_errors():
                 self.session.catalog.dropTempView(view)
 
-    def keep(self, name: str, steps: Sequence[Step], each: Each) -> None:
+    def materialize(self, name: str, steps: Sequence[Step], each: Each) -> None:
         """Keep the rows of the last step, as `each` leaves them, under a name; see `Engine`.
 
         What `each` drew must not be drawn again. A local checkpoint forgets how its rows were made:
@@ -276,16 +285,15 @@ class Spark:
         """
         from pyspark.sql.types import LongType, StructField, StructType
 
-        with wrapping():
+        with wrap_errors():
             frame = self._run(steps)
             self._ship()
             schema = StructType([*frame.schema.fields, StructField(executor.DRAW, LongType())])
-            marked = executor.Marked(executor.Named(each, tuple(frame.columns)))
+            marked = executor.MarkBatches(executor.WithColumnNames(each, tuple(frame.columns)))
             drawn = _numbered(frame).mapInArrow(marked, schema).localCheckpoint(eager=True)
             marks = drawn.select(_quoted(executor.DRAW)).distinct().collect()
-            first = (
-                f"{_quoted(executor.DRAW)} in ({listed([str(mark) for (mark,) in marks] or ['0'])})"
-            )
+            known = comma_separated([str(mark) for (mark,) in marks] or ["0"])
+            first = f"{_quoted(executor.DRAW)} in ({known})"
             self._view(name, drawn.selectExpr(*(_if(first, each) for each in frame.columns)))
         self._kept[name] = drawn  # Connect lets go of rows of which nobody here has the frame
 
@@ -296,12 +304,12 @@ class Spark:
     def rank_key(self, key: int, columns: Sequence[str]) -> str:
         """An order of a user's items that looks random and is fixed by the key."""
         signed = key - (1 << 64) if key >> 63 else key
-        return f"xxhash64({signed}, {listed(identifier(column) for column in columns)})"
+        return f"xxhash64({signed}, {comma_separated(identifier(column) for column in columns)})"
 
     def rank_place(self, rank: str) -> None:
         """None: the rows would be sent over the network once more."""
 
-    def last_of_smallest(self, value: str, number: int) -> None:
+    def kth_smallest(self, value: str, number: int) -> None:
         """None: what is sorted is spilt to disk, on as many machines as there are."""
 
     def bucket(self, column: str, buckets: int) -> str:
@@ -314,7 +322,7 @@ class Spark:
     def _view(self, name: str, frame: Any) -> None:
         """Under a name that nobody else's tables have."""
         view = f"zealous_{secrets.token_hex(8)}_{name}"
-        with wrapping():
+        with wrap_errors():
             frame.createOrReplaceTempView(view)
         self.drop(name)
         self._views[name] = view
@@ -326,13 +334,13 @@ class Spark:
                 raise UsageError("give one table or DataFrame: put several together with a union")
             if first.table is None:
                 return first.frame
-            with wrapping(f"there is no table {first.table} that can be read"):
+            with wrap_errors(f"there is no table {first.table} that can be read"):
                 table = self.session.table(first.table)
                 table.schema  # noqa: B018  under Connect it is looked for only when it is needed
                 return table
         if local := _local(paths):
             parquet.common_columns(local)
-        with wrapping("the log cannot be read as Parquet: see --format"):
+        with wrap_errors("the log cannot be read as Parquet: see --format"):
             return self._reader(paths).parquet(*_urls(paths))
 
     def _reader(self, paths: Sequence[Any]) -> Any:
@@ -348,7 +356,7 @@ class Spark:
         """(line, file, start): the bytes of each line, and where its part of the file begins."""
         for path in _local(paths):
             check_compression(path.name)
-        with wrapping("the log cannot be read"):
+        with wrap_errors("the log cannot be read"):
             reader = self._reader(paths).option("lineSep", "\n").option(*_LONGEST)
             text = reader.text(_urls(paths))
             if _with_patterns(paths):
@@ -362,7 +370,7 @@ class Spark:
 
     def _skipped(self, lines: Any) -> Skipped:
         reason = _quoted(executor.REASON)
-        with wrapping("the log cannot be read"):
+        with wrap_errors("the log cannot be read"):
             told = lines.where(f"{reason} is not null").groupBy(reason)
             counted = told.sum(executor.NUMBER).collect()
         return Skipped({row[0]: row[1] for row in counted})
@@ -371,14 +379,14 @@ class Spark:
         """Give the executors this package, which they may not have."""
         if self._shipped:
             return
-        with wrapping("this program cannot be sent to the executors"):
-            self.session.addArtifacts(str(executor.package()), pyfile=True)
+        with wrap_errors("this program cannot be sent to the executors"):
+            self.session.addArtifacts(str(executor.package_archive()), pyfile=True)
         self._shipped = True
 
 
 def _types(frame: Any) -> dict[str, str]:
     """The columns of a frame and their Arrow types."""
-    with wrapping("the log cannot be read"):
+    with wrap_errors("the log cannot be read"):
         return {each.name: _arrow(each.dataType.simpleString()) for each in frame.schema}
 
 
@@ -405,7 +413,7 @@ def _valid(name: str, kind: str) -> str:
 
 
 def _numbered(frame: Any) -> Any:
-    """A frame whose columns any function of Spark finds; see `executor.Named`."""
+    """A frame whose columns any function of Spark finds; see `executor.WithColumnNames`."""
     return frame.toDF(*(f"c{number}" for number in range(len(frame.columns))))
 
 

@@ -56,17 +56,17 @@ def make_session(master: str, conf: Mapping[str, str]) -> Any:
     for name, value in {**own, **conf}.items():
         builder = builder.config(name, value)
     with (
-        wrapping(
+        wrap_errors(
             "Spark cannot be started: it needs Java 17 or later (JAVA_HOME), and a --spark-master "
             "that answers"
         ),
-        _unheard(),
+        _java_silenced(),
     ):
         return builder.getOrCreate()
 
 
 @contextmanager
-def _unheard() -> Iterator[None]:
+def _java_silenced() -> Iterator[None]:
     """Where Java is started, it speaks to nobody for as long as it runs: it would quote data."""
     with suppress(OSError, ValueError):  # nobody may be listening
         sys.stderr.flush()
@@ -82,19 +82,19 @@ def _unheard() -> Iterator[None]:
 
 
 @contextmanager
-def wrapping(what: str = "the cluster could not run a step") -> Iterator[None]:
+def wrap_errors(what: str = "the cluster could not run a step") -> Iterator[None]:
     """Spark's own errors quote data: say what could not be done, and what kind of error it was."""
     try:
-        with _unlogged():
+        with _pyspark_silenced():
             yield
     except Exception as error:
-        if not from_spark(error):
+        if not is_spark_error(error):
             raise
         raise _wrapped(what, error) from None
 
 
 @contextmanager
-def _unlogged() -> Iterator[None]:
+def _pyspark_silenced() -> Iterator[None]:
     """PySpark prints such an error before it raises it, data and all."""
     try:
         from pyspark.logger import PySparkLogger
@@ -115,7 +115,7 @@ def _unlogged() -> Iterator[None]:
             each.disabled = disabled
 
 
-def from_spark(error: BaseException) -> bool:
+def is_spark_error(error: BaseException) -> bool:
     """Whether an error is one of Spark's, or of the way to it."""
     module = type(error).__module__
     return module.startswith(("pyspark.", "py4j.", "grpc.")) or isinstance(error, ConnectionError)

@@ -31,7 +31,7 @@ def literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def listed(expressions: Iterable[str]) -> str:
+def comma_separated(expressions: Iterable[str]) -> str:
     """Join expressions with commas."""
     return ", ".join(expressions)
 
@@ -48,4 +48,4 @@ def statement(steps: Sequence[Step]) -> str:
     named = (
         f"{step.name} as {'materialized ' if step.shared else ''}({step.sql})" for step in before
     )
-    return f"with {listed(named)} {last.sql}"
+    return f"with {comma_separated(named)} {last.sql}"

@@ -72,7 +72,7 @@ def to_spark(sql: str, views: Mapping[str, str]) -> str:
             if table.name in views and table.name not in own:
                 table.set("this", exp.to_identifier(views[table.name], quoted=True))
         for node in reversed(list(tree.walk())):  # what is inside comes before what is around it
-            turned = _turn(node)
+            turned = _translate(node)
             if turned is not node:
                 node.replace(turned)
         if any(node.this == "arrays_zip" for node in tree.find_all(exp.Anonymous)):
@@ -85,20 +85,20 @@ def to_spark(sql: str, views: Mapping[str, str]) -> str:
 _NOT_HERE = "this step cannot be run on Spark: run it with --engine duckdb"
 
 
-def _turn(node: exp.Expr) -> exp.Expr:
+def _translate(node: exp.Expr) -> exp.Expr:
     if isinstance(node, exp.Anonymous):
         turn = _FUNCTIONS.get(node.this.lower())
         if turn is None and node.this.lower() not in _SHARED:
             raise ZealousError(_NOT_HERE)
     else:
-        turn = _turns().get(type(node))
+        turn = _translations().get(type(node))
         if turn is None and isinstance(node, exp.Func) and type(node).__name__ not in _RIGHT:
             raise ZealousError(_NOT_HERE)
     return turn(node) if turn else node
 
 
 @cache
-def _turns() -> dict[type, Callable[[Any], exp.Expr]]:
+def _translations() -> dict[type, Callable[[Any], exp.Expr]]:
     return {
         exp.Select: _star,
         exp.Lower: _lower,

@@ -40,7 +40,7 @@ class Delimited(Layout):
             raise UsageError("delimiter must be one ASCII character, such as ',' or a tab")
 
     @property
-    def headed(self) -> bool:
+    def has_header(self) -> bool:
         """Whether each file's first line names the columns: unless somebody else did."""
         return not self.names
 

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from zealous.errors import UsageError
 from zealous.libraries import np, pa, pc
-from zealous.privacy.guarantee import whole
+from zealous.privacy.guarantee import positive_integer
 
 MOST_WORDS = 256  # of a query: lists of words are made for 2,048 rows at a time, in every thread
 
@@ -33,17 +33,17 @@ class Limits:
     def __post_init__(self) -> None:
         """Check before anything is read."""
         for name, value in asdict(self).items():
-            whole(value, f"limits: {name}")
+            positive_integer(value, f"limits: {name}")
 
     @classmethod
-    def of(cls, given: Mapping[str, int]) -> Self:
+    def from_options(cls, given: Mapping[str, int]) -> Self:
         """Those that are named, and the usual ones for the rest."""
         known = [field.name for field in fields(cls)]
         if given.keys() - set(known):
             raise UsageError(f"limits must be some of {', '.join(known)}: text=8192,entries=50000")
         return cls(**given)
 
-    def about(self) -> dict[str, int]:
+    def as_record(self) -> dict[str, int]:
         """For release.json: with the number of words of a query, which cannot be set."""
         return {**asdict(self), "words": MOST_WORDS}
 

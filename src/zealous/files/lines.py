@@ -77,7 +77,7 @@ class Layout(ABC):
             )
 
     @property
-    def headed(self) -> bool:
+    def has_header(self) -> bool:
         """Whether each file's first line names the columns."""
         return False
 
@@ -148,27 +148,27 @@ class LineByLine(Layout):
         return ByLine(row, self.skips, names, ())
 
 
-def beginning(path: Place) -> bytes:
+def first_bytes(path: Place) -> bytes:
     """The first bytes of a file, decompressed: enough to see how it is laid out."""
     return next(_chunks(path, _BEGINNING), b"")
 
 
 def header(path: Path | Place, layout: Layout) -> tuple[str, ...]:
     """The names in a file's first line."""
-    if not layout.headed:
+    if not layout.has_header:
         return layout.names
-    return named(_first_line(path, layout) or b"", layout, path.name)
+    return column_names(_first_line(path, layout) or b"", layout, path.name)
 
 
 def columns(paths: Sequence[Path | Place], layout: Layout) -> tuple[str, ...] | None:
     """The columns that every file has; None where each line may have others."""
-    return common_header(paths, layout) if layout.headed else layout.names or None
+    return common_header(paths, layout) if layout.has_header else layout.names or None
 
 
 def common_header(paths: Sequence[Path | Place], layout: Layout) -> tuple[str, ...]:
     """The names in the first line of every file; one without any line has nothing to name."""
     first = {path: line for path in paths if (line := _first_line(path, layout)) is not None}
-    found = {path: named(line, layout, path.name) for path, line in first.items()}
+    found = {path: column_names(line, layout, path.name) for path, line in first.items()}
     if not found:
         return header(paths[0], layout)
     one, *others = found
@@ -189,7 +189,7 @@ def _first_line(path: Path | Place, layout: Layout) -> bytes | None:
     return None if block is None else block.split(b"\n", 1)[0]
 
 
-def named(first: bytes, layout: Layout, file: str) -> tuple[str, ...]:
+def column_names(first: bytes, layout: Layout, file: str) -> tuple[str, ...]:
     """The names in a file's first line."""
     try:
         names = layout.header(first.rstrip(b"\r").decode(_codec(layout.encoding)))
@@ -215,7 +215,7 @@ def records(
         lists: Which of them are lists of text.
         skipped: Receives the number of lines left out, by reason.
     """
-    first = layout.headed
+    first = layout.has_header
     if first and _first_line(path, layout) is None:
         return
     split = splitter(layout, header(path, layout), names, lists)
@@ -287,7 +287,7 @@ def _chunks(given: Path | Place, size: int) -> Iterator[bytes]:
                 yield chunk
         path.check_same()
     except (OSError, pa.ArrowException) as error:
-        trouble = path.trouble(error)
+        trouble = path.reason_unreadable(error)
         if trouble is not None:
             raise LogError(f"{path.name} cannot be read: {trouble}") from None
         damage = "is damaged or cut short" if codec else "cannot be read"

@@ -22,7 +22,7 @@ class LocalPath(PosixPath):
 
     __slots__ = ()
 
-    def below(self, folder: Place) -> tuple[str, ...]:
+    def parts_below(self, folder: Place) -> tuple[str, ...]:
         """The parts of the name from a folder on."""
         return self.relative_to(str(folder)).parts
 
@@ -34,7 +34,7 @@ class LocalPath(PosixPath):
         """Its path."""
         return self
 
-    def find(self) -> tuple[bool, Sequence[LocalPath]]:
+    def find_files(self) -> tuple[bool, Sequence[LocalPath]]:
         """The files of a file, a folder or a pattern, in order, and whether it is a folder."""
         if self.is_dir():
             return True, self.files()
@@ -51,7 +51,7 @@ class LocalPath(PosixPath):
         with self.open("rb"):
             pass
 
-    def opened(self) -> AbstractContextManager[Any]:
+    def open_file(self) -> AbstractContextManager[Any]:
         """Arrow reads it by its name."""
         return nullcontext(self)
 
@@ -69,7 +69,7 @@ class LocalPath(PosixPath):
         found = self.stat()
         return [str(self), found.st_size, found.st_mtime_ns]
 
-    def trouble(self, error: Exception) -> str | None:
+    def reason_unreadable(self, error: Exception) -> str | None:
         """Why it could not be read, if the error tells and it is not the contents."""
         return "no permission" if isinstance(error, PermissionError) else None
 
@@ -79,7 +79,7 @@ class LocalPath(PosixPath):
         above = (real, *real.parents) if real.is_dir() else tuple(real.parents)
         return [each for each in above if each != each.parent]
 
-    def with_ledger(self) -> LocalPath:
+    def ledger_place(self) -> LocalPath:
         """Its ledger is beside it, or above."""
         return self
 
@@ -90,7 +90,7 @@ class LocalPath(PosixPath):
         if not self.parent.is_dir():
             raise ReleaseError(f"{self.parent} is not a directory: make it first")
 
-    def check_takes(self, names: Iterable[str]) -> None:
+    def check_file_names(self, names: Iterable[str]) -> None:
         """Raise if files of these names could not be written to a new folder here."""
         self.check_new()
         try:

@@ -18,9 +18,9 @@ from typing import Any
 
 from zealous.errors import ReleaseError, UsageError, reason
 from zealous.files.local import too_long
-from zealous.files.places import Place, Scheme, StoreError, register, why
+from zealous.files.places import Place, Scheme, StoreError, error_text, register
 from zealous.files.scratch import working_directory
-from zealous.files.store_access import Missing, connected, plain, plainly
+from zealous.files.store_access import Missing, connect, store_error, translate_errors
 from zealous.libraries import pafs
 
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://([^/?]*)/?(.*)", re.DOTALL)
@@ -116,9 +116,9 @@ class Remote:
         """Whether there is such an object."""
         return bool(_kind(self) == "File")
 
-    def find(self) -> tuple[bool, list[Remote]]:
+    def find_files(self) -> tuple[bool, list[Remote]]:
         """The files of a file, a folder or a pattern, in order, and whether it is a folder."""
-        with plainly():
+        with translate_errors():
             info = _store(self).get_file_info(_path(self))
         if info.type.name == "File":
             return False, [replace(self, seen=_version(info))]
@@ -132,19 +132,19 @@ class Remote:
             return False, []
         folder = replace(self, key="/".join(parts[:fixed]))
         inside = folder.files(deep=fixed < len(parts) - 1)
-        return False, [e for e in inside if _matches(e.below(folder), parts[fixed:])]
+        return False, [e for e in inside if _matches(e.parts_below(folder), parts[fixed:])]
 
     def files(self, *, deep: bool = True) -> list[Remote]:
         """The files in a folder, by name; none where there is no such folder."""
-        with plainly():
-            store, root = connected(_address(self))
+        with translate_errors():
+            store, root = connect(_address(self))
             where = pafs.FileSelector(_path(self), recursive=deep, allow_not_found=True)
             infos = [each for each in store.get_file_info(where) if each.type.name == "File"]
         start = len(root) + 1 if root else 0
         found = [replace(self, key=e.path[start:], seen=_version(e)) for e in infos]
         return sorted(found, key=lambda each: each.key.split("/"))
 
-    def below(self, folder: Place) -> tuple[str, ...]:
+    def parts_below(self, folder: Place) -> tuple[str, ...]:
         """The parts of the name from a folder on."""
         return tuple(str(self).removeprefix(str(folder)).strip("/").split("/"))
 
@@ -152,9 +152,9 @@ class Remote:
         """It was found, which is all that can be told without reading it."""
 
     @contextmanager
-    def opened(self) -> Iterator[Any]:
+    def open_file(self) -> Iterator[Any]:
         """The object, to be read anywhere: an Arrow file."""
-        with plainly():
+        with translate_errors():
             self._check()
             file = _store(self).open_input_file(_path(self))
         with file:
@@ -168,7 +168,7 @@ class Remote:
             codec: How it is packed; None for not at all.
             buffer: How much is asked for at once.
         """
-        with plainly():
+        with translate_errors():
             self._check()
             stream = _store(self).open_input_stream(
                 _path(self), compression=codec, buffer_size=buffer
@@ -178,41 +178,44 @@ class Remote:
 
     def check_same(self) -> None:
         """Raise if the object is no longer the one that was found."""
-        with plainly():
+        with translate_errors():
             self._check()
 
     def version(self) -> list[Any]:
         """What changes when the object does."""
         return [str(self), self.seen]
 
-    def trouble(self, error: Exception) -> str | None:
+    def reason_unreadable(self, error: Exception) -> str | None:
         """Why it could not be read, if the error tells and it is not the contents."""
-        found = plain(error)
-        return None if found.errno == errno.EIO else why(found)
+        found = store_error(error)
+        return None if found.errno == errno.EIO else error_text(found)
 
     def folders(self) -> Sequence[Remote]:
         """The folder that it is, or is in, and those above; which it is, is told by its ending."""
         return (self, *self.parents) if not self.suffix else self.parents
 
-    def with_ledger(self) -> Remote:
+    def ledger_place(self) -> Remote:
         """Its ledger is found by its name."""
         return self
 
     def read_bytes(self) -> bytes:
         """All of it."""
-        with self.opened() as file, plainly():
+        with self.open_file() as file, translate_errors():
             return bytes(file.read())
 
     def write_bytes(self, content: bytes) -> None:
         """Put it there in one piece; what is there already is replaced."""
-        with plainly(), _store(self).open_output_stream(_path(self), compression=None) as stream:
+        with (
+            translate_errors(),
+            _store(self).open_output_stream(_path(self), compression=None) as stream,
+        ):
             stream.write(content)
 
     def upload(self, file: Path) -> None:
         """Put a file of this machine there."""
         with (
             file.open("rb") as source,
-            plainly(),
+            translate_errors(),
             _store(self).open_output_stream(_path(self), compression=None) as stream,
         ):
             while chunk := source.read(_BUFFER):
@@ -220,7 +223,7 @@ class Remote:
 
     def unlink(self) -> None:
         """Remove the object. An empty folder may be left, which no store counts as anything."""
-        with plainly():
+        with translate_errors():
             _store(self).delete_file(_path(self))
 
     def check_new(self) -> None:
@@ -234,11 +237,11 @@ class Remote:
         if taken:
             raise ReleaseError(f"{self} exists already: name a folder that does not")
 
-    def check_takes(self, names: Iterable[str]) -> None:
+    def check_file_names(self, names: Iterable[str]) -> None:
         """Raise if files of these names could not be written to a new folder here."""
         if any(len((self / name).key.encode()) > _LONGEST_KEY for name in names):
             raise too_long(_LONGEST_KEY)
-        with self.claimed():
+        with self.claim():
             pass
 
     @contextmanager
@@ -249,12 +252,12 @@ class Remote:
         try:
             with working_directory() as partial:
                 yield partial
-                with self.claimed() as claim:
+                with self.claim() as claim:
                     _upload(partial, self, claim)
         except StoreError as error:
             raise ReleaseError(
-                f"the {what} cannot be written to {self}: {why(error)}. Remove what is left there; "
-                f"without {LAST} it is no release"
+                f"the {what} cannot be written to {self}: {error_text(error)}. "
+                f"Remove what is left there; without {LAST} it is no release"
             ) from None
         except OSError as error:
             raise ReleaseError(
@@ -262,7 +265,7 @@ class Remote:
             ) from None
 
     @contextmanager
-    def claimed(self) -> Iterator[str]:
+    def claim(self) -> Iterator[str]:
         """Hold a folder against others who write there; gives the name of the claim.
 
         Whoever comes puts a claim of his own there first, and then looks: of two who come at once,
@@ -331,16 +334,16 @@ def _address(place: Remote) -> str:
 
 
 def _store(place: Remote) -> Any:
-    return connected(_address(place))[0]
+    return connect(_address(place))[0]
 
 
 def _path(place: Remote) -> str:
     """The name by which the store's file system knows it."""
-    return "/".join(filter(None, [connected(_address(place))[1].strip("/"), place.key]))
+    return "/".join(filter(None, [connect(_address(place))[1].strip("/"), place.key]))
 
 
 def _kind(place: Remote) -> str:
-    with plainly():
+    with translate_errors():
         return str(_store(place).get_file_info(_path(place)).type.name)
 
 
@@ -393,4 +396,4 @@ def _check_whole(target: Remote, sizes: dict[str, int]) -> None:
 
 
 def _unwritable(target: Remote, error: StoreError) -> ReleaseError:
-    return ReleaseError(f"nothing can be written to {target}: {why(error)}")
+    return ReleaseError(f"nothing can be written to {target}: {error_text(error)}")

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from zealous.errors import LogError
 from zealous.files.lines import other_columns
-from zealous.files.places import Place, StoreError, place_of, why
+from zealous.files.places import Place, StoreError, error_text, place_of
 from zealous.libraries import pa, pc, pq
 
 _LIST = re.compile(r"(large_|fixed_size_)?list(_view)?<")
@@ -98,10 +98,10 @@ def _longest_in_dictionary(file: Any, number: int, column: str) -> int:
 def schema(path: Path | Place) -> dict[str, str]:
     """The columns of a Parquet file and their Arrow types."""
     try:
-        with place_of(path).opened() as file:
+        with place_of(path).open_file() as file:
             found = pq.read_schema(file)
     except StoreError as error:
-        raise LogError(f"{path.name} cannot be read: {why(error)}") from None
+        raise LogError(f"{path.name} cannot be read: {error_text(error)}") from None
     except (OSError, pa.ArrowException):
         raise LogError(f"{path.name} is not a readable Parquet file") from None
     # The engine cannot tell such names apart: it would take one column for the other.
@@ -119,7 +119,7 @@ def common_columns(paths: Sequence[Path | Place]) -> dict[str, str]:
     return first
 
 
-def types(paths: Sequence[Path | Place], wanted: Sequence[str]) -> dict[str, str]:
+def column_types(paths: Sequence[Path | Place], wanted: Sequence[str]) -> dict[str, str]:
     """The types of the wanted columns, which must be the same in all files."""
     known = schema(paths[0])
     first = {name: known[name] for name in wanted}

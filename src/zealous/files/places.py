@@ -55,7 +55,7 @@ class Place(Protocol):
         """A file of a folder."""
         ...
 
-    def below(self, folder: Place) -> tuple[str, ...]:
+    def parts_below(self, folder: Place) -> tuple[str, ...]:
         """The parts of the name from a folder on."""
         ...
 
@@ -79,7 +79,7 @@ class Place(Protocol):
         """Whether it is a link to another place."""
         ...
 
-    def find(self) -> tuple[bool, Sequence[Place]]:
+    def find_files(self) -> tuple[bool, Sequence[Place]]:
         """The files of a file, a folder or a pattern, in order, and whether it is a folder."""
         ...
 
@@ -91,7 +91,7 @@ class Place(Protocol):
         """Raise if it is known already that it cannot be read."""
         ...
 
-    def opened(self) -> AbstractContextManager[Any]:
+    def open_file(self) -> AbstractContextManager[Any]:
         """What Arrow reads a file from."""
         ...
 
@@ -116,7 +116,7 @@ class Place(Protocol):
         """What changes when the file does."""
         ...
 
-    def trouble(self, error: Exception) -> str | None:
+    def reason_unreadable(self, error: Exception) -> str | None:
         """Why it could not be read, if the error tells and it is not the contents."""
         ...
 
@@ -124,7 +124,7 @@ class Place(Protocol):
         """The folder that it is, or is in, and those above that may be the whole of a log."""
         ...
 
-    def with_ledger(self) -> Place:
+    def ledger_place(self) -> Place:
         """By which place its ledger is found; `Refused` where it may have several names."""
         ...
 
@@ -132,7 +132,7 @@ class Place(Protocol):
         """Nothing is ever overwritten."""
         ...
 
-    def check_takes(self, names: Iterable[str]) -> None:
+    def check_file_names(self, names: Iterable[str]) -> None:
         """Raise if files of these names could not be written to a new folder here."""
         ...
 
@@ -186,7 +186,7 @@ def place_of(given: str | Path | Place) -> Place:
     return SCHEMES[name].make(given)
 
 
-def member(folder: Place, name: object) -> Place:
+def file_in_folder(folder: Place, name: object) -> Place:
     """A file of a folder whose name somebody else chose: in that folder, and nowhere else.
 
     Raises:
@@ -201,6 +201,6 @@ def member(folder: Place, name: object) -> Place:
     return place
 
 
-def why(error: OSError) -> str:
+def error_text(error: OSError) -> str:
     """What went wrong, without any name that the system's own message quotes."""
     return str(error.strerror) if isinstance(error, StoreError) else reason(error)

@@ -100,11 +100,11 @@ def _batches(path: Place, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
 def _reading(path: Place) -> Iterator[Any]:
     """A Parquet file, opened; what goes wrong with it says nothing of what it holds."""
     try:
-        with path.opened() as source:
+        with path.open_file() as source:
             # Nanoseconds would turn years after 2262 into others.
             yield pq.ParquetFile(source, buffer_size=_BUFFER, coerce_int96_timestamp_unit="us")
     except (OSError, pa.ArrowException) as error:
-        if (trouble := path.trouble(error)) is not None:
+        if (trouble := path.reason_unreadable(error)) is not None:
             raise LogError(f"{path.name} cannot be read: {trouble}") from None
         raise LogError(f"{path.name} is not a readable Parquet file, or damaged") from None
 
@@ -139,10 +139,10 @@ def _writing(target: Path, schema: pa.Schema) -> Iterator[_RowGroups]:
             yield groups
             groups.flush()
     except OSError as error:
-        raise not_staged(error) from None
+        raise staging_error(error) from None
 
 
-def not_staged(error: OSError) -> LogError:
+def staging_error(error: OSError) -> LogError:
     """What to do where the temporary directory cannot take it."""
     return LogError(
         f"the log cannot be staged in the temporary directory: {reason(error)}. Name another by "

@@ -22,7 +22,7 @@ class _Denied(StoreError, PermissionError):
     """The store does not let us."""
 
 
-def plain(error: BaseException) -> StoreError:
+def store_error(error: BaseException) -> StoreError:
     """What a store's own error means; its text may hold names and addresses."""
     if isinstance(error, StoreError):
         return error
@@ -50,16 +50,16 @@ _MEANINGS: tuple[tuple[str, type[StoreError], int, str], ...] = (
 
 
 @contextmanager
-def plainly() -> Iterator[None]:
+def translate_errors() -> Iterator[None]:
     """Whatever goes wrong is raised in plain words."""
     try:
         yield
     except (OSError, pa.ArrowException) as error:
-        raise plain(error) from None
+        raise store_error(error) from None
 
 
 @lru_cache(maxsize=64)
-def connected(address: str) -> tuple[Any, str]:
+def connect(address: str) -> tuple[Any, str]:
     """The store's file system, and what stands before every key in it."""
     scheme = address.partition(":")[0]
     try:

@@ -12,13 +12,13 @@ def parse(text: str) -> Any:
     Raises:
         ValueError: It is no such JSON, or holds half of a character.
     """
-    found = json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
+    found = json.loads(text, object_pairs_hook=_without_duplicates, parse_constant=_no_constant)
     if "\\u" in text:
         json.dumps(found, ensure_ascii=False).encode()
     return found
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         raise ValueError("a key stands twice")

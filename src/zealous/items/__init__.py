@@ -20,7 +20,7 @@ from zealous.items.rare_queries import (
     Prefixes,
     Questions,
     Scripts,
-    Tail,
+    TailKind,
     WithKeywords,
 )
 from zealous.items.searches import (
@@ -33,22 +33,53 @@ from zealous.items.searches import (
     QueryPairs,
 )
 from zealous.items.sets import (
-    Combined,
+    CombinedKind,
     Itemsets,
     Sequences,
     Things,
 )
-from zealous.items.table_columns import AnyColumns, People, Unnamed
-from zealous.items.text import asked, has_word, tidy, visible, words
+from zealous.items.table_columns import AnyColumns, People, UnknownKind
+from zealous.items.text import has_word, is_visible, normalized_query, tidy, words
 from zealous.privacy.guarantee import SESSION_GAP
 
 __all__ = [
-    "KINDS", "AnyColumns", "Clicks", "Combined", "Itemsets", "Keywords", "Kind",
-    "Pairs", "People", "PhrasePairs", "Queries", "QueryClicks", "QueryPairs", "Sequences", "Tail",
-    "Things", "Unnamed", "asked", "asked_for", "clicks", "columns",
-    "default_items_per_user", "has_word", "itemsets",
-    "keywords", "named", "phrase_pairs", "possible", "queries", "query_clicks", "query_pairs",
-    "register", "sequences", "tail", "tidy", "visible", "words",
+    "KINDS",
+    "AnyColumns",
+    "Clicks",
+    "CombinedKind",
+    "Itemsets",
+    "Keywords",
+    "Kind",
+    "Pairs",
+    "People",
+    "PhrasePairs",
+    "Queries",
+    "QueryClicks",
+    "QueryPairs",
+    "Sequences",
+    "TailKind",
+    "Things",
+    "UnknownKind",
+    "clicks",
+    "columns",
+    "default_items_per_user",
+    "has_word",
+    "is_visible",
+    "itemsets",
+    "keywords",
+    "kind_by_name",
+    "normalized_query",
+    "parse_kinds",
+    "phrase_pairs",
+    "possible_kinds",
+    "queries",
+    "query_clicks",
+    "query_pairs",
+    "register",
+    "sequences",
+    "tail",
+    "tidy",
+    "words",
 ]  # fmt: skip
 
 
@@ -115,14 +146,14 @@ def itemsets(
             these make: 5 things are 10 pairs and 10 sets of three.
         basket: The column that tells what is together; without one it is all that a user has.
     """
-    return Itemsets.sizes(names, max_size=max_size, things=items_per_user, basket=basket)
+    return Itemsets.all_sizes(names, max_size=max_size, things=items_per_user, basket=basket)
 
 
 def sequences(
     *names: str, max_size: int, items_per_user: int, basket: str | None = None
 ) -> list[Kind]:
     """Things that follow each other, in the order of time or of baskets; as `itemsets`."""
-    return Sequences.sizes(names, max_size=max_size, things=items_per_user, basket=basket)
+    return Sequences.all_sizes(names, max_size=max_size, things=items_per_user, basket=basket)
 
 
 def tail(items_per_user: int) -> list[Kind]:
@@ -143,7 +174,7 @@ def tail(items_per_user: int) -> list[Kind]:
     ]
 
 
-def possible(kinds: Iterable[Kind], roles: Collection[str]) -> list[Kind]:
+def possible_kinds(kinds: Iterable[Kind], roles: Collection[str]) -> list[Kind]:
     """Those of the kinds that a log's columns allow."""
     allowed = []
     for kind in kinds:
@@ -153,22 +184,22 @@ def possible(kinds: Iterable[Kind], roles: Collection[str]) -> list[Kind]:
     return allowed
 
 
-def named(name: str, items_per_user: int, **settings: Any) -> Kind:
+def kind_by_name(name: str, items_per_user: int, **settings: Any) -> Kind:
     """The kind that is called so in a release; settings that it does not have are left aside."""
     for each in KINDS.values():
         found = each.from_name(name, items_per_user, settings)
         if found is not None:
             return found
-    raise _unknown(name)
+    raise _unknown_kind(name)
 
 
-def asked_for(text: str, items_per_user: int, **settings: Any) -> list[Kind]:
+def parse_kinds(text: str, items_per_user: int, **settings: Any) -> list[Kind]:
     """The kinds that `--items TEXT` asks for, in the order in which they must be published."""
     for each in KINDS.values():
-        found = each.asked_for(text, items_per_user, settings)
+        found = each.parse_kinds(text, items_per_user, settings)
         if found:
             return found
-    raise _unknown(text)
+    raise _unknown_kind(text)
 
 
 def default_items_per_user(text: str) -> int:
@@ -179,11 +210,11 @@ def default_items_per_user(text: str) -> int:
     """
     found = {each.label: each for each in KINDS.values() if each.usage}.get(text.partition(":")[0])
     if found is None:
-        raise _unknown(text)
+        raise _unknown_kind(text)
     return found.default_items_per_user
 
 
-def _unknown(text: str) -> UsageError:
+def _unknown_kind(text: str) -> UsageError:
     known = [each for each in KINDS.values() if each.usage]
     *most, last = (each.usage.format(label=each.label) for each in known)
     near = did_you_mean(text.partition(":")[0], [each.label for each in known])

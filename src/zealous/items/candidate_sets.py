@@ -48,11 +48,11 @@ class Level:
 
     def find(self, parent: Whole, last: Whole) -> Whole:
         """The places of some sets; -1 where one was not published, or its parent was not."""
-        return np.where(parent < 0, -1, place_of(self.keys, parent * self.things + last))
+        return np.where(parent < 0, -1, find_places(self.keys, parent * self.things + last))
 
 
 @dataclass(frozen=True, eq=False)
-class Grown:
+class CandidateSets:
     """All sets of one size whose smaller sets were published.
 
     Attributes:
@@ -77,7 +77,7 @@ class Grown:
     def __len__(self) -> int:
         return len(self.parent)
 
-    def limited(self, counts: Whole | None = None) -> Grown:
+    def with_count_limits(self, counts: Whole | None = None) -> CandidateSets:
         """The same, knowing that nobody counts for a set and not for its parts.
 
         Args:
@@ -87,13 +87,13 @@ class Grown:
             return replace(self, limit=self.worth)
         return replace(self, limit=np.minimum(counts[self.parent], counts[self.last]))
 
-    def above(self, count: int) -> Grown:
+    def possibly_above(self, count: int) -> CandidateSets:
         """Those that can truly be above a count."""
         if self.limit is None:
             return self
         kept = self.limit > count
         some = (each[kept] for each in (self.parent, self.last, self.worth, self.limit))
-        return Grown(self.names, self.levels, *some)
+        return CandidateSets(self.names, self.levels, *some)
 
     def items(self, places: Whole) -> pa.RecordBatch:
         """(grown:parent, grown:last) of the candidates at some places."""
@@ -103,7 +103,7 @@ class Grown:
         """Where in the list some candidates are; -1 for what is none."""
         parent, last = (items[name].to_numpy() for name in self.KEY)
         things = len(self.names)
-        found = place_of(self._keys, parent * things + last)
+        found = find_places(self._keys, parent * things + last)
         return np.where((parent >= 0) & (last >= 0) & (last < things), found, -1)
 
     @cached_property
@@ -119,30 +119,30 @@ class Grown:
         """Parent and last thing of some sets by their names; -1 where that was not published."""
         codes = _codes(things, self.names)
         known = (codes >= 0).all(axis=1)
-        return np.where(known, _found(self.levels, codes[:, :-1]), -1), codes[:, -1]
+        return np.where(known, _find_sets(self.levels, codes[:, :-1]), -1), codes[:, -1]
 
     def things(self) -> pa.Table:
         """(grown:name, grown:code, order:worth) of all published things."""
         codes = np.arange(len(self.names))
         return pa.table({NAME: self.names, CODE: codes, WORTH: self.levels[0].counts})
 
-    def used(self) -> pa.Table:
+    def used_things(self) -> pa.Table:
         """Those of the things of which there are candidates."""
         codes = np.unique(self.levels[-1].codes[np.unique(self.parent)])
         return self.things().take(np.union1d(codes, self.last))
 
-    def smaller(self, size: int) -> pa.Table:
+    def smaller_sets(self, size: int) -> pa.Table:
         """(grown:parent, grown:last, grown:place) of the published sets of such a size."""
         level = self.levels[size - 1]
         places = np.arange(len(level.codes))
         return pa.table({PARENT: level.parent, LAST: level.codes[:, -1], PLACE: places})
 
-    def candidates(self) -> pa.Table:
+    def candidate_table(self) -> pa.Table:
         """(grown:parent, grown:last, order:worth) of all candidates of three things and more."""
         return pa.table({PARENT: self.parent, LAST: self.last, WORTH: self.worth})
 
 
-def place_of(keys: Whole, wanted: Whole) -> Whole:
+def find_places(keys: Whole, wanted: Whole) -> Whole:
     """The places of some numbers among others that rise; -1 where one is not there."""
     if not len(keys):
         return np.full(len(wanted), -1, np.int64)
@@ -150,7 +150,7 @@ def place_of(keys: Whole, wanted: Whole) -> Whole:
     return np.where(keys[found] == wanted, found, -1)
 
 
-def sets(released: Sequence[pa.Table], most: int = MOST) -> Grown:
+def candidate_itemsets(released: Sequence[pa.Table], most: int = MOST) -> CandidateSets:
     """The sets of one thing more than the last table's, all of whose parts were published.
 
     Args:
@@ -165,19 +165,19 @@ def sets(released: Sequence[pa.Table], most: int = MOST) -> Grown:
         parent = top.parent[kept]
         return np.arange(1, len(kept) + 1), np.searchsorted(parent, parent, "right")
 
-    parent, other = _joined(top, most, others)
+    parent, other = _joined_pairs(top, most, others)
     whole = np.column_stack([top.codes[parent], top.codes[other, -1]])
     worth = np.minimum(top.counts[parent], top.counts[other])
     published = np.ones(len(parent), np.bool_)
     size = whole.shape[1]
     for part in combinations(range(size), size - 1) if size > 2 else ():
-        place = _found(levels, whole[:, part])
+        place = _find_sets(levels, whole[:, part])
         published &= place >= 0
         worth = np.minimum(worth, top.counts[place])
-    return Grown(names, levels, parent[published], whole[published, -1], worth[published])
+    return CandidateSets(names, levels, parent[published], whole[published, -1], worth[published])
 
 
-def sequences(released: Sequence[pa.Table], most: int = MOST) -> Grown:
+def candidate_sequences(released: Sequence[pa.Table], most: int = MOST) -> CandidateSets:
     """The sequences of one thing more whose beginning and whose end were both published.
 
     Args:
@@ -189,15 +189,15 @@ def sequences(released: Sequence[pa.Table], most: int = MOST) -> Grown:
 
     def others(kept: Whole) -> tuple[Whole, Whole]:
         """Those that begin as it ends."""
-        parent, end = top.parent[kept], _found(levels, top.codes[kept, 1:])
+        parent, end = top.parent[kept], _find_sets(levels, top.codes[kept, 1:])
         return np.searchsorted(parent, end, "left"), np.searchsorted(parent, end, "right")
 
-    parent, other = _joined(top, most, others)
+    parent, other = _joined_pairs(top, most, others)
     worth = np.minimum(top.counts[parent], top.counts[other])
-    return Grown(names, levels, parent, top.codes[other, -1], worth)
+    return CandidateSets(names, levels, parent, top.codes[other, -1], worth)
 
 
-def _joined(
+def _joined_pairs(
     top: Level, most: int, others: Callable[[Whole], tuple[Whole, Whole]]
 ) -> tuple[Whole, Whole]:
     """Two sets that make a larger one, by their places, for as many as may be looked at.
@@ -230,7 +230,7 @@ def _levels(released: Sequence[pa.Table]) -> tuple[pa.Array, tuple[Level, ...]]:
         columns = [name for name in table.column_names if name != "count"]
         codes = _codes([table[name] for name in columns], names)
         counts = table["count"].to_numpy().astype(np.int64)
-        parent = _found(levels, codes[:, :-1])
+        parent = _find_sets(levels, codes[:, :-1])
         known = (parent >= 0) & (codes >= 0).all(axis=1)
         codes, counts, parent = codes[known], counts[known], parent[known]
         order = np.lexsort((codes[:, -1], parent))
@@ -247,7 +247,7 @@ def _codes(things: Sequence[pa.ChunkedArray], names: pa.Array) -> Whole:
     return np.column_stack([pc.fill_null(each, -1).to_numpy() for each in coded]).astype(np.int64)
 
 
-def _found(levels: Sequence[Level], codes: Whole) -> Whole:
+def _find_sets(levels: Sequence[Level], codes: Whole) -> Whole:
     """The places of sets by their things; -1 where one was not published."""
     place = np.zeros(len(codes), np.int64)
     for level, last in zip(levels, codes.T, strict=False):

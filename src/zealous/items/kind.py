@@ -11,13 +11,13 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
-from zealous.engines.sql import Step, identifier, listed
+from zealous.engines.sql import Step, comma_separated, identifier
 from zealous.errors import UsageError
-from zealous.items.candidate_sets import Grown
-from zealous.items.text import tidy, visible
+from zealous.items.candidate_sets import CandidateSets
+from zealous.items.text import is_visible, tidy
 from zealous.libraries import pa
-from zealous.logs.source import Source, column
-from zealous.privacy.guarantee import whole
+from zealous.logs.source import Source, extra_column
+from zealous.privacy.guarantee import positive_integer
 from zealous.registry import Registry
 
 # How the columns are called that steps add on the way.
@@ -63,7 +63,7 @@ class Kind:
 
     def __post_init__(self) -> None:
         """Check before anything is read."""
-        whole(self.items_per_user, "items_per_user")
+        positive_integer(self.items_per_user, "items_per_user")
         if any(name.lower().startswith(_OWN) for name in self.columns()):
             raise UsageError(
                 f"a column whose name begins with {', '.join(_OWN)} cannot be used: rename it"
@@ -74,7 +74,7 @@ class Kind:
                 "a column whose name begins with a dot or holds a zero byte cannot be an item: "
                 "rename it"
             )
-        if not all(map(_is_text, self.extra())):
+        if not all(map(_is_text, self.extra_columns())):
             raise UsageError("the name of a column must not be empty, and must be UTF-8")
         taken = {name.lower() for name in (*self.item_columns(), "count", "user", "time")}
         if self.by and self.by.lower() in taken:
@@ -91,10 +91,10 @@ class Kind:
         """
         if name != cls.label:
             return None
-        return cls(items_per_user=items_per_user, **cls.own(settings))
+        return cls(items_per_user=items_per_user, **cls.own_settings(settings))
 
     @classmethod
-    def asked_for(cls, text: str, items_per_user: int, settings: Mapping[str, Any]) -> list[Kind]:
+    def parse_kinds(cls, text: str, items_per_user: int, settings: Mapping[str, Any]) -> list[Kind]:
         """The kinds that `--items TEXT` asks for, with those that they need before; none if none.
 
         Args:
@@ -106,7 +106,7 @@ class Kind:
         return [] if found is None else [found]
 
     @classmethod
-    def own(cls, settings: Mapping[str, Any]) -> dict[str, Any]:
+    def own_settings(cls, settings: Mapping[str, Any]) -> dict[str, Any]:
         """Those of some settings that such kinds have."""
         names = {field.name for field in fields(cls)} - set(cls.no_setting)
         return {name: value for name, value in settings.items() if name in names}
@@ -123,27 +123,27 @@ class Kind:
         """The columns of an item in a release."""
         return (*self.item_columns(), *([self.by] if self.by else []))
 
-    def counted(self) -> tuple[str, ...]:
+    def counted_columns(self) -> tuple[str, ...]:
         """The columns of an item while it is counted."""
         return self.columns()
 
-    def chosen(self) -> tuple[str, ...]:
+    def kept_columns(self) -> tuple[str, ...]:
         """The columns of what a user keeps some of; she counts for the items of those she keeps."""
-        return self.counted()
+        return self.counted_columns()
 
-    def extra(self) -> tuple[str, ...]:
+    def extra_columns(self) -> tuple[str, ...]:
         """Columns of the log that play no role but are needed."""
         return (self.by,) if self.by else ()
 
-    def usual(self) -> str:
+    def default_mechanism(self) -> str:
         """The mechanism where none is asked for."""
         return "zealous"
 
-    def worth(self) -> str | None:
+    def priority_column(self) -> str | None:
         """A column of `items`, by what was published: a user keeps those of the largest first."""
         return None
 
-    def share(self) -> Fraction:
+    def budget_weight(self) -> Fraction:
         """Its weight in the budget, where none is given."""
         return Fraction(1)
 
@@ -155,12 +155,12 @@ class Kind:
         """Those of these kinds whose published rows tell which items there can be."""
         return self.builds_on()
 
-    def keepers_of(self) -> str | None:
+    def follows_kind(self) -> str | None:
         """The kind, published before, whose kept items decide what of a user's counts here."""
         return None
 
-    def kept_by(self) -> tuple[str, ...]:
-        """The columns of an item of `keepers_of`, which an item here has too."""
+    def follow_columns(self) -> tuple[str, ...]:
+        """The columns of an item of `follows_kind`, which an item here has too."""
         return ()
 
     def check_before(self, before: Mapping[str, Kind]) -> None:
@@ -171,7 +171,7 @@ class Kind:
         """
         missing = [name for name in self.builds_on() if name not in before]
         if missing:
-            raise UsageError(after_others(self.name(), missing[0]))
+            raise UsageError(missing_kind_message(self.name(), missing[0]))
         self.check_smaller([before[name] for name in self.builds_on()])
 
     def check_smaller(self, kinds: Iterable[Kind]) -> None:
@@ -180,23 +180,23 @@ class Kind:
 
     def with_inputs(self, released: Mapping[str, pa.Table]) -> Self:
         """The same, knowing what was published before, where that decides what an item is."""
-        return self._knowing(released) if self.builds_on() else self
+        return self._with_released(released) if self.builds_on() else self
 
-    def _knowing(self, released: Mapping[str, pa.Table]) -> Self:
+    def _with_released(self, released: Mapping[str, pa.Table]) -> Self:
         """The same, knowing what was published of the kinds that it builds on."""
         del released
         return self
 
-    def known(self) -> pa.Table | Grown | None:
+    def known_items(self) -> pa.Table | CandidateSets | None:
         """Every item that there can be, where public rules and what was published tell that."""
         return None
 
-    def published(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+    def as_published(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Counted items as they are published."""
         return batch
 
     def as_counted(self, table: pa.Table) -> pa.Table:
-        """Published items as they are counted, what `published` undoes; for those that can be."""
+        """Published items as they are counted: what `as_published` undoes, where it can be."""
         return table
 
     def as_entries(self, table: pa.Table, roles: Collection[str]) -> Entries:
@@ -249,18 +249,19 @@ class Kind:
         """From the entries: user, item, attribute and, where the log has one, time."""
         columns = ["user", *(f"{sql} as {identifier(name)}" for name, sql in item.items())]
         if self.by:
-            columns.append(f"{tidy(column(self.by))} as {identifier(self.by)}")
-            where = (*where, visible(column(self.by)))
+            columns.append(f"{tidy(extra_column(self.by))} as {identifier(self.by)}")
+            where = (*where, is_visible(extra_column(self.by)))
         if "time" in source.roles:
             columns.append("time")
         if not where:
-            return f"select {listed(columns)} from entries"
-        return f"select {listed(columns)} from entries where {' and '.join(where)}"
+            return f"select {comma_separated(columns)} from entries"
+        return f"select {comma_separated(columns)} from entries where {' and '.join(where)}"
 
-    def _tidied(self, name: str) -> Step:
+    def _tidy_step(self, name: str) -> Step:
         """From `listed`, whose texts could not be looked at before they were unnested."""
         return Step(
-            "items", f"select * replace ({tidy(name)} as {name}) from listed where {visible(name)}"
+            "items",
+            f"select * replace ({tidy(name)} as {name}) from listed where {is_visible(name)}",
         )
 
 
@@ -295,10 +296,10 @@ def register(kind: type[K]) -> type[K]:
     return kind
 
 
-def size_in(name: str, label: str) -> tuple[int, str] | None:
+def parse_sized_name(name: str, label: str) -> tuple[int, str] | None:
     """The size in the name of a kind, and what follows after a colon; None where there is none.
 
-    >>> size_in("itemsets-2:product", "itemsets")
+    >>> parse_sized_name("itemsets-2:product", "itemsets")
     (2, 'product')
     """
     size, _, names = name.removeprefix(f"{label}-").partition(":")
@@ -307,7 +308,7 @@ def size_in(name: str, label: str) -> tuple[int, str] | None:
     return int(size), names
 
 
-def text_of(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+def as_text_column(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     """A column of a public list as texts.
 
     Raises:
@@ -319,7 +320,7 @@ def text_of(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
         raise UsageError(f"column {name} holds values that are no text") from None
 
 
-def after_others(name: str, first: str) -> str:
+def missing_kind_message(name: str, first: str) -> str:
     """What is wrong where one kind is asked for without another before it."""
     return f"{name} are to be published after {first}: name both in --items, {first} first"
 

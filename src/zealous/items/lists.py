@@ -14,7 +14,7 @@ from zealous.errors import LogError, Refused, UsageError
 from zealous.files import parquet
 from zealous.files.delimited import Delimited
 from zealous.files.lines import Skipped, header, records, splitter
-from zealous.files.places import Place, member, place_of, why
+from zealous.files.places import Place, error_text, file_in_folder, place_of
 from zealous.files.strict_json import parse
 from zealous.items import Kind, Things
 from zealous.libraries import pa, pq
@@ -34,7 +34,7 @@ _PARQUET = (".parquet", ".pq")
 _BLOCK = 1 << 20
 
 
-class Given(NamedTuple):
+class Listing(NamedTuple):
     """What a file holds, not looked at yet.
 
     Attributes:
@@ -50,7 +50,7 @@ class Given(NamedTuple):
     table: pa.Table
 
 
-class Found(NamedTuple):
+class ListFile(NamedTuple):
     """A file that is there.
 
     Attributes:
@@ -64,7 +64,7 @@ class Found(NamedTuple):
     sha256: str
 
 
-def find(path: str | Path, kind: Kind) -> Found:
+def find_list(path: str | Path, kind: Kind) -> ListFile:
     """The file that lists items of a kind, or the table of a release; reads no row of it.
 
     Raises:
@@ -76,16 +76,16 @@ def find(path: str | Path, kind: Kind) -> Found:
     try:
         _check_public(place)
         name, file = place.name, place
-        if _there(place / "release.json"):
-            name, file = _of_release(place, kind)
-        elif not _there(place):
+        if _exists(place / "release.json"):
+            name, file = _table_of_release(place, kind)
+        elif not _exists(place):
             raise LogError(f"{place} is neither a file nor the directory of a release")
-        return Found(name, file, _sha256(file))
+        return ListFile(name, file, _sha256(file))
     except OSError as error:
-        raise LogError(f"{place} cannot be read: {why(error)}") from None
+        raise LogError(f"{place} cannot be read: {error_text(error)}") from None
 
 
-def read_listing(path: str | Path, kind: Kind, numbers: Sequence[str]) -> Given:
+def read_listing(path: str | Path, kind: Kind, numbers: Sequence[str]) -> Listing:
     """The columns of a file that are needed, under the names of the kind's.
 
     Args:
@@ -94,15 +94,15 @@ def read_listing(path: str | Path, kind: Kind, numbers: Sequence[str]) -> Given:
         numbers: What a column is called that may be read as a number besides; the first one that
             the file has.
     """
-    name, file, digest = find(path, kind)
+    name, file, digest = find_list(path, kind)
     skipped = Skipped()
     packed = file.suffix.lower() in COMPRESSED
     suffix = (Path(file.stem).suffix if packed else file.suffix).lower()
     if suffix in _PARQUET and not packed:
-        columns = _chosen(tuple(parquet.schema(file)), kind, numbers, file.name)
+        columns = _choose_columns(tuple(parquet.schema(file)), kind, numbers, file.name)
         table = _parquet(file, list(columns.values()))
     elif suffix in _LAYOUTS:
-        columns = _chosen(header(file, _LAYOUTS[suffix]), kind, numbers, file.name)
+        columns = _choose_columns(header(file, _LAYOUTS[suffix]), kind, numbers, file.name)
         table = _lines(file, _LAYOUTS[suffix], list(columns.values()), skipped)
     else:
         raise UsageError(
@@ -110,40 +110,40 @@ def read_listing(path: str | Path, kind: Kind, numbers: Sequence[str]) -> Given:
             ".parquet, or the directory of a release"
         )
     named = table.select([ROW, *columns.values()]).rename_columns([ROW, *columns])
-    return Given(name, digest, skipped.total(), named)
+    return Listing(name, digest, skipped.total(), named)
 
 
 def _check_public(place: Place) -> None:
     """Refuse what zealous itself wrote without a guarantee."""
     beside = (place, place.parent)
     labelled = place.suffix.lower() in _PARQUET and is_anonymized(place)
-    if labelled or any(_there(each / ANONYMIZED) for each in beside):
+    if labelled or any(_exists(each / ANONYMIZED) for each in beside):
         raise Refused(
             f"{place.name} is the output of an anonymity method: what it lists depends on people "
             "without any guarantee, so it is not public. Give a list made elsewhere, or a release"
         )
-    if any(_there(each / INTERNAL) for each in beside):
+    if any(_exists(each / INTERNAL) for each in beside):
         raise Refused(
             f"{place.name} holds true figures of a log and is not public: give a list made "
             "elsewhere, or a release"
         )
 
 
-def _there(place: Place) -> bool:
+def _exists(place: Place) -> bool:
     try:
         return place.is_file()
     except PermissionError:  # what a store says of an object that is not there, to some
         return False
 
 
-def _of_release(directory: Place, kind: Kind) -> tuple[str, Place]:
+def _table_of_release(directory: Place, kind: Kind) -> tuple[str, Place]:
     """A release's id, and its table of a kind."""
     try:
         about = parse((directory / "release.json").read_bytes().decode())
         known = about["format"] == FORMAT
         private, name, files = about["private"], str(about["id"]), about["files"]
         listed = kind.name() in files
-        file = member(directory, files[kind.name()]["parquet"]) if listed else None
+        file = file_in_folder(directory, files[kind.name()]["parquet"]) if listed else None
     except (ValueError, LookupError, TypeError, RecursionError):
         known = False
     if not known:
@@ -163,7 +163,7 @@ def _sha256(place: Place) -> str:
     return digest.hexdigest()
 
 
-def _chosen(
+def _choose_columns(
     present: Sequence[str], kind: Kind, numbers: Sequence[str], name: str
 ) -> dict[str, str]:
     """Which columns of a file are the item's, by the kind's names, and which is the number."""
@@ -189,7 +189,7 @@ def _chosen(
 def _parquet(file: Place, names: Sequence[str]) -> pa.Table:
     """Columns of a Parquet file, and each row's place."""
     try:
-        with file.opened() as source, pq.ParquetFile(source) as content:
+        with file.open_file() as source, pq.ParquetFile(source) as content:
             _check_rows(content.metadata.num_rows, file.name)
             table = content.read(columns=list(names))
     except (OSError, pa.ArrowException):

@@ -53,7 +53,7 @@ _DATE = re.compile(
 )
 
 
-def plain(text: str) -> str:
+def fold_text(text: str) -> str:
     """How texts are compared: compatible forms of a letter are one, and so are its cases."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
 
@@ -68,7 +68,7 @@ def looks_personal(text: str) -> str | None:
     """
     if len(text) > _MOST:
         return "very long text"
-    for each in dict.fromkeys((plain(text), plain(unquote_plus(text)))):
+    for each in dict.fromkeys((fold_text(text), fold_text(unquote_plus(text)))):
         forms = _FORMS if _DIGIT.search(each) else _WORDED  # most texts have no digit
         for name, matches in forms.items():
             if matches(each):
@@ -76,41 +76,41 @@ def looks_personal(text: str) -> str | None:
     return None
 
 
-def luhn(digits: str) -> bool:
+def has_luhn_digit(digits: str) -> bool:
     """The check digit of payment cards.
 
-    >>> luhn("4111111111111111"), luhn("4111111111111112")
+    >>> has_luhn_digit("4111111111111111"), has_luhn_digit("4111111111111112")
     (True, False)
     """
     doubled = [int(digit) * (1 + place % 2) for place, digit in enumerate(reversed(digits))]
     return sum(value - 9 if value > 9 else value for value in doubled) % 10 == 0
 
 
-def iban(text: str) -> bool:
+def has_iban_digits(text: str) -> bool:
     """The check digits of an international account number.
 
-    >>> iban("GB82 WEST 1234 5698 7654 32"), iban("GB83 WEST 1234 5698 7654 32")
-    (True, False)
+    >>> [has_iban_digits(f"{start} WEST 1234 5698 7654 32") for start in ("GB82", "GB83")]
+    [True, False]
     """
     compact = text.replace(" ", "")
     return int("".join(str(int(each, 36)) for each in compact[4:] + compact[:4])) % 97 == 1
 
 
-def _card(text: str) -> bool:
+def _is_card(text: str) -> bool:
     numbers = (re.sub(r"\D", "", found.group()) for found in _NUMBER.finditer(text))
-    return any(13 <= len(digits) <= 19 and luhn(digits) for digits in numbers)
+    return any(13 <= len(digits) <= 19 and has_luhn_digit(digits) for digits in numbers)
 
 
-def _phone(text: str) -> bool:
+def _is_phone(text: str) -> bool:
     numbers = (re.sub(r"\D", "", found.group()) for found in _NUMBER.finditer(text))
     return any(9 <= len(digits) <= 15 for digits in numbers) or bool(_LOCAL_PHONE.search(text))
 
 
-def _account(text: str) -> bool:
-    return any(iban(found.group()) for found in _IBAN.finditer(text))
+def _is_account(text: str) -> bool:
+    return any(has_iban_digits(found.group()) for found in _IBAN.finditer(text))
 
 
-def _ip(text: str) -> bool:
+def _has_ip(text: str) -> bool:
     return any(_is_ip(found.group()) for found in _IP.finditer(text))
 
 
@@ -121,21 +121,21 @@ def _is_ip(text: str) -> bool:
         return False
 
 
-def _email(text: str) -> bool:
+def _has_email(text: str) -> bool:
     return ("@" in text or "at" in text) and _EMAIL.search(text) is not None
 
 
 # In this order: the first that fits gives the name.
 _FORMS: dict[str, Callable[[str], object]] = {
-    "e-mail address": _email,
-    "payment card": _card,
-    "bank account": _account,
+    "e-mail address": _has_email,
+    "payment card": _is_card,
+    "bank account": _is_account,
     "national number": _NATIONAL.search,
-    "IP address": _ip,
+    "IP address": _has_ip,
     "street address": _STREET.search,
     "full date, perhaps of birth": _DATE.search,
     "identifier": _CODE.search,
-    "telephone number": _phone,
+    "telephone number": _is_phone,
     "link with a personal token": _TOKEN.search,
     "long number": _LONG.search,
 }

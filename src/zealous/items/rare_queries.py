@@ -11,17 +11,17 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
-from zealous.engines.engine import named
-from zealous.engines.sql import Step, identifier, listed, literal
+from zealous.engines.engine import table_name
+from zealous.engines.sql import Step, comma_separated, identifier, literal
 from zealous.errors import UsageError
-from zealous.items.candidate_sets import Grown, sequences
-from zealous.items.kind import FREQUENT_PARTS_FIRST, Kind, register, size_in
+from zealous.items.candidate_sets import CandidateSets, candidate_sequences
+from zealous.items.kind import FREQUENT_PARTS_FIRST, Kind, parse_sized_name, register
 from zealous.items.searches import Keywords, Queries
-from zealous.items.sets import LAST, PARENT, Coded
-from zealous.items.text import asked, has_word, words
+from zealous.items.sets import LAST, PARENT, CodedKind
+from zealous.items.text import has_word, normalized_query, words
 from zealous.libraries import pa, pc
 from zealous.logs.source import Source
-from zealous.privacy.guarantee import whole
+from zealous.privacy.guarantee import positive_integer
 
 LONGEST = 3  # words of a phrase
 _QUESTION = (
@@ -49,7 +49,7 @@ _WORDS = identifier("words:all")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tail(Kind):
+class TailKind(Kind):
     """Made from each user's queries that are not published.
 
     Attributes:
@@ -92,16 +92,18 @@ class Tail(Kind):
                 "neither --by nor --fold-words"
             )
 
-    def _knowing(self, released: Mapping[str, pa.Table]) -> Self:
+    def _with_released(self, released: Mapping[str, pa.Table]) -> Self:
         """The same, knowing which queries were published."""
         return replace(self, queries=released[Queries.label].select(Queries.item))
 
-    def _rare(self, source: Source) -> list[Step]:
+    def _rare_steps(self, source: Source) -> list[Step]:
         """Steps to `rare`: (user, query, time), whenever one asked what is not published."""
         if self.queries is None:
             raise UsageError(f"{self.name()} are of queries that are not published: publish those")
-        table = named(source.engine, self.queries)
-        own = listed(["user", f"{asked(fold=False)} as query", *_time(source)])
+        table = table_name(source.engine, self.queries)
+        own = comma_separated(
+            ["user", f"{normalized_query(fold=False)} as query", *_time_columns(source)]
+        )
         return [
             Step("all_asked", f"select {own} from entries where {has_word('query')}"),
             Step(
@@ -111,7 +113,7 @@ class Tail(Kind):
             ),
         ]
 
-    def _worded(self, rows: str, least: int = 1) -> list[Step]:
+    def _word_steps(self, rows: str, least: int = 1) -> list[Step]:
         """Steps from some of `rare` to `worded`: with their words, at least so many."""
         return [
             Step("split", f"select *, {words('query')} as {_WORDS} from {rows}"),
@@ -120,7 +122,7 @@ class Tail(Kind):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Phrases(Tail):
+class Phrases(TailKind):
     """So many subsequent words of rare queries."""
 
     size: int
@@ -129,16 +131,16 @@ class Phrases(Tail):
     def __post_init__(self) -> None:
         """Check before anything is read."""
         super().__post_init__()
-        if whole(self.size, "the size of phrases") > LONGEST:
+        if positive_integer(self.size, "the size of phrases") > LONGEST:
             raise UsageError(f"phrases have up to {LONGEST} words")
 
     @classmethod
     def from_name(cls, name: str, items_per_user: int, settings: Mapping[str, Any]) -> Self | None:
         """As `ngrams-2`."""
-        sized = size_in(name, cls.label)
+        sized = parse_sized_name(name, cls.label)
         if sized is None:
             return None
-        return cls(size=sized[0], items_per_user=items_per_user, **cls.own(settings))
+        return cls(size=sized[0], items_per_user=items_per_user, **cls.own_settings(settings))
 
     def meaning(self) -> str:
         """Words of queries that are not published."""
@@ -156,18 +158,18 @@ class Phrases(Tail):
         return f"{self.label}-{self.size}"
 
 
-def _phrases(size: int) -> str:
+def _phrases_kind(size: int) -> str:
     """The kind that has the published phrases of so many words."""
     return Keywords.label if size == 1 else f"{Ngrams.label}-{size}"
 
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class Ngrams(Coded, Phrases):
+class Ngrams(CodedKind, Phrases):
     """So many subsequent words of rare queries, made of published phrases of one word less."""
 
     label = "ngrams"
-    no_setting: ClassVar[tuple[str, ...]] = Tail.no_setting
+    no_setting: ClassVar[tuple[str, ...]] = TailKind.no_setting
 
     def __post_init__(self) -> None:
         """Check before anything is read."""
@@ -179,22 +181,24 @@ class Ngrams(Coded, Phrases):
         """Those made of frequent parts."""
         return f"{{each}} contributes at most {self.items_per_user} items. {FREQUENT_PARTS_FIRST}"
 
-    def usual(self) -> str:
+    def default_mechanism(self) -> str:
         """The mechanism where none is asked for."""
         return "of-smaller"
 
-    def share(self) -> Fraction:
+    def budget_weight(self) -> Fraction:
         """Its weight in the budget: most for pairs of words, without which nothing is longer."""
         return Fraction(1) if self.size == 2 else Fraction(1, 4)
 
     def builds_on(self) -> tuple[str, ...]:
         """The kinds that must have been published before, by name."""
-        return (*super().builds_on(), *(_phrases(size) for size in range(1, self.size)))
+        return (*super().builds_on(), *(_phrases_kind(size) for size in range(1, self.size)))
 
-    def _knowing(self, released: Mapping[str, pa.Table]) -> Self:
+    def _with_released(self, released: Mapping[str, pa.Table]) -> Self:
         """The same, knowing which queries and which shorter phrases were published."""
-        shorter = [_by_word(released[_phrases(size)], size) for size in range(1, self.size)]
-        return replace(super()._knowing(released), grown=sequences(shorter))
+        shorter = [
+            _split_phrases(released[_phrases_kind(size)], size) for size in range(1, self.size)
+        ]
+        return replace(super()._with_released(released), grown=candidate_sequences(shorter))
 
     def texts(self, things: list[pa.Array]) -> list[pa.Array]:
         """The columns of items by their things: words with single spaces between."""
@@ -205,39 +209,44 @@ class Ngrams(Coded, Phrases):
         spaces = pc.count_substring(table["phrase"], " ")
         none = pa.scalar(None, pa.string())
         whole = pc.if_else(pc.equal(spaces, self.size - 1), table["phrase"], none)
-        by_word = _by_word(table.set_column(0, "phrase", whole), self.size)
+        by_word = _split_phrases(table.set_column(0, "phrase", whole), self.size)
         return [by_word.column(number) for number in range(self.size)]
 
     def _steps(self, source: Source) -> list[Step]:
-        grown, engine = self._grown(), source.engine
+        grown, engine = self._candidate_sets(), source.engine
         phrase = _WORDS
         for size in range(2, self.size + 1):
             rest = f"{_WORDS}[{size} : array_length({_WORDS})]"
             pair = "lambda two: two[1] || ' ' || two[2]"
             phrase = f"list_transform(list_zip({phrase}, {rest}), {pair})"
         steps = [
-            *self._rare(source),
+            *self._rare_steps(source),
             Step("once", "select distinct user, query from rare"),
-            *self._worded("once", self.size),
+            *self._word_steps("once", self.size),
             Step("phrased", f"select user, unnest({phrase}) as phrase from worded"),
             # Beyond the end of the shorter list stands a null.
             Step("each_phrase", "select distinct user, phrase from phrased where phrase <> ''"),
             Step("parted", f"select user, string_split(phrase, ' ') as {_WORDS} from each_phrase"),
         ]
-        things, each = named(engine, grown.used()), range(1, self.size + 1)
-        own = listed(f'{_WORDS}[{number}] as "words:{number}"' for number in each)
+        things, each = table_name(engine, grown.used_things()), range(1, self.size + 1)
+        own = comma_separated(f'{_WORDS}[{number}] as "words:{number}"' for number in each)
         steps.append(Step("by_word", f"select user, {own} from parted"))
         joins = " ".join(
             f'join {things} as word_{number} on "words:{number}" = word_{number}."grown:name"'
             for number in each
         )
-        codes = listed(f'word_{number}."grown:code" as "grown:{number}"' for number in each)
+        codes = comma_separated(
+            f'word_{number}."grown:code" as "grown:{number}"' for number in each
+        )
         worth = 'least(word_1."order:worth", word_2."order:worth") as "order:worth"'
         steps.append(Step("coded", f"select user, {codes}, {worth} from by_word {joins}"))
         if self.size == 2:
             pair = f'"grown:1" as "{PARENT}", "grown:2" as "{LAST}", "order:worth"'
             return [*steps, Step("items", f"select user, {pair} from coded")]
-        shorter, whole_ones = named(engine, grown.smaller(2)), named(engine, grown.candidates())
+        shorter, whole_ones = (
+            table_name(engine, grown.smaller_sets(2)),
+            table_name(engine, grown.candidate_table()),
+        )
         begun = (
             f'select user, known."grown:place" as "{PARENT}", "grown:3" as "{LAST}" from coded '
             f'join {shorter} as known on "grown:1" = known."{PARENT}" '
@@ -249,13 +258,13 @@ class Ngrams(Coded, Phrases):
         )
         return [*steps, Step("begun", begun), Step("items", full)]
 
-    def worth(self) -> str | None:
+    def priority_column(self) -> str | None:
         """The least published count of the shorter phrases in it."""
         return None if self.grown is None else "order:worth"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Listed(Tail):
+class ListedKind(TailKind):
     """Items that are all known before: by a public rule, or since they were published.
 
     Attributes:
@@ -264,22 +273,25 @@ class Listed(Tail):
 
     listed: pa.Table | None = field(default=None, compare=False, repr=False)
 
-    def usual(self) -> str:
+    def default_mechanism(self) -> str:
         """The mechanism where none is asked for."""
         return "listed"
 
-    def known(self) -> pa.Table | Grown | None:
+    def known_items(self) -> pa.Table | CandidateSets | None:
         """Every item that there can be."""
         return self.listed
 
-    def _items(self, source: Source, rows: str, *item: str) -> Step:
+    def _items_step(self, source: Source, rows: str, *item: str) -> Step:
         """The last step: (user, item..., time)."""
-        return Step("items", f"select {listed(['user', *item, *_time(source)])} from {rows}")
+        return Step(
+            "items",
+            f"select {comma_separated(['user', *item, *_time_columns(source)])} from {rows}",
+        )
 
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class Prefixes(Listed, Phrases):
+class Prefixes(ListedKind, Phrases):
     """What rare queries begin with, of the published phrases of so many words."""
 
     label = "prefixes"
@@ -289,25 +301,25 @@ class Prefixes(Listed, Phrases):
 
     def builds_on(self) -> tuple[str, ...]:
         """The kinds that must have been published before, by name."""
-        return (*super().builds_on(), _phrases(self.size))
+        return (*super().builds_on(), _phrases_kind(self.size))
 
-    def share(self) -> Fraction:
+    def budget_weight(self) -> Fraction:
         """Its weight in the budget: what counts is first that a phrase is published."""
         return Fraction(1, 10)
 
-    def _knowing(self, released: Mapping[str, pa.Table]) -> Self:
+    def _with_released(self, released: Mapping[str, pa.Table]) -> Self:
         """The same, knowing which queries and phrases were published."""
-        phrases = released[_phrases(self.size)].select([0]).rename_columns(["phrase"])
-        return replace(super()._knowing(released), listed=phrases)
+        phrases = released[_phrases_kind(self.size)].select([0]).rename_columns(["phrase"])
+        return replace(super()._with_released(released), listed=phrases)
 
     def _steps(self, source: Source) -> list[Step]:
         begin = f"array_to_string({_WORDS}[1 : {self.size}], ' ') as phrase"
-        items = self._items(source, "worded", begin)
-        return [*self._rare(source), *self._worded("rare", self.size), items]
+        items = self._items_step(source, "worded", begin)
+        return [*self._rare_steps(source), *self._word_steps("rare", self.size), items]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fact(Listed):
+class QueryFact(ListedKind):
     """A fact of one of each user's rare queries: so each user counts once.
 
     Which one it is is up to `select`: by chance, where all her different ones are as likely, the
@@ -341,23 +353,23 @@ class Fact(Listed):
         """A public rule tells which values there are."""
         return ()
 
-    def chosen(self) -> tuple[str, ...]:
+    def kept_columns(self) -> tuple[str, ...]:
         """What a user keeps one of: a query with its fact."""
-        return ("query", *self.counted())
+        return ("query", *self.counted_columns())
 
-    def share(self) -> Fraction:
+    def budget_weight(self) -> Fraction:
         """Its weight in the budget: little, since everybody counts and few values are there."""
         return Fraction(1, 50)
 
-    def _knowing(self, released: Mapping[str, pa.Table]) -> Self:
+    def _with_released(self, released: Mapping[str, pa.Table]) -> Self:
         """The same, knowing which queries were published."""
         listed = pa.table({"value": pa.array(self.values, pa.string())})
-        return replace(super()._knowing(released), listed=listed)
+        return replace(super()._with_released(released), listed=listed)
 
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class Lengths(Fact):
+class Lengths(QueryFact):
     """How many words a query has."""
 
     label = "lengths"
@@ -367,13 +379,13 @@ class Lengths(Fact):
     def _steps(self, source: Source) -> list[Step]:
         number = f"array_length({_WORDS})"
         value = f"case when {number} > 9 then '10+' else {number}::varchar end"
-        items = self._items(source, "worded", "query", f"{value} as value")
-        return [*self._rare(source), *self._worded("rare"), items]
+        items = self._items_step(source, "worded", "query", f"{value} as value")
+        return [*self._rare_steps(source), *self._word_steps("rare"), items]
 
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class Questions(Fact):
+class Questions(QueryFact):
     """Whether a query is a question: by a question mark, or the first of its words in English.
 
     One that is a single word is none by that word.
@@ -387,16 +399,16 @@ class Questions(Fact):
     values = ("no", "yes")
 
     def _steps(self, source: Source) -> list[Step]:
-        asks = f"{_WORDS}[1] in ({listed(map(literal, _QUESTION))})"
+        asks = f"{_WORDS}[1] in ({comma_separated(map(literal, _QUESTION))})"
         is_one = f"array_length({_WORDS}) > 1 and {asks} or regexp_matches(query, '[{_MARKS}]')"
         value = f"case when {is_one} then 'yes' else 'no' end as value"
-        items = self._items(source, "worded", "query", value)
-        return [*self._rare(source), *self._worded("rare"), items]
+        items = self._items_step(source, "worded", "query", value)
+        return [*self._rare_steps(source), *self._word_steps("rare"), items]
 
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class Scripts(Fact):
+class Scripts(QueryFact):
     """The script of a query's letters; `mixed` where it has those of several, `none` without.
 
     Japanese is what has a kana, with or without Chinese characters; these alone are Chinese.
@@ -410,7 +422,7 @@ class Scripts(Fact):
     values = (*_SCRIPTS, "mixed", "other", "none")
 
     def _steps(self, source: Source) -> list[Step]:
-        has = {name: f"regexp_matches(query, '[{_letters(name)}]')" for name in _SCRIPTS}
+        has = {name: f"regexp_matches(query, '[{_letter_class(name)}]')" for name in _SCRIPTS}
         has["chinese"] = f"({has['chinese']} and not {has['japanese']})"  # which has both
         found = " + ".join(f"({each})::integer" for each in has.values())
         each = " ".join(f"when {each} then '{name}'" for name, each in has.items())
@@ -418,12 +430,15 @@ class Scripts(Fact):
         value = (
             f"case when {found} > 1 then 'mixed' {each} when {letters} then 'other' else 'none' end"
         )
-        return [*self._rare(source), self._items(source, "rare", "query", f"{value} as value")]
+        return [
+            *self._rare_steps(source),
+            self._items_step(source, "rare", "query", f"{value} as value"),
+        ]
 
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class Hours(Fact):
+class Hours(QueryFact):
     """The hour of the day at which a query was asked: as the log writes it, or in UTC.
 
     The latter where the log's times say how far from UTC they are. A user counts with one of her
@@ -442,33 +457,33 @@ class Hours(Fact):
     def _steps(self, source: Source) -> list[Step]:
         value = "extract(hour from time)::varchar as value"
         timed = Step("timed", "select * from rare where time is not null")
-        return [*self._rare(source), timed, self._items(source, "timed", "query", value)]
+        return [*self._rare_steps(source), timed, self._items_step(source, "timed", "query", value)]
 
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class WithKeywords(Fact):
+class WithKeywords(QueryFact):
     """Whether a query contains a published keyword."""
 
     label = "with-keywords"
     fact = "whether one of its words is in `keywords`"
     values = ("no", "yes")
     keywords: pa.Table | None = field(default=None, compare=False, repr=False)
-    no_setting: ClassVar[tuple[str, ...]] = (*Tail.no_setting, "keywords")
+    no_setting: ClassVar[tuple[str, ...]] = (*TailKind.no_setting, "keywords")
 
     def builds_on(self) -> tuple[str, ...]:
         """The kinds that must have been published before, by name."""
         return (*super().builds_on(), Keywords.label)
 
-    def _knowing(self, released: Mapping[str, pa.Table]) -> Self:
+    def _with_released(self, released: Mapping[str, pa.Table]) -> Self:
         """The same, knowing which queries and keywords were published."""
         keywords = released[Keywords.label].select(Keywords.item)
-        return replace(super()._knowing(released), keywords=keywords)
+        return replace(super()._with_released(released), keywords=keywords)
 
     def _steps(self, source: Source) -> list[Step]:
         if self.keywords is None:
             raise UsageError("with-keywords are by published keywords: publish those first")
-        table, number = named(source.engine, self.keywords), identifier("words:query")
+        table, number = table_name(source.engine, self.keywords), identifier("words:query")
         # A word goes with a number in place of its query: whoever writes a query of many words must
         # not have it copied for each of them.
         once = "select distinct user, query from rare"
@@ -486,24 +501,24 @@ class WithKeywords(Fact):
             "with_known on rare.user = with_known.user and rare.query = with_known.query"
         )
         return [
-            *self._rare(source),
+            *self._rare_steps(source),
             Step("once", once),
             Step("numbered", f"select *, {place} from once", shared=True),
-            *self._worded("numbered"),
+            *self._word_steps("numbered"),
             Step("each_word", f"select user, {number}, unnest({_WORDS}) as word from worded"),
             Step("found", found),
             Step("with_known", known),
             Step("valued", value),
-            self._items(source, "valued", "query", "value"),
+            self._items_step(source, "valued", "query", "value"),
         ]
 
 
-def _time(source: Source) -> list[str]:
+def _time_columns(source: Source) -> list[str]:
     """The column with the time, where the log has one."""
     return ["time"] if "time" in source.roles else []
 
 
-def _letters(script: str) -> str:
+def _letter_class(script: str) -> str:
     """The letters of a script, as a class of characters has them."""
     ends = (
         [chr(int(end, 16)) if len(end) > 1 else end for end in each.split("-")]
@@ -512,7 +527,7 @@ def _letters(script: str) -> str:
     return "".join("-".join(each) for each in ends)
 
 
-def _by_word(table: pa.Table, size: int) -> pa.Table:
+def _split_phrases(table: pa.Table, size: int) -> pa.Table:
     """Published phrases with a column for each word."""
     parts = pc.split_pattern(table.column(0), " ")
     each = [pc.list_element(parts, number) for number in range(size)]

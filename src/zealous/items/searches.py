@@ -6,13 +6,13 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from zealous.engines.sql import Step, identifier, listed
+from zealous.engines.sql import Step, comma_separated, identifier
 from zealous.errors import UsageError
-from zealous.items.kind import Entries, Kind, register, text_of
-from zealous.items.text import asked, clicked, has_word, visible, words
+from zealous.items.kind import Entries, Kind, as_text_column, register
+from zealous.items.text import clicked_urls, has_word, is_visible, normalized_query, words
 from zealous.libraries import pa
 from zealous.logs.source import Source
-from zealous.privacy.guarantee import SESSION_GAP, whole
+from zealous.privacy.guarantee import SESSION_GAP, positive_integer
 
 _YEAR = 525_600
 _QUERY, _TIME = "zealous:query", "zealous:time"  # no item's column is called so
@@ -28,12 +28,17 @@ class Queries(Kind):
     label = "queries"
     item = ("query",)
 
-    def plain(self) -> bool:
+    def is_plain(self) -> bool:
         """Whether an item is a query as it was asked, and nothing else."""
         return self.by is None and not self.fold
 
     def _steps(self, source: Source) -> list[Step]:
-        return [Step("items", self._select(source, {"query": asked(self.fold)}, has_word("query")))]
+        return [
+            Step(
+                "items",
+                self._select(source, {"query": normalized_query(self.fold)}, has_word("query")),
+            )
+        ]
 
 
 @register
@@ -60,7 +65,7 @@ class Keywords(Kind):
             return Entries(self, table, {"query": "keyword"})
         lists = [
             pa.ListArray.from_arrays(pa.array(range(len(chunk) + 1), pa.int32()), chunk)
-            for chunk in text_of(table["keyword"], "keyword").chunks
+            for chunk in as_text_column(table["keyword"], "keyword").chunks
         ]
         place = table.schema.get_field_index("keyword")
         column = pa.chunked_array(lists, pa.list_(pa.string()))
@@ -70,7 +75,7 @@ class Keywords(Kind):
         if "keywords" in source.roles:
             each = self._select(source, {"keyword": "unnest(keywords)"})
             lowered = "select * replace (lower(keyword) as keyword) from unnested"
-            return [Step("unnested", each), Step("listed", lowered), self._tidied("keyword")]
+            return [Step("unnested", each), Step("listed", lowered), self._tidy_step("keyword")]
         return [Step("items", self._select(source, {"keyword": f"unnest({words('query')})"}))]
 
 
@@ -84,8 +89,8 @@ class Clicks(Kind):
     needs = ("url",)
 
     def _steps(self, source: Source) -> list[Step]:
-        each = self._select(source, {"url": clicked(source)})
-        return [Step("listed", each), self._tidied("url")]
+        each = self._select(source, {"url": clicked_urls(source)})
+        return [Step("listed", each), self._tidy_step("url")]
 
 
 @register
@@ -103,11 +108,11 @@ class QueryClicks(Kind):
     item = ("query", "url")
     needs = ("query", "url")
 
-    def keepers_of(self) -> str | None:
+    def follows_kind(self) -> str | None:
         """With `follow`, the queries."""
         return Queries.label if self.follow else None
 
-    def kept_by(self) -> tuple[str, ...]:
+    def follow_columns(self) -> tuple[str, ...]:
         """The query, and its attribute."""
         return (*Queries.item, *([self.by] if self.by else []))
 
@@ -126,9 +131,9 @@ class QueryClicks(Kind):
             )
 
     def _steps(self, source: Source) -> list[Step]:
-        item = {"query": asked(self.fold), "url": clicked(source)}
+        item = {"query": normalized_query(self.fold), "url": clicked_urls(source)}
         each = self._select(source, item, has_word("query"))
-        return [Step("listed", each), self._tidied("url")]
+        return [Step("listed", each), self._tidy_step("url")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,7 +152,7 @@ class Pairs(Kind):
     def __post_init__(self) -> None:
         """Check before anything is read."""
         super().__post_init__()
-        if whole(self.session_gap, "session_gap") > _YEAR:
+        if positive_integer(self.session_gap, "session_gap") > _YEAR:
             raise UsageError("session_gap must be at most a year, which is 525600 minutes")
 
     def as_entries(self, table: pa.Table, roles: Collection[str]) -> Entries:
@@ -157,18 +162,18 @@ class Pairs(Kind):
         for name, time in zip(self.item, (_FIRST, _SECOND), strict=True):
             moments = pa.repeat(pa.scalar(time, pa.timestamp("us")), table.num_rows)
             kept = table.drop_columns(list(self.item))
-            kept = kept.append_column(_QUERY, text_of(table[name], name))
+            kept = kept.append_column(_QUERY, as_text_column(table[name], name))
             parts.append(kept.append_column(_TIME, moments))
         return Entries(self, pa.concat_tables(parts), {"query": _QUERY, "time": _TIME})
 
-    def _followed(self, source: Source, last: str, *, fold: bool) -> list[Step]:
+    def _pair_steps(self, source: Source, last: str, *, fold: bool) -> list[Step]:
         """Steps that end in `last`: the two normalised queries under the names of the item."""
         query, following = self.item
-        item, known = {following: asked(fold)}, ["time is not null"]
+        item, known = {following: normalized_query(fold)}, ["time is not null"]
         session = "session" in source.roles
         if session:
             item["role:session"] = "session"
-            known = [*known, visible("session")]
+            known = [*known, is_visible("session")]
         partition = 'user, "role:session"' if session else "user"
         order = f"partition by {partition} order by time, {following}"
         if self.by:
@@ -195,7 +200,7 @@ class QueryPairs(Pairs):
     item = ("query", "next_query")
 
     def _steps(self, source: Source) -> list[Step]:
-        return self._followed(source, "items", fold=self.fold)
+        return self._pair_steps(source, "items", fold=self.fold)
 
 
 @register
@@ -216,12 +221,13 @@ class PhrasePairs(Pairs):
     def _steps(self, source: Source) -> list[Step]:
         pair = dict(zip(self.item, ('"words:before"', '"words:after"'), strict=True))
         before, after = pair.values()
-        worded = listed(f"{words(text)} as {split}" for text, split in pair.items())
-        head = f"case when {before}[1] = {after}[1] then {_alike(before, after)} else 0 end"
-        tail = _alike(f"list_reverse({before})", f"list_reverse({after})")
+        worded = comma_separated(f"{words(text)} as {split}" for text, split in pair.items())
+        head = _common_prefix_length(before, after)
+        head = f"case when {before}[1] = {after}[1] then {head} else 0 end"
+        tail = _common_prefix_length(f"list_reverse({before})", f"list_reverse({after})")
         tail = f"case when {before}[-1] = {after}[-1] then {tail} else 0 end"
         most = f"least(array_length({before}), array_length({after})) - 1"
-        cut = listed(
+        cut = comma_separated(
             f"""case when "same:head" + "same:tail" = 0 then {text} else array_to_string("""
             f"""{split}["same:head" + 1 : array_length({split}) - "same:tail"], ' ')"""
             f" end as {text}"
@@ -229,7 +235,7 @@ class PhrasePairs(Pairs):
         )
         different = f"from worded where {before} <> {after}"
         return [
-            *self._followed(source, "pairs", fold=False),
+            *self._pair_steps(source, "pairs", fold=False),
             # (user, phrase, next_phrase, ...): whole queries, until the last step
             Step("worded", f"select *, {worded} from pairs"),
             Step("headed", f'select *, least({head}, {most}) as "same:head" {different}'),
@@ -241,7 +247,7 @@ class PhrasePairs(Pairs):
         ]
 
 
-def _alike(one: str, other: str) -> str:
+def _common_prefix_length(one: str, other: str) -> str:
     """SQL: how many words two different lists have in common before the first difference.
 
     Beyond the end of the shorter list stands a null. Each word is looked at once, however long the

@@ -12,16 +12,21 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
-from zealous.engines.engine import named
-from zealous.engines.sql import Step, identifier, listed
+from zealous.engines.engine import table_name
+from zealous.engines.sql import Step, comma_separated, identifier
 from zealous.errors import UsageError
-from zealous.items.candidate_sets import MOST, Grown, sequences, sets
-from zealous.items.kind import FREQUENT_PARTS_FIRST, Entries, Kind, register, size_in
+from zealous.items.candidate_sets import (
+    MOST,
+    CandidateSets,
+    candidate_itemsets,
+    candidate_sequences,
+)
+from zealous.items.kind import FREQUENT_PARTS_FIRST, Entries, Kind, parse_sized_name, register
 from zealous.items.table_columns import People
-from zealous.items.text import has_word, tidy, visible
+from zealous.items.text import has_word, is_visible, tidy
 from zealous.libraries import pa
-from zealous.logs.source import Source, column
-from zealous.privacy.guarantee import whole
+from zealous.logs.source import Source, extra_column
+from zealous.privacy.guarantee import positive_integer
 
 _OR = "/"  # a thing is in one of the columns; `+` says that all of them together are one item
 MOST_SIZE = 5
@@ -67,21 +72,21 @@ def recorded_columns(text: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Coded(Kind):
+class CodedKind(Kind):
     """Items that are counted by two numbers: a published smaller one, and what comes to it."""
 
-    grown: Grown | None = field(default=None, compare=False, repr=False)
+    grown: CandidateSets | None = field(default=None, compare=False, repr=False)
     no_setting: ClassVar[tuple[str, ...]] = ("items_per_user", "names", "size", "grown")
 
-    def counted(self) -> tuple[str, ...]:
+    def counted_columns(self) -> tuple[str, ...]:
         """The columns of an item while it is counted."""
         return self.columns() if self.grown is None else (PARENT, LAST)
 
-    def known(self) -> pa.Table | Grown | None:
+    def known_items(self) -> pa.Table | CandidateSets | None:
         """All that can be made of what was published before."""
         return self.grown
 
-    def published(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+    def as_published(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Counted items as they are published: with the names of their things."""
         if self.grown is None:
             return batch
@@ -104,7 +109,7 @@ class Coded(Kind):
         """The things of published items, first to last: what `texts` undoes."""
         return [table[name] for name in self.columns()]
 
-    def _grown(self) -> Grown:
+    def _candidate_sets(self) -> CandidateSets:
         if self.grown is None:
             raise UsageError(f"{self.name()} are made of smaller ones: publish those first")
         return self.grown
@@ -143,7 +148,7 @@ class Things(Kind):
         label, colon, names = name.partition(":")
         if label != cls.label or not colon:
             return None
-        own = cls.own(settings)
+        own = cls.own_settings(settings)
         return cls(names=recorded_columns(names), items_per_user=items_per_user, **own)
 
     def as_entries(self, table: pa.Table, roles: Collection[str]) -> Entries:
@@ -159,29 +164,29 @@ class Things(Kind):
         """One thing."""
         return "An item is a single thing. The tables below are made of these."
 
-    def extra(self) -> tuple[str, ...]:
+    def extra_columns(self) -> tuple[str, ...]:
         """Columns of the log that play no role but are needed."""
         return (*self.names, *([self.basket] if self.basket else []))
 
     def _steps(self, source: Source) -> list[Step]:
         rest = ", time" if "time" in source.roles else ""
-        return [self._things(source), Step("items", f"select user, item_1{rest} from things")]
+        return [self._things_step(source), Step("items", f"select user, item_1{rest} from things")]
 
-    def _things(self, source: Source) -> Step:
+    def _things_step(self, source: Source) -> Step:
         """One row a thing: (user, item_1, basket, time)."""
-        where = [visible(column(self.basket))] if self.basket else []
-        rest = [f"{tidy(column(self.basket))} as {_BASKET}"] if self.basket else []
+        where = [is_visible(extra_column(self.basket))] if self.basket else []
+        rest = [f"{tidy(extra_column(self.basket))} as {_BASKET}"] if self.basket else []
         rest += ["time"] if "time" in source.roles else []
         each = (
-            f"select {listed(['user', f'{tidy(column(name))} as item_1', *rest])} from entries "
-            f"where {' and '.join([has_word(column(name)), *where])}"
+            f"select {comma_separated(['user', f'{tidy(extra_column(name))} as item_1', *rest])} "
+            f"from entries where {' and '.join([has_word(extra_column(name)), *where])}"
             for name in self.names
         )
         return Step("things", " union all ".join(each))
 
 
 @dataclass(frozen=True, kw_only=True)
-class Combined(Coded, Things):
+class CombinedKind(CodedKind, Things):
     """Things taken together, so many at a time.
 
     Attributes:
@@ -198,9 +203,9 @@ class Combined(Coded, Things):
 
     def __post_init__(self) -> None:
         """Check before anything is read."""
-        if whole(self.size, "the size of sets") > MOST_SIZE:
+        if positive_integer(self.size, "the size of sets") > MOST_SIZE:
             raise UsageError(f"sets can have up to {MOST_SIZE} things: lower --max-size")
-        if self.size > whole(self.things, "things"):
+        if self.size > positive_integer(self.things, "things"):
             raise UsageError(
                 f"of {self.things} things of a user no set of {self.size} can be made: raise "
                 "--items-per-user or lower --max-size"
@@ -222,7 +227,7 @@ class Combined(Coded, Things):
     @classmethod
     def from_name(cls, name: str, items_per_user: int, settings: Mapping[str, Any]) -> Self | None:
         """As `itemsets-2:A/B`; where settings do not say how many things, there are m sets."""
-        sized = size_in(name, cls.label)
+        sized = parse_sized_name(name, cls.label)
         if sized is None:
             return None
         size, names = sized
@@ -230,28 +235,28 @@ class Combined(Coded, Things):
             names=recorded_columns(names),
             size=size,
             items_per_user=items_per_user,
-            **{"things": items_per_user, **cls.own(settings)},
+            **{"things": items_per_user, **cls.own_settings(settings)},
         )
 
     @classmethod
-    def asked_for(cls, text: str, items_per_user: int, settings: Mapping[str, Any]) -> list[Kind]:
+    def parse_kinds(cls, text: str, items_per_user: int, settings: Mapping[str, Any]) -> list[Kind]:
         """As `itemsets:A/B`: all sizes, and what they are made of."""
         label, _, names = text.partition(":")
         if label != cls.label:
-            return super().asked_for(text, items_per_user, settings)
+            return super().parse_kinds(text, items_per_user, settings)
         if settings["by"] is not None:
             raise UsageError(f"--by does not go with {label}: leave one of them out")
         size = _USUAL_SIZE if settings["max_size"] is None else settings["max_size"]
         things, basket = columns_of_things(names), settings["basket"]
-        return cls.sizes(things, max_size=size, things=items_per_user, basket=basket)
+        return cls.all_sizes(things, max_size=size, things=items_per_user, basket=basket)
 
     @classmethod
-    def sizes(
+    def all_sizes(
         cls, names: tuple[str, ...], *, max_size: int, things: int, basket: str | None
     ) -> list[Kind]:
         """All sizes, after how many people there are and the single things."""
-        whole(max_size, "max_size")
-        whole(things, "items_per_user")
+        positive_integer(max_size, "max_size")
+        positive_integer(things, "items_per_user")
         return [
             People(items_per_user=1),
             Things(names=names, items_per_user=things, basket=basket),
@@ -267,7 +272,7 @@ class Combined(Coded, Things):
             ),
         ]
 
-    def usual(self) -> str:
+    def default_mechanism(self) -> str:
         """The mechanism where none is asked for."""
         return "listed" if self.size == 1 else "of-smaller"
 
@@ -279,9 +284,9 @@ class Combined(Coded, Things):
         """The columns of an item."""
         return tuple(f"item_{number}" for number in range(1, self.size + 1))
 
-    def counted(self) -> tuple[str, ...]:
+    def counted_columns(self) -> tuple[str, ...]:
         """The columns of an item while it is counted."""
-        return self.columns() if self.size == 1 else super().counted()
+        return self.columns() if self.size == 1 else super().counted_columns()
 
     def meaning(self) -> str:
         """Several things, or one of those."""
@@ -312,54 +317,54 @@ class Combined(Coded, Things):
 
     def check_smaller(self, kinds: Iterable[Kind]) -> None:
         """Refuse smaller sizes that are of other things or baskets of the same people."""
-        sizes = (kind for kind in kinds if isinstance(kind, Combined))
+        sizes = (kind for kind in kinds if isinstance(kind, CombinedKind))
         if any((each.things, each.basket) != (self.things, self.basket) for each in sizes):
             raise UsageError(
                 f"all sizes of {self.label} are of as many things of a user and of the same "
                 f"baskets: ask for them together, as {self.label}:NAME"
             )
 
-    def _knowing(self, released: Mapping[str, pa.Table]) -> Self:
+    def _with_released(self, released: Mapping[str, pa.Table]) -> Self:
         """The same, knowing which smaller ones were published."""
         first, *smaller = (released[name] for name in self.builds_on())
         most = MOST if self.size > 1 else 0  # of single things there is nothing to make
-        grown = self._made_of([first, *smaller[1:]], most)
+        grown = self._candidates_from([first, *smaller[1:]], most)
         if self.size == 2:
             alone = smaller[0].sort_by("item_1")["count"]  # all published things, as they are coded
-            grown = grown.limited(alone.to_numpy())
+            grown = grown.with_count_limits(alone.to_numpy())
         elif self.nested:
-            grown = grown.limited()
+            grown = grown.with_count_limits()
         return replace(self, grown=grown)
 
-    def known(self) -> pa.Table | Grown | None:
+    def known_items(self) -> pa.Table | CandidateSets | None:
         """All that can be made of what was published before."""
         if self.size > 1 or self.grown is None:
-            return super().known()
+            return super().known_items()
         return pa.table({"item_1": self.grown.names})
 
-    def published(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+    def as_published(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Counted items as they are published."""
-        return batch if self.size == 1 else super().published(batch)
+        return batch if self.size == 1 else super().as_published(batch)
 
     def as_counted(self, table: pa.Table) -> pa.Table:
         """Published items as they are counted."""
         return table if self.size == 1 else super().as_counted(table)
 
-    def worth(self) -> str | None:
+    def priority_column(self) -> str | None:
         """The least published count of the smaller ones in it: its own can hardly exceed that."""
         return "order:worth"
 
-    def _made_of(self, smaller: list[pa.Table], most: int) -> Grown:
+    def _candidates_from(self, smaller: list[pa.Table], most: int) -> CandidateSets:
         raise NotImplementedError
 
     def _steps(self, source: Source) -> list[Step]:
-        table = named(source.engine, self._grown().things())
-        rows, placed = self._placed(source)
-        group = [*self._group(), *self._moves()]
-        own = listed(["item_1", *group, _CODE, _WORTH])
+        table = table_name(source.engine, self._candidate_sets().things())
+        rows, placed = self._position_steps(source)
+        group = [*self._group_columns(), *self._order_columns()]
+        own = comma_separated(["item_1", *group, _CODE, _WORTH])
         best = f"row_number() over (partition by user order by {_WORTH} desc, {_CODE})"
         steps = [
-            self._things(source),
+            self._things_step(source),
             *placed,
             Step(
                 "coded",
@@ -372,35 +377,37 @@ class Combined(Coded, Things):
         ]
         if self.size == 1:
             return [*steps, Step("items", f"select user, item_1, {_WORTH} from her_things")]
-        own = listed(f"coded.{name}" for name in [*group, _CODE, _WORTH])
+        own = comma_separated(f"coded.{name}" for name in [*group, _CODE, _WORTH])
         at_hand = (
             f"select {own} from coded semi join her_things "
             f"on coded.user = her_things.user and coded.{_CODE} = her_things.{_CODE}"
         )
-        return [*steps, *self._near(at_hand), *self._chain(source)]
+        return [*steps, *self._at_hand_steps(at_hand), *self._chain_steps(source)]
 
-    def _placed(self, source: Source) -> tuple[str, list[Step]]:
+    def _position_steps(self, source: Source) -> tuple[str, list[Step]]:
         """Where the things of each basket are, and the steps that they need from `things`."""
         del source
         return "things", []
 
-    def _near(self, sql: str) -> list[Step]:
+    def _at_hand_steps(self, sql: str) -> list[Step]:
         """The step to `at_hand`: things that one person counts with, basket by basket."""
         return [Step("at_hand", sql, shared=True)]
 
-    def _chain(self, source: Source) -> list[Step]:
+    def _chain_steps(self, source: Source) -> list[Step]:
         """From `at_hand` to `items`, thing by thing, never further than what was published."""
         if self.size == 2:  # any two published things
             worth = f"least(one.{_WORTH}, at_hand.{_WORTH}) as {_WORTH}"
-            return [Step("items", self._joined("at_hand", _CODE, _CODE, worth))]
-        grown, steps = self._grown(), []
+            return [Step("items", self._join_sql("at_hand", _CODE, _CODE, worth))]
+        grown, steps = self._candidate_sets(), []
         before, place, last = "at_hand", _CODE, _CODE
         for size in range(2, self.size + 1):
             smaller = size < self.size
-            known = named(source.engine, grown.smaller(size) if smaller else grown.candidates())
+            known = table_name(
+                source.engine, grown.smaller_sets(size) if smaller else grown.candidate_table()
+            )
             told = _PLACE if smaller else _WORTH
             name = f"known_{size}" if smaller else "items"
-            steps.append(Step(f"grown_{size}", self._joined(before, place, last)))
+            steps.append(Step(f"grown_{size}", self._join_sql(before, place, last)))
             listed_ones = (
                 f"select made.*, known.{told} from grown_{size} as made join {known} as known "
                 f"on made.{_PARENT} = known.{_PARENT} and made.{_LAST} = known.{_LAST}"
@@ -409,32 +416,32 @@ class Combined(Coded, Things):
             before, place, last = name, _PLACE, _LAST
         return steps
 
-    def _joined(self, before: str, place: str, last: str, *more: str) -> str:
+    def _join_sql(self, before: str, place: str, last: str, *more: str) -> str:
         """SQL: what is published of some things, each with another of `at_hand` after them."""
-        own = [f"at_hand.{name}" for name in [*self._group(), *self._moves()]]
+        own = [f"at_hand.{name}" for name in [*self._group_columns(), *self._order_columns()]]
         made = [f"one.{place} as {_PARENT}", f"at_hand.{_CODE} as {_LAST}", *more]
-        together = [f"one.{name} = at_hand.{name}" for name in self._group()]
+        together = [f"one.{name} = at_hand.{name}" for name in self._group_columns()]
         return (
-            f"select {listed([*own, *made])} from {before} as one "
-            f"join at_hand on {' and '.join([*together, self._after(last)])}"
+            f"select {comma_separated([*own, *made])} from {before} as one "
+            f"join at_hand on {' and '.join([*together, self._after_sql(last)])}"
         )
 
-    def _group(self) -> list[str]:
+    def _group_columns(self) -> list[str]:
         """The columns that two things which go together have in common."""
         raise NotImplementedError
 
-    def _moves(self) -> list[str]:
+    def _order_columns(self) -> list[str]:
         """The columns by which one thing comes after another."""
         return []
 
-    def _after(self, last: str) -> str:
+    def _after_sql(self, last: str) -> str:
         """SQL: it comes after them, the last of which is in such a column."""
         raise NotImplementedError
 
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class Itemsets(Combined):
+class Itemsets(CombinedKind):
     """Different things that one person has together: in one basket, or at all."""
 
     label = "itemsets"
@@ -447,19 +454,19 @@ class Itemsets(Combined):
     def _kept_combinations(self) -> str:
         return f"all sets of these: at most {self.items_per_user}."
 
-    def _made_of(self, smaller: list[pa.Table], most: int) -> Grown:
-        return sets(smaller, most)
+    def _candidates_from(self, smaller: list[pa.Table], most: int) -> CandidateSets:
+        return candidate_itemsets(smaller, most)
 
-    def _group(self) -> list[str]:
+    def _group_columns(self) -> list[str]:
         return ["user", *([_BASKET] if self.basket else [])]
 
-    def _after(self, last: str) -> str:
+    def _after_sql(self, last: str) -> str:
         return f"at_hand.{_CODE} > one.{last}"
 
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class Sequences(Combined):
+class Sequences(CombinedKind):
     """Things that follow each other: one of each of so many subsequent baskets of a person.
 
     Baskets are in the order of their first moment where the log has times, then of their numbers,
@@ -484,10 +491,10 @@ class Sequences(Combined):
     def _kept_combinations(self) -> str:
         return f"at most {self.items_per_user} sequences of these. {FREQUENT_PARTS_FIRST}"
 
-    def _made_of(self, smaller: list[pa.Table], most: int) -> Grown:
-        return sequences(smaller, most)
+    def _candidates_from(self, smaller: list[pa.Table], most: int) -> CandidateSets:
+        return candidate_sequences(smaller, most)
 
-    def _near(self, sql: str) -> list[Step]:
+    def _at_hand_steps(self, sql: str) -> list[Step]:
         """Of a large basket only so many things that their sequences are not too many."""
         most = 1
         while (most + 1) ** self.size <= _MOST_FOLLOWING:
@@ -496,7 +503,7 @@ class Sequences(Combined):
         cut = f"select * from within qualify {place} <= {most}"
         return [Step("within", sql), Step("at_hand", cut, shared=True)]
 
-    def _placed(self, source: Source) -> tuple[str, list[Step]]:
+    def _position_steps(self, source: Source) -> tuple[str, list[Step]]:
         """Where the things of each basket are: with its number among its person's."""
         if self.basket is None:
             order = "dense_rank() over (partition by user order by time)"
@@ -515,12 +522,12 @@ class Sequences(Combined):
         place = f"dense_rank() over (partition by user order by {order})"
         return "numbered", [*begun, Step("numbered", f"select *, {place} as {_AT} from {rows}")]
 
-    def _group(self) -> list[str]:
+    def _group_columns(self) -> list[str]:
         return ["user"]
 
-    def _moves(self) -> list[str]:
+    def _order_columns(self) -> list[str]:
         return [_AT]
 
-    def _after(self, last: str) -> str:
+    def _after_sql(self, last: str) -> str:
         del last
         return f"at_hand.{_AT} = one.{_AT} + 1"

@@ -10,9 +10,9 @@ from typing import Any, Self
 from zealous.engines.sql import Step
 from zealous.errors import UsageError
 from zealous.items.kind import Kind, register
-from zealous.items.text import tidy, visible
+from zealous.items.text import is_visible, tidy
 from zealous.libraries import pa
-from zealous.logs.source import Source, column
+from zealous.logs.source import Source, extra_column
 
 
 @register
@@ -40,7 +40,7 @@ class AnyColumns(Kind):
         label, colon, names = name.partition(":")
         if label != cls.label or not colon:
             return None
-        own = cls.own(settings)
+        own = cls.own_settings(settings)
         return cls(names=tuple(names.split("+")), items_per_user=items_per_user, **own)
 
     def name(self) -> str:
@@ -51,13 +51,13 @@ class AnyColumns(Kind):
         """The columns of an item, without the attribute."""
         return self.names
 
-    def extra(self) -> tuple[str, ...]:
+    def extra_columns(self) -> tuple[str, ...]:
         """Columns of the log that play no role but are needed."""
-        return (*self.names, *super().extra())
+        return (*self.names, *super().extra_columns())
 
     def _steps(self, source: Source) -> list[Step]:
-        item = {name: tidy(column(name)) for name in self.names}
-        present = [visible(column(name)) for name in self.names]
+        item = {name: tidy(extra_column(name)) for name in self.names}
+        present = [is_visible(extra_column(name)) for name in self.names]
         return [Step("items", self._select(source, item, *present))]
 
 
@@ -79,11 +79,11 @@ class People(Kind):
                 "people are counted once each: items_per_user is 1, and there is no by"
             )
 
-    def usual(self) -> str:
+    def default_mechanism(self) -> str:
         """The mechanism where none is asked for."""
         return "listed"
 
-    def share(self) -> Fraction:
+    def budget_weight(self) -> Fraction:
         """Its weight in the budget: little, since everybody counts and there is one number."""
         return Fraction(1, 10)
 
@@ -95,7 +95,7 @@ class People(Kind):
         """Everyone."""
         return "{each} counts once."
 
-    def known(self) -> pa.Table:
+    def known_items(self) -> pa.Table:
         """Everyone."""
         return pa.table({"who": pa.array(["everyone"])})
 
@@ -104,7 +104,7 @@ class People(Kind):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Unnamed(Kind):
+class UnknownKind(Kind):
     """Items of some kind, for a plan that is made before the log is known."""
 
     label = "items"

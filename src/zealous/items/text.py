@@ -19,7 +19,7 @@ def tidy(text: str) -> str:
     return f"case when regexp_full_match({text}, '{_TIDY}') then {text} else {tidied} end"
 
 
-def visible(text: str) -> str:
+def is_visible(text: str) -> str:
     """SQL: there is more than blanks; an item without that is no item."""
     return rf"regexp_matches({text}, '[^\p{{Z}}\p{{Cc}}]')"
 
@@ -42,7 +42,7 @@ def words(text: str) -> str:
     )
 
 
-def asked(fold: bool) -> str:
+def normalized_query(fold: bool) -> str:
     """SQL: the normalised query; folded, it is its sorted set of words."""
     if fold:
         return f"array_to_string(list_sort(list_distinct({words('query')})), ' ')"
@@ -50,6 +50,6 @@ def asked(fold: bool) -> str:
     return f"case when {plain} then query else lower({tidy('query')}) end"
 
 
-def clicked(source: Source) -> str:
+def clicked_urls(source: Source) -> str:
     """SQL: each clicked URL of an entry."""
     return "unnest(url)" if "url" in source.lists else "url"

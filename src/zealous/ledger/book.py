@@ -21,7 +21,7 @@ from zealous.ledger.budgets import (
     periods_overlap,
 )
 from zealous.ledger.store import Row, canonical_json, event_hash
-from zealous.privacy.guarantee import Neighbors, Unit, shown
+from zealous.privacy.guarantee import Neighbors, Unit, format_number
 from zealous.privacy.period import Period
 
 State = Literal["reserved", "released", "voided"]
@@ -64,7 +64,8 @@ class Entry:
         of = f", of {self.charge.period}" if self.charge.period else ""
         return (
             f"#{self.seq} {self.release} ({when}{of}): "
-            f"epsilon {shown(self.charge.epsilon)}, delta {shown(self.charge.delta)}"
+            f"epsilon {format_number(self.charge.epsilon)}, "
+            f"delta {format_number(self.charge.delta)}"
         )
 
 
@@ -342,8 +343,8 @@ def _over_cap_message(
         if most is not None and needed > most:
             left = max(most - spent, Fraction(0))
             lines.append(
-                f"{shown(left, up=False)} of {name} {shown(most)} is left and this release "
-                f"adds {shown(needed - spent)}"
+                f"{format_number(left, up=False)} of {name} {format_number(most)} is left "
+                f"and this release adds {format_number(needed - spent)}"
             )
     return (
         f"the budget for what one person may lose {where} does not allow it: {'; '.join(lines)}. "

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any, get_args
 
 from zealous.errors import UsageError
-from zealous.privacy.calibrate import as_float
+from zealous.privacy.calibrate import float_rounded_up
 from zealous.privacy.guarantee import DEFINITIONS, Guarantee, Neighbors, Unit
 from zealous.privacy.period import Period
 
@@ -34,7 +34,11 @@ class Budget:
     def as_json(self) -> dict[str, Any]:
         """For programs: floats not below the truth, and the truth."""
         exact = {"epsilon": str(self.epsilon), "delta": str(self.delta)}
-        return {"epsilon": as_float(self.epsilon), "delta": as_float(self.delta), "exact": exact}
+        return {
+            "epsilon": float_rounded_up(self.epsilon),
+            "delta": float_rounded_up(self.delta),
+            "exact": exact,
+        }
 
 
 NOTHING = Budget(epsilon=Fraction(0), delta=Fraction(0))
@@ -221,7 +225,7 @@ class Accounts:
         return {
             "period": {"within": str(self.within or "all"), **self.period.as_json()},
             "all": self.all.as_json(),
-            "delta_for_anybody": as_float(self.anybody),
+            "delta_for_anybody": float_rounded_up(self.anybody),
             "definition": self.definition,
         }
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from zealous.errors import LedgerError, Refused
-from zealous.files.places import Place, StoreError, place_of, why
+from zealous.files.places import Place, StoreError, error_text, place_of
 from zealous.ledger import store
 from zealous.ledger.book import Book, Entry, caps_as_json, charge_as_json, read_book
 from zealous.ledger.budgets import Accounts, Caps, Charge, check_label, check_neighbors, check_unit
@@ -330,7 +330,7 @@ def _is_still_there(entry: Entry) -> bool:
     except FileNotFoundError:
         return False
     except StoreError as error:
-        raise LedgerError(f"{entry.directory} cannot be looked at: {why(error)}") from None
+        raise LedgerError(f"{entry.directory} cannot be looked at: {error_text(error)}") from None
     except OSError:
         return False
     return hashlib.sha256(content).hexdigest() == entry.sha256

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from zealous.errors import LedgerError
-from zealous.files.places import Place, StoreError, place_of, why
+from zealous.files.places import Place, StoreError, error_text, place_of
 from zealous.ledger import store
 from zealous.ledger.book import Book, read_book
 from zealous.ledger.stated import RELEASE, read_stated
@@ -37,7 +37,7 @@ def verify(path: Path, releases: Sequence[str | Path | Place] = ()) -> list[str]
         try:
             found = sorted(_find_releases(place), key=str)
         except StoreError as error:
-            problems.append(f"{place}: {why(error)}")
+            problems.append(f"{place}: {error_text(error)}")
             continue
         if not found:
             problems.append(f"{place}: no release here")

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Literal, NamedTuple
 
 from zealous.engines.engine import Engine, Stored
-from zealous.engines.sql import Step, identifier, listed
+from zealous.engines.sql import Step, comma_separated, identifier
 from zealous.logs.source import Source
 
 _LOOKED_AHEAD = 999_999  # entries, of all users together, that are held to see where others end
@@ -45,12 +45,12 @@ def limit_entries(
     """
     engine = source.engine
     known = source.everyone[: [step.name for step in source.everyone].index("known") + 1]
-    persons, many = _with_many(engine, known, most)
+    persons, many = _units_over_limit(engine, known, most)
     if not many.heavy:
         return replace(source, rows=many.rest), many.number
-    looked_at = _looked_at(source, entries_of("semi", persons), most, columns, key)
+    looked_at = _limited_entries(source, entries_of("semi", persons), most, columns, key)
     *steps, last = entries_of("anti", persons)
-    own = listed(map(identifier, columns))
+    own = comma_separated(map(identifier, columns))
     entries = (
         *steps,
         last._replace(name="cleaned"),
@@ -61,7 +61,7 @@ def limit_entries(
     return replace(source, entries=entries, rows=rows, text=text), many.number
 
 
-class _Many(NamedTuple):
+class _EntryCounts(NamedTuple):
     """How many there are, how many of them have too many entries, and the others' entries."""
 
     number: int
@@ -69,7 +69,7 @@ class _Many(NamedTuple):
     rest: int
 
 
-def _with_many(engine: Engine, steps: Sequence[Step], most: int) -> tuple[str, _Many]:
+def _units_over_limit(engine: Engine, steps: Sequence[Step], most: int) -> tuple[str, _EntryCounts]:
     """A table of (entry:whose, entries), each who has more than `most` in the last step.
 
     One more row, without a name, is of all others together: so it takes one look at the log.
@@ -80,33 +80,33 @@ def _with_many(engine: Engine, steps: Sequence[Step], most: int) -> tuple[str, _
     marked = Step("marked", f"select {whose}, entries from each_user")
     total = "count(*) as number, sum(entries)::bigint as entries"
     summed = Step("summed", f"select {WHOSE}, {total} from marked group by {WHOSE}")
-    engine.store(table, [*steps, Step("each_user", each), marked, summed])
+    engine.append_rows(table, [*steps, Step("each_user", each), marked, summed])
     rest = f"coalesce(sum(case when {WHOSE} is null then entries end), 0)::bigint"
     figures = f"coalesce(sum(number), 0)::bigint, count({WHOSE}), {rest}"
     ((*found,),) = engine.rows([Step("figures", f"select {figures} from {table}")])
-    return table, _Many(*map(int, found))
+    return table, _EntryCounts(*map(int, found))
 
 
-def _looked_at(
+def _limited_entries(
     source: Source, entries: Sequence[Step], most: int, columns: Sequence[str], key: int
 ) -> str:
     """A table of what is left of some persons' entries."""
     engine = source.engine
-    *before, last = _stored(engine, entries)
+    *before, last = _store_steps(engine, entries)
     steps = [*before, last._replace(name="cleaned")]
-    units, many = _with_many(engine, steps, most)
-    own = listed(map(identifier, columns))
+    units, many = _units_over_limit(engine, steps, most)
+    own = comma_separated(map(identifier, columns))
     of_heavy = f"join {units} as heavy on cleaned.user = heavy.{WHOSE}"
     looked_at = Stored.new(engine).name
     if many.rest or not many.heavy:
         few = f"select {own} from (select cleaned.* from cleaned anti {of_heavy})"
-        engine.store(looked_at, [*steps, Step("few", few)])
+        engine.append_rows(looked_at, [*steps, Step("few", few)])
     if not many.heavy:
         return looked_at
     times, place, rank = '"entry:times"', '"entry:place"', '"entry:rank"'
     moment = ["time"] if "time" in source.roles else []
-    order = listed([*(f"{each} nulls last" for each in moment), rank])
-    short = listed(["user", *moment, rank])
+    order = comma_separated([*(f"{each} nulls last" for each in moment), rank])
+    short = comma_separated(["user", *moment, rank])
     # Texts are looked at again only once it is known which ones: all of them may not fit.
     ranked = f"select *, {engine.rank_key(key, columns)} as {rank} from cleaned semi {of_heavy}"
     theirs = _without_late(engine, [*steps, Step("theirs", ranked)], units, most, [*moment, rank])
@@ -128,11 +128,11 @@ def _looked_at(
         Step("once", f"select distinct {own}, {rank} from chosen"),
         Step("first_ones", f"select {own} from once qualify {alone}"),
     ]
-    engine.store(looked_at, [*theirs, *first])
+    engine.append_rows(looked_at, [*theirs, *first])
     return looked_at
 
 
-def _stored(engine: Engine, steps: Sequence[Step]) -> list[Step]:
+def _store_steps(engine: Engine, steps: Sequence[Step]) -> list[Step]:
     """The same, with the rows of `known` and of shared steps stored.
 
     All of them are worked out once. And an engine that knows how many rows there are holds the
@@ -142,7 +142,7 @@ def _stored(engine: Engine, steps: Sequence[Step]) -> list[Step]:
     for step in steps:
         if step.name == "known" or step.shared:
             table = Stored.new(engine).name
-            engine.store(table, [*found, step])
+            engine.append_rows(table, [*found, step])
             step = Step(step.name, f"select * from {table}")
         found.append(step)
     return found
@@ -167,7 +167,7 @@ def _without_late(
     # One number of 128 bits: microseconds, of which there are never as many as stand for NULL.
     micros = (f"coalesce(epoch_us({each}), {2**63 - 1})::hugeint * {2**64} + " for each in moment)
     place = f"{''.join(micros)}{rank}"
-    last, users = engine.last_of_smallest(place, most), _LOOKED_AHEAD // most
+    last, users = engine.kth_smallest(place, most), _LOOKED_AHEAD // most
     if last is None or not users:
         return list(steps)
     heaviest = f"select {WHOSE} from {heavy} where {WHOSE} is not null"
@@ -176,7 +176,7 @@ def _without_late(
     end = '"entry:end"'
     ends = Stored.new(engine).name
     each_end = f"select user, {last} as {end} from of_heaviest group by user"
-    engine.store(ends, [*steps, Step("of_heaviest", of_heaviest), Step("each_end", each_end)])
+    engine.append_rows(ends, [*steps, Step("of_heaviest", of_heaviest), Step("each_end", each_end)])
     *before, theirs = steps
     early = (
         f"select all_of_theirs.* from all_of_theirs left join {ends} as ends "
@@ -192,6 +192,6 @@ def _sizes(source: Source, entries: Sequence[Step]) -> tuple[int, dict[str, int]
         each: "8 * count(*)" if each == "time" else f"sum(strlen({identifier(name)}::varchar))"
         for each, name in names.items()
     }
-    size = listed(f"coalesce({text}, 0)::bigint" for text in ("count(*)", *texts.values()))
+    size = comma_separated(f"coalesce({text}, 0)::bigint" for text in ("count(*)", *texts.values()))
     ((rows, *sizes),) = source.engine.rows([*entries, Step("sizes", f"select {size} from entries")])
     return int(rows), dict(zip(texts, map(int, sizes), strict=True))

@@ -12,9 +12,9 @@ from zealous.engines.engine import Engine
 from zealous.errors import LogError, UsageError, did_you_mean
 from zealous.files.limits import Limits
 from zealous.files.lines import Layout
-from zealous.files.places import Place, place_of, why
+from zealous.files.places import Place, error_text, place_of
 from zealous.libraries import pa, pq
-from zealous.privacy.guarantee import whole
+from zealous.privacy.guarantee import positive_integer
 from zealous.registry import Registry
 
 ANONYMIZED = "anonymized.json"
@@ -35,7 +35,7 @@ class Columns:
     session: str | None = None
     keywords: str | None = None
 
-    def given(self) -> dict[str, str]:
+    def assigned(self) -> dict[str, str]:
         """The roles that have a column."""
         roles = {field.name: getattr(self, field.name) for field in fields(self)}
         return {role: name for role, name in roles.items() if name is not None}
@@ -58,7 +58,7 @@ class Cleaning:
     def __post_init__(self) -> None:
         """Check before anything is read."""
         if self.max_entries_per_user is not None:
-            whole(self.max_entries_per_user, "max_entries_per_user")
+            positive_integer(self.max_entries_per_user, "max_entries_per_user")
         if self.exclude_users is not None and not _is_file(self.exclude_users):
             raise UsageError("the file named by --exclude-users cannot be found")
 
@@ -111,13 +111,13 @@ class Log:
     cleaning: Cleaning
     engine: Engine | None = None
 
-    def on(self, engine: Engine | None) -> Engine:
+    def engine_for(self, engine: Engine | None) -> Engine:
         """Where to run: where somebody says, else where the log is."""
         return engine or self.engine or DuckDB()
 
     def types(self) -> dict[str, str] | None:
         """The columns that every file has and their Arrow types; None where lines may differ."""
-        return self.on(None).columns(self.paths, self.layout)
+        return self.engine_for(None).columns(self.paths, self.layout)
 
     def names(self) -> tuple[str, ...] | None:
         """The columns that every file has; None where lines may differ."""
@@ -171,25 +171,25 @@ def read_log(
         cleaning=cleaning or Cleaning(),
         engine=engine,
     )
-    return replace(log, columns=_meaning(log, columns or Columns()))
+    return replace(log, columns=_assign_columns(log, columns or Columns()))
 
 
-def _meaning(log: Log, said: Columns) -> Columns:
+def _assign_columns(log: Log, said: Columns) -> Columns:
     """What was said, then what is usual, of the columns that exist."""
     present = log.types()
-    for role, name in said.given().items():
+    for role, name in said.assigned().items():
         if present is not None and name not in present:
             raise UsageError(
                 f"the log has no column {name!r} (given as --{role}): "
                 "`zealous inspect` lists its columns" + did_you_mean(name, present)
             )
-    usual = log.columns.given()
+    usual = log.columns.assigned()
     if present is not None and "url" not in present and usual.get("url") == "url":
         usual["url"] = "urls"
     if present is not None and not present.get("keywords", "").startswith("list<"):
         usual.pop("keywords", None)
     kept = {role: name for role, name in usual.items() if present is None or name in present}
-    merged = Columns(**(kept | said.given()))
+    merged = Columns(**(kept | said.assigned()))
     if merged.user is None:
         raise UsageError("say which column holds the user's id with --user")
     return merged
@@ -207,11 +207,11 @@ def log_files(paths: Any, preset: str | None = None, engine: Engine | None = Non
             continue
         place = place_of(path)
         try:
-            folder, matches = place.find()
+            folder, matches = place.find_files()
         except OSError as error:
-            raise LogError(f"{place} cannot be read: {why(error)}") from None
+            raise LogError(f"{place} cannot be read: {error_text(error)}") from None
         if folder:
-            logs = _logs(place, matches)
+            logs = _log_files_in(place, matches)
             matches = [each for each in logs if preset or _suffix(each) in _by_suffix()]
         if not matches:
             raise LogError(f"no log found at {place}: give a file, a folder or a quoted pattern")
@@ -222,7 +222,7 @@ def log_files(paths: Any, preset: str | None = None, engine: Engine | None = Non
         try:
             each.check_readable()
         except OSError as error:
-            raise LogError(f"{each} cannot be read: {why(error)}") from None
+            raise LogError(f"{each} cannot be read: {error_text(error)}") from None
     return found
 
 
@@ -233,9 +233,9 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def _logs(folder: Place, files: Sequence[Place]) -> list[Place]:
+def _log_files_in(folder: Place, files: Sequence[Place]) -> list[Place]:
     """Those files of a folder that may be logs: not hidden ones, ledgers, or what zealous wrote."""
-    parts = {each: each.below(folder) for each in files}
+    parts = {each: each.parts_below(folder) for each in files}
     known = set(parts.values())
     written = {each[:-1] for each in known if each[-1] in _ABOUT}
     hidden = (".", "_", "zealous-ledger.sqlite")
@@ -260,22 +260,22 @@ def is_anonymized(path: Place) -> bool:
     except PermissionError:  # what a store says of an object that is not there, to some
         beside = False
     except OSError as error:
-        raise LogError(f"{path} cannot be read: {why(error)}") from None
-    return beside or NOT_PRIVATE in label(path)
+        raise LogError(f"{path} cannot be read: {error_text(error)}") from None
+    return beside or NOT_PRIVATE in parquet_label(path)
 
 
 def is_synthetic(path: Place) -> bool:
     """Whether a file is a log that was generated."""
-    return label(path).startswith("synthetic log")
+    return parquet_label(path).startswith("synthetic log")
 
 
-def label(path: Place) -> str:
+def parquet_label(path: Place) -> str:
     """What zealous wrote into the metadata of a Parquet file; empty for any other file."""
     named = _by_suffix().get(_suffix(path))
     if path.local() is None and named is not None and named.layout is not None:
         return ""  # no Parquet, by its name: saves two requests for each file
     try:
-        with path.opened() as file:
+        with path.open_file() as file:
             said: bytes = (pq.read_schema(file).metadata or {}).get(b"zealous", b"")
     except (OSError, pa.ArrowException):
         return ""

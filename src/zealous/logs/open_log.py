@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from zealous.engines.engine import Engine, on_this_machine
-from zealous.engines.sql import Step, identifier, listed, literal
+from zealous.engines.engine import Engine, require_local
+from zealous.engines.sql import Step, comma_separated, identifier, literal
 from zealous.errors import LogError, UsageError, ZealousError, did_you_mean
 from zealous.files.delimited import Delimited
 from zealous.files.lines import Skipped, records
@@ -15,7 +15,7 @@ from zealous.libraries import pa
 from zealous.logs.entry_limits import WHOSE, Join, limit_entries
 from zealous.logs.log import Cleaning, Log
 from zealous.logs.sessions import unit_steps
-from zealous.logs.source import Source, column
+from zealous.logs.source import Source, extra_column
 from zealous.logs.times import is_pattern
 from zealous.logs.values import (
     FLOATS,
@@ -52,11 +52,11 @@ def open_log(
         key: The public key, by which some entries are chosen of whoever has too many.
     """
     if engine.local() is not None:
-        on_this_machine(log.on(None), "this does more than count")
+        require_local(log.engine_for(None), "this does more than count")
     extra = tuple(dict.fromkeys(extra))
     _check_extra(log, extra)
     _check_time_format(log, engine)
-    wanted = tuple(dict.fromkeys([*log.columns.given().values(), *extra]))
+    wanted = tuple(dict.fromkeys([*log.columns.assigned().values(), *extra]))
     if len({name.lower() for name in wanted}) < len(wanted):
         raise UsageError("two of the columns to use differ only in case: rename one of them")
     lists = [each for each in (log.columns.url, log.columns.keywords) if each]
@@ -66,17 +66,17 @@ def open_log(
     if log.cleaning.exclude_users is not None:
         _open_excluded(log.cleaning.exclude_users, engine)
         _check_excluded(engine, types[log.columns.user or ""])
-    roles = log.columns.given()
+    roles = log.columns.assigned()
     everybody = replace(log, cleaning=Cleaning(limits=log.cleaning.limits))
 
     def entries_of(join: Join, persons: str) -> tuple[Step, ...]:
-        return (*_known(log, types, extra, (join, persons)), *unit_steps(log, unit, period))
+        return (*_known_step(log, types, extra, (join, persons)), *unit_steps(log, unit, period))
 
     bytes_of = sizes.columns if sizes else {}
     source = Source(
         engine=engine,
-        entries=(*_known(log, types, extra), *unit_steps(log, unit, period)),
-        everyone=(*_known(everybody, types, extra), *unit_steps(everybody, unit, period)),
+        entries=(*_known_step(log, types, extra), *unit_steps(log, unit, period)),
+        everyone=(*_known_step(everybody, types, extra), *unit_steps(everybody, unit, period)),
         rows=sizes.rows if sizes else 0,
         text={each: bytes_of.get(roles.get(each, each), 0) for each in (*roles, *extra)},
         roles=frozenset(roles),
@@ -125,21 +125,22 @@ def _open_excluded(path: Path, engine: Engine) -> None:
             f"{path.name} holds ids that cannot be read, whose users would not be left out: make "
             "it a UTF-8 text with one id a line"
         )
-    engine.put("excluded", pa.Table.from_batches(ids, pa.schema([("id", pa.string())])))
+    engine.add_table("excluded", pa.Table.from_batches(ids, pa.schema([("id", pa.string())])))
 
 
-def _known(
+def _known_step(
     log: Log, types: dict[str, str], extra: Sequence[str], only: tuple[Join, str] | None = None
 ) -> tuple[Step, ...]:
     """The step `known`: one row an entry whose user is known; of all, or of some persons only."""
     user = identifier(log.columns.user or "")
     kind = types[log.columns.user or ""]
     columns = [f"{user_id(user, kind)} as user"]
-    for role, name in log.columns.given().items():
+    for role, name in log.columns.assigned().items():
         if role != "user":
             columns.append(f"{READ_ROLE[role](identifier(name), types[name], log)} as {role}")
     columns += [
-        f"{text_value(identifier(name), types[name], log)} as {column(name)}" for name in extra
+        f"{text_value(identifier(name), types[name], log)} as {extra_column(name)}"
+        for name in extra
     ]
     where = [is_present(user, kind)]
     if kind not in (*WHOLE, *FLOATS):
@@ -150,7 +151,7 @@ def _known(
     if only is not None:  # here, where nothing else of an entry has been worked out
         join, persons = only
         rows += f" {join} join {persons} as persons on {user_id(user, kind)} = persons.{WHOSE}"
-    known = f"select {listed(columns)} from {rows} where {' and '.join(where)}"
+    known = f"select {comma_separated(columns)} from {rows} where {' and '.join(where)}"
     if log.columns.time is not None:  # a step of its own, else each time would be read twice
         known = f"select * replace ({usable_time('time')} as time) from ({known})"
     # (user, query, time, url, ..., "column:X"): one row an entry whose user is known

@@ -30,7 +30,7 @@ def unit_steps(log: Log, unit: Unit, period: Period | None) -> list[Step]:
     days and sessions neither rename it nor decide whether it is left out. Entries of which nobody
     can tell the day or the session are dropped, since they would belong to two units.
     """
-    roles = log.columns.given()
+    roles = log.columns.assigned()
     check_unit(unit, roles)
     dated, cut = "select * from known", list[Step]()
     if period is not None and "time" in roles:

@@ -55,7 +55,7 @@ class Source:
         return self.engine.buckets(self.rows, text)
 
 
-def column(name: str) -> str:
+def extra_column(name: str) -> str:
     """What an extra column is called among the entries: no role's name can clash with it."""
     return identifier(f"column:{name}")
 

@@ -38,7 +38,7 @@ def is_pattern(time_format: str | None) -> bool:
     return time_format is not None and time_format not in _EPOCHS
 
 
-def moment(column: str, text: str, time_format: str | None) -> str:
+def timestamp_sql(column: str, text: str, time_format: str | None) -> str:
     """SQL: a timestamp in UTC, or NULL.
 
     Args:
@@ -57,7 +57,7 @@ def moment(column: str, text: str, time_format: str | None) -> str:
         return f"make_timestamp(round({usable} * 1e6)::bigint)"
     if time_format is not None:
         found = f"try_cast(try_strptime({text}, {literal(time_format)}) as timestamp)"
-        return f"case when {_fits(text, _fitting(time_format))} then {found} end"
+        return f"case when {_fits(text, _texts_of_pattern(time_format))} then {found} end"
     plain = f"when {_fits(text, _PLAIN)} then try_cast({text} as timestamp)"
     other = f"when {_fits(text, _ISO)} then try_cast({text} as timestamptz)::timestamp"  # UTC
     return f"case {plain} {other} end"
@@ -67,10 +67,10 @@ def _fits(text: str, pattern: str) -> str:
     return f"regexp_full_match({text}, {literal(pattern)})"
 
 
-def _fitting(pattern: str) -> str:
+def _texts_of_pattern(pattern: str) -> str:
     r"""The texts of a strptime pattern. A number that stands beside another has all its digits.
 
-    >>> _fitting("%d/%m/%Y, %H%M")
+    >>> _texts_of_pattern("%d/%m/%Y, %H%M")
     '\\d{1,2}/\\d{1,2}/\\d{4},\\ \\d{2}\\d{2}'
     """
     parts = re.findall(r"%.?|[^%]+", pattern)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from zealous.engines.sql import literal
 from zealous.errors import UsageError
 from zealous.logs.log import Log
-from zealous.logs.times import NUMBER, moment
+from zealous.logs.times import NUMBER, timestamp_sql
 
 WHOLE = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 FLOATS = ("halffloat", "float", "double")
@@ -58,7 +58,7 @@ def user_id(name: str, kind: str) -> str:
         return name
     if kind.startswith(_MOMENTS):  # of whatever year: an id that became NULL would be pooled
         return _moment_text(name, kind)
-    return _written(name, kind)
+    return _as_text(name, kind)
 
 
 def _id_of_text(text: str) -> str:
@@ -74,7 +74,7 @@ def _id_of_text(text: str) -> str:
 def _session(name: str, kind: str, log: Log) -> str:
     if kind in _TEXT:
         return _within_limit(name, user_id(name, kind), log)
-    return user_id(name, kind) if kind in FLOATS else _written(name, kind)
+    return user_id(name, kind) if kind in FLOATS else _as_text(name, kind)
 
 
 def is_present(name: str, kind: str) -> str:
@@ -90,7 +90,7 @@ def is_present(name: str, kind: str) -> str:
 
 def text_value(name: str, kind: str, log: Log) -> str:
     """SQL: a value as text, where it is no longer than public limits allow."""
-    return _within_limit(name, name, log) if kind in _TEXT else _written(name, kind)
+    return _within_limit(name, name, log) if kind in _TEXT else _as_text(name, kind)
 
 
 def _within_limit(text: str, value: str, log: Log) -> str:
@@ -98,7 +98,7 @@ def _within_limit(text: str, value: str, log: Log) -> str:
     return f"case when strlen({text}) <= {log.cleaning.limits.text} then {value} end"
 
 
-def _written(name: str, kind: str) -> str:
+def _as_text(name: str, kind: str) -> str:
     """SQL: what is no text, as a text."""
     if kind.startswith(_NESTED):
         raise UsageError(f"column {name} holds {kind.split('<')[0]} values, not text: convert it")
@@ -146,7 +146,7 @@ def _texts(name: str, kind: str, log: Log) -> str:
     element, texts = kind.removeprefix("list<element: ").removesuffix(">"), name
     if element not in _TEXT:
         try:
-            texts = f"list_transform({name}, lambda each: {_written('each', element)})"
+            texts = f"list_transform({name}, lambda each: {_as_text('each', element)})"
         except UsageError:
             what = element.split("<")[0]
             raise UsageError(f"column {name} holds lists of {what} values") from None
@@ -173,7 +173,9 @@ def _time(name: str, kind: str, log: Log) -> str:
     elif log.time_format is None and kind.startswith((*WHOLE, *_REAL)):
         raise UsageError("the times are numbers: say --time-format epoch or epoch-ms")
     else:
-        found = moment(name, name if kind in _TEXT else _written(name, kind), log.time_format)
+        found = timestamp_sql(
+            name, name if kind in _TEXT else _as_text(name, kind), log.time_format
+        )
     return _within_limit(name, found, log) if kind in _TEXT else found
 
 

@@ -6,8 +6,16 @@ is sampled belongs in noise/, its mathematics in privacy/accounting/.
 
 from zealous.mechanisms.gaussian import Gaussian
 from zealous.mechanisms.laplace import Laplace
-from zealous.mechanisms.protocol import Calibrated, Count, Mechanism
+from zealous.mechanisms.protocol import CalibratedMechanism, Count, Mechanism
 from zealous.mechanisms.selection import Selection
 from zealous.mechanisms.zealous import Zealous
 
-__all__ = ["Calibrated", "Count", "Gaussian", "Laplace", "Mechanism", "Selection", "Zealous"]
+__all__ = [
+    "CalibratedMechanism",
+    "Count",
+    "Gaussian",
+    "Laplace",
+    "Mechanism",
+    "Selection",
+    "Zealous",
+]

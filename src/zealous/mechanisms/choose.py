@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from zealous.errors import UsageError, did_you_mean
-from zealous.mechanisms.protocol import MECHANISMS, Calibrated, Needs
+from zealous.mechanisms.protocol import MECHANISMS, CalibratedMechanism, Needs
 from zealous.privacy.guarantee import Guarantee
 
-__all__ = ["ASKED", "DEFAULT", "MECHANISMS", "choose"]
+__all__ = ["ASKED", "DEFAULT", "MECHANISMS", "choose_mechanism"]
 
 ASKED = "it was asked for"
 DEFAULT = "zealous"
 
 
-def choose(
+def choose_mechanism(
     name: str | None,
     goal: Guarantee,
     items_per_user: int,
     given: Needs | None,
     usual: str = DEFAULT,
-) -> tuple[type[Calibrated], str]:
+) -> tuple[type[CalibratedMechanism], str]:
     """A mechanism, and why it is that one; nothing here looks at a log.
 
     Args:
@@ -31,9 +31,9 @@ def choose(
             that are made of others.
     """
     if MECHANISMS[usual].family is not None:
-        return _of_family(name, goal, items_per_user, given, usual)
+        return _mechanism_of_family(name, goal, items_per_user, given, usual)
     if name == "auto":
-        return _best(goal, items_per_user, given)
+        return _best_mechanism(goal, items_per_user, given)
     if name is None:
         name = given or DEFAULT
     if name not in MECHANISMS:
@@ -54,22 +54,22 @@ def choose(
     return found, ASKED
 
 
-def _of_family(
+def _mechanism_of_family(
     name: str | None, goal: Guarantee, items_per_user: int, given: Needs | None, usual: str
-) -> tuple[type[Calibrated], str]:
+) -> tuple[type[CalibratedMechanism], str]:
     family = {name: each for name, each in MECHANISMS.items() if each.family == usual}
     if given is not None:
         raise UsageError(f"--{given} does not serve items that are made of others: leave it out")
     if name in (None, "auto"):
-        return _best(goal, items_per_user, given, usual)
+        return _best_mechanism(goal, items_per_user, given, usual)
     if name not in family:
         raise UsageError(f"for what is made of other items use {' or '.join(family)}, or auto")
     return family[name], ASKED
 
 
-def _best(
+def _best_mechanism(
     goal: Guarantee, items_per_user: int, given: Needs | None, family: str | None = None
-) -> tuple[type[Calibrated], str]:
+) -> tuple[type[CalibratedMechanism], str]:
     """The first that says so of itself, of those that use the given file and no other."""
     for each in MECHANISMS.values():
         if (each.needs, each.family) == (given, family):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from zealous.privacy.guarantee import shown
+from zealous.privacy.guarantee import format_number
 
 if TYPE_CHECKING:
     from zealous.record.record import PartRecord
@@ -29,11 +29,11 @@ def noise_name(noise: str) -> str:
     return " ".join(word.title() if word in ("laplace", "gaussian") else word for word in words)
 
 
-def spent(part: PartRecord) -> str:
+def cost_text(part: PartRecord) -> str:
     """What a table costs, and its noise."""
     return (
-        f"Budget: epsilon {shown(part.epsilon)}, delta {shown(part.delta)}. Noise: "
-        f"{noise_name(part.noise)} of scale {shown(part.scale)}."
+        f"Budget: epsilon {format_number(part.epsilon)}, delta {format_number(part.delta)}. Noise: "
+        f"{noise_name(part.noise)} of scale {format_number(part.scale)}."
     )
 
 
@@ -99,8 +99,8 @@ class AboveThreshold(Words):
         return [
             f"- An item of {appear.low} / {appear.half} / {appear.high} {units} is published with "
             "probability 5 / 50 / 95 %.",
-            f"- {spent(part)} Thresholds: at least {part.tau} {units} before noise, a count above "
-            f"{part.tau_prime} after.",
+            f"- {cost_text(part)} Thresholds: at least {part.tau} {units} before noise, "
+            f"a count above {part.tau_prime} after.",
         ]
 
     def empty(self, part: PartRecord, *, units: str, origin: str | None) -> str:
@@ -132,7 +132,7 @@ class EveryItem(Words):
         return [
             f"- Only {self.looked_at.format(origin=origin)} are counted, and the limit for {each} "
             f"applies to these alone. All of them are published, including those of no {units}.",
-            f"- {spent(part)} No threshold.",
+            f"- {cost_text(part)} No threshold.",
         ]
 
     def empty(self, part: PartRecord, *, units: str, origin: str | None) -> str:
@@ -150,12 +150,12 @@ class EveryPossibleItem(EveryItem):
             return super().points(part, units=units, each=each, origin=origin)
         return [
             f"- All possible items are published, including those of no {units}.",
-            f"- {spent(part)} No threshold.",
+            f"- {cost_text(part)} No threshold.",
         ]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Candidates(Words):
+class AmongCandidates(Words):
     """Of a table of what stands out among all that can be made of published items.
 
     Attributes:
@@ -172,7 +172,7 @@ class Candidates(Words):
 
     def points(self, part: PartRecord, *, units: str, each: str, origin: str | None) -> list[str]:
         """What was looked at."""
-        return [f"- {self.points_of.format(units=units, each=each)}", f"- {spent(part)}"]
+        return [f"- {self.points_of.format(units=units, each=each)}", f"- {cost_text(part)}"]
 
     def empty(self, part: PartRecord, *, units: str, origin: str | None) -> str:
         """Noise hides everything."""
@@ -180,7 +180,7 @@ class Candidates(Words):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Keys(Words):
+class FoundKeys(Words):
     """Of a table of keys that were found first, and counted then."""
 
     def threshold(self, part: PartRecord) -> str:
@@ -199,7 +199,7 @@ class Keys(Words):
             f"- An item of {appear.low} / {appear.half} / {appear.high} {units} is published with "
             f"probability 5 / 50 / 95 %, if {units} that hold it give as many items as they may in "
             "the last round, including this one.",
-            f"- {spent(part)} Noise on weights: of scale "
+            f"- {cost_text(part)} Noise on weights: of scale "
             f"{', '.join(format(one.scale, ',') for one in rounds)}. Thresholds: weights above "
             f"{', '.join(format(one.threshold, ',') for one in rounds)}.",
         ]

@@ -44,7 +44,7 @@ class Domain(Pure):
 
     >>> from zealous.privacy.guarantee import Indistinguishability
     >>> goal = Indistinguishability(epsilon=1, delta=0, neighbors="add-remove")
-    >>> Domain.calibrated(goal, 5)
+    >>> Domain.calibrate(goal, 5)
     Domain(items_per_user=5, scale=Fraction(5, 1))
     """
 
@@ -74,7 +74,7 @@ class Domain(Pure):
         del released
         return self if listed is None else replace(self, domain=listed)
 
-    def appears(self, count: int) -> float:
+    def publication_probability(self, count: int) -> float:
         """The chance that an item of the list is published, whoever has it."""
         del count
         return 1.0
@@ -85,12 +85,12 @@ class Domain(Pure):
         """Which numbers of users a published count can stand for, with such a probability."""
         del lowest, candidates  # nothing is left out for its count
         return Interval(
-            error=self.error(confidence),
+            error=self.noise_quantile(confidence),
             missed=1 - confidence,
             chance=lambda count, t: tail(self.scale, t - count),
         )
 
-    def alone(self) -> float:
+    def expected_unique_items_per_user(self) -> float:
         """No item is published because somebody has it: all that is shown was public before."""
         return 0.0
 
@@ -104,7 +104,7 @@ class Domain(Pure):
             raise UsageError(f"the {self.name} mechanism needs its list: see with_inputs")
         listed = ItemTable.of(self.domain)
         counted = count(bound=self.items_per_user, at_least=1, only=listed.table)
-        noise = self.source()
+        noise = self.noise_sampler()
         return with_noise_on_each(listed, counted, noise, random_bytes)
 
     def check_rows(self, rows: pa.Table, first: pa.Table | None, *, whole: bool) -> None:

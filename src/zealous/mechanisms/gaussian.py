@@ -19,13 +19,13 @@ class Gaussian(Joint):
     """Two thresholds with discrete Gaussian noise between them, its scale chosen with the second.
 
     Guarantee:
-        With parameters from `calibrated` the published rows are (epsilon, delta)-indistinguishable:
+        With parameters from `calibrate` the published rows are (epsilon, delta)-indistinguishable:
         every count gets its own exact discrete Gaussian noise, accounted for as such, and an item
         appears only where its noisy count is strictly above tau_prime.
 
     >>> from zealous.privacy.guarantee import Indistinguishability
     >>> goal = Indistinguishability(epsilon=1, delta="1e-6")
-    >>> found = Gaussian.calibrated(goal, 20)
+    >>> found = Gaussian.calibrate(goal, 20)
     >>> float(found.scale), found.tau_prime, found.delta(goal) <= goal.delta
     (26.75, 143, True)
     """
@@ -39,14 +39,14 @@ class Gaussian(Joint):
         f"{INTEGERS}publish items whose noisy count is above tau'."
     )
 
-    def source(self) -> DiscreteGaussian:
+    def noise_sampler(self) -> DiscreteGaussian:
         """Where the noise comes from."""
         return DiscreteGaussian(scale=self.scale)
 
-    def shown_above(self, count: int, t: int) -> float:
+    def probability_above(self, count: int, t: int) -> float:
         """The chance that at least tau users are published with a count above t >= tau_prime."""
         return float(gaussian.tail(self.scale, t - count))
 
-    def error(self, confidence: float) -> int:
+    def noise_quantile(self, confidence: float) -> int:
         """The noise on a count is at most this with such a probability."""
         return gaussian.quantile(self.scale, confidence)

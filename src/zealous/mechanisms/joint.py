@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import ClassVar, Self
 
 from zealous.mechanisms.thresholds import Thresholds
-from zealous.privacy.accounting.sparse import only_indistinguishable
+from zealous.privacy.accounting.sparse import check_indistinguishability
 from zealous.privacy.guarantee import Guarantee, Indistinguishability
 
 
@@ -17,17 +17,18 @@ class Joint(Thresholds):
     """What the mechanisms with a scale and a threshold for indistinguishability share.
 
     Attributes:
-        law: What is proved of the noise: `joint`, which chooses, and `delta`, which accounts.
+        law: What is proved of the noise: `scale_and_threshold`, which chooses, and `delta`,
+            which accounts.
     """
 
     name: ClassVar[str]
     law: ClassVar[ModuleType]
 
     @classmethod
-    def calibrated(cls, goal: Guarantee, items_per_user: int) -> Self:
+    def calibrate(cls, goal: Guarantee, items_per_user: int) -> Self:
         """The least tau_prime at any scale, and the least scale for it."""
-        only_indistinguishable(goal, cls.name)
-        best = cls.law.joint(goal, items_per_user)
+        check_indistinguishability(goal, cls.name)
+        best = cls.law.scale_and_threshold(goal, items_per_user)
         return cls(items_per_user=items_per_user, scale=best.scale, tau=1, tau_prime=best.tau_prime)
 
     def delta(self, goal: Guarantee) -> Fraction:

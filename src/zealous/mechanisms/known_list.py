@@ -132,7 +132,7 @@ def with_noise_on_each(
     """
     _check_different(candidates, np.arange(len(candidates)))
     counts = np.zeros(len(candidates), np.int64)
-    for places, numbers in _placed(candidates, counted):
+    for places, numbers in _places_and_counts(candidates, counted):
         np.add.at(counts, places, numbers)
     published = []
     for first in range(0, len(candidates), _AT_ONCE):
@@ -168,16 +168,16 @@ def above_with_noise(
     says why that is the same. Of such a list only what is published can be looked at here: whoever
     makes it refuses what would put an item at two places, and proves that nothing else can.
     """
-    parts = list(_placed(candidates, counted))
+    parts = list(_places_and_counts(candidates, counted))
     held = np.concatenate([np.empty(0, np.int64), *(places for places, _ in parts)])
     numbers = np.concatenate([np.empty(0, np.int64), *(counts for _, counts in parts)])
     held, order = np.unique(held, return_inverse=True)
     counts = np.zeros(len(held), np.int64)
     np.add.at(counts, order, numbers)
     noisy = counts + noise.sample(len(held), random_bytes)
-    lucky = _chosen_by_noise(len(candidates), noise, above, random_bytes)
+    lucky = _draw_places_above(len(candidates), noise, above, random_bytes)
     lucky = np.setdiff1d(lucky, held)  # those have noise of their own
-    beyond = _not_negative(noise, len(lucky), random_bytes)
+    beyond = _draw_non_negative(noise, len(lucky), random_bytes)
     published = []
     for places, values in (
         (held[noisy > above], noisy[noisy > above]),
@@ -195,7 +195,7 @@ def _check_different(candidates: Candidates, places: Whole) -> None:
         raise UsageError("noise is drawn for each of a list of items: they must all be different")
 
 
-def _placed(
+def _places_and_counts(
     candidates: Candidates, counted: Iterable[pa.RecordBatch]
 ) -> Iterator[tuple[Whole, Whole]]:
     """The places and the counts of counted items, without those that are no candidates."""
@@ -215,26 +215,26 @@ def _placed(
         yield found(waiting)
 
 
-def _chosen_by_noise(
+def _draw_places_above(
     size: int, noise: DiscreteLaplace, above: int, random_bytes: RandomBytes
 ) -> Whole:
     """Of so many places those whose noise alone is above: how many, and then which."""
     chosen: set[int] = set()
     if size:
-        number = rare_events(size, partial(_chance_above, noise.scale, above), random_bytes)
+        number = rare_events(size, partial(_tail, noise.scale, above), random_bytes)
         while len(chosen) < number:
             chosen.update(uniform(size, number - len(chosen), random_bytes).tolist())
     return np.array(sorted(chosen), np.int64)
 
 
-def _chance_above(scale: Fraction, t: int, digits: int) -> Decimal:
+def _tail(scale: Fraction, t: int, digits: int) -> Decimal:
     """P(noise > t) for t of 0 or more, to so many significant digits."""
     with localcontext(Context(prec=digits + 10, Emin=MIN_EMIN, Emax=MAX_EMAX)):
         rate = Decimal(scale.denominator) / Decimal(scale.numerator)
         return (-(t + 1) * rate).exp() / (1 + (-rate).exp())
 
 
-def _not_negative(noise: Noise, size: int, random_bytes: RandomBytes) -> Whole:
+def _draw_non_negative(noise: Noise, size: int, random_bytes: RandomBytes) -> Whole:
     """Noise on condition that it is 0 or more: beyond a threshold it falls as beyond 0."""
     found = np.empty(0, np.int64)
     while len(found) < size:

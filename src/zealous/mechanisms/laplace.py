@@ -18,13 +18,13 @@ class Laplace(Joint):
     """Two thresholds with discrete Laplace noise between them, its scale chosen with the second.
 
     Guarantee:
-        With parameters from `calibrated` the published rows are (epsilon, delta)-indistinguishable:
+        With parameters from `calibrate` the published rows are (epsilon, delta)-indistinguishable:
         every count gets its own exact discrete Laplace noise, and an item appears only where its
         noisy count is strictly above tau_prime, which is never above that of ZEALOUS.
 
     >>> from zealous.privacy.guarantee import Indistinguishability
     >>> goal = Indistinguishability(epsilon=1, delta="1e-6")
-    >>> found = Laplace.calibrated(goal, 20)
+    >>> found = Laplace.calibrate(goal, 20)
     >>> float(found.scale), found.tau_prime, found.delta(goal) <= goal.delta
     (25.75, 416, True)
     """

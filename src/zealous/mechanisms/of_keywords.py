@@ -14,7 +14,7 @@ from typing import ClassVar, Self
 from zealous.errors import ReleaseError, UsageError
 from zealous.items import Keywords, Kind, Queries
 from zealous.libraries import np, pa, pc
-from zealous.mechanisms.descriptions import INTEGERS, Candidates, Words
+from zealous.mechanisms.descriptions import INTEGERS, AmongCandidates, Words
 from zealous.mechanisms.domain import Domain
 from zealous.mechanisms.known_list import Whole, above_with_noise
 from zealous.mechanisms.protocol import Count, Needs, register
@@ -51,7 +51,7 @@ class OfKeywords(Domain):
     theorem: ClassVar[str] = "docs/proofs/clicks.md"
     needs: ClassVar[Needs | None] = None
     follows: ClassVar[str | None] = Keywords.label
-    words: ClassVar[Words] = Candidates(
+    words: ClassVar[Words] = AmongCandidates(
         how="Queries of published keywords: count the units that asked each query of up to three "
         f"published keywords, {INTEGERS}on every such query, publish those above the scale times "
         "the logarithm of their number.",
@@ -72,7 +72,7 @@ class OfKeywords(Domain):
     def check_kinds(cls, kind: Kind, before: Mapping[str, Kind]) -> None:
         """Queries that are spelled by keywords, each in one way."""
         words = before[Keywords.label]
-        if not (isinstance(kind, Queries) and kind.plain() and words.by is None):
+        if not (isinstance(kind, Queries) and kind.is_plain() and words.by is None):
             raise UsageError(
                 "of-keywords is for queries alone, after keywords, both without --by and "
                 "--fold-words"
@@ -110,9 +110,9 @@ class OfKeywords(Domain):
         >>> OfKeywords(items_per_user=1, scale=Fraction(2)).threshold(1000)
         42
         """
-        return math.ceil(self.scale * math.log(max(1, candidates(keywords))))
+        return math.ceil(self.scale * math.log(max(1, candidate_count(keywords))))
 
-    def appears(self, count: int) -> float:
+    def publication_probability(self, count: int) -> float:
         """The chance that a query of this many users is published if it is made of keywords."""
         return tail(self.scale, self.threshold(MOST_KEYWORDS) - count)
 
@@ -125,9 +125,9 @@ class OfKeywords(Domain):
         passed = most if lowest is None else min(lowest - 1, most)
         return replace(super().interval(confidence), threshold=passed)
 
-    def alone(self) -> float:
+    def expected_unique_items_per_user(self) -> float:
         """Of one user's own queries so many are published, made of what was public, at most."""
-        return self.items_per_user * self.appears(1)
+        return self.items_per_user * self.publication_probability(1)
 
     def thresholds(self) -> str:
         """What an item must pass."""
@@ -195,7 +195,7 @@ class SpelledQueries:
         return cls(words)
 
     def __len__(self) -> int:
-        return candidates(len(self.words))
+        return candidate_count(len(self.words))
 
     def items(self, places: Whole) -> pa.RecordBatch:
         """The queries at some places."""
@@ -229,10 +229,10 @@ class SpelledQueries:
             yield self.words[word].as_py()
 
 
-def candidates(keywords: int) -> int:
+def candidate_count(keywords: int) -> int:
     """N: how many queries of one to three words can be made of so many.
 
-    >>> candidates(10)
+    >>> candidate_count(10)
     1110
     """
     return sum(keywords**words for words in range(1, MOST_WORDS + 1))

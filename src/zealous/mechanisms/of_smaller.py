@@ -14,8 +14,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from zealous.errors import ReleaseError, UsageError
-from zealous.items.candidate_sets import Grown
-from zealous.mechanisms.descriptions import INTEGERS, Candidates, Words
+from zealous.items.candidate_sets import CandidateSets
+from zealous.mechanisms.descriptions import INTEGERS, AmongCandidates, Words
 from zealous.mechanisms.known_list import with_noise_on_each
 from zealous.mechanisms.protocol import Count, register
 from zealous.mechanisms.pure import Pure
@@ -23,7 +23,7 @@ from zealous.mechanisms.thresholds import Noise
 from zealous.noise import DiscreteGaussian, RandomBytes
 from zealous.privacy.accounting import gaussian
 from zealous.privacy.accounting.intervals import Interval
-from zealous.privacy.accounting.sparse import least
+from zealous.privacy.accounting.sparse import least_integer
 from zealous.privacy.calibrate import tail
 from zealous.privacy.guarantee import Guarantee, Indistinguishability
 
@@ -55,12 +55,12 @@ class OfSmaller(Pure):
         counts over a list that follows from what was published. So does the threshold.
     """
 
-    candidates: Grown | None = field(default=None, compare=False, repr=False)
+    candidates: CandidateSets | None = field(default=None, compare=False, repr=False)
 
     name: ClassVar[str] = "of-smaller"
     family: ClassVar[str | None] = "of-smaller"
     theorem: ClassVar[str] = "docs/proofs/sets.md"
-    words: ClassVar[Words] = Candidates(
+    words: ClassVar[Words] = AmongCandidates(
         how="Made of published smaller items: count the units that hold each item all of whose "
         f"smaller parts were published, {INTEGERS}on every such item, publish those that are above "
         "what noise alone reaches once.",
@@ -79,13 +79,13 @@ class OfSmaller(Pure):
         return "all there can be is known, so no delta is needed"
 
     def with_inputs(
-        self, listed: Grown | None = None, released: Mapping[str, pa.Table] | None = None
+        self, listed: CandidateSets | None = None, released: Mapping[str, pa.Table] | None = None
     ) -> Self:
         """The same with all that there can be."""
         del released
         return self if listed is None else replace(self, candidates=listed)
 
-    def above(self, t: int) -> float:
+    def noise_tail(self, t: int) -> float:
         """The chance that the noise is above t."""
         return tail(self.scale, t)
 
@@ -95,18 +95,18 @@ class OfSmaller(Pure):
         >>> OfSmaller(items_per_user=1, scale=Fraction(2)).threshold(1000)
         12
         """
-        found = least(lambda t: candidates * self.above(t) <= 1, 0)
+        found = least_integer(lambda t: candidates * self.noise_tail(t) <= 1, 0)
         assert found is not None  # noqa: S101 - the noise falls for ever
         return found
 
     @cached_property
-    def usual(self) -> int:
+    def default_threshold(self) -> int:
         """The threshold for a million candidates."""
         return self.threshold(USUAL)
 
-    def appears(self, count: int) -> float:
+    def publication_probability(self, count: int) -> float:
         """The chance that a set of this many users is published, one of a million candidates."""
-        return self.above(self.usual - count)
+        return self.noise_tail(self.default_threshold - count)
 
     def interval(
         self, confidence: float, *, lowest: int | None = None, candidates: int | None = None
@@ -114,34 +114,36 @@ class OfSmaller(Pure):
         """Which numbers of users a published count can stand for, with such a probability."""
         most = self.threshold(MOST if candidates is None else min(candidates, MOST))
         return Interval(
-            error=self.error(confidence),
+            error=self.noise_quantile(confidence),
             missed=1 - confidence,
-            chance=lambda count, t: self.above(t - count),
+            chance=lambda count, t: self.noise_tail(t - count),
             threshold=most if lowest is None else min(lowest - 1, most),
         )
 
-    def alone(self) -> float:
+    def expected_unique_items_per_user(self) -> float:
         """Of one user's own sets at most all are published; of all users' together see below."""
         return float(self.items_per_user)
 
     def expected_unique_items(self, users: int) -> float:
         """At most one user has each candidate alone, so that their number bounds it too."""
-        return min(users * self.alone(), self.together())
+        return min(
+            users * self.expected_unique_items_per_user(), self.expected_unique_items_of_all()
+        )
 
-    def together(self) -> float:
+    def expected_unique_items_of_all(self) -> float:
         """Of the sets that one user alone has, whoever that is, so many are published on average.
 
         With N candidates there are at most N of them, and N P(noise > t) <= 1.
         """
         t = self.threshold(MOST)
-        rest = self.above(t)
-        return self.above(t - 1) / rest if rest else math.inf
+        rest = self.noise_tail(t)
+        return self.noise_tail(t - 1) / rest if rest else math.inf
 
     def thresholds(self) -> str:
         """What an item must pass."""
         return (
             "made of published smaller ones; noisy count above "
-            f"{self.usual} for {USUAL:,} candidates, less for fewer"
+            f"{self.default_threshold} for {USUAL:,} candidates, less for fewer"
         )
 
     def release(self, count: Count, random_bytes: RandomBytes = os.urandom) -> list[pa.RecordBatch]:
@@ -151,7 +153,7 @@ class OfSmaller(Pure):
         known = self._worth_counting(self.candidates)
         counted = count(bound=self.items_per_user, at_least=1)
         above = self.threshold(len(known))
-        return with_noise_on_each(known, counted, self.source(), random_bytes, above=above)
+        return with_noise_on_each(known, counted, self.noise_sampler(), random_bytes, above=above)
 
     def check_rows(self, rows: pa.Table, first: pa.Table | None, *, whole: bool) -> None:
         """Sets are candidates, and above the threshold for so many candidates."""
@@ -164,9 +166,9 @@ class OfSmaller(Pure):
         if (rows["count"].to_numpy() <= self.threshold(len(known))).any():
             raise ReleaseError("there are counts at or below the threshold for so many candidates")
 
-    def _worth_counting(self, candidates: Grown) -> Grown:
+    def _worth_counting(self, candidates: CandidateSets) -> CandidateSets:
         """Without what by its published parts cannot be above the threshold but for noise."""
-        return candidates.above(self.threshold(len(candidates)))
+        return candidates.possibly_above(self.threshold(len(candidates)))
 
 
 @register
@@ -179,7 +181,7 @@ class OfSmallerGaussian(OfSmaller):
         counts that one user moves, each by one, is accounted for exactly.
 
     >>> goal = Indistinguishability(epsilon=1, delta="1e-6")
-    >>> found = OfSmallerGaussian.calibrated(goal, 20)
+    >>> found = OfSmallerGaussian.calibrate(goal, 20)
     >>> float(found.scale), found.threshold(1_000_000), found.delta(goal) <= goal.delta
     (26.75, 127, True)
     """
@@ -196,7 +198,7 @@ class OfSmallerGaussian(OfSmaller):
         return "all there can be is known; for several items Gaussian noise"
 
     @classmethod
-    def calibrated(cls, goal: Guarantee, items_per_user: int) -> Self:
+    def calibrate(cls, goal: Guarantee, items_per_user: int) -> Self:
         """The least noise that epsilon and delta allow."""
         if goal.pure or not isinstance(goal, Indistinguishability):
             raise UsageError(
@@ -212,15 +214,15 @@ class OfSmallerGaussian(OfSmaller):
         moved = goal.moved_counts(self.items_per_user)
         return gaussian.hockey_stick(self.scale, moved, goal.epsilon)
 
-    def source(self) -> Noise:
+    def noise_sampler(self) -> Noise:
         """Where the noise comes from."""
         return DiscreteGaussian(scale=self.scale)
 
-    def above(self, t: int) -> float:
+    def noise_tail(self, t: int) -> float:
         """The chance that the noise is above t."""
         return float(gaussian.tail(self.scale, t))
 
-    def error(self, confidence: float) -> int:
+    def noise_quantile(self, confidence: float) -> int:
         """The noise on a count is at most this with such a probability."""
         return gaussian.quantile(self.scale, confidence)
 

@@ -15,11 +15,18 @@ from typing import TYPE_CHECKING, ClassVar, Self
 from zealous.engines.engine import Stored
 from zealous.errors import UsageError
 from zealous.libraries import np, pa
-from zealous.mechanisms.descriptions import Keys, Words
+from zealous.mechanisms.descriptions import FoundKeys, Words
 from zealous.mechanisms.known_list import ItemTable, above_by_noise_alone
 from zealous.mechanisms.protocol import Count, Needs, register
-from zealous.mechanisms.rounds import Rounds, above, how, joined, redrawn, stored
-from zealous.mechanisms.thresholds import kept, with_noise
+from zealous.mechanisms.rounds import (
+    Rounds,
+    add_keys,
+    method_text,
+    redraw_unseen,
+    rows_above,
+    store_weights,
+)
+from zealous.mechanisms.thresholds import select_rows, with_noise
 from zealous.noise import DiscreteGaussian, RandomBytes
 from zealous.privacy.accounting.rounds import Round
 from zealous.privacy.guarantee import Guarantee, Indistinguishability
@@ -55,7 +62,7 @@ class Prior(Rounds):
 
     name: ClassVar[str] = "prior"
     needs: ClassVar[Needs | None] = "prior"
-    words: ClassVar[Words] = Keys(how=how("Rounds steered by a public prior"))
+    words: ClassVar[Words] = FoundKeys(how=method_text("Rounds steered by a public prior"))
 
     @classmethod
     def best_for(cls, goal: Guarantee, items_per_user: int) -> str | None:
@@ -89,13 +96,13 @@ class Prior(Rounds):
                 without=keys,
                 order=[self.prior, *([] if weights is None else [weights])],
             )
-            weights = stored(weighed, partial(_draw, each, left, random_bytes))
-            found = _passed(each, weights, left)
+            weights = store_weights(weighed, partial(_draw, each, left, random_bytes))
+            found = _keys_in_log(each, weights, left)
             found += [
                 batch.cast(self._counted_schema(batch))
-                for batch in _unheld(each, weights, left, random_bytes)
+                for batch in _keys_by_noise_alone(each, weights, left, random_bytes)
             ]
-            keys = joined(keys, found)
+            keys = add_keys(keys, found)
             left = left.without(keys)
         return [] if keys is None else self._count_keys(keys, count, random_bytes)
 
@@ -112,28 +119,30 @@ def _draw(
     """Weights with their noise. Only what is neither listed nor given may not pass."""
     noise = DiscreteGaussian(scale=Fraction(each.scale))
     noisy = with_noise(batch, noise, random_bytes)
-    unseen = (np.from_dlpack(batch["count"]) == 0) & ~_among(batch, listed)
-    noisy = redrawn(noisy, unseen, each.threshold, noise, random_bytes)
-    return kept(batch, noisy, np.ones(batch.num_rows, np.bool_))
+    unseen = (np.from_dlpack(batch["count"]) == 0) & ~_is_listed(batch, listed)
+    noisy = redraw_unseen(noisy, unseen, each.threshold, noise, random_bytes)
+    return select_rows(batch, noisy, np.ones(batch.num_rows, np.bool_))
 
 
-def _enough(each: Round) -> int:
+def _listed_threshold(each: Round) -> int:
     """What the noisy weight of a listed item must be above: never more than that of others."""
     return min(DEVIATIONS * each.scale, each.threshold)
 
 
-def _passed(
+def _keys_in_log(
     each: Round, weights: Stored | pa.Table | None, listed: ItemTable
 ) -> list[pa.RecordBatch]:
     """Of what the log holds, the keys: for what is listed less is enough."""
     found = []
-    for batch in above(weights, _enough(each)):
+    for batch in rows_above(weights, _listed_threshold(each)):
         noisy = np.asarray(np.from_dlpack(batch["count"]), np.int64)
-        found.append(kept(batch, noisy, _among(batch, listed) | (noisy > each.threshold)))
+        found.append(
+            select_rows(batch, noisy, _is_listed(batch, listed) | (noisy > each.threshold))
+        )
     return found
 
 
-def _unheld(
+def _keys_by_noise_alone(
     each: Round, weights: Stored | pa.Table | None, listed: ItemTable, random_bytes: RandomBytes
 ) -> list[pa.RecordBatch]:
     """Of the listed items that nobody in the log has, those whose noise alone is enough.
@@ -141,11 +150,11 @@ def _unheld(
     Noise is drawn for all of the list, and forgotten for what the log holds, which has its own.
     """
     noise = DiscreteGaussian(scale=Fraction(each.scale))
-    lucky = above_by_noise_alone(listed, noise, _enough(each), random_bytes)
+    lucky = above_by_noise_alone(listed, noise, _listed_threshold(each), random_bytes)
     if not lucky.num_rows:
         return []
     found = ItemTable(pa.Table.from_batches([lucky]))
-    rows = list(weights.of(found.table)) if isinstance(weights, Stored) else []
+    rows = list(weights.matching(found.table)) if isinstance(weights, Stored) else []
     if isinstance(weights, pa.Table):
         rows = weights.to_batches()
     unheld = found.without(pa.Table.from_batches(rows) if rows else None).table
@@ -153,6 +162,6 @@ def _unheld(
     return list(unheld.append_column("count", zeros).to_batches())
 
 
-def _among(batch: pa.RecordBatch, listed: ItemTable) -> npt.NDArray[np.bool_]:
+def _is_listed(batch: pa.RecordBatch, listed: ItemTable) -> npt.NDArray[np.bool_]:
     """Which rows of a batch are on a list."""
     return listed.places(pa.Table.from_batches([batch])) >= 0

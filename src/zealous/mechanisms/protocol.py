@@ -93,7 +93,7 @@ class Mechanism(Protocol):
         ...
 
 
-class Calibrated(Mechanism, Protocol):
+class CalibratedMechanism(Mechanism, Protocol):
     """A mechanism of this package: its parameters follow from a guarantee, and give it back."""
 
     name: ClassVar[str]
@@ -126,7 +126,7 @@ class Calibrated(Mechanism, Protocol):
         ...
 
     @classmethod
-    def calibrated(cls, goal: Guarantee, items_per_user: int) -> Self:
+    def calibrate(cls, goal: Guarantee, items_per_user: int) -> Self:
         """The parameters that publish the most under a guarantee.
 
         Raises:
@@ -135,7 +135,7 @@ class Calibrated(Mechanism, Protocol):
         ...
 
     @classmethod
-    def again(cls, part: PartRecord) -> Self:
+    def from_record(cls, part: PartRecord) -> Self:
         """Made anew from what release.json says of it.
 
         Raises:
@@ -150,11 +150,11 @@ class Calibrated(Mechanism, Protocol):
         """
         ...
 
-    def appears(self, count: int) -> float:
+    def publication_probability(self, count: int) -> float:
         """The chance that an item of this many users (after bounding) is published."""
         ...
 
-    def error(self, confidence: float) -> int:
+    def noise_quantile(self, confidence: float) -> int:
         """The noise on a count is at most this with such a probability."""
         ...
 
@@ -172,7 +172,7 @@ class Calibrated(Mechanism, Protocol):
         """
         ...
 
-    def alone(self) -> float:
+    def expected_unique_items_per_user(self) -> float:
         """Of one user's items that nobody else has, at most so many are published on average."""
         ...
 
@@ -181,7 +181,7 @@ class Calibrated(Mechanism, Protocol):
         ...
 
     def parameters(self) -> dict[str, Any]:
-        """What release.json must say beside scale and thresholds for `again`."""
+        """What release.json must say beside scale and thresholds for `from_record`."""
         ...
 
     @classmethod
@@ -298,16 +298,16 @@ class MechanismDefaults:
         """None is proven."""
         return None
 
-    def delta_if_replaced(self: Calibrated, goal: Guarantee) -> Fraction:
+    def delta_if_replaced(self: CalibratedMechanism, goal: Guarantee) -> Fraction:
         """Looked at: where delta is large, two moved counts can tell more than twice one."""
         return self.delta(replace(goal, neighbors="replace", epsilon=2 * goal.epsilon))
 
-    def expected_unique_items(self: Calibrated, users: int) -> float:
+    def expected_unique_items(self: CalibratedMechanism, users: int) -> float:
         """Those of each user, added up."""
-        return users * self.alone()
+        return users * self.expected_unique_items_per_user()
 
 
-MECHANISMS: Registry[type[Calibrated]] = Registry(
+MECHANISMS: Registry[type[CalibratedMechanism]] = Registry(
     "zealous.mechanisms",
     lambda mechanism: mechanism.name,
     first=(
@@ -315,7 +315,7 @@ MECHANISMS: Registry[type[Calibrated]] = Registry(
         *("domain", "results", "of-keywords", "of-smaller", "of-smaller-gaussian", "listed"),
     ),
 )
-C = TypeVar("C", bound=Calibrated)
+C = TypeVar("C", bound=CalibratedMechanism)
 
 
 def register(mechanism: type[C]) -> type[C]:
@@ -324,7 +324,7 @@ def register(mechanism: type[C]) -> type[C]:
     return mechanism
 
 
-def once_bounded(asked: Mapping[str, Any]) -> None:
+def check_only_bound_and_threshold(asked: Mapping[str, Any]) -> None:
     """Refuse what cannot be asked for where counts were made before.
 
     Raises:

@@ -14,7 +14,7 @@ from zealous.mechanisms.protocol import MechanismDefaults, Needs
 from zealous.mechanisms.thresholds import Noise
 from zealous.noise import DiscreteLaplace
 from zealous.privacy.calibrate import noise_quantile, scale_for
-from zealous.privacy.guarantee import Guarantee, exact, whole
+from zealous.privacy.guarantee import Guarantee, exact_fraction, positive_integer
 
 if TYPE_CHECKING:
     from zealous.record.record import PartRecord
@@ -44,22 +44,22 @@ class Pure(MechanismDefaults):
 
     def __post_init__(self) -> None:
         """Refuse what is no noise."""
-        whole(self.items_per_user, "items_per_user")
+        positive_integer(self.items_per_user, "items_per_user")
         if not isinstance(self.scale, Fraction) or self.scale <= 0:
             raise UsageError("scale must be a positive fractions.Fraction: floats are not exact")
 
     @classmethod
-    def calibrated(cls, goal: Guarantee, items_per_user: int) -> Self:
+    def calibrate(cls, goal: Guarantee, items_per_user: int) -> Self:
         """The least noise that epsilon allows; delta is not used."""
-        m = whole(items_per_user, "items_per_user")
+        m = positive_integer(items_per_user, "items_per_user")
         return cls(items_per_user=m, scale=scale_for(goal, m))
 
     @classmethod
-    def again(cls, part: PartRecord) -> Self:
+    def from_record(cls, part: PartRecord) -> Self:
         """Made anew from what release.json says of it; the list is not in there."""
         return cls(
-            items_per_user=whole(part.items_per_user, "items_per_user"),
-            scale=exact(part.exact.scale, "scale"),
+            items_per_user=positive_integer(part.items_per_user, "items_per_user"),
+            scale=exact_fraction(part.exact.scale, "scale"),
         )
 
     def delta(self, goal: Guarantee) -> Fraction:
@@ -67,11 +67,11 @@ class Pure(MechanismDefaults):
         covered = goal.moved_counts(self.items_per_user) <= goal.epsilon * self.scale
         return Fraction(0) if covered else Fraction(1)
 
-    def source(self) -> Noise:
+    def noise_sampler(self) -> Noise:
         """Where the noise comes from."""
         return DiscreteLaplace(scale=self.scale)
 
-    def error(self, confidence: float) -> int:
+    def noise_quantile(self, confidence: float) -> int:
         """The noise on a count is at most this with such a probability."""
         return noise_quantile(self.scale, confidence)
 

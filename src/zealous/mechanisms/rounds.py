@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from zealous.engines.engine import Counted, Each, Stored
 from zealous.errors import UsageError
 from zealous.libraries import np, pa, pc
-from zealous.mechanisms.descriptions import INTEGERS, Keys, Words
+from zealous.mechanisms.descriptions import INTEGERS, FoundKeys, Words
 from zealous.mechanisms.known_list import ItemTable, with_noise_on_each
 from zealous.mechanisms.protocol import Count, MechanismDefaults, Needs, register
-from zealous.mechanisms.thresholds import Noise, kept, with_noise
+from zealous.mechanisms.thresholds import Noise, select_rows, with_noise
 from zealous.noise import DiscreteGaussian, RandomBytes
 from zealous.privacy.accounting import gaussian
 from zealous.privacy.accounting.intervals import Interval
@@ -32,7 +32,12 @@ from zealous.privacy.accounting.rounds import (
     rounds_delta,
     weight,
 )
-from zealous.privacy.guarantee import Guarantee, Indistinguishability, exact, whole
+from zealous.privacy.guarantee import (
+    Guarantee,
+    Indistinguishability,
+    exact_fraction,
+    positive_integer,
+)
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -40,7 +45,7 @@ if TYPE_CHECKING:
     from zealous.record.record import PartRecord
 
 
-def how(title: str) -> str:
+def method_text(title: str) -> str:
     """How keys are found in rounds, for a registry."""
     return (
         f"{title}: each unit spreads a weight of length 1000 over the items it gives, {INTEGERS}"
@@ -64,7 +69,7 @@ class Rounds(MechanismDefaults):
         rounds: The rounds.
 
     Guarantee:
-        With parameters from `calibrated` the keys and their counts together are
+        With parameters from `calibrate` the keys and their counts together are
         (epsilon, delta)-indistinguishable. An item that nobody gives is never published. Noisy
         weights are not published either, but those of *all* items get noise before they steer
         anything, also those that nobody gave.
@@ -80,7 +85,7 @@ class Rounds(MechanismDefaults):
     name: ClassVar[str] = "rounds"
     noise: ClassVar[str] = "discrete-gaussian"
     theorem: ClassVar[str] = "docs/proofs/rounds.md"
-    words: ClassVar[Words] = Keys(how=how("Steered rounds"))
+    words: ClassVar[Words] = FoundKeys(how=method_text("Steered rounds"))
     pure: ClassVar[bool] = False
     needs: ClassVar[Needs | None] = None
     tau: ClassVar[int] = 1
@@ -90,7 +95,7 @@ class Rounds(MechanismDefaults):
         bounds=(100, 6, 2),
         shares=(Fraction(20, 100), Fraction(25, 100), Fraction(35, 100)),
         exposed=(Fraction(1, 3), Fraction(1, 3), Fraction(1, 3)),
-        told=Fraction(1, 2),
+        noise_share=Fraction(1, 2),
     )
 
     @classmethod
@@ -103,7 +108,7 @@ class Rounds(MechanismDefaults):
 
     def __post_init__(self) -> None:
         """Refuse noise that cannot be drawn."""
-        whole(self.items_per_user, "items_per_user")
+        positive_integer(self.items_per_user, "items_per_user")
         grains, unit = self.scale.as_integer_ratio()
         if not self.rounds or grains <= 0 or max(grains, unit) > LARGEST_SCALE or unit % 2 == 0:
             raise UsageError(
@@ -112,11 +117,11 @@ class Rounds(MechanismDefaults):
             )
 
     @classmethod
-    def calibrated(cls, goal: Guarantee, items_per_user: int) -> Self:
+    def calibrate(cls, goal: Guarantee, items_per_user: int) -> Self:
         """The parameters that a guarantee leaves room for, by shares that are always the same.
 
         >>> goal = Indistinguishability(epsilon=1, delta="1e-6", neighbors="add-remove")
-        >>> found = Rounds.calibrated(goal, 5)
+        >>> found = Rounds.calibrate(goal, 5)
         >>> [(each.bound, each.scale, each.threshold) for each in found.rounds]
         [(100, 9761, 57829), (6, 8731, 47840), (2, 7379, 39322)]
         >>> round(float(found.scale), 2), found.delta(goal) <= goal.delta
@@ -126,7 +131,7 @@ class Rounds(MechanismDefaults):
         return cls(items_per_user=items_per_user, scale=scale, rounds=rounds)
 
     @classmethod
-    def again(cls, part: PartRecord) -> Self:
+    def from_record(cls, part: PartRecord) -> Self:
         """Made anew from what release.json says of it."""
         rounds = tuple(
             Round(bound=each.items_per_user, scale=each.scale, threshold=each.threshold)
@@ -134,7 +139,7 @@ class Rounds(MechanismDefaults):
         )
         return cls(
             items_per_user=part.items_per_user,
-            scale=exact(part.exact.scale, "scale"),
+            scale=exact_fraction(part.exact.scale, "scale"),
             rounds=rounds,
         )
 
@@ -144,7 +149,7 @@ class Rounds(MechanismDefaults):
             return Fraction(1)
         return rounds_delta(self.rounds, self.scale, self.items_per_user, goal)
 
-    def appears(self, count: int) -> float:
+    def publication_probability(self, count: int) -> float:
         """About the chance that an item of this many users is published.
 
         Taken for the last round alone, with users who all give it among as many items as they may:
@@ -157,7 +162,7 @@ class Rounds(MechanismDefaults):
         short = last.threshold + 0.5 - count * weight(last.bound)
         return math.erfc(short / (last.scale * math.sqrt(2))) / 2
 
-    def error(self, confidence: float) -> int:
+    def noise_quantile(self, confidence: float) -> int:
         """The noise on a count is at most this with such a probability."""
         # Outside lies at most exp(1/(24 grains^2)) times what a rounded Gaussian has there.
         raised = math.exp(1 / (24 * self.scale.numerator**2))
@@ -178,9 +183,9 @@ class Rounds(MechanismDefaults):
         def chance(count: int, t: int) -> float:
             return float(gaussian.tail(Fraction(grains), (t - count) * unit + unit // 2))
 
-        return Interval(error=self.error(confidence), missed=1 - confidence, chance=chance)
+        return Interval(error=self.noise_quantile(confidence), missed=1 - confidence, chance=chance)
 
-    def alone(self) -> float:
+    def expected_unique_items_per_user(self) -> float:
         """Of one user's items that nobody else has, at most so many are published on average."""
         return float(sum(map(exposure, self.rounds)))
 
@@ -220,10 +225,10 @@ class Rounds(MechanismDefaults):
             )
             draw = partial(_draw, each, steers, random_bytes)
             if steers:
-                order = stored(weighed, draw)
-                keys = joined(keys, above(order, each.threshold))
+                order = store_weights(weighed, draw)
+                keys = add_keys(keys, rows_above(order, each.threshold))
             else:
-                keys = joined(keys, _through(weighed, draw))
+                keys = add_keys(keys, _draw_batches(weighed, draw))
         if keys is None:
             return []
         return self._count_keys(keys, count, random_bytes)
@@ -234,7 +239,7 @@ class Rounds(MechanismDefaults):
         """Every key with its noisy count; the keys are known by now, and few enough to hold."""
         keys = ItemTable.of(found)
         counted = count(bound=self.items_per_user, at_least=1, only=keys.table)
-        return with_noise_on_each(keys, counted, PartsOfOne(scale=self.scale), random_bytes)
+        return with_noise_on_each(keys, counted, FractionalGaussian(scale=self.scale), random_bytes)
 
 
 @register
@@ -242,13 +247,13 @@ class SetUnion(Rounds):
     """One round, by chance: the weighted Gaussian set union; and counts of its keys."""
 
     name: ClassVar[str] = "set-union"
-    words: ClassVar[Words] = Keys(how=how("Weighted set union"))
+    words: ClassVar[Words] = FoundKeys(how=method_text("Weighted set union"))
     steered: ClassVar[bool] = False
     shape: ClassVar[Shape] = Shape(
         bounds=(None,),
         shares=(Fraction(7, 10),),
         exposed=(Fraction(1),),
-        told=Fraction(6, 10),
+        noise_share=Fraction(6, 10),
     )
 
 
@@ -257,13 +262,13 @@ class Sips(Rounds):
     """Three rounds by chance, in the shares of DP-SIPS; and counts of their keys."""
 
     name: ClassVar[str] = "sips"
-    words: ClassVar[Words] = Keys(how=how("Iterated set union (DP-SIPS)"))
+    words: ClassVar[Words] = FoundKeys(how=method_text("Iterated set union (DP-SIPS)"))
     steered: ClassVar[bool] = False
     shape: ClassVar[Shape] = Shape(
         bounds=(None, None, None),
         shares=tuple(Fraction(7, 10) * Fraction(part, 1000) for part in (65, 216, 719)),
         exposed=tuple(Fraction(part, 1000) for part in (65, 216, 719)),
-        told=Fraction(6, 10),
+        noise_share=Fraction(6, 10),
     )
 
 
@@ -278,13 +283,13 @@ def _draw(
     noise = DiscreteGaussian(scale=Fraction(each.scale))
     noisy = with_noise(batch, noise, random_bytes)
     if not steers:
-        return kept(batch, noisy, noisy > each.threshold)
+        return select_rows(batch, noisy, noisy > each.threshold)
     unseen = np.from_dlpack(batch["count"]) == 0
-    noisy = redrawn(noisy, unseen, each.threshold, noise, random_bytes)
-    return kept(batch, noisy, np.ones(batch.num_rows, np.bool_))
+    noisy = redraw_unseen(noisy, unseen, each.threshold, noise, random_bytes)
+    return select_rows(batch, noisy, np.ones(batch.num_rows, np.bool_))
 
 
-def redrawn(
+def redraw_unseen(
     noisy: npt.NDArray[np.int64],
     unseen: npt.NDArray[np.bool_],
     threshold: int,
@@ -298,7 +303,7 @@ def redrawn(
 
 
 @dataclass(frozen=True, kw_only=True)
-class PartsOfOne:
+class FractionalGaussian:
     """Gaussian noise in parts of one, rounded to whole ones: the parts are odd, so no halves.
 
     Attributes:
@@ -314,29 +319,29 @@ class PartsOfOne:
         return np.asarray((noise + unit // 2) // unit, np.int64)
 
 
-def _through(counted: Iterable[pa.RecordBatch], draw: Each) -> Iterable[pa.RecordBatch]:
+def _draw_batches(counted: Iterable[pa.RecordBatch], draw: Each) -> Iterable[pa.RecordBatch]:
     """What is counted as `draw` leaves it, which runs where it is counted if that can be."""
-    return counted.through(draw) if isinstance(counted, Counted) else map(draw, counted)
+    return counted.map_batches(draw) if isinstance(counted, Counted) else map(draw, counted)
 
 
-def stored(weighed: Iterable[pa.RecordBatch], draw: Each) -> Stored | pa.Table | None:
+def store_weights(weighed: Iterable[pa.RecordBatch], draw: Each) -> Stored | pa.Table | None:
     """Noisy weights, drawn once, where they were weighed if that can be."""
     if isinstance(weighed, Counted):
-        return weighed.stored(draw)
+        return weighed.store(draw)
     batches = [draw(batch) for batch in weighed]
     return pa.Table.from_batches(batches) if batches else None
 
 
-def above(order: Stored | pa.Table | None, threshold: int) -> Iterable[pa.RecordBatch]:
+def rows_above(order: Stored | pa.Table | None, threshold: int) -> Iterable[pa.RecordBatch]:
     """The rows of noisy weights that pass."""
     if order is None:
         return []
     if isinstance(order, pa.Table):
         return list(order.filter(pc.greater(order["count"], threshold)).to_batches())
-    return order.above(threshold)
+    return order.rows_above(threshold)
 
 
-def joined(keys: pa.Table | None, found: Iterable[pa.RecordBatch]) -> pa.Table | None:
+def add_keys(keys: pa.Table | None, found: Iterable[pa.RecordBatch]) -> pa.Table | None:
     """The keys so far and those of one more round, without their weights; None for none."""
     batches = [batch for batch in found if batch.num_rows]
     if not batches:

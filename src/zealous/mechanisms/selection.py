@@ -13,12 +13,17 @@ from zealous.errors import UsageError
 from zealous.libraries import np
 from zealous.mechanisms.descriptions import INTEGERS, AboveThreshold, Words
 from zealous.mechanisms.protocol import register
-from zealous.mechanisms.thresholds import Thresholds, kept, with_noise
+from zealous.mechanisms.thresholds import Thresholds, select_rows, with_noise
 from zealous.noise import CappedLaplace, RandomBytes
 from zealous.noise.uniform import uniform
-from zealous.privacy.accounting.selection import PARTS, Bounds, best
-from zealous.privacy.accounting.sparse import only_indistinguishable
-from zealous.privacy.guarantee import Guarantee, Indistinguishability, exact, whole
+from zealous.privacy.accounting.selection import PARTS, Bounds, optimal_bounds
+from zealous.privacy.accounting.sparse import check_indistinguishability
+from zealous.privacy.guarantee import (
+    Guarantee,
+    Indistinguishability,
+    exact_fraction,
+    positive_integer,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,12 +40,12 @@ class Selection(Thresholds):
         longer: The chance that an item is held to tau_prime + 1 instead of tau_prime.
 
     Guarantee:
-        With parameters from `calibrated` the published rows are (epsilon, delta)-indistinguishable.
+        With parameters from `calibrate` the published rows are (epsilon, delta)-indistinguishable.
         An item appears only where its noisy count is strictly above what it is held to, and its
         noise is not, so an item that nobody has never appears. For `add-remove` no mechanism with
         this guarantee publishes an item of n users more often by delta/epsilon or more.
 
-    What `error` says is that of the noise without its bound, which is no less than with it.
+    `noise_quantile` is that of the noise without its bound, which is no less than with it.
     """
 
     longer: Fraction
@@ -55,7 +60,7 @@ class Selection(Thresholds):
 
     def __post_init__(self) -> None:
         """Refuse what the theorem does not cover."""
-        if whole(self.items_per_user, "items_per_user") != 1:
+        if positive_integer(self.items_per_user, "items_per_user") != 1:
             raise UsageError(
                 "the selection mechanism counts one item of each user: set items_per_user to 1, "
                 "or use another mechanism"
@@ -72,16 +77,16 @@ class Selection(Thresholds):
         return "where one item of each user counts, it publishes most"
 
     @classmethod
-    def calibrated(cls, goal: Guarantee, items_per_user: int) -> Self:
+    def calibrate(cls, goal: Guarantee, items_per_user: int) -> Self:
         """The parameters that publish the most under a guarantee.
 
         >>> goal = Indistinguishability(epsilon=1, delta="1e-6")
-        >>> found = Selection.calibrated(goal, 1)
+        >>> found = Selection.calibrate(goal, 1)
         >>> found.scale, found.tau_prime, round(float(found.longer), 3)
         (Fraction(2, 1), 24, 0.853)
         """
-        only_indistinguishable(goal, cls.name)
-        found = best(goal)
+        check_indistinguishability(goal, cls.name)
+        found = optimal_bounds(goal)
         return cls(
             items_per_user=items_per_user,
             scale=found.scale,
@@ -91,16 +96,16 @@ class Selection(Thresholds):
         )
 
     @classmethod
-    def again(cls, part: PartRecord) -> Self:
+    def from_record(cls, part: PartRecord) -> Self:
         """Made anew from what release.json says of it."""
         if part.longer is None:
             raise UsageError("the selection mechanism needs the part that is held longer")
         return cls(
-            items_per_user=whole(part.items_per_user, "items_per_user"),
-            scale=exact(part.exact.scale, "scale"),
-            tau=whole(part.tau, "tau"),
-            tau_prime=whole(part.tau_prime, "tau_prime"),
-            longer=exact(part.longer, "longer"),
+            items_per_user=positive_integer(part.items_per_user, "items_per_user"),
+            scale=exact_fraction(part.exact.scale, "scale"),
+            tau=positive_integer(part.tau, "tau"),
+            tau_prime=positive_integer(part.tau_prime, "tau_prime"),
+            longer=exact_fraction(part.longer, "longer"),
         )
 
     def delta(self, goal: Guarantee) -> Fraction:
@@ -109,9 +114,9 @@ class Selection(Thresholds):
             return Fraction(1)
         return self._bounds().delta(goal)
 
-    def shown_above(self, count: int, t: int) -> float:
+    def probability_above(self, count: int, t: int) -> float:
         """The chance that at least tau users are published with a count above t >= tau_prime."""
-        return self._bounds().shown_above(count, t)
+        return self._bounds().probability_above(count, t)
 
     def parameters(self) -> dict[str, Any]:
         """The part that is held longer."""
@@ -127,4 +132,4 @@ class Selection(Thresholds):
         capped = [CappedLaplace(scale=self.scale, most=self.tau_prime + step) for step in (0, 1)]
         short, long = (with_noise(batch, each, random_bytes) for each in capped)
         noisy = np.where(more, long, short)
-        return kept(batch, noisy, noisy > self.tau_prime + more)
+        return select_rows(batch, noisy, noisy > self.tau_prime + more)

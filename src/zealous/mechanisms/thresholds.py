@@ -17,7 +17,7 @@ from zealous.mechanisms.protocol import Count, MechanismDefaults, Needs
 from zealous.noise import DiscreteLaplace, RandomBytes
 from zealous.privacy.accounting.intervals import Interval
 from zealous.privacy.calibrate import noise_quantile, tail
-from zealous.privacy.guarantee import exact, whole
+from zealous.privacy.guarantee import exact_fraction, positive_integer
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -56,34 +56,36 @@ class Thresholds(MechanismDefaults):
     needs: ClassVar[Needs | None] = None
 
     @classmethod
-    def again(cls, part: PartRecord) -> Self:
+    def from_record(cls, part: PartRecord) -> Self:
         """Made anew from what release.json says of it."""
         return cls(
-            items_per_user=whole(part.items_per_user, "items_per_user"),
-            scale=exact(part.exact.scale, "scale"),
-            tau=whole(part.tau, "tau"),
-            tau_prime=whole(part.tau_prime, "tau_prime"),
+            items_per_user=positive_integer(part.items_per_user, "items_per_user"),
+            scale=exact_fraction(part.exact.scale, "scale"),
+            tau=positive_integer(part.tau, "tau"),
+            tau_prime=positive_integer(part.tau_prime, "tau_prime"),
         )
 
     def release(self, count: Count, random_bytes: RandomBytes = os.urandom) -> list[pa.RecordBatch]:
         """Publish: the kept items with their noisy counts, in no particular order."""
         counted = count(bound=self.items_per_user, at_least=self.tau)
         draw = partial(self._draw, random_bytes)
-        return list(counted.through(draw) if isinstance(counted, Counted) else map(draw, counted))
+        return list(
+            counted.map_batches(draw) if isinstance(counted, Counted) else map(draw, counted)
+        )
 
-    def source(self) -> Noise:
+    def noise_sampler(self) -> Noise:
         """Where the noise comes from."""
         return DiscreteLaplace(scale=self.scale)
 
-    def shown_above(self, count: int, t: int) -> float:
+    def probability_above(self, count: int, t: int) -> float:
         """The chance that at least tau users are published with a count above t >= tau_prime."""
         return tail(self.scale, t - count)
 
-    def appears(self, count: int) -> float:
+    def publication_probability(self, count: int) -> float:
         """The chance that an item of this many users (after bounding) is published."""
-        return self.shown_above(count, self.tau_prime) if count >= self.tau else 0.0
+        return self.probability_above(count, self.tau_prime) if count >= self.tau else 0.0
 
-    def error(self, confidence: float) -> int:
+    def noise_quantile(self, confidence: float) -> int:
         """The noise on a count is at most this with such a probability."""
         return noise_quantile(self.scale, confidence)
 
@@ -93,16 +95,16 @@ class Thresholds(MechanismDefaults):
         """Which numbers of users a published count can stand for, with such a probability."""
         del lowest, candidates  # the threshold is known
         return Interval(
-            error=self.error(confidence),
+            error=self.noise_quantile(confidence),
             missed=1 - confidence,
-            chance=self.shown_above,
+            chance=self.probability_above,
             fewest=self.tau,
             threshold=self.tau_prime,
         )
 
-    def alone(self) -> float:
+    def expected_unique_items_per_user(self) -> float:
         """Of one user's items that nobody else has, so many are published on average."""
-        return self.items_per_user * self.appears(1)
+        return self.items_per_user * self.publication_probability(1)
 
     def thresholds(self) -> str:
         """What an item must pass."""
@@ -117,8 +119,8 @@ class Thresholds(MechanismDefaults):
 
     def _draw(self, random_bytes: RandomBytes, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Of some counted items, those that are published."""
-        noisy = with_noise(batch, self.source(), random_bytes)
-        return kept(batch, noisy, noisy > self.tau_prime)
+        noisy = with_noise(batch, self.noise_sampler(), random_bytes)
+        return select_rows(batch, noisy, noisy > self.tau_prime)
 
 
 def with_noise(
@@ -129,7 +131,7 @@ def with_noise(
     return np.asarray(counts + noise.sample(batch.num_rows, random_bytes), np.int64)
 
 
-def kept(
+def select_rows(
     batch: pa.RecordBatch, counts: npt.NDArray[np.int64], chosen: npt.NDArray[np.bool_]
 ) -> pa.RecordBatch:
     """Those rows of a batch that are chosen, with other counts."""

@@ -10,7 +10,7 @@ from zealous.mechanisms.descriptions import INTEGERS, AboveThreshold, Words
 from zealous.mechanisms.protocol import register
 from zealous.mechanisms.thresholds import Thresholds
 from zealous.privacy.accounting.exact import Thresholded
-from zealous.privacy.calibrate import calibrate, guarantees
+from zealous.privacy.calibrate import calibrate, satisfied_guarantees
 from zealous.privacy.guarantee import Guarantee, ProbabilisticDP
 
 
@@ -42,7 +42,7 @@ class Zealous(Thresholds):
         return "no other gives the probabilistic guarantee without a public list"
 
     @classmethod
-    def calibrated(cls, goal: Guarantee, items_per_user: int) -> Self:
+    def calibrate(cls, goal: Guarantee, items_per_user: int) -> Self:
         """The parameters that publish the most under a guarantee; see `calibrate`."""
         best = calibrate(goal, items_per_user)
         return cls(
@@ -57,8 +57,8 @@ class Zealous(Thresholds):
         return goal.theorem
 
     def other_guarantee(self, goal: Guarantee) -> Guarantee | None:
-        """What `guarantees` gives beside the goal; none where that needs a number of users."""
-        found = guarantees(
+        """What else `satisfied_guarantees` gives; none where that needs a number of users."""
+        found = satisfied_guarantees(
             scale=self.scale,
             tau=self.tau,
             tau_prime=self.tau_prime,
@@ -82,8 +82,8 @@ class Zealous(Thresholds):
         return self.delta(goal)
 
     def delta(self, goal: Guarantee) -> Fraction:
-        """The delta that `guarantees` gives; 1 where the goal's epsilon is below what it needs."""
-        found = guarantees(
+        """By `satisfied_guarantees`; 1 where the goal's epsilon is below what it needs."""
+        found = satisfied_guarantees(
             scale=self.scale,
             tau=self.tau,
             tau_prime=self.tau_prime,

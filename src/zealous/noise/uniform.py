@@ -73,7 +73,7 @@ class Rejection:
             raise UsageError("size must not be negative: ask for 0 draws or more")
         noise = np.empty(size, np.int64)
         filled = 0
-        fruitless = rounds()
+        fruitless = attempts()
         # The rounds read one endless sequence of independent candidates, and the result is the
         # first `size` of it that are accepted, in order. How much is read in a round depends on
         # the past alone, so neither that nor the surplus thrown away at the end favours any value.
@@ -99,7 +99,7 @@ def bernoulli_exp(
     """Algorithm 1: true with probability exp(-u/t), for each u in 0..t."""
     result = np.ones(u.size, np.bool_)
     alive = np.arange(u.size)
-    for k in rounds():  # true when the first k at which Bernoulli(u / (t k)) fails is odd
+    for k in attempts():  # true when the first k at which Bernoulli(u / (t k)) fails is odd
         if not alive.size:
             break
         word, width = _cells(t * k)
@@ -115,7 +115,7 @@ def geometric(size: int, random_bytes: RandomBytes) -> Ints:
     """How often Bernoulli(exp(-1)) succeeds before it fails: at least v times with P exp(-v)."""
     v = np.zeros(size, np.int64)
     alive = np.arange(size)
-    for successes in rounds():
+    for successes in attempts():
         if not alive.size:
             break
         ones = np.ones(alive.size, np.uint8)
@@ -130,7 +130,7 @@ def uniform(n: int, size: int, random_bytes: RandomBytes) -> npt.NDArray[Word]:
     return _words(word, n * width, size, random_bytes) // word(width)
 
 
-def rounds() -> Iterator[int]:
+def attempts() -> Iterator[int]:
     """Count 1, 2, 3, ... for loops that true randomness ends within a few dozen rounds.
 
     The bound stops a stuck source and limits the integers. The loops pass it with probability
@@ -158,7 +158,7 @@ def _words(word: type[Word], limit: int, size: int, random_bytes: RandomBytes) -
     """Words uniform in 0..limit-1, by drawing those beyond again."""
     words = np.empty(size, word)
     redo = np.arange(size)
-    for _ in rounds():
+    for _ in attempts():
         if not redo.size:
             break
         fresh = np.frombuffer(random_bytes(redo.size * words.itemsize), word, redo.size)

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from zealous.privacy.accounting.expected import Published
-from zealous.privacy.calibrate import Calibration, as_float, least_count, noise_quantile
+from zealous.privacy.calibrate import Calibration, float_rounded_up, least_count, noise_quantile
 from zealous.privacy.guarantee import Guarantee
 
 Basis = Literal["nothing", "earlier-release", "public-log"]
@@ -49,7 +49,7 @@ class Choice:
             "scale": float(self.parameters.scale),
             "tau": self.parameters.tau,
             "tau_prime": self.parameters.tau_prime,
-            "delta_achieved": as_float(self.parameters.delta),
+            "delta_achieved": float_rounded_up(self.parameters.delta),
             "users_to_appear_95": least_count(self.parameters, 0.95),
             "error_95": noise_quantile(self.parameters.scale, 0.95),
         }

@@ -13,10 +13,10 @@ from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 from zealous.errors import UsageError
-from zealous.items import Kind, asked_for
+from zealous.items import Kind, parse_kinds
 from zealous.planning.part import forecast
 from zealous.planning.plan import Plan, plan
-from zealous.privacy.guarantee import DEFINITIONS, Guarantee, shown
+from zealous.privacy.guarantee import DEFINITIONS, Guarantee, format_number
 from zealous.privacy.levels import LADDER, level_of, suspicion_after
 
 DELTA = Fraction(1, 1000)  # the chance that anybody at all is exposed
@@ -94,7 +94,7 @@ class Draft:
 
     def with_epsilon(self, epsilon: Fraction) -> Draft:
         """The same at another epsilon."""
-        goal = self.goal.of(type(self.goal), epsilon=epsilon, delta=self.goal.delta)
+        goal = self.goal.with_budget(type(self.goal), epsilon=epsilon, delta=self.goal.delta)
         return replace(self, goal=goal)
 
     def remedies(self) -> list[Remedy]:
@@ -110,7 +110,7 @@ class Draft:
         larger = next((each for each in LADDER if each > self.goal.epsilon), None)
         if larger is not None:
             level = level_of(larger)
-            option = ("--privacy", level) if level else ("--epsilon", shown(larger))
+            option = ("--privacy", level) if level else ("--epsilon", format_number(larger))
             yield "less privacy", option, self.with_epsilon(larger)
         if len(self.items) > 1:
             name, most = next(iter(self.items.items()))
@@ -162,8 +162,8 @@ class Draft:
         said = ["--items", ",".join(self.items)]
         said += ["--items-per-user", str(most[0]) if len(most) == 1 else each]
         said += ["--basket", self.basket] if self.basket else []
-        said += ["--users", str(goal.users), "--epsilon", shown(goal.epsilon)]
-        said += ["--delta", shown(goal.delta)]
+        said += ["--users", str(goal.users), "--epsilon", format_number(goal.epsilon)]
+        said += ["--delta", format_number(goal.delta)]
         said += [] if goal.definition == "probabilistic" else ["--guarantee", goal.definition]
         said += [] if goal.neighbors == "replace" else ["--neighbors", goal.neighbors]
         said += [] if goal.unit == "user" else ["--unit", goal.unit]
@@ -191,7 +191,7 @@ def kinds_of(items: Mapping[str, int], basket: str | None = None) -> list[Kind]:
     settings = {"by": None, "max_size": None, "basket": basket}
     found: dict[str, Kind] = {}
     for name, most in items.items():
-        for kind in asked_for(name, most, **settings):
+        for kind in parse_kinds(name, most, **settings):
             found.setdefault(kind.name(), kind)
     return list(found.values())
 
@@ -199,7 +199,7 @@ def kinds_of(items: Mapping[str, int], basket: str | None = None) -> list[Kind]:
 def goal_with_definition(definition: str, like: Guarantee) -> Guarantee:
     """Another guarantee at the same epsilon, with the delta that is usual for it."""
     delta = default_delta(definition, like.users or 1)
-    return like.of(DEFINITIONS[definition], epsilon=like.epsilon, delta=delta)
+    return like.with_budget(DEFINITIONS[definition], epsilon=like.epsilon, delta=delta)
 
 
 def default_delta(definition: str, users: int) -> Fraction:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from zealous.errors import LogError
 from zealous.files import parquet
-from zealous.files.lines import beginning
+from zealous.files.lines import first_bytes
 from zealous.files.places import Place
 from zealous.logs.log import FORMATS, format_by_ending
 from zealous.owner.column_names import is_known
@@ -103,7 +103,7 @@ def find_format(path: Place, stated: StatedFormat) -> FileFormat:
     """
     if (stated.format or format_by_ending(path)) == "parquet":
         return _parquet_format(path)
-    start = beginning(path)
+    start = first_bytes(path)
     if start.startswith(b"PAR1"):
         return _parquet_format(path)
     for magic, what in _OTHER_FILES.items():

@@ -10,13 +10,13 @@ from itertools import accumulate
 from typing import Any
 
 from zealous.engines.engine import Engine
-from zealous.engines.sql import Step, identifier, listed, literal
+from zealous.engines.sql import Step, comma_separated, identifier, literal
 from zealous.items import (
     Kind,
     clicks,
     keywords,
     phrase_pairs,
-    possible,
+    possible_kinds,
     queries,
     query_clicks,
     query_pairs,
@@ -62,13 +62,13 @@ def inspect(log: Log, kinds: Sequence[Kind] = (), engine: Engine | None = None) 
     nothing is said, and what they are made of is among the others.
     """
     for kind in kinds:
-        kind.check(log.columns.given())
-    with log.on(engine) as running:
-        source = open_log(log, running, [name for kind in kinds for name in kind.extra()])
+        kind.check(log.columns.assigned())
+    with log.engine_for(engine) as running:
+        source = open_log(log, running, [name for kind in kinds for name in kind.extra_columns()])
         overall = _overall_figures(source)
         kinds = [kind for kind in kinds or _possible_kinds(source) if not kind.builds_on()]
         return Inspection(
-            columns=dict(log.columns.given()),
+            columns=dict(log.columns.assigned()),
             overall=overall,
             kinds=[_items_per_user(kind, source, overall["users"]) for kind in kinds]
             if overall["users"]
@@ -81,14 +81,14 @@ def inspect(log: Log, kinds: Sequence[Kind] = (), engine: Engine | None = None) 
 def _possible_kinds(source: Source) -> list[Kind]:
     """The kinds that the log's columns allow."""
     makers = (keywords, queries, clicks, query_pairs, phrase_pairs, query_clicks)
-    return possible([make(_ANY) for make in makers], source.roles)
+    return possible_kinds([make(_ANY) for make in makers], source.roles)
 
 
 def _overall_figures(source: Source) -> dict[str, Any]:
     time = "time" in source.roles
     figures = ["count(*)", "count(distinct user)"]
     figures += ["min(time)", "max(time)", "count(*) - count(time)"] if time else []
-    sql = f"select {listed(figures)} from entries"
+    sql = f"select {comma_separated(figures)} from entries"
     entries, users, *times = source.engine.rows([*source.entries, Step("overall", sql)])[0]
     rows = source.engine.rows([Step("rows", "select count(*) from source")])[0][0]
     largest = "select max(n) from (select count(*) as n from entries group by user)"
@@ -114,7 +114,7 @@ def _format_moment(time: datetime | None) -> str | None:
 
 
 def _items_per_user(kind: Kind, source: Source, users: int) -> ItemsPerUser:
-    item = listed(identifier(name) for name in kind.columns())
+    item = comma_separated(identifier(name) for name in kind.columns())
     steps = [
         *kind.steps(source),
         Step("held", f"select user, {item}, count(*) as often from items group by user, {item}"),
@@ -191,7 +191,7 @@ def _warnings(source: Source, overall: dict[str, Any], kinds: Sequence[Kind]) ->
 
 def _count_placeholder_ids(source: Source) -> int:
     """Entries whose id is what programs write for a missing value."""
-    ids = listed(literal(each) for each in _MISSING)
+    ids = comma_separated(literal(each) for each in _MISSING)
     sql = f"select count(*) from entries where lower(trim(user::varchar)) in ({ids})"
     return int(source.engine.rows([*source.entries, Step("unknown", sql)])[0][0])
 
@@ -199,7 +199,7 @@ def _count_placeholder_ids(source: Source) -> int:
 def _typed_ahead_share(pairs: Kind, source: Source) -> float:
     """The share of query pairs whose second query is the first plus one or two characters."""
     # Queries are normalised: no line ends within them, which a dot would not match.
-    shorter = listed(f"regexp_replace(next_query, '{end}$', '')" for end in (".", ".."))
+    shorter = comma_separated(f"regexp_replace(next_query, '{end}$', '')" for end in (".", ".."))
     sql = f"select avg((query in ({shorter}))::int) from items"
     steps = [*source.entries, *pairs.steps(source), Step("typed", sql)]
     return float(source.engine.rows(steps)[0][0] or 0)

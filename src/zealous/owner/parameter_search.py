@@ -77,10 +77,10 @@ def advise(
         return Advice(goal=goal, kind=kind.name(), basis="nothing", choices=choices)
     if isinstance(public, Release):
         return _advise_from_release(goal, kind, public)
-    kind.check(public.columns.given())
-    with public.on(engine) as running:
+    kind.check(public.columns.assigned())
+    with public.engine_for(engine) as running:
         say("reading the public log")
-        source = open_log(public, running, kind.extra(), unit=goal.unit)
+        source = open_log(public, running, kind.extra_columns(), unit=goal.unit)
         users = count_users(source)
         count = partial(histogram, kind, source, select=select, key=_KEY, say=say)
         return _advise_from_log(goal, kind, count, users, say)

@@ -19,7 +19,7 @@ from typing import Any
 from zealous.counting.histogram import histogram
 from zealous.errors import UsageError, did_you_mean
 from zealous.files.places import Place
-from zealous.items import KINDS, Kind, named, possible
+from zealous.items import KINDS, Kind, kind_by_name, possible_kinds
 from zealous.libraries import pc
 from zealous.logs.log import FORMATS, Log, log_files
 from zealous.logs.open_log import open_log
@@ -122,7 +122,7 @@ def look_at_log(
     preset = FORMATS.get(found.format)
     guesses = {each.column: each for each in guess_roles(found.columns)}
     if preset is not None and preset.layout is not None and preset.layout.names:
-        known = {column: role for role, column in preset.columns.given().items()}
+        known = {column: role for role, column in preset.columns.assigned().items()}
         guesses |= {
             column: Guess(column=column, role=role)  # type: ignore[arg-type]
             for column, role in known.items()
@@ -149,14 +149,14 @@ def check_kinds(found: FoundLog, kinds: Sequence[Kind]) -> None:
     """Refuse items that these columns do not give."""
     for kind in kinds:
         kind.check(found.roles())
-        for column in kind.extra():
+        for column in kind.extra_columns():
             _check_column(column, found.format)
 
 
 def offers(found: FoundLog) -> list[Offer]:
     """The items that a header allows, what is most likely wanted first."""
     plain = [each.label for each in KINDS.values() if each.usage == Kind.usage]
-    searches = possible([named(name, 1) for name in plain], found.roles())
+    searches = possible_kinds([kind_by_name(name, 1) for name in plain], found.roles())
     names = sorted((kind.name() for kind in searches), key=lambda name: name != "queries")
     return [*(Offer(items=name) for name in names), *_column_offers(found)]
 
@@ -180,7 +180,7 @@ def _column_offers(found: FoundLog) -> Iterator[Offer]:
 def _can_be_item(column: str) -> bool:
     """Whether the command line can name such a column."""
     try:
-        kind: Kind = named(f"columns:{column}", 1)
+        kind: Kind = kind_by_name(f"columns:{column}", 1)
     except UsageError:
         return False
     return kind.columns() == (column,) and not set(column) & set(",/=") and column.strip() == column
@@ -190,7 +190,7 @@ def reading_options(found: FoundLog, draft: Draft, time_format: str | None) -> l
     """The options that say how to read the log, and which of its columns a draft needs."""
     said = found.format.options(found.first)
     roles = _needed_roles(found.roles(), draft)
-    preset = FORMATS[found.format.format].columns.given()
+    preset = FORMATS[found.format.format].columns.assigned()
     for role, column in roles.items():
         if preset.get(role) != column:
             said += [f"--{role}", column]
@@ -259,8 +259,8 @@ def expected_items(log: Log, drafts: Sequence[Draft]) -> tuple[int, list[dict[st
         drafts: The same items at different guarantees.
     """
     kinds = [kind for kind in drafts[0].kinds() if not kind.builds_on()]
-    with log.on(None) as running:
-        extra = [name for kind in kinds for name in kind.extra()]
+    with log.engine_for(None) as running:
+        extra = [name for kind in kinds for name in kind.extra_columns()]
         source = open_log(log, running, extra, unit=drafts[0].goal.unit)
         users = count_users(source)
         counts: dict[str, Counter[int]] = {}
@@ -278,6 +278,8 @@ def expected_items(log: Log, drafts: Sequence[Draft]) -> tuple[int, list[dict[st
 def _expected_by_kind(draft: Draft, counts: Mapping[str, Counter[int]]) -> dict[str, float]:
     parts = {part.name(): part.mechanism for part in draft.planned.parts}
     return {
-        name: sum(parts[name].appears(count) * items for count, items in held.items())
+        name: sum(
+            parts[name].publication_probability(count) * items for count, items in held.items()
+        )
         for name, held in counts.items()
     }

@@ -11,8 +11,8 @@ from zealous.owner.advice import TextTable
 from zealous.owner.column_names import Role
 from zealous.owner.draft import Draft, Outlook, Rung
 from zealous.owner.start import FoundLog, Offer
-from zealous.planning.plan import also
-from zealous.privacy.guarantee import Unit, shown
+from zealous.planning.plan import other_guarantee
+from zealous.privacy.guarantee import Unit, format_number
 from zealous.privacy.levels import SUSPICION, percent
 from zealous.privacy.promise import promise
 
@@ -155,7 +155,12 @@ def ladder_blocks(rungs: Sequence[Rung], units: str) -> tuple[str, str]:
         title="",
         names=["epsilon", "", "becomes at most", f"{units} an item needs"],
         rows=[
-            (shown(each.epsilon), each.level or "", percent(each.suspicion), each.users_to_appear)
+            (
+                format_number(each.epsilon),
+                each.level or "",
+                percent(each.suspicion),
+                each.users_to_appear,
+            )
             for each in rungs
         ],
     )
@@ -200,7 +205,7 @@ def outlook_section(page: Page, draft: Draft, stated_users: bool) -> str:
 
 def promise_section(page: Page, draft: Draft) -> str:
     """The guarantee in words, and the other one that it gives too."""
-    other = also(draft.planned)
+    other = other_guarantee(draft.planned)
     return page.section(
         "The promise",
         promise(draft.goal),
@@ -218,7 +223,7 @@ def look_section(
         title="",
         names=["epsilon", *names],
         rows=[
-            (shown(draft.goal.epsilon), *(round(each[name], 1) for name in names))
+            (format_number(draft.goal.epsilon), *(round(each[name], 1) for name in names))
             for draft, each in zip(drafts, expected, strict=True)
         ],
     )

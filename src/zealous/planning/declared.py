@@ -12,7 +12,7 @@ from typing import Self, TypeAlias
 
 from zealous.errors import UsageError
 from zealous.items import Kind, QueryClicks
-from zealous.items.lists import find
+from zealous.items.lists import find_list
 from zealous.mechanisms.protocol import Needs
 
 Files: TypeAlias = str | Path | Mapping[str, str | Path]
@@ -40,7 +40,7 @@ class PublicFile:
         """The file that a release or a plan in a file names."""
         return cls(use=use, name=record["name"], sha256=record["sha256"])
 
-    def about(self) -> dict[str, str]:
+    def as_record(self) -> dict[str, str]:
         """What a release says of it."""
         return {"name": self.name, "sha256": self.sha256}
 
@@ -71,7 +71,7 @@ def public_files(
         for name, path in _by_kind(files, list(by_name), use).items():
             if name in found:
                 raise UsageError(f"{name} can have one public file: a domain, a prior or results")
-            named, _, sha256 = find(path, by_name[name])
+            named, _, sha256 = find_list(path, by_name[name])
             found[name] = PublicFile(use=use, path=path, name=named, sha256=sha256)
     return found
 

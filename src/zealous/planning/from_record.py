@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from zealous.errors import ReleaseError, UsageError
-from zealous.items import Kind, columns, named
-from zealous.mechanisms import Calibrated
+from zealous.items import Kind, columns, kind_by_name
+from zealous.mechanisms import CalibratedMechanism
 from zealous.mechanisms.choose import MECHANISMS
-from zealous.privacy.guarantee import DEFINITIONS, Guarantee, exact
+from zealous.privacy.guarantee import DEFINITIONS, Guarantee, exact_fraction
 
 if TYPE_CHECKING:
     from zealous.record.record import ExactClaim, PartRecord, Record
@@ -28,8 +28,8 @@ def guarantee_from_record(claim: ExactClaim | PartRecord, definition: str) -> Gu
         UsageError: There is no such guarantee.
     """
     goal = DEFINITIONS[definition](
-        epsilon=exact(claim.exact.epsilon, "epsilon"),
-        delta=exact(claim.exact.delta, "delta"),
+        epsilon=exact_fraction(claim.exact.epsilon, "epsilon"),
+        delta=exact_fraction(claim.exact.delta, "delta"),
         users=claim.users,
         neighbors=claim.neighbors,
         unit=claim.unit,
@@ -46,14 +46,14 @@ def goal_from_record(record: Record) -> Guarantee:
     return guarantee_from_record(record.guarantee, record.plan[0].guarantee)
 
 
-def mechanism_from_record(part: PartRecord) -> Calibrated:
+def mechanism_from_record(part: PartRecord) -> CalibratedMechanism:
     """The mechanism of a table, with its parameters.
 
     Raises:
         ReleaseError: No such mechanism has these parameters.
     """
     try:
-        mechanism = MECHANISMS[part.mechanism].again(part)
+        mechanism = MECHANISMS[part.mechanism].from_record(part)
     except LookupError:
         raise ReleaseError("its parameters are not those of its mechanism") from None
     except UsageError as why:
@@ -81,13 +81,13 @@ def kind_from_record(part: PartRecord, item: Sequence[str]) -> Kind:
     Raises:
         ReleaseError: There is no such kind, it has no such settings, or its items other columns.
     """
-    m, settings = part.items_per_user, part.settings.given()
+    m, settings = part.items_per_user, part.settings.as_dict()
     try:
         if part.kind.startswith("columns:"):  # a column's own name may hold a plus sign
             by = part.settings.by
             kind: Kind = columns(*(item[:-1] if by else item), items_per_user=m, by=by)
         else:
-            kind = named(part.kind, m, **settings)
+            kind = kind_by_name(part.kind, m, **settings)
     except UsageError as why:
         raise ReleaseError(f"this is no kind of items: {why}") from None
     if kind.name() != part.kind or not settings.items() <= kind.settings().items():

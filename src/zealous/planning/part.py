@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Self
 
 from zealous.items import Kind
-from zealous.mechanisms import Calibrated
+from zealous.mechanisms import CalibratedMechanism
 from zealous.mechanisms.choose import ASKED, DEFAULT
 from zealous.planning.declared import PublicFile
 from zealous.planning.from_record import (
@@ -16,8 +16,8 @@ from zealous.planning.from_record import (
     kind_from_record,
     mechanism_from_record,
 )
-from zealous.privacy.calibrate import as_float
-from zealous.privacy.guarantee import Guarantee, Indistinguishability, shown
+from zealous.privacy.calibrate import float_rounded_up
+from zealous.privacy.guarantee import Guarantee, Indistinguishability, format_number
 
 if TYPE_CHECKING:
     from zealous.record.record import PartRecord
@@ -38,7 +38,7 @@ class Part:
 
     kind: Kind
     goal: Guarantee
-    mechanism: Calibrated
+    mechanism: CalibratedMechanism
     delta: Fraction
     public: PublicFile | None = None
     why: str = field(default=ASKED, compare=False)
@@ -91,19 +91,19 @@ def forecast(part: Part) -> Forecast:
         single = mechanism.expected_unique_items(users)
     return Forecast(
         users_to_appear={p: _least_count(mechanism, p / 100) for p in (5, 50, 95)},
-        error_95=mechanism.error(0.95),
+        error_95=mechanism.noise_quantile(0.95),
         single_person_items=single,
     )
 
 
-def _least_count(mechanism: Calibrated, probability: float) -> int:
+def _least_count(mechanism: CalibratedMechanism, probability: float) -> int:
     """How many users an item needs so that it is published with such a probability."""
     low, high = -1, 1
-    while mechanism.appears(high) < probability:
+    while mechanism.publication_probability(high) < probability:
         low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2
-        enough = mechanism.appears(middle) >= probability
+        enough = mechanism.publication_probability(middle) >= probability
         low, high = (low, middle) if enough else (middle, high)
     return high
 
@@ -112,21 +112,21 @@ def figures(part: Part) -> dict[str, Any]:
     """The numbers of one histogram, as the command line and a release print them."""
     goal, mechanism, expected = part.goal, part.mechanism, forecast(part)
     return {
-        **claimed(goal, float),
+        **guarantee_numbers(goal, float),
         "items_per_user": mechanism.items_per_user,
         "mechanism": mechanism.name,
         "noise": mechanism.noise,
         "scale": float(mechanism.scale),
         "tau": mechanism.tau,
         "tau_prime": mechanism.tau_prime,
-        "delta_achieved": as_float(part.delta),
+        "delta_achieved": float_rounded_up(part.delta),
         "exact": {
             "epsilon": str(goal.epsilon),
             "delta": str(goal.delta),
             "scale": str(mechanism.scale),
         },
         **mechanism.parameters(),
-        **({"public": part.public.about()} if part.public else {}),
+        **({"public": part.public.as_record()} if part.public else {}),
         "forecast": {
             "users_to_appear": {f"{p}%": n for p, n in expected.users_to_appear.items()},
             "error_95": expected.error_95,
@@ -135,8 +135,8 @@ def figures(part: Part) -> dict[str, Any]:
     }
 
 
-def claimed(goal: Guarantee, number: Callable[[Fraction], float]) -> dict[str, Any]:
-    """The numbers of a guarantee: `float` for what was asked, `as_float` for what was computed."""
+def guarantee_numbers(goal: Guarantee, number: Callable[[Fraction], float]) -> dict[str, Any]:
+    """By `float` where the numbers were asked for, by `float_rounded_up` where computed."""
     return {
         "guarantee": goal.definition,
         "neighbors": goal.neighbors,
@@ -151,13 +151,13 @@ def describe(part: Part) -> str:
     """The histogram in words, for a terminal or a notebook."""
     mechanism, expected = part.mechanism, forecast(part)
     low, half, high = expected.users_to_appear.values()
-    share = f"epsilon {shown(part.goal.epsilon)}"
+    share = f"epsilon {format_number(part.goal.epsilon)}"
     if not part.goal.pure:
-        share += f", delta {shown(part.goal.delta)} (achieved {shown(part.delta)})"
+        share += f", delta {format_number(part.goal.delta)} (achieved {format_number(part.delta)})"
     lines = [
         f"{part.name()}: at most {mechanism.items_per_user} a {part.goal.unit}",
         f"  share of the budget   {share}",
-        *_chosen(part),
+        *_choice_lines(part),
         f"  noise                 {mechanism.noise}, scale {float(mechanism.scale):g}",
         f"  thresholds            {mechanism.thresholds()}",
     ]
@@ -185,7 +185,7 @@ def describe(part: Part) -> str:
     return "\n".join(lines)
 
 
-def _chosen(part: Part) -> list[str]:
+def _choice_lines(part: Part) -> list[str]:
     if part.mechanism.name == DEFAULT and part.why == ASKED:
         return []
     return [f"  mechanism             {part.mechanism.name}: {part.why}"]

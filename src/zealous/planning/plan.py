@@ -11,14 +11,21 @@ from typing import TYPE_CHECKING, Self, TypedDict, get_args
 from zealous.counting.bound import Select, check_select
 from zealous.errors import Refused, ReleaseError, UsageError
 from zealous.items import Kind
-from zealous.items.kind import after_others
+from zealous.items.kind import missing_kind_message
 from zealous.logs.sessions import check_unit
-from zealous.mechanisms import Calibrated
-from zealous.mechanisms.choose import MECHANISMS, choose
+from zealous.mechanisms import CalibratedMechanism
+from zealous.mechanisms.choose import MECHANISMS, choose_mechanism
 from zealous.planning.declared import Files, PublicFile, public_files
 from zealous.planning.from_record import goal_from_record
 from zealous.planning.part import Part, describe
-from zealous.privacy.guarantee import UNITS, Guarantee, Indistinguishability, Number, exact, shown
+from zealous.privacy.guarantee import (
+    UNITS,
+    Guarantee,
+    Indistinguishability,
+    Number,
+    exact_fraction,
+    format_number,
+)
 from zealous.privacy.promise import promise
 
 if TYPE_CHECKING:
@@ -116,7 +123,9 @@ class Plan:
         goal, shares = self.goal, [part.goal for part in self.parts]
         epsilon = sum((share.epsilon for share in shares), Fraction(0))
         delta = sum((share.delta for share in shares), Fraction(0))
-        alike = all(goal.of(type(goal), epsilon=s.epsilon, delta=s.delta) == s for s in shares)
+        alike = all(
+            goal.with_budget(type(goal), epsilon=s.epsilon, delta=s.delta) == s for s in shares
+        )
         kept = all(part.mechanism.delta(part.goal) <= part.goal.delta for part in self.parts)
         if not (alike and kept and epsilon <= goal.epsilon and delta <= goal.delta):
             raise Refused("the goal of this plan does not follow from its parameters: plan again")
@@ -177,7 +186,7 @@ class Plan:
 
     def __str__(self) -> str:
         """A table in words, for a terminal or a notebook."""
-        return "\n\n".join([claim(self.goal), *(describe(part) for part in self.parts)])
+        return "\n\n".join([claim_text(self.goal), *(describe(part) for part in self.parts)])
 
 
 class Options(TypedDict, total=False):
@@ -253,19 +262,19 @@ def plan_with_files(
 ) -> Plan:
     """As `plan`, where each kind's public file is known by its hash, wherever it is."""
     chosen = choose_mechanisms(goal, kinds, mechanism=mechanism, public=public)
-    weights = _weights({kind.name(): kind.share() for kind in kinds}, split)
+    weights = _weights({kind.name(): kind.budget_weight() for kind in kinds}, split)
     exposed = sum(
         (weights[name] for name, (each, _) in chosen.items() if not each.pure), Fraction(0)
     )
     if not exposed:
-        goal = goal.of(type(goal), epsilon=goal.epsilon, delta=Fraction(0))
+        goal = goal.with_budget(type(goal), epsilon=goal.epsilon, delta=Fraction(0))
     _check_delta(goal, accept_delta)
     parts = []
     for kind in kinds:
         name = kind.name()
         found, why = chosen[name]
         share = goal.share(weights[name], Fraction(0) if found.pure else weights[name] / exposed)
-        made = found.calibrated(share, kind.items_per_user)
+        made = found.calibrate(share, kind.items_per_user)
         delta, file = made.delta(share), public.get(name)
         parts.append(Part(kind=kind, goal=share, mechanism=made, delta=delta, public=file, why=why))
     return Plan(goal=goal, parts=tuple(parts), accept_delta=accept_delta)
@@ -277,7 +286,7 @@ def choose_mechanisms(
     *,
     mechanism: str | Mapping[str, str] | None = None,
     public: Mapping[str, PublicFile] | None = None,
-) -> dict[str, tuple[type[Calibrated], str]]:
+) -> dict[str, tuple[type[CalibratedMechanism], str]]:
     """The mechanism of each kind, by its name, and why it is that one.
 
     Raises:
@@ -297,20 +306,22 @@ def choose_mechanisms(
         if isinstance(mechanism, Mapping):
             asked = mechanism.get(kind.name())
         else:  # one name for all is not meant for what is made of others
-            of_others = MECHANISMS[kind.usual()].family is not None
+            of_others = MECHANISMS[kind.default_mechanism()].family is not None
             asked = None if of_others else mechanism
         use = files[kind.name()].use if kind.name() in files else None
-        chosen[kind.name()] = choose(asked, goal, kind.items_per_user, use, kind.usual())
+        chosen[kind.name()] = choose_mechanism(
+            asked, goal, kind.items_per_user, use, kind.default_mechanism()
+        )
         _check_order(kind, kinds, chosen[kind.name()][0])
     return chosen
 
 
-def _check_order(kind: Kind, kinds: Sequence[Kind], mechanism: type[Calibrated]) -> None:
+def _check_order(kind: Kind, kinds: Sequence[Kind], mechanism: type[CalibratedMechanism]) -> None:
     """Refuse what makes use of another kind that is not published before, or not as it must be."""
     before = {each.name(): each for each in kinds[: kinds.index(kind)]}
     kind.check_before(before)
     if mechanism.follows is not None and mechanism.follows not in before:
-        raise UsageError(after_others(kind.name(), mechanism.follows))
+        raise UsageError(missing_kind_message(kind.name(), mechanism.follows))
     mechanism.check_kinds(kind, before)
 
 
@@ -318,7 +329,7 @@ def _weights(
     usual: Mapping[str, Fraction], split: Mapping[str, Number] | None
 ) -> dict[str, Fraction]:
     """The share of each kind in the budget."""
-    weights = {name: exact(weight, "split") for name, weight in (split or {}).items()}
+    weights = {name: exact_fraction(weight, "split") for name, weight in (split or {}).items()}
     if weights and set(weights) != set(usual):
         raise UsageError("--split must name the published kinds, each once: keywords=2,queries=1")
     if any(weight <= 0 for weight in weights.values()):
@@ -336,13 +347,13 @@ def _check_delta(goal: Guarantee, accept_delta: bool) -> None:
         advised = Decimal(1) / Decimal(10 * goal.users)
         advised = advised.quantize(Decimal((0, (1,), advised.adjusted())), ROUND_FLOOR)
         raise Refused(
-            f"delta is per person under this guarantee: {shown(goal.delta)} is above "
+            f"delta is per person under this guarantee: {format_number(goal.delta)} is above "
             f"1/(10 x {goal.users:,} users). Lower it to {float(advised):g} or less, use the "
             "probabilistic guarantee, or confirm with --accept-delta"
         )
 
 
-def also(planned: Plan) -> Guarantee | None:
+def other_guarantee(planned: Plan) -> Guarantee | None:
     """The other guarantee that the planned parameters give, over all histograms together.
 
     None where it would promise nothing: its delta reaches 1, or needs a number of users that is
@@ -354,7 +365,7 @@ def also(planned: Plan) -> Guarantee | None:
     if len(others) < len(found) or delta >= 1:
         return None
     epsilon = sum((each.epsilon for each in others), Fraction(0))
-    return planned.goal.of(type(others[0]), epsilon=epsilon, delta=delta)
+    return planned.goal.with_budget(type(others[0]), epsilon=epsilon, delta=delta)
 
 
 def theorem(planned: Plan) -> str:
@@ -363,7 +374,7 @@ def theorem(planned: Plan) -> str:
     return proofs.pop() if len(proofs) == 1 else COMPOSITION
 
 
-def twelve(goal: Guarantee) -> tuple[Fraction, Fraction]:
+def cost_of_twelve(goal: Guarantee) -> tuple[Fraction, Fraction]:
     """What twelve such releases of the same people cost together: epsilons and deltas add."""
     return 12 * goal.epsilon, min(Fraction(1), 12 * goal.delta)
 
@@ -383,14 +394,17 @@ def covers_replaced(planned: Plan) -> bool:
     return total <= goal.delta
 
 
-def claim(goal: Guarantee) -> str:
+def claim_text(goal: Guarantee) -> str:
     """The guarantee of a whole release, in words."""
-    epsilon, delta = twelve(goal)
-    spent, twelvefold = f"epsilon = {shown(goal.epsilon)}", f"epsilon = {shown(epsilon)}"
+    epsilon, delta = cost_of_twelve(goal)
+    spent, twelvefold = (
+        f"epsilon = {format_number(goal.epsilon)}",
+        f"epsilon = {format_number(epsilon)}",
+    )
     if not goal.pure:
         spent, twelvefold = (
-            f"{spent}, delta = {shown(goal.delta)}",
-            f"{twelvefold}, delta = {shown(delta)}",
+            f"{spent}, delta = {format_number(goal.delta)}",
+            f"{twelvefold}, delta = {format_number(delta)}",
         )
     return "\n".join(
         [

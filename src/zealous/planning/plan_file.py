@@ -11,7 +11,7 @@ from typing import Any
 
 from zealous.errors import Refused, UsageError, reason
 from zealous.files.strict_json import parse
-from zealous.items import named
+from zealous.items import kind_by_name
 from zealous.mechanisms.choose import MECHANISMS
 from zealous.planning.declared import PublicFile
 from zealous.planning.part import figures
@@ -28,7 +28,7 @@ def write_plan(planned: Plan, path: Path) -> str:
         raise UsageError("a plan to approve must say what is published: name the --items")
     if planned.seed is not None:
         raise UsageError("a plan with a seed is for tests: nobody approves what is not private")
-    text = json.dumps(_object(planned), indent=2, ensure_ascii=False) + "\n"
+    text = json.dumps(_plan_object(planned), indent=2, ensure_ascii=False) + "\n"
     try:
         with path.open("x", encoding="utf-8") as file:
             file.write(text)
@@ -53,10 +53,10 @@ def read_plan(path: str | Path) -> Plan:
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise UsageError(f"{path} is not a plan that this version of zealous can read")
     try:
-        planned = _from(found)
+        planned = _plan_from(found)
     except (KeyError, TypeError, AttributeError, ZeroDivisionError):
         raise UsageError(f"{path} is damaged: make the plan again") from None
-    again = json.loads(json.dumps(_object(planned)))
+    again = json.loads(json.dumps(_plan_object(planned)))
     again["software"] = found.get("software")
     if again != found:
         raise Refused(
@@ -66,7 +66,7 @@ def read_plan(path: str | Path) -> Plan:
     return replace(planned, approved=hashlib.sha256(raw).hexdigest())
 
 
-def _object(planned: Plan) -> dict[str, Any]:
+def _plan_object(planned: Plan) -> dict[str, Any]:
     goal = planned.goal
     return {
         "format": FORMAT,
@@ -92,7 +92,7 @@ def _object(planned: Plan) -> dict[str, Any]:
     }
 
 
-def _from(found: Mapping[str, Any]) -> Plan:
+def _plan_from(found: Mapping[str, Any]) -> Plan:
     wanted = found["goal"]
     goal = DEFINITIONS[wanted["guarantee"]](
         epsilon=wanted["epsilon"],
@@ -102,7 +102,9 @@ def _from(found: Mapping[str, Any]) -> Plan:
         unit=wanted["unit"],
     )
     parts: Sequence[Mapping[str, Any]] = found["parts"]
-    kinds = [named(part["kind"], part["items_per_user"], **part["settings"]) for part in parts]
+    kinds = [
+        kind_by_name(part["kind"], part["items_per_user"], **part["settings"]) for part in parts
+    ]
     planned = plan_with_files(
         goal,
         kinds,

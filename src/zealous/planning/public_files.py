@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from zealous.engines.duckdb import DuckDB
-from zealous.engines.sql import Step, identifier, listed
+from zealous.engines.sql import Step, comma_separated, identifier
 from zealous.errors import LogError
 from zealous.files.places import place_of
-from zealous.files.staging import not_staged
+from zealous.files.staging import staging_error
 from zealous.items import Kind
 from zealous.items.kind import Entries
-from zealous.items.lists import NUMBER, ROW, Given, read_listing
+from zealous.items.lists import NUMBER, ROW, Listing, read_listing
 from zealous.libraries import pa, pq
 from zealous.logs.log import Cleaning, Columns, Log
 from zealous.logs.open_log import open_log
@@ -28,7 +28,7 @@ MOST_RESULTS = 100  # documents of one query
 
 
 @dataclass(frozen=True, kw_only=True)
-class Public:
+class PublicTable:
     """A public table of items of one kind.
 
     Attributes:
@@ -50,7 +50,7 @@ class Public:
 
 def read_public(
     path: str | Path, kind: Kind, *, roles: Collection[str] = (), engine: DuckDB | None = None
-) -> Public:
+) -> PublicTable:
     """Read the items of a kind from a public file.
 
     A row is taken for one item, and made what the log's would be: lower-cased, tidied, folded. One
@@ -75,10 +75,10 @@ def read_public(
         Refused: It was made from people's data without a guarantee.
     """
     given = read_listing(path, kind, ("count", "frequency"))
-    item = listed(map(identifier, kind.columns()))
+    item = comma_separated(map(identifier, kind.columns()))
     ranked = 'dense_rank() over (order by "order:best" nulls first)'
     sql = f"select {item}, {ranked} as count from best order by count desc, {item}"
-    return _public(given, kind, roles, engine, sql)
+    return _make_table(given, kind, roles, engine, sql)
 
 
 def read_results(
@@ -87,7 +87,7 @@ def read_results(
     *,
     roles: Collection[str] = (),
     engine: DuckDB | None = None,
-) -> Public:
+) -> PublicTable:
     """Read a public list of the documents that a search shows: query, url, and perhaps rank.
 
     Of each query the first 100 are kept, by rank, or in the file's order where it has none.
@@ -99,34 +99,38 @@ def read_results(
         engine: Where to work, not begun yet; one of its own where not given.
     """
     given = read_listing(path, kind, ("rank",))
-    item = listed(map(identifier, kind.columns()))
-    query = listed(identifier(name) for name in kind.columns() if name != "url")
+    item = comma_separated(map(identifier, kind.columns()))
+    query = comma_separated(identifier(name) for name in kind.columns() if name != "url")
     order = '"order:best" desc nulls last, "order:row"'
     place = f"row_number() over (partition by {query} order by {order})"
     sql = f"select {item} from best qualify {place} <= {MOST_RESULTS} order by {query}, {order}"
-    return _public(given, kind, roles, engine, sql, sign="-")
+    return _make_table(given, kind, roles, engine, sql, sign="-")
 
 
 READ_AS = {"domain": read_public, "prior": read_public, "results": read_results}
 
 
-def _public(
-    given: Given,
+def _make_table(
+    given: Listing,
     kind: Kind,
     roles: Collection[str],
     engine: DuckDB | None,
     sql: str,
     sign: str = "",
-) -> Public:
+) -> PublicTable:
     """Make items of the rows, and choose from `best` (item..., order:best, order:row)."""
-    item = listed(map(identifier, kind.columns()))
+    item = comma_separated(map(identifier, kind.columns()))
     entries = kind.as_entries(given.table, roles)
     with engine or DuckDB() as running:
-        source = _opened(entries, running)
-        each = listed(f"any_value({name}) as {name}" for name in map(identifier, kind.columns()))
+        source = _open_list(entries, running)
+        each = comma_separated(
+            f"any_value({name}) as {name}" for name in map(identifier, kind.columns())
+        )
         # (user, item...): the rows that are one item, and not several
         single = f"select user, {each} from items group by user having count(*) = 1"
-        running.store("single", [*source.entries, *entries.kind.steps(source), Step("one", single)])
+        running.append_rows(
+            "single", [*source.entries, *entries.kind.steps(source), Step("one", single)]
+        )
         usable = running.rows([Step("usable", "select count(*) from single")])[0][0]
         if not usable:
             raise LogError(
@@ -142,7 +146,7 @@ def _public(
         )
     rows = given.table.num_rows + given.skipped
     table = pa.Table.from_batches(batches)
-    return Public(
+    return PublicTable(
         name=given.name, sha256=given.sha256, rows=rows, skipped=rows - usable, table=table
     )
 
@@ -157,13 +161,13 @@ def _amounts(table: pa.Table, sign: str) -> Step:
     return Step("amounts", f"select * from single join ({numbers}) using (user)")
 
 
-def _opened(listed: Entries, engine: DuckDB) -> Source:
+def _open_list(listed: Entries, engine: DuckDB) -> Source:
     """A list as a log in which each row is a user of its own."""
     path = engine.directory / "public.parquet"
     try:
         pq.write_table(listed.table, path)
     except OSError as error:
-        raise not_staged(error) from None
+        raise staging_error(error) from None
     log = Log(
         paths=(place_of(path),),
         layout=None,
@@ -171,4 +175,4 @@ def _opened(listed: Entries, engine: DuckDB) -> Source:
         time_format=None,
         cleaning=Cleaning(),
     )
-    return open_log(log, engine, listed.kind.extra())
+    return open_log(log, engine, listed.kind.extra_columns())

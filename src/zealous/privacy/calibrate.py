@@ -21,7 +21,7 @@ from zealous.privacy.guarantee import (
     Indistinguishability,
     ProbabilisticDP,
     Unit,
-    whole,
+    positive_integer,
 )
 
 _DIGITS = 60  # beyond the digits of K; see _context
@@ -64,15 +64,15 @@ def calibrate(goal: Guarantee, items_per_user: int) -> Calibration:
             "an item that one person alone has can only be protected with delta above 0, or over "
             "a public --domain"
         )
-    m = whole(items_per_user, "items_per_user")
+    m = positive_integer(items_per_user, "items_per_user")
     scale = scale_for(goal, m)
     taus = range(1, 2)
     if isinstance(goal, ProbabilisticDP):
-        taus = _worth_scanning(scale, goal.users)
+        taus = _tau_range(scale, goal.users)
     search = _Search(scale, goal)
-    _, _, tau, t = min(search.rank(tau, breachable(goal, m, tau)) for tau in taus)
+    _, _, tau, t = min(search.rank(tau, most_items_at_tau(goal, m, tau)) for tau in taus)
     while True:  # once, unless a float misled the search
-        items = breachable(goal, m, tau)
+        items = most_items_at_tau(goal, m, tau)
         if allows(goal, scale, t, items):
             delta = union_bound(scale, t, items)
             return Calibration(scale=scale, tau=tau, tau_prime=tau + t, delta=delta)
@@ -81,10 +81,10 @@ def calibrate(goal: Guarantee, items_per_user: int) -> Calibration:
 
 def scale_for(goal: Guarantee, items_per_user: int) -> Fraction:
     """M/epsilon, or a hair above it: at this scale the noise of M moved counts tells epsilon."""
-    return _sampled(goal.moved_counts(items_per_user) / goal.epsilon)
+    return _scale_for_sampler(goal.moved_counts(items_per_user) / goal.epsilon)
 
 
-def breachable(goal: Guarantee, items_per_user: int, tau: int) -> int:
+def most_items_at_tau(goal: Guarantee, items_per_user: int, tau: int) -> int:
     """K: how many items at exactly tau one bad output can be made of."""
     if isinstance(goal, ProbabilisticDP):
         return goal.users * items_per_user // tau
@@ -98,7 +98,7 @@ def allows(goal: Guarantee, scale: Fraction, t: int, items: int) -> bool:
     return union_bound(scale, t, items) <= goal.delta
 
 
-def guarantees(
+def satisfied_guarantees(
     *,
     scale: Fraction,
     tau: int,
@@ -113,8 +113,8 @@ def guarantees(
     of probabilistic differential privacy is raised to cover it. A guarantee whose delta would reach
     1 promises nothing and is left out.
     """
-    whole(tau, "tau")
-    whole(items_per_user, "items_per_user")
+    positive_integer(tau, "tau")
+    positive_integer(items_per_user, "items_per_user")
     if scale <= 0:
         raise UsageError("scale must be above 0")
     t = tau_prime - tau
@@ -128,10 +128,10 @@ def guarantees(
             loss = max(loss, _loss_of_absence(scale, t))
         for neighbors in ("replace", "add-remove"):
             asked = kind(epsilon=1, delta="0.5", users=users, neighbors=neighbors, unit=unit)
-            delta = union_bound(scale, t, breachable(asked, items_per_user, tau))
+            delta = union_bound(scale, t, most_items_at_tau(asked, items_per_user, tau))
             epsilon = loss * asked.moved_counts(items_per_user)
             if 0 < delta < 1:
-                found.append(asked.of(kind, epsilon=epsilon, delta=delta))
+                found.append(asked.with_budget(kind, epsilon=epsilon, delta=delta))
     return found
 
 
@@ -192,13 +192,13 @@ def covers_absence(scale: Fraction, t: int) -> bool:
         return _tail(scale, t) * _ROUND_UP <= 1 - alpha
 
 
-def as_float(value: Fraction) -> float:
+def float_rounded_up(value: Fraction) -> float:
     """The least float that is not below an exact bound, so that a printed claim stays true."""
     near = float(value)
     return near if Fraction(near) >= value else math.nextafter(near, math.inf)
 
 
-def _sampled(scale: Fraction) -> Fraction:
+def _scale_for_sampler(scale: Fraction) -> Fraction:
     """The scale, or the next one above it whose terms the exact sampler can hold."""
     if max(scale.numerator, scale.denominator) > 2**40:
         scale = Fraction(math.ceil(scale * 2**20), 2**20)
@@ -236,7 +236,7 @@ def _context(items: int) -> Context:
     )
 
 
-def _worth_scanning(scale: Fraction, users: int) -> range:
+def _tau_range(scale: Fraction, users: int) -> range:
     """The optimum is near lambda; beyond U nothing could ever be published."""
     last = min(users, math.floor(4 * scale) + 5)
     if last <= _MOST_SCANNED:

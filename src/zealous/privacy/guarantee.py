@@ -73,10 +73,10 @@ SMALLEST = Fraction(1, 10**_MOST_DIGITS)  # and its inverse the largest: what a 
 G = TypeVar("G", bound="Guarantee")
 
 
-def exact(value: Number, name: str) -> Fraction:
+def exact_fraction(value: Number, name: str) -> Fraction:
     """Read a number as the decimal that was written: 0.1 is one tenth.
 
-    >>> exact("1e-6", "delta"), exact(0.1, "epsilon")
+    >>> exact_fraction("1e-6", "delta"), exact_fraction(0.1, "epsilon")
     (Fraction(1, 1000000), Fraction(1, 10))
     """
     try:
@@ -94,13 +94,14 @@ def exact(value: Number, name: str) -> Fraction:
     return number
 
 
-def shown(value: Fraction | float, *, up: bool = True) -> str:
+def format_number(value: Fraction | float, *, up: bool = True) -> str:
     """A number for people: exact where twelve digits do, else rounded against us.
 
-    >>> shown(Fraction(1, 10)), shown(Fraction(2, 3)), shown(Fraction(2, 3), up=False)
+    >>> share = Fraction(2, 3)
+    >>> format_number(Fraction(1, 10)), format_number(share), format_number(share, up=False)
     ('0.1', '0.666667', '0.666666')
     """
-    value = exact(value, "value") if isinstance(value, float) else value
+    value = exact_fraction(value, "value") if isinstance(value, float) else value
     try:
         precise = Context(prec=12, traps=[Inexact])
         number = precise.divide(Decimal(value.numerator), Decimal(value.denominator))
@@ -113,7 +114,7 @@ def shown(value: Fraction | float, *, up: bool = True) -> str:
     return f"{number.normalize():e}"
 
 
-def whole(value: object, name: str) -> int:
+def positive_integer(value: object, name: str) -> int:
     """Check a count that must be at least one."""
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
         raise UsageError(f"{name} must be a whole number of at least 1")
@@ -159,7 +160,7 @@ class Guarantee:
                 f"the {self.definition} guarantee needs users: a public upper bound on the number "
                 "of people in the log, known without counting it (being generous is cheap)"
             )
-        epsilon, delta = exact(epsilon, "epsilon"), exact(delta, "delta")
+        epsilon, delta = exact_fraction(epsilon, "epsilon"), exact_fraction(delta, "delta")
         if epsilon <= 0:
             raise UsageError("epsilon must be above 0: try a value between 0.1 and 10")
         if not 0 <= delta < 1:
@@ -167,7 +168,7 @@ class Guarantee:
                 "delta must be at least 0 and below 1: try 0.001 or 1e-6, or 0 over a public domain"
             )
         if users is not None:
-            users = whole(users, "users")
+            users = positive_integer(users, "users")
         if neighbors not in get_args(Neighbors):
             raise UsageError("neighbors must be 'replace' or 'add-remove'")
         if unit not in get_args(Unit):
@@ -204,9 +205,11 @@ class Guarantee:
         epsilon.
         """
         of_delta = part if delta_part is None else delta_part
-        return self.of(type(self), epsilon=self.epsilon * part, delta=self.delta * of_delta)
+        return self.with_budget(
+            type(self), epsilon=self.epsilon * part, delta=self.delta * of_delta
+        )
 
-    def of(self, definition: type[G], *, epsilon: Fraction, delta: Fraction) -> G:
+    def with_budget(self, definition: type[G], *, epsilon: Fraction, delta: Fraction) -> G:
         """Other numbers, of this or another definition, for the same unit, neighbours and users."""
         return definition(
             epsilon=epsilon,
@@ -271,13 +274,13 @@ class ProbabilisticDP(Guarantee):
         """One sentence for the person who signs."""
         odds = (
             f"nobody's odds of {_ODDS[self.neighbors, self.unit]} move by more than a factor of "
-            f"exp({shown(self.epsilon)})."
+            f"exp({format_number(self.epsilon)})."
         )
         if self.pure:
             return f"Whatever its noise, the whole release is one in which {odds}"
         return (
-            f"Except with probability {shown(self.delta)} over its noise, the whole release is "
-            f"one in which {odds}"
+            f"Except with probability {format_number(self.delta)} over its noise, "
+            f"the whole release is one in which {odds}"
         )
 
 
@@ -299,11 +302,12 @@ class Indistinguishability(Guarantee):
         each, per = _EACH[self.unit]
         chances = (
             f"For {each} the release is nearly as likely without that data as with it: "
-            f"any event's chance differs by at most a factor of exp({shown(self.epsilon)})"
+            f"any event's chance differs by at most a factor of exp({format_number(self.epsilon)})"
         )
         if self.pure:
             return f"{chances}."
-        return f"{chances} plus {shown(self.delta)}. The {shown(self.delta)} is per {per}."
+        delta = format_number(self.delta)
+        return f"{chances} plus {delta}. The {delta} is per {per}."
 
 
 DEFINITIONS: dict[str, type[Guarantee]] = {

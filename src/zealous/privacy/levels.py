@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from fractions import Fraction
 
-from zealous.privacy.guarantee import Number, exact
+from zealous.privacy.guarantee import Number, exact_fraction
 
 # The total over a release.
 LEVELS: Mapping[str, Fraction] = {
@@ -26,7 +26,7 @@ def suspicion_after(epsilon: Number, before: float = SUSPICION) -> float:
     >>> round(suspicion_after(2), 3)
     0.451
     """
-    odds = before / (1 - before) * math.exp(exact(epsilon, "epsilon"))
+    odds = before / (1 - before) * math.exp(exact_fraction(epsilon, "epsilon"))
     return odds / (1 + odds)
 
 
@@ -41,5 +41,5 @@ def percent(share: float) -> str:
 
 def level_of(epsilon: Number) -> str | None:
     """The name of an epsilon, if it has one."""
-    value = exact(epsilon, "epsilon")
+    value = exact_fraction(epsilon, "epsilon")
     return next((name for name, each in LEVELS.items() if each == value), None)

@@ -11,8 +11,8 @@ from zealous.privacy.guarantee import (
     Indistinguishability,
     Neighbors,
     Unit,
-    exact,
-    shown,
+    exact_fraction,
+    format_number,
 )
 
 _ODDS: dict[tuple[Neighbors, Unit], str] = {
@@ -50,9 +50,9 @@ def promise(goal: Promised) -> str:
 
     >>> from zealous.privacy.guarantee import ProbabilisticDP
     >>> promise(ProbabilisticDP(epsilon=2, delta="0.001", users=1000))[:50]
-    "With 99.9 % certainty, this release changes nobody"
+    'With 99.9 % certainty, this release changes nobody'
     """
-    delta = exact(goal.delta, "delta")
+    delta = exact_fraction(goal.delta, "delta")
     most = f"a factor of {factor(float(goal.epsilon))}"
     if goal.definition == Indistinguishability.definition:
         each, per = _EACH[goal.unit]
@@ -60,8 +60,12 @@ def promise(goal: Promised) -> str:
             f"For {each}, this release is nearly as likely with that data as without it: the "
             f"probability of any event differs by at most {most}"
         )
-        return f"{said} plus {shown(delta)}, which is per {per}." if delta else f"{said}."
-    sure = f"With {shown(100 * (1 - delta), up=False)} % certainty" if delta else "In every case"
+        return f"{said} plus {format_number(delta)}, which is per {per}." if delta else f"{said}."
+    sure = (
+        f"With {format_number(100 * (1 - delta), up=False)} % certainty"
+        if delta
+        else "In every case"
+    )
     return (
         f"{sure}, this release changes nobody's odds {_ODDS[goal.neighbors, goal.unit]} by more "
         f"than {most}."

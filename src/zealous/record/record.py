@@ -74,7 +74,7 @@ class ColumnNames(_Strict, frozen=True, kw_only=True):
     session: str | None = None
     keywords: str | None = None
 
-    def given(self) -> dict[str, str]:
+    def assigned(self) -> dict[str, str]:
         """The roles that have a column."""
         found: dict[str, str] = to_builtins(self)
         return found
@@ -106,7 +106,7 @@ class Settings(_Strict, frozen=True, kw_only=True):
     basket: str | UnsetType | None = UNSET
     things: int | None = None
 
-    def given(self) -> dict[str, str | int | bool | None]:
+    def as_dict(self) -> dict[str, str | int | bool | None]:
         """Those that the kind has, by name."""
         found: dict[str, str | int | bool | None] = to_builtins(self)
         return found

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from zealous.errors import Refused, ReleaseError
 from zealous.files.csv_cells import write_rows
 from zealous.files.folder import new_folder
-from zealous.files.places import Place, StoreError, member, place_of, why
+from zealous.files.places import Place, StoreError, error_text, file_in_folder, place_of
 from zealous.libraries import pa, pq
 from zealous.planning.from_record import kind_from_record
 from zealous.record.codec import encode
@@ -179,7 +179,7 @@ def read_release(directory: str | Path | Place) -> Release:
         ) from None
     except (OSError, ValueError, RecursionError) as error:
         if isinstance(error, StoreError):
-            raise ReleaseError(f"{path} cannot be read: {why(error)}") from None
+            raise ReleaseError(f"{path} cannot be read: {error_text(error)}") from None
         raise _no_release_error(path) from None
     kinds = [part.kind for part in record.plan]
     if kinds != list(record.files) or len(set(kinds)) < len(kinds):
@@ -194,7 +194,7 @@ def _read_table(directory: Place, part: PartRecord, record: Record) -> Table:
     wanted = pa.schema([*((name, pa.string()) for name in files.columns), ("count", pa.int64())])
     try:
         kind_from_record(part, files.columns)
-        with member(directory, files.parquet).opened() as file:
+        with file_in_folder(directory, files.parquet).open_file() as file:
             table = pq.read_table(file)
         if not table.schema.equals(wanted) or any(each.null_count for each in table.columns):
             raise ValueError
@@ -209,7 +209,7 @@ def _no_release_error(path: Place) -> ReleaseError:
 
 def check_writable(target: Path | Place, kinds: list[str]) -> None:
     """Find out before the budget is spent whether a release can be written."""
-    place_of(target).check_takes([f"{name}.parquet" for name in file_names(kinds).values()])
+    place_of(target).check_file_names([f"{name}.parquet" for name in file_names(kinds).values()])
 
 
 def sorted_table(table: pa.Table, columns: tuple[str, ...]) -> Table:

@@ -16,7 +16,7 @@ from zealous.ledger.ledger import preview_entry
 from zealous.ledger.location import check_local, ensure_folder
 from zealous.logs.log import Columns, Log
 from zealous.planning.plan import Plan, covers_replaced
-from zealous.privacy.calibrate import as_float
+from zealous.privacy.calibrate import float_rounded_up
 from zealous.privacy.guarantee import SESSION_GAP, Guarantee
 from zealous.privacy.period import Period
 from zealous.record.codec import structure
@@ -64,7 +64,7 @@ class Account:
         """The ledger's file."""
         if self.ledger is not None:
             return Path(self.ledger)
-        return ledger_path(each.with_ledger() for each in log)
+        return ledger_path(each.ledger_place() for each in log)
 
 
 class LedgerPayment:
@@ -215,6 +215,6 @@ def _cap_record(cap: Cap) -> CapRecord | None:
     if not cap:
         return None
     return CapRecord(
-        epsilon=None if cap.epsilon is None else as_float(cap.epsilon),
-        delta=None if cap.delta is None else as_float(cap.delta),
+        epsilon=None if cap.epsilon is None else float_rounded_up(cap.epsilon),
+        delta=None if cap.delta is None else float_rounded_up(cap.delta),
     )

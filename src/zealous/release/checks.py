@@ -25,7 +25,7 @@ def check_log(log: Log, planned: Plan, period: Period | None) -> None:
             "this is the output of an anonymity method: its ids are no people, and which rows it "
             "has depends on everybody, so that no guarantee would hold. Publish from the log itself"
         )
-    roles = log.columns.given()
+    roles = log.columns.assigned()
     planned.check_claim()
     planned.check_possible(roles)
     if period is not None and "time" not in roles and not period.all_in_period:

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from zealous.counting.bound import Select
-from zealous.counting.histogram import histogram, keepers
+from zealous.counting.histogram import histogram, users_keeping
 from zealous.engines.engine import Stored
 from zealous.items import Kind
 from zealous.logs.source import Source
@@ -36,10 +36,10 @@ def draw(
         say(f"counting {part.name()} ({number + 1} of {len(planned.parts)})")
         released = {name: table.arrow for name, table in tables.items()}
         kind = part.kind.with_inputs(released)
-        listed = (public or {}).get(part.name(), kind.known())
+        listed = (public or {}).get(part.name(), kind.known_items())
         mechanism = part.mechanism.with_inputs(listed, released)
         count = partial(histogram, kind, source, select=planned.select, key=key, say=say)
-        first = kind.keepers_of()
+        first = kind.follows_kind()
         if first is not None:
             (before,) = (each for each in planned.parts if each.name() == first)
             following = _keepers(before, released[first], source, planned.select, key)
@@ -51,7 +51,7 @@ def draw(
 
 def _keepers(part: Part, counted: pa.Table, source: Source, select: Select, key: int) -> Stored:
     """Who kept which items when they were counted for a table that was published before."""
-    return keepers(
+    return users_keeping(
         part.kind,
         source,
         bound=part.mechanism.items_per_user,
@@ -72,8 +72,8 @@ def _publish_part(
     kind: Kind, mechanism: Mechanism, count: Count, random_bytes: Callable[[int], bytes]
 ) -> Table:
     if random_bytes is not os.urandom:  # the same noise for the same item, run after run
-        count = partial(_sorted_batches, count, kind.counted())
-    return as_table(kind, map(kind.published, mechanism.release(count, random_bytes)))
+        count = partial(_sorted_batches, count, kind.counted_columns())
+    return as_table(kind, map(kind.as_published, mechanism.release(count, random_bytes)))
 
 
 def as_table(kind: Kind, batches: Iterable[pa.RecordBatch]) -> Table:

@@ -12,8 +12,8 @@ from zealous.counting.bound import Select
 from zealous.logs.log import Columns, Log
 from zealous.planning.declared import PublicFile
 from zealous.planning.part import Part, figures
-from zealous.planning.plan import PLANNER, Plan, also, theorem
-from zealous.privacy.calibrate import as_float
+from zealous.planning.plan import PLANNER, Plan, other_guarantee, theorem
+from zealous.privacy.calibrate import float_rounded_up
 from zealous.privacy.guarantee import Guarantee
 from zealous.privacy.period import Period
 from zealous.record.codec import structure
@@ -73,7 +73,7 @@ def provenance(
         period: The days that it is about.
         others: Whether its people are claimed to be others than those of other releases.
     """
-    goal, other = planned.goal, also(planned)
+    goal, other = planned.goal, other_guarantee(planned)
     public = planned.public().values()
     return Record(
         format=FORMAT,
@@ -81,9 +81,9 @@ def provenance(
         created=today(),
         private=planned.seed is None,
         guarantee=exact_claim(goal, theorem(planned)),
-        also_guaranteed=claim_record(other, as_float, other.theorem) if other else None,
+        also_guaranteed=claim_record(other, float_rounded_up, other.theorem) if other else None,
         selection_key=f"{key:016x}",
-        columns=structure(log.columns.given(), ColumnNames),
+        columns=structure(log.columns.assigned(), ColumnNames),
         cleaning=cleaning_record(log),
         planner=PLANNER,
         plan=tuple(part_record(part, planned.select) for part in planned.parts),
@@ -127,7 +127,7 @@ def cleaning_record(log: Log) -> CleaningRecord:
     return CleaningRecord(
         users_excluded_by_list=log.cleaning.exclude_users is not None,
         max_entries_per_user=log.cleaning.max_entries_per_user,
-        limits=LimitsRecord(**log.cleaning.limits.about()),
+        limits=LimitsRecord(**log.cleaning.limits.as_record()),
     )
 
 

@@ -78,9 +78,11 @@ def publish(
         return check_same_release(read_release(made), record)
     payment = prepare_payment(account, log, planned, days)
     rehearse(planned, record, payment, target)
-    public = public_tables(planned, log.columns.given(), say)  # before the log, and before it costs
+    public = public_tables(
+        planned, log.columns.assigned(), say
+    )  # before the log, and before it costs
     with reporting_spent_budget(payment.entry_number, say):
-        with log.on(engine) as running:
+        with log.engine_for(engine) as running:
             say("reading the log")
             source = _open_log(log, planned, running, days, key)
             report_skipped(source.skipped, say)
@@ -111,5 +113,5 @@ def _open_log(log: Log, planned: Plan, engine: Engine, period: Period | None, ke
     kinds = planned.kinds()
     if not any("url" in kind.needs for kind in kinds):
         log = replace(log, columns=replace(log.columns, url=None))
-    extra = [name for kind in kinds for name in kind.extra()]
+    extra = [name for kind in kinds for name in kind.extra_columns()]
     return open_log(log, engine, extra, unit=planned.goal.unit, period=period, key=key)

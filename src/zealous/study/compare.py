@@ -19,7 +19,7 @@ from zealous.audit.custom_mechanism import MechanismAudit, audit_mechanism
 from zealous.engines.engine import Engine
 from zealous.errors import ReleaseError, UsageError, reason
 from zealous.files.folder import check_new, new_folder
-from zealous.files.places import Place, place_of, why
+from zealous.files.places import Place, error_text, place_of
 from zealous.files.scratch import working_directory
 from zealous.logs.log import Log, is_synthetic
 from zealous.mechanisms import Mechanism
@@ -108,7 +108,7 @@ def compare(
         measures=measures,
         documents=Path(documents) if isinstance(documents, str) else documents,
     )
-    running = log.on(engine)
+    running = log.engine_for(engine)
     _check_engine(methods, running)
     check_kinds(grid)
     with _output_directory(output, running) as directory:
@@ -163,7 +163,7 @@ def evaluate(
         check_new(target)
     given = read_releases([Path(each) for each in releases])
     asked = common_counting_rules(given, log, say)
-    running = log.on(engine)
+    running = log.engine_for(engine)
     with _output_directory(None, running) as directory:
         results = measured(
             given,
@@ -210,7 +210,7 @@ def _identity(grid: Any) -> dict[str, Any]:
         "study": grid.study.as_object(),
         "log": [_file_identity(path) for path in grid.log.paths],
         "read_as": repr(replace(grid.log, engine=None)),
-        "engine": grid.log.on(None).name,
+        "engine": grid.log.engine_for(None).name,
         "excluded": _file_identity(excluded) if excluded else None,
         "methods": [_code_identity(each) for each in grid.methods],
         "measures": [_code_identity(each) for each in grid.measures],
@@ -234,7 +234,7 @@ def _file_identity(path: Path | Place) -> list[Any]:
     try:
         return place_of(path).version()
     except OSError as error:
-        raise UsageError(f"{path} cannot be read: {why(error)}") from None
+        raise UsageError(f"{path} cannot be read: {error_text(error)}") from None
 
 
 def _code_identity(own: object) -> str:
@@ -285,7 +285,7 @@ def _write_study(found: StudyResult, grid: Any, left_out: Sequence[str], directo
         users=int(people.mean) if people else 0,
         log={
             "files": ", ".join(path.name for path in log.paths),
-            "columns": ", ".join(log.columns.given()),
+            "columns": ", ".join(log.columns.assigned()),
         },
         synthetic=synthetic,
         tables=tables(),

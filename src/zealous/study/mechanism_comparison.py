@@ -23,11 +23,17 @@ from zealous.errors import UsageError
 from zealous.items import Kind
 from zealous.logs.log import Log
 from zealous.logs.open_log import open_log
-from zealous.mechanisms import Calibrated
+from zealous.mechanisms import CalibratedMechanism
 from zealous.mechanisms.choose import MECHANISMS
 from zealous.mechanisms.protocol import Needs
 from zealous.planning.public_files import read_public
-from zealous.privacy.guarantee import Indistinguishability, Neighbors, Number, shown, whole
+from zealous.privacy.guarantee import (
+    Indistinguishability,
+    Neighbors,
+    Number,
+    format_number,
+    positive_integer,
+)
 from zealous.study.grid.results import Spread
 from zealous.study.releases.encoded_log import COUNTS, CachedCounting, Ints, encode
 
@@ -114,18 +120,18 @@ def compare_mechanisms(
         engine: Where to run; an embedded DuckDB of its own where not given.
         say: Receives progress.
     """
-    whole(draws, "draws")
+    positive_integer(draws, "draws")
     given: dict[Needs, str | Path | None] = {"domain": domain, "prior": prior}
     files = {use: path for use, path in given.items() if path is not None}
     chosen = _choose_mechanisms(mechanisms, files)
     goals = _goals(epsilons, delta, neighbors)
-    roles = log.columns.given()
+    roles = log.columns.assigned()
     kind.check(roles)
     public = {use: read_public(path, kind, roles=roles).table for use, path in files.items()}
     with engine or DuckDB() as running:
         say("reading the log")
         started = time.perf_counter()
-        coded, tables = encode(kind, open_log(log, running, kind.extra()), public, say=say)
+        coded, tables = encode(kind, open_log(log, running, kind.extra_columns()), public, say=say)
         seconds = time.perf_counter() - started
         say(f"{len(coded.users):,} different {kind.name()} of {coded.people:,} users")
         keys = [secrets.randbits(64) for _ in range(draws)]
@@ -140,7 +146,7 @@ def compare_mechanisms(
 
 def _choose_mechanisms(
     names: Iterable[str] | None, files: Container[Needs]
-) -> list[type[Calibrated]]:
+) -> list[type[CalibratedMechanism]]:
     """The mechanisms of these names, or all that the files allow."""
     if names is None:
         return [
@@ -172,7 +178,7 @@ def _goals(
 
 
 def _measure_row(
-    chosen: type[Calibrated],
+    chosen: type[CalibratedMechanism],
     goal: Indistinguishability,
     most: int,
     counting: CachedCounting,
@@ -184,11 +190,11 @@ def _measure_row(
         goal=goal, mechanism=str(chosen.name), items_per_user=most, figures=None, note=note
     )
     try:
-        made = chosen.calibrated(goal, most)
+        made = chosen.calibrate(goal, most)
     except UsageError as error:
         row = replace(row, note=str(error))
         try:
-            made = chosen.calibrated(goal, 1)
+            made = chosen.calibrate(goal, 1)
         except UsageError:
             return row
         row = replace(row, items_per_user=1, note="at m = 1, as it must")
@@ -199,7 +205,7 @@ def _measure_row(
 
 
 def _measure_draw(
-    mechanism: Calibrated, counting: CachedCounting, key: int
+    mechanism: CalibratedMechanism, counting: CachedCounting, key: int
 ) -> dict[str, float | None]:
     """One release, beside the truth."""
     users = counting.coded.users
@@ -242,6 +248,6 @@ def _spread(values: Iterable[float | None]) -> Spread | None:
 
 
 def _progress_text(row: MechanismRow) -> str:
-    where = f"{row.goal.neighbors}, epsilon {shown(row.goal.epsilon)}, {row.mechanism}"
+    where = f"{row.goal.neighbors}, epsilon {format_number(row.goal.epsilon)}, {row.mechanism}"
     items = row.figures["items"] if row.figures else None
     return f"{where}: {items.mean:,.0f} items" if items else f"{where}: {row.note}"

@@ -11,7 +11,7 @@ import duckdb
 
 from zealous.engines.sql import literal
 from zealous.files.scratch import working_directory
-from zealous.items import asked, words
+from zealous.items import normalized_query, words
 from zealous.privacy.guarantee import SESSION_GAP
 
 # Items are compared by 64-bit hashes, which take far less memory than the texts: among the 42
@@ -67,7 +67,8 @@ def figures(path: Path, *, memory: str = "2GB") -> Figures:
         path: A Parquet file that `generate` wrote.
         memory: What the computation may take before it turns to the disk.
     """
-    entries = f"select user, time, urls, {asked(fold=False)} as query from {literal(str(path))}"
+    query = normalized_query(fold=False)
+    entries = f"select user, time, urls, {query} as query from {literal(str(path))}"
     with working_directory() as folder, duckdb.connect() as connection:
         connection.execute(f"set memory_limit = {literal(memory)}")
         connection.execute(f"set temp_directory = {literal(str(folder))}")

@@ -11,8 +11,8 @@ from zealous.errors import UsageError
 from zealous.logs.log import Columns
 from zealous.planning.from_record import goal_from_record, guarantee_from_record
 from zealous.planning.part import Part
-from zealous.planning.plan import COMPOSITION, PLANNER, Plan, also, theorem
-from zealous.privacy.calibrate import as_float
+from zealous.planning.plan import COMPOSITION, PLANNER, Plan, other_guarantee, theorem
+from zealous.privacy.calibrate import float_rounded_up
 from zealous.privacy.guarantee import Guarantee, Indistinguishability
 from zealous.privacy.period import Period
 from zealous.record.record import Claim, ExactClaim, PartRecord, Record
@@ -41,7 +41,7 @@ def check_plan(record: Record) -> str:
     """The plan is one that planning allows; for our planner also the one that it makes."""
     recorded = Plan.from_record(record)
     try:
-        recorded.check_possible(record.columns.given())
+        recorded.check_possible(record.columns.assigned())
         if any(part.select != recorded.select for part in record.plan):
             raise UsageError("select is one for all kinds of items")
     except UsageError as why:
@@ -112,7 +112,7 @@ def _check_part(part: Part, said: PartRecord, record: Record) -> None:
 
 
 def _check_other_guarantee(recorded: Plan, other: Claim, record: Record) -> None:
-    given = also(recorded)
+    given = other_guarantee(recorded)
     if record.review is not None and other.definition != Indistinguishability.definition:
         raise Failed("a filtered child keeps indistinguishability alone, and claims more")
     if (
@@ -163,7 +163,7 @@ def stated_assumptions(record: Record) -> tuple[str, ...]:
     """
     said = assumptions(
         goal_from_record(record),
-        Columns(**record.columns.given()),
+        Columns(**record.columns.assigned()),
         Period.parse(record.period) if record.period is not None else None,
         [part.public for part in record.plan if part.public is not None],
         others=record.ledger is not None and OTHERS in record.assumptions,
@@ -173,10 +173,12 @@ def stated_assumptions(record: Record) -> tuple[str, ...]:
 
 def stated_other_guarantee(record: Record, planned: Plan | None = None) -> Claim | None:
     """What else the parameters give, as release.json states it; of a child, what is left of it."""
-    other = also(planned or Plan.from_record(record))
+    other = other_guarantee(planned or Plan.from_record(record))
     if other is None or (record.review is not None and not isinstance(other, Indistinguishability)):
         return None
-    return claim_record(other, as_float, other.theorem if record.review is None else COMPOSITION)
+    return claim_record(
+        other, float_rounded_up, other.theorem if record.review is None else COMPOSITION
+    )
 
 
 def _check_figures(planned: Plan, record: Record) -> None:

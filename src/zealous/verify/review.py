@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from zealous.errors import Refused, UsageError
 from zealous.files.folder import check_new
 from zealous.files.places import Place, place_of
-from zealous.items.personal import looks_personal, plain
+from zealous.items.personal import fold_text, looks_personal
 from zealous.ledger import fingerprint
 from zealous.planning.from_record import guarantee_from_record
 from zealous.planning.plan import COMPOSITION
@@ -142,7 +142,7 @@ def split_words(text: str) -> list[str]:
     >>> split_words("Ｊosé's re-union, 2024")
     ['josé', 's', 're', 'union', '2024']
     """
-    folded = plain(text)
+    folded = fold_text(text)
     if folded.isascii():
         return re.findall("[a-z0-9]+", folded)
     kept = (each if unicodedata.category(each)[0] in "LMN" else " " for each in folded)
@@ -191,7 +191,7 @@ def _read_terms(path: Path, option: str) -> TermList:
 
 
 def _normalized_item(columns: Sequence[str]) -> Item:
-    return tuple(plain(each).strip() for each in columns)
+    return tuple(fold_text(each).strip() for each in columns)
 
 
 def _flagging_rule(blocked: TermList | None, flag_pii: bool) -> Callable[[Item], str | None]:

@@ -124,7 +124,7 @@ def _check_origin(part: Part, tables: Mapping[str, pa.Table], *, whole: bool) ->
     if missing:
         raise Failed(f"{part.name()}: {', '.join(sorted(missing))} must be published before")
     kind = kind.with_inputs(tables)
-    mechanism = part.mechanism.with_inputs(kind.known())
+    mechanism = part.mechanism.with_inputs(kind.known_items())
     first = tables[follows] if follows is not None else None
     try:
         mechanism.check_rows(kind.as_counted(tables[part.name()]), first, whole=whole)

@@ -18,7 +18,7 @@ from zealous.errors import ReleaseError, ZealousError
 from zealous.ledger import Ledger
 from zealous.ledger.budgets import Charge, Measure, periods_overlap
 from zealous.planning.from_record import goal_from_record
-from zealous.privacy.guarantee import exact, whole
+from zealous.privacy.guarantee import exact_fraction, positive_integer
 from zealous.privacy.period import Period
 from zealous.record.record import LedgerStamp, Record
 from zealous.release.bundle import derived_files, file_hashes
@@ -123,10 +123,10 @@ def _check_values(record: Record) -> None:
         if date.fromisoformat(record.created) > datetime.now(UTC).date() + timedelta(days=1):
             raise Failed("created lies in the future")
         if most is not None:
-            whole(most, "cleaning.max_entries_per_user")
+            positive_integer(most, "cleaning.max_entries_per_user")
         limits = asdict(record.cleaning.limits) if record.cleaning.limits is not None else {}
         for name, limit in limits.items():
-            whole(limit, f"limits: {name}")
+            positive_integer(limit, f"limits: {name}")
     except ZealousError as why:
         raise Failed(str(why)) from None
     except ValueError:
@@ -208,9 +208,9 @@ def _check_accounts(record: Record, entry: LedgerStamp) -> None:
             ("epsilon", spent.exact.epsilon, spent.epsilon, cost.epsilon),
             ("delta", spent.exact.delta, spent.delta, cost.delta),
         ):
-            if exact(total, name) > Fraction(printed):
+            if exact_fraction(total, name) > Fraction(printed):
                 raise Failed("an account is smaller in print than it is")
-            if exact(total, name) < least:
+            if exact_fraction(total, name) < least:
                 raise Failed("an account is smaller than what this release alone costs")
     if not 1 <= accounts.period.releases <= accounts.all.releases:
         raise Failed("the accounts count fewer releases than there are")

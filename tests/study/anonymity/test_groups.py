@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import zealous as z
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
-from zealous.items import asked, has_word, words
+from zealous.items import has_word, normalized_query, words
 from zealous.logs.open_log import open_log
 from zealous.study.anonymity import gathering
 from zealous.study.anonymity.groups import group
@@ -264,7 +264,9 @@ def _sessions(path: Path) -> Sets:
 def _histories(path: Path) -> Sets:
     with DuckDB(threads=1, memory="1GB") as engine:
         source = open_log(z.read_log(path), engine)
-        each = f"select user, {asked(False)} as item from entries where {has_word('query')}"
+        each = (
+            f"select user, {normalized_query(False)} as item from entries where {has_word('query')}"
+        )
         return number_sets(engine, [*source.entries, Step("held", each)], ("user",))
 
 

@@ -34,7 +34,7 @@ def cut(texts: list[str], histogram: Histogram) -> list[list[str]]:
 def test_words_are_those_of_keywords() -> None:
     texts = ["new york", "o'reilly's", "Ärger im Büro", "côte d'azur", "a.b", "日本 語", "x²"]
     with DuckDB(threads=1) as engine:
-        engine.put("texts", pa.table({"query": texts}))
+        engine.add_table("texts", pa.table({"query": texts}))
         steps = [Step("cut", f"select query, {sql_words('query')} as words from texts")]
         expected = dict(engine.rows(steps))
     found = words(pa.array(texts))

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from zealous.cli.study.tables import tables as command
 from zealous.errors import UsageError
-from zealous.privacy.calibrate import calibrate, guarantees
+from zealous.privacy.calibrate import calibrate, satisfied_guarantees
 from zealous.privacy.guarantee import Indistinguishability, ProbabilisticDP
 from zealous.study.theory import tables as theory
 from zealous.study.theory.printed_formulas import Continuous
@@ -55,7 +55,7 @@ def test_privacy(scale: int, tau_prime: int, delta: str, of_the_paper: str, by_o
     assert two_digits(row["delta_continuous"]) == delta
     assert two_digits(row["delta_prime_paper"]) == of_the_paper
     assert two_digits(row["delta_prime_continuous"]) == by_one
-    hold = guarantees(
+    hold = satisfied_guarantees(
         scale=Fraction(scale), tau=1, tau_prime=tau_prime, items_per_user=5, users=500_000
     )
     ours = {goal.definition: float(goal.delta) for goal in hold if goal.neighbors == "replace"}

@@ -28,7 +28,7 @@ def settings() -> list[Setting]:
         {"keywords": public_file("domain")},
         mechanism={"keywords": "domain", "queries": OfKeywords.name},
     )
-    above = OfKeywords.calibrated(planned.parts[-1].goal, 1).threshold(MOST_KEYWORDS)
+    above = OfKeywords.calibrate(planned.parts[-1].goal, 1).threshold(MOST_KEYWORDS)
     builders = [
         pairs.popular_items_replaced,
         pairs.repeated_rows,

@@ -27,7 +27,7 @@ def settings() -> list[Setting]:
 def _laplace_setting() -> Setting:
     planned = _plan_sets(Indistinguishability(epsilon=15, delta="0.001"), 2, OfSmaller.name)
     last = planned.parts[-1]
-    popular = OfSmaller.calibrated(last.goal, last.kind.items_per_user).threshold(USUAL)
+    popular = OfSmaller.calibrate(last.goal, last.kind.items_per_user).threshold(USUAL)
     return Setting(
         name="of-smaller, 2 things",
         planned=planned,
@@ -48,7 +48,7 @@ def _gaussian_setting() -> Setting:
     goal = Indistinguishability(epsilon=5, delta="0.3", neighbors="add-remove")
     planned = _plan_sets(goal, 4, OfSmallerGaussian.name)
     last = planned.parts[-1]
-    made = OfSmallerGaussian.calibrated(last.goal, last.kind.items_per_user)
+    made = OfSmallerGaussian.calibrate(last.goal, last.kind.items_per_user)
     popular = made.threshold(USUAL) + math.ceil(made.scale)
     return Setting(
         name="of-smaller-gaussian, 4 things, add-remove",

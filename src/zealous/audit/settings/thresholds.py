@@ -81,7 +81,7 @@ def _gaussian_setting(
 ) -> Setting:
     """Gaussian noise tells more the farther away it is: items must be seen on either side."""
     planned = plan(goal, [queries(m)], mechanism=Gaussian.name)
-    made = Gaussian.calibrated(planned.parts[-1].goal, m)
+    made = Gaussian.calibrate(planned.parts[-1].goal, m)
     popular = made.tau_prime + math.ceil(2 * made.scale)
     return Setting(
         name=name,

@@ -14,7 +14,7 @@ from zealous.audit.small_releases import NOISE, SmallTest
 from zealous.audit.statistics import Claim
 from zealous.counting.bound import Select
 from zealous.items import queries
-from zealous.planning.plan import Plan, also, plan
+from zealous.planning.plan import Plan, other_guarantee, plan
 from zealous.privacy.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
 
 
@@ -27,7 +27,7 @@ def claim_by_paper(planned: Plan, pair: Pair) -> Claim:
     if pair.pure:
         return Claim(epsilon=epsilon, delta=0.0)
     if pair.right is not None and isinstance(part.goal, ProbabilisticDP):
-        other = also(planned)  # between two logs the same parameters promise more
+        other = other_guarantee(planned)  # between two logs the same parameters promise more
         delta = min(delta, float(other.delta)) if other else delta
     return Claim(epsilon=epsilon, delta=delta)
 

@@ -11,7 +11,7 @@ from zealous.cli.options import Given
 from zealous.cli.values import NUMBER
 from zealous.errors import UsageError
 from zealous.planning.plan import PARAMETERS_FROM
-from zealous.privacy.guarantee import DEFINITIONS, Guarantee, Indistinguishability, exact
+from zealous.privacy.guarantee import DEFINITIONS, Guarantee, Indistinguishability, exact_fraction
 from zealous.privacy.levels import LEVELS
 
 _option = options_of("Decide")
@@ -55,7 +55,7 @@ def epsilon_from(given: Given) -> Fraction | None:
         raise UsageError("--privacy and --epsilon say the same: leave one of them out")
     if privacy:
         return LEVELS[privacy]
-    return None if epsilon is None else exact(epsilon, "epsilon")
+    return None if epsilon is None else exact_fraction(epsilon, "epsilon")
 
 
 def stated_delta(given: Given) -> str | None:
@@ -72,7 +72,7 @@ def goal_from(given: Given) -> Guarantee:
     if epsilon is None or delta is None:
         raise UsageError("--epsilon and --delta are needed: how much to protect has no default")
     definition = DEFINITIONS[given["guarantee"]]
-    if definition.needs_users and given["users"] is None and not exact(delta, "delta"):
+    if definition.needs_users and given["users"] is None and not exact_fraction(delta, "delta"):
         definition = Indistinguishability  # with delta = 0 both say the same, for any number
     return definition(
         epsilon=epsilon,

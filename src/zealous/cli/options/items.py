@@ -17,12 +17,12 @@ from zealous.items import (
     Kind,
     Queries,
     QueryClicks,
-    asked_for,
     default_items_per_user,
+    parse_kinds,
     tail,
 )
 from zealous.mechanisms.choose import MECHANISMS
-from zealous.privacy.guarantee import SESSION_GAP, Guarantee, Number, exact
+from zealous.privacy.guarantee import SESSION_GAP, Guarantee, Number, exact_fraction
 
 _option = options_of("What to publish")
 
@@ -79,7 +79,7 @@ def kinds_from(items: str, given: Given) -> list[Kind]:
         most = items_per_user_from(given["items_per_user"], names)
     kinds: list[Kind] = []
     for name in names:
-        found = asked_for(name, most[name], **settings)
+        found = parse_kinds(name, most[name], **settings)
         brought, known = _before(found), {kind.name() for kind in kinds}
         kinds += [kind for kind in found if kind.name() not in brought & known]
     _check_used(kinds, given)
@@ -117,7 +117,7 @@ def with_tail(
     kinds: list[Kind], given: Given, goal: Guarantee, roles: Collection[str] | None
 ) -> tuple[list[Kind], Guarantee, dict[str, Fraction]]:
     """The kinds with those of the tail, at an epsilon of their own; and all their shares."""
-    extra = exact(given["tail"], "--tail")
+    extra = exact_fraction(given["tail"], "--tail")
     if extra <= 0:
         raise UsageError("--tail must be above 0: it is the epsilon that it costs")
     most = {kind.name(): kind.items_per_user for kind in kinds}
@@ -128,17 +128,17 @@ def with_tail(
     about = tail(most[Keywords.label])
     if roles is not None and "time" not in roles:
         about = [kind for kind in about if "time" not in kind.needs]
-    own: Mapping[str, Number] = split_from(given) or {k.name(): k.share() for k in kinds}
+    own: Mapping[str, Number] = split_from(given) or {k.name(): k.budget_weight() for k in kinds}
     if set(own) != set(most):
         raise UsageError("--split must name the --items, each once: --tail has its own epsilon")
     shares: dict[str, Fraction] = {}
     for epsilon, weights in (
-        (goal.epsilon, {name: exact(weight, "split") for name, weight in own.items()}),
-        (extra, {kind.name(): kind.share() for kind in about}),
+        (goal.epsilon, {name: exact_fraction(weight, "split") for name, weight in own.items()}),
+        (extra, {kind.name(): kind.budget_weight() for kind in about}),
     ):
         total = sum(weights.values(), Fraction(0))
         if total <= 0:
             raise UsageError("the weights of --split must be above 0")
         shares |= {name: epsilon * weight / total for name, weight in weights.items()}
-    whole_goal = goal.of(type(goal), epsilon=goal.epsilon + extra, delta=goal.delta)
+    whole_goal = goal.with_budget(type(goal), epsilon=goal.epsilon + extra, delta=goal.delta)
     return [*kinds, *about], whole_goal, shares

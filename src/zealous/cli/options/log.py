@@ -95,4 +95,6 @@ def _names(given: Given) -> list[str]:
 
 def _limits(text: str | None) -> Limits:
     found = pairs(text, "--limits") if text else {}
-    return Limits.of({name: whole_number(n, f"--limits {name}") for name, n in found.items()})
+    return Limits.from_options(
+        {name: whole_number(n, f"--limits {name}") for name, n in found.items()}
+    )

@@ -17,7 +17,7 @@ from zealous.cli.options.items import (
     with_tail,
 )
 from zealous.cli.values import whole_number
-from zealous.items import Unnamed
+from zealous.items import UnknownKind
 from zealous.planning.plan import Plan, plan
 from zealous.privacy.guarantee import Number
 
@@ -33,7 +33,7 @@ def plan_from(items: str | None, given: Given, roles: Collection[str] | None = N
         kinds = kinds_from(items, given)
     else:
         most = whole_number(given["items_per_user"], "--items-per-user")
-        kinds = [Unnamed(items_per_user=most)]
+        kinds = [UnknownKind(items_per_user=most)]
     if given["tail"] is not None:
         kinds, goal, split = with_tail(kinds, given, goal, roles)
     return plan(

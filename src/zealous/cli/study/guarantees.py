@@ -16,13 +16,13 @@ from zealous.cli.options.plan import PLAN, plan_from
 from zealous.cli.plan import plan_as_json, refuse_other_mechanisms
 from zealous.cli.values import whole_number
 from zealous.errors import UsageError
-from zealous.planning.part import claimed
+from zealous.planning.part import guarantee_numbers
 from zealous.planning.plan import Plan
 from zealous.privacy.accounting.exact import Thresholded, delta_curve
-from zealous.privacy.accounting.several_accounts import for_accounts
-from zealous.privacy.calibrate import as_float
-from zealous.privacy.calibrate import guarantees as guarantees_of
-from zealous.privacy.guarantee import UNITS, exact, shown
+from zealous.privacy.accounting.several_accounts import guarantee_for_accounts
+from zealous.privacy.calibrate import float_rounded_up
+from zealous.privacy.calibrate import satisfied_guarantees as guarantees_of
+from zealous.privacy.guarantee import UNITS, exact_fraction, format_number
 
 _HELP = """Show what else a plan guarantees, or which guarantees given parameters satisfy.
 
@@ -85,7 +85,7 @@ def guarantees(items: str | None, as_json: bool, **given: Any) -> None:
         click.echo(f"\n{person.in_words()}")
     if curve:
         click.echo()
-        rows = [(shown(epsilon), _delta(delta)) for epsilon, delta in curve]
+        rows = [(format_number(epsilon), _delta(delta)) for epsilon, delta in curve]
         show.table("The least delta proven at each epsilon", ["epsilon", "delta"], rows)
 
 
@@ -95,14 +95,14 @@ class Person:
     def __init__(self, planned: Plan, accounts: int) -> None:
         self.accounts = accounts
         self.goal = planned.goal
-        self.holds = for_accounts(planned.goal, _thresholds(planned), accounts)
+        self.holds = guarantee_for_accounts(planned.goal, _thresholds(planned), accounts)
 
     def figures(self) -> dict[str, Any]:
         """For programs."""
         return {
             "up_to": self.accounts,
             "unit": self.goal.unit,
-            "guarantee": claimed(self.holds, as_float) if self.holds else None,
+            "guarantee": guarantee_numbers(self.holds, float_rounded_up) if self.holds else None,
         }
 
     def in_words(self) -> str:
@@ -116,7 +116,8 @@ class Person:
                 "thresholds take for one of several people."
             )
         return (
-            f"{whose}: epsilon = {shown(self.holds.epsilon)}, delta = {shown(self.holds.delta)}. "
+            f"{whose}: epsilon = {format_number(self.holds.epsilon)}, "
+            f"delta = {format_number(self.holds.delta)}. "
             f"{self.holds.in_words()} (--users bounds the {self.goal.units()} of all people.)"
         )
 
@@ -133,11 +134,14 @@ def _curve(planned: Plan) -> list[tuple[Fraction, Fraction]]:
 
 
 def _claim_at(epsilon: Fraction, delta: Fraction) -> dict[str, float | None]:
-    return {"epsilon": as_float(epsilon), "delta": as_float(delta) if delta < 1 else None}
+    return {
+        "epsilon": float_rounded_up(epsilon),
+        "delta": float_rounded_up(delta) if delta < 1 else None,
+    }
 
 
 def _delta(delta: Fraction) -> str:
-    return shown(delta) if delta < 1 else "nothing is proven"
+    return format_number(delta) if delta < 1 else "nothing is proven"
 
 
 def _which_hold(given: Given, as_json: bool) -> None:
@@ -149,7 +153,7 @@ def _which_hold(given: Given, as_json: bool) -> None:
             option = "--" + name.replace("_", "-")
             raise UsageError(f"--scale, --tau and --tau-prime do not go with {option}")
     hold = guarantees_of(
-        scale=exact(given["scale"], "--scale"),
+        scale=exact_fraction(given["scale"], "--scale"),
         tau=given["tau"],
         tau_prime=given["tau_prime"],
         items_per_user=whole_number(given["items_per_user"], "--items-per-user"),
@@ -157,9 +161,12 @@ def _which_hold(given: Given, as_json: bool) -> None:
         unit=given["unit"],
     )
     if as_json:
-        show.as_json({"guarantees": [claimed(goal, as_float) for goal in hold]})
+        show.as_json({"guarantees": [guarantee_numbers(goal, float_rounded_up) for goal in hold]})
         return
-    rows = [(goal.title, goal.neighbors, shown(goal.epsilon), shown(goal.delta)) for goal in hold]
+    rows = [
+        (goal.title, goal.neighbors, format_number(goal.epsilon), format_number(goal.delta))
+        for goal in hold
+    ]
     show.table(
         f"What these parameters satisfy, for {UNITS[given['unit']]}",
         ["guarantee", "neighbors", "epsilon", "delta"],

@@ -18,7 +18,7 @@ from zealous.cli.options.machine import ENGINE, embedded_from
 from zealous.errors import UsageError
 from zealous.files.folder import check_new, new_folder
 from zealous.items import Kind
-from zealous.privacy.guarantee import Neighbors, exact, shown
+from zealous.privacy.guarantee import Neighbors, exact_fraction, format_number
 from zealous.study.extra import check_installed
 from zealous.study.grid.results import Spread
 from zealous.study.grid.workspace import check_outside_release, mark_internal
@@ -140,7 +140,7 @@ def mechanisms(items: str, output: Path | None, as_json: bool, **given: Any) -> 
             log_from(given),
             kind,
             epsilons=_epsilons(given["epsilon"]),
-            delta=exact(given["delta"], "delta"),
+            delta=exact_fraction(given["delta"], "delta"),
             neighbors=_relations(given["neighbors"]),
             mechanisms=_listed(given["compared"]) if given["compared"] is not None else None,
             draws=given["draws"],
@@ -176,7 +176,7 @@ def _kind(items: str, given: dict[str, Any]) -> Kind:
 
 def _epsilons(text: str) -> list[Any]:
     try:
-        return [exact(part, "epsilon") for part in text.split(",")]
+        return [exact_fraction(part, "epsilon") for part in text.split(",")]
     except UsageError:
         raise UsageError("--epsilon must be numbers separated by commas: 0.5,1,2,5") from None
 
@@ -237,7 +237,7 @@ def _print(rows: Sequence[MechanismRow]) -> None:
     for (relation, epsilon, delta), block in groupby(
         rows, lambda row: (row.goal.neighbors, row.goal.epsilon, row.goal.delta)
     ):
-        title = f"{relation}, epsilon = {shown(epsilon)}, delta = {shown(delta)}"
+        title = f"{relation}, epsilon = {format_number(epsilon)}, delta = {format_number(delta)}"
         show.table(title, _HEADINGS, [_cells(row) for row in block])
     click.echo("Mean over the draws, with the smallest and the largest value in brackets.")
     for note in NOTES:

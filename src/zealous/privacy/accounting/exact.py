@@ -17,14 +17,14 @@ from fractions import Fraction
 from typing import Protocol
 
 from zealous.errors import UsageError
-from zealous.privacy.calibrate import guarantees, union_bound
+from zealous.privacy.calibrate import satisfied_guarantees, union_bound
 from zealous.privacy.guarantee import (
     Guarantee,
     Indistinguishability,
     Neighbors,
     Number,
-    exact,
-    whole,
+    exact_fraction,
+    positive_integer,
 )
 
 _DIGITS = 100  # beyond those that the smallest number of interest takes
@@ -68,7 +68,7 @@ def hockey_stick(scale: Fraction, shifts: int, epsilon: Fraction) -> Fraction:
     >>> round(float(hockey_stick(Fraction(5), 10, Fraction(1))), 4)
     0.0247
     """
-    gap = shifts / _positive(scale) - epsilon
+    gap = shifts / _positive_scale(scale) - epsilon
     if gap <= 0:
         return Fraction(0)
     first = max(0, (shifts + scale * epsilon) // 2 + 1)  # the least l whose loss is above epsilon
@@ -105,7 +105,7 @@ def exact_delta(
     ['0.000922', '0.00296', '0.0247']
     """
     curve = _Exact(scale, tau, tau_prime, items_per_user, neighbors)
-    return curve.delta(_checked(epsilon))
+    return curve.delta(_check_epsilon(epsilon))
 
 
 def delta_curve(
@@ -121,12 +121,12 @@ def delta_curve(
     the least for one histogram, and an upper bound for several.
     """
     curve = _Sum(goal, parts)
-    return [(epsilon, curve.delta(epsilon)) for epsilon in map(_checked, epsilons)]
+    return [(epsilon, curve.delta(epsilon)) for epsilon in map(_check_epsilon, epsilons)]
 
 
-def proven(goal: Guarantee, part: Thresholded) -> Guarantee | None:
-    """What `guarantees` says of one histogram, for the goal's definition and neighbours."""
-    found = guarantees(
+def proven_guarantee(goal: Guarantee, part: Thresholded) -> Guarantee | None:
+    """What one histogram guarantees, for the goal's definition and neighbours."""
+    found = satisfied_guarantees(
         scale=part.scale,
         tau=part.tau,
         tau_prime=part.tau_prime,
@@ -141,7 +141,7 @@ class _Step:
     """Probabilistic differential privacy: one delta from the loss on, and nothing below it."""
 
     def __init__(self, goal: Guarantee, part: Thresholded) -> None:
-        found = proven(goal, part)
+        found = proven_guarantee(goal, part)
         self.loss = found.epsilon if found else goal.moved_counts(part.items_per_user) / part.scale
         self.least = found.delta if found else Fraction(1)
 
@@ -155,9 +155,12 @@ class _Exact:
     def __init__(
         self, scale: Fraction, tau: int, tau_prime: int, items_per_user: int, neighbors: Neighbors
     ) -> None:
-        t = tau_prime - whole(tau, "tau")
+        t = tau_prime - positive_integer(tau, "tau")
         asked = Indistinguishability(epsilon=1, delta="0.5", neighbors=neighbors)
-        self.scale, self.most = _positive(scale), whole(items_per_user, "items_per_user")
+        self.scale, self.most = (
+            _positive_scale(scale),
+            positive_integer(items_per_user, "items_per_user"),
+        )
         self.moved = asked.moved_counts(items_per_user)
         self.loss = self.moved / scale
         self.least = union_bound(scale, t, items_per_user)  # at any epsilon, and from the loss on
@@ -166,7 +169,7 @@ class _Exact:
         self.context = _context(_DIGITS + len(str(published.denominator // published.numerator)))
         with localcontext(self.context):
             self.absent = 1 - _decimal(published)
-        self.worst: _Worst | None = None  # made when first needed
+        self.worst: _WorstCase | None = None  # made when first needed
 
     def delta(self, epsilon: Fraction) -> Fraction:
         if epsilon >= self.loss or self.least == 1:
@@ -175,12 +178,12 @@ class _Exact:
             shifted = hockey_stick(self.scale, self.moved, epsilon)
             return self.least + (1 - self.least) * shifted
         with localcontext(self.context):
-            self.worst = self.worst or _Worst(self.scale, self.absent, self.most, self.moved)
+            self.worst = self.worst or _WorstCase(self.scale, self.absent, self.most, self.moved)
             found = Fraction(self.worst.case(epsilon))
         return max(self.least, min(found * _ROUND_UP, Fraction(1)))
 
 
-class _Worst:
+class _WorstCase:
     """The worst case over how many items fall from tau and rise to it, while all others shift.
 
     Lives in a decimal context of its maker's. `absent` is the chance that an item at tau is not
@@ -254,14 +257,14 @@ def _tails(chance: Decimal, other: Decimal, most: int) -> list[list[Decimal]]:
     return rows
 
 
-def _positive(scale: Fraction) -> Fraction:
+def _positive_scale(scale: Fraction) -> Fraction:
     if scale <= 0:
         raise UsageError("scale must be above 0")
     return scale
 
 
-def _checked(epsilon: Number) -> Fraction:
-    number = exact(epsilon, "epsilon")
+def _check_epsilon(epsilon: Number) -> Fraction:
+    number = exact_fraction(epsilon, "epsilon")
     if number < 0:
         raise UsageError("epsilon must be at least 0")
     return number

@@ -17,13 +17,13 @@ from zealous.errors import UsageError
 from zealous.privacy.calibrate import (
     Calibration,
     allows,
-    breachable,
     calibrate,
+    most_items_at_tau,
     publication_probability,
     tail,
     union_bound,
 )
-from zealous.privacy.guarantee import Guarantee, ProbabilisticDP, whole
+from zealous.privacy.guarantee import Guarantee, ProbabilisticDP, positive_integer
 
 _NORMAL_95 = 1.959964
 
@@ -46,10 +46,10 @@ def tau_prime_curve(goal: Guarantee, items_per_user: int, taus: Iterable[int]) -
     scale = calibrate(goal, items_per_user).scale
     curve = []
     for tau in taus:
-        whole(tau, "tau")
+        positive_integer(tau, "tau")
         if isinstance(goal, ProbabilisticDP) and tau > goal.users:
             raise UsageError("tau must not be above users: nothing could ever be published")
-        items = breachable(goal, items_per_user, tau)
+        items = most_items_at_tau(goal, items_per_user, tau)
         t = _least_t(goal, scale, items)
         curve.append(Thresholds(tau, tau + t, union_bound(scale, t, items)))
     return curve

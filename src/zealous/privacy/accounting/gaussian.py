@@ -16,7 +16,14 @@ from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from fractions import Fraction
 
 from zealous.errors import UsageError
-from zealous.privacy.accounting.sparse import Joint, Shifted, Sparse, least, least_threshold, rising
+from zealous.privacy.accounting.sparse import (
+    NoiseFamily,
+    ScaleAndThreshold,
+    SparseHistogram,
+    grid_number,
+    least_integer,
+    least_threshold,
+)
 from zealous.privacy.guarantee import SMALLEST, Guarantee
 
 _CONTEXT = Context(prec=50, Emin=MIN_EMIN, Emax=MAX_EMAX)
@@ -40,14 +47,14 @@ def hockey_stick(scale: Fraction, shifts: int, epsilon: Fraction) -> Fraction:
     >>> f"{float(hockey_stick(Fraction('4.225'), 1, Fraction(1))):.5g}"
     '1.0187e-06'
     """
-    _checked(scale)
+    _check_scale(scale)
     epsilon = min(epsilon, _LARGEST_EPSILON)
     with localcontext(_CONTEXT):
         factor = _decimal(epsilon).exp()
         if shifts == 0:
             return Fraction(max(Decimal(0), (1 - factor) * (1 + _MARGIN)))
         first = math.floor(epsilon * scale**2 - Fraction(shifts, 2)) + 1
-        apart, variance = _apart(scale, shifts), shifts * scale**2
+        apart, variance = _distance_from_gaussian(scale, shifts), shifts * scale**2
         _, near = _upper_tail(variance, first)
         far, _ = _upper_tail(variance, first + shifts)
         found = near * apart * (1 + _MARGIN) - factor * far / apart * (1 - _MARGIN)
@@ -60,7 +67,7 @@ def tail(scale: Fraction, t: int) -> Fraction:
     >>> f"{float(tail(Fraction('4.25'), 20)):.4g}"
     '6.671e-07'
     """
-    _checked(scale)
+    _check_scale(scale)
     with localcontext(_CONTEXT):
         _, upper = _upper_tail(scale**2, t + 1)
         return Fraction(min(max(upper * (1 + _MARGIN), _LEAST), Decimal(1)))
@@ -73,35 +80,38 @@ def delta(
 
     Guarantee:
         No log, neighbour and set of outputs exceeds it. Logs with many users come near it: see
-        `Sparse`.
+        `SparseHistogram`.
     """
-    return Sparse(_NOISE, _checked(scale), items_per_user, goal).delta(tau_prime - tau)
+    return SparseHistogram(_NOISE, _check_scale(scale), items_per_user, goal).delta(tau_prime - tau)
 
 
-def joint(goal: Guarantee, items_per_user: int) -> Joint:
+def scale_and_threshold(goal: Guarantee, items_per_user: int) -> ScaleAndThreshold:
     """Sigma and tau' for the least tau', and the least sigma for it.
 
     Sigma is at least 1: a multiple of 1/64 below 16, and one of 512 to each doubling above.
 
     >>> from zealous.privacy.guarantee import Indistinguishability
-    >>> joint(Indistinguishability(epsilon=1, delta="1e-6", neighbors="add-remove"), 5)
-    Joint(scale=Fraction(605, 64), tau_prime=49)
+    >>> goal = Indistinguishability(epsilon=1, delta="1e-6", neighbors="add-remove")
+    >>> scale_and_threshold(goal, 5)
+    ScaleAndThreshold(scale=Fraction(605, 64), tau_prime=49)
     """
     return least_threshold(_NOISE, goal, items_per_user)
 
 
 def least_scale(goal: Guarantee, items_per_user: int) -> Fraction:
-    """The least sigma for counts without a threshold, of those that `joint` tries.
+    """The least sigma for counts without a threshold, of those that `scale_and_threshold` tries.
 
     >>> from zealous.privacy.guarantee import Indistinguishability
     >>> least_scale(Indistinguishability(epsilon=1, delta="1e-6", neighbors="add-remove"), 1)
     Fraction(271, 64)
     """
     moved = goal.moved_counts(items_per_user)
-    place = least(lambda at: hockey_stick(_scales(at), moved, goal.epsilon) <= goal.delta, 0)
+    place = least_integer(
+        lambda at: hockey_stick(_scale_at(at), moved, goal.epsilon) <= goal.delta, 0
+    )
     if place is None:
         raise UsageError("epsilon is too small for this many items per user: raise it")
-    return _scales(place)
+    return _scale_at(place)
 
 
 def quantile(scale: Fraction, confidence: float) -> int:
@@ -115,17 +125,17 @@ def quantile(scale: Fraction, confidence: float) -> int:
     return high
 
 
-def _scales(place: int) -> Fraction:
-    scale = Fraction(rising(_PARTS + place), _PARTS)
+def _scale_at(place: int) -> Fraction:
+    scale = Fraction(grid_number(_PARTS + place), _PARTS)
     if scale > _MOST_SCALE:
         raise UsageError("epsilon is too small for this many items per user: raise it")
     return scale
 
 
-_NOISE = Shifted(hockey_stick=hockey_stick, tail=tail, scales=_scales)
+_NOISE = NoiseFamily(hockey_stick=hockey_stick, tail=tail, scales=_scale_at)
 
 
-def _apart(scale: Fraction, shifts: int) -> Decimal:
+def _distance_from_gaussian(scale: Fraction, shifts: int) -> Decimal:
     """How far the sum of k draws can be from a discrete Gaussian of k times the variance.
 
     Adding the j+1st draw to the others costs a factor of (1 + r)/(1 - r) with v = j/(j+1) sigma^2,
@@ -166,11 +176,11 @@ def _sum(variance: Fraction, first: int) -> tuple[Decimal, Decimal]:
         ratio *= bend
     if stride == 1:
         return total, total
-    more, error = _between(stride, leading, _decimal(variance).sqrt(), first)
+    more, error = _stride_error(stride, leading, _decimal(variance).sqrt(), first)
     return stride * total + more - error, stride * total + more + error
 
 
-def _between(
+def _stride_error(
     stride: int, leading: Decimal, deviation: Decimal, first: int
 ) -> tuple[Decimal, Decimal]:
     """What a sum of f over all integers from a = first on is above s times that in strides of s.
@@ -187,7 +197,7 @@ def _between(
     return more, (stride**4 + 1) * varies / 720
 
 
-def _checked(scale: Fraction) -> Fraction:
+def _check_scale(scale: Fraction) -> Fraction:
     if not 1 <= scale <= _MOST_SCALE:
         raise UsageError(f"scale must lie between 1 and {_MOST_SCALE} for Gaussian noise")
     return scale

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from zealous.libraries import np
-from zealous.privacy.accounting.sparse import least
+from zealous.privacy.accounting.sparse import least_integer
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -44,7 +44,7 @@ class Interval:
     >>> from zealous.privacy.guarantee import ProbabilisticDP
     >>> from zealous.mechanisms import Zealous
     >>> goal = ProbabilisticDP(epsilon=1, delta="0.001", users=500_000)
-    >>> found = Zealous.calibrated(goal, 2).interval(0.95)
+    >>> found = Zealous.calibrate(goal, 2).interval(0.95)
     >>> found.threshold, found.error, found.certain_from
     (79, 12, 92)
     >>> [(found.low(count), found.high(count)) for count in (80, 91, 92, 300)]
@@ -79,11 +79,13 @@ class Interval:
         if self.threshold is None:
             return -math.inf
         start = max(self.threshold + 1, self.fewest + self.error + 1)
-        found = least(lambda count: not self._in_doubt(self._most_in_doubt(count), count), start)
+        found = least_integer(
+            lambda count: not self._in_doubt(self._most_in_doubt(count), count), start
+        )
         assert found is not None  # noqa: S101 - what is far above the threshold is always shown
         return found
 
-    def ends(self, counts: npt.NDArray[Any]) -> tuple[Numbers, Numbers]:
+    def endpoints(self, counts: npt.NDArray[Any]) -> tuple[Numbers, Numbers]:
         """The fewest and the most users for each of some counts."""
         values, places = np.unique(counts, return_inverse=True)
         low, high = (
@@ -92,7 +94,7 @@ class Interval:
         )
         return low, high
 
-    def picked(self, above: int) -> Self:
+    def conditioned_on_above(self, above: int) -> Self:
         """The interval for counts that are here because they were above some number.
 
         Args:

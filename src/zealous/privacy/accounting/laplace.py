@@ -13,11 +13,19 @@ from functools import partial
 
 from zealous.errors import UsageError
 from zealous.privacy.accounting.exact import hockey_stick
-from zealous.privacy.accounting.sparse import Joint, Shifted, Sparse, least_threshold, rising
+from zealous.privacy.accounting.sparse import (
+    NoiseFamily,
+    ScaleAndThreshold,
+    SparseHistogram,
+    grid_number,
+    least_threshold,
+)
 from zealous.privacy.calibrate import calibrate, scale_for, union_bound
 from zealous.privacy.guarantee import Guarantee
 
-_NOISE = partial(Shifted, hockey_stick=hockey_stick, tail=lambda scale, t: union_bound(scale, t, 1))
+_NOISE = partial(
+    NoiseFamily, hockey_stick=hockey_stick, tail=lambda scale, t: union_bound(scale, t, 1)
+)
 _OCTAVE = 512  # from here on `rising` has as many steps to each doubling
 _MOST_HALVED = 40  # so that every scale can be drawn
 
@@ -29,24 +37,24 @@ def delta(
 
     Guarantee:
         No log, neighbour and set of outputs exceeds it. From epsilon = M/lambda on it is the least;
-        below, it is hardly above: see `Sparse`.
+        below, it is hardly above: see `SparseHistogram`.
     """
     if scale <= 0:
         raise UsageError("scale must be above 0")
     if goal.epsilon * scale >= goal.moved_counts(items_per_user):
         return union_bound(scale, tau_prime - tau, items_per_user)
     noise = _NOISE(scales=lambda _: scale)
-    return Sparse(noise, scale, items_per_user, goal).delta(tau_prime - tau)
+    return SparseHistogram(noise, scale, items_per_user, goal).delta(tau_prime - tau)
 
 
-def joint(goal: Guarantee, items_per_user: int) -> Joint:
+def scale_and_threshold(goal: Guarantee, items_per_user: int) -> ScaleAndThreshold:
     """Lambda and tau' for the least tau', and the least lambda for it; never above ZEALOUS's tau'.
 
     Lambda is one of 512 to each doubling, or M/epsilon.
 
     >>> from zealous.privacy.guarantee import Indistinguishability
-    >>> joint(Indistinguishability(epsilon=1, delta="1e-6"), 20)
-    Joint(scale=Fraction(103, 4), tau_prime=416)
+    >>> scale_and_threshold(Indistinguishability(epsilon=1, delta="1e-6"), 20)
+    ScaleAndThreshold(scale=Fraction(103, 4), tau_prime=416)
     """
     whole = calibrate(goal, items_per_user)
     most = scale_for(goal, items_per_user)
@@ -55,9 +63,9 @@ def joint(goal: Guarantee, items_per_user: int) -> Joint:
     halved = min((_OCTAVE * least).bit_length(), _MOST_HALVED)
 
     def scales(place: int) -> Fraction:
-        return min(most, Fraction(rising(_OCTAVE + place), 1 << halved))
+        return min(most, Fraction(grid_number(_OCTAVE + place), 1 << halved))
 
     found = least_threshold(_NOISE(scales=scales), goal, items_per_user)
     if whole.tau_prime < found.tau_prime:
-        return Joint(scale=whole.scale, tau_prime=whole.tau_prime)
+        return ScaleAndThreshold(scale=whole.scale, tau_prime=whole.tau_prime)
     return found

@@ -17,7 +17,7 @@ from fractions import Fraction
 from functools import cache
 
 from zealous.errors import UsageError
-from zealous.privacy.guarantee import Guarantee, Indistinguishability, whole
+from zealous.privacy.guarantee import Guarantee, Indistinguishability, positive_integer
 
 WEIGHT = 1000  # what a user gives in a round, as the length of her vector of weights
 GRAIN = 101  # of a count's noise, in parts of one; odd, so that no half must be rounded
@@ -51,11 +51,11 @@ class Round:
 
     def __post_init__(self) -> None:
         """Refuse what `exposure` and the sampler do not cover."""
-        if whole(self.bound, "items_per_user of a round") > _MOST_GIVEN:
+        if positive_integer(self.bound, "items_per_user of a round") > _MOST_GIVEN:
             raise UsageError(f"items_per_user of a round may not exceed {_MOST_GIVEN}")
-        if whole(self.scale, "scale of a round") > LARGEST_SCALE:
+        if positive_integer(self.scale, "scale of a round") > LARGEST_SCALE:
             raise UsageError(f"scale of a round may not exceed {LARGEST_SCALE}")
-        if whole(self.threshold, "threshold of a round") < 2 * WEIGHT:
+        if positive_integer(self.threshold, "threshold of a round") < 2 * WEIGHT:
             raise UsageError(f"threshold of a round must be at least {2 * WEIGHT}")
 
     def weights(self) -> list[int]:
@@ -71,13 +71,13 @@ class Shape:
         bounds: The most items that each user gives, for each round; None for m, but at least 50.
         shares: What each round gets of mu^2; the rest is for counts.
         exposed: What each round gets of the delta that is meant for keys.
-        told: What noise gets of delta; the rest is meant for keys.
+        noise_share: What noise gets of delta; the rest is meant for keys.
     """
 
     bounds: tuple[int | None, ...]
     shares: tuple[Fraction, ...]
     exposed: tuple[Fraction, ...]
-    told: Fraction
+    noise_share: Fraction
 
 
 def weight(given: int) -> int:
@@ -137,12 +137,12 @@ def exposure(each: Round) -> Decimal:
     '5.380e-8'
     """
     with localcontext(_CONTEXT):
-        one = _passes(each, Decimal(WEIGHT))
-        many = each.bound * _passes(each, WEIGHT / Decimal(each.bound).sqrt())
+        one = _passing_probability(each, Decimal(WEIGHT))
+        many = each.bound * _passing_probability(each, WEIGHT / Decimal(each.bound).sqrt())
         return min(max(one, many) + _ERROR, Decimal(1))
 
 
-def told(
+def noise_delta(
     rounds: Sequence[Round],
     scale: Fraction,
     items_per_user: int,
@@ -189,7 +189,7 @@ def rounds_delta(
     """The delta that is proven at the goal's epsilon and neighbours, rounded up."""
     with localcontext(_CONTEXT):
         exposed = sum(map(exposure, rounds), Decimal(0))
-        total = exposed + told(rounds, scale, items_per_user, goal, exposed)
+        total = exposed + noise_delta(rounds, scale, items_per_user, goal, exposed)
         return Fraction(min(total, Decimal(1)))
 
 
@@ -201,7 +201,7 @@ def calibrate_rounds(
     Raises:
         UsageError: The guarantee is not one that such rounds can give, or epsilon is too small.
     """
-    m = whole(items_per_user, "items_per_user")
+    m = positive_integer(items_per_user, "items_per_user")
     if not isinstance(goal, Indistinguishability):
         raise UsageError(
             "keys in rounds cannot give the probabilistic guarantee: ask for the indistinguishable "
@@ -209,14 +209,14 @@ def calibrate_rounds(
         )
     if goal.delta < LEAST_DELTA:
         raise UsageError("keys in rounds need a delta of at least 1e-100: raise delta")
-    mu = _most_mu(
-        float(min(goal.epsilon, Fraction(_LARGEST_EPSILON))), float(goal.delta * shape.told)
+    mu = _largest_shift(
+        float(min(goal.epsilon, Fraction(_LARGEST_EPSILON))), float(goal.delta * shape.noise_share)
     )
     with localcontext(_CONTEXT):
-        keys = _decimal(goal.delta * (1 - shape.told))
+        keys = _decimal(goal.delta * (1 - shape.noise_share))
         while True:  # once, unless integers cost more than they should
-            rounds, scale = _scaled(goal, m, shape, mu)
-            left = min(keys, _decimal(goal.delta) - told(rounds, scale, m, goal, keys))
+            rounds, scale = _rounds_for_shift(goal, m, shape, mu)
+            left = min(keys, _decimal(goal.delta) - noise_delta(rounds, scale, m, goal, keys))
             if left >= keys * Decimal("0.9"):
                 break
             mu *= 0.99
@@ -229,7 +229,9 @@ def calibrate_rounds(
     return found, scale
 
 
-def _scaled(goal: Guarantee, m: int, shape: Shape, mu: float) -> tuple[list[Round], Fraction]:
+def _rounds_for_shift(
+    goal: Guarantee, m: int, shape: Shape, mu: float
+) -> tuple[list[Round], Fraction]:
     """The noise with which all rounds and counts together move by at most mu deviations."""
     sides = goal.moved_counts(1)
     bounds = [min(max(50, m), _MOST_GIVEN) if each is None else each for each in shape.bounds]
@@ -258,7 +260,7 @@ def _least_threshold(each: Round, most: Decimal) -> Round:
     return at(high)
 
 
-def _most_mu(epsilon: float, delta: float) -> float:
+def _largest_shift(epsilon: float, delta: float) -> float:
     """About the largest mu with h(mu, epsilon) <= delta."""
     low, high = 0.0, 30.0
     for _ in range(60):
@@ -269,7 +271,7 @@ def _most_mu(epsilon: float, delta: float) -> float:
     return low
 
 
-def _passes(each: Round, mean: Decimal) -> Decimal:
+def _passing_probability(each: Round, mean: Decimal) -> Decimal:
     """P(an item of this weight passes), or more."""
     x = (each.threshold + Decimal("0.5") - mean) / each.scale
     return (1 / Decimal(24 * each.scale**2)).exp() * upper_tail(x)

@@ -14,7 +14,7 @@ from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from fractions import Fraction
 
 from zealous.errors import UsageError
-from zealous.privacy.accounting.sparse import least
+from zealous.privacy.accounting.sparse import least_integer
 from zealous.privacy.calibrate import scale_for
 from zealous.privacy.guarantee import SMALLEST, Guarantee
 
@@ -52,47 +52,51 @@ class Bounds:
         """The least delta at the goal's epsilon and neighbours, rounded up; 1 below M/lambda."""
         if goal.epsilon * self.scale < goal.moved_counts(1):
             return Fraction(1)
-        first, second = edge(self.scale, self.bound), edge(self.scale, self.bound + 1)
+        first, second = (
+            probability_at_bound(self.scale, self.bound),
+            probability_at_bound(self.scale, self.bound + 1),
+        )
         return (1 - self.longer) * first + self.longer * second
 
-    def appears(self, count: int) -> float:
+    def publication_probability(self, count: int) -> float:
         """The chance that an item of this many users is published."""
-        return self.shown_above(count, self.bound)
+        return self.probability_above(count, self.bound)
 
-    def shown_above(self, count: int, t: int) -> float:
+    def probability_above(self, count: int, t: int) -> float:
         """The chance that an item of this many users is published with a count above t >= bound."""
         first, second = (
-            above(self.scale, bound, max(t, bound) - count)
+            capped_tail(self.scale, bound, max(t, bound) - count)
             for bound in (self.bound, self.bound + 1)
         )
         return first + float(self.longer) * (second - first)
 
 
-def best(goal: Guarantee) -> Bounds:
+def optimal_bounds(goal: Guarantee) -> Bounds:
     """The bounds that use the whole delta, at the scale at which epsilon covers all else.
 
     >>> from zealous.privacy.guarantee import Indistinguishability
-    >>> found = best(Indistinguishability(epsilon=1, delta="1e-6", neighbors="add-remove"))
+    >>> goal = Indistinguishability(epsilon=1, delta="1e-6", neighbors="add-remove")
+    >>> found = optimal_bounds(goal)
     >>> found.scale, found.bound, round(float(found.longer), 3)
     (Fraction(1, 1), 13, 0.067)
     """
     scale = scale_for(goal, 1)
-    enough = least(lambda bound: edge(scale, bound) <= goal.delta, 0)
+    enough = least_integer(lambda bound: probability_at_bound(scale, bound) <= goal.delta, 0)
     if enough is None:
         raise UsageError("no threshold keeps delta: raise delta")
     if enough == 0:
         return Bounds(scale=scale, bound=0, longer=Fraction(0))
-    short, long = edge(scale, enough - 1), edge(scale, enough)
+    short, long = probability_at_bound(scale, enough - 1), probability_at_bound(scale, enough)
     parts = math.ceil((short - goal.delta) / (short - long) * PARTS)
     if parts == PARTS:
         return Bounds(scale=scale, bound=enough, longer=Fraction(0))
     return Bounds(scale=scale, bound=enough - 1, longer=Fraction(parts, PARTS))
 
 
-def edge(scale: Fraction, bound: int) -> Fraction:
+def probability_at_bound(scale: Fraction, bound: int) -> Fraction:
     """p(k) = P(X = k), rounded up.
 
-    >>> [f"{float(edge(Fraction(1), k)):.3g}" for k in (0, 1, 13)]
+    >>> [f"{float(probability_at_bound(Fraction(1), k)):.3g}" for k in (0, 1, 13)]
     ['0.632', '0.189', '1.04e-06']
     """
     with localcontext(_CONTEXT):
@@ -103,7 +107,7 @@ def edge(scale: Fraction, bound: int) -> Fraction:
         return Fraction(found) * _ROUND_UP
 
 
-def above(scale: Fraction, bound: int, t: int) -> float:
+def capped_tail(scale: Fraction, bound: int, t: int) -> float:
     """P(X > t)."""
     if t >= bound:
         return 0.0

@@ -12,12 +12,14 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from zealous.errors import UsageError
-from zealous.privacy.accounting.exact import Thresholded, proven
+from zealous.privacy.accounting.exact import Thresholded, proven_guarantee
 from zealous.privacy.calibrate import union_bound
-from zealous.privacy.guarantee import Guarantee, whole
+from zealous.privacy.guarantee import Guarantee, positive_integer
 
 
-def for_accounts(goal: Guarantee, parts: Sequence[Thresholded], accounts: int) -> Guarantee | None:
+def guarantee_for_accounts(
+    goal: Guarantee, parts: Sequence[Thresholded], accounts: int
+) -> Guarantee | None:
     """Say what a release guarantees to a person who holds at most so many ids of the log.
 
     Args:
@@ -37,23 +39,23 @@ def for_accounts(goal: Guarantee, parts: Sequence[Thresholded], accounts: int) -
     >>> from zealous.mechanisms import Zealous
     >>> goal = Indistinguishability(epsilon=1, delta="1e-6")
     >>> mechanism = Zealous(items_per_user=5, scale=Fraction(10), tau=1, tau_prime=148)
-    >>> two = for_accounts(goal, [mechanism], 2)
+    >>> two = guarantee_for_accounts(goal, [mechanism], 2)
     >>> two.epsilon, f"{float(two.delta):.3g}"
     (Fraction(2, 1), '1.96e-06')
     """
-    whole(accounts, "accounts")
+    positive_integer(accounts, "accounts")
     if not parts:
         raise UsageError("there must be at least one histogram")
     epsilon = delta = Fraction(0)
     for part in parts:
-        one = proven(goal, part)
+        one = proven_guarantee(goal, part)
         if one is None:
             return None
         epsilon += accounts * one.epsilon
         delta += one.delta if accounts == 1 else _delta(goal, part, accounts)
     if delta >= 1:
         return None
-    return goal.of(type(goal), epsilon=epsilon, delta=delta)
+    return goal.with_budget(type(goal), epsilon=epsilon, delta=delta)
 
 
 def _delta(goal: Guarantee, part: Thresholded, accounts: int) -> Fraction:

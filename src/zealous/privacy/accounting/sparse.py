@@ -13,7 +13,7 @@ from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from fractions import Fraction
 
 from zealous.errors import UsageError
-from zealous.privacy.guarantee import SMALLEST, Guarantee, Indistinguishability, whole
+from zealous.privacy.guarantee import SMALLEST, Guarantee, Indistinguishability, positive_integer
 
 _CONTEXT = Context(prec=60, Emin=MIN_EMIN, Emax=MAX_EMAX)
 _ONE = Decimal(1)
@@ -26,7 +26,7 @@ _OCTAVE = 512  # scales to each doubling
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shifted:
+class NoiseFamily:
     """A family of noise, as accounting knows it: each figure is rounded up.
 
     Attributes:
@@ -41,14 +41,14 @@ class Shifted:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Joint:
+class ScaleAndThreshold:
     """Scale and second threshold at tau = 1."""
 
     scale: Fraction
     tau_prime: int
 
 
-class Sparse:
+class SparseHistogram:
     """The delta of one scale, for every threshold.
 
     Guarantee:
@@ -58,13 +58,13 @@ class Sparse:
         epsilon): next to nothing where delta is small, and never 2.
     """
 
-    def __init__(self, noise: Shifted, scale: Fraction, items_per_user: int, goal: Guarantee):
+    def __init__(self, noise: NoiseFamily, scale: Fraction, items_per_user: int, goal: Guarantee):
         self.noise, self.scale, self.epsilon = noise, scale, goal.epsilon
-        self.most = whole(items_per_user, "items_per_user")
+        self.most = positive_integer(items_per_user, "items_per_user")
         self.moved = goal.moved_counts(items_per_user)
         self.known: dict[int, Decimal] = {}
 
-    def shifted(self, at_tau: int = 0) -> Decimal:
+    def shift_delta(self, at_tau: int = 0) -> Decimal:
         """H of all counts that can still shift when so many others stand at tau."""
         if at_tau not in self.known:
             found = self.noise.hockey_stick(self.scale, self.moved - at_tau, self.epsilon)
@@ -72,10 +72,10 @@ class Sparse:
                 self.known[at_tau] = _decimal(found)
         return self.known[at_tau]
 
-    def shown(self, t: int) -> Fraction:
+    def publication_probability(self, t: int) -> Fraction:
         """The chance that one of m items at tau is published, the least that delta can be."""
         with localcontext(_CONTEXT):
-            return Fraction(_shown(self._tail(t), self.most)) * _ROUND_UP
+            return Fraction(_publication_probability(self._tail(t), self.most)) * _ROUND_UP
 
     def delta(self, t: int) -> Fraction:
         """The delta with tau' = tau + t."""
@@ -83,7 +83,7 @@ class Sparse:
             worst = self._worst(self._tail(t))
         return max(SMALLEST, min(Fraction(worst) * _ROUND_UP, Fraction(1)))
 
-    def keeps(self, t: int, most: Fraction) -> bool:
+    def has_delta_at_most(self, t: int, most: Fraction) -> bool:
         """Whether the delta with tau' = tau + t is at most so large; sooner found than `delta`."""
         with localcontext(_CONTEXT):
             worst = self._worst(self._tail(t), _decimal(most))
@@ -96,13 +96,13 @@ class Sparse:
         """
 
         def case(upto: int, h: Decimal) -> Decimal:
-            shown = _shown(tail, upto)
+            shown = _publication_probability(tail, upto)
             return shown + (1 - shown) * h
 
-        worst = max(self.shifted(), case(self.most, self.shifted(self.most)))
+        worst = max(self.shift_delta(), case(self.most, self.shift_delta(self.most)))
         c = steps = 1
         while c < self.most and worst <= enough:
-            h = self.shifted(c)
+            h = self.shift_delta(c)
             if steps == _MOST_STEPS:
                 return max(worst, case(self.most, h))
             worst = max(worst, case(c, h))
@@ -117,45 +117,52 @@ class Sparse:
         return _decimal(self.noise.tail(self.scale, t))
 
 
-def least_threshold(noise: Shifted, goal: Guarantee, items_per_user: int) -> Joint:
+def least_threshold(noise: NoiseFamily, goal: Guarantee, items_per_user: int) -> ScaleAndThreshold:
     """The least tau' that some scale allows at tau = 1, and the least scale that allows it.
 
     Raises:
         UsageError: No scale of the family is large enough.
     """
-    first = least(lambda place: _at(noise, place, goal, items_per_user).shifted() <= goal.delta, 0)
+    first = least_integer(
+        lambda place: _histogram_at(noise, place, goal, items_per_user).shift_delta() <= goal.delta,
+        0,
+    )
     if first is None:
         raise UsageError("epsilon is too small for this many items per user: raise it")
-    best: Joint | None = None
+    best: ScaleAndThreshold | None = None
     for place in range(first, first + _MOST_SCALES):
-        at = _at(noise, place, goal, items_per_user)
+        at = _histogram_at(noise, place, goal, items_per_user)
         if best is not None:
             lower = best.tau_prime - 2
             # A larger scale shows a single user's item more often: no lower threshold will do.
-            if lower < 0 or at.shown(lower) > goal.delta:
+            if lower < 0 or at.publication_probability(lower) > goal.delta:
                 break
-            if not at.keeps(lower, goal.delta):
+            if not at.has_delta_at_most(lower, goal.delta):
                 continue
-        t = threshold(at, goal)
+        t = threshold_at_scale(at, goal)
         if t is not None:
-            best = Joint(scale=at.scale, tau_prime=1 + t)
+            best = ScaleAndThreshold(scale=at.scale, tau_prime=1 + t)
     if best is None:
         raise UsageError("no threshold keeps delta: raise delta")
     return best
 
 
-def threshold(at: Sparse, goal: Guarantee) -> int | None:
+def threshold_at_scale(at: SparseHistogram, goal: Guarantee) -> int | None:
     """The least t = tau' - tau of at least 0 that keeps the goal, if one does."""
-    if at.shifted() > goal.delta:
+    if at.shift_delta() > goal.delta:
         return None
-    start = least(lambda t: at.shown(t) <= goal.delta, 0)
-    return None if start is None else least(lambda t: at.keeps(t, goal.delta), start)
+    start = least_integer(lambda t: at.publication_probability(t) <= goal.delta, 0)
+    return (
+        None
+        if start is None
+        else least_integer(lambda t: at.has_delta_at_most(t, goal.delta), start)
+    )
 
 
-def rising(place: int) -> int:
+def grid_number(place: int) -> int:
     """The place-th of whole numbers that rise by 1 up to 1024, then by 2 up to 2048, and so on.
 
-    >>> [rising(place) for place in (0, 1, 1023, 1024, 1025, 1535, 1536)]
+    >>> [grid_number(place) for place in (0, 1, 1023, 1024, 1025, 1535, 1536)]
     [0, 1, 1023, 1024, 1026, 2046, 2048]
     """
     if place < _OCTAVE:
@@ -163,7 +170,7 @@ def rising(place: int) -> int:
     return (_OCTAVE + place % _OCTAVE) << (place // _OCTAVE - 1)
 
 
-def only_indistinguishable(goal: Guarantee, name: str) -> None:
+def check_indistinguishability(goal: Guarantee, name: str) -> None:
     """Refuse the guarantees that none of these mechanisms gives.
 
     Raises:
@@ -181,11 +188,13 @@ def only_indistinguishable(goal: Guarantee, name: str) -> None:
         )
 
 
-def _at(noise: Shifted, place: int, goal: Guarantee, items_per_user: int) -> Sparse:
-    return Sparse(noise, noise.scales(place), items_per_user, goal)
+def _histogram_at(
+    noise: NoiseFamily, place: int, goal: Guarantee, items_per_user: int
+) -> SparseHistogram:
+    return SparseHistogram(noise, noise.scales(place), items_per_user, goal)
 
 
-def least(holds: Callable[[int], bool], start: int) -> int | None:
+def least_integer(holds: Callable[[int], bool], start: int) -> int | None:
     """The least integer from `start` on for which something holds that then holds for ever."""
     if holds(start):
         return start
@@ -201,7 +210,7 @@ def least(holds: Callable[[int], bool], start: int) -> int | None:
     return high
 
 
-def _shown(tail: Decimal, items: int) -> Decimal:
+def _publication_probability(tail: Decimal, items: int) -> Decimal:
     """1 - (1 - q)^c; where that would lose its digits c q, larger by less than 1 in 1e20."""
     return items * tail if items * tail < _TINY else 1 - (1 - tail) ** items
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from zealous.libraries import np, pa
 from zealous.mechanisms.choose import MECHANISMS
-from zealous.mechanisms.protocol import Calibrated
+from zealous.mechanisms.protocol import CalibratedMechanism
 from zealous.record.record import Record
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class _Count:
     """
 
     noisy: Numbers
-    drawn: Calibrated
+    drawn: CalibratedMechanism
     passed: int | None
     known: dict[int, tuple[Numbers, Numbers]] = field(default_factory=dict)
 
@@ -56,8 +56,8 @@ class _Count:
             lowest = int(self.noisy.min())
             interval = self.drawn.interval(1 - _MISSED / of, lowest=lowest)
             if self.passed is not None:
-                interval = interval.picked(min(self.passed, lowest - 1))
-            self.known[of] = interval.ends(self.noisy)
+                interval = interval.conditioned_on_above(min(self.passed, lowest - 1))
+            self.known[of] = interval.endpoints(self.noisy)
         return self.known[of]
 
 
@@ -203,10 +203,10 @@ def _largest_threshold(thresholds: Mapping[int, int | None], *sizes: int) -> int
     return max((each for each in known if each is not None), default=None)
 
 
-def _mechanism_of(record: Record, kind: str) -> Calibrated:
+def _mechanism_of(record: Record, kind: str) -> CalibratedMechanism:
     """What drew the noise of a table."""
     (part,) = (part for part in record.plan if part.kind == kind)
-    return MECHANISMS[part.mechanism].again(part)
+    return MECHANISMS[part.mechanism].from_record(part)
 
 
 def _measures(

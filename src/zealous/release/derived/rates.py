@@ -40,9 +40,9 @@ def click_rates(record: Record, tables: Mapping[str, pa.Table]) -> pa.Table:
     queries, clicks = tables[_QUERIES], tables[_CLICKS]
 
     def ends(kind: str, counts: Any) -> Any:
-        mechanism = MECHANISMS[parts[kind].mechanism].again(parts[kind])
+        mechanism = MECHANISMS[parts[kind].mechanism].from_record(parts[kind])
         lowest = pc.min(tables[kind]["count"]).as_py()
-        return mechanism.interval(_EACH, lowest=lowest).ends(counts)
+        return mechanism.interval(_EACH, lowest=lowest).endpoints(counts)
 
     shared = [name for name in queries.column_names if name != "count"]
     place = pa.array(range(clicks.num_rows), pa.int64())

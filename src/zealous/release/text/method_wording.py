@@ -80,7 +80,7 @@ def interval(part: PartRecord, units: str) -> str:
 
 
 def _interval(part: PartRecord) -> Interval:
-    return MECHANISMS[part.mechanism].again(part).interval(_CONFIDENCE)
+    return MECHANISMS[part.mechanism].from_record(part).interval(_CONFIDENCE)
 
 
 def _margin(found: Interval) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from zealous.privacy.guarantee import UNITS, shown
+from zealous.privacy.guarantee import UNITS, format_number
 from zealous.privacy.promise import promise
 from zealous.record.record import Claim, LedgerStamp, LimitsRecord, PartRecord, Record, Settings
 from zealous.release.derived import rates
@@ -95,8 +95,8 @@ def pure(goal: Claim) -> bool:
 
 def budget(goal: Claim) -> str:
     """The numbers of a claim; the title has said that delta is 0, where it is."""
-    epsilon = f"epsilon = {shown(goal.epsilon)}"
-    return epsilon if pure(goal) else f"{epsilon}, delta = {shown(goal.delta)}"
+    epsilon = f"epsilon = {format_number(goal.epsilon)}"
+    return epsilon if pure(goal) else f"{epsilon}, delta = {format_number(goal.delta)}"
 
 
 def stamps(record: Record) -> list[str]:
@@ -243,7 +243,7 @@ def _settings(settings: Settings) -> list[str]:
         "session_gap": "- A session is the log's own, or ends after {} minutes without a query.",
         "by": "- {} is a public attribute of the entry.",
     }
-    given = {**settings.given(), "by": code(settings.by) if settings.by else None}
+    given = {**settings.as_dict(), "by": code(settings.by) if settings.by else None}
     return [said[name].format(value) for name, value in given.items() if value and name in said]
 
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from zealous.privacy.guarantee import UNITS, shown
+from zealous.privacy.guarantee import UNITS, format_number
 from zealous.privacy.promise import promise
 from zealous.record.record import CapRecord, LedgerStamp, Record
 from zealous.release.text import method_wording as wording
@@ -152,8 +152,8 @@ def _spent(record: Record, entry: LedgerStamp | None) -> str:
     ):
         begun = f"{title[0].upper()}{title[1:]}"
         said.append(
-            f"{begun} ({account.releases}): epsilon {shown(account.epsilon)}, "
-            f"delta {shown(account.delta)}, " + _cap(cap)
+            f"{begun} ({account.releases}): epsilon {format_number(account.epsilon)}, "
+            f"delta {format_number(account.delta)}, " + _cap(cap)
         )
     return " ".join(
         [
@@ -166,7 +166,7 @@ def _spent(record: Record, entry: LedgerStamp | None) -> str:
 
 def _cap(cap: CapRecord | None) -> str:
     caps = (("epsilon", cap.epsilon), ("delta", cap.delta)) if cap else ()
-    given = [f"{name} {shown(value)}" for name, value in caps if value is not None]
+    given = [f"{name} {format_number(value)}" for name, value in caps if value is not None]
     return f"cap {', '.join(given)}." if given else "no cap."
 
 
@@ -174,8 +174,8 @@ def _implementation(record: Record) -> dict[str, Any]:
     plan = record.plan
     parts = "; ".join(
         f"{part.kind}: at most {part.items_per_user} items, "
-        f"epsilon {shown(part.epsilon)}, delta {shown(part.delta)}, "
-        f"scale {shown(part.scale)}, "
+        f"epsilon {format_number(part.epsilon)}, delta {format_number(part.delta)}, "
+        f"scale {format_number(part.scale)}, "
         + (
             wording.threshold(part)
             if part.tau_prime is None

@@ -14,7 +14,7 @@ from importlib.resources import files
 from typing import Any, NamedTuple
 
 from zealous.libraries import jinja2
-from zealous.privacy.guarantee import UNITS, WHOEVER, shown
+from zealous.privacy.guarantee import UNITS, WHOEVER, format_number
 from zealous.privacy.promise import factor, promise
 from zealous.record.record import Claim, ExactClaim, LedgerStamp, Record
 from zealous.release.text import method_wording as wording
@@ -81,7 +81,7 @@ def template() -> jinja2.Template:
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters["shown"] = shown
+    environment.filters["shown"] = format_number
     return environment.from_string(text)
 
 
@@ -206,7 +206,7 @@ def _delta(goal: ExactClaim) -> str:
     delta = Fraction(goal.exact.delta)
     if not delta:
         return f"delta = 0: the bound holds whatever the noise, and for {WHOEVER[goal.unit]}."
-    chance = f"{shown(delta)} ({one_in(delta)})"
+    chance = f"{format_number(delta)} ({one_in(delta)})"
     units, one = COUNTED[goal.unit], UNITS[goal.unit]
     if goal.definition == "probabilistic":
         return (

@@ -9,11 +9,11 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from zealous.engines.engine import Engine, on_this_machine
-from zealous.engines.sql import Step, identifier, listed
+from zealous.engines.engine import Engine, require_local
+from zealous.engines.sql import Step, comma_separated, identifier
 from zealous.errors import LogError
 from zealous.files.folder import check_new, new_folder
-from zealous.items import keywords, possible, queries, query_pairs
+from zealous.items import keywords, possible_kinds, queries, query_pairs
 from zealous.logs.log import Columns, Log, read_log
 from zealous.logs.open_log import open_log
 from zealous.logs.source import Source, count_users
@@ -56,10 +56,10 @@ def anonymize(
     """
     target = Path(directory)
     what = "anonymize writes the rows of people on one machine"
-    on_this_machine(log.on(None), what)
-    running = on_this_machine(log.on(engine), what)
+    require_local(log.engine_for(None), what)
+    running = require_local(log.engine_for(engine), what)
     check_new(target)
-    method.check(log.columns.given())
+    method.check(log.columns.assigned())
     writing = new_folder(target, "anonymised log", mode=0o700)  # no safer than the log itself
     with running, writing as partial:
         columns, tables, changed = _apply_method(log, method, running, partial, say)
@@ -75,8 +75,8 @@ def histograms(log: Log, method: Method, *, engine: Engine | None = None) -> dic
         method: How.
         engine: Where to run; where the log is, or an embedded DuckDB, if not given.
     """
-    method.check(log.columns.given())
-    running = log.on(engine)
+    method.check(log.columns.assigned())
+    running = log.engine_for(engine)
     check_engine(method, running)
     with running:
         local = running.local()
@@ -124,7 +124,7 @@ def _write_log(engine: Engine, columns: tuple[str, ...], path: Path, method: Met
     types = {"time": pa.timestamp("us"), "keywords": pa.list_(pa.string())}
     fields = [(name, types.get(name, pa.string())) for name in columns]
     schema = pa.schema(fields, metadata=metadata(method))
-    names = listed(identifier(name) for name in columns)
+    names = comma_separated(identifier(name) for name in columns)
     rows = Step("ordered", f"select {names} from anonymous order by {names}")
     with pq.ParquetWriter(path, schema, compression="zstd") as writer:
         for batch in engine.batches([rows]):
@@ -144,7 +144,7 @@ def _source_in_place(source: Source, columns: tuple[str, ...], method: Method) -
     roles = {name: name for name in columns if name != "id"}
     if method.session_ids:
         roles["session"] = "id"
-    names = listed(f"{name} as {role}" for role, name in {"user": "id", **roles}.items())
+    names = comma_separated(f"{name} as {role}" for role, name in {"user": "id", **roles}.items())
     return replace(
         source,
         entries=(Step("entries", f"select {names} from anonymous where id is not null"),),
@@ -156,7 +156,7 @@ def _source_in_place(source: Source, columns: tuple[str, ...], method: Method) -
 def _histograms(source: Source) -> dict[str, pa.Table]:
     """Of each kind that the output has: in how many ids each item is."""
     found = {}
-    for kind in possible((keywords(_ANY), queries(_ANY), query_pairs(_ANY)), source.roles):
+    for kind in possible_kinds((keywords(_ANY), queries(_ANY), query_pairs(_ANY)), source.roles):
         steps = [*source.entries, *kind.steps(source)]
         found[kind.name()] = _count_users_per_item(source.engine, steps, "items", kind.columns())
     return found
@@ -166,7 +166,7 @@ def _count_users_per_item(
     engine: Engine, steps: list[Step], table: str, columns: Sequence[str]
 ) -> pa.Table:
     """Of each item in a table of (user, item...): how many users hold it."""
-    item = listed(identifier(name) for name in columns)
+    item = comma_separated(identifier(name) for name in columns)
     held = Step("held", f"select distinct user, {item} from {table}")
     count = Step("histogram", f"select {item}, count(*) as count from held group by {item}")
     schema = pa.schema([*((name, pa.string()) for name in columns), ("count", pa.int64())])

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from ipaddress import ip_address
 from typing import NamedTuple
 
-from zealous.items.personal import iban
+from zealous.items.personal import has_iban_digits
 from zealous.study.anonymity.names import AREAS
 
 Cut = tuple[int, int, str]  # from, to, kind
@@ -94,7 +94,7 @@ _FORMS = [
     _Form(
         "bank account",
         re.compile(r"(?<!\w)[a-z]{2}[0-9]{2}(?: ?[a-z0-9]{4}){2,7}(?: ?[a-z0-9]{1,3})?(?!\w)"),
-        sure=iban,
+        sure=has_iban_digits,
     ),
     _Form(
         "national number",

@@ -55,9 +55,11 @@ class KKeyword(AmongK):
         engine = source.engine
         try:
             each = [*source.entries, *keywords(1).steps(source)]
-            engine.store("held", [*each, Step("held", "select distinct user, keyword from items")])
+            engine.append_rows(
+                "held", [*each, Step("held", "select distinct user, keyword from items")]
+            )
             count = "select keyword, count(*) as users from held group by keyword"
-            engine.store("counted", [Step("counted", count)])
+            engine.append_rows("counted", [Step("counted", count)])
             say("shortening rare keywords")
             _store_nodes(engine, self.k)
             _store_targets(engine, _merge(engine, self.k))
@@ -66,7 +68,7 @@ class KKeyword(AmongK):
                 "from held left join targets on held.keyword = targets.keyword "
                 "where targets.keyword is null or target is not null"
             )
-            engine.store("anonymous", [Step("kept", kept)])
+            engine.append_rows("anonymous", [Step("kept", kept)])
             return _count_changes(source)
         finally:
             for table in _WORKING:
@@ -85,7 +87,7 @@ def _store_nodes(engine: Engine, k: int) -> None:
     )
     words = "select keyword as text from counted"
     shared = f"select left(text, common) from ({_common_prefixes(words, longest)}) where common > 0"
-    engine.store("texts", [Step("texts", f"{words} union {shared}")])
+    engine.append_rows("texts", [Step("texts", f"{words} union {shared}")])
     known = f"coalesce(users >= {k}, false) as known"
     numbered = (
         f"select text, common, {known}, row_number() over (order by text) as node "
@@ -99,7 +101,7 @@ def _store_nodes(engine: Engine, k: int) -> None:
         "from numbered child left join numbered parent "
         "on parent.text = left(child.text, child.common) order by length desc"
     )
-    engine.store("nodes", [Step("numbered", numbered), Step("nodes", nodes)])
+    engine.append_rows("nodes", [Step("numbered", numbered), Step("nodes", nodes)])
 
 
 def _common_prefixes(texts: str, longest: int) -> str:
@@ -126,14 +128,14 @@ def _merge(engine: Engine, k: int) -> int:
         "select node, length, user from held join nodes on keyword = text where not known "
         "order by length desc"
     )
-    engine.store("pending", [Step("pending", rare)])
+    engine.append_rows("pending", [Step("pending", rare)])
     lengths = "select distinct length from nodes where not known order by length desc"
     rounds = engine.rows([Step("lengths", lengths)])
-    engine.store("merged", [Step("none", "select node from nodes where false")])
+    engine.append_rows("merged", [Step("none", "select node from nodes where false")])
     for (length,) in rounds:
         users = f"select node from pending where length = {length} group by node"
         full = f"{users} having count(distinct user) >= {k}"
-        engine.store("merged", [Step("full", full)])
+        engine.append_rows("merged", [Step("full", full)])
         # What reaches a known keyword is published there, and need not be counted.
         cut = (
             "select distinct parent as node, parent_length as length, user "
@@ -141,7 +143,7 @@ def _merge(engine: Engine, k: int) -> int:
             f"and nodes.length = {length} and not parent_known "
             "and node not in (select node from merged)"
         )
-        engine.store("pending", [Step("cut", cut)])
+        engine.append_rows("pending", [Step("cut", cut)])
     return len(rounds)
 
 
@@ -151,7 +153,7 @@ def _store_targets(engine: Engine, rounds: int) -> None:
         "select node, parent as target from nodes "
         "where not known and node not in (select node from merged)"
     )
-    engine.store("cuts0", [Step("cut", cut)])
+    engine.append_rows("cuts0", [Step("cut", cut)])
     # Each turn doubles how far the targets reach; where one is not cut itself, it stays.
     turns = rounds.bit_length()
     for turn in range(turns):
@@ -159,14 +161,14 @@ def _store_targets(engine: Engine, rounds: int) -> None:
             "select near.node, if(far.node is null, near.target, far.target) as target "
             f"from cuts{turn} near left join cuts{turn} far on near.target = far.node"
         )
-        engine.store(f"cuts{turn + 1}", [Step("reach", reach)])
+        engine.append_rows(f"cuts{turn + 1}", [Step("reach", reach)])
         engine.drop(f"cuts{turn}")
     targets = (
         "select keyword, users, short.text as target from counted join nodes long "
         f"on keyword = long.text join cuts{turns} cut on cut.node = long.node "
         "left join nodes short on short.node = cut.target"
     )
-    engine.store("targets", [Step("targets", targets)])
+    engine.append_rows("targets", [Step("targets", targets)])
     engine.drop(f"cuts{turns}")
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from zealous.engines.sql import Step
-from zealous.items import asked, has_word
+from zealous.items import has_word, normalized_query
 from zealous.logs.source import Source, count_users
 from zealous.study.anonymity.method import (
     BySession,
@@ -52,19 +52,21 @@ class KQuery(BySession):
         """Store (user, id, time, query), the queries normalised."""
         engine = source.engine
         try:
-            engine.store("asked", [*source.entries, candidate_step(source)])
+            engine.append_rows("asked", [*source.entries, candidate_step(source)])
             held = Step("held", "select distinct user, query from asked")
             count = f"select query, count(*) >= {self.k} as kept from held group by query"
-            engine.store("counted", [held, Step("counted", count)])
+            engine.append_rows("counted", [held, Step("counted", count)])
             # The pauses of all queries cut the sessions, but only the text of those kept is sorted.
             kept = Step("kept", "select query from counted where kept")
             marked = "select a.* exclude (query), kept.query as query from asked a left join kept"
             marks = [kept, Step("marked", f"{marked} on a.query = kept.query")]
-            engine.store("in_sessions", [*marks, *cut_sessions(source, self.session_gap, "marked")])
+            engine.append_rows(
+                "in_sessions", [*marks, *cut_sessions(source, self.session_gap, "marked")]
+            )
             session = new_id(new_secret(), "user", "session")
             columns = f"user, {session} as id, {'time, ' if 'time' in source.roles else ''}query"
             published = f"select {columns} from in_sessions where query is not null"
-            engine.store("anonymous", [Step("published", published)])
+            engine.append_rows("anonymous", [Step("published", published)])
             return _count_changes(source)
         finally:
             for table in ("asked", "counted", "in_sessions"):
@@ -96,7 +98,7 @@ def _count_changes(source: Source) -> list[Changed]:
 
 def _count_without_session(source: Source) -> tuple[int, int]:
     """How many queries nobody can tell the session of, and how many different ones only there."""
-    query = f"select {asked(False)} as query from entries"
+    query = f"select {normalized_query(False)} as query from entries"
     where = f"({lacks_session(source)}) and {has_word('query')}"
     unseen = "count(distinct unknown.query) filter (where known.query is null)"
     together = "unknown left join counted known on unknown.query = known.query"

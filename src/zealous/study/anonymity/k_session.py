@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from zealous.engines.sql import Step
-from zealous.items import has_word, tidy, visible, words
+from zealous.items import has_word, is_visible, tidy, words
 from zealous.logs.source import Source, count_users
 from zealous.study.anonymity.groups import group
 from zealous.study.anonymity.method import (
@@ -91,7 +91,9 @@ class KSession(BySession):
             cut = [*cut, Step("moments", "select distinct user, session, time from sessions")]
             where = "from entries join moments using (user, time) where true"
         each = f"select user, session, lower(unnest(keywords)) as item {where} and {asked}"
-        tidied = f"select user, session, {tidy('item')} as item from each where {visible('item')}"
+        tidied = (
+            f"select user, session, {tidy('item')} as item from each where {is_visible('item')}"
+        )
         return [*cut, Step("each", each), Step("held", tidied)]
 
     def _store(self, source: Source) -> None:
@@ -105,7 +107,7 @@ class KSession(BySession):
             "from numbered_sets join grouped using (number) left join lists using (chosen) "
             "where chosen >= 0"
         )
-        source.engine.store("anonymous", [Step("lists", lists), Step("anonymous", rows)])
+        source.engine.append_rows("anonymous", [Step("lists", lists), Step("anonymous", rows)])
 
 
 def _count_left_out(source: Source) -> list[Changed]:
@@ -113,7 +115,7 @@ def _count_left_out(source: Source) -> list[Changed]:
     unknown = lacks_session(source)
     # A missing list, an empty one and one of blanks are alike.
     own = "keywords" in source.roles
-    text = visible("array_to_string(keywords, ' ')")
+    text = is_visible("array_to_string(keywords, ' ')")
     listed = f"coalesce({text}, false)" if own else "true"
     select = (
         f"select count(*), count(*) filter ({unknown}), "

@@ -7,11 +7,11 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal, TypeVar
 
-from zealous.engines.engine import Engine, on_this_machine
+from zealous.engines.engine import Engine, require_local
 from zealous.engines.sql import literal
 from zealous.errors import UsageError
 from zealous.logs.source import Source
-from zealous.privacy.guarantee import SESSION_GAP, whole
+from zealous.privacy.guarantee import SESSION_GAP, positive_integer
 from zealous.registry import Registry
 
 Say = Callable[[str], None]
@@ -110,12 +110,12 @@ def register(method: type[M]) -> type[M]:
 def check_engine(method: Method, engine: Engine) -> None:
     """Refuse a method that does more than an engine can."""
     if not method.counting:
-        on_this_machine(engine, f"{method.name} does more than count")
+        require_local(engine, f"{method.name} does more than count")
 
 
 def check_k(k: int) -> None:
     """Refuse a k that hides nobody."""
-    if whole(k, "k") < 2:
+    if positive_integer(k, "k") < 2:
         raise UsageError("k must be at least 2: among one, nobody is hidden")
 
 
@@ -156,7 +156,7 @@ class BySession(AmongK):
     def __post_init__(self) -> None:
         """Check before anything is read."""
         super().__post_init__()
-        if whole(self.session_gap, "session_gap") > _YEAR:
+        if positive_integer(self.session_gap, "session_gap") > _YEAR:
             raise UsageError("session_gap must be at most a year, which is 525600 minutes")
 
     def check(self, roles: Collection[str]) -> None:

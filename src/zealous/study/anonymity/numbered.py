@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from zealous.engines.engine import Engine
-from zealous.engines.sql import Step, listed
+from zealous.engines.sql import Step, comma_separated
 from zealous.study.anonymity.sets import Ints, Sets, sets_of
 
 TABLES = ("numbered_sets", "numbered_items")
@@ -26,17 +26,19 @@ def number_sets(engine: Engine, steps: Sequence[Step], columns: Sequence[str]) -
         steps: The last one yields the columns of a set and `item`; rows may come twice.
         columns: What tells sets apart: the user, and what is needed beside.
     """
-    names = listed(columns)
+    names = comma_separated(columns)
     for table in ("held_items", *TABLES):
         engine.drop(table)
-    engine.store("held_items", [*steps, Step("h", f"select distinct * from {steps[-1].name}")])
+    engine.append_rows(
+        "held_items", [*steps, Step("h", f"select distinct * from {steps[-1].name}")]
+    )
     owner = "dense_rank() over (order by user) - 1 as owner"
     numbers = f"select *, row_number() over (order by {names}) - 1 as number, {owner} from listed"
     listing = Step("listed", f"select distinct {names} from held_items")
-    engine.store("numbered_sets", [listing, Step("numbers", numbers)])
+    engine.append_rows("numbered_sets", [listing, Step("numbers", numbers)])
     items = Step("listed", "select distinct item from held_items")
     number = "select item, row_number() over (order by item) - 1 as number from listed"
-    engine.store("numbered_items", [items, Step("numbers", number)])
+    engine.append_rows("numbered_items", [items, Step("numbers", number)])
     numbers_of, items_of = _fetch(
         engine,
         f"select s.number, i.number from held_items join numbered_sets s using ({names}) "
@@ -50,7 +52,7 @@ def number_sets(engine: Engine, steps: Sequence[Step], columns: Sequence[str]) -
 
 def select_numbers_as(engine: Engine, name: str, **columns: Ints) -> None:
     """Let columns of numbers be selected from under a name."""
-    engine.put(name, pa.table(columns))
+    engine.add_table(name, pa.table(columns))
 
 
 def drop_numbers(engine: Engine) -> None:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from zealous.errors import ReleaseError, UsageError
 from zealous.files.csv_cells import write_rows
-from zealous.files.places import member, place_of
+from zealous.files.places import file_in_folder, place_of
 from zealous.files.strict_json import parse
 from zealous.logs.log import ANONYMIZED, NOT_PRIVATE
 from zealous.record.codec import structure
@@ -196,7 +196,7 @@ def read_bundle(directory: str | Path) -> Bundle:
         record = structure(found, AnonymizedRecord)
         tables = {}
         for kind, item in KINDS.items():
-            table = pq.read_table(member(place_of(path), record.files[kind].parquet))
+            table = pq.read_table(file_in_folder(place_of(path), record.files[kind].parquet))
             wanted = pa.schema([*((name, pa.string()) for name in item), ("count", pa.int64())])
             if not table.schema.equals(wanted) or any(each.null_count for each in table.columns):
                 raise ValueError

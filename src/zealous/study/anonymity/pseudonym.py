@@ -53,7 +53,7 @@ def replace_user_ids(source: Source, before: list[Step], query: str) -> None:
     table = before[-1].name if before else "entries"
     named = Step("named", f"select {columns} from {table} where {has_word('query')}")
     kept = Step("anonymous", "select * from named where query is not null")
-    source.engine.store("anonymous", [*source.entries, *before, named, kept])
+    source.engine.append_rows("anonymous", [*source.entries, *before, named, kept])
 
 
 def count_suppressed(source: Source) -> list[Changed]:

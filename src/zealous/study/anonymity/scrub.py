@@ -16,11 +16,11 @@ from urllib.parse import unquote_plus
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from zealous.engines.engine import on_this_machine
+from zealous.engines.engine import require_local
 from zealous.engines.sql import Step
 from zealous.errors import ZealousError, reason
 from zealous.items import has_word
-from zealous.items.personal import looks_personal, plain
+from zealous.items.personal import fold_text, looks_personal
 from zealous.logs.source import Source
 from zealous.study.anonymity.forms import Cut, find_identifiers
 from zealous.study.anonymity.method import Changed, Method, Say, Shows, register
@@ -81,7 +81,7 @@ class Scrub(Method):
     def apply(self, source: Source, say: Say = lambda _: None) -> list[Changed]:
         """Store (user, id, time, query), a query being what is left of it."""
         say("scrubbing each different query once")
-        engine = on_this_machine(source.engine, "scrub reads each query in Python")
+        engine = require_local(source.engine, "scrub reads each query in Python")
         path = engine.directory / "scrubbed.parquet"
         _write_scrubbed(source, path)
         engine.open("scrubbed", [path])
@@ -114,7 +114,7 @@ def _scrub(text: str, lost: set[str]) -> str | None:
         if len(text) > _MOST:
             lost.add("very long text")
             return None
-        form = plain(text)
+        form = fold_text(text)
         if cuts := _find_identifying(form):
             lost.update(kind for _, _, kind in cuts)
             rest = _cut_out(text, form, cuts)
@@ -123,7 +123,7 @@ def _scrub(text: str, lost: set[str]) -> str | None:
             text = rest
             continue
         personal, loose = looks_personal(text), unquote_plus(text)
-        if not personal and (loose == text or not _find_identifying(plain(loose))):
+        if not personal and (loose == text or not _find_identifying(fold_text(loose))):
             return text
         if loose == text:
             lost.add(personal or "identifier")
@@ -145,7 +145,7 @@ def _cut_out(text: str, form: str, cuts: list[Cut]) -> str | None:
     if not text.isascii():
         # Letters may have become others, or several, or one: find out which came from which.
         for typed in (text, unicodedata.normalize("NFKC", text), form):
-            pieces = [plain(letter) for letter in typed]
+            pieces = [fold_text(letter) for letter in typed]
             if "".join(pieces) == form:
                 text = typed
                 place = [at for at, piece in enumerate(pieces) for _ in piece]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from zealous.engines.sql import Step
-from zealous.items import asked, has_word, visible
+from zealous.items import has_word, is_visible, normalized_query
 from zealous.logs.source import Source
 
 
@@ -27,7 +27,8 @@ def candidate_step(source: Source) -> Step:
     """
     columns = ["user", *(role for role in ("session", "time") if role in source.roles)]
     known = f"not ({lacks_session(source)}) and {has_word('query')}"
-    select = f"select {', '.join(columns)}, {asked(False)} as query from entries where {known}"
+    columns.append(f"{normalized_query(False)} as query")
+    select = f"select {', '.join(columns)} from entries where {known}"
     return Step("candidates", select)
 
 
@@ -51,5 +52,5 @@ def cut_sessions(source: Source, gap: int, table: str) -> list[Step]:
 def lacks_session(source: Source) -> str:
     """SQL: nobody can tell the session of an entry; a blank session id is none."""
     if "session" in source.roles:
-        return f"session is null or not {visible('session')}"
+        return f"session is null or not {is_visible('session')}"
     return "time is null"

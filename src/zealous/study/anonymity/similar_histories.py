@@ -11,9 +11,9 @@ import numpy as np
 
 from zealous.engines.sql import Step
 from zealous.errors import UsageError
-from zealous.items import asked, has_word
+from zealous.items import has_word, normalized_query
 from zealous.logs.source import Source, count_users
-from zealous.privacy.guarantee import exact
+from zealous.privacy.guarantee import exact_fraction
 from zealous.study.anonymity.groups import group
 from zealous.study.anonymity.method import AmongK, Changed, Say, Shows, new_id, new_secret, register
 from zealous.study.anonymity.numbered import drop_numbers, number_sets, select_numbers_as
@@ -78,7 +78,7 @@ class SimilarHistories(AmongK):
             raise UsageError("tolerance must be written with at most nine decimals, such as 0.2")
 
     def _tolerance(self) -> Fraction:
-        return exact(self.tolerance, "tolerance")
+        return exact_fraction(self.tolerance, "tolerance")
 
     def published(self, roles: Collection[str]) -> tuple[str, ...]:
         """The columns of the log it gives: no times, since added queries have none."""
@@ -87,7 +87,9 @@ class SimilarHistories(AmongK):
     def apply(self, source: Source, say: Say = lambda _: None) -> list[Changed]:
         """Store (user, id, query), one row for each different query of a user."""
         engine = source.engine
-        each = f"select user, {asked(False)} as item from entries where {has_word('query')}"
+        each = (
+            f"select user, {normalized_query(False)} as item from entries where {has_word('query')}"
+        )
         rows = (
             f"select user, {new_id(new_secret(), 'user')} as id, item as query "
             "from given join numbered_sets using (number) "
@@ -98,7 +100,7 @@ class SimilarHistories(AmongK):
             say("grouping similar histories")
             users, queries, own = published_histories(sets, group(sets, self.k), self._tolerance())
             select_numbers_as(engine, "given", number=users, query=queries)
-            engine.store("anonymous", [Step("anonymous", rows)])
+            engine.append_rows("anonymous", [Step("anonymous", rows)])
         finally:
             drop_numbers(engine)
         everybody, kept, pairs = count_users(source), len(np.unique(users)), len(sets.items)

@@ -17,7 +17,7 @@ from zealous.errors import UsageError
 from zealous.files.scratch import working_directory
 from zealous.items import queries
 from zealous.logs.log import Log
-from zealous.privacy.guarantee import Guarantee, whole
+from zealous.privacy.guarantee import Guarantee, positive_integer
 from zealous.release.publish import publish
 from zealous.study.anonymity import Method, anonymize
 from zealous.study.anonymity.method import Say
@@ -159,7 +159,7 @@ def run_active_attack_on_zealous(
     """
     if goal.unit != "user":
         raise UsageError("the attack guesses what a user asked: choose the unit user")
-    whole(accounts, "accounts")
+    positive_integer(accounts, "accounts")
     guesses = choose_guesses(
         log, victims=victims, seed=seed, among_first=items_per_user, engine=engine
     )

@@ -217,7 +217,9 @@ def _read_words(log: Log, most: int, engine: DuckDB) -> _Words:
     places = "select entry, user, unnest(list) as word, generate_subscripts(list, 1) as place"
     steps = [Step("split", split), Step("numbered", numbered)]
     engine.drop("places")
-    engine.store("places", [*source.entries, *steps, Step("places", f"{places} from numbered")])
+    engine.append_rows(
+        "places", [*source.entries, *steps, Step("places", f"{places} from numbered")]
+    )
     counted = "select word, count(distinct user) as users, count(*) as times from places group by 1"
     ordered = Step("words", f"{counted} order by users desc, times desc, word")
     table = pa.Table.from_batches(engine.batches([ordered]))
@@ -233,7 +235,7 @@ def _read_words(log: Log, most: int, engine: DuckDB) -> _Words:
 
 def _co_occurrences(top: pa.ChunkedArray, engine: DuckDB) -> tuple[Matrix, Matrix, Matrix]:
     """By how many users each of these words was asked in one query with, before, after another."""
-    engine.put("top", pa.table({"word": top, "number": np.arange(len(top))}))
+    engine.add_table("top", pa.table({"word": top, "number": np.arange(len(top))}))
     near = Step("near", "select entry, user, place, number from places join top using (word)")
     pairs = (
         "select one.number, other.number, count(distinct one.user) from near one join near other"
@@ -263,7 +265,7 @@ def _true_words(original: Log, published: Log, engine: DuckDB) -> dict[str, str]
         return [*source.entries, Step("each", each), Step("once", once)]
 
     for name, log in (("original", original), ("published", published)):
-        engine.store(name, alone(open_log(log, engine)))
+        engine.append_rows(name, alone(open_log(log, engine)))
     paired = (
         "select unnest(published.list) as token, unnest(original.list) as word "
         "from published join original using (time) "

@@ -16,7 +16,7 @@ from zealous.logs.log import Log
 from zealous.logs.open_log import open_log
 from zealous.logs.source import count_users
 from zealous.privacy.calibrate import calibrate
-from zealous.privacy.guarantee import Number, ProbabilisticDP, whole
+from zealous.privacy.guarantee import Number, ProbabilisticDP, positive_integer
 from zealous.release.publish import publish
 from zealous.study.anonymity import METHODS, Bundle, Method, anonymize, check_users, named
 from zealous.study.anonymity.method import Say, check_k
@@ -72,7 +72,7 @@ class AttackSettings:
         """Check before anything is read."""
         check_k(self.k)
         for name in ("items_per_user", "victims", "sample"):
-            whole(getattr(self, name), name)
+            positive_integer(getattr(self, name), name)
         if not 0 <= self.seed < 2**63:
             raise UsageError("seed must be at least 0 and below 2^63")
         self.goal(users=1)

@@ -15,7 +15,7 @@ import pyarrow as pa
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
 from zealous.errors import UsageError
-from zealous.items import asked, has_word, words
+from zealous.items import has_word, normalized_query, words
 from zealous.logs.log import Columns, Log, read_log
 from zealous.logs.open_log import open_log
 from zealous.study.anonymity.output import Bundle
@@ -94,7 +94,7 @@ def measure_personal_queries(
         shown = f"contains(text, {_with_spaces('part')})"
         read = f"select personal.*, coalesce({shown}, false) as shown from personal left join text"
         steps = [Step("text", text), Step("read", f"{read} using (time)")]
-        running.store("read", [*source.entries, *steps])
+        running.append_rows("read", [*source.entries, *steps])
         return _readable_shares(running, users)
 
 
@@ -106,13 +106,13 @@ def _with_spaces(text: str) -> str:
 def _store_personal_queries(log: Log, engine: DuckDB) -> int:
     """Store `personal` (user, time, query, kind, part); tell how many users the log has."""
     source = open_log(log, engine)
-    columns = f"user, time, {asked(False)} as query"
+    columns = f"user, time, {normalized_query(False)} as query"
     typed = Step("typed", f"select {columns} from entries where {has_word('query')}")
     maybe = f"select distinct query from typed where regexp_matches(query, '{_MAYBE}')"
     found = (row[0] for row in engine.rows([*source.entries, typed, Step("maybe", maybe)]))
-    engine.put("parts", _parts_table(query for query in found if is_personal(query)))
+    engine.add_table("parts", _parts_table(query for query in found if is_personal(query)))
     personal = Step("personal", "select * from typed join parts using (query)")
-    engine.store("personal", [*source.entries, typed, personal])
+    engine.append_rows("personal", [*source.entries, typed, personal])
     count = Step("counted", "select count(distinct user) from typed")
     return int(engine.rows([*source.entries, typed, count])[0][0])
 

@@ -79,8 +79,8 @@ def choose_guesses(
         source = open_log(log, running)
         with_words = f"select *, list_distinct({words('query')}) as words from sessions"
         asked = [*source.entries, *session_steps(source, gap), Step("asked", with_words)]
-        running.store("asked", asked)
-        running.store("chosen", _choice_steps(victims, seed, among_first))
+        running.append_rows("asked", asked)
+        running.append_rows("chosen", _choice_steps(victims, seed, among_first))
         batches = [batch.cast(schema) for batch in running.batches(_description_steps())]
     table = pa.Table.from_batches(batches, schema).sort_by("number")
     table = table.slice(0, len(table) // 2 * 2)
@@ -164,7 +164,7 @@ def write_planted_log(
     """
     with engine or DuckDB() as running:
         source = open_log(log, running)
-        running.put("guesses", guesses)
+        running.add_table("guesses", guesses)
         schema = pq.read_schema(log.paths[0])
         with pq.ParquetWriter(path, schema) as writer:
             for batch in running.batches([*source.entries, *_planted_steps(plants)]):

@@ -11,7 +11,7 @@ import pyarrow as pa
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
 from zealous.errors import UsageError
-from zealous.items import asked, has_word, words
+from zealous.items import has_word, normalized_query, words
 from zealous.logs.log import Log
 from zealous.logs.open_log import open_log
 from zealous.release.bundle import Table
@@ -76,19 +76,21 @@ def measure_presence(
 def _choose_rare_queries(log: Log, sample: int, seed: int, engine: DuckDB) -> None:
     """Store `chosen` (query, word): a query that one user alone asked, and her rarest own word."""
     source = open_log(log, engine)
-    typed = f"select user, {asked(False)} as query from entries where {has_word('query')}"
+    typed = (
+        f"select user, {normalized_query(False)} as query from entries where {has_word('query')}"
+    )
     lone = "select query from typed group by query having min(user) = max(user)"
     numbered = f"select query, row_number() over (order by query) - 1 as number from ({lone})"
-    engine.store("typed", [*source.entries, Step("typed", typed)])
-    engine.store("alone", [Step("alone", numbered)])
+    engine.append_rows("typed", [*source.entries, Step("typed", typed)])
+    engine.append_rows("alone", [Step("alone", numbered)])
     there = engine.rows([Step("counted", "select count(*) from alone")])[0][0]
     order = np.argsort(mix(seed, _CHOICE, np.arange(there)), kind="stable")
-    engine.put("numbers", pa.table({"number": order[:sample]}))
+    engine.add_table("numbers", pa.table({"number": order[:sample]}))
     each = Step("each", f"select user, unnest({words('query')}) as word from typed")
     own = "select word, count(*) as times from each group by word having min(user) = max(user)"
     split = f"select query, unnest({words('query')}) as word from alone semi join numbers using "
     rarest = "select query, arg_min(word, (times, word)) as word from split join own using (word)"
-    engine.store(
+    engine.append_rows(
         "chosen",
         [
             each,
@@ -116,12 +118,12 @@ def _load_output_texts(outputs: Iterable[pa.Table], engine: DuckDB) -> None:
         if "keywords" in table.column_names:
             lists = table["keywords"].cast(pa.list_(pa.string())).chunks
             keywords += [each.flatten() for each in lists]
-    engine.put("queries", pa.table({"query": pa.chunked_array(queries)}))
-    engine.put("keywords", pa.table({"keyword": pa.chunked_array(keywords)}))
+    engine.add_table("queries", pa.table({"query": pa.chunked_array(queries)}))
+    engine.add_table("keywords", pa.table({"keyword": pa.chunked_array(keywords)}))
 
 
 def _count_found(engine: DuckDB) -> Presence:
-    whole = f"select distinct {asked(False)} as query from queries"
+    whole = f"select distinct {normalized_query(False)} as query from queries"
     parts = f"select unnest({words('query')}) as word from shown"
     alone = "select lower(keyword) as word from keywords"
     count = (

@@ -27,7 +27,7 @@ def stage_log(log: Log, path: Path, engine: DuckDB | None = None) -> Log:
         engine: Where to run; an embedded DuckDB where not given.
     """
     for role in ("query", "time"):
-        if role not in log.columns.given():
+        if role not in log.columns.assigned():
             raise UsageError(f"the attacks need a column with the {role}: say --{role} COLUMN")
     schema = pa.schema(
         [("user", pa.string()), ("time", pa.timestamp("us")), ("query", pa.string())]

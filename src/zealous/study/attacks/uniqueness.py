@@ -13,11 +13,11 @@ import pyarrow as pa
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
 from zealous.errors import UsageError
-from zealous.items import asked, has_word
+from zealous.items import has_word, normalized_query
 from zealous.logs.log import Columns, Log, read_log
 from zealous.logs.open_log import open_log
 from zealous.logs.source import Source
-from zealous.privacy.guarantee import whole
+from zealous.privacy.guarantee import positive_integer
 from zealous.study.anonymity.method import METHODS
 from zealous.study.anonymity.output import Bundle
 from zealous.study.anonymity.sessions import session_steps
@@ -90,11 +90,13 @@ def _sample_queries(source: Source, bundle: Bundle, users: int, seed: int) -> li
     """The different queries of a sample of users, in order of user, session and text."""
     engine = source.engine
     if bundle.log_file().an_id_is == "a session":
-        cut = session_steps(source, whole(bundle.record.settings.get("session_gap"), "session_gap"))
+        cut = session_steps(
+            source, positive_integer(bundle.record.settings.get("session_gap"), "session_gap")
+        )
         each = "select user, session, query, query as typed from sessions"
     else:
         cut = []
-        columns = f"user, 0 as session, {asked(False)} as query, query as typed"
+        columns = f"user, 0 as session, {normalized_query(False)} as query, query as typed"
         each = f"select {columns} from entries where {has_word('query')}"
     # Numbers in place of ids and sessions, which may be of any type.
     ranks = (
@@ -108,10 +110,10 @@ def _sample_queries(source: Source, bundle: Bundle, users: int, seed: int) -> li
         Step("ranked", f"select {ranks}, query, typed from each"),
         Step("histories", different),
     ]
-    engine.store("histories", [*source.entries, *steps])
+    engine.append_rows("histories", [*source.entries, *steps])
     there = engine.rows([Step("there", "select count(distinct who) from histories")])[0][0]
     chosen = np.argsort(mix(seed, _WHO, np.arange(there)), kind="stable")[:users]
-    engine.put("chosen", pa.table({"who": chosen}))
+    engine.add_table("chosen", pa.table({"who": chosen}))
     rows = "select who, session, typed from histories semi join chosen using (who)"
     found = engine.rows([Step("sampled", f"{rows} order by who, session, query")])
     return [_SampledQuery(*row) for row in found]
@@ -139,13 +141,15 @@ def _holders(bundle: Bundle, texts: Sequence[tuple[int, str]], engine: DuckDB) -
     """Which ids of the output hold each text, ascending; without those that none does."""
     rows = pa.array([row for row, _ in texts], pa.int64())
     queries = pa.array([text for _, text in texts], pa.string())
-    engine.put("learned", pa.table({"row": rows, "query": queries}))
+    engine.add_table("learned", pa.table({"row": rows, "query": queries}))
     wanted = Step(
-        "wanted", f"select row, {asked(False)} as query from learned where {has_word('query')}"
+        "wanted",
+        f"select row, {normalized_query(False)} as query from learned where {has_word('query')}",
     )
     path = bundle.directory / bundle.log_file().file
     source = open_log(read_log(path, columns=Columns(user="id", query="query")), engine)
-    shown = f"select user as id, {asked(False)} as query from entries where {has_word('query')}"
+    query = normalized_query(False)
+    shown = f"select user as id, {query} as query from entries where {has_word('query')}"
     held = "select distinct query, id from shown semi join wanted using (query)"
     steps = [*source.entries, wanted, Step("shown", shown), Step("held", held)]
     ids = _postings(pa.Table.from_batches(engine.batches(steps), _HELD))

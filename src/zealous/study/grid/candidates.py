@@ -15,10 +15,10 @@ from zealous.engines.engine import Engine
 from zealous.errors import UsageError
 from zealous.logs.log import Log
 from zealous.mechanisms import Mechanism, Zealous
-from zealous.mechanisms.protocol import once_bounded
+from zealous.mechanisms.protocol import check_only_bound_and_threshold
 from zealous.noise import RandomBytes, seeded_bytes
 from zealous.privacy.calibrate import Calibration, calibrate
-from zealous.privacy.guarantee import Guarantee, ProbabilisticDP, whole
+from zealous.privacy.guarantee import Guarantee, ProbabilisticDP, positive_integer
 from zealous.study.anonymity import Method, histograms
 from zealous.study.releases.original_histogram import Ints, Original
 from zealous.study.releases.released import (
@@ -212,7 +212,7 @@ def run_mechanism(mechanism: Mechanism, original: Original, random_bytes: Random
     given = np.zeros(len(original), bool)
 
     def count(*, bound: int, at_least: int, **more: Any) -> Iterator[pa.RecordBatch]:
-        once_bounded(more)
+        check_only_bound_and_threshold(more)
         _check_bound(mechanism, original, bound)
         kept = original.kept[bound]
         index = np.flatnonzero(kept >= max(1, at_least))
@@ -312,13 +312,13 @@ def _check_is_method(method: Mechanism | Method, name: str) -> None:
         raise UsageError(f"{name!r} is a class: give an object of it, as in methods=[Mine()]")
     if isinstance(method, Method):
         if (k := getattr(method, "k", None)) is not None:
-            whole(k, f"k of {name!r}")
+            positive_integer(k, f"k of {name!r}")
         return
     if not callable(getattr(method, "release", None)):
         raise UsageError(
             f"{name!r} is neither a mechanism nor an anonymity method: see docs/extend.md"
         )
-    whole(getattr(method, "items_per_user", None), f"items_per_user of {name!r}")
+    positive_integer(getattr(method, "items_per_user", None), f"items_per_user of {name!r}")
     goal = getattr(method, "goal", None)
     if goal is not None and not isinstance(goal, Guarantee):
         raise UsageError(

@@ -13,8 +13,8 @@ import pyarrow as pa
 
 from zealous.engines.engine import Engine, LocalEngine
 from zealous.errors import LogError, UsageError
-from zealous.items import Kind, possible
-from zealous.items import named as kind_named
+from zealous.items import Kind, possible_kinds
+from zealous.items import kind_by_name as kind_named
 from zealous.logs.log import Log
 from zealous.logs.open_log import open_log
 from zealous.logs.source import count_users
@@ -127,7 +127,7 @@ def _can_run(candidate: MethodCandidate, people: int, left_out: list[str]) -> bo
     method = candidate.method
     try:
         check_engine(method, candidate.engine)
-        method.check(candidate.log.columns.given())
+        method.check(candidate.log.columns.assigned())
         check_users(people, method)
     except UsageError as error:
         if method.name not in METHODS:
@@ -146,14 +146,14 @@ def _half_memory_engine(grid: StudyInputs, engine: Engine) -> LocalEngine | None
     local = engine.local()
     if own or local is None or local.threads < 2 or local.memory < _LEAST_MEMORY:
         return None
-    return local.another(memory=local.memory // 2)
+    return local.with_resources(memory=local.memory // 2)
 
 
 def _runs_in_second_process(candidate: Candidate, kept: Workspace) -> bool:
     """Whether it is one for the other process: slow, and without queries to learn from."""
     if not isinstance(candidate, MethodCandidate) or candidate.method.name not in METHODS:
         return False
-    gives = candidate.method.published(candidate.log.columns.given())
+    gives = candidate.method.published(candidate.log.columns.assigned())
     return "query" not in gives and not kept.has(candidate.setting)
 
 
@@ -204,7 +204,7 @@ def count_study_kinds(
 def _kinds(grid: StudyInputs, names: Sequence[str]) -> list[Kind]:
     """Those of the study's kinds that are called so and that the log's columns allow."""
     wanted = [kind_named(name, _ANY) for name in names if name in grid.study.kinds]
-    return possible(wanted, grid.log.columns.given())
+    return possible_kinds(wanted, grid.log.columns.assigned())
 
 
 def check_kinds(grid: StudyInputs) -> None:
@@ -231,7 +231,7 @@ def count_histograms(
     """Histograms of these kinds, counted where the workspace does not have them."""
     with engine as running:
         say("reading the log")
-        extra = [name for kind in kinds for name in kind.extra()]
+        extra = [name for kind in kinds for name in kind.extra_columns()]
         source = open_log(log, running, extra, unit=unit, period=period)
         report_skipped(source.skipped, say)
         people = count_users(source)
@@ -255,7 +255,7 @@ def _caching(
     """Index caching on this log, where it has keywords."""
     if "keywords" not in originals:
         return None
-    own_words = "keywords" in grid.log.columns.given()  # then a query's words are not known
+    own_words = "keywords" in grid.log.columns.assigned()  # then a query's words are not known
     queries = None if own_words else originals.get("queries")
     return Caching(documents=documents, queries=queries, memory=grid.study.memory_for_lists)
 

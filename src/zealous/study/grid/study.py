@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from zealous.errors import UsageError, reason
-from zealous.privacy.guarantee import ProbabilisticDP, whole
+from zealous.privacy.guarantee import ProbabilisticDP, positive_integer
 from zealous.study.anonymity import METHODS, named
 
 KINDS = ("keywords", "queries", "clicks", "query-pairs", "phrase-pairs")
@@ -85,13 +85,13 @@ def _check_value(name: str, value: object) -> None:
 
 def _check(study: Study) -> None:
     for name in ("draws", "substituted", "memory_for_lists"):
-        whole(getattr(study, name), name)
+        positive_integer(getattr(study, name), name)
     for name in ("items_per_user", "top", "epsilons"):
         if not getattr(study, name):
             raise UsageError(f"{name} of a study must not be empty")
     for name in ("items_per_user", "top"):
         for each in getattr(study, name):
-            whole(each, name)
+            positive_integer(each, name)
     for epsilon in (*study.epsilons, study.epsilon):
         ProbabilisticDP(epsilon=epsilon, delta=study.delta, users=1)
     if unknown := [name for name in study.kinds if name not in KINDS]:

@@ -18,7 +18,7 @@ from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
 from zealous.errors import UsageError, reason
 from zealous.items import words
-from zealous.privacy.guarantee import whole
+from zealous.privacy.guarantee import positive_integer
 from zealous.study.measures.measured import Measured
 from zealous.study.releases.original_histogram import Ints, Original
 from zealous.study.releases.released import Released
@@ -60,7 +60,7 @@ class Caching:
     def __post_init__(self) -> None:
         """Check before anything is counted."""
         for name in ("memory", "posting", "longest"):
-            whole(getattr(self, name), name)
+            positive_integer(getattr(self, name), name)
 
     def __call__(self, original: Original, released: Released) -> Iterator[Measured]:
         """The hit probability, that of whole queries, and how many lists there are."""
@@ -153,7 +153,7 @@ def _split_queries(queries: Original, keywords: pa.Array) -> _Queries:
         "row", pa.array(np.arange(len(queries)))
     )
     with DuckDB(memory=_SPLITTING) as engine:
-        engine.put("queries", numbered)
+        engine.add_table("queries", numbered)
         step = Step("split", f"select row, {words('query')} as words from queries")
         table = pa.Table.from_batches(
             engine.batches([step]),

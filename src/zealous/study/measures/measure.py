@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from zealous.engines.engine import Engine
-from zealous.items import Kind, possible, queries, query_pairs
+from zealous.items import Kind, possible_kinds, queries, query_pairs
 from zealous.logs.log import Log
 from zealous.privacy.guarantee import SESSION_GAP
 from zealous.privacy.period import Period
@@ -48,10 +48,10 @@ def measured(
         engine: Where to run.
         say: Receives progress.
     """
-    roles = log.columns.given()
+    roles = log.columns.assigned()
     for kind in asked.kinds.values():
         kind.check(roles)
-    needed = {kind.name(): kind for kind in possible(_substituted(asked.kinds), roles)}
+    needed = {kind.name(): kind for kind in possible_kinds(_substituted(asked.kinds), roles)}
     originals = count_histograms(
         log,
         list({**needed, **asked.kinds}.values()),

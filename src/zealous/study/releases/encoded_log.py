@@ -18,11 +18,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from zealous.counting.bound import same
+from zealous.counting.bound import equal_columns
 from zealous.counting.histogram import histogram
-from zealous.engines.engine import Counted, LocalEngine, Stored, on_this_machine
-from zealous.engines.sql import Step, identifier, listed
-from zealous.files.staging import not_staged
+from zealous.engines.engine import Counted, LocalEngine, Stored, require_local
+from zealous.engines.sql import Step, comma_separated, identifier
+from zealous.files.staging import staging_error
 from zealous.items import Kind
 from zealous.logs.source import Source
 from zealous.mechanisms.protocol import Needs
@@ -69,7 +69,7 @@ class EncodedLog:
     @contextmanager
     def opened(self) -> Iterator[Source]:
         """On an engine of its own, so that nothing of one release is left for the next."""
-        with self.engine.another(temporary=self.engine.directory) as running:
+        with self.engine.with_resources(temporary=self.engine.directory) as running:
             running.open("coded", [self.path])
             yield Source(
                 engine=running,
@@ -99,24 +99,24 @@ def encode(
         The log in numbers, and the public tables as (item, count); items of theirs that nobody has
         get codes that nobody else has.
     """
-    engine = on_this_machine(source.engine, "a log is numbered in Python")
-    item = listed(map(identifier, kind.columns()))
+    engine = require_local(source.engine, "a log is numbered in Python")
+    item = comma_separated(map(identifier, kind.columns()))
     held = Step("distinct_held", f"select distinct user, {item} from items")
     number = source.buckets(source.roles)
     for part in range(number):
         if number > 1:
             say(f"reading {kind.name()}: bucket {part + 1} of {number} of the users")
         entries = source.bucket(part, number).entries if number > 1 else source.entries
-        engine.store("held", [*entries, *kind.steps(source), held])
+        engine.append_rows("held", [*entries, *kind.steps(source), held])
     code = f"row_number() over () - 1 as {_CODE}"
     people = f"select user, {code} from (select distinct user from held)"
     things = f"select *, {code} from (select {item}, count(*) as {_USERS} from held group by all)"
-    engine.store(_OF_USERS, [Step("people", people)])
-    engine.store(_OF_ITEMS, [Step("things", things)])
+    engine.append_rows(_OF_USERS, [Step("people", people)])
+    engine.append_rows(_OF_ITEMS, [Step("things", things)])
     pairs = (
         f"select by_user.{_CODE} as user, by_item.{_CODE} as item from held "
         f"join {_OF_USERS} as by_user on held.user = by_user.user "
-        f"join {_OF_ITEMS} as by_item on {same(kind.columns(), 'held', 'by_item')}"
+        f"join {_OF_ITEMS} as by_item on {equal_columns(kind.columns(), 'held', 'by_item')}"
     )
     path = engine.directory / "coded.parquet"
     rows = _write(path, _PAIRS, engine.batches([Step("pairs", pairs)]))
@@ -138,12 +138,12 @@ def _users_per_item(engine: LocalEngine) -> Ints:
 
 def _encode_table(kind: Kind, engine: LocalEngine, table: pa.Table, taken: int) -> pa.Table:
     """A public table in numbers."""
-    engine.put("listed_items", table)
+    engine.add_table("listed_items", table)
     unknown = f"{taken} + row_number() over ()"
     sql = (
         f"select coalesce(by_item.{_CODE}, {unknown})::integer as item, listed_items.count "
         f"from listed_items left join {_OF_ITEMS} as by_item "
-        f"on {same(kind.columns(), 'listed_items', 'by_item')}"
+        f"on {equal_columns(kind.columns(), 'listed_items', 'by_item')}"
     )
     batches = [batch.cast(COUNTS) for batch in engine.batches([Step("numbered", sql)])]
     return pa.Table.from_batches(batches, COUNTS)
@@ -256,5 +256,5 @@ def _write(path: Path, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> 
                 writer.write_batch(batch.cast(schema))
                 rows += batch.num_rows
     except OSError as error:
-        raise not_staged(error) from None
+        raise staging_error(error) from None
     return rows

@@ -11,7 +11,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from zealous.errors import ReleaseError, UsageError
-from zealous.items import Kind, named
+from zealous.items import Kind, kind_by_name
 from zealous.logs.log import ANONYMIZED, Log
 from zealous.mechanisms.choose import MECHANISMS
 from zealous.privacy.guarantee import Unit
@@ -134,7 +134,8 @@ def _read_published(path: Path, name: str) -> GivenRelease:
         },
         counted=CountingRules(
             kinds={
-                kind: named(kind, _ANY, **part.settings.given()) for kind, part in parts.items()
+                kind: kind_by_name(kind, _ANY, **part.settings.as_dict())
+                for kind, part in parts.items()
             },
             period=record.period,
             unit=record.guarantee.unit,
@@ -152,7 +153,7 @@ def _read_anonymized(path: Path, name: str) -> GivenRelease:
         name=name,
         tables={kind: bundle[kind].arrow for kind in gives},
         settings={kind: Setting(method=name, k=k) for kind in gives},
-        counted=CountingRules(kinds={kind: named(kind, _ANY) for kind in gives}),
+        counted=CountingRules(kinds={kind: kind_by_name(kind, _ANY) for kind in gives}),
     )
 
 
@@ -175,7 +176,7 @@ def _read_tables(path: Path, name: str) -> GivenRelease:
         name=name,
         tables=tables,
         settings={kind: Setting(method=name) for kind in tables},
-        counted=CountingRules(kinds={kind: named(kind, _ANY) for kind in tables}),
+        counted=CountingRules(kinds={kind: kind_by_name(kind, _ANY) for kind in tables}),
     )
 
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from zealous.engines.engine import Engine
-from zealous.engines.sql import Step, identifier, listed
+from zealous.engines.sql import Step, comma_separated, identifier
 from zealous.items import Kind
 from zealous.logs.source import Source
 
@@ -67,12 +67,12 @@ def count_original(
         key: The key of the random order.
         say: Receives progress.
     """
-    item = listed(identifier(name) for name in kind.columns())
+    item = comma_separated(identifier(name) for name in kind.columns())
     rank = source.engine.rank_key(key, ["user", *kind.columns()])
     place = f"row_number() over (partition by user order by {rank}, {item}) as place"
     sums = {_USERS: "count(*)", _TIMES: "sum(often)"}
     sums |= {f"{_KEPT}{m}": f"count(*) filter (where place <= {m})" for m in sorted(set(bounds))}
-    figures = listed(f"{sql}::bigint as {identifier(name)}" for name, sql in sums.items())
+    figures = comma_separated(f"{sql}::bigint as {identifier(name)}" for name, sql in sums.items())
     steps = [
         *kind.steps(source),
         Step("held", f"select user, {item}, count(*) as often from items group by user, {item}"),
@@ -84,8 +84,10 @@ def count_original(
         if number > 1:
             say(f"counting {kind.name()}: bucket {part + 1} of {number} of the users")
         entries = source.bucket(part, number).entries if number > 1 else source.entries
-        source.engine.store("partial", [*entries, *steps])
-    added = listed(f"sum({identifier(name)})::bigint as {identifier(name)}" for name in sums)
+        source.engine.append_rows("partial", [*entries, *steps])
+    added = comma_separated(
+        f"sum({identifier(name)})::bigint as {identifier(name)}" for name in sums
+    )
     whole = (
         f"select {item}, {added} from partial group by {item}"
         if number > 1

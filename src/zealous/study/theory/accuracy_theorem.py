@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from zealous.errors import UsageError
 from zealous.privacy.calibrate import Calibration, tail
-from zealous.privacy.guarantee import Number, exact
+from zealous.privacy.guarantee import Number, exact_fraction
 
 
 @dataclass(frozen=True, init=False)
@@ -30,8 +30,8 @@ class AccuracyTarget:
     xi: Fraction
 
     def __init__(self, tau_star: Number, xi: Number) -> None:
-        object.__setattr__(self, "tau_star", exact(tau_star, "tau_star"))
-        object.__setattr__(self, "xi", exact(xi, "xi"))
+        object.__setattr__(self, "tau_star", exact_fraction(tau_star, "tau_star"))
+        object.__setattr__(self, "xi", exact_fraction(xi, "xi"))
         if self.tau_star <= 0:
             raise UsageError("tau_star must be above 0: it is a number of users")
         if self.xi < 0:

@@ -21,7 +21,7 @@ import numpy as np
 from zealous.errors import UsageError
 from zealous.noise import DiscreteLaplace, RandomBytes
 from zealous.privacy.calibrate import tail
-from zealous.privacy.guarantee import Neighbors, Number, exact, whole
+from zealous.privacy.guarantee import Neighbors, Number, exact_fraction, positive_integer
 
 Item = TypeVar("Item", bound=Hashable)
 _AT_A_TIME = 1 << 20
@@ -85,7 +85,7 @@ class DomainHistogram:
             domain_size: How many elements the domain has. One that cannot hold all the items
                 holds the most frequent.
         """
-        room, held = whole(domain_size, "domain_size"), 0.0
+        room, held = positive_integer(domain_size, "domain_size"), 0.0
         if room > _LARGEST:
             raise UsageError("domain_size must be at most 1e300 for expected numbers")
         for count in sorted((count for count in counts if count > 0), reverse=True):
@@ -114,12 +114,14 @@ def scale_for(epsilon: Number, items_per_user: int, neighbors: Neighbors = "repl
     >>> scale_for("0.5", 3), scale_for("0.5", 3, "add-remove")
     (Fraction(12, 1), Fraction(6, 1))
     """
-    budget = exact(epsilon, "epsilon")
+    budget = exact_fraction(epsilon, "epsilon")
     if budget <= 0:
         raise UsageError("epsilon must be above 0: try a value between 0.1 and 10")
     if neighbors not in get_args(Neighbors):
         raise UsageError("neighbors must be 'replace' or 'add-remove'")
-    moved = whole(items_per_user, "items_per_user") * (2 if neighbors == "replace" else 1)
+    moved = positive_integer(items_per_user, "items_per_user") * (
+        2 if neighbors == "replace" else 1
+    )
     return moved / budget
 
 
@@ -129,10 +131,10 @@ def threshold_for(scale: Fraction, domain_size: int, empty: Number = 1) -> int:
     >>> [threshold_for(Fraction(20), 10**digits) for digits in (3, 12, 36)]
     [124, 539, 1644]
     """
-    most = exact(empty, "empty")
+    most = exact_fraction(empty, "empty")
     if most <= 0:
         raise UsageError("empty must be above 0: without any, nothing can be shown at all")
-    whole(domain_size, "domain_size")
+    positive_integer(domain_size, "domain_size")
     # T(t) = alpha^(t+1)/(1 + alpha) <= empty/|D|, in logarithms: no float holds a large domain.
     log_share = math.log(domain_size) - math.log(most.numerator) + math.log(most.denominator)
     return max(0, math.ceil(scale * (log_share - math.log1p(math.exp(-1 / scale))) - 1))

@@ -17,7 +17,7 @@ from fractions import Fraction
 from typing import get_args
 
 from zealous.errors import UsageError
-from zealous.privacy.guarantee import Neighbors, Number, exact, whole
+from zealous.privacy.guarantee import Neighbors, Number, exact_fraction, positive_integer
 from zealous.study.theory.accuracy_theorem import AccuracyTarget
 
 
@@ -48,7 +48,7 @@ class DomainSetting:
         accuracy: Number,
         neighbors: Neighbors = "replace",
     ) -> None:
-        epsilon, accuracy = exact(epsilon, "epsilon"), exact(accuracy, "accuracy")
+        epsilon, accuracy = exact_fraction(epsilon, "epsilon"), exact_fraction(accuracy, "accuracy")
         if epsilon <= 0:
             raise UsageError("epsilon must be above 0: try a value between 0.1 and 10")
         if not 0 < accuracy <= 1:
@@ -57,8 +57,8 @@ class DomainSetting:
             raise UsageError("neighbors must be 'replace' or 'add-remove'")
         for name, value in (
             ("epsilon", epsilon),
-            ("users", whole(users, "users")),
-            ("items_per_user", whole(items_per_user, "items_per_user")),
+            ("users", positive_integer(users, "users")),
+            ("items_per_user", positive_integer(items_per_user, "items_per_user")),
             ("accuracy", accuracy),
             ("neighbors", neighbors),
         ):
@@ -129,7 +129,7 @@ def hopeless_count(setting: DomainSetting, log_domain: float, infrequent: int = 
     >>> hopeless_count(setting, pairs)
     68
     """
-    whole(infrequent, "infrequent")
+    positive_integer(infrequent, "infrequent")
 
     def hopeless(frequent: int) -> bool:
         middle = Fraction(frequent + infrequent, 2)

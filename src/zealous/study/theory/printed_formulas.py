@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from zealous.errors import UsageError
-from zealous.privacy.guarantee import whole
+from zealous.privacy.guarantee import positive_integer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +36,7 @@ class Continuous:
 
     def __post_init__(self) -> None:
         """Refuse what the formulas are not made for."""
-        whole(self.items_per_user, "items_per_user")
+        positive_integer(self.items_per_user, "items_per_user")
         if self.scale <= 0:
             raise UsageError("scale must be above 0")
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from zealous.errors import UsageError
 from zealous.privacy.accounting.expected import expected_published, tau_prime_curve
-from zealous.privacy.calibrate import as_float, calibrate, covers_absence, union_bound
+from zealous.privacy.calibrate import calibrate, covers_absence, float_rounded_up, union_bound
 from zealous.privacy.guarantee import Indistinguishability, Number, ProbabilisticDP
 from zealous.study.theory.accuracy_theorem import (
     AccuracyTarget,
@@ -116,12 +116,12 @@ def privacy(parameters: TableParameters) -> Table:
                     float(2 * m / scale),
                     tau_prime,
                     min(1.0, continuous),
-                    as_float(union_bound(scale, t, users * m))
+                    float_rounded_up(union_bound(scale, t, users * m))
                     if covers_absence(scale, t)
                     else None,
                     min(1.0, paper.indistinguishable_delta_of_its_table(tau_prime)),
                     min(1.0, paper.indistinguishable_delta(tau_prime)),
-                    as_float(union_bound(scale, t, m)),
+                    float_rounded_up(union_bound(scale, t, m)),
                 )
             )
     return Table(
@@ -242,7 +242,7 @@ def indistinguishable(parameters: TableParameters) -> Table:
                 float(goal_.delta),
                 low,
                 min(1.0, paper.indistinguishable_delta(low)),
-                as_float(union_bound(scale, math.ceil(low) - 1, m)),
+                float_rounded_up(union_bound(scale, math.ceil(low) - 1, m)),
                 paper.indistinguishable_tau_prime(goal_.delta),
                 calibrate(goal_, m).tau_prime,
             )
