@@ -53,7 +53,7 @@ class TailKind(Kind):
     """Made from each user's queries that are not published.
 
     Attributes:
-        queries: The published queries; None until `after` gives them.
+        queries: The published queries; None until `with_inputs` gives them.
     """
 
     queries: pa.Table | None = field(default=None, compare=False, repr=False)
@@ -268,7 +268,7 @@ class ListedKind(TailKind):
     """Items that are all known before: by a public rule, or since they were published.
 
     Attributes:
-        listed: (item,), all there are; None until `after` gives them.
+        listed: (item,), all there are; None until `with_inputs` gives them.
     """
 
     listed: pa.Table | None = field(default=None, compare=False, repr=False)
