@@ -293,7 +293,7 @@ def test_a_release_tells_its_limits(tmp_path: Path) -> None:
     assert release.record.cleaning.limits == LimitsRecord(text=4096, entries=7, words=256)
     release.write(tmp_path / "release")
     assert all(check.ok is not False for check in verify(tmp_path / "release"))
-    assert "at most 7 entries of each user" in (tmp_path / "release" / "README.md").read_text()
+    assert "at most 7 entries" in (tmp_path / "release" / "README.md").read_text()
 
 
 def test_the_command_line(tmp_path: Path) -> None:

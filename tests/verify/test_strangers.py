@@ -184,11 +184,19 @@ def named_so(name: str, folder: Path) -> Release:
     release = made(folder, kinds=[queries(3)])
     kinds = [
         columns(name, items_per_user=1, by=f"{name}2"),
-        *itemsets(name, max_size=2, items_per_user=2, basket=name),
+        *itemsets(name.replace("/", ""), max_size=2, items_per_user=2, basket=name),
     ]
     about = to_json(release.record)
     part, files = about["plan"][0], about["files"]["queries"]
-    parts = [{**part, "kind": kind.name(), "settings": kind.settings()} for kind in kinds]
+    parts = [
+        {
+            **part,
+            "kind": kind.name(),
+            "settings": kind.settings(),
+            "items_per_user": kind.items_per_user,
+        }
+        for kind in kinds
+    ]
     parts[-1] |= {"mechanism": "of-smaller", "public": {"name": name, "sha256": "0" * 64}}
     parts[-2] |= {"mechanism": "listed"}
     described = {
