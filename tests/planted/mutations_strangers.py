@@ -57,4 +57,16 @@ MUTATIONS = [
         "test_lines.py::test_a_byte_order_mark_is_no_text",
         (Change("files/lines.py", "(?m)^(?:%b)+", r"\A(?:%b)+"),),
     ),
+    Mutation(
+        "a format of another package takes over an ending",
+        TESTS,
+        "test_registries.py::test_no_format_takes_over_the_files_of_another",
+        (Change("logs/log.py", "if other is not each:", "if False:"),),
+    ),
+    Mutation(
+        "a kind of another package takes over a name",
+        TESTS,
+        "test_registries.py::test_no_kind_answers_to_the_name_of_another",
+        (Change("items/__init__.py", "if len(answers) > 1:", "if False:"),),
+    ),
 ]

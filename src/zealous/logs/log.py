@@ -288,7 +288,17 @@ def _suffix(path: Place) -> str:
 
 
 def _by_suffix() -> dict[str, Format]:
-    return {suffix: each for each in FORMATS.values() for suffix in each.suffixes}
+    """The format of each ending: refused where two claim one, since they read it differently."""
+    found: dict[str, Format] = {}
+    for each in FORMATS.values():
+        for suffix in each.suffixes:
+            other = found.setdefault(suffix, each)
+            if other is not each:
+                raise UsageError(
+                    f"the formats {other.name} and {each.name} both claim files that end in "
+                    f"{suffix}: remove the package that adds one of them"
+                )
+    return found
 
 
 def format_by_ending(path: Place) -> str | None:
