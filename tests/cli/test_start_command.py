@@ -120,7 +120,10 @@ def test_one_json_object(run: Run, tmp_path: Path) -> None:
         (["start", "shop.csv", "--items", "colums:Description"], "Did you mean columns?"),
         (["start", "shop.csv", "--unit", "user-day", "--users", "many"], "not a valid integer"),
         (["strat", "shop.csv"], "Did you mean start?"),
-        (["inspect", "shop.csv", "--user", "CustomerId"], "Did you mean CustomerID?"),
+        (
+            ["inspect", "shop.csv", "--columns", "who,b,c,d,e", "--user", "whom"],
+            "Did you mean who?",
+        ),
         (["start", "shop.csv", "--items", "columns:Descripton"], "Did you mean Description?"),
     ],
 )
