@@ -116,7 +116,8 @@ def test_one_json_object(run: Run, tmp_path: Path) -> None:
     ("arguments", "words"),
     [
         (["start", "abc.csv"], "which column is the person?"),
-        (["start", "abc.csv", "--user", "alpha"], "Did you mean alpah?"),
+        (["start", "abc.csv", "--user", "alpha"], "--header says so"),
+        (["start", "abc.csv", "--header", "--user", "alpha"], "Did you mean alpah?"),
         (["start", "shop.csv", "--items", "colums:Description"], "Did you mean columns?"),
         (["start", "shop.csv", "--unit", "user-day", "--users", "many"], "not a valid integer"),
         (["strat", "shop.csv"], "Did you mean start?"),

@@ -69,4 +69,22 @@ MUTATIONS = [
         "test_registries.py::test_no_kind_answers_to_the_name_of_another",
         (Change("items/__init__.py", "if len(answers) > 1:", "if False:"),),
     ),
+    Mutation(
+        "messages quote the first line of a text file",
+        TESTS,
+        "test_log.py::test_no_message_quotes_the_first_line_of_a_text",
+        (Change("logs/log.py", '"" if in_first_line else did_you', '"" if False else did_you'),),
+    ),
+    Mutation(
+        "start: one usual name makes a header of a line",
+        TESTS,
+        "test_start.py::test_a_first_line_among_others_is_data_and_never_quoted",
+        (
+            Change(
+                "owner/file_format.py",
+                "if all(map(is_known, names)):",
+                "if any(map(is_known, names)):",
+            ),
+        ),
+    ),
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -114,7 +115,7 @@ class _Guide:
         if person is None:
             raise UsageError(
                 "which column is the person? None has a name that tells: try zealous start "
-                f"{' '.join(found.paths)} --user {found.format.columns[0]}"
+                f"{shlex.join(found.paths)} --user COLUMN"
             )
         return found
 

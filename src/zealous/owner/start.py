@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from zealous.counting.histogram import histogram
-from zealous.errors import UsageError, did_you_mean
+from zealous.errors import LogError, UsageError, did_you_mean
 from zealous.files.places import Place
 from zealous.items import KINDS, Kind, kind_by_name, possible_kinds
 from zealous.libraries import pc
@@ -25,7 +25,7 @@ from zealous.logs.log import FORMATS, Log, log_files
 from zealous.logs.open_log import open_log
 from zealous.logs.sessions import check_unit
 from zealous.logs.source import count_users
-from zealous.owner.column_names import Guess, Role, column_of, guess_roles
+from zealous.owner.column_names import Guess, Role, column_of, guess_roles, is_known
 from zealous.owner.draft import Draft
 from zealous.owner.file_format import FileFormat, StatedFormat, find_format
 from zealous.privacy.guarantee import Unit
@@ -119,6 +119,8 @@ def look_at_log(
     """
     first = log_files(paths, stated.format)[0]
     found = find_format(first, stated)
+    if not all(map(str.isprintable, found.columns)):
+        raise LogError(f"the name of a column of {first.name} cannot be printed: rename it")
     preset = FORMATS.get(found.format)
     guesses = {each.column: each for each in guess_roles(found.columns)}
     if preset is not None and preset.layout is not None and preset.layout.names:
@@ -138,11 +140,14 @@ def look_at_log(
 
 
 def _check_column(column: str, layout: FileFormat) -> None:
-    if column not in layout.columns:
-        raise UsageError(
-            f"the log has no column {column!r}: it has {', '.join(layout.columns)}"
-            + did_you_mean(column, layout.columns)
-        )
+    if column in layout.columns:
+        return
+    if layout.certain_names:
+        there, quotable = f"it has {', '.join(layout.columns)}", list(layout.columns)
+    else:
+        there = "if its first line names the columns, --header says so"
+        quotable = [each for each in layout.columns if is_known(each)]
+    raise UsageError(f"the log has no column {column!r}: {there}{did_you_mean(column, quotable)}")
 
 
 def check_kinds(found: FoundLog, kinds: Sequence[Kind]) -> None:
