@@ -198,6 +198,16 @@ def test_in_a_terminal_it_asks(tmp_path: Path) -> None:
     assert arguments[arguments.index("--epsilon") + 1] == "1"
 
 
+def test_no_name_of_a_column_is_run_by_a_shell(run: Run, tmp_path: Path) -> None:
+    name = "-$(touch ran)"
+    (tmp_path / "shop.csv").write_text(SHOP.replace("CustomerID", name, 1))
+    asked = run("start", "shop.csv", "--header", f"--user={name}", "--privacy", "moderate")
+    assert asked.code == 0, asked.stderr
+    assert f"'--user={name}'" in asked.stdout
+    done = run(*command_in(asked.stdout), "--ledger", "ledger.sqlite", "--json")
+    assert done.code == 0, done.stderr
+
+
 @pytest.mark.real
 @pytest.mark.parametrize(
     "name", ["excite-small.log", "online_retail.csv.gz", "patient_diagnoses.csv.gz"]

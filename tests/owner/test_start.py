@@ -26,6 +26,7 @@ from zealous.owner.start import (
     new_output_name,
     offers,
     reading_options,
+    with_values,
 )
 from zealous.owner.start_text import Page, columns_section, outlook_section
 from zealous.privacy.guarantee import Guarantee
@@ -322,8 +323,11 @@ def test_a_delta_per_person_needs_no_confirmation() -> None:
 def test_the_command_is_one_that_a_shell_reads_back() -> None:
     arguments = ["zealous", "publish", "my log's.csv", "--delimiter", ";", "--items", "columns:a b"]
     arguments += ["--user", "C ID", "--users", "5", "-o", "x"]
+    arguments += with_values(["--basket", "-$(touch x)", "--time", "--a;b", "--url", "`c`"])
     line = command_line(arguments, 40)
     assert shlex.split(line.replace("\\\n", "")) == arguments
+    assert arguments[-4:] == ["--basket=-$(touch x)", "--time=--a;b", "--url", "`c`"]
+    assert "'--basket=-$(touch x)'" in line
     assert len(line.splitlines()) > 1
 
 

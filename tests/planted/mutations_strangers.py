@@ -87,4 +87,14 @@ MUTATIONS = [
             ),
         ),
     ),
+    Mutation(
+        "start: the command to copy is not quoted",
+        TESTS,
+        "test_start.py::test_the_command_is_one_that_a_shell_reads_back",
+        (
+            Change(
+                "owner/start.py", "groups.append(shlex.quote(argument))", "groups.append(argument)"
+            ),
+        ),
+    ),
 ]

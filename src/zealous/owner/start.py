@@ -100,7 +100,8 @@ class Offer:
 
     def options(self) -> list[str]:
         """The options of the command line that ask for them."""
-        return ["--items", self.items, *(["--basket", self.basket] if self.basket else [])]
+        basket = ["--basket", self.basket] if self.basket else []
+        return with_values(["--items", self.items, *basket])
 
 
 def look_at_log(
@@ -230,19 +231,37 @@ def default_output(log: str) -> str:
     >>> default_output("logs/shop.csv.gz"), default_output("logs/*.txt")
     ('shop-release', 'log-release')
     """
-    stem = re.sub(r"[^\w-]", "", Path(log).name.partition(".")[0])
+    stem = re.sub(r"[^\w-]", "", Path(log).name.partition(".")[0]).lstrip("-")
     return f"{stem or 'log'}-release"
 
 
+def with_values(options: Sequence[str]) -> list[str]:
+    """Options that each have a value, as arguments: no value can be taken for an option.
+
+    >>> with_values(["--user", "-x", "--query", "q"])
+    ['--user=-x', '--query', 'q']
+    """
+    found: list[str] = []
+    for option, value in zip(options[::2], options[1::2], strict=True):
+        found += [f"{option}={value}"] if value.startswith("-") else [option, value]
+    return found
+
+
 def command_line(arguments: Sequence[str], width: int = 78) -> str:
-    """A command to copy, on lines of such a width; an option stays with its value."""
+    """A command to copy, on lines of such a width; an option stays with its value.
+
+    Guarantee:
+        A shell takes it for these arguments and runs nothing else, whatever names are among them.
+    """
     groups: list[str] = []
+    before = ""
     for argument in arguments:
-        value = bool(groups) and groups[-1].startswith("-") and " " not in groups[-1]
-        if value and not argument.startswith("--") and argument != "-o":
+        of_option = before.startswith("-") and "=" not in before and not argument.startswith("-")
+        if of_option:
             groups[-1] += " " + shlex.quote(argument)
         else:
-            groups.append(argument if argument.startswith("-") else shlex.quote(argument))
+            groups.append(shlex.quote(argument))
+        before = argument
     lines = [groups[0]]
     for group in groups[1:]:
         if len(lines[-1]) + len(group) + 3 <= width:
