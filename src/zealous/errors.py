@@ -48,11 +48,13 @@ def reason(error: OSError) -> str:
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """The end of a message about a misspelt word: the nearest known one, if there is one.
 
+    It quotes what is known, so that no text of a log may be among it.
+
     >>> did_you_mean("keyword", ["keywords", "queries"])
     '. Did you mean keywords?'
     >>> did_you_mean("xyz", ["keywords", "queries"])
     ''
     """
-    plain = {each.lower(): each for each in known}
+    plain = {each.lower(): each for each in known if each.isprintable()}
     near = difflib.get_close_matches(word.lower(), plain, n=1, cutoff=0.7)
     return f". Did you mean {plain[near[0]]}?" if near else ""

@@ -116,11 +116,15 @@ def test_one_json_object(run: Run, tmp_path: Path) -> None:
     ("arguments", "words"),
     [
         (["start", "abc.csv"], "which column is the person?"),
-        (["start", "abc.csv", "--user", "alpha"], "Did you mean alpah?"),
+        (["start", "abc.csv", "--user", "alpha"], "--header says so"),
+        (["start", "abc.csv", "--header", "--user", "alpha"], "Did you mean alpah?"),
         (["start", "shop.csv", "--items", "colums:Description"], "Did you mean columns?"),
         (["start", "shop.csv", "--unit", "user-day", "--users", "many"], "not a valid integer"),
         (["strat", "shop.csv"], "Did you mean start?"),
-        (["inspect", "shop.csv", "--user", "CustomerId"], "Did you mean CustomerID?"),
+        (
+            ["inspect", "shop.csv", "--columns", "who,b,c,d,e", "--user", "whom"],
+            "Did you mean who?",
+        ),
         (["start", "shop.csv", "--items", "columns:Descripton"], "Did you mean Description?"),
     ],
 )
@@ -192,6 +196,16 @@ def test_in_a_terminal_it_asks(tmp_path: Path) -> None:
     arguments = command_in(text)
     assert arguments[arguments.index("--users") + 1] == "20000"
     assert arguments[arguments.index("--epsilon") + 1] == "1"
+
+
+def test_no_name_of_a_column_is_run_by_a_shell(run: Run, tmp_path: Path) -> None:
+    name = "-$(touch ran)"
+    (tmp_path / "shop.csv").write_text(SHOP.replace("CustomerID", name, 1))
+    asked = run("start", "shop.csv", "--header", f"--user={name}", "--privacy", "moderate")
+    assert asked.code == 0, asked.stderr
+    assert f"'--user={name}'" in asked.stdout
+    done = run(*command_in(asked.stdout), "--ledger", "ledger.sqlite", "--json")
+    assert done.code == 0, done.stderr
 
 
 @pytest.mark.real

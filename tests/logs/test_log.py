@@ -639,3 +639,23 @@ def test_users_with_too_many_entries_are_left_out_whole(tmp_path: Path, entries:
     assert entries(log, "user") == [("ann",), ("ann",)]
     with pytest.raises(UsageError, match="max_entries_per_user"):
         Cleaning(max_entries_per_user=0)
+
+
+def test_no_message_quotes_the_first_line_of_a_text(tmp_path: Path) -> None:
+    text = tmp_path / "log.csv"
+    text.write_text("user17,hiv tests\nuser18,flu\n")
+    parquet = tmp_path / "log.parquet"
+    names = ["user17", "hiv tests", "hiv test\x1b[2J"]
+    pq.write_table(pa.table({name: ["flu"] for name in names}), parquet)
+    for path, names, near in (
+        (text, (), ""),
+        (text, ("user17", "hiv tests"), "hiv tests"),
+        (parquet, (), "hiv tests"),
+    ):
+        with pytest.raises(UsageError) as of_a_role:
+            read_log(path, names=names, columns=Columns(user="user"))
+        log = read_log(path, names=names, columns=Columns(user="user17"))
+        with DuckDB() as engine, pytest.raises(UsageError) as of_an_item:
+            open_log(log, engine, ["hiv test"])
+        assert ("user17" in str(of_a_role.value)) == bool(near)
+        assert str(of_an_item.value).partition(". Did you mean ")[2].rstrip("?") == near

@@ -26,6 +26,7 @@ from zealous.owner.start import (
     new_output_name,
     offers,
     reading_options,
+    with_values,
 )
 from zealous.owner.start_text import Page, columns_section, outlook_section
 from zealous.privacy.guarantee import Guarantee
@@ -158,6 +159,58 @@ def test_a_line_of_data_is_not_shown_as_a_header(tmp_path: Path, line: str) -> N
     assert not any(part in shown for part in line.split(","))
 
 
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "anna kern,cheap flight ticket\nbob lee,hiv clinic\n",
+        "anna kern,film\nbob lee,hiv clinic\n",
+        "anna,film\nbob,clinic\n",
+        "user17,flu\nuser18,cough\n",
+        "anna kern,divorce,x\nbob lee,flu,4\nbob lee,acne,5\n",
+        "anna,divorce,NULL\nbob,flu,4\nbob,acne,5\n",
+        "anna@example.org,divorce,x\nbob@example.org,flu,4\n",
+    ],
+)
+def test_a_first_line_among_others_is_data_and_never_quoted(tmp_path: Path, lines: str) -> None:
+    (tmp_path / "log.csv").write_text(lines)
+    found = look_at_log([str(tmp_path / "log.csv")], StatedFormat())
+    assert not found.format.has_header
+    said = columns_section(Page(80), found)
+    with pytest.raises(UsageError) as wrong:
+        look_at_log([str(tmp_path / "log.csv")], StatedFormat(), {"user": "ann"})
+    assert not any(part in said + str(wrong.value) for part in lines.split("\n")[0].split(",")[:2])
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "Invoice,StockCode,Quantity,InvoiceDate,Customer ID,Country\nA,B,C,D,E,F\n",
+        ",user,query\n0,anna,tea\n",
+        "alpha,beta\n1,2\n",
+    ],
+)
+def test_a_header_is_known_by_its_names_or_by_numbers_below(tmp_path: Path, lines: str) -> None:
+    assert found_in(tmp_path, "a.csv", lines.encode()).has_header
+
+
+def test_a_guessed_header_is_not_quoted_but_for_usual_names(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("customer,divorce\n1,2\n3,4\n")
+    paths = [str(tmp_path / "log.csv")]
+    for misspelt, near in (("custome", "Did you mean customer?"), ("divorc", "")):
+        with pytest.raises(UsageError) as wrong:
+            look_at_log(paths, StatedFormat(), {"user": misspelt})
+        assert str(wrong.value).endswith(near or "says so")
+    with pytest.raises(UsageError, match=r"it has customer, divorce\. Did you mean divorce"):
+        look_at_log(paths, StatedFormat(header=True), {"user": "divorc"})
+
+
+def test_a_name_that_a_terminal_would_obey_is_not_printed(tmp_path: Path) -> None:
+    path = tmp_path / "log.parquet"
+    pq.write_table(pa.table({"user": ["1"], "a\x1b[2J": ["x"]}), path)
+    with pytest.raises(LogError, match="cannot be printed"):
+        look_at_log([str(path)], StatedFormat())
+
+
 def test_whoever_says_so_has_a_header(tmp_path: Path) -> None:
     found = found_in(tmp_path, "a.csv", b"a,b\nx y,z\n", header=True)
     assert (found.columns, found.has_header) == (("a", "b"), True)
@@ -270,8 +323,11 @@ def test_a_delta_per_person_needs_no_confirmation() -> None:
 def test_the_command_is_one_that_a_shell_reads_back() -> None:
     arguments = ["zealous", "publish", "my log's.csv", "--delimiter", ";", "--items", "columns:a b"]
     arguments += ["--user", "C ID", "--users", "5", "-o", "x"]
+    arguments += with_values(["--basket", "-$(touch x)", "--time", "--a;b", "--url", "`c`"])
     line = command_line(arguments, 40)
     assert shlex.split(line.replace("\\\n", "")) == arguments
+    assert arguments[-4:] == ["--basket=-$(touch x)", "--time=--a;b", "--url", "`c`"]
+    assert "'--basket=-$(touch x)'" in line
     assert len(line.splitlines()) > 1
 
 
@@ -296,7 +352,7 @@ def test_a_look_at_the_log_expects_what_is_there(tmp_path: Path) -> None:
 def test_text_fits_its_width(tmp_path: Path, width: int) -> None:
     names = ["user", *(f"a rather long name of column {n}" for n in range(60))]
     (tmp_path / "wide.csv").write_text(",".join(names) + "\n")
-    found = look_at_log([str(tmp_path / "wide.csv")], StatedFormat())
+    found = look_at_log([str(tmp_path / "wide.csv")], StatedFormat(header=True))
     shown = columns_section(Page(width), found)
     assert max(map(len, shown.splitlines()[1:])) <= width
     assert "60 other columns" in shown

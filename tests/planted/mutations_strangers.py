@@ -57,4 +57,44 @@ MUTATIONS = [
         "test_lines.py::test_a_byte_order_mark_is_no_text",
         (Change("files/lines.py", "(?m)^(?:%b)+", r"\A(?:%b)+"),),
     ),
+    Mutation(
+        "a format of another package takes over an ending",
+        TESTS,
+        "test_registries.py::test_no_format_takes_over_the_files_of_another",
+        (Change("logs/log.py", "if other is not each:", "if False:"),),
+    ),
+    Mutation(
+        "a kind of another package takes over a name",
+        TESTS,
+        "test_registries.py::test_no_kind_answers_to_the_name_of_another",
+        (Change("items/__init__.py", "if len(answers) > 1:", "if False:"),),
+    ),
+    Mutation(
+        "messages quote the first line of a text file",
+        TESTS,
+        "test_log.py::test_no_message_quotes_the_first_line_of_a_text",
+        (Change("logs/log.py", '"" if in_first_line else did_you', '"" if False else did_you'),),
+    ),
+    Mutation(
+        "start: one usual name makes a header of a line",
+        TESTS,
+        "test_start.py::test_a_first_line_among_others_is_data_and_never_quoted",
+        (
+            Change(
+                "owner/file_format.py",
+                "if all(map(is_known, names)):",
+                "if any(map(is_known, names)):",
+            ),
+        ),
+    ),
+    Mutation(
+        "start: the command to copy is not quoted",
+        TESTS,
+        "test_start.py::test_the_command_is_one_that_a_shell_reads_back",
+        (
+            Change(
+                "owner/start.py", "groups.append(shlex.quote(argument))", "groups.append(argument)"
+            ),
+        ),
+    ),
 ]

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import product
 from pathlib import Path
+from typing import Any, Self
 
 import pytest
 
 from zealous.audit.setting import SETTINGS
 from zealous.errors import UsageError
-from zealous.items import KINDS
+from zealous.items import KINDS, kind_by_name, parse_kinds
+from zealous.items.rare_queries import Lengths
+from zealous.logs.log import FORMATS, Columns, Format, read_log
 from zealous.mechanisms.choose import MECHANISMS
 from zealous.privacy.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
 from zealous.registry import Registry
@@ -53,6 +57,39 @@ def test_nothing_takes_the_place_of_what_is_there() -> None:
     registry.register("one")
     with pytest.raises(UsageError, match="two that are called 'one'"):
         registry.register("one")
+
+
+def test_no_format_takes_over_the_files_of_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    theirs = Format(
+        name="theirs",
+        layout=FORMATS["csv"].layout,
+        columns=Columns(user="row"),
+        suffixes=(".theirs", ".csv"),
+    )
+    monkeypatch.setitem(FORMATS._things, "theirs", theirs)
+    (tmp_path / "log.csv").write_text("row,user,query\n1,anna,tea\n")
+    with pytest.raises(UsageError, match=r"csv and theirs both claim files that end in \.csv"):
+        read_log(tmp_path / "log.csv")
+
+
+def test_no_kind_answers_to_the_name_of_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Theirs(Lengths):
+        label = "aaa"
+
+        @classmethod
+        def from_name(
+            cls, name: str, items_per_user: int, settings: Mapping[str, Any]
+        ) -> Self | None:
+            return cls(items_per_user=items_per_user) if name in ("aaa", "lengths") else None
+
+    assert len(KINDS) > 1
+    monkeypatch.setitem(KINDS._things, "aaa", Theirs)
+    assert isinstance(kind_by_name("aaa", 1), Theirs)
+    for find in (kind_by_name, parse_kinds):
+        with pytest.raises(UsageError, match="several kinds of items answer to 'lengths'"):
+            find("lengths", 1)
 
 
 def test_a_package_that_cannot_be_imported_is_named(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,7 @@ from zealous.owner.start import (
     new_output_name,
     offers,
     reading_options,
+    with_values,
 )
 from zealous.planning.plan_file import write_plan
 from zealous.privacy.guarantee import DEFINITIONS, PLURAL, Unit
@@ -114,7 +116,7 @@ class _Guide:
         if person is None:
             raise UsageError(
                 "which column is the person? None has a name that tells: try zealous start "
-                f"{' '.join(found.paths)} --user {found.format.columns[0]}"
+                f"{shlex.join(found.paths)} --user COLUMN"
             )
         return found
 
@@ -178,13 +180,13 @@ class _Guide:
     def finish(self, found: FoundLog, draft: Draft) -> dict[str, Any]:
         """Check that the command would be carried out, then print it; write the plan if asked."""
         given, plan = self.given, self.given["output"]
-        reading = [
-            *found.paths,
+        options = [
             *reading_options(found, draft, given["time_format"]),
             *_passed_on_options(given),
         ]
+        reading = [*map(_path_argument, found.paths), *with_values(options)]
         source = "this-log" if given["look"] else "public-facts"
-        wish = [*draft.options(), "--parameters-from", source]
+        wish = with_values([*draft.options(), "--parameters-from", source])
         output = ["-o", new_output_name(found, Path.cwd())]
         parsed = publish.make_context("publish", [*reading, *wish, *output]).params
         log = log_from(parsed)
@@ -200,7 +202,7 @@ class _Guide:
         self._say(text.promise_section(self.page, draft))
         if plan:
             write_plan(planned, plan)
-            wish = ["--plan", str(plan)]
+            wish = with_values(["--plan", str(plan)])
         command = ["zealous", "publish", *reading, *wish, *output]
         decided = self.epsilon is not None
         line = command_line(command, self.page.width - 2)
@@ -263,6 +265,11 @@ class _Items(click.ParamType[list[str]]):
         said: str | None = self.given["basket"]
         going = (each.basket for each in self.offered if each.items in names)
         return said or next(filter(None, going), None)
+
+
+def _path_argument(path: str) -> str:
+    """A path that is not taken for an option."""
+    return f"./{path}" if path.startswith("-") else path
 
 
 def _passed_on_options(given: Given) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 
 from zealous.errors import UsageError, did_you_mean
 from zealous.items.kind import KINDS, Kind, register
@@ -81,6 +81,8 @@ __all__ = [
     "tidy",
     "words",
 ]  # fmt: skip
+
+T = TypeVar("T")
 
 
 def queries(items_per_user: int, *, by: str | None = None, fold: bool = False) -> Queries:
@@ -186,20 +188,25 @@ def possible_kinds(kinds: Iterable[Kind], roles: Collection[str]) -> list[Kind]:
 
 def kind_by_name(name: str, items_per_user: int, **settings: Any) -> Kind:
     """The kind that is called so in a release; settings that it does not have are left aside."""
-    for each in KINDS.values():
-        found = each.from_name(name, items_per_user, settings)
-        if found is not None:
-            return found
-    raise _unknown_kind(name)
+    found = (each.from_name(name, items_per_user, settings) for each in KINDS.values())
+    return _only(name, [kind for kind in found if kind is not None])
 
 
 def parse_kinds(text: str, items_per_user: int, **settings: Any) -> list[Kind]:
     """The kinds that `--items TEXT` asks for, in the order in which they must be published."""
-    for each in KINDS.values():
-        found = each.parse_kinds(text, items_per_user, settings)
-        if found:
-            return found
-    raise _unknown_kind(text)
+    found = (each.parse_kinds(text, items_per_user, settings) for each in KINDS.values())
+    return _only(text, [kinds for kinds in found if kinds])
+
+
+def _only(text: str, answers: list[T]) -> T:
+    """The one answer to a name: no kind may take the place of another."""
+    if not answers:
+        raise _unknown_kind(text)
+    if len(answers) > 1:
+        raise UsageError(
+            f"several kinds of items answer to {text!r}: remove the package that adds one of them"
+        )
+    return answers[0]
 
 
 def default_items_per_user(text: str) -> int:

@@ -124,6 +124,17 @@ class Log:
         known = self.types()
         return None if known is None else tuple(known)
 
+    def no_column(self, name: str, given_as: str = "") -> UsageError:
+        """What is wrong where a column is named that the log does not have.
+
+        The first line of a text file may be somebody's entry and no header: nothing of it is said.
+        """
+        in_first_line = self.layout is not None and self.layout.headed
+        near = "" if in_first_line else did_you_mean(name, self.names() or ())
+        return UsageError(
+            f"the log has no column {name!r}{given_as}: `zealous start` lists its columns{near}"
+        )
+
 
 def read_log(
     paths: Any,
@@ -179,10 +190,7 @@ def _assign_columns(log: Log, said: Columns) -> Columns:
     present = log.types()
     for role, name in said.assigned().items():
         if present is not None and name not in present:
-            raise UsageError(
-                f"the log has no column {name!r} (given as --{role}): "
-                "`zealous inspect` lists its columns" + did_you_mean(name, present)
-            )
+            raise log.no_column(name, f" (given as --{role})")
     usual = log.columns.assigned()
     if present is not None and "url" not in present and usual.get("url") == "url":
         usual["url"] = "urls"
@@ -288,7 +296,17 @@ def _suffix(path: Place) -> str:
 
 
 def _by_suffix() -> dict[str, Format]:
-    return {suffix: each for each in FORMATS.values() for suffix in each.suffixes}
+    """The format of each ending: refused where two claim one, since they read it differently."""
+    found: dict[str, Format] = {}
+    for each in FORMATS.values():
+        for suffix in each.suffixes:
+            other = found.setdefault(suffix, each)
+            if other is not each:
+                raise UsageError(
+                    f"the formats {other.name} and {each.name} both claim files that end in "
+                    f"{suffix}: remove the package that adds one of them"
+                )
+    return found
 
 
 def format_by_ending(path: Place) -> str | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from zealous.engines.engine import Engine, require_local
 from zealous.engines.sql import Step, comma_separated, identifier, literal
-from zealous.errors import LogError, UsageError, ZealousError, did_you_mean
+from zealous.errors import LogError, UsageError, ZealousError
 from zealous.files.delimited import Delimited
 from zealous.files.lines import Skipped, records
 from zealous.libraries import pa
@@ -96,10 +96,7 @@ def _check_extra(log: Log, extra: Iterable[str]) -> None:
     present = log.names()
     for name in extra:
         if present is not None and name not in present:
-            raise UsageError(
-                f"the log has no column {name!r}: `zealous inspect` lists its columns"
-                + did_you_mean(name, present)
-            )
+            raise log.no_column(name)
 
 
 def _check_time_format(log: Log, engine: Engine) -> None:

@@ -88,7 +88,7 @@ _SHORTEST = 4  # letters of a name that a misspelt one can be near
 def _fold_case_and_accents(text: str) -> str:
     """Lower case without accents: `Kunden-Nr.` and `kundennr` are the same.
 
-    >>> _plain("Requête")
+    >>> _fold_case_and_accents("Requête")
     'requete'
     """
     apart = unicodedata.normalize("NFKD", text.casefold())
@@ -137,8 +137,20 @@ def column_of(guesses: Sequence[Guess], role: Role) -> str | None:
 
 
 def is_known(column: str) -> bool:
-    """Whether a name is one that columns usually have; a value of a log hardly is."""
-    return any(name in _ROLE_OF for name in _candidate_names(_words(column)))
+    """Whether a name has no other words than columns usually have: it tells nothing of anybody.
+
+    >>> [is_known(each) for each in ("Customer ID", "QueryTime", "flight ticket", "user17")]
+    [True, True, False, False]
+    """
+    words = _words(column)
+    told = any(word not in _LABELS for word in words)
+    return "".join(words) in _ROLE_OF or (told and all(map(_is_usual_word, words)))
+
+
+def _is_usual_word(word: str) -> bool:
+    """Whether it is a known name, a label or both in one word, such as `userid`."""
+    bare = (word, *(word.removesuffix(label) for label in _LABELS))
+    return word in _LABELS or any(each in _ROLE_OF for each in bare)
 
 
 def _guess(column: str) -> Guess:

@@ -27,6 +27,7 @@ _LINES = 500
 # What other encodings than UTF-8 are tried, where letters take two bytes each.
 _TWO_BYTES = ("gb18030", "shift_jis", "euc_kr", "big5")
 _WIDE = re.compile(rb"[\x80-\xff]+")
+_IDENTIFIER = re.compile(r"[^\W\d][\w.-]*")
 _SUGGESTED: dict[Shape, str] = {"time": "time", "address": "url", "text": "query"}
 _OTHER_FILES = {
     b"PK\x03\x04": "an Excel workbook or a zip archive: save it as CSV",
@@ -55,6 +56,8 @@ class FileFormat:
         format: The name of a preset.
         columns: The names of its columns: its own, or those that are suggested.
         has_header: Whether they are its own.
+        certain_names: Whether somebody says so, or a schema: else they may be data, and no message
+            quotes them.
         shapes: What the values of each column look like, for text files without a header.
         delimiter: Between fields, where it is not the format's.
         encoding: Where it is not UTF-8.
@@ -64,6 +67,7 @@ class FileFormat:
     format: str
     columns: tuple[str, ...]
     has_header: bool = True
+    certain_names: bool = True
     shapes: tuple[Shape, ...] = ()
     delimiter: str | None = None
     encoding: str | None = None
@@ -178,7 +182,11 @@ def _json_format(path: Place, lines: Sequence[str], encoding: str | None) -> Fil
     names = tuple(name for name, times in often.items() if 2 * times >= len(known))
     values = {name: [str(each.get(name) or "") for each in known] for name in names}
     return FileFormat(
-        format="jsonl", columns=names, encoding=encoding, time_formats=_time_formats(values)
+        format="jsonl",
+        columns=names,
+        certain_names=False,
+        encoding=encoding,
+        time_formats=_time_formats(values),
     )
 
 
@@ -220,6 +228,7 @@ def _delimited_format(
         format=stated.format or chosen,
         columns=tuple(names),
         has_header=header,
+        certain_names=not header or stated.header is not None,
         shapes=shapes,
         delimiter=None if _USUAL[stated.format or chosen] == delimiter else delimiter,
         encoding=encoding,
@@ -267,12 +276,16 @@ def _has_record_types(rows: Sequence[Sequence[str]]) -> bool:
 def _has_header(rows: Sequence[Sequence[str]]) -> bool:
     """Whether the first line names the columns: only if something speaks for it.
 
-    What is taken for a header is shown and published as names; a line of data must not be.
+    What is taken for a header is shown and published as names; a line of data must not be. So all
+    of it are names that columns usually have, or such names and identifiers above numbers or times.
     """
     first, rest = rows[0], rows[1:]
-    if len(set(first)) < len(first) or "" in first[1:] or any(map(is_value, first)):
+    names = first[1:] if first[0] == "" else first  # tables with row numbers leave it empty
+    if len(set(first)) < len(first) or any(map(is_value, names)):
         return False
-    if any(map(is_known, first)):
+    if not all(is_known(name) or _IDENTIFIER.fullmatch(name.strip()) for name in names):
+        return False
+    if all(map(is_known, names)):
         return True
     return any(shape_of(column) in ("time", "number") for column in zip(*rest, strict=True))
 

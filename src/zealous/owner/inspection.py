@@ -24,12 +24,12 @@ from zealous.items import (
 from zealous.logs.log import Log
 from zealous.logs.open_log import open_log
 from zealous.logs.source import Source
+from zealous.owner.value_shapes import MISSING
 
 _ANY = 1  # how many items a user would keep plays no role here
 _LARGE_SHARE = 0.02
 _TYPED_SHARE = 0.10
 _LOST_SHARE = 0.05
-_MISSING = ("null", "none", "nan", "na", "n/a", "\\n", "-", "undefined", "unknown", "anonymous")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,7 +191,7 @@ def _warnings(source: Source, overall: dict[str, Any], kinds: Sequence[Kind]) ->
 
 def _count_placeholder_ids(source: Source) -> int:
     """Entries whose id is what programs write for a missing value."""
-    ids = comma_separated(literal(each) for each in _MISSING)
+    ids = comma_separated(literal(each) for each in MISSING)
     sql = f"select count(*) from entries where lower(trim(user::varchar)) in ({ids})"
     return int(source.engine.rows([*source.entries, Step("unknown", sql)])[0][0])
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from zealous.counting.histogram import histogram
-from zealous.errors import UsageError, did_you_mean
+from zealous.errors import LogError, UsageError, did_you_mean
 from zealous.files.places import Place
 from zealous.items import KINDS, Kind, kind_by_name, possible_kinds
 from zealous.libraries import pc
@@ -25,7 +25,7 @@ from zealous.logs.log import FORMATS, Log, log_files
 from zealous.logs.open_log import open_log
 from zealous.logs.sessions import check_unit
 from zealous.logs.source import count_users
-from zealous.owner.column_names import Guess, Role, column_of, guess_roles
+from zealous.owner.column_names import Guess, Role, column_of, guess_roles, is_known
 from zealous.owner.draft import Draft
 from zealous.owner.file_format import FileFormat, StatedFormat, find_format
 from zealous.privacy.guarantee import Unit
@@ -100,7 +100,8 @@ class Offer:
 
     def options(self) -> list[str]:
         """The options of the command line that ask for them."""
-        return ["--items", self.items, *(["--basket", self.basket] if self.basket else [])]
+        basket = ["--basket", self.basket] if self.basket else []
+        return with_values(["--items", self.items, *basket])
 
 
 def look_at_log(
@@ -119,6 +120,8 @@ def look_at_log(
     """
     first = log_files(paths, stated.format)[0]
     found = find_format(first, stated)
+    if not all(map(str.isprintable, found.columns)):
+        raise LogError(f"the name of a column of {first.name} cannot be printed: rename it")
     preset = FORMATS.get(found.format)
     guesses = {each.column: each for each in guess_roles(found.columns)}
     if preset is not None and preset.layout is not None and preset.layout.names:
@@ -138,11 +141,14 @@ def look_at_log(
 
 
 def _check_column(column: str, layout: FileFormat) -> None:
-    if column not in layout.columns:
-        raise UsageError(
-            f"the log has no column {column!r}: it has {', '.join(layout.columns)}"
-            + did_you_mean(column, layout.columns)
-        )
+    if column in layout.columns:
+        return
+    if layout.certain_names:
+        there, quotable = f"it has {', '.join(layout.columns)}", list(layout.columns)
+    else:
+        there = "if its first line names the columns, --header says so"
+        quotable = [each for each in layout.columns if is_known(each)]
+    raise UsageError(f"the log has no column {column!r}: {there}{did_you_mean(column, quotable)}")
 
 
 def check_kinds(found: FoundLog, kinds: Sequence[Kind]) -> None:
@@ -225,19 +231,37 @@ def default_output(log: str) -> str:
     >>> default_output("logs/shop.csv.gz"), default_output("logs/*.txt")
     ('shop-release', 'log-release')
     """
-    stem = re.sub(r"[^\w-]", "", Path(log).name.partition(".")[0])
+    stem = re.sub(r"[^\w-]", "", Path(log).name.partition(".")[0]).lstrip("-")
     return f"{stem or 'log'}-release"
 
 
+def with_values(options: Sequence[str]) -> list[str]:
+    """Options that each have a value, as arguments: no value can be taken for an option.
+
+    >>> with_values(["--user", "-x", "--query", "q"])
+    ['--user=-x', '--query', 'q']
+    """
+    found: list[str] = []
+    for option, value in zip(options[::2], options[1::2], strict=True):
+        found += [f"{option}={value}"] if value.startswith("-") else [option, value]
+    return found
+
+
 def command_line(arguments: Sequence[str], width: int = 78) -> str:
-    """A command to copy, on lines of such a width; an option stays with its value."""
+    """A command to copy, on lines of such a width; an option stays with its value.
+
+    Guarantee:
+        A shell takes it for these arguments and runs nothing else, whatever names are among them.
+    """
     groups: list[str] = []
+    before = ""
     for argument in arguments:
-        value = bool(groups) and groups[-1].startswith("-") and " " not in groups[-1]
-        if value and not argument.startswith("--") and argument != "-o":
+        of_option = before.startswith("-") and "=" not in before and not argument.startswith("-")
+        if of_option:
             groups[-1] += " " + shlex.quote(argument)
         else:
-            groups.append(argument if argument.startswith("-") else shlex.quote(argument))
+            groups.append(shlex.quote(argument))
+        before = argument
     lines = [groups[0]]
     for group in groups[1:]:
         if len(lines[-1]) + len(group) + 3 <= width:

@@ -26,6 +26,9 @@ _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?")
 _ADDRESS = re.compile(r"(https?://|www\.)\S+|[\w-]+(\.[\w-]+)+/\S*")
 _ID = re.compile(r"(?=\S*\d)[^\s,;]{4,64}|[0-9a-fA-F-]{8,64}")
 
+MISSING = ("null", "none", "nan", "na", "n/a", "\\n", "-", "undefined", "unknown", "anonymous")
+"""What programs write for a missing value, in lower case."""
+
 
 def shape_of(values: Sequence[str]) -> Shape:
     """What nearly all of some values look like."""
@@ -72,6 +75,8 @@ def is_value(text: str) -> bool:
     (True, False, True)
     """
     digits = sum(map(str.isdigit, text))
+    if text.strip().lower() in MISSING:
+        return True
     return shape_of([text]) in ("time", "number", "address") or digits > max(2, len(text) / 3)
 
 
