@@ -645,8 +645,8 @@ def test_no_message_quotes_the_first_line_of_a_text(tmp_path: Path) -> None:
     text = tmp_path / "log.csv"
     text.write_text("user17,hiv tests\nuser18,flu\n")
     parquet = tmp_path / "log.parquet"
-    names = ["user17", "hiv tests", "hiv test\x1b[2J"]
-    pq.write_table(pa.table({name: ["flu"] for name in names}), parquet)
+    schema = ["user17", "hiv tests", "hiv test\x1b[2J"]
+    pq.write_table(pa.table({name: ["flu"] for name in schema}), parquet)
     for path, names, near in (
         (text, (), ""),
         (text, ("user17", "hiv tests"), "hiv tests"),

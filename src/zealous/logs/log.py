@@ -129,7 +129,7 @@ class Log:
 
         The first line of a text file may be somebody's entry and no header: nothing of it is said.
         """
-        in_first_line = self.layout is not None and self.layout.headed
+        in_first_line = self.layout is not None and self.layout.has_header
         near = "" if in_first_line else did_you_mean(name, self.names() or ())
         return UsageError(
             f"the log has no column {name!r}{given_as}: `zealous start` lists its columns{near}"
