@@ -198,6 +198,15 @@ def test_in_a_terminal_it_asks(tmp_path: Path) -> None:
     assert arguments[arguments.index("--epsilon") + 1] == "1"
 
 
+def test_a_proposed_command_quotes_no_guessed_header(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("anna,divorce\n1,2\n3,4\n")
+    ran = run("publish", "log.csv")
+    assert ran.code == 2
+    assert "--user COLUMN" in ran.stderr
+    assert "anna" not in ran.stderr
+    assert "divorce" not in ran.stderr
+
+
 def test_no_name_of_a_column_is_run_by_a_shell(run: Run, tmp_path: Path) -> None:
     name = "-$(touch ran)"
     (tmp_path / "shop.csv").write_text(SHOP.replace("CustomerID", name, 1))

@@ -14,7 +14,7 @@ from zealous.cli.options.goal import epsilon_from, stated_delta
 from zealous.cli.options.log import log_from, stated_from
 from zealous.errors import UsageError, ZealousError
 from zealous.items import Kind, default_items_per_user
-from zealous.owner.column_names import Role
+from zealous.owner.column_names import Role, is_known
 from zealous.owner.draft import Draft, default_delta
 from zealous.owner.start import (
     USERS,
@@ -107,6 +107,8 @@ def _of_log(items: str | None, given: Given) -> dict[str, str]:
     """How to read the log, and items that its columns allow."""
     roles: tuple[Role, ...] = ("user", "query", "time", "url", "session")
     found = look_at_log(given["paths"], stated_from(given), {role: given[role] for role in roles})
+    if not found.format.certain_names and not all(map(is_known, found.format.columns)):
+        return {"--user": given["user"] or "COLUMN"}  # no message quotes what may be data
     offer = next(iter(offers(found)), None)
     names = items.split(",") if items else [offer.items] if offer else []
     draft = Draft(
