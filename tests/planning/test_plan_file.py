@@ -7,6 +7,7 @@ import json
 import shlex
 from contextlib import suppress
 from dataclasses import replace
+from fractions import Fraction
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -24,8 +25,10 @@ from zealous.items import lists
 from zealous.ledger import FILE_NAME
 from zealous.logs.log import Log
 from zealous.mechanisms.domain import Domain
-from zealous.planning.plan import Options
+from zealous.mechanisms.zealous import Zealous
+from zealous.planning.plan import Options, Plan
 from zealous.planning.plan_file import read_plan, write_plan
+from zealous.release.drawing import draw
 
 PLAN = shlex.split(
     "plan --items queries,keywords,columns:A+B "
@@ -135,7 +138,7 @@ def searches(folder: Path) -> Log:
     return z.read_log(folder / "log.csv")
 
 
-def test_what_was_approved_is_what_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_approved_is_what_runs(tmp_path: Path) -> None:
     log, goal = searches(tmp_path), z.Indistinguishability(epsilon=9, delta=0)
     planned = z.plan(
         goal,
@@ -150,8 +153,9 @@ def test_what_was_approved_is_what_runs(tmp_path: Path, monkeypatch: pytest.Monk
     with pytest.raises(UsageError, match=r"say where list\.csv is"):
         z.publish(log, approved, account=None)
     executed = approved.with_files(domain=tmp_path / "list.csv")
-    monkeypatch.delattr("zealous.planning.plan.plan_with_files")  # it was planned before
-    record = z.publish(log, executed, account=None).record
+    with mock.patch("zealous.release.publish.draw", wraps=draw) as drawn:
+        record = z.publish(log, executed, account=None).record
+    assert drawn.call_args.args[0] is executed, "and not what planning it again gives"
     assert record.approved_plan == approved.approved
     assert (record.plan[0].select, record.parameters_from) == ("first", "public-facts")
 
@@ -213,6 +217,60 @@ def test_a_plan_that_promises_more_than_it_keeps_is_refused(tmp_path: Path) -> N
     assert not executed
 
 
+def _changed(planned: Plan, change: str) -> Plan:
+    """A plan that keeps what it promises, and that nobody planned."""
+    (part,) = planned.parts
+    assert isinstance(part.mechanism, Zealous)
+    parameters = part.mechanism
+    match change:
+        case "a delta that it does not achieve":
+            part = replace(part, delta=Fraction(1, 10**9))
+        case "a larger threshold":
+            part = replace(part, mechanism=replace(parameters, tau_prime=parameters.tau_prime + 5))
+        case "a scale that no noise can be drawn with":
+            odd = replace(parameters, scale=Fraction(2**70 + 1, 2**68), tau_prime=90)
+            part = replace(part, mechanism=odd)
+        case "fewer items a user than the noise is for":
+            part = replace(part, mechanism=replace(parameters, items_per_user=1))
+        case "more items a user than the noise is for":
+            part = replace(part, kind=z.queries(50))
+        case "a larger goal than its parts have":
+            return replace(planned, goal=replace(planned.goal, epsilon=Fraction(10)))
+    return replace(planned, parts=(part,))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "a delta that it does not achieve",
+        "a larger threshold",
+        "a scale that no noise can be drawn with",
+        "fewer items a user than the noise is for",
+        "more items a user than the noise is for",
+        "a larger goal than its parts have",
+    ],
+)
+def test_a_plan_that_was_changed_is_refused_before_it_is_charged(
+    change: str, tmp_path: Path
+) -> None:
+    log, goal = searches(tmp_path), z.ProbabilisticDP(epsilon=9, delta="1e-3", users=300)
+    planned = z.plan(goal, [z.queries(2)])
+    changed = _changed(planned, change)
+    assert changed != planned
+    with pytest.raises(Refused, match="plan again"):
+        z.publish(log, changed)
+    assert not (tmp_path / FILE_NAME).exists()
+
+
+def test_a_plan_with_a_delta_that_nobody_confirmed_is_refused(tmp_path: Path) -> None:
+    log, goal = searches(tmp_path), z.Indistinguishability(epsilon=9, delta="1e-2", users=300)
+    planned = z.plan(goal, [z.queries(1)], accept_delta=True)
+    with pytest.raises(Refused, match="--accept-delta"):
+        z.publish(log, replace(planned, accept_delta=False))
+    assert not (tmp_path / FILE_NAME).exists()
+    assert z.publish(log, planned).record.guarantee.delta == 0.01
+
+
 @pytest.mark.parametrize("approved", [False, True])
 def test_it_is_planned_once_and_a_public_file_is_hashed_once_and_checked_once(
     approved: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -230,5 +288,5 @@ def test_it_is_planned_once_and_a_public_file_is_hashed_once_and_checked_once(
     ):
         done = CliRunner().invoke(publish_command, ["log.csv", *wish, *public, "-o", "out"])
     assert done.exit_code == 0, done.output
-    assert calibrated.call_count == 1
+    assert calibrated.call_count == 2, "when it is planned, and when it is checked"
     assert hashed.call_count == 2, "when it is planned with, and when it is read"

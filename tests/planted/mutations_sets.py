@@ -469,7 +469,7 @@ MUTATIONS = [
         "a plan is executed that promises more than it keeps",
         TESTS,
         "test_plan_file.py::test_a_plan_that_promises_more_than_it_keeps_is_refused",
-        (Change("release/checks.py", "    planned.check_claim()\n", ""),),
+        (Change("release/publish.py", "    plan.check_claim()", "    pass"),),
     ),
     Mutation(
         "charged before it is seen whether it can be written",

@@ -115,20 +115,18 @@ class Plan:
         check_select(self.select, roles)
 
     def check_claim(self) -> None:
-        """Refuse a plan whose goal does not follow from its parameters; `plan` makes none such.
+        """Refuse a plan that `plan` does not make: one that was changed after it was made.
+
+        What it promises would not follow from its parameters, or `verify` would not find it so.
 
         Raises:
-            Refused: It would promise more than it keeps.
+            UsageError: This cannot be planned.
+            Refused: Planned again it is another plan, or its delta was not confirmed.
         """
-        goal, shares = self.goal, [part.goal for part in self.parts]
-        epsilon = sum((share.epsilon for share in shares), Fraction(0))
-        delta = sum((share.delta for share in shares), Fraction(0))
-        alike = all(
-            goal.with_budget(type(goal), epsilon=s.epsilon, delta=s.delta) == s for s in shares
-        )
-        kept = all(part.mechanism.delta(part.goal) <= part.goal.delta for part in self.parts)
-        if not (alike and kept and epsilon <= goal.epsilon and delta <= goal.delta):
-            raise Refused("the goal of this plan does not follow from its parameters: plan again")
+        _check_delta(self.goal, self.accept_delta)
+        again = self.plan_again()
+        if (again.goal, again.parts) != (self.goal, self.parts):
+            raise Refused("this plan is not what its goal and kinds of items give: plan again")
 
     def plan_again(self) -> Plan:
         """What this version plans for the same goal, kinds, shares, mechanisms and files."""

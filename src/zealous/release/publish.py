@@ -98,13 +98,14 @@ def publish(
 
 
 def _plan_to_execute(plan: Plan | Guarantee, kinds: Sequence[Kind], options: Options) -> Plan:
-    """The plan to execute: the one that is given, or the only one that is made."""
+    """The plan to execute: the one that is given, if it is a sound one, or a new one."""
     if not isinstance(plan, Plan):
         return make_plan(plan, kinds, **options)
     if kinds or options:
         raise UsageError(
             "a plan says already what is published and how: give either a plan, or a goal and kinds"
         )
+    plan.check_claim()  # somebody may have changed it since it was made
     return plan
 
 
