@@ -169,6 +169,22 @@ def test_a_public_file_that_changed_since_it_was_planned(tmp_path: Path) -> None
     assert sorted(path.name for path in tmp_path.iterdir()) == ["list.csv", "log.csv"]
 
 
+def test_a_public_file_that_changes_while_it_is_read(tmp_path: Path) -> None:
+    """A release names the SHA-256 of the rows that were read, whoever writes to the file then."""
+    log, goal = searches(tmp_path), z.Indistinguishability(epsilon=9, delta=0)
+    planned = z.plan(goal, [z.queries(1)], domain=tmp_path / "list.csv")
+    hash_file = lists._sha256
+
+    def hash_then_change(*given: Any) -> str:
+        found = hash_file(*given)
+        (tmp_path / "list.csv").write_text("query\ncoffee\n")
+        return found
+
+    with mock.patch.object(lists, "_sha256", hash_then_change):
+        release = z.publish(log, planned, account=None)
+    assert release["queries"].arrow["query"].to_pylist() == ["tea"]
+
+
 def test_beside_a_plan_nothing_is_planned(tmp_path: Path) -> None:
     log, goal = searches(tmp_path), z.Indistinguishability(epsilon=9, delta="1e-4")
     planned = z.plan(goal, [z.queries(1)])

@@ -472,6 +472,18 @@ MUTATIONS = [
         (Change("release/publish.py", "    plan.check_claim()", "    pass"),),
     ),
     Mutation(
+        "a public file is hashed, and read another time",
+        TESTS,
+        "test_plan_file.py::test_a_public_file_that_changes_while_it_is_read",
+        (
+            Change(
+                "items/lists.py",
+                "yield ListFile(name, place_of(copy), digest)",
+                "yield ListFile(name, file, digest)",
+            ),
+        ),
+    ),
+    Mutation(
         "charged before it is seen whether it can be written",
         TESTS,
         "test_spent.py::test_what_cannot_be_written_fails_before_the_charge",
