@@ -52,7 +52,7 @@ def test_a_plan_survives_the_file(tmp_path: Path) -> None:
     planned = z.plan(goal, kinds, split=split, select="first")
     write_plan(planned, tmp_path / "plan.json")
     found = read_plan(tmp_path / "plan.json")
-    assert replace(found, approved=None) == planned
+    assert replace(found, approved_file=None) == planned
     assert found.approved == hashlib.sha256((tmp_path / "plan.json").read_bytes()).hexdigest()
 
 
@@ -149,7 +149,7 @@ def test_what_was_approved_is_what_runs(tmp_path: Path) -> None:
     )
     write_plan(planned, tmp_path / "plan.json")
     approved = read_plan(tmp_path / "plan.json")
-    assert replace(approved, approved=None) == planned, "wherever its files are"
+    assert replace(approved, approved_file=None) == planned, "wherever its files are"
     with pytest.raises(UsageError, match=r"say where list\.csv is"):
         z.publish(log, approved, account=None)
     executed = approved.with_files(domain=tmp_path / "list.csv")
@@ -158,6 +158,46 @@ def test_what_was_approved_is_what_runs(tmp_path: Path) -> None:
     assert drawn.call_args.args[0] is executed, "and not what planning it again gives"
     assert record.approved_plan == approved.approved
     assert (record.plan[0].select, record.parameters_from) == ("first", "public-facts")
+
+
+def test_no_other_plan_passes_for_the_approved_one(tmp_path: Path) -> None:
+    log, goal = searches(tmp_path), z.Indistinguishability(epsilon=9, delta=0)
+    public = tmp_path / "list.csv"
+    write_plan(z.plan(goal, [z.queries(1)], domain=public), tmp_path / "plan.json")
+    approved = read_plan(tmp_path / "plan.json").with_files(domain=public)
+    larger = z.plan(replace(goal, epsilon=Fraction(10)), [z.queries(1)], domain=public)
+    (part,) = approved.parts
+    assert part.public is not None
+    called = replace(part, public=replace(part.public, name="census.csv"))
+    for other in (
+        replace(larger, approved_file=approved.approved_file),
+        replace(approved, approved_file=b"[]"),
+        replace(approved, approved_file=b"no plan"),
+        replace(approved, select="first"),
+        replace(approved, parameters_from="public-facts"),
+        replace(approved, seed=7),
+        replace(approved, parts=(called,)),
+    ):
+        with pytest.raises(Refused, match="not the plan that was approved"):
+            z.publish(log, other)
+    assert not (tmp_path / FILE_NAME).exists()
+
+
+def test_a_public_file_is_called_as_it_was_planned_or_approved(tmp_path: Path) -> None:
+    log, goal = searches(tmp_path), z.Indistinguishability(epsilon=9, delta=0)
+    planned = z.plan(goal, [z.queries(1)], domain=tmp_path / "list.csv")
+    (part,) = planned.parts
+    assert part.public is not None
+    called = replace(part, public=replace(part.public, name="census.csv"))
+    with pytest.raises(z.ZealousError, match=r"census\.csv is called otherwise"):
+        z.publish(log, replace(planned, parts=(called,)))
+    assert not (tmp_path / FILE_NAME).exists()
+    write_plan(planned, tmp_path / "plan.json")
+    moved = (tmp_path / "list.csv").rename(tmp_path / "moved.csv")
+    approved = read_plan(tmp_path / "plan.json").with_files(domain=moved)
+    public = z.publish(log, approved).record.plan[0].public
+    assert public is not None
+    assert public.name == "list.csv", "as in the approved file, which has its SHA-256"
 
 
 def test_a_public_file_that_changed_since_it_was_planned(tmp_path: Path) -> None:

@@ -472,6 +472,12 @@ MUTATIONS = [
         (Change("release/publish.py", "    plan.check_claim()", "    pass"),),
     ),
     Mutation(
+        "another plan passes for the approved one",
+        TESTS,
+        "test_plan_file.py::test_no_other_plan_passes_for_the_approved_one",
+        (Change("release/publish.py", "    check_approved(plan)\n", ""),),
+    ),
+    Mutation(
         "a public file is hashed, and read another time",
         TESTS,
         "test_plan_file.py::test_a_public_file_that_changes_while_it_is_read",

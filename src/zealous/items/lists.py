@@ -124,7 +124,7 @@ def _locate(path: str | Path, kind: Kind) -> tuple[str, Place]:
 
 @contextmanager
 def _copied(path: str | Path, kind: Kind) -> Iterator[ListFile]:
-    """As `find_list`, with a copy of the file: what is hashed is what is read, whoever writes to it."""
+    """As `find_list`, with a copy: what is hashed is what is read, whoever writes to the file."""
     name, file = _locate(path, kind)
     with ExitStack() as stack:
         try:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import ROUND_FLOOR, Decimal
 from fractions import Fraction
+from hashlib import sha256
 from typing import TYPE_CHECKING, Self, TypedDict, get_args
 
 from zealous.counting.bound import Select, check_select
@@ -55,7 +56,7 @@ class Plan:
         select: How each user's items are chosen.
         accept_delta: Whether a large per-person delta was confirmed.
         parameters_from: How the parameters were chosen.
-        approved: The SHA-256 of the file in which it was approved, for the release to name.
+        approved_file: What the file holds in which it was approved.
         seed: Fixes noise and selection, for tests; what is made with one is not private.
     """
 
@@ -64,7 +65,7 @@ class Plan:
     select: Select = "random"
     accept_delta: bool = False
     parameters_from: str = "unstated"
-    approved: str | None = None
+    approved_file: bytes | None = field(default=None, repr=False)
     seed: int | None = None
 
     def __post_init__(self) -> None:
@@ -96,8 +97,12 @@ class Plan:
             parts=tuple(parts),
             select=record.plan[0].select,
             parameters_from=record.parameters_from,
-            approved=record.approved_plan,
         )
+
+    @property
+    def approved(self) -> str | None:
+        """The SHA-256 of the file in which it was approved, for the release to name."""
+        return None if self.approved_file is None else sha256(self.approved_file).hexdigest()
 
     def check_possible(self, roles: Collection[str]) -> None:
         """Refuse a plan that nobody could have made, or not for a log that has such columns.

@@ -17,6 +17,7 @@ from zealous.logs.open_log import open_log
 from zealous.logs.source import Source
 from zealous.planning.plan import Options, Plan
 from zealous.planning.plan import plan as make_plan
+from zealous.planning.plan_file import check_approved
 from zealous.privacy.guarantee import Guarantee
 from zealous.privacy.period import Period
 from zealous.release.bundle import Release, read_release
@@ -105,7 +106,8 @@ def _plan_to_execute(plan: Plan | Guarantee, kinds: Sequence[Kind], options: Opt
         raise UsageError(
             "a plan says already what is published and how: give either a plan, or a goal and kinds"
         )
-    plan.check_claim()  # somebody may have changed it since it was made
+    plan.check_claim()  # somebody may have changed it since it was made, or approved
+    check_approved(plan)
     return plan
 
 
