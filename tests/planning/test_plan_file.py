@@ -7,6 +7,7 @@ import json
 import shlex
 from contextlib import suppress
 from dataclasses import replace
+from fractions import Fraction
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -24,8 +25,10 @@ from zealous.items import lists
 from zealous.ledger import FILE_NAME
 from zealous.logs.log import Log
 from zealous.mechanisms.domain import Domain
-from zealous.planning.plan import Options
+from zealous.mechanisms.zealous import Zealous
+from zealous.planning.plan import Options, Plan
 from zealous.planning.plan_file import read_plan, write_plan
+from zealous.release.drawing import draw
 
 PLAN = shlex.split(
     "plan --items queries,keywords,columns:A+B "
@@ -49,7 +52,7 @@ def test_a_plan_survives_the_file(tmp_path: Path) -> None:
     planned = z.plan(goal, kinds, split=split, select="first")
     write_plan(planned, tmp_path / "plan.json")
     found = read_plan(tmp_path / "plan.json")
-    assert replace(found, approved=None) == planned
+    assert replace(found, approved_file=None) == planned
     assert found.approved == hashlib.sha256((tmp_path / "plan.json").read_bytes()).hexdigest()
 
 
@@ -135,7 +138,7 @@ def searches(folder: Path) -> Log:
     return z.read_log(folder / "log.csv")
 
 
-def test_what_was_approved_is_what_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_approved_is_what_runs(tmp_path: Path) -> None:
     log, goal = searches(tmp_path), z.Indistinguishability(epsilon=9, delta=0)
     planned = z.plan(
         goal,
@@ -146,14 +149,55 @@ def test_what_was_approved_is_what_runs(tmp_path: Path, monkeypatch: pytest.Monk
     )
     write_plan(planned, tmp_path / "plan.json")
     approved = read_plan(tmp_path / "plan.json")
-    assert replace(approved, approved=None) == planned, "wherever its files are"
+    assert replace(approved, approved_file=None) == planned, "wherever its files are"
     with pytest.raises(UsageError, match=r"say where list\.csv is"):
         z.publish(log, approved, account=None)
     executed = approved.with_files(domain=tmp_path / "list.csv")
-    monkeypatch.delattr("zealous.planning.plan.plan_with_files")  # it was planned before
-    record = z.publish(log, executed, account=None).record
+    with mock.patch("zealous.release.publish.draw", wraps=draw) as drawn:
+        record = z.publish(log, executed, account=None).record
+    assert drawn.call_args.args[0] is executed, "and not what planning it again gives"
     assert record.approved_plan == approved.approved
     assert (record.plan[0].select, record.parameters_from) == ("first", "public-facts")
+
+
+def test_no_other_plan_passes_for_the_approved_one(tmp_path: Path) -> None:
+    log, goal = searches(tmp_path), z.Indistinguishability(epsilon=9, delta=0)
+    public = tmp_path / "list.csv"
+    write_plan(z.plan(goal, [z.queries(1)], domain=public), tmp_path / "plan.json")
+    approved = read_plan(tmp_path / "plan.json").with_files(domain=public)
+    larger = z.plan(replace(goal, epsilon=Fraction(10)), [z.queries(1)], domain=public)
+    (part,) = approved.parts
+    assert part.public is not None
+    called = replace(part, public=replace(part.public, name="census.csv"))
+    for other in (
+        replace(larger, approved_file=approved.approved_file),
+        replace(approved, approved_file=b"[]"),
+        replace(approved, approved_file=b"no plan"),
+        replace(approved, select="first"),
+        replace(approved, parameters_from="public-facts"),
+        replace(approved, seed=7),
+        replace(approved, parts=(called,)),
+    ):
+        with pytest.raises(Refused, match="not the plan that was approved"):
+            z.publish(log, other)
+    assert not (tmp_path / FILE_NAME).exists()
+
+
+def test_a_public_file_is_called_as_it_was_planned_or_approved(tmp_path: Path) -> None:
+    log, goal = searches(tmp_path), z.Indistinguishability(epsilon=9, delta=0)
+    planned = z.plan(goal, [z.queries(1)], domain=tmp_path / "list.csv")
+    (part,) = planned.parts
+    assert part.public is not None
+    called = replace(part, public=replace(part.public, name="census.csv"))
+    with pytest.raises(z.ZealousError, match=r"census\.csv is called otherwise"):
+        z.publish(log, replace(planned, parts=(called,)))
+    assert not (tmp_path / FILE_NAME).exists()
+    write_plan(planned, tmp_path / "plan.json")
+    moved = (tmp_path / "list.csv").rename(tmp_path / "moved.csv")
+    approved = read_plan(tmp_path / "plan.json").with_files(domain=moved)
+    public = z.publish(log, approved).record.plan[0].public
+    assert public is not None
+    assert public.name == "list.csv", "as in the approved file, which has its SHA-256"
 
 
 def test_a_public_file_that_changed_since_it_was_planned(tmp_path: Path) -> None:
@@ -163,6 +207,22 @@ def test_a_public_file_that_changed_since_it_was_planned(tmp_path: Path) -> None
     with pytest.raises(z.ZealousError, match="plan again"):
         z.publish(log, planned)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["list.csv", "log.csv"]
+
+
+def test_a_public_file_that_changes_while_it_is_read(tmp_path: Path) -> None:
+    """A release names the SHA-256 of the rows that were read, whoever writes to the file then."""
+    log, goal = searches(tmp_path), z.Indistinguishability(epsilon=9, delta=0)
+    planned = z.plan(goal, [z.queries(1)], domain=tmp_path / "list.csv")
+    hash_file = lists._sha256
+
+    def hash_then_change(*given: Any) -> str:
+        found = hash_file(*given)
+        (tmp_path / "list.csv").write_text("query\ncoffee\n")
+        return found
+
+    with mock.patch.object(lists, "_sha256", hash_then_change):
+        release = z.publish(log, planned, account=None)
+    assert release["queries"].arrow["query"].to_pylist() == ["tea"]
 
 
 def test_beside_a_plan_nothing_is_planned(tmp_path: Path) -> None:
@@ -213,6 +273,60 @@ def test_a_plan_that_promises_more_than_it_keeps_is_refused(tmp_path: Path) -> N
     assert not executed
 
 
+def _changed(planned: Plan, change: str) -> Plan:
+    """A plan that keeps what it promises, and that nobody planned."""
+    (part,) = planned.parts
+    assert isinstance(part.mechanism, Zealous)
+    parameters = part.mechanism
+    match change:
+        case "a delta that it does not achieve":
+            part = replace(part, delta=Fraction(1, 10**9))
+        case "a larger threshold":
+            part = replace(part, mechanism=replace(parameters, tau_prime=parameters.tau_prime + 5))
+        case "a scale that no noise can be drawn with":
+            odd = replace(parameters, scale=Fraction(2**70 + 1, 2**68), tau_prime=90)
+            part = replace(part, mechanism=odd)
+        case "fewer items a user than the noise is for":
+            part = replace(part, mechanism=replace(parameters, items_per_user=1))
+        case "more items a user than the noise is for":
+            part = replace(part, kind=z.queries(50))
+        case "a larger goal than its parts have":
+            return replace(planned, goal=replace(planned.goal, epsilon=Fraction(10)))
+    return replace(planned, parts=(part,))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "a delta that it does not achieve",
+        "a larger threshold",
+        "a scale that no noise can be drawn with",
+        "fewer items a user than the noise is for",
+        "more items a user than the noise is for",
+        "a larger goal than its parts have",
+    ],
+)
+def test_a_plan_that_was_changed_is_refused_before_it_is_charged(
+    change: str, tmp_path: Path
+) -> None:
+    log, goal = searches(tmp_path), z.ProbabilisticDP(epsilon=9, delta="1e-3", users=300)
+    planned = z.plan(goal, [z.queries(2)])
+    changed = _changed(planned, change)
+    assert changed != planned
+    with pytest.raises(Refused, match="plan again"):
+        z.publish(log, changed)
+    assert not (tmp_path / FILE_NAME).exists()
+
+
+def test_a_plan_with_a_delta_that_nobody_confirmed_is_refused(tmp_path: Path) -> None:
+    log, goal = searches(tmp_path), z.Indistinguishability(epsilon=9, delta="1e-2", users=300)
+    planned = z.plan(goal, [z.queries(1)], accept_delta=True)
+    with pytest.raises(Refused, match="--accept-delta"):
+        z.publish(log, replace(planned, accept_delta=False))
+    assert not (tmp_path / FILE_NAME).exists()
+    assert z.publish(log, planned).record.guarantee.delta == 0.01
+
+
 @pytest.mark.parametrize("approved", [False, True])
 def test_it_is_planned_once_and_a_public_file_is_hashed_once_and_checked_once(
     approved: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -230,5 +344,5 @@ def test_it_is_planned_once_and_a_public_file_is_hashed_once_and_checked_once(
     ):
         done = CliRunner().invoke(publish_command, ["log.csv", *wish, *public, "-o", "out"])
     assert done.exit_code == 0, done.output
-    assert calibrated.call_count == 1
+    assert calibrated.call_count == 2, "when it is planned, and when it is checked"
     assert hashed.call_count == 2, "when it is planned with, and when it is read"

@@ -469,7 +469,25 @@ MUTATIONS = [
         "a plan is executed that promises more than it keeps",
         TESTS,
         "test_plan_file.py::test_a_plan_that_promises_more_than_it_keeps_is_refused",
-        (Change("release/checks.py", "    planned.check_claim()\n", ""),),
+        (Change("release/publish.py", "    plan.check_claim()", "    pass"),),
+    ),
+    Mutation(
+        "another plan passes for the approved one",
+        TESTS,
+        "test_plan_file.py::test_no_other_plan_passes_for_the_approved_one",
+        (Change("release/publish.py", "    check_approved(plan)\n", ""),),
+    ),
+    Mutation(
+        "a public file is hashed, and read another time",
+        TESTS,
+        "test_plan_file.py::test_a_public_file_that_changes_while_it_is_read",
+        (
+            Change(
+                "items/lists.py",
+                "yield ListFile(name, place_of(copy), digest)",
+                "yield ListFile(name, file, digest)",
+            ),
+        ),
     ),
     Mutation(
         "charged before it is seen whether it can be written",

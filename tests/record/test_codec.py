@@ -90,6 +90,8 @@ def test_the_record_has_the_roles_that_a_log_has() -> None:
 
 WRONG: list[tuple[Change, str]] = [
     (lambda about: about.update({SECRET: 1}), "it holds 1 key(s) that this version does not know"),
+    (lambda about: about.update({f"a` - at `$.{SECRET}": 1}), "it holds 1 key(s)"),
+    (lambda about: about["plan"][1].update({f"a` - at `$.{SECRET}": 1}), "plan[1] holds 1 key(s)"),
     (lambda about: about.pop("id"), "id is missing"),
     (lambda about: about.pop("ledger"), "ledger is missing"),
     (lambda about: about.update(ledger=[]), "ledger is not an object"),
@@ -105,6 +107,8 @@ WRONG: list[tuple[Change, str]] = [
     (lambda about: about["guarantee"].update(unit=SECRET), "guarantee.unit is not"),
     (lambda about: about["guarantee"].update(epsilon=True), "guarantee.epsilon is not"),
     (lambda about: about["guarantee"].update(epsilon=10**400), "guarantee.epsilon is not"),
+    (lambda about: about["guarantee"].update(users=2**63), "guarantee.users is not"),
+    (lambda about: about["plan"][1].update(users=10**400), "plan[1].users is not"),
     (lambda about: about["guarantee"]["exact"].update(delta="1e-6"), "guarantee.exact.delta is"),
     (lambda about: about["guarantee"]["exact"].update(delta="1\n"), "guarantee.exact.delta is"),
     (lambda about: about.update(plan={}), "plan is not a list"),
@@ -141,17 +145,29 @@ def test_what_is_wrong_is_said_and_not_quoted(change: Change, told: str) -> None
 
 @pytest.mark.parametrize(
     "text",
-    ["", "{", '{"format": 1, "format": 2}', '{"format": NaN}', '{"format": "\\ud800"}'],
+    [
+        "",
+        "{",
+        '{"format": 1, "format": 2}',
+        '{"format": NaN}',
+        '{"format": "\\ud800"}',
+        '{"format": 2.0000000000000000001}',
+        '{"format": 1e400}',
+        '{"format": 1e-999999999999999999999}',
+    ],
 )
 def test_json_that_readers_may_read_differently_is_none(text: str) -> None:
     with pytest.raises(ValueError):  # noqa: PT011 - the message is the parser's
         decode(text)
 
 
-def test_numbers_without_end_are_refused() -> None:
-    text = json.dumps(ONE).replace('"epsilon": 30.0', '"epsilon": 1e999', 1)
-    with pytest.raises(ReleaseError, match=r"guarantee\.epsilon"):
-        decode(text)
+@pytest.mark.parametrize("number", ["1e999", "30.0000000000000000001"])
+def test_numbers_that_a_float_does_not_hold_are_refused(number: str) -> None:
+    text = json.dumps(ONE)
+    changed = text.replace('"epsilon": 30.0', f'"epsilon": {number}', 1)
+    assert changed != text
+    with pytest.raises(ValueError, match="more digits than a number holds"):
+        decode(changed)
 
 
 @pytest.mark.parametrize("kind", ["großer-tee", "鞋"])

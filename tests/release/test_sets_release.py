@@ -116,7 +116,7 @@ def test_a_plan_survives_the_file(
     planned = plan(goal, kinds, split=weights)
     write_plan(planned, tmp_path / "plan.json")
     found = read_plan(tmp_path / "plan.json")
-    assert replace(found, approved=None) == planned
+    assert replace(found, approved_file=None) == planned
     assert found.kinds() == kinds
 
 

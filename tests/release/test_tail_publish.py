@@ -379,7 +379,7 @@ def test_a_plan_survives_the_file(tmp_path: Path) -> None:
     planned = z.plan(goal, [z.queries(2), z.keywords(4), *tail(3)])
     write_plan(planned, tmp_path / "plan.json")
     found = read_plan(tmp_path / "plan.json")
-    assert replace(found, approved=None) == planned
+    assert replace(found, approved_file=None) == planned
 
 
 # What is refused, before anything is read or charged

@@ -120,6 +120,12 @@ def fewer_things(about: About, _: Tables) -> None:
     one["settings"]["things"], one["items_per_user"] = 3, 3
 
 
+def no_planner(about: About, tables: Tables) -> None:
+    del tables
+    about["cleaning"]["limits"] = {"text": 4096, "entries": 100_000, "words": 256}
+    about.update(planner=0)
+
+
 def columns_renamed(about: About, tables: Tables) -> None:
     about["files"]["queries"]["columns"] = ["name"]
     tables["queries"] = tables["queries"].rename_columns(["name", "count"])
@@ -315,7 +321,7 @@ OLD = [
     Forgery(
         "a planner that is none",
         "searches",
-        lambda about, _: about.update(planner=0),
+        no_planner,
         "plan",
         "no planner of such a number",
     ),

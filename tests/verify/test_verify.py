@@ -414,6 +414,12 @@ def test_items_and_files_are_those_of_the_kind(copy: Path) -> None:
     assert set(failed(copy)) == {"words"}
 
 
+def test_a_release_of_today_tells_its_limits(copy: Path) -> None:
+    """Those of 0.1.0 have neither limits nor the number of a planner."""
+    forge(copy, lambda about: about["cleaning"].pop("limits"))
+    assert "cleaning.limits is missing" in failed(copy).values()
+
+
 def test_a_paper_that_says_something_else(copy: Path) -> None:
     (copy / "statement.html").write_text("All is well.")
     about = json.loads((copy / "release.json").read_text())

@@ -6,7 +6,8 @@ They are public, so that messages may count; still none of them quotes what a fi
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,6 +16,8 @@ from zealous.files import parquet
 from zealous.files.delimited import Delimited
 from zealous.files.lines import Skipped, header, records, splitter
 from zealous.files.places import Place, error_text, file_in_folder, place_of
+from zealous.files.scratch import working_directory
+from zealous.files.staging import staging_error
 from zealous.files.strict_json import parse
 from zealous.items import Kind, Things
 from zealous.libraries import pa, pq
@@ -72,17 +75,8 @@ def find_list(path: str | Path, kind: Kind) -> ListFile:
         UsageError: It is a release without this kind.
         Refused: It was made from people's data without a guarantee.
     """
-    place = place_of(path)
-    try:
-        _check_public(place)
-        name, file = place.name, place
-        if _exists(place / "release.json"):
-            name, file = _table_of_release(place, kind)
-        elif not _exists(place):
-            raise LogError(f"{place} is neither a file nor the directory of a release")
-        return ListFile(name, file, _sha256(file))
-    except OSError as error:
-        raise LogError(f"{place} cannot be read: {error_text(error)}") from None
+    name, file = _locate(path, kind)
+    return ListFile(name, file, _sha256(file))
 
 
 def read_listing(path: str | Path, kind: Kind, numbers: Sequence[str]) -> Listing:
@@ -94,23 +88,52 @@ def read_listing(path: str | Path, kind: Kind, numbers: Sequence[str]) -> Listin
         numbers: What a column is called that may be read as a number besides; the first one that
             the file has.
     """
-    name, file, digest = find_list(path, kind)
-    skipped = Skipped()
-    packed = file.suffix.lower() in COMPRESSED
-    suffix = (Path(file.stem).suffix if packed else file.suffix).lower()
-    if suffix in _PARQUET and not packed:
-        columns = _choose_columns(tuple(parquet.schema(file)), kind, numbers, file.name)
-        table = _parquet(file, list(columns.values()))
-    elif suffix in _LAYOUTS:
-        columns = _choose_columns(header(file, _LAYOUTS[suffix]), kind, numbers, file.name)
-        table = _lines(file, _LAYOUTS[suffix], list(columns.values()), skipped)
-    else:
-        raise UsageError(
-            f"the ending of {file.name} does not tell its format: give .txt, .csv, .tsv or "
-            ".parquet, or the directory of a release"
-        )
+    with _copied(path, kind) as (name, file, digest):
+        _check_public(file)  # what is read, and not only what was found
+        skipped = Skipped()
+        packed = file.suffix.lower() in COMPRESSED
+        suffix = (Path(file.stem).suffix if packed else file.suffix).lower()
+        if suffix in _PARQUET and not packed:
+            columns = _choose_columns(tuple(parquet.schema(file)), kind, numbers, file.name)
+            table = _parquet(file, list(columns.values()))
+        elif suffix in _LAYOUTS:
+            columns = _choose_columns(header(file, _LAYOUTS[suffix]), kind, numbers, file.name)
+            table = _lines(file, _LAYOUTS[suffix], list(columns.values()), skipped)
+        else:
+            raise UsageError(
+                f"the ending of {file.name} does not tell its format: give .txt, .csv, .tsv or "
+                ".parquet, or the directory of a release"
+            )
     named = table.select([ROW, *columns.values()]).rename_columns([ROW, *columns])
     return Listing(name, digest, skipped.total(), named)
+
+
+def _locate(path: str | Path, kind: Kind) -> tuple[str, Place]:
+    """What the file is called, and where it is; for a release, its id and the table of the kind."""
+    place = place_of(path)
+    try:
+        _check_public(place)
+        if _exists(place / "release.json"):
+            return _table_of_release(place, kind)
+        if not _exists(place):
+            raise LogError(f"{place} is neither a file nor the directory of a release")
+    except OSError as error:
+        raise LogError(f"{place} cannot be read: {error_text(error)}") from None
+    return place.name, place
+
+
+@contextmanager
+def _copied(path: str | Path, kind: Kind) -> Iterator[ListFile]:
+    """As `find_list`, with a copy: what is hashed is what is read, whoever writes to the file."""
+    name, file = _locate(path, kind)
+    with ExitStack() as stack:
+        try:
+            copy = stack.enter_context(working_directory()) / file.name
+            with copy.open("xb") as target:
+                digest = _sha256(file, target.write)
+        except OSError as error:
+            raise staging_error(error) from None
+        yield ListFile(name, place_of(copy), digest)
 
 
 def _check_public(place: Place) -> None:
@@ -155,12 +178,23 @@ def _table_of_release(directory: Place, kind: Kind) -> tuple[str, Place]:
     return name, file
 
 
-def _sha256(place: Place) -> str:
+def _sha256(file: Place, keep: Callable[[bytes], object] | None = None) -> str:
+    """The SHA-256 of a file; `keep` receives what is hashed."""
     digest = hashlib.sha256()
-    with place.stream(None, _BLOCK) as file:
-        while chunk := file.read(_BLOCK):
-            digest.update(chunk)
+    for chunk in _chunks(file):
+        digest.update(chunk)
+        if keep is not None:
+            keep(chunk)
     return digest.hexdigest()
+
+
+def _chunks(place: Place) -> Iterator[bytes]:
+    try:
+        with place.stream(None, _BLOCK) as file:
+            while chunk := file.read(_BLOCK):
+                yield chunk
+    except OSError as error:
+        raise LogError(f"{place} cannot be read: {error_text(error)}") from None
 
 
 def _choose_columns(

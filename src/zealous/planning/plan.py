@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import ROUND_FLOOR, Decimal
 from fractions import Fraction
+from hashlib import sha256
 from typing import TYPE_CHECKING, Self, TypedDict, get_args
 
 from zealous.counting.bound import Select, check_select
@@ -55,7 +56,7 @@ class Plan:
         select: How each user's items are chosen.
         accept_delta: Whether a large per-person delta was confirmed.
         parameters_from: How the parameters were chosen.
-        approved: The SHA-256 of the file in which it was approved, for the release to name.
+        approved_file: What the file holds in which it was approved.
         seed: Fixes noise and selection, for tests; what is made with one is not private.
     """
 
@@ -64,7 +65,7 @@ class Plan:
     select: Select = "random"
     accept_delta: bool = False
     parameters_from: str = "unstated"
-    approved: str | None = None
+    approved_file: bytes | None = field(default=None, repr=False)
     seed: int | None = None
 
     def __post_init__(self) -> None:
@@ -96,8 +97,12 @@ class Plan:
             parts=tuple(parts),
             select=record.plan[0].select,
             parameters_from=record.parameters_from,
-            approved=record.approved_plan,
         )
+
+    @property
+    def approved(self) -> str | None:
+        """The SHA-256 of the file in which it was approved, for the release to name."""
+        return None if self.approved_file is None else sha256(self.approved_file).hexdigest()
 
     def check_possible(self, roles: Collection[str]) -> None:
         """Refuse a plan that nobody could have made, or not for a log that has such columns.
@@ -115,20 +120,18 @@ class Plan:
         check_select(self.select, roles)
 
     def check_claim(self) -> None:
-        """Refuse a plan whose goal does not follow from its parameters; `plan` makes none such.
+        """Refuse a plan that `plan` does not make: one that was changed after it was made.
+
+        What it promises would not follow from its parameters, or `verify` would not find it so.
 
         Raises:
-            Refused: It would promise more than it keeps.
+            UsageError: This cannot be planned.
+            Refused: Planned again it is another plan, or its delta was not confirmed.
         """
-        goal, shares = self.goal, [part.goal for part in self.parts]
-        epsilon = sum((share.epsilon for share in shares), Fraction(0))
-        delta = sum((share.delta for share in shares), Fraction(0))
-        alike = all(
-            goal.with_budget(type(goal), epsilon=s.epsilon, delta=s.delta) == s for s in shares
-        )
-        kept = all(part.mechanism.delta(part.goal) <= part.goal.delta for part in self.parts)
-        if not (alike and kept and epsilon <= goal.epsilon and delta <= goal.delta):
-            raise Refused("the goal of this plan does not follow from its parameters: plan again")
+        _check_delta(self.goal, self.accept_delta)
+        again = self.plan_again()
+        if (again.goal, again.parts) != (self.goal, self.parts):
+            raise Refused("this plan is not what its goal and kinds of items give: plan again")
 
     def plan_again(self) -> Plan:
         """What this version plans for the same goal, kinds, shares, mechanisms and files."""

@@ -56,14 +56,34 @@ def read_plan(path: str | Path) -> Plan:
         planned = _plan_from(found)
     except (KeyError, TypeError, AttributeError, ZeroDivisionError):
         raise UsageError(f"{path} is damaged: make the plan again") from None
-    again = json.loads(json.dumps(_plan_object(planned)))
-    again["software"] = found.get("software")
-    if again != found:
+    if not _says(found, planned):
         raise Refused(
             f"{path} does not say what this version of zealous would do: it was changed by hand or "
             "made by another version. Plan again and have it approved"
         )
-    return replace(planned, approved=hashlib.sha256(raw).hexdigest())
+    return replace(planned, approved_file=raw)
+
+
+def check_approved(planned: Plan) -> None:
+    """Refuse a plan that is not the one of the file that it names as approved.
+
+    Raises:
+        Refused: Somebody changed it since `read_plan`.
+    """
+    if planned.approved_file is None:
+        return
+    try:
+        found = parse(planned.approved_file.decode())
+    except (ValueError, RecursionError):
+        found = None
+    if planned.seed is not None or not _says(found, planned):
+        raise Refused("this is not the plan that was approved: read the approved file again")
+
+
+def _says(found: Any, planned: Plan) -> bool:
+    """Whether a file holds this plan, whichever version wrote it."""
+    stated: dict[str, Any] = json.loads(json.dumps(_plan_object(planned)))
+    return isinstance(found, dict) and {**stated, "software": found.get("software")} == found
 
 
 def _plan_object(planned: Plan) -> dict[str, Any]:

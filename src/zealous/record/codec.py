@@ -17,7 +17,6 @@ from zealous.record.record import FORMAT, Record
 
 _Struct = TypeVar("_Struct", bound=Struct)
 _TRACKED = "tracked"  # tells both forms of `ledger` apart, in the file alone
-_ERROR = re.compile(r"(.*?)(?: - at `\$\.?(.*)`)?", re.DOTALL)
 _MISSING = re.compile(r"Object missing required field `(.+)`")
 
 
@@ -34,7 +33,7 @@ def decode(text: str) -> Record:
         raise ReleaseError("not written by a version of zealous that this one can read")
     record = structure({**found, "ledger": _stamp(found)}, Record)
     if to_json(record) != found:
-        # A null where a key is left out, or more digits than a float holds.
+        # Such as a null where a key is left out.
         raise ReleaseError("a value is not written as zealous writes it")
     return record
 
@@ -56,6 +55,10 @@ def structure(found: Any, shape: type[_Struct]) -> _Struct:
     Raises:
         ReleaseError: It is none; says where.
     """
+    known = set(shape.__struct_encode_fields__)
+    strict = isinstance(found, dict) and shape.__struct_config__.forbid_unknown_fields
+    if strict and (unknown := set(found) - known):
+        raise ReleaseError(_unknown_keys("it", len(unknown)))
     try:
         return convert(found, shape)
     except ValidationError as error:
@@ -84,14 +87,19 @@ def _stamp(found: dict[str, Any]) -> Any:
 
 def _problem(message: str) -> str:
     """An error of the library, without what it quotes."""
-    split = _ERROR.fullmatch(message)
-    what, where = (split[1], split[2] or "") if split else ("", "")
+    # The place comes last, if not at the top. A key that is quoted before it may hold anything.
+    what, _, place = message.rpartition(" - at `$") if " - at `$" in message else (message, "", "")
+    where = place.removeprefix(".").removesuffix("`")
     if missing := _MISSING.fullmatch(what):
         return f"{where}.{missing[1]} is missing".lstrip(".")
     where = where or "it"
     if what.startswith("Object contains unknown field"):
-        return f"{where} holds 1 key(s) that this version does not know"
+        return _unknown_keys(where, 1)
     for expected, told in (("object", "an object"), ("array", "a list")):
         if what.startswith(f"Expected `{expected}`"):
             return f"{where} is not {told}"
     return f"{where} is not what it should be"
+
+
+def _unknown_keys(where: str, number: int) -> str:
+    return f"{where} holds {number} key(s) that this version does not know"

@@ -22,6 +22,7 @@ Hash = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}(?!\n)$")]
 Exact = Annotated[str, Meta(pattern=r"^[0-9]+(/[0-9]+)?(?!\n)$")]
 Day = Annotated[str, Meta(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}(?!\n)$")]
 Number = Annotated[float, Meta(ge=-sys.float_info.max, le=sys.float_info.max)]
+Users = Annotated[int, Meta(le=2**63 - 1)]
 ParquetName = Annotated[str, Meta(pattern=r"^[\w~-]+\.parquet(?!\n)$")]
 CsvName = Annotated[str, Meta(pattern=r"^[\w~-]+\.csv(?!\n)$")]
 
@@ -51,7 +52,7 @@ class Claim(_Strict, frozen=True, kw_only=True):
     title: str
     epsilon: Number
     delta: Number
-    users: int | None
+    users: Users | None
     neighbors: Neighbors
     unit: Unit
     in_words: str
@@ -159,7 +160,7 @@ class PartRecord(_Strict, frozen=True, kw_only=True):
     neighbors: Neighbors
     epsilon: Number
     delta: Number
-    users: int | None
+    users: Users | None
     unit: Unit
     items_per_user: int
     mechanism: str

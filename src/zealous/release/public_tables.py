@@ -24,6 +24,8 @@ def public_tables(planned: Plan, roles: Collection[str], say: Say) -> dict[str, 
         read = READ_AS[file.use](file.path, part.kind, roles=roles)
         if read.sha256 != file.sha256:
             raise LogError(f"{file.name} changed since it was planned with: plan again")
+        if read.name != file.name and planned.approved is None:
+            raise LogError(f"{file.name} is called otherwise than when it was planned: plan again")
         left_out = f", {read.skipped:,} of them no such item" if read.skipped else ""
         say(f"{file.name}: {read.rows:,} rows of {part.name()}{left_out}")
         tables[part.name()] = read.table

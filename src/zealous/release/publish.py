@@ -17,6 +17,7 @@ from zealous.logs.open_log import open_log
 from zealous.logs.source import Source
 from zealous.planning.plan import Options, Plan
 from zealous.planning.plan import plan as make_plan
+from zealous.planning.plan_file import check_approved
 from zealous.privacy.guarantee import Guarantee
 from zealous.privacy.period import Period
 from zealous.release.bundle import Release, read_release
@@ -98,13 +99,15 @@ def publish(
 
 
 def _plan_to_execute(plan: Plan | Guarantee, kinds: Sequence[Kind], options: Options) -> Plan:
-    """The plan to execute: the one that is given, or the only one that is made."""
+    """The plan to execute: the one that is given, if it is a sound one, or a new one."""
     if not isinstance(plan, Plan):
         return make_plan(plan, kinds, **options)
     if kinds or options:
         raise UsageError(
             "a plan says already what is published and how: give either a plan, or a goal and kinds"
         )
+    plan.check_claim()  # somebody may have changed it since it was made, or approved
+    check_approved(plan)
     return plan
 
 

@@ -116,6 +116,8 @@ def _read_checked_record(path: Path) -> Record:
 def _check_values(record: Record) -> None:
     """What has the right type and can still not be."""
     period, most = record.period, record.cleaning.max_entries_per_user
+    if record.planner is not None and record.cleaning.limits is None:
+        raise Failed("cleaning.limits is missing")  # 0.1.0 wrote neither
     try:
         if period is not None and str(Period.parse(period)) != period:
             raise Failed("period is not written as zealous writes it")
