@@ -325,7 +325,11 @@ def test_the_command_is_one_that_a_shell_reads_back() -> None:
     arguments += ["--user", "C ID", "--users", "5", "-o", "x"]
     arguments += with_values(["--basket", "-$(touch x)", "--time", "--a;b", "--url", "`c`"])
     line = command_line(arguments, 40)
-    assert shlex.split(line.replace("\\\n", "")) == arguments
+    try:
+        read_back = shlex.split(line.replace("\\\n", ""))
+    except ValueError:  # a quotation that does not end
+        read_back = []
+    assert read_back == arguments
     assert arguments[-4:] == ["--basket=-$(touch x)", "--time=--a;b", "--url", "`c`"]
     assert "'--basket=-$(touch x)'" in line
     assert len(line.splitlines()) > 1

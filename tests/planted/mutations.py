@@ -356,7 +356,7 @@ MUTATIONS = [
                 "release/bundle.py",
                 "pq.write_table(table,",
                 "pq.write_table(table.replace_schema_metadata({'log': "
-                "os.environ.get('SKIPPED', '')}),",
+                "__import__('os').environ.get('SKIPPED', '')}),",
             ),
         ),
     ),

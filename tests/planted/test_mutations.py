@@ -131,7 +131,7 @@ class Failed:
     def pytest_runtest_logreport(self, report):
         if report.failed:
             told = str(report.longrepr.reprcrash.message)
-            assert told.startswith(("assert", "AssertionError")), told
+            assert told.startswith(("assert", "AssertionError", "Failed: DID NOT RAISE")), told
             self.names.append(report.nodeid)
 
 
