@@ -235,6 +235,14 @@ def test_what_is_there_is_not_asked_for_again(run: Run, tmp_path: Path) -> None:
     assert "no log found" in run("publish", "nothing.csv").stderr
 
 
+def test_a_value_that_begins_with_a_dash_is_proposed_as_a_value(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("-user,query\n1,tea\n2,tea\n")
+    ran = run("publish", "log.csv", "--user=-user")
+    assert ran.code == 2
+    assert ran.stderr.count("--user=-user") == 1
+    assert "--user " not in ran.stderr.partition("For example:")[2]
+
+
 def test_items_per_user_and_output_have_defaults(run: Run, tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text("user,query\na,tea\n")
     goal = ["--privacy", "strict", "--delta", "0.001", "--users", "1k", "--no-ledger", "--json"]

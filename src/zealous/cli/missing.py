@@ -24,6 +24,7 @@ from zealous.owner.start import (
     new_output_name,
     offers,
     reading_options,
+    with_values,
 )
 from zealous.privacy.guarantee import DEFINITIONS, exact_fraction, format_number
 from zealous.privacy.levels import LEVELS
@@ -59,7 +60,8 @@ def check_complete(items: str | None, given: Given) -> None:
     why = "\n".join(f"  {option:<16}  {_WHY[option]}" for option in missing)
     context = click.get_current_context()
     typed = _typed(context)
-    more = [word for pair in proposed.items() if pair[0] not in typed for word in pair]
+    named = {word.partition("=")[0] for word in typed}
+    more = with_values([word for pair in proposed.items() if pair[0] not in named for word in pair])
     name = context.command_path.partition(" ")[2]
     command = command_line(["zealous", *name.split(), *typed, *more], 76)
     start = "zealous start LOG leads through all of it. " if "paths" in given else ""
@@ -142,7 +144,7 @@ def _typed(context: click.Context) -> list[str]:
         if isinstance(each, click.Option):
             option = "-o" if "-o" in each.opts else each.opts[-1]
             for one in values:
-                words += [option] if each.is_flag else [option, str(one)]
+                words += [option] if each.is_flag else with_values([option, str(one)])
         else:
             words = [*map(str, values), *words]
     return words

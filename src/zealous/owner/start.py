@@ -101,7 +101,7 @@ class Offer:
     def options(self) -> list[str]:
         """The options of the command line that ask for them."""
         basket = ["--basket", self.basket] if self.basket else []
-        return with_values(["--items", self.items, *basket])
+        return ["--items", self.items, *basket]
 
 
 def look_at_log(

@@ -10,7 +10,7 @@ from pathlib import Path
 from zealous.owner.advice import TextTable
 from zealous.owner.column_names import Role
 from zealous.owner.draft import Draft, Outlook, Rung
-from zealous.owner.start import FoundLog, Offer
+from zealous.owner.start import FoundLog, Offer, with_values
 from zealous.planning.plan import other_guarantee
 from zealous.privacy.guarantee import Unit, format_number
 from zealous.privacy.levels import SUSPICION, percent
@@ -122,7 +122,7 @@ def items_section(page: Page, draft: Draft, offered: Sequence[Offer]) -> str:
         f"{name} (at most {most} a {draft.goal.unit})" for name, most in draft.items.items()
     )
     others = [each for each in offered if each.items not in draft.items]
-    lines = [shlex.join(each.options()) for each in others[:_MOST_OFFERS]]
+    lines = [shlex.join(with_values(each.options())) for each in others[:_MOST_OFFERS]]
     if len(others) > _MOST_OFFERS:
         lines.append("--items columns:NAME for any other column")
     return page.section(

@@ -78,8 +78,7 @@ def check_users(source: Source, goal: Guarantee, say: Say) -> None:
     if goal.users is not None and count_everyone(source) > goal.users:
         raise Refused(
             f"the log holds more {goal.units()} than --users declares: the guarantee would not "
-            "hold. "
-            "Declare a bound that you know to be true without counting, and plan again"
+            "hold. Declare a bound that you know to be true without counting, and plan again"
         )
     # No error: whether there is a release must not tell whether there is a user.
     if not has_users(source):

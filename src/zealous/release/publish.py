@@ -79,9 +79,8 @@ def publish(
         return check_same_release(read_release(made), record)
     payment = prepare_payment(account, log, planned, days)
     rehearse(planned, record, payment, target)
-    public = public_tables(
-        planned, log.columns.assigned(), say
-    )  # before the log, and before it costs
+    # Before the log is read, and before it costs.
+    public = public_tables(planned, log.columns.assigned(), say)
     with reporting_spent_budget(payment.entry_number, say):
         with log.engine_for(engine) as running:
             say("reading the log")
