@@ -320,6 +320,10 @@ def test_a_delta_per_person_needs_no_confirmation() -> None:
         assert draft(goal, queries=1).planned
 
 
+def test_the_largest_epsilon_leaves_a_suspicion_nearly_certain() -> None:
+    assert percent(suspicion_after(5000)) == "nearly 100 %"
+
+
 def test_the_command_is_one_that_a_shell_reads_back() -> None:
     arguments = ["zealous", "publish", "my log's.csv", "--delimiter", ";", "--items", "columns:a b"]
     arguments += ["--user", "C ID", "--users", "5", "-o", "x"]

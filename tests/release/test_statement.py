@@ -18,10 +18,11 @@ from records import changed
 from zealous.items import columns
 from zealous.ledger import Ledger
 from zealous.privacy.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
+from zealous.privacy.levels import percent, suspicion_after
 from zealous.privacy.promise import factor
 from zealous.release.bundle import Release, read_release
 from zealous.release.charging import Account
-from zealous.release.text.statement import COMPARATORS, believed, one_in, percent, statement
+from zealous.release.text.statement import COMPARATORS, one_in, statement
 from zealous.verify.review import review
 
 PDP = ProbabilisticDP(epsilon=2, delta="0.001", users=500_000)
@@ -80,8 +81,8 @@ def test_odds_are_concrete(base: Release) -> None:
         in said
     )
     for prior in (0.01, 0.1, 0.5):
-        after = percent(believed(prior, 2)).replace("\N{NO-BREAK SPACE}", " ")
-        before = percent(prior).replace("\N{NO-BREAK SPACE}", " ")
+        after = percent(suspicion_after(2, prior))
+        before = percent(prior)
         assert f"{before} can rise to at most {after}" in said.replace("\N{NO-BREAK SPACE}", " ")
 
 
@@ -230,7 +231,7 @@ def test_figures_are_rounded_up() -> None:
         assert float(factor(epsilon).replace(",", "")) <= 1.011 * math.exp(epsilon)
     assert int(factor(700).removeprefix("10^")) >= 700 / math.log(10)
     for share in (0.01, 0.3333, 0.5, 0.99, 0.9981):
-        assert float(percent(share).split("\N{NO-BREAK SPACE}")[0]) >= 100 * share - 1e-9
+        assert float(percent(share).split(" ")[0]) >= 100 * share - 1e-9
     assert one_in(Fraction(2, 3)) == "1 in 1"
 
 

@@ -26,17 +26,17 @@ def suspicion_after(epsilon: Number, before: float = SUSPICION) -> float:
     >>> round(suspicion_after(2), 3)
     0.451
     """
-    odds = before / (1 - before) * math.exp(exact_fraction(epsilon, "epsilon"))
-    return odds / (1 + odds)
+    return 1 / (1 + (1 - before) / before * math.exp(-exact_fraction(epsilon, "epsilon")))
 
 
 def percent(share: float) -> str:
     """A share in percent with one decimal, rounded up: it is said of what can happen at most.
 
-    >>> percent(suspicion_after(2))
-    '45.1 %'
+    >>> [percent(share) for share in (0.5, 0.02671, 0.99996)]
+    ['50 %', '2.7 %', 'nearly 100 %']
     """
-    return f"{math.ceil(1000 * share) / 10:g} %"
+    tenths = math.ceil(share * 1000 - 1e-9)
+    return "nearly 100 %" if tenths >= 1000 else f"{tenths / 10:g} %"
 
 
 def level_of(epsilon: Number) -> str | None:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from zealous.libraries import jinja2
 from zealous.privacy.guarantee import UNITS, WHOEVER, format_number
+from zealous.privacy.levels import percent, suspicion_after
 from zealous.privacy.promise import factor, promise
 from zealous.record.record import Claim, ExactClaim, LedgerStamp, Record
 from zealous.release.text import method_wording as wording
@@ -118,26 +119,6 @@ def statement(record: Record) -> str:
     )
 
 
-def believed(prior: float, epsilon: float) -> float:
-    """The most a suspicion can become when its odds move by exp(epsilon).
-
-    >>> round(believed(0.5, math.log(3)), 6)
-    0.75
-    """
-    return 1 / (1 + (1 - prior) / prior * math.exp(-epsilon))
-
-
-def percent(share: float) -> str:
-    """A share in print, rounded up.
-
-    >>> [percent(share).replace("\N{NO-BREAK SPACE}", " ") for share in (0.5, 0.02671, 0.99996)]
-    ['50 %', '2.7 %', 'nearly 100 %']
-    """
-    tenths = math.ceil(share * 1000 - 1e-9)
-    number = "nearly 100" if tenths >= 1000 else f"{tenths / 10:g}"
-    return f"{number}\N{NO-BREAK SPACE}%"
-
-
 def one_in(chance: Fraction) -> str:
     """A chance in print, as one in so many.
 
@@ -172,6 +153,11 @@ def _rows(record: Record) -> list[dict[str, Any]]:
     return lines
 
 
+def _unbroken(percentage: str) -> str:
+    """A number and its sign on one line of the page."""
+    return percentage.replace(" %", "\N{NO-BREAK SPACE}%")
+
+
 def _odds(goal: Claim) -> dict[str, Any]:
     epsilon = goal.epsilon
     if epsilon > _WEAK:
@@ -192,10 +178,10 @@ def _odds(goal: Claim) -> dict[str, Any]:
         "strength": strength,
         "moves": [
             {
-                "prior": percent(prior),
-                "after": percent(believed(prior, epsilon)),
+                "prior": _unbroken(percent(prior)),
+                "after": _unbroken(percent(suspicion_after(epsilon, prior))),
                 "from": round(100 * prior, 2),
-                "to": round(100 * believed(prior, epsilon), 2),
+                "to": round(100 * suspicion_after(epsilon, prior), 2),
             }
             for prior in _PRIORS
         ],
