@@ -11,9 +11,9 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo quick test soak coverage check bench clean
 
-demo: $(VENV)/installed  ## set up, then publish a small synthetic log
-	rm -rf demo
-	$(BIN)/zealous demo -o demo
+demo: $(VENV)/installed  ## set up, then show on a synthetic log what zealous does
+	@rm -rf demo
+	@$(BIN)/zealous demo -o demo
 
 quick: $(VENV)/installed-dev  ## what takes 90 seconds: no Spark, no commands, no types
 	$(BIN)/ruff check .
@@ -33,15 +33,16 @@ check: $(VENV)/installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --num-workers 2
 
-bench: $(VENV)/installed  ## the ratios of benchmarks/README.md (long: 10M entries)
+bench: $(VENV)/installed-dev  ## the ratios of benchmarks/README.md (long: 10M entries)
 	$(BIN)/python benchmarks/publish.py
 
 $(VENV)/bin/python:
-	$(PYTHON) -m venv $(VENV)
+	@$(PYTHON) -m venv $(VENV)
 
 $(VENV)/installed: $(VENV)/bin/python pyproject.toml
-	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[study]'
-	touch $@
+	@echo "Installing zealous in $(VENV) (once) ..."
+	@$(BIN)/pip install --quiet --disable-pip-version-check -e .
+	@touch $@
 
 $(VENV)/installed-dev: $(VENV)/bin/python pyproject.toml
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'

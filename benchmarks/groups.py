@@ -31,8 +31,8 @@ from zealous.logs.open_log import open_log
 from zealous.logs.source import Source
 from zealous.study.anonymity.groups import group
 from zealous.study.anonymity.numbered import drop_numbers, number_sets
-from zealous.study.anonymity.sessions import session_steps
-from zealous.study.anonymity.sets import Ints, Sets, count_edits, join_numbers
+from zealous.study.anonymity.session_steps import session_steps
+from zealous.study.anonymity.set_arrays import Ints, Sets, count_edits, join_numbers
 
 RUNS = 5
 

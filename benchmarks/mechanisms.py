@@ -186,7 +186,7 @@ def _published(table: Table, kind: Kind, folder: Path) -> dict[str, float]:
     goal = z.Indistinguishability(epsilon=1, delta=DELTA, neighbors="add-remove")
     found = {}
     for name, each in COMPARED_MECHANISMS.items():
-        if each.needs is None:
+        if each.public_input is None:
             m = 1 if name == "selection" else kind.items_per_user
             started = time.perf_counter()
             release = z.publish(table.log, goal, [table.kind(m)], mechanism=name, account=None)
@@ -201,8 +201,8 @@ def _markdown(name: str, found: dict[str, Any]) -> Iterator[str]:
     peer = _mean(found["peer"]["draws"]) if found["peer"] else None
     yield f"\n**{name}**: {found['users']:,} people, {found['distinct_items']:,} different items\n"
     yield (
-        "| epsilon 1, add-remove | m | items | of the peer's | of all counts | count error "
-        "| noise | seconds |\n|---|---|---|---|---|---|---|---|"
+        "| epsilon 1, add-remove | m | items | of the peer's | covered mass | count error "
+        "| median error | noise | seconds |\n|---|---|---|---|---|---|---|---|---|"
     )
     if peer:
         yield _line("PipelineDP, its best m", found["peer"]["bound"], peer, peer)
@@ -243,13 +243,15 @@ def _means(row: dict[str, Any]) -> dict[str, float]:
 
 def _line(name: str, m: int, row: dict[str, Any], peer: dict[str, float] | None) -> str:
     if row["items"] is None:
-        return f"| {name} | {m} | – | | | | | |"
+        return f"| {name} | {m} | – | | | | | | |"
     ratio = f"{row['items'] / peer['items']:.2f}" if peer and peer["items"] else ""
     error = "" if row["error"] is None else f"{row['error']:.1f}"
+    relative = row.get("relative_error")
+    median = "" if relative is None else f"{100 * relative:.1f} %"
     noise = "" if row.get("noise") is None else f"{row['noise']:.1f}"
     return (
         f"| {name} | {m} | {row['items']:,.0f} | {ratio} | {100 * row['covered']:.1f} % | {error} "
-        f"| {noise} | {row['seconds']:.1f} |"
+        f"| {median} | {noise} | {row['seconds']:.1f} |"
     )
 
 

@@ -35,6 +35,7 @@ from zealous.planning.part import Part
 from zealous.record.record import Record
 from zealous.release import bundle
 from zealous.release.provenance import table_files
+from zealous.release.table import sorted_table
 from zealous.synthetic import generate
 
 DATA = Path(__file__).parent / "data"
@@ -130,7 +131,7 @@ def _rest(part: Part, source: Source) -> tuple[Seconds, Seconds]:
     noise = _timed(lambda: published.extend(part.mechanism.release(count, os.urandom)))
     columns = part.kind.columns()
     schema = pa.schema([*((name, pa.string()) for name in columns), ("count", pa.int64())])
-    table = bundle.sorted_table(pa.Table.from_batches(published, schema), columns)
+    table = sorted_table(pa.Table.from_batches(published, schema), columns)
     with tempfile.TemporaryDirectory() as folder:
         record = _record(Path(folder) / "log.csv")
         record = replace(record, private=True, plan=(), files=table_files({"t": table}))

@@ -41,9 +41,20 @@ FIGURES = {
     "cpu": ("executorCpuTime", 1e-9),
     "run": ("executorRunTime", 1e-3),
 }
+# By how a query hands over its rows, and its number of stages.
 STAGES = {
-    3: ["users: scan, distinct", "users: distinct, count", "users: sum"],
-    4: ["scan, items, distinct", "distinct, m a user", "m a user, count", "count, tau, noise"],
+    ("collect", 4): [
+        "users: scan, distinct",
+        "users: distinct, count",
+        "users: sum",
+        "users: what their ids look like",
+    ],
+    ("toArrow", 4): [
+        "scan, items, distinct",
+        "distinct, m a user",
+        "m a user, count",
+        "count, tau, noise",
+    ],
 }
 
 
@@ -161,7 +172,8 @@ def _stages(events: Path) -> list[dict[str, Any]]:
     found = []
     for query, stages in done.items():
         stages.sort(key=lambda each: each["Stage ID"])
-        names = STAGES.get(len(stages)) if query else None
+        handed_over = stages[0]["Stage Name"].partition(" ")[0]
+        names = STAGES.get((handed_over, len(stages))) if query else None
         for number, stage in enumerate(stages):
             name = names[number] if names else f"{query or 'schema'}: {number + 1}"
             found.append({"stage": name, "tasks": stage["Number of Tasks"], **_figures(stage)})

@@ -35,7 +35,6 @@ from zealous.privacy.accounting.several_accounts import guarantee_for_accounts
 from zealous.privacy.calibrate import calibrate, publication_probability, tail
 from zealous.privacy.guarantee import Neighbors
 from zealous.privacy.period import Period
-from zealous.record.record import Settings
 from zealous.release.derived.associations import associations as rules_of
 from zealous.study.report.attack_figure import draw_attacks
 from zealous.study.report.style import BLUE, GREY, INK, ORANGE, PALE, RED, STYLE, figure_with_panels
@@ -447,11 +446,14 @@ def associations() -> Figure:
         log.write_text("user,query\na,b\n", encoding="utf-8")
         goal = z.Indistinguishability(epsilon=1, delta="0.1")
         record = z.publish(z.read_log(log), goal, [z.queries(8)], seed=0).record
-    like = replace(record.plan[0], mechanism="domain", settings=Settings(by=None))
+    like = replace(record.plan[0], mechanism="domain")
+    kinds = z.itemsets("product", max_size=3, items_per_user=8)
     parts, tables = [], {}
     for size, (kind, scale) in enumerate(scales.items()):
         exact = replace(like.exact, scale=str(scale))
-        parts.append(replace(like, kind=kind, exact=exact))
+        (of,) = (each for each in kinds if each.name() == kind)
+        asked = {"items_per_user": of.items_per_user, "settings": of.settings()}
+        parts.append(replace(like, kind=kind, exact=exact, **asked))
         sets = {each: n for each, n in sold.items() if each.count(",") == size - 1}
         sets = sets if size else {"everyone": 10_000}
         noise = DiscreteLaplace(scale=Fraction(scale)).sample(len(sets), seeded_bytes(size))
@@ -460,7 +462,9 @@ def associations() -> Figure:
         counts = [n + int(eta) for n, eta in zip(sets.values(), noise, strict=True)]
         tables[kind] = pa.table({**columns, "count": counts})
     family = "itemsets:product"
-    rules = rules_of(replace(record, plan=tuple(parts)), tables, family)
+    (file,) = record.files.values()
+    files = {each.name(): replace(file, columns=each.columns()) for each in kinds}
+    rules = rules_of(replace(record, plan=tuple(parts), files=files), tables, family)
     return associations_figure(rules.to_pylist(), family)
 
 

@@ -33,7 +33,7 @@ def associations_figure(rules: Sequence[Rule], family: str) -> Figure:
         axes.tick_params(axis="y", length=0)
         axes.grid(axis="x", color=PALE, linewidth=0.6)
         axes.set_axisbelow(True)
-    names = [rule_text(rule, family) for rule in shown]
+    names = [rule_text(rule, ordered=family.startswith("sequences")) for rule in shown]
     confidence.set_yticks(range(len(shown)), names, parse_math=False)
     confidence.set(xlim=(0, 103), xlabel="of those with the first have the other, %")
     confidence.set_title("confidence")
@@ -58,7 +58,7 @@ def _lift_scale(axes: Axes, rules: Sequence[Rule]) -> None:
     """Lift is told in factors; 1 is what chance alone would give."""
     from matplotlib.ticker import LogLocator, NullLocator
 
-    from zealous.study.report.drawing import format_tick
+    from zealous.study.report.chart_drawing import format_tick
 
     ends = [rule[name] for rule in rules for name in ("lift_low", "lift", "lift_high")]
     known = [end for end in ends if end]

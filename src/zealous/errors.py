@@ -5,19 +5,41 @@
     |-- LogError         the log cannot be read as declared
     |-- LedgerError      the ledger cannot be read or written
     |-- ReleaseError     a release cannot be written or read back
+    |-- NotPublished     a release has no such table, or a table no such item
     `-- Refused          it could be done, and would not be safe
 
-A message says what is wrong, names the parameter and says what to do. It never quotes data: the
-text of a log's line or value must not reach a terminal, a CI log or a support ticket.
+A message says what is wrong, names the parameter and says what to do. It names a setting by its
+option; who calls from Python reads what to write there instead (`zealous.python_words`). It never
+quotes data: the text of a log's line or value must not reach a terminal, a CI log or a support
+ticket.
 """
 
 import difflib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+from zealous.python_words import in_python
+
+_speaking_options = False
+
+
+@contextmanager
+def speaking_options() -> Iterator[None]:
+    """For the command line: errors name a setting by its option, and not by what Python says."""
+    global _speaking_options
+    before, _speaking_options = _speaking_options, True
+    try:
+        yield
+    finally:
+        _speaking_options = before
 
 
 class ZealousError(Exception):
     """The root: catch this to catch everything that zealous raises on purpose."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(message if _speaking_options else in_python(message))
 
 
 class UsageError(ZealousError, ValueError):
@@ -34,6 +56,12 @@ class LedgerError(ZealousError):
 
 class ReleaseError(ZealousError):
     """A release cannot be written or read back."""
+
+
+class NotPublished(ZealousError, KeyError):
+    """A release has no such table, or a table no such item."""
+
+    __str__ = Exception.__str__  # a KeyError would quote its message
 
 
 class Refused(ZealousError):

@@ -433,7 +433,8 @@ def test_each_user_keeps_the_item_that_the_key_puts_first() -> None:
 
 def test_the_whole_csv_file_is_compared(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     ran = Run(log=tmp_path, code=0, stdout="", directory=tmp_path)
-    monkeypatch.setattr(Run, "table", lambda *_: [("b", 9), ("a", 8)])
+    written = pa.table({"tag": ["b", "a"], "count": [9, 8]})
+    monkeypatch.setattr(Run, "written", lambda *_: written)
     monkeypatch.setattr(Run, "record", record_of)
     for text, right in (
         ("tag,count\nb,9\na,8\n", True),

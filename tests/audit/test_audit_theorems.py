@@ -13,25 +13,25 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from zealous.audit import theorems
-from zealous.audit.recompute import follows_from_theorems
+from zealous.audit.recompute import follows_from_theorems, whole_follows
 from zealous.audit.setting import settings
-from zealous.items import queries
+from zealous.items import keywords, queries
 from zealous.mechanisms import Selection
 from zealous.mechanisms.choose import MECHANISMS
 from zealous.planning.declared import PublicFile
 from zealous.planning.part import figures
-from zealous.planning.plan import plan_with_files
+from zealous.planning.plan import plan, plan_with_files
 from zealous.privacy.guarantee import Indistinguishability, Neighbors
 
 PLANS = settings()
 THRESHOLDS = ("laplace", "gaussian", "selection")
-IN_ROUNDS = ("set-union", "sips", "rounds", "prior")
+IN_ROUNDS = ("set-union", "sips", "rounds", "pooled", "prior")
 
 
 def planned(name: str, m: int, **numbers: Any) -> dict[str, Any]:
     """The figures of a plan."""
-    needs = MECHANISMS[name].needs
-    file = PublicFile(use=needs, name="public.txt", sha256="0" * 64) if needs else None
+    used = MECHANISMS[name].public_input
+    file = PublicFile(use=used, name="public.txt", sha256="0" * 64) if used else None
     public = {"queries": file} if file else {}
     goal = Indistinguishability(**numbers)
     (part,) = plan_with_files(goal, [queries(m)], public, mechanism=name).parts
@@ -78,8 +78,9 @@ def test_a_threshold_that_is_too_low_or_too_high_is_noticed(name: str) -> None:
 def test_rounds_with_less_noise_or_a_lower_threshold_are_noticed(name: str) -> None:
     part = planned(name, 2, epsilon=1, delta="0.01")
     for key in ("scale", "threshold"):
-        *before, last = part["rounds"]
-        other = {**part, "rounds": [*before, {**last, key: last[key] * 9 // 10}]}
+        rounds = "rounds" if "rounds" in part else "pooled_rounds"
+        *before, last = part[rounds]
+        other = {**part, rounds: [*before, {**last, key: last[key] * 9 // 10}]}
         other["delta_achieved"] = theorems.deltas(other)[1]
         assert other["delta_achieved"] > part["delta"]
         assert not follows_from_theorems(other, None)
@@ -159,3 +160,34 @@ def test_every_mechanism_is_tried() -> None:
     tried = {part.mechanism.name for setting in PLANS for part in setting.planned.parts}
     sets = {"listed", "of-smaller", "of-smaller-gaussian"}
     assert tried >= {"zealous", "domain", *THRESHOLDS, *IN_ROUNDS, *sets}
+
+
+@pytest.mark.parametrize("mechanism", ["zealous", "gaussian"])
+def test_kinds_are_composed_a_second_time(mechanism: str) -> None:
+    goal = Indistinguishability(epsilon=1, delta="1e-6")
+    planned = plan(goal, [queries(5), keywords(3)], mechanism=mechanism)
+    parts = [figures(part) for part in planned.parts]
+    least = theorems.least_delta_together(parts, 1.0)
+    assert 0.98 * float(planned.delta_achieved) <= least <= float(planned.delta_achieved)
+    assert whole_follows(parts, goal.epsilon, goal.delta)
+    less = [{**part, "scale": 0.95 * part["scale"]} for part in parts]
+    assert not whole_follows(less, goal.epsilon, goal.delta)
+    assert not whole_follows(parts[:1], goal.epsilon, goal.delta)
+
+
+def test_keys_that_lower_thresholds_expose_are_in_the_whole() -> None:
+    goal = Indistinguishability(epsilon=1, delta="1e-6")
+    parts = [
+        figures(part) for part in plan(goal, [queries(5), keywords(3)], mechanism="rounds").parts
+    ]
+    assert whole_follows(parts, goal.epsilon, goal.delta)
+    lower = [
+        {
+            **part,
+            "rounds": [
+                {**each, "threshold": each["threshold"] * 9 // 10} for each in part["rounds"]
+            ],
+        }
+        for part in parts
+    ]
+    assert not whole_follows(lower, goal.epsilon, goal.delta)

@@ -10,13 +10,20 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from conftest import COMMAND, Run
+
+from zealous.cli import cli
 
 SHOP = "CustomerID,InvoiceNo,InvoiceDate,Description\n" + "".join(
     f"{user},{user},2024-03-01 10:00,{item}\n" for user in range(400) for item in ("TEA", "MILK")
 )
 CHINESE = "".join(
     f"{user:016x}\t20080601{user % 24:02d}0000\t天气预报\thttp://a.cn/{user}\n"
+    for user in range(400)
+)
+HOURS = "".join(  # a time of day, which is nobody's id, before the person's
+    f"{user % 24:02d}:{user % 60:02d}:07\t{10**15 + user}\t[天气预报]\t1 1\thttp://a.cn/{user}\n"
     for user in range(400)
 )
 GERMAN = "Kundennummer;Artikel;Preis\n" + "".join(f"{n};Käse;1,{n}\n" for n in range(100, 500))
@@ -37,6 +44,7 @@ def command_in(stdout: str) -> list[str]:
     [
         ("shop.csv", SHOP.encode(), 2),
         ("cn.log", CHINESE.encode("gb18030"), 1),
+        ("hours.txt", HOURS.encode("gb18030"), 1),
         ("laden.csv", GERMAN.encode("cp1252"), 1),
         ("events.jsonl", EVENTS.encode(), 1),
     ],
@@ -52,7 +60,8 @@ def test_from_a_file_to_a_release(
     done = run(*command_in(asked.stdout), "--json")
     assert done.code == 0, done.stderr
     release = json.loads(done.stdout)
-    assert release["parameters_from"] == "public-facts"
+    assert release["parameters_from"] == "unstated"
+    assert "--parameters-from public-facts to it" in " ".join(asked.stdout.split())
     assert [each["rows"] for each in release["files"].values()] == [items]
 
 
@@ -67,6 +76,14 @@ def test_undecided_privacy_is_marked_as_an_example(run: Run, tmp_path: Path) -> 
     assert command_in(decided)[command_in(decided).index("--epsilon") + 1] == "1"
     both = run("start", "shop.csv", "--privacy", "strict", "--epsilon", 2)
     assert both.code == 2
+
+
+def test_items_without_a_kind_are_looked_for_among_the_columns(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "shop.csv").write_text("Customer ID,Product Name\n1,tea\n")
+    assert "Did you mean --items 'columns:Product Name'?" in run(
+        "start", "shop.csv", "--items", "product"
+    ).stderr  # fmt: skip
+    assert "Did you mean queries?" in run("start", "shop.csv", "--items", "querys").stderr
 
 
 def test_nothing_that_is_printed_depends_on_the_rows(run: Run, tmp_path: Path) -> None:
@@ -170,8 +187,8 @@ def test_in_a_terminal_it_asks(tmp_path: Path) -> None:
     ) as process:
         os.close(theirs)
         # The person, the unit, items misspelt and then as proposed, the bound; Enter alone does
-        # not decide on privacy.
-        os.write(mine, b"\n\ncolums:Description\n\n20k\n\nstrict\n")
+        # not decide on privacy, and not say how it was decided.
+        os.write(mine, b"\n\ncolums:Description\n\n20k\n\nstrict\n\ny\n")
         said = b""
         while True:
             try:
@@ -187,7 +204,8 @@ def test_in_a_terminal_it_asks(tmp_path: Path) -> None:
         "Protected as a whole (user, user-day, session) [user]",
         "Publish [columns:Description]",
         "At most how many users [10,000,000]",
-        "Privacy (strict, moderate, permissive)",
+        "Privacy (strict, moderate, permissive, or an epsilon such as 2; there is no default)",
+        "Were these numbers chosen without looking at this log [y/n]",
         "The command",
     ]
     places = [text.index(question) for question in asked]
@@ -196,6 +214,36 @@ def test_in_a_terminal_it_asks(tmp_path: Path) -> None:
     arguments = command_in(text)
     assert arguments[arguments.index("--users") + 1] == "20000"
     assert arguments[arguments.index("--epsilon") + 1] == "1"
+    assert arguments[arguments.index("--parameters-from") + 1] == "public-facts"
+
+
+def test_a_wrong_answer_is_asked_for_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "log.tsv").write_bytes(CHINESE.encode())
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("zealous.cli.start._in_terminal", lambda: True)
+    # The header after Enter alone; names, the person, the unit, the items, the bound; privacy.
+    answers = "\nn\n--header\nid,at,said,url\nid\n\ncolumns:said\n\n\nlots\n-1\n3\n\ny\n"
+    asked = CliRunner().invoke(cli, ["start", "log.tsv"], input=answers)
+    assert asked.exit_code == 0, asked.output
+    assert asked.output.count("Does the first line of the file name the columns [y/n]") == 2
+    assert asked.output.count("The columns in order [unnamed_column_1,time,query,url]") == 2
+    assert "give 4 different names" in asked.output
+    assert asked.output.count("there is no default") == 4
+    arguments = command_in(asked.stdout)
+    assert arguments[arguments.index("--epsilon") + 1] == "3"
+    (tmp_path / "log.tsv").write_text("Kd,Wer\nx,y\n".replace(",", "\t"))
+    asked = CliRunner().invoke(cli, ["start", "log.tsv"], input="y\nKd\ncolumns:Wer\n\n3\ny\n")
+    assert asked.exit_code == 0, asked.output
+    assert "--user Kd" in " ".join(command_in(asked.stdout))
+
+
+def test_what_the_owner_says_of_the_parameters_is_passed_on(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "shop.csv").write_text(SHOP)
+    said = run("start", "shop.csv", "--parameters-from", "earlier-release").stdout
+    assert command_in(said)[-3:-1] == ["earlier-release", "-o"]
+    assert "add --parameters-from" not in said.replace("\n", " ")
+    both = run("start", "shop.csv", "--parameters-from", "public-facts", "--look")
+    assert both.code == 2
 
 
 def test_a_proposed_command_quotes_no_guessed_header(run: Run, tmp_path: Path) -> None:
@@ -230,6 +278,7 @@ def test_real_tables(run: Run, real: Path, name: str) -> None:
 
 @pytest.mark.real
 def test_a_real_file_that_is_no_table(run: Run, real: Path) -> None:
-    asked = run("start", real / "anonymous-msweb.csv.gz")
-    assert asked.code == 1
-    assert "docs/logs.md" in asked.stderr
+    for command in ("start", "inspect"):
+        asked = run(command, real / "anonymous-msweb.csv.gz")
+        assert asked.code == 1
+        assert "awk -F," in asked.stderr

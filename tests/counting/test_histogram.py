@@ -23,7 +23,7 @@ from zealous.counting.histogram import histogram
 from zealous.engines import duckdb
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
-from zealous.errors import LogError
+from zealous.errors import LogError, UsageError
 from zealous.items import Kind
 from zealous.logs.open_log import open_log
 
@@ -53,7 +53,7 @@ def test_same_as_the_oracle(
     path = write(tmp_path_factory.mktemp("log") / "log.parquet", rows)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(DuckDB, "rank_key", lambda _, key, columns: md5_rank(key, columns))
-        patch.setattr(DuckDB, "rank_place", lambda _, rank: md5_place(rank))
+        patch.setattr(DuckDB, "rank_bin", lambda _, rank: md5_place(rank))
         found = counted(engine, path, KINDS[name](m), m=m, select=select, key=key)
     assert found == expected(name, rows, m, select, key)
 
@@ -75,10 +75,10 @@ def test_looking_ahead_changes_nothing(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(DuckDB, "rank_key", lambda *given: f"{rank(*given)} % {ranks}")
         patch.setattr(
-            DuckDB, "rank_place", lambda _, rank: f"({rank} * {places} // {ranks})::tinyint"
+            DuckDB, "rank_bin", lambda _, rank: f"({rank} * {places} // {ranks})::tinyint"
         )
         ahead = counted(engine, path, z.queries(m), m=m)
-        patch.setattr(DuckDB, "rank_place", lambda *_: None)
+        patch.setattr(DuckDB, "rank_bin", lambda *_: None)
         assert ahead == counted(engine, path, z.queries(m), m=m)
 
 
@@ -87,13 +87,13 @@ def test_looking_ahead_changes_nothing(
 def test_a_place_never_falls_as_the_rank_rises(ranks: list[int], engine) -> None:
     near = {min(max(rank + step, 0), 2**64 - 1) for rank in ranks for step in (-1, 0, 1)}
     ordered = ", ".join(f"({rank}::ubigint)" for rank in sorted(near))
-    sql = f"select {engine.rank_place('rank')} from (values {ordered}) ranks(rank) order by rank"
+    sql = f"select {engine.rank_bin('rank')} from (values {ordered}) ranks(rank) order by rank"
     places = [place for (place,) in engine.rows([Step("places", sql)])]
     assert places == sorted(places)
     assert 0 <= places[0] <= places[-1] <= 62
 
 
-@pytest.mark.parametrize("name", ["placed", "limits", "near", "held", "kept", "items"])
+@pytest.mark.parametrize("name", ["binned", "limits", "near", "distinct_items", "kept", "items"])
 def test_a_column_may_be_called_as_a_step(name: str, tmp_path, engine) -> None:
     path = tmp_path / "log.csv"
     path.write_text(f"user,{name}\n" + "".join(f"{n % 3},v{n}\n" for n in range(30)))
@@ -306,3 +306,15 @@ def test_excluded_ids_may_be_written_as_any_program_writes_them(kind, tmp_path, 
         listed.write_text("somebody\n")
         with pytest.raises(LogError, match="not numbers"):
             open_log(z.read_log(path, cleaning=z.Cleaning(exclude_users=listed)), engine)
+
+
+def test_no_item_counts_a_user_twice(
+    tmp_path: Path, engine: DuckDB, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kind that keeps more columns than it counts may keep one item a user."""
+    kind = z.queries(2)
+    monkeypatch.setattr(type(kind), "kept_columns", lambda _: ("query", "time"))
+    rows = [Entry("a", "x", 1), Entry("a", "x", 2)]
+    source = open_log(z.read_log(write(tmp_path / "log.parquet", rows)), engine)
+    with pytest.raises(UsageError, match="count as one item twice"):
+        histogram(kind, source, bound=2, at_least=1, select="random", key=1)

@@ -54,7 +54,7 @@ few = settings(
 def engine() -> Iterator[DuckDB]:
     with DuckDB(memory="2GB", threads=1) as engine, pytest.MonkeyPatch.context() as patch:
         patch.setattr(DuckDB, "rank_key", md5_rank)
-        patch.setattr(DuckDB, "rank_place", lambda _, rank: md5_place(rank))
+        patch.setattr(DuckDB, "rank_bin", lambda _, rank: md5_place(rank))
         yield engine
 
 
@@ -84,7 +84,7 @@ def test_same_as_the_oracle(
     source = opened(engine, kind, tmp_path, rows)
     with pytest.MonkeyPatch.context() as patch:
         if not ahead:
-            patch.setattr(DuckDB, "rank_place", lambda *_: None)
+            patch.setattr(DuckDB, "rank_bin", lambda *_: None)
         for number in (1, 3):
             patch.setattr(engine, "buckets", lambda *_, number=number: number)
             assert found(counter(source, kind, select)(**tables(kind, how))) == right
@@ -173,9 +173,9 @@ def test_noise_is_drawn_once(
     order = [(*item, noise) for item, noise in drawn.items()]
     gone = [item for item, noise in drawn.items() if noise > middle]
     how: dict[str, Any] = {"bound": 2, "at_least": 1, "weights": WEIGHTS}
-    right = expected(name, ROWS, key=KEY, order=[order], without=gone, **how)
+    right = expected(name, ROWS, key=KEY, steered_by=[order], without=gone, **how)
     for steering in (stored, table(kind, order)):
-        steered = count(**how, order=[steering], without=table(kind, gone))
+        steered = count(**how, steered_by=[steering], without=table(kind, gone))
         assert found(steered) == right
     assert sum(seen) == len(true)
 
@@ -192,19 +192,20 @@ def test_nothing_gives_nothing(
     assert none[0].schema.types == [pa.null()] * 3
     for empty in none:
         assert found(full(bound=2, at_least=0, only=empty)) == {}
-        assert found(full(bound=2, at_least=1, order=[empty], without=empty)) == (
+        assert found(full(bound=2, at_least=1, steered_by=[empty], without=empty)) == (
             found(full(bound=2, at_least=1))
         )
     assert found(full(bound=2, at_least=0, without=everything)) == {}
     nobody = counter(opened(engine, kind, tmp_path, []), kind)
     stored = nobody(bound=2, at_least=0, weights=WEIGHTS).store(lambda batch: batch)
     assert found(stored.rows_above(-1)) == {}
-    assert found(full(bound=2, at_least=1, order=[stored])) == found(full(bound=2, at_least=1))
+    assert found(full(bound=2, at_least=1, steered_by=[stored])) == found(full(bound=2, at_least=1))
 
 
 NAMES = [
-    "weight", "given", "Weight", "known", "held", "kept", "items", "steered", "ranked", "partial",
-    "histogram", "place", "entries", "stored_0", 'a "quote"', "it's 100% {x}", "日本", "a.b", ";--",
+    "weight", "given", "Weight", "known", "distinct_items", "kept", "items", "steered", "ranked",
+    "partial", "histogram", "position", "entries", "stored_0", 'a "quote"', "it's 100% {x}", "日本",
+    "a.b", ";--",
 ]  # fmt: skip
 
 
@@ -225,7 +226,7 @@ def test_a_column_may_have_any_name(
     order = [(*item, n) for n, item in enumerate(items)]
     how: dict[str, Any] = {"bound": 2, "at_least": 0, "weights": WEIGHTS}
     how |= {"only": table(kind, items), "without": table(kind, items[:1])}
-    counted = counter(source, kind, "frequent")(order=[table(kind, order)], **how)
+    counted = counter(source, kind, "frequent")(steered_by=[table(kind, order)], **how)
     assert found(counted) == {items[1]: 0, items[2]: 0, items[3]: 3535, items[4]: 3535}
 
 

@@ -44,13 +44,13 @@ from zealous.errors import UsageError, ZealousError
     ],
 )
 def test_what_might_mean_something_else_is_refused(sql: str) -> None:
-    with pytest.raises(ZealousError, match="--engine duckdb"):
+    with pytest.raises(ZealousError, match=r"engine=z\.DuckDB\(\)"):
         to_spark(sql, {})
 
 
 @pytest.mark.parametrize("pattern", [r"\bx", r"\s+", r"\w", r"(?i)x", r"[a&&b]", r"[a[b]", r"x]"])
 def test_patterns_that_java_reads_in_another_way_are_refused(pattern: str) -> None:
-    with pytest.raises(ZealousError, match="--engine duckdb"):
+    with pytest.raises(ZealousError, match=r"engine=z\.DuckDB\(\)"):
         _java_pattern(pattern)
 
 

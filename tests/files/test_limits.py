@@ -24,7 +24,7 @@ from zealous.files import parquet
 from zealous.logs.open_log import open_log
 from zealous.logs.source import count_everyone, count_users, extra_column
 from zealous.record.record import LimitsRecord
-from zealous.verify.verify import verify
+from zealous.verification.verify import verify
 
 Row = dict[str, Any]
 GOAL = z.Indistinguishability(epsilon=1, delta="1e-6")
@@ -133,12 +133,75 @@ def test_the_first_words_of_a_query_count(word: str, tmp_path: Path, engine: Duc
         assert words == {f"{word.lower()}{n}" for n in range(min(number, 256))}
 
 
-def test_the_owner_is_told_how_many_texts_were_left_out(tmp_path: Path, engine: DuckDB) -> None:
-    rows = [WHOLE, WHOLE | {"query": LONG, "url": LONG}, WHOLE | {"url": LONG}]
-    source = open_log(limited(write(tmp_path / "log.csv", rows), text=30), engine)
-    ((reason, number),) = (+source.skipped).items()
-    assert number == 2
-    assert reason == "a text of more than 30 bytes (only that text is left out)"
+def test_the_number_of_words_can_be_set(tmp_path: Path, engine: DuckDB) -> None:
+    path = write(tmp_path / "log.csv", [{"user": "u", "query": "d c; b a"}])
+    source = open_log(limited(path, words=3), engine)
+
+    def counted(kind: Any) -> set[str]:
+        found = histogram(kind, source, bound=9, at_least=1, select="random", key=1)
+        return {each for batch in found for each in batch.column(0).to_pylist()}
+
+    assert counted(z.keywords(9)) == {"b", "c", "d"}
+    assert counted(z.queries(9, fold=True)) == {"b c d"}
+    assert counted(z.queries(9)) == {"d c; b a"}
+
+
+@pytest.mark.parametrize("bulky", [False, True])
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
+def test_the_owner_is_told_how_much_was_left_out(
+    suffix: str, bulky: bool, tmp_path: Path, engine: DuckDB, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr(DuckDB, "_is_bulky", lambda *_: bulky)
+    rows = [
+        WHOLE,
+        WHOLE | {"query": LONG, "url": LONG},
+        WHOLE | {"url": LONG},
+        WHOLE | {"user": LONG},
+        WHOLE | {"query": "a b c"},
+        WHOLE | {"query": "a; b"},
+    ]
+    log = limited(write(tmp_path / f"log.{suffix}", rows), ROLES, text=30, words=2, entries=3)
+    assert +open_log(log, engine).skipped == {
+        "no user id": 1,
+        "a text of more than 30 bytes (only that text is left out)": 3,
+        "a query of more than 2 words (where words count, its first do)": 1,
+        "entries of somebody with more than 3 (the first of them count)": 2,
+    }
+
+
+def unchecked(texts: list[bytes | None]) -> pa.Array:
+    """As programs write them that do not look."""
+    return pa.Array.from_buffers(pa.string(), len(texts), pa.array(texts, pa.binary()).buffers())
+
+
+def test_a_text_that_is_not_utf8_is_as_if_it_were_not_there(tmp_path: Path, engine: DuckDB) -> None:
+    """Nobody ends a run by one byte."""
+    texts = unchecked([b"tea", b"caf\xe9", None, b"\xff\xfet\0"])
+    urls = unchecked([b"a", b"\xff", b"b"])
+    table = pa.table(
+        {
+            "user": ["ann", "bob", "cid", "dee"],
+            "query": texts,
+            "url": pa.ListArray.from_arrays(pa.array([0, 2, 3, 3, 3], pa.int32()), urls),
+            "land": pa.DictionaryArray.from_arrays(
+                pa.array([0, 1, 0, None], pa.int32()), unchecked([b"at", b"\xff"]), safe=False
+            ),
+        }
+    )
+    pq.write_table(table, tmp_path / "log.parquet")
+    log = z.read_log(tmp_path / "log.parquet", columns=z.Columns(query="query", url="url"))
+    try:
+        source = open_log(log, engine, ["land"])
+    except z.ZealousError as why:
+        raise AssertionError("one byte ended the run") from why
+    wanted = Step("wanted", f"select user, query, url, {extra_column('land')} from entries")
+    assert sorted(engine.rows([*source.entries, wanted])) == [
+        ("ann", "tea", ["a", None], "at"),
+        ("bob", None, ["b"], None),
+        ("cid", None, [], "at"),
+        ("dee", None, [], None),
+    ]
+    assert +source.skipped == {"a text that is not UTF-8 (only that text is left out)": 4}
 
 
 # Entries
@@ -313,20 +376,29 @@ def test_the_command_line(tmp_path: Path) -> None:
         "indistinguishable",
         "--no-ledger",
     ]
-    given = ["--limits", "text=99,entries=8", "-o", str(tmp_path / "release")]
+    given = ["--limits", "text=99,entries=8,words=20", "-o", str(tmp_path / "release")]
     assert CliRunner().invoke(cli, [*asked, *given]).exit_code == 0
     about = json.loads((tmp_path / "release" / "release.json").read_text())
-    assert about["cleaning"]["limits"] == {"text": 99, "entries": 8, "words": 256}
+    assert about["cleaning"]["limits"] == {"text": 99, "entries": 8, "words": 20}
 
 
-@pytest.mark.parametrize(("name", "value"), [("text", 0), ("text", -1), ("entries", 1.5)])
+@pytest.mark.parametrize(("name", "value"), [("text", 0), ("words", -1), ("entries", 1.5)])
 def test_limits_are_whole_numbers(name: str, value: Any) -> None:
     with pytest.raises(UsageError, match=f"limits: {name} must be a whole number"):
         z.Limits(**{name: value})
 
 
+@pytest.mark.parametrize("name", ["text", "entries", "words"])
+def test_limits_are_numbers_that_an_engine_takes(name: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=f"limits: {name} must be at most 2,147,483,647"):
+        z.Limits(**{name: 2**31})
+    log = limited(write(tmp_path / "log.csv", OTHERS), None, **{name: 2**31 - 1})
+    kinds = [z.keywords(items_per_user=1), z.queries(items_per_user=1, fold=True)]
+    assert z.publish(log, GOAL, kinds, account=None)
+
+
 def test_limits_that_there_are_not() -> None:
-    with pytest.raises(UsageError, match="some of text, entries"):
+    with pytest.raises(UsageError, match="some of text, entries, words"):
         z.Limits.from_options({"lines": 3})
 
 
@@ -343,7 +415,7 @@ def test_users_are_counted_before_any_is_left_out(tmp_path: Path, engine: DuckDB
     for users, refused in ((4, False), (3, True)):
         goal = z.ProbabilisticDP(epsilon=1, delta="1e-3", users=users)
         try:
-            z.publish(log, goal, [z.queries(items_per_user=1)], account=None)
+            z.publish(log, goal, [z.queries(1)], account=None, attendance="proceed")
         except Refused:
             assert refused
         else:

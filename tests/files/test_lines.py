@@ -377,10 +377,31 @@ def test_encodings_in_which_lines_do_not_stand_alone_are_refused(encoding: str) 
         Delimited(delimiter=",", encoding=encoding)
 
 
-@pytest.mark.parametrize("delimiter", ["", ",,", '"', "\n", "\r", "\0", "é", "，"])
+@pytest.mark.parametrize("delimiter", ["", '"', "\n", "\r", "\0", "é", "，"])
 def test_delimiters_that_cannot_be_split_by_are_refused(delimiter: str) -> None:
     with pytest.raises(UsageError, match="delimiter"):
         Delimited(delimiter=delimiter)
+
+
+def test_delimiters_of_several_characters(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    good = [b"1::tea::a:b", b'2::"x::', b"3::coffee::c\r"]
+    bad = [b"4::x", b"5::a::b::c", b"6::\0::c", b"7::a\rb::c"]
+    path.write_bytes(b"\n".join([b"user::query::genre", *good, *bad, b""]))
+    skipped = Skipped()
+    layout = Delimited(delimiter="::", quoted=True)
+    read = records(path, layout, ["genre", "user"], [], skipped)
+    rows = [tuple(row.values()) for batch in read for row in batch.to_pylist()]
+    assert rows == [("a:b", "1"), ("", "2"), ("c", "3")]
+    assert skipped.total() == len(bad)
+
+
+def test_the_places_of_a_name_that_stands_twice_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_bytes(b"user,secret,time,secret\n")
+    with pytest.raises(LogError, match="one name for columns 2 and 4") as raised:
+        header(path, Delimited(delimiter=",", quoted=True))
+    assert "secret" not in str(raised.value)
 
 
 def test_names_must_differ() -> None:
@@ -388,9 +409,7 @@ def test_names_must_differ() -> None:
         Delimited(delimiter=",", names=("user", "user"))
 
 
-@pytest.mark.parametrize(
-    "first", [b"", b"\n", b"\r\n", b"user,user\n", b"us\xffer,query\n", b'"user,query\n']
-)
+@pytest.mark.parametrize("first", [b"", b"\n", b"\r\n", b"us\xffer,query\n", b'"user,query\n'])
 def test_a_first_line_that_names_nothing_is_refused(first: bytes, tmp_path: Path) -> None:
     # In particular the second line, which is somebody's, is not taken for the header.
     path = tmp_path / "log.csv"

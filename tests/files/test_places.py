@@ -36,8 +36,8 @@ from zealous.ledger import Ledger
 from zealous.ledger.location import existing_ledger, ledger_path
 from zealous.logs.log import Log, is_anonymized, read_log
 from zealous.logs.open_log import open_log
+from zealous.release.account import Account
 from zealous.release.bundle import Release, check_writable, read_release
-from zealous.release.charging import Account, earlier_release
 
 KEY, SECRET = "AKIAEXAMPLE", "q7Zx4v/Lw9s/Kp3+tY8u"
 SERVER = """
@@ -170,7 +170,7 @@ def test_what_is_here_and_what_is_elsewhere() -> None:
     assert not is_known("c:/logs")
     with pytest.raises(UsageError, match="as a text"):
         place_of(Path("s3://logs/a.tsv"))
-    with pytest.raises(UsageError, match="--engine"):
+    with pytest.raises(UsageError, match="by engine"):
         read_log("hdfs://name:8020/logs")
 
 
@@ -568,7 +568,7 @@ def test_under_one_id_nothing_is_drawn_twice(bucket: Bucket, tmp_path: Path) -> 
     assert again.record.id == "march"
     assert len(Ledger.open(tmp_path / "ledger.sqlite").history()) == 1
     assert (
-        earlier_release(account, log.paths, None) == output
+        account.earlier_release(log.paths, None) == output
     )  # and where it is, is known without -o
 
 
@@ -584,9 +584,9 @@ def test_what_is_out_there_cannot_be_voided(bucket: Bucket, tmp_path: Path) -> N
     assert book.verify([bucket.url("")]) == []
     assert "no release here" in book.verify([bucket.url("logs")])[0]
     with pytest.raises(Refused, match="still there"):
-        book.void(entry.seq, reason="test", by="me")
+        book.void(entry.number, reason="test", by="me")
     bucket.store.delete_file(f"{bucket.name}/release/release.json")
-    assert book.void(entry.seq, reason="test", by="me").state == "voided"
+    assert book.void(entry.number, reason="test", by="me").state == "voided"
 
 
 # --- the command

@@ -60,8 +60,11 @@ def write_logs(folder: Path) -> None:
     write(folder / "excite.log", "\t", None, excite)
     lines = [json.dumps({"user": u, "query": q, "url": [url]}) for u, q, _, url, _, _ in rows]
     (folder / "searches.jsonl").write_bytes("".join(f"{line}\n" for line in lines).encode())
-    strange = [(f"u{n}", STRANGE[(n + step) % 6].replace('"', '""'))
-               for n in range(60) for step in range(2)]  # fmt: skip
+    strange = [
+        (f"u{n}", STRANGE[(n + step) % 6].replace('"', '""'))
+        for n in range(60)
+        for step in range(2)
+    ]
     quoted = [(user, f'"{query}"') for user, query in strange]
     write(folder / "strange.csv", ",", ["user", "query"], quoted)
     names = ["customer", "basket", "product", "time", "land"]

@@ -58,6 +58,8 @@ class Case:
 
 BY_CHANCE = "each engine has its own hash, and so another random choice of a user's items"
 SETS = z.itemsets("product", max_size=3, items_per_user=6, basket="basket")
+CATALOGUES = ("croissant.json", "datapackage.json")  # long, and they follow from release.json
+CATALOGUED = ("rates",)  # whose catalogues are kept too
 FEW = [z.queries(4), z.keywords(12)]
 TAIL = [*FEW, *z.tail(12)]
 
@@ -133,6 +135,7 @@ CASES: dict[str, Case] = {
     "set-union": Case(goal=each(), kinds=[z.queries(4)], how={"mechanism": "set-union"}),
     "sips": Case(goal=each(), kinds=[z.queries(4)], how={"mechanism": "sips"}),
     "rounds": Case(goal=each(), kinds=[z.queries(4)], how={"mechanism": "rounds"}),
+    "pooled": Case(goal=each(), kinds=[z.queries(4)], how={"mechanism": "pooled"}),
     "auto": Case(
         goal=each(24, neighbors="add-remove"),
         kinds=[z.columns("land", items_per_user=1), z.queries(4), z.clicks(4)],
@@ -200,9 +203,10 @@ def published(name: str, engine: z.Spark | None = None) -> str:
 def readable(folder: Path) -> str:
     """All files of a release as one text: Parquet as schema and rows, all else as it is."""
     about = json.loads((folder / "release.json").read_bytes())
-    names = sorted(path.name for path in folder.iterdir())
-    shown = "".join(f"===== {name} =====\n{_readable(folder / name)}" for name in names)
-    return _normalised(shown, about, folder)
+    shown = folder.name in CATALOGUED
+    names = sorted(path.name for path in folder.iterdir() if shown or path.name not in CATALOGUES)
+    text = "".join(f"===== {name} =====\n{_readable(folder / name)}" for name in names)
+    return _normalised(text, about, folder)
 
 
 def _readable(path: Path) -> str:

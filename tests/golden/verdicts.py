@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from paths import FIXTURES
 
@@ -110,7 +112,7 @@ FORGERIES: list[tuple[str, str, Callable[[Path], object]]] = [
     ("a file less", "rates", lambda folder: (folder / "statement.html").unlink()),
     ("another file, old hash", "rates", lambda folder: (folder / "README.md").write_text("")),
     ("no release", "rates", lambda folder: (folder / "release.json").unlink()),
-]  # fmt: skip
+]
 
 
 # Of a golden release, whose words this version can judge; it fails for its seed too.
@@ -140,7 +142,7 @@ _SHOP = "shop.csv --user customer --time time --items-per-user 6 --signed-by own
 _MARCH = f"publish {_SHOP} --items columns:product --domain products.csv --epsilon 2000"
 _ALL = f"publish {_SHOP} --items columns:product,columns:land --users 1000 --delta 0.01 -o"
 PAID = [
-    "ledger init shop.csv --dataset shop --cap-epsilon 9000 --cap-delta 0.1",
+    "ledger init shop.csv --dataset shop --cap-epsilon 9000 --cap-delta 0.1 --signed-by owner",
     f"{_MARCH} --period 2001-03 --id march -o march",
     f"{_MARCH} --period 2001-03 --id march -o march",
     f"{_MARCH} --period 2001-03 -o again",
@@ -148,8 +150,8 @@ PAID = [
     f"{_ALL} all --epsilon 4000 --id other",
     f"{_ALL} more --epsilon 4000",
     "plan --items columns:product --items-per-user 6 --users 1000 --delta 0.01 --epsilon 2500 "
-    "-o plan.json",
-    "publish shop.csv --user customer --plan plan.json --signed-by owner --id planned -o planned",
+    "--user customer -o plan.json",
+    "publish shop.csv --plan plan.json --signed-by owner --id planned -o planned",
     "review all --block block.txt -o reviewed",
     "ledger show shop.csv",
     "ledger show shop.csv --json",
@@ -167,9 +169,11 @@ def paid() -> str:
     """What these commands print, and the files that they leave."""
     Path("block.txt").write_bytes(b"bread\n")
     shown = []
-    for line in PAID:
-        answer = command(*line.split())
-        shown.append(f"$ zealous {line}\n{answer.stdout}{answer.stderr}exit code {answer.code}\n\n")
+    with mock.patch.dict(os.environ, {"COLUMNS": "1000"}):  # wraps no path, however long it is
+        for line in PAID:
+            answer = command(*line.split())
+            printed = f"{answer.stdout}{answer.stderr}exit code {answer.code}"
+            shown.append(f"$ zealous {line}\n{printed}\n\n")
     releases = [readable(Path(name)) for name in ("march", "all", "planned", "reviewed")]
     return _without_chance("".join([*shown, *releases]))
 

@@ -17,7 +17,7 @@ from sets_oracle import Published, candidates, parts, possible, table
 
 from zealous.errors import UsageError
 from zealous.items.candidate_sets import (
-    MOST,
+    MAX_CANDIDATES,
     CandidateSets,
     Level,
     candidate_itemsets,
@@ -72,7 +72,7 @@ def released(draw: Any, family: str) -> list[Published]:
 
 @pytest.mark.parametrize("family", GROW)
 @examples(80)
-@given(data=st.data(), most=st.sampled_from([MOST, MOST, 0, 1, 2, 5, 12]))
+@given(data=st.data(), most=st.sampled_from([MAX_CANDIDATES, MAX_CANDIDATES, 0, 1, 2, 5, 12]))
 def test_all_that_can_be_made(family: str, data: Any, most: int) -> None:
     levels = data.draw(released(family))
     grown = GROW[family](tables(levels), most)
@@ -108,7 +108,7 @@ def test_tables_in_which_parts_are_missing(family: str, data: Any) -> None:
 
 @pytest.mark.parametrize("family", GROW)
 @examples(40)
-@given(data=st.data(), most=st.sampled_from([MOST, 7]), seed=st.integers(0, 99))
+@given(data=st.data(), most=st.sampled_from([MAX_CANDIDATES, 7]), seed=st.integers(0, 99))
 def test_the_order_of_the_rows_changes_nothing(
     family: str, data: Any, most: int, seed: int
 ) -> None:
@@ -125,7 +125,7 @@ def test_the_order_of_the_rows_changes_nothing(
 
 @pytest.mark.parametrize("family", GROW)
 @examples(60)
-@given(data=st.data(), most=st.sampled_from([MOST, 9]))
+@given(data=st.data(), most=st.sampled_from([MAX_CANDIDATES, 9]))
 def test_places_are_those_of_the_candidates(family: str, data: Any, most: int) -> None:
     grown = GROW[family](tables(data.draw(released(family))), most)
     assert places(grown, grown.parent, grown.last) == list(range(len(grown)))
@@ -142,7 +142,7 @@ def test_places_are_those_of_the_candidates(family: str, data: Any, most: int) -
 
 @pytest.mark.parametrize("family", GROW)
 @examples(60)
-@given(data=st.data(), most=st.sampled_from([MOST, 9]))
+@given(data=st.data(), most=st.sampled_from([MAX_CANDIDATES, 9]))
 def test_the_tables_for_the_engine(family: str, data: Any, most: int) -> None:
     """By them a set is found thing by thing: (place, next thing) is the next place."""
     levels = data.draw(released(family))
@@ -220,11 +220,13 @@ def test_numbers_do_not_run_over() -> None:
     things, last = 50_000_000, 49_999_999
     level = Level(
         codes=np.array([[0, 1], [7, last]]),
-        parent=np.array([0, MOST - 1]),
+        parent=np.array([0, MAX_CANDIDATES - 1]),
         counts=np.array([1, 1]),
         things=things,
     )
-    assert level.find(np.array([MOST - 1, MOST - 1, -1]), np.array([last, 0, last])).tolist() == [
+    assert level.find(
+        np.array([MAX_CANDIDATES - 1, MAX_CANDIDATES - 1, -1]), np.array([last, 0, last])
+    ).tolist() == [
         1,
         -1,
         -1,

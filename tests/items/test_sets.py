@@ -60,7 +60,7 @@ def engine() -> Iterator[DuckDB]:
 @pytest.fixture(autouse=True)
 def known_ranks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(DuckDB, "rank_key", lambda _, key, columns: md5_rank(key, columns))
-    monkeypatch.setattr(DuckDB, "rank_place", lambda _, rank: md5_place(rank))
+    monkeypatch.setattr(DuckDB, "rank_bin", lambda _, rank: md5_place(rank))
 
 
 def kinds(case: Case, most: int, largest: int = LARGEST) -> list[CombinedKind]:

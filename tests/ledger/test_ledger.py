@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
 from functools import partial
@@ -16,6 +16,7 @@ import pytest
 from conftest import Run
 from hypothesis import given
 from hypothesis import strategies as st
+from tampering import rewrite, tampered
 
 from zealous.cli.balance import bar
 from zealous.errors import LedgerError, Refused, UsageError
@@ -29,9 +30,9 @@ from zealous.ledger import (
     Ledger,
     fingerprint,
     ledger_path,
+    reservation,
     store,
 )
-from zealous.ledger import ledger as module
 from zealous.ledger.budgets import Measure, accounts
 from zealous.ledger.location import remote_kind
 from zealous.ledger.store import event_hash
@@ -156,6 +157,9 @@ def test_one_indistinguishable_charge_makes_the_whole_so() -> None:
     other = charge(definition="indistinguishable")
     assert accounts(USER, [charge(), charge()], None).definition == "probabilistic"
     assert accounts(USER, [charge(), other], None).definition == "indistinguishable"
+    pure = charge(definition="indistinguishable", delta="0")
+    assert accounts(USER, [charge(), pure], None).definition == "probabilistic"
+    assert accounts(USER, [other, pure], None).definition == "indistinguishable"
 
 
 def test_the_larger_of_each_where_periods_lead_in_one() -> None:
@@ -292,9 +296,9 @@ def test_a_refusal_says_what_is_left_and_who_used_the_rest(ledger: Ledger) -> No
     with pytest.raises(Refused) as refused:
         ledger.reserve("april", charge(1, period="2026-04"))
     said = str(refused.value)
-    today = f"{datetime.now(UTC):%Y-%m-%d}"
+    today = f"{ledger.history()[0].time:%Y-%m-%d}"  # also at midnight
     assert "0.75 of epsilon 2 is left and this release adds 1" in said
-    assert f"#3 march ({today}, of 2026-03): epsilon 1.25, delta 0.001" in said
+    assert f"#1 march ({today}, of 2026-03): epsilon 1.25, delta 0.001" in said
     assert len(ledger.history()) == 1
 
 
@@ -329,9 +333,9 @@ def test_a_month_is_refused_where_its_quarter_is_full(ledger: Ledger) -> None:
 
 def test_publishing_a_period_again_needs_a_word_and_is_charged(ledger: Ledger) -> None:
     ledger.reserve("q1", charge(period="2026-Q1"))
-    with pytest.raises(Refused, match="say --again") as refused:
+    with pytest.raises(Refused, match=r"say account=z.Account.again=True") as refused:
         ledger.reserve("march", charge(period="2026-03"))
-    assert "#2 q1" in str(refused.value)
+    assert "#1 q1" in str(refused.value)
     ledger.reserve("march", charge(period="2026-03"), again=True)
     ledger.reserve("april", charge(period="2026-04"))
     ledger.reserve("undeclared", charge())
@@ -342,7 +346,7 @@ def test_the_same_period_of_other_people_is_not_again(ledger: Ledger) -> None:
     ledger.reserve("north", charge(period="2026-03", people="north"))
     ledger.reserve("south", charge(period="2026-03", people="south"))
     for people in ("north", None):
-        with pytest.raises(Refused, match="--again"):
+        with pytest.raises(Refused, match="again=True"):
             ledger.reserve("more", charge(period="2026-03", people=people))
 
 
@@ -361,7 +365,7 @@ def test_without_a_declared_unit_the_smallest_charged_is_counted(ledger: Ledger)
     assert ledger.accounts().all.epsilon == 3
     with pytest.raises(Refused, match="one session"):
         ledger.reserve("three", charge(unit="session"))
-    ledger.void(3, by="me", reason="a test")
+    ledger.void(2, by="me", reason="a test")
     assert counted_unit(ledger) == "user"
 
 
@@ -442,11 +446,11 @@ def test_what_is_voided_no_longer_counts_and_stays_voided(ledger: Ledger, tmp_pa
     capped(ledger, 1)
     entry = ledger.reserve("march", charge(period="2026-03"))
     with pytest.raises(UsageError, match="reason"):
-        ledger.void(entry.seq, by="her", reason=" ")
-    ledger.void(entry.seq, by="her", reason="power cut")
+        ledger.void(entry.number, by="her", reason=" ")
+    ledger.void(entry.number, by="her", reason="power cut")
     assert ledger.accounts().all.epsilon == 0
     with pytest.raises(Refused, match="voided already"):
-        ledger.void(entry.seq, by="her", reason="again")
+        ledger.void(entry.number, by="her", reason="again")
     with pytest.raises(Refused, match="voided"):
         ledger.mark_released(entry, directory=tmp_path, sha256="0" * 64)
     with pytest.raises(LedgerError, match="no entry 77"):
@@ -458,12 +462,12 @@ def test_the_past_is_as_it_was_known(ledger: Ledger, monkeypatch: pytest.MonkeyP
     now = datetime.now(UTC)
 
     def later(days: int) -> None:
-        monkeypatch.setattr(module, "_now", lambda: (now + timedelta(days=days)).isoformat())
+        monkeypatch.setattr(reservation, "_now", lambda: (now + timedelta(days=days)).isoformat())
 
     later(1)
     entry = ledger.reserve("march", charge(2))
     later(3)
-    ledger.void(entry.seq, by="her", reason="nothing was written")
+    ledger.void(entry.number, by="her", reason="nothing was written")
     later(5)
     ledger.set_caps(Caps(all=Cap(epsilon=Fraction(9))))
     spent = [ledger.accounts(now.date() + timedelta(days=day)).all.epsilon for day in range(6)]
@@ -479,8 +483,8 @@ def test_a_clock_that_goes_back_hides_no_entry_from_now(
 ) -> None:
     past = datetime.now(UTC) - timedelta(days=400)
     entry = ledger.reserve("march", charge())
-    monkeypatch.setattr(module, "_now", past.isoformat)
-    ledger.void(entry.seq, by="her", reason="clock")
+    monkeypatch.setattr(reservation, "_now", past.isoformat)
+    ledger.void(entry.number, by="her", reason="clock")
     ledger.reserve("april", charge(2))
     assert ledger.accounts().all.epsilon == 2
     assert ledger.verify() == []
@@ -507,31 +511,6 @@ def counted_unit(ledger: Ledger) -> str:
 
 def execute(sql: str, values: tuple[object, ...], connection: sqlite3.Connection) -> object:
     return connection.execute(sql, values)
-
-
-def tampered(path: Path, change: Callable[[sqlite3.Connection], object]) -> None:
-    """What somebody with a database tool does."""
-    connection = sqlite3.connect(path)
-    kept = connection.execute("select name, sql from sqlite_master where type='trigger'").fetchall()
-    for name, _ in kept:
-        connection.execute(f"drop trigger {name}")
-    change(connection)
-    for _, sql in kept:
-        connection.execute(sql)
-    connection.commit()
-    connection.close()
-
-
-def rewrite(connection: sqlite3.Connection, old: str, new: str) -> None:
-    """Change events, make the chain fit again, and everything that names a hash."""
-    previous, renamed = "", {old: new}
-    rows = connection.execute("select seq, body, hash from events order by seq").fetchall()
-    for seq, body, was in rows:
-        for before, after in renamed.items():
-            body = body.replace(before, after)
-        previous = event_hash(previous or json.loads(body)["ledger"], body)
-        renamed[was] = previous
-        connection.execute("update events set body=?, hash=? where seq=?", (body, previous, seq))
 
 
 def test_every_changed_byte_is_found(ledger: Ledger, tmp_path: Path) -> None:
@@ -641,9 +620,9 @@ def test_a_filtered_child_answers_for_its_parent(ledger: Ledger, tmp_path: Path)
 def test_a_voided_release_that_is_there_is_found(ledger: Ledger, tmp_path: Path) -> None:
     entry = publish(ledger, tmp_path / "march")
     with pytest.raises(Refused, match="still there"):
-        ledger.void(entry.seq, by="her", reason="nobody looked")
+        ledger.void(entry.number, by="her", reason="nobody looked")
     (tmp_path / "march").rename(tmp_path / "hidden")
-    ledger.void(entry.seq, by="her", reason="nobody looked")
+    ledger.void(entry.number, by="her", reason="nobody looked")
     (tmp_path / "hidden").rename(tmp_path / "march")
     assert "voided" in ledger.verify([tmp_path])[0]
 
@@ -672,10 +651,10 @@ def test_a_clock_set_back_does_not_change_what_was_known(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     times = iter(["2030-01-01", "2030-06-01", "2030-05-02"])
-    monkeypatch.setattr(module, "_now", lambda: f"{next(times)}T00:00:00+00:00")
+    monkeypatch.setattr(reservation, "_now", lambda: f"{next(times)}T00:00:00+00:00")
     entry = ledger.reserve("one", charge(1))
     ledger.reserve("two", charge(1))
-    ledger.void(entry.seq, by="her", reason="nobody looked")
+    ledger.void(entry.number, by="her", reason="nobody looked")
     assert ledger.accounts(as_of=date(2030, 5, 15)).all.epsilon == 1
     assert ledger.accounts(as_of=date(2030, 6, 15)).all.epsilon == 1
     assert len(ledger.history(as_of=date(2030, 5, 15))) == 1
@@ -683,7 +662,7 @@ def test_a_clock_set_back_does_not_change_what_was_known(
 
 def test_unlawful_events_are_found_even_with_a_fitting_chain(ledger: Ledger) -> None:
     entry = ledger.reserve("march", charge())
-    ledger.void(entry.seq, by="her", reason="power cut")
+    ledger.void(entry.number, by="her", reason="power cut")
 
     def mark(connection: sqlite3.Connection) -> None:
         row = connection.execute("select hash from events order by seq desc limit 1").fetchone()
@@ -890,12 +869,12 @@ def test_init_show_void_report_verify(run: Run, tmp_path: Path) -> None:
         assert part in shown_.stdout, part
 
     voided = run(
-        "ledger", "void", "logs", crashed.seq, "--signed-by", "her", "--reason", "power cut"
+        "ledger", "void", "logs", crashed.number, "--signed-by", "her", "--reason", "power cut"
     )
     assert voided.code == 2
     assert "--nobody-saw-it" in voided.stderr
-    done = run("ledger", "void", "logs", crashed.seq, "--signed-by", "her", "--reason", "power cut",
-               "--nobody-saw-it")  # fmt: skip
+    done = run("ledger", "void", "logs", crashed.number, "--signed-by", "her",
+               "--reason", "power cut", "--nobody-saw-it")  # fmt: skip
     assert done.code == 0, done.stderr
     found = json.loads(run("ledger", "show", "logs", "--json").stdout)
     assert found["accounts"]["all"]["exact"] == {"epsilon": "1/3", "delta": "1/1000"}
@@ -944,6 +923,40 @@ def test_a_log_shows_the_ledger_above_it(run: Run, tmp_path: Path) -> None:
     assert run("ledger", "show", "logs/log.csv").stdout.startswith("shop")
     assert run("ledger", "show", "nowhere").code == 1
     assert not (tmp_path / FILE_NAME).exists()
+
+
+def test_a_ledger_above_is_not_taken_over(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "shop" / "log.csv").write_text("user,query\n")
+    above = Ledger.open(tmp_path / FILE_NAME, create=True)
+    assert run("ledger", "init", "shop", "--cap-delta", "1").code == 0  # nothing is charged yet
+    publish(above, tmp_path / "march", charge(1))
+    for where in ("shop", "shop/log.csv"):
+        refused = run("ledger", "init", where, "--dataset", "shop", "--cap-epsilon", "9")
+        assert refused.code == 1
+        for told in (above.path, f"zealous ledger init {tmp_path / 'shop' / FILE_NAME}"):
+            assert str(told) in " ".join(refused.stderr.split())
+    assert (above.book().dataset, above.book().caps.all.epsilon) == (None, None)
+    assert run("ledger", "init", ".", "--cap-epsilon", "9").code == 0  # its own folder
+    assert run("ledger", "init", above.path, "--cap-epsilon", "8").code == 0
+    assert run("ledger", "init", tmp_path / "shop" / FILE_NAME, "--dataset", "shop").code == 0
+    assert above.book().dataset is None
+
+
+def test_show_tells_the_log_and_both_deltas(run: Run, tmp_path: Path) -> None:
+    ledger = Ledger.open(tmp_path / FILE_NAME, create=True)
+    ledger.reserve("old", charge(1))
+    known = replace(charge(1), log="logs/shop.csv", person="CustomerID", other_delta=2e-7)
+    ledger.reserve("new", known)
+    shown_ = " ".join(run("ledger", "show").stdout.split())  # of the current folder
+    assert "1 not recorded not recorded 0.001 2 logs/shop.csv CustomerID 2e-7 0.001" in shown_
+    assert "odds between any two histories move (neighbours: replace)" in shown_
+    assert "No release names a period" in shown_
+    assert "in one period" not in shown_
+    found = json.loads(run("ledger", "show", "--json").stdout)["entries"][1]
+    assert (found["log"], found["person"], found["other_delta"]) == (
+        "logs/shop.csv", "CustomerID", 2e-7,
+    )  # fmt: skip
 
 
 def test_a_fingerprint_is_the_hash_of_release_json(tmp_path: Path) -> None:

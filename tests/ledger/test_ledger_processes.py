@@ -65,7 +65,7 @@ def go(children: Sequence[subprocess.Popen[str]]) -> None:
 
 def heard(child: subprocess.Popen[str]) -> list[Any]:
     """What a child said before its end; a line that a kill cut short does not count."""
-    output, _ = child.communicate(timeout=100)
+    output, _ = child.communicate(timeout=600)
     return whole_lines(output)
 
 
@@ -242,7 +242,7 @@ def private_mounts() -> list[str]:
     for prefix in (["unshare", "--mount"], ["unshare", "--mount", "--map-root-user"]):
         try:
             tried = subprocess.run(
-                [*prefix, "mount", "-t", "tmpfs", "none", "/mnt"], capture_output=True, timeout=20
+                [*prefix, "mount", "-t", "tmpfs", "none", "/mnt"], capture_output=True, timeout=600
             )
         except OSError:
             break
@@ -259,7 +259,7 @@ def mounted(script: str, folder: Path, program: str = "") -> list[Any]:
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=600,
         env=os.environ | {"ZEALOUS": str(conftest.COMMAND)},
     )
     assert done.returncode == 0, done.stderr
@@ -342,7 +342,7 @@ def test_a_ledger_on_a_network_mount_is_refused_by_the_command(tmp_path: Path) -
             cwd=tmp_path,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=600,
             env=os.environ | {"ZEALOUS": str(conftest.COMMAND)},
         )
         for where in ("far", "near")

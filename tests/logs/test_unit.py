@@ -94,6 +94,31 @@ def expected(found: list[Row], unit: Unit, session: bool) -> dict[str, int]:
     return {query: len(units) for query, units in held.items()}
 
 
+@pytest.mark.parametrize(
+    ("form", "asked", "refused"),
+    [
+        ("%H:%M:%S", {"unit": "user-day"}, True),
+        ("%H:%M:%S", {"unit": "session"}, True),
+        ("%d %H:%M", {"unit": "user-day"}, True),
+        ("%H:%M:%S", {"period": Period.parse("2026-03")}, True),
+        ("%H:%M:%S", {}, False),
+        ("%d/%m/%Y %H:%M", {"unit": "user-day"}, False),
+        ("%Y %j", {"unit": "user-day"}, False),
+        ("epoch", {"unit": "session"}, False),
+    ],
+)
+def test_times_without_a_date_tell_no_day(
+    form: str, asked: dict[str, Any], refused: bool, engine: DuckDB, tmp_path: Path
+) -> None:
+    (tmp_path / "log.csv").write_text("user,time,query\na,12:00:00,tea\n")
+    log = z.read_log(tmp_path / "log.csv", time_format=form)
+    if not refused:
+        open_log(log, engine, **asked)
+        return
+    with pytest.raises(UsageError, match="needs times with a year, a month and a day"):
+        open_log(log, engine, **asked)
+
+
 @pytest.mark.parametrize("session", [True, False])
 @pytest.mark.parametrize("unit", get_args(Unit))
 @examples(30)
@@ -138,8 +163,11 @@ def test_sessions_are_cut_to_the_microsecond(engine: DuckDB, tmp_path: Path, see
     for before, time in itertools.pairwise(times):
         begun.append(time if time - before > gap else begun[-1])
     chance.shuffle(order := list(range(len(times))))
-    table = {"user": ["a"] * len(times), "query": [str(n) for n in order],
-             "time": pa.array([times[n] for n in order], pa.timestamp("us"))}  # fmt: skip
+    table = {
+        "user": ["a"] * len(times),
+        "query": [str(n) for n in order],
+        "time": pa.array([times[n] for n in order], pa.timestamp("us")),
+    }
     pq.write_table(pa.table(table), tmp_path / "log.parquet")
     source = open_log(z.read_log(tmp_path / "log.parquet"), engine, unit="session")
     found = engine.rows([*source.entries, Step("named", "select query::int, user from entries")])
@@ -206,13 +234,13 @@ def test_the_bound_is_on_units(engine: DuckDB, tmp_path: Path) -> None:
     assert count_users(open_log(log, engine)) == 2
     goal = z.ProbabilisticDP(epsilon=9, delta="0.1", users=1, unit="user-day")
     with pytest.raises(z.ZealousError, match="more user-days than"):
-        z.publish(log, goal, [z.queries(1)], account=None)
+        z.publish(log, goal, [z.queries(1)], account=None, attendance="proceed")
 
 
 def test_a_unit_needs_its_column(engine: DuckDB, tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text("user,query\na,x\n")
     for unit in ("user-day", "session"):
-        with pytest.raises(UsageError, match="--time"):
+        with pytest.raises(UsageError, match="time="):
             open_log(z.read_log(tmp_path / "log.csv"), engine, unit=unit)
 
 

@@ -28,7 +28,7 @@ from zealous.noise.rare_events import rare_events
 from zealous.planning.declared import PublicFile
 from zealous.planning.plan import plan_with_files
 from zealous.release.derived.rates import click_rates
-from zealous.verify.verify import verify
+from zealous.verification.verify import verify
 
 PUBLIC = {"query-clicks": PublicFile(use="results", name="r", sha256="0" * 64)}
 GOAL = z.Indistinguishability(epsilon=200, delta="1e-6", neighbors="add-remove")
@@ -335,14 +335,14 @@ def test_a_number_at_the_edge_is_worked_out_further() -> None:
         (
             [z.queries(2, by="country"), z.query_clicks(2)],
             {"results": "r.csv"},
-            "queries without --by",
+            "queries without by",
         ),
         ([z.queries(2)], {"mechanism": "of-keywords"}, "after keywords"),
         ([z.queries(2), z.keywords(2)], {"mechanism": {"queries": "of-keywords"}}, "first"),
         (
             [z.keywords(2), z.queries(2, fold=True)],
             {"mechanism": {"queries": "of-keywords"}},
-            "without --by and --fold-words",
+            "without by and fold=True",
         ),
         ([z.query_clicks(2, follow=True)], {}, "click rates need"),
         ([z.query_clicks(2, follow=True), z.queries(2)], {}, "in this order"),
@@ -350,7 +350,7 @@ def test_a_number_at_the_edge_is_worked_out_further() -> None:
         ([z.queries(2, by="land"), z.query_clicks(2, follow=True)], {}, "that are alike"),
         ([z.queries(2, fold=True), z.query_clicks(2, follow=True)], {}, "that are alike"),
         ([z.queries(2, by="land"), z.query_clicks(2)], {"results": "r.csv"}, "by what"),
-        ([z.queries(2)], {"mechanism": "results"}, "--results FILE"),
+        ([z.queries(2)], {"mechanism": "results"}, "say results"),
     ],
 )
 def test_what_cannot_be_is_refused_before_anything_is_read(

@@ -211,7 +211,7 @@ ENTRIES = [
 def count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Counts queries of a small log, ranked as the oracle does."""
     monkeypatch.setattr(DuckDB, "rank_key", lambda _, key, names: oracle.md5_rank(key, names))
-    monkeypatch.setattr(DuckDB, "rank_place", lambda _, rank: oracle.md5_place(rank))
+    monkeypatch.setattr(DuckDB, "rank_bin", lambda _, rank: oracle.md5_place(rank))
     path = tmp_path / "log.csv"
     path.write_text("user,query\n" + "".join(f"{e.user},{e.query}\n" for e in ENTRIES))
     with DuckDB(threads=1) as engine:

@@ -43,7 +43,7 @@ class Made:
 
     def reach(self) -> int:
         """What noise exceeds with a chance that no float would notice."""
-        wide = 38 if self.says.noise != "discrete-gaussian" else 9
+        wide = 38 if self.says.noise_law != "discrete-gaussian" else 9
         return math.ceil(wide * self.says.scale)
 
     @cache  # noqa: B019
@@ -65,7 +65,7 @@ class Made:
         if count < self.says.tau and not listed:
             found[0] = 1
             return found
-        longer = float(self.says.longer) if isinstance(self.says, Selection) else 0.0
+        longer = float(self.says.raised_probability) if isinstance(self.says, Selection) else 0.0
         for more, part in ((0, 1 - longer), (1, longer)):
             held_to = self.says.tau_prime + more
             noise = self.noise(held_to if isinstance(self.says, Selection) else None)
@@ -187,7 +187,7 @@ def test_selection_with_given_parameters(neighbors: Neighbors) -> None:
             scale=Fraction(scale),
             tau=1,
             tau_prime=tau_prime,
-            longer=Fraction(longer),
+            raised_probability=Fraction(longer),
         )
         goal = goal_of((2 if neighbors == "replace" else 1) / each.scale, "0.5", neighbors)
         for users in (2, 3):

@@ -120,7 +120,10 @@ def law_of(mechanism: Rounds, log: Log, counting: Callable[[Log], Counting]) -> 
         written, chance = todo.pop()
         count = counting(log)
         try:
-            with patch("zealous.mechanisms.rounds.DiscreteGaussian", Script(count, written)):
+            with (
+                patch("zealous.mechanisms.rounds.DiscreteGaussian", Script(count, written)),
+                patch("zealous.mechanisms.key_counts.DiscreteGaussian", Script(count, written)),
+            ):
                 result = dict(sorted(published(mechanism.release(count)).items()))
         except Unwritten:
             number = len(count.asked) - 1
@@ -304,8 +307,8 @@ def test_steering_by_true_weights_is_caught() -> None:
     def bare(each: Round, steers: bool, random: Any, batch: pa.RecordBatch) -> pa.RecordBatch:
         return batch if steers else noised(each, steers, random, batch)
 
-    noised = steering._draw
+    noised = steering._noisy_rows
     others, most = crowd(ab=6, b=6), claim(LED, 0.3, "add-remove")
     assert worst(LED, others, 0.3, "add-remove") <= most
-    with patch.object(steering, "_draw", bare):
+    with patch.object(steering, "_noisy_rows", bare):
         assert worst(LED, others, 0.3, "add-remove") > most

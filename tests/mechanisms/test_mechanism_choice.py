@@ -21,7 +21,7 @@ from zealous.mechanisms.choose import MECHANISMS, choose_mechanism
 from zealous.planning.declared import PublicFile
 from zealous.planning.plan import covers_replaced, plan_with_files
 from zealous.planning.plan_file import read_plan
-from zealous.verify.verify import verify
+from zealous.verification.verify import verify
 
 LOOSE = z.Indistinguishability(epsilon=20, delta="1e-9", neighbors="add-remove")
 MADE_OF_OTHERS = ("results", "of-keywords", "of-smaller", "of-smaller-gaussian", "listed")
@@ -41,8 +41,8 @@ def path(tmp_path: Path) -> Path:
 
 
 def files(name: str, path: Path) -> dict[str, Any]:
-    needs = MECHANISMS[name].needs
-    return {needs: path.with_name("list.csv")} if needs else {}
+    used = MECHANISMS[name].public_input
+    return {used: path.with_name("list.csv")} if used else {}
 
 
 @pytest.mark.parametrize("name", ANY_KIND)
@@ -64,7 +64,7 @@ def test_each_publishes_what_is_frequent_and_verifies(name: str, path: Path) -> 
     about = json.loads((directory / "release.json").read_text())
     (part,) = about["plan"]
     assert part["mechanism"] == name
-    assert ("public" in part) == (MECHANISMS[name].needs is not None)
+    assert ("public" in part) == (MECHANISMS[name].public_input is not None)
     assert about["guarantee"]["theorem"].startswith("docs/proofs/")
     assert (ROOT / about["guarantee"]["theorem"]).is_file()
     for paper in ("README.md", "statement.html", "registry.yaml"):
@@ -136,8 +136,8 @@ def test_auto_looks_at_public_facts_alone(goal: Any, m: int, given: Any, best: s
     ("options", "told"),
     [
         ({"mechanism": "magic"}, "mechanism must be auto or one of"),
-        ({"mechanism": "domain"}, "--domain FILE"),
-        ({"mechanism": "gaussian", "domain": "list.csv"}, "makes no use of --domain"),
+        ({"mechanism": "domain"}, "say domain"),
+        ({"mechanism": "gaussian", "domain": "list.csv"}, "makes no use of domain"),
         ({"domain": "list.csv", "prior": "list.csv"}, "one public file"),
         ({"domain": "none.csv"}, "neither a file nor"),
         ({"domain": {"keywords": "list.csv"}}, "not published"),
@@ -286,6 +286,6 @@ def test_a_ledger_is_charged_only_what_it_knows_to_suffice(delta: str, path: Pat
     ledger = path.parent / "ledger.sqlite"
     account = z.Account(ledger=ledger)
     z.publish(z.read_log(path), goal, [z.queries(1)], mechanism="laplace", account=None)
-    with nullcontext() if delta == "1e-6" else pytest.raises(Refused, match="--delta"):
+    with nullcontext() if delta == "1e-6" else pytest.raises(Refused, match="lower delta"):
         z.publish(z.read_log(path), goal, [z.queries(1)], mechanism="laplace", account=account)
     assert ledger.exists() == (delta == "1e-6")

@@ -97,7 +97,7 @@ def test_keywords_that_could_be_listed_twice_cannot_be_planned(kinds: Any) -> No
         plan(GOAL, kinds, mechanism=OF_KEYWORDS)
     except UsageError as refused:
         told = str(refused)
-    assert "both without --by and --fold-words" in told
+    assert "both without by and fold=True" in told
 
 
 def test_the_mechanism_refuses_what_was_not_planned_here() -> None:

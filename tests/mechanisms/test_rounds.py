@@ -120,7 +120,7 @@ def test_the_engine_counts_as_it_is_counted_here(tmp_path: Path) -> None:
             ]
             asked: dict[str, Any] = {"bound": chosen.randint(1, 4), "at_least": at_least}
             asked["weights"] = Round(bound=asked["bound"], scale=1, threshold=2000).weights()
-            asked |= {"order": order, "without": table(dict.fromkeys(first[4:6], 1))}
+            asked |= {"steered_by": order, "without": table(dict.fromkeys(first[4:6], 1))}
             found = published(count(select="random", **asked))
             here = Counting(log)
             here(**asked)
@@ -184,7 +184,7 @@ def test_all_but_the_last_round_steer_even_if_they_are_alike() -> None:
         count = Counting(SURE)
         mechanism(items_per_user=1, scale=Fraction(5), rounds=(each,) * 3).release(count)
         assert [asked["at_least"] for asked in count.asked] == least
-        assert [len(asked["order"]) for asked in count.asked] == [0, *[1 - least[0]] * 2]
+        assert [len(asked["steered_by"]) for asked in count.asked] == [0, *[1 - least[0]] * 2]
 
 
 def test_a_list_steers_every_round_and_is_published_by_noise_too() -> None:
@@ -192,7 +192,7 @@ def test_a_list_steers_every_round_and_is_published_by_noise_too() -> None:
     count = Counting(SURE)
     found = published(tiny(Prior, bounds=(1, 1), prior=prior).release(count, seeded_bytes(1)))
     assert {"aa", "ab", "ba"} & found.keys() >= {"ba"}
-    assert all(asked["order"][0] is prior for asked in count.asked[:2])
+    assert all(asked["steered_by"][0] is prior for asked in count.asked[:2])
     # Two rounds, in which 1 in 741 has a noise above three deviations.
     by_noise = [item for item in found if item[0] == "z"]
     assert stats.binomtest(len(by_noise), 20_000, 2 * stats.norm.sf(3)).pvalue > REJECT
@@ -240,7 +240,7 @@ class Fixed:
         self.order: list[pa.Table] = []
 
     def __call__(self, **asked: Any) -> list[pa.RecordBatch]:
-        self.order += asked.get("order", [])
+        self.order += asked.get("steered_by", [])
         known = dict.fromkeys(listed(asked.get("only")), self.counts)
         gone = set(listed(asked.get("without")))
         return table(

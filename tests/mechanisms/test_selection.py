@@ -21,7 +21,12 @@ from scipy import stats
 from zealous.errors import UsageError
 from zealous.mechanisms import Laplace, Selection, Zealous
 from zealous.noise import CappedLaplace, seeded_bytes
-from zealous.privacy.accounting.selection import PARTS, Bounds, capped_tail, probability_at_bound
+from zealous.privacy.accounting.selection import (
+    PARTS,
+    CappedThreshold,
+    capped_tail,
+    probability_at_cap,
+)
 from zealous.privacy.guarantee import Indistinguishability, Neighbors, ProbabilisticDP
 
 NEIGHBORS: tuple[Neighbors, ...] = get_args(Neighbors)
@@ -69,7 +74,7 @@ def chance(scale: Fraction, most: int, z: int) -> Decimal:
 def law(each: Selection, count: int) -> Law:
     """All that one item of so many users can come out as."""
     found: Law = {}
-    for more, part in ((0, 1 - each.longer), (1, each.longer)):
+    for more, part in ((0, 1 - each.raised_probability), (1, each.raised_probability)):
         most = each.tau_prime + more
         for noisy in range(most + 1, count + most + 1):
             chances = decimal(part) * chance(each.scale, most, noisy - count)
@@ -169,8 +174,8 @@ def test_it_publishes_as_often_as_can_be(epsilon: Any, delta: str, neighbors: Ne
             assert found == pytest.approx(pi[count], rel=Decimal("1e-12"), abs=Decimal("1e-15"))
         assert -Decimal("1e-15") <= pi[count] - found <= gap + Decimal("1e-15")
     # Of delta no more is left than one part in 2^28, unless the least bound leaves more.
-    least = each.tau_prime == each.longer == 0
-    assert least or goal.delta - claim <= probability_at_bound(each.scale, each.tau_prime) / PARTS
+    least = each.tau_prime == each.raised_probability == 0
+    assert least or goal.delta - claim <= probability_at_cap(each.scale, each.tau_prime) / PARTS
 
 
 @pytest.mark.parametrize("neighbors", NEIGHBORS)
@@ -213,7 +218,7 @@ def test_golden_numbers(
     each = calibrated(epsilon, delta, neighbors)
     assert each.scale == Fraction(2 if neighbors == "replace" else 1) / Fraction(epsilon)
     assert (each.tau, each.tau_prime) == (1, tau_prime)
-    assert float(each.longer) == pytest.approx(longer, abs=6e-4)
+    assert float(each.raised_probability) == pytest.approx(longer, abs=6e-4)
     assert each.delta(goal_of(epsilon, delta, neighbors)) <= Fraction(delta)
 
 
@@ -224,13 +229,13 @@ def test_golden_numbers(
 def test_the_edge_is_rounded_up_and_the_tail_is_right(scale: Fraction) -> None:
     for most in (0, 1, 2, 9, 60):
         truth = chance(scale, most, most)
-        assert truth <= decimal(probability_at_bound(scale, most)) <= truth * (1 + Decimal("1e-25"))
+        assert truth <= decimal(probability_at_cap(scale, most)) <= truth * (1 + Decimal("1e-25"))
         for t in range(-40, most + 3):
             expected = sum(chance(scale, most, z) for z in range(t + 1, most + 1))
             assert capped_tail(scale, most, t) == pytest.approx(float(expected), rel=1e-12)
     for hidden in (10**9, 10**300):
-        assert probability_at_bound(Fraction(1, 10**6), hidden) == Fraction(1, 10**305)
-    assert probability_at_bound(Fraction(2**28), 0) > 0
+        assert probability_at_cap(Fraction(1, 10**6), hidden) == Fraction(1, 10**305)
+    assert probability_at_cap(Fraction(2**28), 0) > 0
 
 
 @pytest.mark.parametrize(("scale", "most"), [(Fraction(2), 3), (Fraction(5), 0), (Fraction(1), 14)])
@@ -256,7 +261,9 @@ def test_noise_follows_its_law_and_no_other(scale: Fraction, most: int) -> None:
 
 
 def test_the_release_is_what_the_law_says() -> None:
-    each = Selection(items_per_user=1, scale=Fraction(2), tau=1, tau_prime=2, longer=Fraction(1, 4))
+    each = Selection(
+        items_per_user=1, scale=Fraction(2), tau=1, tau_prime=2, raised_probability=Fraction(1, 4)
+    )
     size = 20_000
 
     def counts(*, bound: int, at_least: int, **_: object) -> list[pa.RecordBatch]:
@@ -335,9 +342,21 @@ def test_it_is_made_again_and_says_what_to_expect() -> None:
     assert math.isclose(found.publication_probability(10**6), 1)
 
 
+def test_a_large_epsilon_needs_no_threshold_but_a_part_held_longer() -> None:
+    goal = Indistinguishability(epsilon=20, delta="0.001")
+    found = Selection.calibrate(goal, 1)
+    assert (found.tau_prime, found.publication_probability(0)) == (0, 0)
+    assert math.isclose(found.publication_probability(1), found.delta(goal))
+    assert found.delta(goal) <= goal.delta
+    assert Selection.from_record(part_of(found, goal)) == found
+
+
 def test_bounds_hold_a_part_longer() -> None:
-    short, long = (Bounds(scale=Fraction(2), bound=k, longer=Fraction(0)) for k in (5, 6))
-    half = Bounds(scale=Fraction(2), bound=5, longer=Fraction(1, 2))
+    short, long = (
+        CappedThreshold(scale=Fraction(2), tau_prime=k, raised_probability=Fraction(0))
+        for k in (5, 6)
+    )
+    half = CappedThreshold(scale=Fraction(2), tau_prime=5, raised_probability=Fraction(1, 2))
     goal = goal_of(1, "0.5", "replace")
     assert half.delta(goal) == (short.delta(goal) + long.delta(goal)) / 2
     assert half.publication_probability(4) == pytest.approx(

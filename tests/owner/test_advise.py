@@ -20,7 +20,8 @@ from zealous.owner.advice import Advice
 from zealous.owner.parameter_search import LADDER, advise
 from zealous.privacy.accounting.expected import expected_error
 from zealous.privacy.calibrate import calibrate, least_count, publication_probability
-from zealous.release.bundle import Release, Table
+from zealous.release.bundle import Release
+from zealous.release.table import Table
 
 GOAL = z.ProbabilisticDP(epsilon=8, delta="0.01", users=500)
 USERS = 300
@@ -240,7 +241,7 @@ def test_a_release_of_other_units_is_refused() -> None:
 
 def test_items_of_any_kind_cannot_be_looked_for(log: Path) -> None:
     for source in (z.read_log(log), released([9])):
-        with pytest.raises(UsageError, match="say --items"):
+        with pytest.raises(UsageError, match="say kinds"):
             advise(GOAL, UnknownKind(items_per_user=1), source)
     assert advise(GOAL, UnknownKind(items_per_user=1)).kind == "items"
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import random
+import re
 import shlex
 from fractions import Fraction
 from pathlib import Path
@@ -15,12 +17,14 @@ import pytest
 import zealous as z
 from zealous.errors import LogError, UsageError
 from zealous.files.places import place_of
-from zealous.owner.column_names import Role, column_of, guess_roles
+from zealous.logs.column_names import Role, column_of, guess_roles
 from zealous.owner.draft import Draft, default_delta
 from zealous.owner.file_format import FileFormat, StatedFormat, find_format
+from zealous.owner.inspection import inspect
 from zealous.owner.start import (
     check_kinds,
     command_line,
+    default_offer,
     expected_items,
     look_at_log,
     new_output_name,
@@ -93,11 +97,22 @@ EXCITE = "".join(f"2A9EABFB35F5B9{n:02d}\t9709161054{n:02d}\tyahoo chat\n" for n
         ("shop.csv", SHOP.replace(",", "|").encode(), ["--delimiter", "|"]),
         ("laden.csv", GERMAN.encode("cp1252"), ["--delimiter", ";", "--encoding", "cp1252"]),
         ("laden.csv", GERMAN.encode(), ["--delimiter", ";"]),
-        ("small.log", EXCITE.encode(), ["--format", "tsv", "--columns", "user,time,query"]),
+        (
+            "small.log",
+            EXCITE.encode(),
+            ["--format", "tsv", "--columns", "unnamed_column_1,time,query"],
+        ),
         (
             "cn.log",
             CHINESE.encode("gb18030"),
-            ["--format", "tsv", "--encoding", "gb18030", "--columns", "user,time,query,url"],
+            [
+                "--format",
+                "tsv",
+                "--encoding",
+                "gb18030",
+                "--columns",
+                "unnamed_column_1,time,query,url",
+            ],
         ),
         (
             "aol.txt",
@@ -135,8 +150,9 @@ def test_parquet_by_its_first_bytes(tmp_path: Path) -> None:
         ("a.xlsx", b"PK\x03\x04....", "Excel"),
         ("a.csv", "a,b\n1,2\n".encode("utf-16"), "iconv"),
         ("a.bin", b"\0\0\1\2", "no text"),
+        ("a.png", b"\x89PNG\r\n\x1a\n" + random.Random(1).randbytes(5000), "no text"),
         ("a.json", b'[{"a": 1},\n {"a": 2}]\n', "jq -c"),
-        ("a.txt", b"one\ntwo\n", "--delimiter"),
+        ("a.txt", b"one\ntwo\n", "say delimiter"),
         ("a.csv", b"I,4,x,\nT,1,,y\nC,10,,\nV,1,,\n", "not one table"),
         ("a.csv", b"a,b,c\n1,2\n1,2\n3,4\n5,6\n", "not one table"),
     ],
@@ -169,6 +185,7 @@ def test_a_line_of_data_is_not_shown_as_a_header(tmp_path: Path, line: str) -> N
         "anna kern,divorce,x\nbob lee,flu,4\nbob lee,acne,5\n",
         "anna,divorce,NULL\nbob,flu,4\nbob,acne,5\n",
         "anna@example.org,divorce,x\nbob@example.org,flu,4\n",
+        "anna@example.org,dr. who (1),x,y\nbob@example.org,flu,4,5\n",
     ],
 )
 def test_a_first_line_among_others_is_data_and_never_quoted(tmp_path: Path, lines: str) -> None:
@@ -187,10 +204,34 @@ def test_a_first_line_among_others_is_data_and_never_quoted(tmp_path: Path, line
         "Invoice,StockCode,Quantity,InvoiceDate,Customer ID,Country\nA,B,C,D,E,F\n",
         ",user,query\n0,anna,tea\n",
         "alpha,beta\n1,2\n",
+        "Lfd-Nr.;Vorgang/Zeitpunkt;Kd.-Schlüssel;Bezeichnung (Handel);Betrag €\n"
+        "0000;01.01.2025 00:12;00217;Tee;1,5\n",
+        "Row No.,Date,Customer,SKU\n1,2024-01-01,17850,85123A\n",
+        "Ticket,Created (UTC),Requester\n17,2024-01-01 10:00,ann\n",
+        "Vorgang °,Wer (Kürzel)\n2024-01-01,a81b\n",
     ],
 )
 def test_a_header_is_known_by_its_names_or_by_numbers_below(tmp_path: Path, lines: str) -> None:
     assert found_in(tmp_path, "a.csv", lines.encode()).has_header
+
+
+def test_a_person_without_a_name_is_told_by_the_place_of_the_column(tmp_path: Path) -> None:
+    (tmp_path / "log.tsv").write_text(EXCITE)
+    found = look_at_log([str(tmp_path / "log.tsv")], StatedFormat())
+    assert found.column("user") == "unnamed_column_1"
+    assert reading_options(found, draft(queries=1), None)[:4] == [
+        "--columns", "unnamed_column_1,time,query", "--user", "unnamed_column_1",
+    ]  # fmt: skip
+    log = z.read_log(
+        tmp_path / "log.tsv",
+        names=found.format.columns,
+        columns=z.Columns(user="unnamed_column_1", query="query"),
+    )
+    goal = z.ProbabilisticDP(epsilon=20, delta="0.01", users=1000)
+    z.publish(log, goal, [z.queries(1)], account=None, output=tmp_path / "out")
+    for name in ("README.md", "release.json"):
+        said = " ".join((tmp_path / "out" / name).read_text().split())
+        assert "value of column 1 of the log, which has no header." in said, name
 
 
 def test_a_guessed_header_is_not_quoted_but_for_usual_names(tmp_path: Path) -> None:
@@ -252,8 +293,10 @@ def test_options_name_the_columns_that_are_needed_and_no_others(tmp_path: Path) 
     ]  # fmt: skip
     sessions = z.ProbabilisticDP(epsilon=2, delta="0.001", users=9, unit="session")
     assert reading_options(found, draft(sessions, queries=2), None) == [
-        *plain, "--session", "Sitzung",
-    ]  # fmt: skip
+        *plain,
+        "--session",
+        "Sitzung",
+    ]
 
 
 def test_misspelt_columns_are_answered_with_the_nearest(tmp_path: Path) -> None:
@@ -267,8 +310,11 @@ def test_misspelt_columns_are_answered_with_the_nearest(tmp_path: Path) -> None:
 
 def test_a_suspicion_moves_by_its_odds_and_is_rounded_up() -> None:
     assert [percent(suspicion_after(each)) for each in (*LEVELS.values(), Fraction(8))] == [
-        "23.2 %", "45.1 %", "85.9 %", "99.7 %",
-    ]  # fmt: skip
+        "23.2 %",
+        "45.1 %",
+        "85.9 %",
+        "99.7 %",
+    ]
 
 
 def test_the_ladder_has_the_odds_and_what_an_item_needs() -> None:
@@ -305,11 +351,26 @@ def test_what_would_help_does_help_and_is_said_as_options() -> None:
     remedies = wish.remedies()
     assert all(each.users_to_appear < wish.users_to_appear for each in remedies)
     assert {each.options[0] for each in remedies} == {
-        "--privacy", "--items", "--items-per-user", "--guarantee",
-    }  # fmt: skip
+        "--privacy",
+        "--items",
+        "--items-per-user",
+        "--guarantee",
+    }
     said = outlook_section(Page(200), wish, stated_users=True)
     assert "next to nothing" in said
     assert "--privacy moderate" in said
+    assert "count each person for fewer" in said
+
+
+def test_what_to_expect_is_said_of_each_kind() -> None:
+    goal = z.ProbabilisticDP(epsilon=2, delta="0.001", users=10_000)
+    wish = draft(goal, keywords=5, clicks=2)
+    few, many = wish.by_kind()
+    assert (few.outlook, many.outlook) == ("next to nothing", "only the most frequent")
+    assert few.users_to_appear == wish.users_to_appear > many.users_to_appear
+    said = outlook_section(Page(80), wish, stated_users=True)
+    for each in (few, many):
+        assert re.search(rf"{each.kind} +{each.items_per_user} +{each.users_to_appear} ", said)
 
 
 def test_a_delta_per_person_needs_no_confirmation() -> None:
@@ -366,7 +427,51 @@ def test_text_fits_its_width(tmp_path: Path, width: int) -> None:
     assert "60 other columns" in shown
 
 
-def test_json_lines_have_the_names_that_most_have(tmp_path: Path) -> None:
-    lines = [json.dumps({"uid": n, "q": "tea", **({"odd": 1} if n == 3 else {})}) for n in range(9)]
-    found = found_in(tmp_path, "log.jsonl", "\n".join(lines).encode())
-    assert found.columns == ("uid", "q")
+def test_json_lines_have_all_names_but_of_what_one_line_alone_has(tmp_path: Path) -> None:
+    lines = [
+        {"uid": n, "q": "tea", "device": {"id": n}, "tags": ["a"], "seen": [{"x": 1}]}
+        | ({"term": "milk"} if n % 9 == 1 else {})
+        | ({"anna": 1} if n == 3 else {})
+        for n in range(200)
+    ]
+    (tmp_path / "log.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    found = look_at_log([str(tmp_path / "log.jsonl")], StatedFormat())
+    assert found.format.columns == ("uid", "q", "device", "tags", "seen", "term")
+    assert found.column("user") == "uid"
+    assert [each.column for each in found.guesses if each.role == "object"] == ["device", "seen"]
+    assert not any("device" in each.items or "seen" in each.items for each in offers(found))
+    assert "an object: not usable" in columns_section(Page(80), found)
+    with pytest.raises(UsageError, match=r"it has uid, q, .*Did you mean term") as wrong:
+        look_at_log(found.paths, StatedFormat(), {"query": "terms"})
+    assert "header" not in str(wrong.value)
+    with pytest.raises(UsageError, match="holds objects"):
+        look_at_log(found.paths, StatedFormat(), {"user": "device"})
+    log = z.read_log(tmp_path / "log.jsonl", columns=z.Columns(user="uid", query="q"))
+    looked = inspect(log)
+    assert looked.names == found.format.columns
+    assert looked.columns == {"user": "uid", "query": "q"}
+
+
+@pytest.mark.parametrize(
+    ("text", "proposed"),
+    [
+        ("Lfd-Nr.,Kunde,Farbe\n1,7,red\n", "columns:Farbe"),
+        ("Lfd-Nr.,Kunde,PZN\n1,7,8812\n", None),
+        ("Kunde,Farbe,Form\n7,red,round\n", None),
+        ("Kunde,Farbe,Bezeichnung (Ware)\n7,red,tea\n", "columns:Bezeichnung (Ware)"),
+    ],
+)
+def test_no_number_of_rows_is_proposed_as_an_item(
+    tmp_path: Path, text: str, proposed: str | None
+) -> None:
+    (tmp_path / "log.csv").write_text(text)
+    offer = default_offer(look_at_log([str(tmp_path / "log.csv")], StatedFormat()))
+    assert (offer.items if offer else None) == proposed
+
+
+def test_times_without_a_date_tell_no_days(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("user,time,query\n1,10:00:07,tea\n2,23:10:00,milk\n")
+    found = look_at_log([str(tmp_path / "log.csv")], StatedFormat())
+    assert found.units() == ["user"]
+    with pytest.raises(UsageError, match="times with a date"):
+        found.check_unit("user-day")

@@ -9,8 +9,15 @@ from scipy.stats import dlaplace
 from zealous.errors import Refused, UsageError
 from zealous.items import UnknownKind, columns, keywords, queries
 from zealous.planning.part import Part, figures, forecast
-from zealous.planning.plan import Plan, claim_text, cost_of_twelve, plan
-from zealous.privacy.guarantee import Guarantee, Indistinguishability, Neighbors, ProbabilisticDP
+from zealous.planning.plan import Plan, claim_text, other_guarantee, plan
+from zealous.planning.together import cost_of_releases
+from zealous.privacy.guarantee import (
+    Guarantee,
+    Indistinguishability,
+    Neighbors,
+    ProbabilisticDP,
+    format_number,
+)
 from zealous.privacy.promise import promise
 
 GOAL = ProbabilisticDP(epsilon=1, delta="0.001", users=500_000)
@@ -60,8 +67,10 @@ def test_the_parts_compose_to_the_goal(kind: type[Guarantee], neighbors: Neighbo
     goal = kind(epsilon="0.7", delta="1e-9", users=1000, neighbors=neighbors)
     planned = plan(goal, [queries(1), keywords(3)], split={"queries": "1/3", "keywords": 5})
     assert planned.goal == goal
-    assert sum(part.goal.epsilon for part in planned.parts) == goal.epsilon
+    total = sum(part.goal.epsilon for part in planned.parts)
+    assert total == goal.epsilon if kind is ProbabilisticDP else total >= goal.epsilon
     assert sum(part.goal.delta for part in planned.parts) == goal.delta
+    assert planned.delta_achieved <= goal.delta
     for part in planned.parts:
         moved = part.goal.moved_counts(part.mechanism.items_per_user)
         assert part.mechanism.scale >= moved / part.goal.epsilon
@@ -98,7 +107,7 @@ def test_nothing_or_the_same_twice_is_refused() -> None:
 
 def test_a_delta_that_a_population_would_notice_needs_confirmation() -> None:
     goal = per_person("0.001", 400_000)
-    with pytest.raises(Refused, match=r"per person.*400,000 users.*--accept-delta"):
+    with pytest.raises(Refused, match=r"per person.*400,000 users.*accept_delta=True"):
         plan(goal, [queries(5)])
     assert only(plan(goal, [queries(5)], accept_delta=True)).mechanism.tau_prime == 40
 
@@ -195,17 +204,31 @@ def test_figures_are_the_stable_contract(kind: type[Guarantee], neighbors: Neigh
     assert math.nextafter(told["delta_achieved"], 0) < part.delta
 
 
+def test_kinds_of_both_guarantees_are_two_releases() -> None:
+    goal = ProbabilisticDP(epsilon=2, delta="1e-3", users=1000)
+    with pytest.raises(UsageError, match="publish this one as a release of its own"):
+        plan(goal, [queries(5), keywords(5)], mechanism={"keywords": "gaussian"})
+
+
 def test_the_claim_says_what_twelve_releases_cost() -> None:
-    assert cost_of_twelve(GOAL) == (12, Fraction(12, 1000))
-    assert cost_of_twelve(per_person("0.5", None)) == (24, 1)
-    words = claim_text(GOAL)
+    planned = plan(GOAL, [queries(2)])
+    assert cost_of_releases(GOAL, planned.parts, 12) == (12, Fraction(12, 1000))
+    large = per_person("0.5", None)
+    assert cost_of_releases(large, plan(large, [queries(2)]).parts, 12) == (24, 1)
+    words = claim_text(planned)
     assert promise(GOAL) in words
     assert "epsilon = 12, delta = 0.012" in words
+    private = Indistinguishability(epsilon=1, delta="1e-6", neighbors="add-remove")
+    composed = claim_text(plan(private, [queries(5)], mechanism="gaussian"))
+    assert "epsilon = 3.68296, delta = 1.2e-5 if planned in advance; added" in composed
 
 
 def test_a_plan_prints_each_part() -> None:
-    text = str(plan(GOAL, [queries(2), keywords(20)]))
-    assert claim_text(GOAL) in text
+    planned = plan(GOAL, [queries(2), keywords(20)])
+    text, other = str(planned), other_guarantee(planned)
+    assert claim_text(planned) in text
+    assert other is not None
+    assert f"delta is {format_number(other.delta)} per person, and 0.001 for anybody at all" in text
     for part in plan(GOAL, [queries(2), keywords(20)]).parts:
         assert f"{part.name()}: at most {part.mechanism.items_per_user} a user" in text
         assert f"tau {part.mechanism.tau}, tau' {part.mechanism.tau_prime}" in text

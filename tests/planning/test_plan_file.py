@@ -22,7 +22,7 @@ from zealous.cli.plan import plan as plan_command
 from zealous.cli.publish import publish as publish_command
 from zealous.errors import Refused, UsageError
 from zealous.items import lists
-from zealous.ledger import FILE_NAME
+from zealous.ledger import FILE_NAME, Ledger
 from zealous.logs.log import Log
 from zealous.mechanisms.domain import Domain
 from zealous.mechanisms.zealous import Zealous
@@ -49,7 +49,11 @@ def test_a_plan_survives_the_file(tmp_path: Path) -> None:
         z.columns("A", "B", items_per_user=7),
     ]
     split: dict[str, str | int] = {"queries": "1/7", "query-pairs": 3, "columns:A+B": "0.1"}
-    planned = z.plan(goal, kinds, split=split, select="first")
+    columns = z.Columns(user="id", query="q", time="when", session="visit", url="link")
+    cleaning = z.Cleaning(max_entries_per_user=70, limits=z.Limits(entries=9))
+    planned = z.plan(goal, kinds, split=split, select="first").for_log(columns, cleaning)
+    assert planned.log is not None
+    assert planned.log.columns == replace(columns, url=None), "what it makes use of"
     write_plan(planned, tmp_path / "plan.json")
     found = read_plan(tmp_path / "plan.json")
     assert replace(found, approved_file=None) == planned
@@ -104,11 +108,36 @@ def test_a_changed_plan_is_refused(run: Run, tmp_path: Path, old: str, new: str)
     assert old in text
     changed = tmp_path / "changed.json"
     changed.write_text(text.replace(old, new, 1))
-    if "this-log" in new:  # an honest change of what nothing follows from
-        assert read_plan(changed).parameters_from == "this-log"
-        return
     with pytest.raises(Refused, match="Plan again"):
         read_plan(changed)
+
+
+@pytest.mark.parametrize(
+    ("where", "name", "value"),
+    [
+        ((), "accept_delta", "yes"),
+        ((), "software", {"name": "zealous", "version": "1", "note": "approved by all"}),
+        ((), "software", "anything"),
+        (("log", "cleaning"), "max_entries_per_user", True),
+        (("log", "cleaning"), "users_excluded_by_list", 0),
+        (("parts", 0), "items_per_user", True),
+    ],
+)
+def test_a_plan_holds_values_of_their_types(
+    tmp_path: Path, where: tuple[Any, ...], name: str, value: object
+) -> None:
+    goal = z.ProbabilisticDP(epsilon=10, delta="0.01", users=300)
+    path = tmp_path / "plan.json"
+    write_plan(z.plan(goal, z.queries(1)).for_log(z.Columns(user="user", query="query")), path)
+    read_plan(path)
+    found = json.loads(path.read_text())
+    inner = found
+    for step in where:
+        inner = inner[step]
+    inner[name] = value
+    path.write_text(json.dumps(found))
+    with pytest.raises(UsageError, match="damaged"):
+        read_plan(path)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "zealous plan 1"}', "\xff"])
@@ -146,7 +175,7 @@ def test_what_was_approved_is_what_runs(tmp_path: Path) -> None:
         domain=tmp_path / "list.csv",
         select="first",
         parameters_from="public-facts",
-    )
+    ).for_log(log.columns)
     write_plan(planned, tmp_path / "plan.json")
     approved = read_plan(tmp_path / "plan.json")
     assert replace(approved, approved_file=None) == planned, "wherever its files are"
@@ -160,10 +189,57 @@ def test_what_was_approved_is_what_runs(tmp_path: Path) -> None:
     assert (record.plan[0].select, record.parameters_from) == ("first", "public-facts")
 
 
+@pytest.mark.parametrize(
+    "other",
+    [
+        z.Columns(user="time", query="query"),
+        z.Columns(user="user", query="time"),
+        z.Columns(user="user", query="query", session="time"),
+    ],
+)
+def test_a_plan_is_for_the_columns_that_it_names(other: z.Columns, tmp_path: Path) -> None:
+    log, goal = searches(tmp_path), z.Indistinguishability(epsilon=9, delta="1e-4")
+    kinds = [z.queries(1), z.query_pairs(1)]
+    planned = z.plan(goal, kinds).for_log(z.Columns(user="user", query="query", time="time"))
+    asked = replace(log, columns=replace(other, time="time"))
+    with pytest.raises(Refused, match="the plan names"):
+        z.publish(asked, planned)
+    found = replace(
+        log, columns=replace(log.columns, session="x"), recognised=frozenset(["session"])
+    )
+    assert planned.bind(found)[1].columns == planned.bind(log)[1].columns, "nobody approved it"
+    cleaned = replace(log, cleaning=z.Cleaning(max_entries_per_user=3))
+    with pytest.raises(Refused, match="who is left out"):
+        z.publish(cleaned, planned)
+    assert not (tmp_path / FILE_NAME).exists()
+    record = z.publish(log, planned).record
+    assert "One person is one value of the column user." in " ".join(record.assumptions)
+    assert Ledger.open(tmp_path / FILE_NAME).history()[0].charge.person == "user"
+
+
+def test_a_log_is_read_as_its_plan_says(run: Run, tmp_path: Path) -> None:
+    rows = "".join(f"{n},tea\n" for n in range(200))
+    (tmp_path / "log.csv").write_text(f"who,what\n{rows}")
+    said = shlex.split(
+        "plan --items queries --user who --query what --users 500 --epsilon 4 --delta 0.01 "
+        "--limits entries=50 -o plan.json"
+    )
+    done = run(*said)
+    assert "One person is one value of the column who." in done.stdout
+    publish = ("publish", "log.csv", "--plan", "plan.json", "-o")
+    assert "'who' as the person" in run(*publish, "out", "--user", "what").stderr
+    assert run(*publish, "out").code == 0
+    about = json.loads((tmp_path / "out" / "release.json").read_text())
+    assert about["columns"] == {"user": "who", "query": "what"}
+    assert about["cleaning"]["limits"]["entries"] == 50
+    assert "column `who`" in (tmp_path / "out" / "README.md").read_text()
+
+
 def test_no_other_plan_passes_for_the_approved_one(tmp_path: Path) -> None:
     log, goal = searches(tmp_path), z.Indistinguishability(epsilon=9, delta=0)
     public = tmp_path / "list.csv"
-    write_plan(z.plan(goal, [z.queries(1)], domain=public), tmp_path / "plan.json")
+    planned = z.plan(goal, [z.queries(1)], domain=public).for_log(log.columns)
+    write_plan(planned, tmp_path / "plan.json")
     approved = read_plan(tmp_path / "plan.json").with_files(domain=public)
     larger = z.plan(replace(goal, epsilon=Fraction(10)), [z.queries(1)], domain=public)
     (part,) = approved.parts
@@ -176,6 +252,8 @@ def test_no_other_plan_passes_for_the_approved_one(tmp_path: Path) -> None:
         replace(approved, select="first"),
         replace(approved, parameters_from="public-facts"),
         replace(approved, seed=7),
+        replace(approved, log=None),
+        approved.for_log(z.Columns(user="query", query="query")),
         replace(approved, parts=(called,)),
     ):
         with pytest.raises(Refused, match="not the plan that was approved"):
@@ -192,7 +270,7 @@ def test_a_public_file_is_called_as_it_was_planned_or_approved(tmp_path: Path) -
     with pytest.raises(z.ZealousError, match=r"census\.csv is called otherwise"):
         z.publish(log, replace(planned, parts=(called,)))
     assert not (tmp_path / FILE_NAME).exists()
-    write_plan(planned, tmp_path / "plan.json")
+    write_plan(planned.for_log(log.columns), tmp_path / "plan.json")
     moved = (tmp_path / "list.csv").rename(tmp_path / "moved.csv")
     approved = read_plan(tmp_path / "plan.json").with_files(domain=moved)
     public = z.publish(log, approved).record.plan[0].public
@@ -248,6 +326,9 @@ def test_a_plan_is_checked_when_it_is_made(wrong: dict[str, Any]) -> None:
 
 def test_a_plan_with_a_seed_is_not_approved(tmp_path: Path) -> None:
     planned = z.plan(z.Indistinguishability(epsilon=9, delta="1e-4"), [z.queries(1)], seed=7)
+    with pytest.raises(UsageError, match="which column is the person"):
+        write_plan(planned, tmp_path / "plan.json")
+    planned = planned.for_log(z.Columns(user="user", query="query"))
     with pytest.raises(UsageError, match="not private"):
         write_plan(planned, tmp_path / "plan.json")
     assert not (tmp_path / "plan.json").exists()
@@ -321,7 +402,7 @@ def test_a_plan_that_was_changed_is_refused_before_it_is_charged(
 def test_a_plan_with_a_delta_that_nobody_confirmed_is_refused(tmp_path: Path) -> None:
     log, goal = searches(tmp_path), z.Indistinguishability(epsilon=9, delta="1e-2", users=300)
     planned = z.plan(goal, [z.queries(1)], accept_delta=True)
-    with pytest.raises(Refused, match="--accept-delta"):
+    with pytest.raises(Refused, match="accept_delta=True"):
         z.publish(log, replace(planned, accept_delta=False))
     assert not (tmp_path / FILE_NAME).exists()
     assert z.publish(log, planned).record.guarantee.delta == 0.01

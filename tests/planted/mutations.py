@@ -14,6 +14,7 @@ LEAST = 100  # where chance plays no part in noticing
 WHOLE = "whole releases"
 OTHERS = "other mechanisms"
 SMALL = "small releases"
+TESTS = "tests"
 ONE, TWO = "indistinguishable, m = 1", "indistinguishable, m = 2"
 ANYBODY, JOINING = "probabilistic, m = 1", "probabilistic, m = 1, add-remove"
 TWO_JOINING = "indistinguishable, m = 2, add-remove"
@@ -79,10 +80,10 @@ ROWS_COUNTED = (
 )
 _CHECK = "    check_select(choice.select, source.roles)\n    steps"
 _CHECK_LESS = "    object.__setattr__(choice, 'most', 10 * choice.most)\n    steps"
-_AHEAD = "    ahead = _look_ahead(item, place, choice.most)\n"
-_HELD_POPULAR = """    held = (f"select *, count(*) over (partition by {item}) as popular from "
+_AHEAD = "    ahead = _look_ahead(item, rank_bin, choice.most)\n"
+_HELD_POPULAR = """    distinct = (f"select *, count(*) over (partition by {item}) as popular from "
             f"(select distinct user, {item} from items)")
-    return [Step("held", held)], f"popular desc, {order}"
+    return [Step("distinct_items", distinct)], f"popular desc, {order}"
 """
 _RECORDED = "        record = with_tables(record, drawn, name=payment.id, ledger=charged)\n"
 _LAST_KEY = "    sha256: dict[str, Hash]\n"
@@ -97,11 +98,11 @@ def recorded(value: str) -> tuple[Change, ...]:
     )
 
 
-_READ = "            check_users(source, goal, say)\n"
+_READ = "            source = open_source(request, running, recognition, say)\n"
 _SAY_ROWS = "            __import__('os').environ['ROWS'] = f'{source.rows:,}'\n"
 _SAY_SKIPPED = "            __import__('os').environ['SKIPPED'] = str(source.skipped.total())\n"
 _LOG_HASH = '__import__("hashlib").sha256(log.paths[0].read_bytes()).hexdigest()'
-_STEPS = "    steps = _item_steps(kind, source, only, without, following)\n"
+_STEPS = "    steps = _item_steps(kind, source, only, without, restricted_to)\n"
 _WITHOUT_RARE = """    every = kind.steps(source)
     frequent = f"select {item} from found group by {item} having count(distinct user) >= {at_least}"
     steps = [*every[:-1], Step("found", every[-1].sql),
@@ -135,7 +136,7 @@ MUTATIONS = [
         (
             Change(
                 "privacy/guarantee.py",
-                'items_per_user * (2 if self.neighbors == "replace" else 1)',
+                'items_per_user * (2 if neighbors == "replace" else 1)',
                 "items_per_user",
             ),
         ),
@@ -182,8 +183,8 @@ MUTATIONS = [
         (
             Change(
                 "items/searches.py",
-                '{"query": normalized_query(self.fold)}, has',
-                '{"query": "query"}, has',
+                '{"query": normalized_query(self.fold, source.limits.words)}',
+                '{"query": "query"}',
             ),
             Change("counting/histogram.py", _COUNT, _COUNT_NORMAL),
         ),
@@ -193,7 +194,7 @@ MUTATIONS = [
         "missing ids pooled",
         WHOLE,
         "users are counted",
-        (Change("logs/open_log.py", "where = [is_present(user, kind)]", 'where = ["true"]'),),
+        (Change("logs/open_log.py", "where = [_has_id(log, user, kind)]", 'where = ["true"]'),),
     ),
     Mutation(
         "tau' truncated instead of rounded up",
@@ -242,12 +243,13 @@ MUTATIONS = [
                 _READ,
                 f"{_READ}"
                 "            from zealous.logs.source import count_everyone\n"
-                "            object.__setattr__(goal, 'users', max(1, count_everyone(source)))\n"
+                "            from dataclasses import replace\n"
+                "            users = max(1, count_everyone(source))\n"
+                "            object.__setattr__(planned.goal, 'users', users)\n"
                 "            weights = {part.name(): part.goal.epsilon for part in planned.parts}\n"
-                "            planned = make_plan(goal, planned.kinds(), split=weights)\n"
-                "            record = provenance(\n"
-                "                planned, log, key=key, period=days, others=others\n"
-                "            )\n",
+                "            planned = make_plan(planned.goal, planned.kinds(), split=weights)\n"
+                "            request = replace(request, plan=planned)\n"
+                "            record = provenance(request, others=paying.people is not None)\n",
             ),
         ),
     ),
@@ -267,7 +269,11 @@ MUTATIONS = [
         "selection key hidden under pDP",
         WHOLE,
         "key reproduces",
-        (Change("release/provenance.py", 'selection_key=f"{key:016x}",', 'selection_key="",'),),
+        (
+            Change(
+                "release/provenance.py", 'selection_key=f"{request.key:016x}",', 'selection_key="",'
+            ),
+        ),
     ),
     Mutation(
         "another key published than was used",
@@ -275,7 +281,9 @@ MUTATIONS = [
         "key reproduces",
         (
             Change(
-                "release/provenance.py", "{key:016x}", "{__import__('secrets').randbits(64):016x}"
+                "release/provenance.py",
+                "{request.key:016x}",
+                "{__import__('secrets').randbits(64):016x}",
             ),
         ),
     ),
@@ -289,7 +297,7 @@ MUTATIONS = [
     Mutation(
         "one line's quote swallows others' lines",
         WHOLE,
-        "bad lines move nobody else",
+        "users are counted, each once, and bad lines move nobody else",
         (
             Change(
                 "files/delimited.py", "odd |= self._holding(data, ends, '\"') if", "odd |= False if"
@@ -308,7 +316,7 @@ MUTATIONS = [
         "sorted",
         (
             Change(
-                "release/bundle.py",
+                "release/table.py",
                 "table.sort_by(keys).combine_chunks()",
                 "table.combine_chunks()",
             ),
@@ -354,8 +362,8 @@ MUTATIONS = [
             Change("release/publish.py", _READ, _READ + _SAY_SKIPPED),
             Change(
                 "release/bundle.py",
-                "pq.write_table(table,",
-                "pq.write_table(table.replace_schema_metadata({'log': "
+                "write_parquet(table,",
+                "write_parquet(table.replace_schema_metadata({'log': "
                 "__import__('os').environ.get('SKIPPED', '')}),",
             ),
         ),

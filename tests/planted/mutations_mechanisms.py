@@ -7,7 +7,7 @@ moves a chance by less than the rounding of a threshold); a list that is applied
 
 from __future__ import annotations
 
-from mutations import LEAST, OTHERS, ROWS_COUNTED, Change, Mutation, recorded
+from mutations import LEAST, OTHERS, ROWS_COUNTED, TESTS, Change, Mutation, recorded
 
 LAPLACE, GAUSSIAN = "laplace, m = 2", "gaussian, m = 1"
 SELECTION, DOMAIN = "selection", "domain, m = 1"
@@ -18,9 +18,9 @@ RESULTS, OF_KEYWORDS = "results, m = 1", "of-keywords, m = 1"
 SMALL_QUERIES = "small releases of queries"
 THEOREMS = "follow from the theorems"
 
-_STEERS = "                order = store_weights(weighed, draw)\n"
+_STEERS = "                noisy_weights = store_weights(weighed, draw)\n"
 _ALL_ABOVE = "_is_listed(batch, listed) | (noisy > each.threshold)"
-_DISTINCT = 'Step("held", f"select distinct user, {item} from items")'
+_DISTINCT = 'Step("distinct_items", f"select distinct user, {item} from items")'
 _EVERY = "return with_noise_on_each(listed, counted, noise, random_bytes)"
 _ONLY_HELD = """\
 from zealous.mechanisms.thresholds import select_rows, with_noise
@@ -42,7 +42,8 @@ _NOT_MERGED = (
 )
 _SPLIT = "scales = [math.ceil(WEIGHT * math.sqrt(sides / part) / mu) for part in shape.shares]"
 _SIDES = "    sides = goal.moved_counts(1)\n"
-_ON_COUNTS = "blocks.append((sides * m, sides * m * unit**2, scale.numerator))"
+_ON_COUNTS = "found = items_per_user * unit**2"
+_MOVED = "return moved_counts(1, neighbors) * mu_squared("
 
 MUTATIONS = [
     Mutation(
@@ -154,7 +155,11 @@ MUTATIONS = [
         SET_UNION,
         THEOREMS,
         (
-            Change("privacy/accounting/rounds.py", f"{_SIDES}    unit", "    sides = 1\n    unit"),
+            Change(
+                "privacy/accounting/rounds.py",
+                _MOVED,
+                _MOVED.replace("moved_counts(1, neighbors)", "1"),
+            ),
             Change(
                 "privacy/accounting/rounds.py", f"{_SIDES}    bounds", "    sides = 1\n    bounds"
             ),
@@ -169,8 +174,8 @@ MUTATIONS = [
             Change("privacy/accounting/rounds.py", _SPLIT, _SPLIT.replace("sides / part", "sides")),
             Change(
                 "privacy/accounting/rounds.py",
-                "square += Fraction(length, deviation**2)",
-                "square = max(square, Fraction(length, deviation**2))",
+                "found += WEIGHT**2 * gaussian_square(Fraction(each))",
+                "found = max(found, WEIGHT**2 * gaussian_square(Fraction(each)))",
             ),
         ),
         trials=LEAST,
@@ -182,7 +187,9 @@ MUTATIONS = [
         (
             Change("privacy/accounting/rounds.py", "math.sqrt(sides * m / ", "math.sqrt(sides / "),
             Change(
-                "privacy/accounting/rounds.py", _ON_COUNTS, _ON_COUNTS.replace("sides * m", "sides")
+                "privacy/accounting/rounds.py",
+                _ON_COUNTS,
+                _ON_COUNTS.replace("items_per_user * ", ""),
             ),
         ),
         trials=LEAST,
@@ -194,7 +201,7 @@ MUTATIONS = [
         (
             Change(
                 "privacy/accounting/rounds.py",
-                "_least_threshold(each, left * _decimal(part))",
+                "_least_threshold(each, left * part)",
                 "_least_threshold(each, left)",
             ),
             Change(
@@ -220,12 +227,12 @@ MUTATIONS = [
             Change(
                 "mechanisms/rounds.py",
                 _STEERS,
-                _STEERS.replace("order", "noisy")
-                + "                order = store_weights(weighed, lambda batch: batch)\n",
+                _STEERS.replace("noisy_weights", "noisy")
+                + "                noisy_weights = store_weights(weighed, lambda batch: batch)\n",
             ),
             Change(
                 "mechanisms/rounds.py",
-                "above(order, each.threshold)",
+                "above(noisy_weights, each.threshold)",
                 "above(noisy, each.threshold)",
             ),
         ),
@@ -235,7 +242,11 @@ MUTATIONS = [
         "what nobody gave may become a key",
         TWO_ROUNDS,
         "more items than she may give",
-        (Change("mechanisms/rounds.py", "unseen & (noisy > threshold)", "unseen[:0]"),),
+        (
+            Change(
+                "mechanisms/rounds.py", "must_not_pass & (noisy > threshold)", "must_not_pass[:0]"
+            ),
+        ),
         trials=24_000,
     ),
     Mutation(
@@ -244,7 +255,7 @@ MUTATIONS = [
         "six popular items",
         (
             Change(
-                "mechanisms/rounds.py",
+                "mechanisms/key_counts.py",
                 "bound=self.items_per_user, at_least=1, only=keys",
                 "bound=1000, at_least=1, only=keys",
             ),
@@ -406,5 +417,74 @@ MUTATIONS = [
         "not made of keywords alone",
         (Change("counting/histogram.py", "    if made_of is not None:", "    if False:"),),
         trials=12_000,
+    ),
+    Mutation(
+        "pooled: weights are not scaled to one length",
+        TESTS,
+        "test_pooled.py::test_the_engine_weighs_as_it_is_weighed_here",
+        (
+            Change(
+                "counting/kept.py",
+                "floor(sqrt(sum(state.strength * state.strength)::double))::bigint + 1",
+                "max(state.strength) + 1",
+            ),
+        ),
+    ),
+    Mutation(
+        "pooled: what a user keeps is drawn anew in each round",
+        TESTS,
+        "test_pooled.py::test_what_is_published_was_kept_and_each_user_gives_no_more_than_is_proved",
+        (
+            Change(
+                "mechanisms/pooled.py",
+                "            weighed = kept.weigh(evidence, WEIGHT)\n",
+                "            kept = count.kept_items(self.kept)\n"
+                "            weighed = kept.weigh(evidence, WEIGHT)\n",
+            ),
+        ),
+    ),
+    Mutation(
+        "pooled: her items share her weight in the claim",
+        TESTS,
+        "test_pooled_delta.py::test_the_exposure_is_that_of_the_proof",
+        (
+            Change(
+                "privacy/accounting/pooled.py",
+                "- parts * (WEIGHT + Decimal",
+                "- parts * (WEIGHT / Decimal(7).sqrt() + Decimal",
+            ),
+        ),
+    ),
+    Mutation(
+        "pooled: one round has the whole share",
+        TESTS,
+        "test_pooled_delta.py::test_what_a_plan_spends_is_what_its_rounds_and_counts_move",
+        (
+            Change(
+                "privacy/accounting/pooled.py",
+                "scales = [each.scale for each in rounds]",
+                "scales = [rounds[0].scale]",
+            ),
+            Change("privacy/accounting/pooled.py", "sides * number / shape", "sides / shape"),
+        ),
+    ),
+    Mutation(
+        "pooled: other noise decides what is a key than what steers",
+        TESTS,
+        "test_pooled.py::test_noise_is_drawn_once_for_each_kept_item_in_each_round",
+        (
+            Change(
+                "mechanisms/pooled.py",
+                "np.where(evidence > now.threshold, 0, strength)",
+                "np.where(before + now.part * (weight + noise.sample(len(weight), random_bytes)) "
+                "> now.threshold, 0, strength)",
+            ),
+        ),
+    ),
+    Mutation(
+        "pooled: exposure of one item alone",
+        TESTS,
+        "test_pooled_delta.py::test_the_exposure_is_that_of_the_proof",
+        (Change("privacy/accounting/pooled.py", "min(kept * sum(passing", "min(1 * sum(passing"),),
     ),
 ]

@@ -14,15 +14,14 @@ make a set; a user's queries bounded before the published ones are taken away.
 
 from __future__ import annotations
 
-from mutations import LEAST, ROWS_COUNTED, Change, Mutation
+from mutations import LEAST, ROWS_COUNTED, TESTS, Change, Mutation
 from mutations_mechanisms import THEOREMS
 
 SETS, GAUSSIAN = "of-smaller, 2 things", "of-smaller-gaussian, 4 things, add-remove"
 SMALL_SETS = "small releases of sets"
-TESTS = "tests"
 
 _MECHANISM, _SETS, _TAIL = "mechanisms/of_smaller.py", "items/sets.py", "items/rare_queries.py"
-_PURE = "mechanisms/pure.py"
+_PURE = "mechanisms/over_known_list.py"
 _LIST, _OF_KEYWORDS = "mechanisms/known_list.py", "mechanisms/of_keywords.py"
 _KEPT = "np.flatnonzero(noisy > above)\n        published"
 _COUNTED = "counted = count(bound=self.items_per_user, at_least=1)\n"
@@ -30,18 +29,16 @@ _NOISY = "noisy = some + noise.sample(len(some), random_bytes)"
 _ABOVE = "above = self.threshold(len(known))"
 _INTERVALS, _CERTAIN = "privacy/accounting/intervals.py", "if count >= self.certain_from:"
 _AFTER = "kind = part.kind.with_inputs(released)"
-_COUNT = "count = partial(histogram, kind, source, select=planned.select, key=key, say=say)\n"
+_COUNT = "        first = kind.restricting_kind()\n"
 _ALL = """\
         if part.name().startswith('things:'):
-            import pyarrow as pa
-
             every[part.name()] = pa.Table.from_batches(count(bound=2, at_least=1))
 """
 _EACH = 'Step("each_thing", f"select distinct user, item_1, {_CODE}, {_WORTH} from coded"),'
 _CUT = "qualify {best} <= {self.things}"
-_MOST = "qualify {place} <= {choice.most}"
+_MOST = "qualify {position} <= {choice.most}"
 _ALL_FACTS = (
-    "qualify {place} <= {choice.most if kind.kept_columns() == kind.counted_columns() else 1000}"
+    "qualify {position} <= {choice.most if kind.kept_columns() == kind.counted_columns() else 1000}"
 )
 _RARE = """\
 f"select all_asked.* from all_asked anti join {table} as known "
@@ -51,10 +48,10 @@ _RARE_BY_LOG = """\
                 "having count(distinct user) >= 7)","""
 _BEST = """\
 best = f"max({identifier(worth)}) as {identifier(worth)}"
-        held = f"select user, {item}, {best} from items group by user, {item}\""""
+        distinct = f"select user, {item}, {best} from items group by user, {item}\""""
 _BEST_BY_LOG = """\
 best = f"count(*) over (partition by {item}) as {identifier(worth)}"
-        held = f"select user, {item}, {best} from (select distinct user, {item} from items)\""""
+        distinct = f"select user, {item}, {best} from (select distinct user, {item} from items)\""""
 
 MUTATIONS = [
     Mutation(
@@ -180,12 +177,12 @@ MUTATIONS = [
             Change(
                 "release/drawing.py",
                 _COUNT,
-                _COUNT + _ALL,
+                _ALL + _COUNT,
             ),
             Change(
                 "release/drawing.py",
                 "    tables: dict[str, Table] = {}\n",
-                "    tables: dict[str, Table] = {}\n    every: dict[str, Any] = {}\n",
+                "    tables: dict[str, Table] = {}\n    every: dict[str, pa.Table] = {}\n",
             ),
         ),
     ),
@@ -298,7 +295,7 @@ MUTATIONS = [
         (
             Change(
                 "logs/values.py",
-                'return _id_of_text(f"{user}::varchar")',
+                "return user_id(user, kind)",
                 'return f"trim({user}::varchar)"',
             ),
         ),
@@ -319,19 +316,35 @@ MUTATIONS = [
         "verify: parameters are not planned again",
         TESTS,
         "test_forgeries.py::test_parameters_that_planning_would_not_choose",
-        (Change("verify/claim.py", "        if part != other:", "        if not other:"),),
+        (Change("verification/claim.py", "        if part != other:", "        if not other:"),),
+    ),
+    Mutation(
+        "verify: a review may claim another guarantee",
+        TESTS,
+        "test_forgeries.py::test_a_review_that_removed_nothing_gives_no_other_guarantee",
+        (
+            Change(
+                "verification/claim.py", "if claim.definition not in allowed:", "if not allowed:"
+            ),
+        ),
     ),
     Mutation(
         "verify: shares are not planned again",
         TESTS,
         "test_forgeries.py::test_parameters_that_planning_would_not_choose",
-        (Change("verify/claim.py", "if part.goal != other.goal:", "if not other.goal:"),),
+        (Change("verification/claim.py", "if part.goal != other.goal:", "if not other.goal:"),),
     ),
     Mutation(
         "verify: the planner can be left out",
         TESTS,
         "test_forgeries.py::test_a_release_of_ours_names_our_planner",
-        (Change("verify/claim.py", ".version == VERSION and", ".version != VERSION and"),),
+        (
+            Change(
+                "verification/claim.py",
+                ".version == VERSION and record",
+                ".version != VERSION and record",
+            ),
+        ),
     ),
     Mutation(
         "verify: what can be made of smaller sets is not looked at",
@@ -379,13 +392,13 @@ MUTATIONS = [
         "verify: rates and associations are not compared",
         TESTS,
         "test_forgeries.py::test_an_association_of_ours",
-        (Change("verify/tables.py", "wanted == found if ours", "True if ours"),),
+        (Change("verification/tables.py", "wanted == found if ours", "True if ours"),),
     ),
     Mutation(
         "verify: a child is judged by rows that a review took out",
         TESTS,
         "test_forgeries.py::test_a_child_is_judged_by_what_is_left",
-        (Change("verify/tables.py", "any(map(removed.get, _origin_kinds(part)))", "False"),),
+        (Change("verification/tables.py", "any(map(removed.get, _origin_kinds(part)))", "False"),),
     ),
     Mutation(
         "of-keywords: keywords from lists accepted",
@@ -493,7 +506,25 @@ MUTATIONS = [
         "charged before it is seen whether it can be written",
         TESTS,
         "test_spent.py::test_what_cannot_be_written_fails_before_the_charge",
-        (Change("release/publish.py", "rehearse(planned, record, payment, target)", "pass"),),
+        (
+            Change(
+                "release/publish.py",
+                "rehearse_writing(request, record, payment.preview())",
+                "pass",
+            ),
+        ),
+    ),
+    Mutation(
+        "charged before a run on a log of nobody",
+        TESTS,
+        "test_spent.py::test_a_mistake_in_a_mechanism_costs_nothing",
+        (
+            Change(
+                "release/publish.py",
+                "rehearse_counting(request, source, public, payment.preview())",
+                "pass",
+            ),
+        ),
     ),
     Mutation(
         "spent, and said for one kind of error alone",
@@ -511,7 +542,7 @@ MUTATIONS = [
         "spent, and not said where a signal came while it was charged",
         TESTS,
         "test_spent.py::test_a_signal_that_comes_while_it_is_charged",
-        (Change("release/charging.py", "self._entry = new[-1] if new else None", "del new"),),
+        (Change("release/account.py", "self._entry = new[-1] if new else None", "del new"),),
     ),
     Mutation(
         "a terminal that is gone ends a run after the charge",
@@ -525,7 +556,7 @@ MUTATIONS = [
             ),
             Change(
                 "cli/show.py",
-                "    with suppress(OSError, ValueError):\n        click.echo(text, err=True)",
+                "    with suppress(OSError, ValueError):\n        click.echo(_fit_stderr(text), err=True)",
                 "    click.echo(text, err=True)",
             ),
         ),
@@ -620,7 +651,7 @@ MUTATIONS = [
             ),
             Change(
                 "files/limits.py",
-                "rows |= long\n            column = _without(column, long)",
+                "rows |= long\n            column = without(column, long)",
                 "rows |= long",
             ),
         ),
@@ -630,10 +661,14 @@ MUTATIONS = [
         TESTS,
         "test_limits.py::test_an_entry_with_an_id_over_the_limit_is_nobodys",
         (
-            Change("logs/open_log.py", "if kind not in (*WHOLE, *FLOATS):", "if False:"),
+            Change(
+                "logs/open_log.py",
+                "if kind not in TEXT:\n        return is",
+                "if True:\n        return is",
+            ),
             Change(
                 "files/limits.py",
-                "rows |= long\n            column = _without(column, long)",
+                "rows |= long\n            column = without(column, long)",
                 "rows |= long",
             ),
         ),

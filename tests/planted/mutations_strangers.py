@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from mutations import Change, Mutation
-from mutations_sets import TESTS
+from mutations import TESTS, Change, Mutation
 
 _STRANGERS = "test_strangers.py::test_no_file_outside_the_directory_is_read"
 
@@ -30,7 +29,7 @@ MUTATIONS = [
     Mutation(
         "names in the README are markup",
         TESTS,
-        "test_strangers.py::test_hostile_names_stay_names",
+        "test_strangers.py::test_odd_names_stay_names",
         (Change("release/text/markdown.py", 'fence = "`" * (longest + 1)', 'fence = "`"'),),
     ),
     Mutation(
@@ -43,13 +42,148 @@ MUTATIONS = [
         "verify: what a footer holds is not looked at",
         TESTS,
         "test_forgeries.py::test_a_parquet_file_holds_the_table_and_no_log",
-        (Change("verify/tables.py", 'raise Failed("a Parquet', 'str("a Parquet'),),
+        (
+            Change(
+                "verification/tables.py",
+                "if table.schema.metadata or any(field.metadata for field in table.schema):",
+                "if False:",
+            ),
+        ),
     ),
     Mutation(
         "limits: a list's texts are counted as a file holds them",
         TESTS,
         "test_limits.py::test_a_text_in_a_dictionary_is_not_copied_for_each_list",
         (Change("files/parquet.py", "if chunk.has_dictionary_page:", "if False:"),),
+    ),
+    Mutation(
+        "verify: whatever a line holds is an item",
+        TESTS,
+        "test_forgeries.py::test_an_item_that_no_log_gives",
+        (Change("verification/tables.py", "if limits is None or not", "if True or not"),),
+    ),
+    Mutation(
+        "verify: a Parquet file may hold more than its rows",
+        TESTS,
+        "test_forgeries.py::test_a_parquet_file_is_as_we_write_it",
+        (Change("verification/tables.py", "if file.read_bytes() == wanted:", "if True:"),),
+    ),
+    Mutation(
+        "verify: letters beyond ASCII may be capitals",
+        TESTS,
+        "test_forgeries.py::test_an_item_that_no_log_gives",
+        (
+            Change(
+                "items/text.py",
+                'category(letter) == "Lu"',
+                'category(letter) == "Lu" and letter < "a"',
+            ),
+        ),
+    ),
+    Mutation(
+        "verify: any version may have written it",
+        TESTS,
+        "test_forgeries.py::test_a_value_that_no_version_writes",
+        (Change("verification/verify.py", "not in (*EARLIER, VERSION)", "is None"),),
+    ),
+    Mutation(
+        "one byte of a Parquet file ends the run",
+        TESTS,
+        "test_limits.py::test_a_text_that_is_not_utf8_is_as_if_it_were_not_there",
+        (Change("engines/duckdb.py", " or not self._can_read(paths, names)", ""),),
+    ),
+    Mutation(
+        "one moment in milliseconds ends the run",
+        TESTS,
+        "test_log.py::test_a_moment_beyond_all_years_stops_nobody",
+        (Change("engines/duckdb.py", " or parquet.in_milliseconds(kind)", ""),),
+    ),
+    Mutation(
+        "one moment before all years ends the run",
+        TESTS,
+        "test_log.py::test_a_moment_beyond_all_years_stops_nobody",
+        (
+            Change(
+                "logs/values.py",
+                'within = f"least(greatest({moment}, {first}), {last})"',
+                "within = moment",
+            ),
+        ),
+    ),
+    Mutation(
+        "times without a date make days",
+        TESTS,
+        "test_unit.py::test_times_without_a_date_tell_no_day",
+        (Change("logs/sessions.py", "    _check_dates(log, unit, period)\n", ""),),
+    ),
+    Mutation(
+        "one odd value of a frame decides the type of all",
+        TESTS,
+        "test_frames.py::test_a_value_has_its_own_type_in_a_column_of_objects",
+        # As pandas does with numbers where one is missing.
+        (
+            Change(
+                "files/frames.py",
+                "column_of(column.tolist(),",
+                "column_of([float(each) if type(each) is int and each < 2**53 else each "
+                "for each in column.tolist()],",
+            ),
+        ),
+    ),
+    Mutation(
+        "one long text of a table stops the run of all",
+        TESTS,
+        "test_frames.py::test_a_value_in_many_rows_is_held_once_until_it_is_known_to_be_short",
+        (Change("files/arrow_types.py", "_without_long(without_views(column))", "column"),),
+    ),
+    Mutation(
+        "a query may put people's rows together",
+        TESTS,
+        "test_query.py::test_nothing_but_rows_of_one_table_is_read",
+        (Change("logs/person_sql.py", 'if value and name.rstrip("_") not in parts', "if False"),),
+    ),
+    Mutation(
+        "a constant that is not of its column's type fails at the first row that meets it",
+        TESTS,
+        "test_query.py::test_no_row_meets_a_constant_that_is_not_of_its_columns_type",
+        (
+            Change(
+                "logs/databases/duckdb.py", "            _check_constants(connection, query)\n", ""
+            ),
+        ),
+    ),
+    Mutation(
+        "a plan does not bind its query",
+        TESTS,
+        "test_query.py::test_a_plan_is_for_no_other_query",
+        (
+            Change("planning/log_binding.py", "if self.sql != log.sql:", "if False:"),
+            Change("planning/log_binding.py", "kinds, unit, log.sql)", "kinds, unit, self.sql)"),
+        ),
+    ),
+    Mutation(
+        "a stream is read anew, and is empty",
+        TESTS,
+        "test_frames.py::test_a_stream_is_staged_once_for_its_owner_alone",
+        (Change("files/frames.py", "if self._staged is None:", "if True:"),),
+    ),
+    Mutation(
+        "limits: that of words is always the usual one",
+        TESTS,
+        "test_limits.py::test_the_number_of_words_can_be_set",
+        (Change("items/searches.py", "words('query', source.limits.words)", "words('query')"),),
+    ),
+    Mutation(
+        "limits: texts in Parquet are left out without a word",
+        TESTS,
+        "test_limits.py::test_the_owner_is_told_how_much_was_left_out",
+        (Change("logs/open_log.py", "skipped += _count_over_limits(log, types, engine)", ""),),
+    ),
+    Mutation(
+        "an interrupt while a generator is let go is forgotten",
+        TESTS,
+        "test_interrupts.py::test_an_interrupt_while_a_generator_is_let_go_comes_again",
+        (Change("files/interrupts.py", "timer.start()", ""),),
     ),
     Mutation(
         "lines: a byte order mark goes from a file's first line alone",
@@ -73,7 +207,13 @@ MUTATIONS = [
         "messages quote the first line of a text file",
         TESTS,
         "test_log.py::test_no_message_quotes_the_first_line_of_a_text",
-        (Change("logs/log.py", '"" if in_first_line else did_you', '"" if False else did_you'),),
+        (Change("logs/log.py", "if not in_first_line or is_known(each)", "if True"),),
+    ),
+    Mutation(
+        "one of two columns is taken for the person",
+        TESTS,
+        "test_log.py::test_a_log_without_a_user_column",
+        (Change("logs/log.py", "if len(same) == 1}", "if same}"),),
     ),
     Mutation(
         "start: one usual name makes a header of a line",
@@ -88,6 +228,18 @@ MUTATIONS = [
         ),
     ),
     Mutation(
+        "start: one odd value in a line of data makes a header of it",
+        TESTS,
+        "test_start.py::test_a_first_line_among_others_is_data_and_never_quoted",
+        (Change("owner/file_format.py", "return len(told) > 1 or", "return len(told) > 0 or"),),
+    ),
+    Mutation(
+        "start: a key that one line alone has is shown",
+        TESTS,
+        "test_start.py::test_json_lines_have_all_names_but_of_what_one_line_alone_has",
+        (Change("owner/file_format.py", "_RARE = 0.01", "_RARE = 0.0"),),
+    ),
+    Mutation(
         "start: the command to copy is not quoted",
         TESTS,
         "test_start.py::test_the_command_is_one_that_a_shell_reads_back",
@@ -96,5 +248,29 @@ MUTATIONS = [
                 "owner/start.py", "groups.append(shlex.quote(argument))", "groups.append(argument)"
             ),
         ),
+    ),
+    Mutation(
+        "an approved plan is carried out on other columns",
+        TESTS,
+        "test_plan_file.py::test_a_plan_is_for_the_columns_that_it_names",
+        (
+            Change(
+                "planning/log_binding.py",
+                "if own.get(role) != read.get(role):",
+                "if own.get(role) is None:",
+            ),
+        ),
+    ),
+    Mutation(
+        "an unattended run stops for what the log holds",
+        TESTS,
+        "test_doubts.py::test_an_unattended_run_does_not_look",
+        (Change("release/doubts.py", 'if request.attendance != "unattended":', "if True:"),),
+    ),
+    Mutation(
+        "a review that took rows out keeps the whole promise",
+        TESTS,
+        "test_review.py::test_a_child_leads_with_what_its_parameters_give",
+        (Change("verification/review.py", "    if child.is_filtered():\n", "    if False:\n"),),
     ),
 ]

@@ -27,16 +27,19 @@ from mutations import (
     OTHERS,
     QUICK,
     SMALL,
+    TESTS,
     WHOLE,
     Change,
     Mutation,
     changed,
     planted,
 )
+from mutations_composition import MUTATIONS as OF_COMPOSITION
+from mutations_ledger import MUTATIONS as OF_LEDGER
 from mutations_mechanisms import MUTATIONS as OF_MECHANISMS
 from mutations_mechanisms import OF_KEYWORDS, RESULTS, SMALL_QUERIES, TWO_ROUNDS
 from mutations_sets import MUTATIONS as OF_SETS
-from mutations_sets import SETS, TESTS
+from mutations_sets import SETS
 from mutations_strangers import MUTATIONS as OF_STRANGERS
 from paths import TESTS as TESTS_FOLDER
 from scipy import stats
@@ -84,7 +87,7 @@ from pathlib import Path
 import duckdb, jinja2, pyarrow.csv, pyarrow.parquet
 import zealous.cli.publish
 from zealous.audit import other_mechanisms as others, whole_releases as bundle
-from zealous.audit.runs import Run
+from zealous.audit.runs import Run, publish_arguments
 from zealous.cli import main
 
 
@@ -93,7 +96,7 @@ def start(log, options):
     child = os.fork()
     if not child:
         os.chdir(log.parent)
-        sys.argv = ["zealous", "publish", log.name, *options, "-o", "release"]
+        sys.argv = ["zealous", *publish_arguments(log, options)]
         os.dup2(os.open(printed, os.O_WRONLY | os.O_CREAT), 1)
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         try:
@@ -145,7 +148,7 @@ with contextlib.redirect_stdout(sys.stderr):
 print(json.dumps(Failed.names))
 """
 THE_COMMAND = "from zealous.cli import main\n\nmain()\n"
-ALL = (*MUTATIONS, *OF_MECHANISMS, *OF_SETS, *OF_STRANGERS)
+ALL = (*MUTATIONS, *OF_COMPOSITION, *OF_LEDGER, *OF_MECHANISMS, *OF_SETS, *OF_STRANGERS)
 MISSED = 1e-6  # at most so often would a planted bug be missed if other noise were drawn
 
 
@@ -180,7 +183,7 @@ def noticed_how(mutation: Mutation) -> str:
 
 
 def planted_in_turn(mutations: Iterable[Mutation]) -> list[Any]:
-    return in_turn([*mutations], lambda each: each.name, share=6, group=noticed_how)
+    return in_turn([*mutations], lambda each: each.name, share=10, group=noticed_how)
 
 
 def test_every_planted_bug_can_still_be_planted() -> None:

@@ -18,6 +18,7 @@ from zealous.errors import UsageError
 from zealous.mechanisms import Zealous
 from zealous.privacy.calibrate import (
     Calibration,
+    any_published_probability,
     calibrate,
     covers_absence,
     float_rounded_up,
@@ -27,7 +28,6 @@ from zealous.privacy.calibrate import (
     publication_probability,
     satisfied_guarantees,
     tail,
-    union_bound,
 )
 from zealous.privacy.guarantee import Guarantee, Indistinguishability, Neighbors, ProbabilisticDP
 
@@ -298,12 +298,12 @@ def test_union_bound_is_rounded_up_and_by_little(scale: Fraction, t: int, items:
         alpha = (-decimal(1 / scale)).exp()
         above = alpha ** (t + 1) / (1 + alpha) if t >= 0 else 1 - alpha**-t / (1 + alpha)
         truth = 1 - (1 - above) ** items
-        claim = decimal(union_bound(scale, t, items))
+        claim = decimal(any_published_probability(scale, t, items))
         assert truth <= claim <= truth * (1 + Decimal("1e-15"))
 
 
 def test_a_chance_below_all_decimals_is_not_zero() -> None:
-    assert union_bound(Fraction(1, 10**12), 5, 1) > 0
+    assert any_published_probability(Fraction(1, 10**12), 5, 1) > 0
 
 
 @pytest.mark.parametrize("scale", SCALES, ids=str)

@@ -53,7 +53,7 @@ from zealous.logs.open_log import open_log
 from zealous.logs.source import Source
 from zealous.mechanisms import Zealous
 from zealous.noise import seeded_bytes
-from zealous.privacy.calibrate import calibrate, satisfied_guarantees, union_bound
+from zealous.privacy.calibrate import any_published_probability, calibrate, satisfied_guarantees
 from zealous.privacy.guarantee import Guarantee, Indistinguishability, Neighbors, ProbabilisticDP
 
 SCALES = [Fraction(1, 2), Fraction(1), Fraction(3)]
@@ -79,7 +79,7 @@ def releases(users: int) -> list[Parameters]:
 
 
 def claimed(release: Parameters, items: int) -> float:
-    return float(union_bound(release.scale, release.tau_prime - release.tau, items))
+    return float(any_published_probability(release.scale, release.tau_prime - release.tau, items))
 
 
 def at_tau(world: World, release: Parameters) -> int:

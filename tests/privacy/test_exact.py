@@ -31,11 +31,11 @@ from zealous.mechanisms import Zealous
 from zealous.privacy.accounting import exact as module
 from zealous.privacy.accounting.exact import delta_curve, exact_delta, hockey_stick
 from zealous.privacy.calibrate import (
+    any_published_probability,
     calibrate,
     covers_absence,
     satisfied_guarantees,
     tail,
-    union_bound,
 )
 from zealous.privacy.guarantee import Guarantee, Indistinguishability, Neighbors, ProbabilisticDP
 
@@ -251,7 +251,7 @@ def test_a_chance_below_all_decimals_is_not_zero(neighbors: Neighbors) -> None:
 @given(mechanisms, st.sampled_from(NEIGHBORS))
 def test_at_the_loss_and_beyond_it_is_the_union_bound(each: Zealous, neighbors: Neighbors) -> None:
     m, loss = each.items_per_user, moved(each.items_per_user, neighbors) / each.scale
-    expected = union_bound(each.scale, each.tau_prime - each.tau, m)
+    expected = any_published_probability(each.scale, each.tau_prime - each.tau, m)
     assert delta_of(each, loss, neighbors) == delta_of(each, loss * 2, neighbors) == expected
     # The maximum goes there by itself, whether absence is covered or not.
     near = delta_of(each, loss - Fraction(1, 10**60), neighbors)
@@ -359,7 +359,7 @@ def test_the_probabilistic_curve_is_a_step(neighbors: Neighbors) -> None:
     each = zealous(4, 3, 60, 2)
     loss = Fraction(moved(2, neighbors), 4)
     curve = delta_curve(goal, [each], [0, loss - Fraction(1, 10**9), loss, 9])
-    proven = union_bound(Fraction(4), 57, 2000 // 3)
+    proven = any_published_probability(Fraction(4), 57, 2000 // 3)
     assert [delta for _, delta in curve] == [1, 1, proven, proven]
 
 
@@ -472,3 +472,7 @@ def test_parameters_are_checked(name: str, value: Any) -> None:
 def test_a_release_has_at_least_one_histogram(goal: Guarantee) -> None:
     with pytest.raises(UsageError, match="histogram"):
         delta_curve(goal, [], [1])
+
+
+def test_a_sum_of_very_many_terms_is_not_begun() -> None:
+    assert hockey_stick(Fraction(5), 10**15, Fraction(1)) == 1

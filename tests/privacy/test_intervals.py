@@ -73,7 +73,10 @@ def selected(mechanism: Selection, users: int) -> Law:
     scale, least = mechanism.scale, mechanism.tau_prime
     noisy = np.arange(least + 1, users + least + 2)
     found = np.zeros(len(noisy))
-    for bound, part in ((least, 1 - mechanism.longer), (least + 1, mechanism.longer)):
+    for bound, part in (
+        (least, 1 - mechanism.raised_probability),
+        (least + 1, mechanism.raised_probability),
+    ):
         every = np.arange(-math.ceil(45 * scale), bound + 1)
         total = laplace(scale, every).sum()
         shown = (noisy > bound) & (noisy - users <= bound)
@@ -126,7 +129,11 @@ def cases() -> list[Any]:
         (
             Selection,
             Selection(
-                items_per_user=1, scale=Fraction(scale), tau=1, tau_prime=bound, longer=longer
+                items_per_user=1,
+                scale=Fraction(scale),
+                tau=1,
+                tau_prime=bound,
+                raised_probability=longer,
             ),
         )
         for scale, bound, longer in shapes
@@ -142,7 +149,7 @@ def cases() -> list[Any]:
 def law_of(mechanism: Any, users: int) -> Law:
     if isinstance(mechanism, Selection):
         return selected(mechanism, users)
-    noise = gaussian if mechanism.noise == "discrete-gaussian" else laplace
+    noise = gaussian if mechanism.noise_law == "discrete-gaussian" else laplace
     return thresholded(noise, mechanism.scale, mechanism.tau_prime, users)
 
 

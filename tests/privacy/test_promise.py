@@ -33,7 +33,7 @@ def test_indistinguishability_is_per_person() -> None:
     goal = Indistinguishability(epsilon=1, delta="1e-6", neighbors="add-remove")
     assert promise(goal) == (
         "For each person, this release is nearly as likely with that data as without it: the "
-        "probability of any event differs by at most a factor of 2.72 plus 1e-6, which is per "
+        "probability of any event differs by at most a factor of 2.72, plus a delta of 1e-6 per "
         "person."
     )
 
@@ -44,6 +44,12 @@ def test_without_delta_nothing_is_left_out(kind: type[Guarantee]) -> None:
     assert "certainty" not in said
     assert "plus" not in said
     assert said.endswith("a factor of 2.72.")
+
+
+@pytest.mark.parametrize("delta", ["1e-13", "1e-80", "1e-300"])
+def test_however_small_delta_is_no_certainty_is_promised(delta: str) -> None:
+    assert "100 %" not in promise(ProbabilisticDP(epsilon=1, delta=delta, users=10))
+    assert f"plus a delta of {delta} " in promise(Indistinguishability(epsilon=1, delta=delta))
 
 
 def test_each_unit_and_neighbours_have_words_of_their_own() -> None:

@@ -30,13 +30,13 @@ from zealous.privacy.accounting.sparse import (
     least_integer,
     least_threshold,
 )
-from zealous.privacy.calibrate import calibrate, scale_for, union_bound
+from zealous.privacy.calibrate import any_published_probability, calibrate, scale_for
 from zealous.privacy.guarantee import Guarantee, Indistinguishability, Neighbors, ProbabilisticDP
 
 NEIGHBORS: tuple[Neighbors, ...] = get_args(Neighbors)
 NOISE = NoiseFamily(
     hockey_stick=hockey_stick,
-    tail=lambda scale, t: union_bound(scale, t, 1),
+    tail=lambda scale, t: any_published_probability(scale, t, 1),
     scales=lambda place: Fraction(place + 1, 20),
 )
 
@@ -165,7 +165,7 @@ def test_an_upper_bound_and_by_how_much(
     assert truth <= claim * (1 + Fraction(1, 10**29))
     assert claim <= truth * (1 + Fraction(told(scale, m, goal)) + Fraction(1, 10**9))
     if part >= 1:
-        assert claim == truth == union_bound(scale, t, m)
+        assert claim == truth == any_published_probability(scale, t, m)
 
 
 def test_the_bound_is_attained_where_delta_is_small() -> None:
@@ -183,7 +183,7 @@ def test_the_largest_case_is_found_without_trying_all(
 ) -> None:
     for m, t, epsilon in itertools.product((1, 2, 9, 40), (-1, 0, 5, 40), ("0.1", 1)):
         at = SparseHistogram(NOISE, Fraction(7, 2), m, goal_of(epsilon, "0.5", neighbors))
-        q = union_bound(at.scale, t, 1)
+        q = any_published_probability(at.scale, t, 1)
         every = [1 - (1 - q) ** c * (1 - Fraction(at.shift_delta(c))) for c in range(m + 1)]
         assert float(at.delta(t)) == pytest.approx(float(max(every)), rel=1e-12)
         with monkeypatch.context() as patch:

@@ -37,6 +37,7 @@ pq.write_table(pa.table({{n: [row[i] for row in rows] for i, n in enumerate(name
 COMMANDS: dict[str, tuple[list[str], str]] = {  # arguments, and what the output must hold
     "publish.py": (["--users", "300", "--rounds", "1"], "| query-pairs |"),
     "anonymize.py": (["--users", "300", "--rounds", "1", "-k", "3"], "| k-keyword |"),
+    "composition.py": (["--users", "60", "--only", "generated"], "12 months of queries"),
     "groups.py": (["--users", "3000", "--sets", "400", "-k", "3"], "| users | 400 |"),
     "itemsets.py": (
         ["--users", "300", "--draws", "1", "--epsilons", "5", "--bounds", "3",
@@ -122,7 +123,7 @@ def test_every_command_is_run_here() -> None:
 
 
 @pytest.mark.parametrize(
-    "script", in_turn(list(COMMANDS), str, share=3, group=lambda script: Path(script).parent)
+    "script", in_turn(list(COMMANDS), str, share=5, group=lambda script: Path(script).parent)
 )
 def test_a_command_runs(script: str, copy: Path) -> None:
     arguments, told = COMMANDS[script]

@@ -13,68 +13,148 @@ import pytest
 from conftest import COMMAND, Forks
 from pages import LONG_PAGES, blocks
 from paths import ROOT
-from turns import in_turn, turn_of
+from turns import have_turn, turn_of
 
 from zealous.study.grid.study import Study, read_study
 from zealous.synthetic import generate
 
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 
-FEW = "1500"  # people take a tenth of the time, and the commands are the same
+FEW = "600"  # people take a twentieth of the time, and the commands are the same
+ENOUGH = "12000"  # of so many people something is published
+INSTALL = ["python3 -m venv .venv", ". .venv/bin/activate", "pip install ."]
+STUDIES = ["attack", "compare", "evaluate", "mechanisms"]
 SMALL_STUDY = """
 epsilons = [5]
 items_per_user = [1]
 k = [10]
 methods = ["k-query"]
+kinds = ["queries", "keywords"]
 draws = 1
 substituted = 1000
 """
 
 
-def of_few(arguments: list[str]) -> list[str]:
-    """The same command, which makes a smaller log where it makes one."""
+def of_few(arguments: list[str], people: str = FEW) -> list[str]:
+    """The same command, which makes a smaller log where it makes one, or attacks fewer people."""
+    if arguments[:2] == ["study", "attack"]:
+        return [*arguments, "--victims", "10"]
     if arguments[0] != "generate":
         return arguments
     place = arguments.index("--users") + 1
-    return [*arguments[:place], FEW, *arguments[place + 1 :]]
+    return [*arguments[:place], people, *arguments[place + 1 :]]
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("stranger")
-
-
-def test_the_readme_runs_from_top_to_bottom(folder: Path, commands: Forks) -> None:
-    (folder / "shop.csv").write_text(
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """With the table of a shop."""
+    (tmp_path / "shop.csv").write_text(
         "CustomerID,Description\n" + "".join(f"{n % 900},thing {n % 7}\n" for n in range(6000))
     )
-    subprocess.run(["gzip", "shop.csv"], cwd=folder, check=True)
-    lines = [line for block in blocks(ROOT / "README.md", "sh") for line in block.splitlines()]
-    ran = 0
-    for line in lines:
-        program, *arguments = shlex.split(line, comments=True)
-        assert program in ("make", "zealous")
-        if program == "zealous":
-            arguments = of_few(arguments)
-            if arguments[:2] == ["study", "compare"]:  # the whole grid takes minutes
-                (folder / "small.toml").write_text(SMALL_STUDY)
-                arguments += ["--study", "small.toml"]
-            done = commands(COMMAND, *arguments, folder=folder, timeout=600)
+    subprocess.run(["gzip", "shop.csv"], cwd=tmp_path, check=True)
+    return tmp_path
+
+
+def studies(arguments: list[str]) -> str | None:
+    """Which of the study's long commands this is; no other makes use of what they write."""
+    return arguments[1] if arguments[0] == "study" and arguments[1] in STUDIES else None
+
+
+def left_out(few: bool) -> set[str]:
+    """Of the study's long commands all but the one whose turn it is; or none."""
+    return set(STUDIES) - have_turn(STUDIES, str, share=len(STUDIES)) if few else set()
+
+
+def without_numbers(line: str) -> str:
+    """A line as it is in every run, whatever the log and the noise."""
+    return re.sub(r"[\d.,]*\d|[─\s]+", "#", line).strip("#")
+
+
+@pytest.mark.parametrize("few", [True, pytest.param(False, marks=pytest.mark.soak)])
+def test_the_readme_runs_as_a_stranger_copies_it(
+    few: bool, tmp_path: Path, commands: Forks
+) -> None:
+    """Each command prints what stands below it; "..." is for lines that are left out.
+
+    How `zealous` comes onto the path is tried in test_core_install.py.
+    """
+    page = (ROOT / "README.md").read_text()
+    install, *others = re.findall(r"```sh\n(.*?)```(?:\n\n```text\n(.*?)```)?", page, re.DOTALL)
+    assert install[0].splitlines() == INSTALL
+    compared = 0
+    for block, shown in others:
+        for line in block.splitlines():
+            program, *arguments = shlex.split(line)
+            assert program == "zealous"
+            if studies(arguments) in left_out(few):
+                continue
+            done = commands(COMMAND, *of_few(arguments, ENOUGH), folder=tmp_path)
             assert done.code == 0, (line, done.stderr)
-            ran += 1
-            if arguments[0] == "plan" and "-o" not in arguments:
-                shown = blocks(ROOT / "README.md", "text")[0]
-                assert done.stdout == shown
-    assert ran == 23
-    program = blocks(ROOT / "README.md", "python")[0]
+        if arguments[0] == "plan":
+            assert done.stdout == shown
+        printed = iter(map(without_numbers, done.stdout.splitlines()))
+        for line in shown.splitlines():
+            assert line == "..." or without_numbers(line) in printed, (line, done.stdout)
+        compared += bool(shown)
+    assert compared == 5
+    (program,) = blocks(ROOT / "README.md", "python")
+    subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True, capture_output=True)
+
+
+@pytest.mark.parametrize("few", [True, pytest.param(False, marks=pytest.mark.soak)])
+def test_the_guide_runs_from_top_to_bottom(few: bool, folder: Path, commands: Forks) -> None:
+    guide = ROOT / "docs" / "guide.md"
+    lines = [line for block in blocks(guide, "sh") for line in block.splitlines()]
+    assert len(lines) == 17
+    for line in lines:
+        program, *arguments = shlex.split(line)
+        assert program == "zealous"
+        if studies(arguments) in left_out(few):
+            continue
+        arguments = of_few(arguments)
+        if arguments[:2] == ["study", "compare"]:  # the whole grid takes minutes
+            (folder / "small.toml").write_text(SMALL_STUDY)
+            arguments += ["--study", "small.toml"]
+        done = commands(COMMAND, *arguments, folder=folder, timeout=600)
+        assert done.code == 0, (line, done.stderr)
+    (program,) = blocks(guide, "python")
     subprocess.run([sys.executable, "-c", program], cwd=folder, check=True, capture_output=True)
 
 
-@pytest.mark.parametrize("page", in_turn(["anonymity", "attacks"], str, share=2))
-def test_the_python_of_a_page_runs(page: str, tmp_path: Path) -> None:
-    generate(tmp_path / "log.parquet", users=1000, seed=1)
+def test_every_page_is_in_the_index() -> None:
+    linked = set(re.findall(r"\]\(([^)#]+)\)", (ROOT / "docs" / "README.md").read_text()))
+    pages = {page.name for page in (ROOT / "docs").glob("*.md")} - {"README.md"}
+    assert pages <= linked
+
+
+def run_the_python_of(page: str, folder: Path) -> None:
+    generate(folder / "log.parquet", users=1000, seed=1)
     (program,) = blocks(ROOT / "docs" / f"{page}.md", "python")
-    subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True, capture_output=True)
+    subprocess.run([sys.executable, "-c", program], cwd=folder, check=True, capture_output=True)
+
+
+def test_the_page_of_python_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = (f"u{n},{query}\n" for n in range(900) for query in ("tea", f"shoes {n % 9}"))
+    (tmp_path / "log.csv").write_text("user,query\n" + "".join(rows))
+    monkeypatch.chdir(tmp_path)
+    known: dict[str, object] = {}
+    for block in blocks(ROOT / "docs" / "python.md", "python"):
+        exec(block, known)
+    told = capsys.readouterr().out
+    assert "Charged as entry 1 of the ledger: epsilon 4, delta 0.001." in told
+    assert "ReviewResult(0 of 10 rows removed)" in told
+
+
+@turn_of("anonymity", LONG_PAGES)
+def test_the_page_of_anonymity_runs(tmp_path: Path) -> None:
+    run_the_python_of("anonymity", tmp_path)
+
+
+@turn_of("attacks", LONG_PAGES)
+def test_the_page_of_attacks_runs(tmp_path: Path) -> None:
+    run_the_python_of("attacks", tmp_path)
 
 
 @pytest.mark.parametrize(("page", "runs"), [("sets", 3), ("tail", 2)])
@@ -89,24 +169,21 @@ def test_the_commands_of_a_page_run(page: str, runs: int, tmp_path: Path, comman
 
 
 @turn_of("mechanisms", LONG_PAGES)
-def test_the_page_of_mechanisms_runs(tmp_path: Path, commands: Forks) -> None:
-    generate(tmp_path / "log.parquet", users=1000, seed=1)
-    things = "".join(f"{n % 900},thing {n % 7}\n" for n in range(6000))
-    (tmp_path / "shop.csv").write_text(f"CustomerID,Description\n{things}")
-    subprocess.run(["gzip", "shop.csv"], cwd=tmp_path, check=True)
-    (tmp_path / "catalogue.csv").write_text("Description\n" + "thing 1\nthing 2\nthing 8\n")
-    (tmp_path / "results.csv").write_text("query,url\nweather,http://www.weather.example/\n")
+def test_the_page_of_mechanisms_runs(folder: Path, commands: Forks) -> None:
+    generate(folder / "log.parquet", users=1000, seed=1)
+    (folder / "catalogue.csv").write_text("Description\n" + "thing 1\nthing 2\nthing 8\n")
+    (folder / "results.csv").write_text("query,url\nweather,http://www.weather.example/\n")
     earlier = shlex.split(
         "publish log.parquet --items queries --items-per-user 2 --guarantee indistinguishable "
         "--epsilon 50 --delta 1e-6 -o last-month"
     )
-    assert commands(COMMAND, *earlier, folder=tmp_path).code == 0
+    assert commands(COMMAND, *earlier, folder=folder).code == 0
     page = blocks(ROOT / "docs" / "mechanisms.md", "sh")
     lines = [line for block in page for line in block.splitlines()]
     assert len(lines) == 6
     for line in lines:
         _, *arguments = shlex.split(line)
-        done = commands(COMMAND, *arguments, folder=tmp_path)
+        done = commands(COMMAND, *arguments, folder=folder)
         assert done.code == 0, (line, done.stderr)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from conftest import Forks
 from outside import Outside
 
 LINE = '10.0.0.1 - {} [05/Mar/2026:10:00:00 +0100] "GET {} HTTP/1.1" 200 512'
@@ -11,8 +12,8 @@ PUBLISH = ("--items", "columns:page", "--items-per-user", 1, "--guarantee", "ind
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Outside:
-    found = Outside("input_format.md", tmp_path_factory.mktemp("format"))
+def installed(tmp_path_factory: pytest.TempPathFactory, forks: Forks) -> Outside:
+    found = Outside("input_format.md", tmp_path_factory.mktemp("format"), forks)
     lines = [LINE.format(f"u{user}", "/tea?secret=1") for user in range(90)]
     odd = [
         LINE.format("-", "/tea"),
@@ -36,7 +37,7 @@ def test_it_is_read_by_its_ending_and_by_its_name(installed: Outside) -> None:
         installed.command("verify", release)
         table = installed.folder / release / "columns-page.csv"
         (row,) = table.read_text().splitlines()[1:]
-        page, users = row.split(",")
+        page, users, *_ends = row.split(",")
         assert page == "/tea"
         assert abs(int(users) - 90) < 20
 

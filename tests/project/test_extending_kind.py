@@ -6,6 +6,7 @@ import json
 
 import pyarrow.parquet as pq
 import pytest
+from conftest import Forks
 from outside import Outside
 
 GOAL = ("--guarantee", "indistinguishable", "--epsilon", 20, "--delta", "1e-4",
@@ -13,8 +14,8 @@ GOAL = ("--guarantee", "indistinguishable", "--epsilon", 20, "--delta", "1e-4",
 
 
 @pytest.fixture(scope="module")
-def hosts(tmp_path_factory: pytest.TempPathFactory) -> Outside:
-    installed = Outside("kind.md", tmp_path_factory.mktemp("hosts"))
+def hosts(tmp_path_factory: pytest.TempPathFactory, forks: Forks) -> Outside:
+    installed = Outside("kind.md", tmp_path_factory.mktemp("hosts"), forks)
     ways = ("https://Example.com/a?b=1", "http://example.com:80/c", "example.com")
     lines = [f"u{user},q,{ways[user % 3]}" for user in range(90)]
     rare = ["u1,q,https://rare.org/", "u2,q,", "u3,q,///"]
@@ -40,6 +41,19 @@ def test_it_is_published_and_verified(hosts: Outside) -> None:
     (row,) = published(hosts, "release")
     assert row["host"] == "example.com"
     assert abs(int(str(row["count"])) - 90) < 20
+
+
+def test_a_setting_of_its_own_is_recorded(hosts: Outside) -> None:
+    hosts.python(
+        "import zealous as z, hosts; goal = z.Indistinguishability(epsilon=20, delta='1e-4'); "
+        "kind = hosts.Hosts(items_per_user=1, without_www=True); "
+        "log = z.read_log('log.csv', columns=z.Columns(user='user', query='query', url='url')); "
+        "z.publish(log, goal, [kind], output='set')"
+    )
+    hosts.command("verify", "set")
+    found = json.loads((hosts.folder / "set" / "release.json").read_text())
+    assert found["plan"][0]["settings"] == {"by": None, "without_www": True}
+    assert "A leading www. is left out." in (hosts.folder / "set" / "README.md").read_text()
 
 
 def test_a_public_list_of_it_is_read(hosts: Outside) -> None:

@@ -6,6 +6,7 @@ import json
 
 import pyarrow.parquet as pq
 import pytest
+from conftest import Forks
 from outside import Outside
 
 AUDIT = """
@@ -25,8 +26,8 @@ GOAL = ("--guarantee", "indistinguishable", "--epsilon", 4, "--delta", "1e-4",
 
 
 @pytest.fixture(scope="module")
-def tens(tmp_path_factory: pytest.TempPathFactory) -> Outside:
-    installed = Outside("mechanism.md", tmp_path_factory.mktemp("tens"))
+def tens(tmp_path_factory: pytest.TempPathFactory, forks: Forks) -> Outside:
+    installed = Outside("mechanism.md", tmp_path_factory.mktemp("tens"), forks)
     lines = [f"u{user},{'news' if user % 3 else 'weather'}" for user in range(300)]
     (installed.folder / "log.csv").write_text("\n".join(["user,query", *lines]))
     arguments = ("log.csv", "--items", "queries", *GOAL, "--no-ledger", "-o", "release")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from conftest import Forks
 from outside import Outside
 
 PUBLISH = ("--items", "queries", "--items-per-user", 1, "--guarantee", "indistinguishable",
@@ -10,8 +11,10 @@ PUBLISH = ("--items", "queries", "--items-per-user", 1, "--guarantee", "indistin
 
 
 @pytest.fixture
-def installed(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Outside:
-    found = Outside("place.md", tmp_path_factory.mktemp("place"))
+def installed(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, forks: Forks
+) -> Outside:
+    found = Outside("place.md", tmp_path_factory.mktemp("place"), forks)
     share = found.folder / "mounted"
     (share / "logs").mkdir(parents=True)
     (share / "releases").mkdir()

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from conftest import Forks
 from outside import Outside
 
 from zealous.synthetic import generate
@@ -19,19 +20,19 @@ print(found.results.value("distinct", "queries", "no-digits") is not None)
 """
 
 
-def outside(page: str, folder: Path, users: int) -> Outside:
-    installed = Outside(page, folder)
+def outside(page: str, folder: Path, users: int, forks: Forks) -> Outside:
+    installed = Outside(page, folder, forks)
     generate(folder / "log.parquet", users=users, seed=1)
     return installed
 
 
 @pytest.fixture(scope="module")
-def no_digits(tmp_path_factory: pytest.TempPathFactory) -> Outside:
-    return outside("anonymity_method.md", tmp_path_factory.mktemp("no_digits"), 1000)
+def no_digits(tmp_path_factory: pytest.TempPathFactory, forks: Forks) -> Outside:
+    return outside("anonymity_method.md", tmp_path_factory.mktemp("no_digits"), 300, forks)
 
 
-def test_a_measure_is_in_what_is_evaluated(tmp_path: Path) -> None:
-    measure = outside("measure.md", tmp_path, 300)
+def test_a_measure_is_in_what_is_evaluated(tmp_path: Path, forks: Forks) -> None:
+    measure = outside("measure.md", tmp_path, 300, forks)
     arguments = ("--items", "queries", "--items-per-user", 1, "--epsilon", 20, "--delta", "1e-4")
     guarantee = ("--guarantee", "indistinguishable", "--no-ledger")
     measure.command("publish", "log.parquet", *arguments, *guarantee, "-o", "release")

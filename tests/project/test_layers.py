@@ -18,10 +18,12 @@ from zealous import libraries
 ROOT = Path(zealous.__file__).parent
 # Each imports only from those before it.
 ROOMS = (
+    "python_words",
     "errors",
     "version",
     "libraries",
     "registry",
+    "notebook",
     "privacy",
     "noise",
     "files",
@@ -34,7 +36,7 @@ ROOMS = (
     "planning",
     "ledger",
     "release",
-    "verify",
+    "verification",
     "audit",
     "owner",
     "synthetic",
@@ -111,7 +113,7 @@ def test_noise_is_drawn_in_the_mechanism_alone() -> None:
 DRAWS = {"sample", "accepted", "rare_events", "uniform", "with_noise"}
 # What a mechanism does to rows that were counted, each of them once; noise for rows of a list is
 # drawn by known_list.py, which makes sure that a list has each item once too.
-ON_COUNTED_ROWS = {"_draw", "redraw_unseen", "with_noise", "sample"}
+ON_COUNTED_ROWS = {"_noisy_rows", "redraw_passing", "with_noise", "sample"}
 
 
 def called(node: ast.AST) -> str | None:
@@ -152,7 +154,7 @@ def test_noise_for_each_of_a_list_is_drawn_in_one_place() -> None:
             for node in ast.walk(tree)
             if isinstance(node, ast.Call) and called(node) == "partial"
         ]
-        assert all(node in handed for node in uses(tree, "_draw")), path.name
+        assert all(node in handed for node in uses(tree, "_noisy_rows")), path.name
     assert drawing == ON_COUNTED_ROWS
 
 
@@ -239,7 +241,8 @@ BY_EXTRA = {
     "engines/spark.py": {"pyspark"},
     "engines/spark_session.py": {"pyspark"},
     "libraries.py": {"sqlglot"},
-    "release/bundle.py": {"pandas", "polars"},  # whoever asks for a frame has them
+    "release/bundle.py": {"pandas", "polars"},
+    "release/table.py": {"pandas", "polars"},  # whoever asks for a frame has them
 }
 
 

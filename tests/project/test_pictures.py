@@ -52,7 +52,7 @@ def test_a_picture_needs_nothing_from_elsewhere() -> None:
 DRAWN = sorted({path.stem for path in (DOCS / "pictures").iterdir()} - SLOW)
 
 
-@pytest.mark.parametrize("name", in_turn(DRAWN, str, share=3))
+@pytest.mark.parametrize("name", in_turn(DRAWN, str, share=6))
 def test_a_picture_is_the_same_in_every_run(
     name: str, pictures: ModuleType, tmp_path: Path
 ) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import pytest
 
@@ -79,10 +79,8 @@ def test_no_kind_answers_to_the_name_of_another(monkeypatch: pytest.MonkeyPatch)
         label = "aaa"
 
         @classmethod
-        def from_name(
-            cls, name: str, items_per_user: int, settings: Mapping[str, Any]
-        ) -> Self | None:
-            return cls(items_per_user=items_per_user) if name in ("aaa", "lengths") else None
+        def fields_in_name(cls, name: str, item: Sequence[str] | None) -> dict[str, Any] | None:
+            return {} if name in ("aaa", "lengths") else None
 
     assert len(KINDS) > 1
     monkeypatch.setitem(KINDS._things, "aaa", Theirs)
@@ -109,21 +107,22 @@ def test_a_package_that_cannot_be_imported_is_named(
 def test_all_that_is_ours_is_registered() -> None:
     sizes = {each.package: len(each) for each in (MECHANISMS, KINDS, METHODS, SETTINGS)}
     assert sizes == {
-        "zealous.mechanisms": 14,
+        "zealous.mechanisms": 15,
         "zealous.items": 18,
         "zealous.study.anonymity": 7,
-        "zealous.audit.settings": 7,
+        "zealous.audit.settings": 8,
     }
     assert not MEASURES
 
 
 def test_at_most_one_mechanism_is_best() -> None:
-    files = {each.needs for each in MECHANISMS.values()}
-    families = {each.family for each in MECHANISMS.values()}
-    for goal, m, needs, family in product(GOALS, (1, 5), files, families):
+    files = {each.public_input for each in MECHANISMS.values()}
+    families = {each.only_for_default for each in MECHANISMS.values()}
+    for goal, m, used, family in product(GOALS, (1, 5), files, families):
         best = [
             each.name
             for each in MECHANISMS.values()
-            if (each.needs, each.family) == (needs, family) and each.best_for(goal, m)
+            if (each.public_input, each.only_for_default) == (used, family)
+            and each.best_for(goal, m)
         ]
         assert len(best) <= 1, best

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import time
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import soak
+from paths import TESTS
 from soak import PARTS, Part, Result, chosen, rotated, run, table
 
 LONG = 600.0  # seconds: no sound run of what is here takes as long
@@ -32,6 +34,23 @@ def test_parts_are_chosen_by_name_and_all_where_none_is_named() -> None:
     assert chosen([]) == list(PARTS)
     assert [part.name for part in chosen(["noise", "kills"])] == ["kills", "noise"]
     assert len({part.name for part in PARTS}) == len(PARTS)
+
+
+def test_no_test_is_left_out_by_the_folders_of_a_part() -> None:
+    """What a part picks by a word of a name stands in the folders that it names."""
+    for part in PARTS:
+        folders = {each for each in part.options if each.startswith("tests/")}
+        if not folders:
+            continue
+        word = part.options[part.options.index("-k") + 1]
+        found = {
+            f"tests/{path.relative_to(TESTS).parts[0]}"
+            for path in TESTS.rglob("test_*.py")
+            for text in [path.read_text()]
+            if re.search(r"mark\.soak|in_turn|turn_of", text)
+            if word in path.stem or re.search(rf"def test_\w*{word}", text)
+        }
+        assert found <= folders, part.name
 
 
 def test_each_commit_begins_with_one_part_and_all_are_begun_with() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from fractions import Fraction
 from pathlib import Path
 from typing import ClassVar
 
@@ -14,7 +16,9 @@ from zealous.errors import LedgerError, Refused
 from zealous.ledger import FILE_NAME, Charge, Ledger
 from zealous.mechanisms import Laplace
 from zealous.mechanisms.choose import MECHANISMS
-from zealous.mechanisms.descriptions import Words
+from zealous.mechanisms.descriptions import Description
+from zealous.record.record import CapRecord
+from zealous.release.text.readme import counted_otherwise
 
 GOAL = ["--items-per-user", 1, "--users", 300, "--epsilon", 10, "--delta", "0.01"]
 
@@ -50,6 +54,37 @@ def test_every_release_is_charged_beside_its_log(publish: Run, log: Path, tmp_pa
     assert about["ledger"]["accounts"]["all"]["epsilon"] == 10
     assert (about["ledger"]["unit"], about["ledger"]["neighbors"]) == ("user", "replace")
     assert ledger_of(log).verify([tmp_path / "one"]) == []
+
+
+def test_each_kind_of_a_release_is_in_its_entry(log: Path) -> None:
+    goal = z.Indistinguishability(epsilon=4, delta="1e-4", neighbors="add-remove")
+    z.publish(z.read_log(log), goal, [z.queries(1), z.keywords(2)], mechanism="gaussian")
+    losses = ledger_of(log).history()[0].charge.losses
+    assert losses is not None
+    assert [loss.shifts for loss in losses.replace] == [2, 4]
+    assert [loss.shifts for loss in losses.add_remove] == [1, 2]
+
+
+def test_a_release_tells_what_all_caps_promise(log: Path) -> None:
+    ledger = Ledger.open(log.with_name(FILE_NAME), create=True, neighbors="add-remove")
+    cap = z.Cap(epsilon=Fraction(9), delta=Fraction(1, 1000))
+    goal = z.Indistinguishability(epsilon=2, delta="1e-4", neighbors="add-remove")
+    plan = z.plan(goal, z.queries(1), mechanism="gaussian")
+    ledger.set_caps(z.Caps(all=cap, compose="sums"))
+    first = z.publish(z.read_log(log), plan)
+    assert first.record.ledger is not None
+    assert first.record.ledger.promised is None
+    assert "delta 0.0009 of 0.001" in str(first.charged)
+    ledger.set_caps(z.Caps(all=cap, compose="losses"), reason="a new promise")
+    again = z.publish(z.read_log(log), plan, output=log.parent / "again")
+    assert again.record.ledger is not None
+    assert again.record.ledger.promised is not None
+    assert again.record.ledger.promised.all == CapRecord(epsilon=18, delta=0.002)
+    assert "of 9 at delta 0.001." in str(again.charged)
+    undated, changed = counted_otherwise(again.record, again.record.ledger)
+    assert undated.startswith("In one period this release counts as what it costs one whose")
+    assert changed.endswith("the caps promise epsilon 18, delta 0.002 over all releases.")
+    assert z.verify(again, ledger).ok
 
 
 def test_without_a_ledger_the_release_says_so(publish: Run, log: Path, tmp_path: Path) -> None:
@@ -155,15 +190,15 @@ def test_what_the_log_cannot_give_is_not_charged(run: Run, tmp_path: Path) -> No
     assert not (tmp_path / FILE_NAME).exists()
 
 
-@pytest.mark.parametrize("missing", [Words(how="Tried out."), None])
+@pytest.mark.parametrize("missing", [Description(how="Tried out."), None])
 def test_what_cannot_be_put_into_words_is_not_charged(
-    log: Path, missing: Words | None, monkeypatch: pytest.MonkeyPatch
+    log: Path, missing: Description | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A mechanism with words that say too little, or with none at all."""
 
     class Tried(Laplace):
         name: ClassVar[str] = "tried"
-        words: ClassVar[Words] = missing  # type: ignore[assignment]
+        description: ClassVar[Description] = missing  # type: ignore[assignment]
 
     monkeypatch.setattr(MECHANISMS, "_things", {**MECHANISMS, "tried": Tried})
     goal = z.Indistinguishability(epsilon=10, delta="0.0001", users=300)
@@ -184,7 +219,7 @@ def test_failing_after_the_charge_says_that_it_is_spent(log: Path, tmp_path: Pat
     goal = z.ProbabilisticDP(epsilon=10, delta="0.01", users=300)
     with pytest.raises(z.ZealousError, match="exists already"):
         z.publish(z.read_log(log), goal, [z.queries(1)], output=out, say=say)
-    assert "entry 2 of the ledger stays charged" in said[-1]
+    assert "entry 1 of the ledger stays charged" in said[-1]
     assert [entry.state for entry in ledger_of(log).history()] == ["reserved"]
 
 
@@ -193,7 +228,7 @@ def test_a_ledger_that_is_gone_when_all_is_written(log: Path, tmp_path: Path) ->
     release = z.publish(z.read_log(log), goal, [z.queries(1)], account=z.Account(id="mine"))
     file = log.with_name(FILE_NAME)
     file.rename(tmp_path / "away")
-    with pytest.raises(LedgerError, match="--id mine"):
+    with pytest.raises(LedgerError, match='id="mine"'):
         release.write(tmp_path / "out")
     (tmp_path / "away").rename(file)
     found = z.publish(
@@ -258,7 +293,7 @@ def test_a_read_only_folder_is_left_alone(run: Run, log: Path, tmp_path: Path) -
     assert "begun" not in run(*wish, "-o", "two").stderr
     shown = json.loads(run("ledger", "show", log, "--json").stdout)
     assert [entry["state"] for entry in shown["entries"]] == ["released", "released"]
-    assert Path(shown["path"]).is_relative_to(tmp_path / "tmp")
+    assert Path(shown["path"]).is_relative_to(os.environ["XDG_STATE_HOME"])
     log.parent.chmod(0o755)
     assert run(*wish, "-o", "three").code == 0  # and it stays the one that is charged
     assert len(json.loads(run("ledger", "show", log, "--json").stdout)["entries"]) == 3

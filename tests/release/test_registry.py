@@ -15,9 +15,10 @@ from zealous.privacy.guarantee import Indistinguishability, ProbabilisticDP
 from zealous.record.record import Record
 from zealous.release.bundle import Release
 from zealous.release.text.registry_entry import registry
-from zealous.verify.review import review
+from zealous.verification.review import review
 
-# The registry's schema allows these and refuses any other.
+# The registry's schema (opendp/deployments-registry-data, commit 3e9c812) allows these and refuses
+# any other.
 FIELDS = {
     "basic": {
         "name", "data_curators", "description", "intended_use", "data_product_type",
@@ -25,19 +26,31 @@ FIELDS = {
     },
     "dp_variant": {"variant_name", "data_domain", "unprotected_quantities"},
     "privacy_loss": {
-        "privacy_unit", "privacy_unit_details", "number_of_privacy_units", "privacy_parameters",
-        "privacy_parameters_details",
+        "privacy_unit", "privacy_unit_details", "privacy_parameters", "privacy_parameters_details",
     },
     "deployment_model": {
-        "model_name", "model_name_details", "trust_assumptions", "actors", "release_type",
-        "release_type_details", "data_source_type", "data_source_type_details", "access_type",
-        "access_type_details",
+        "model_name", "model_name_details", "actors", "release_type", "release_type_details",
+        "data_source_type", "data_source_type_details", "access_type", "access_type_details",
     },
+    "accounting": {"post_processing", "composition"},
     "implementation": {
-        "preprocessing_and_hyperparameter_tuning", "mechanisms", "composition", "post_processing",
-        "justification", "utility", "additional_information",
+        "preprocessing_and_hyperparameter_tuning", "mechanisms", "justification",
     },
-    "administrative": {"evidence_sources", "status", "registry_authors", "tier"},
+    "administrative": {"sources", "notes", "registry_authors"},
+}  # fmt: skip
+# What it allows of some, where it does not allow any text.
+ALLOWED = {
+    ("basic", "data_product_type"): {
+        "Summary statistics", "Machine learning model", "Dataset", "Synthetic data",
+        "Interactive API", "SQL queries",
+    },
+    ("dp_variant", "variant_name"): {
+        "Pure DP", "Approximate DP", "Zero-concentrated DP", "Renyi DP", "Custom",
+    },
+    ("deployment_model", "model_name"): {"Local", "Central", "Shuffle", "Federated"},
+    ("deployment_model", "release_type"): {"One release", "Many releases"},
+    ("deployment_model", "data_source_type"): {"Static", "Dynamic"},
+    ("deployment_model", "access_type"): {"Interactive", "Non-interactive"},
 }  # fmt: skip
 REQUIRED = FIELDS["basic"] - {"data_product_sector"}
 
@@ -53,12 +66,43 @@ def parsed(record: Record) -> Any:
 
 def test_the_fields_are_the_registry_s(release: Release) -> None:
     entry = yaml.safe_load(registry(release.record))
-    assert entry.keys() == {"url_slug", "deployment"}
+    assert entry.keys() == {"url_slug", "status", "tier", "deployment"}
+    assert (entry["status"], entry["tier"]) == ("Draft", 3)
     assert entry["deployment"].keys() == FIELDS.keys()
     for section, names in FIELDS.items():
         assert entry["deployment"][section].keys() <= names
     assert entry["deployment"]["basic"].keys() >= REQUIRED
-    assert entry["deployment"]["administrative"]["status"] == "Draft"
+    for record in (release.record, changed(release.record, ledger=TRACKED, period="2026-03")):
+        _check_values(parsed(record))
+
+
+def _check_values(entry: Any) -> None:
+    """Texts where the schema has texts, and of some only those that it lists."""
+    for section, values in entry.items():
+        for name, value in values.items():
+            allowed = ALLOWED.get((section, name))
+            assert allowed is None or value in allowed
+            if name in ("data_curators", "registry_authors"):
+                assert value
+                assert all(isinstance(each, str) for each in value)
+            elif name != "privacy_parameters":
+                assert isinstance(value, str)
+
+
+def test_what_publisher_toml_says(release: Release) -> None:
+    said = {
+        "title": "Searches, 2026",
+        "publisher": "A library",
+        "purpose": "Research",
+        "region": "EU",
+    }
+    record = changed(release.record, publisher=said)
+    entry = yaml.safe_load(registry(record))
+    assert entry["url_slug"] == "searches-2026"
+    basic = entry["deployment"]["basic"]
+    assert (basic["name"], basic["data_curators"]) == ("Searches, 2026", ["A library"])
+    assert (basic["intended_use"], basic["data_product_region"]) == ("Research", "EU")
+    _check_values(entry["deployment"])
 
 
 def test_numbers_stay_numbers(tmp_path: Path) -> None:
@@ -66,7 +110,7 @@ def test_numbers_stay_numbers(tmp_path: Path) -> None:
     loss = parsed(made(tmp_path, goal).record)["privacy_loss"]
     assert loss["privacy_parameters"] == {"epsilon": 0.5, "delta": 1e-6}
     assert isinstance(loss["privacy_parameters"]["delta"], float)
-    assert loss["number_of_privacy_units"] == 50_000
+    assert "At most 50,000 users" in loss["privacy_parameters_details"]
     tiny = ProbabilisticDP(epsilon="1e20", delta="1e-300", users=100)
     huge = parsed(made(tmp_path, tiny).record)["privacy_loss"]["privacy_parameters"]
     assert huge == {"epsilon": 1e20, "delta": 1e-300}
@@ -81,7 +125,7 @@ def test_the_variant(goal: Any, variant: str, tmp_path: Path) -> None:
     assert entry["dp_variant"]["variant_name"] == variant
     details = entry["privacy_loss"]["privacy_parameters_details"]
     assert ("implies (epsilon, delta)-approximate" in details) == (variant == "Custom")
-    assert ("number_of_privacy_units" in entry["privacy_loss"]) == (goal.users is not None)
+    assert ("a declared upper bound" in details) == (goal.users is not None)
 
 
 def test_unit_mechanism_composition_and_tuning(tmp_path: Path) -> None:
@@ -91,7 +135,7 @@ def test_unit_mechanism_composition_and_tuning(tmp_path: Path) -> None:
     implementation = entry["implementation"]
     assert "discrete Laplace" in implementation["mechanisms"]
     assert "keywords: at most 6 items, epsilon 100" in implementation["mechanisms"]
-    assert "Epsilons add and deltas add" in implementation["composition"]
+    assert "Epsilons add and deltas add" in entry["accounting"]["composition"]
     assert "did not state" in implementation["preprocessing_and_hyperparameter_tuning"]
     assert "not accounted for" in entry["dp_variant"]["unprotected_quantities"]
     assert entry["deployment_model"]["model_name"] == "Central"
@@ -129,7 +173,7 @@ def test_what_only_the_publisher_knows_is_left_to_her(release: Release) -> None:
     entry = parsed(release.record)
     for value in (
         entry["basic"]["name"],
-        entry["basic"]["data_curators"][0]["data_curator_name"],
+        entry["basic"]["data_curators"][0],
         entry["basic"]["intended_use"],
         entry["implementation"]["justification"],
     ):
@@ -140,8 +184,8 @@ def test_a_child_tells_its_post_processing(tmp_path: Path) -> None:
     made(tmp_path).write(tmp_path / "parent")
     child = review(tmp_path / "parent", flag_pii=True)
     entry = parsed(child.release.record)
-    assert "filtered child" in entry["implementation"]["post_processing"]
-    assert "look like personal data" in entry["implementation"]["post_processing"]
+    assert "filtered child" in entry["accounting"]["post_processing"]
+    assert "look like personal data" in entry["accounting"]["post_processing"]
     assert entry["dp_variant"]["variant_name"] == "Approximate DP"
 
 

@@ -28,11 +28,13 @@ from zealous.items import Kind, clicks, columns, keywords, queries, query_clicks
 from zealous.logs.log import read_log
 from zealous.privacy.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
 from zealous.record.codec import to_json
-from zealous.record.record import FORMAT, Settings, TableFiles
+from zealous.record.record import FORMAT, TableFiles
 from zealous.release import bundle as module
 from zealous.release import provenance
-from zealous.release.bundle import Release, Table, file_names, read_release, sorted_table
+from zealous.release.build import build_hash
+from zealous.release.bundle import Release, file_names, read_release
 from zealous.release.publish import publish
+from zealous.release.table import INTERVAL, Table, sorted_table
 from zealous.version import VERSION
 
 Row = tuple[str, str, str, str]
@@ -94,7 +96,7 @@ def test_the_files_of_a_bundle(release: Release, tmp_path: Path) -> None:
     target = release.write(tmp_path / "out")
     bases = {kind: "columns-query-url" if ":" in kind else kind for kind in KINDS}
     tables = {f"{base}.{ending}" for base in bases.values() for ending in ("csv", "parquet")}
-    papers = {"README.md", "statement.html", "registry.yaml"}
+    papers = set(module.TEXTS)
     assert {path.name for path in target.iterdir()} == {"release.json", *papers, *tables}
     about = json.loads((target / "release.json").read_text(encoding="utf-8"))
     assert about["sha256"].keys() == papers | tables
@@ -102,12 +104,12 @@ def test_the_files_of_a_bundle(release: Release, tmp_path: Path) -> None:
     assert stat.S_IMODE(target.stat().st_mode) == 0o755
     for kind, (_, names) in KINDS.items():
         arrow = pq.read_table(target / f"{bases[kind]}.parquet")
-        assert arrow.column_names == [*names, "count"]
-        assert arrow.schema.types == [*[pa.string()] * len(names), pa.int64()]
+        assert arrow.column_names == [*names, "count", *INTERVAL]
+        assert arrow.schema.types == [*[pa.string()] * len(names), *[pa.int64()] * 3]
         with (target / f"{bases[kind]}.csv").open(encoding="utf-8", newline="") as file:
             head, *rows = list(csv.reader(file))
-        assert head == [*names, "count"]
-        assert [(*row[:-1], int(row[-1])) for row in rows] == table(release, kind)
+        assert head == arrow.column_names
+        assert [(*row[:-3], int(row[-3])) for row in rows] == table(release, kind)
         assert rows
 
 
@@ -141,7 +143,7 @@ def test_rows_are_sorted_by_count_then_item(release: Release) -> None:
 def test_release_json(release: Release, tmp_path: Path) -> None:
     about = json.loads((release.write(tmp_path / "out") / "release.json").read_text("utf-8"))
     assert about["format"] == FORMAT
-    assert about["software"] == {"name": "zealous", "version": VERSION}
+    assert about["software"] == {"name": "zealous", "version": VERSION, "build": build_hash()}
     assert about["private"] is True
     assert re.fullmatch(r"[0-9a-f]{16}", about["selection_key"])
     assert about["guarantee"]["definition"] == "probabilistic"
@@ -270,7 +272,7 @@ def test_an_existing_target_is_refused(release: Release, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     "error", [OSError(28, "x"), OSError("odd"), KeyboardInterrupt(), MemoryError()]
 )
-@pytest.mark.parametrize("where", ["_write_csv", "handout", "statement", "registry", "sync"])
+@pytest.mark.parametrize("where", ["_write_csv", *module.TEXTS, "sync"])
 def test_a_failure_while_writing_leaves_nothing(
     error: BaseException,
     where: str,
@@ -281,7 +283,10 @@ def test_a_failure_while_writing_leaves_nothing(
     def fail(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr(local if where == "sync" else module, where, fail)
+    if where in module.TEXTS:
+        monkeypatch.setitem(module.TEXTS, where, fail)
+    else:
+        monkeypatch.setattr(local if where == "sync" else module, where, fail)
     wanted = ReleaseError if isinstance(error, OSError) else type(error)
     with pytest.raises(wanted) as raised:
         release.write(tmp_path / "out")
@@ -373,10 +378,10 @@ def test_reading_back(release: Release, tmp_path: Path) -> None:
         assert found[kind].arrow.equals(release[kind].arrow)
         assert len(found[kind]) == len(release[kind])
         pandas, polars = found[kind].to_pandas(), found[kind].to_polars()
-        assert list(pandas.columns) == polars.columns == [*names, "count"]
-        rows = [(*row[:-1], row[-1]) for row in table(found, kind)]
+        assert list(pandas.columns) == polars.columns == [*names, "count", *INTERVAL]
+        rows = polars.rows()
+        assert [row[:-2] for row in rows] == table(found, kind)
         assert [tuple(row) for row in pandas.itertuples(index=False)] == rows
-        assert polars.rows() == rows
     again = read_release(found.write(tmp_path / "again"))
     assert again.record == found.record
 
@@ -458,12 +463,12 @@ def test_no_cell_of_the_csv_can_be_run(release: Release, tmp_path: Path) -> None
     arrow = pa.table({"=query": cells, "@url": list(reversed(cells)), "count": range(len(cells))})
     files = TableFiles(parquet="t.parquet", csv="t.csv", columns=("=query", "@url"), rows=1)
     kind = "columns:=query+@url"
-    part = structs.replace(release.record.plan[0], kind=kind, settings=Settings(by=None))
+    part = structs.replace(release.record.plan[0], kind=kind, settings={"by": None})
     record = structs.replace(release.record, plan=(part,), files={kind: files})
     target = Release(record=record, tables={kind: Table(arrow=arrow)}).write(tmp_path / "out")
     with (target / "t.csv").open(encoding="utf-8", newline="") as file:
         head, *rows = list(csv.reader(file))
-    assert head == ["'=query", "'@url", "count"]
+    assert head == ["'=query", "'@url", "count", *INTERVAL]
     inert = [cell.replace("\r", " ") for cell in ["'" + cell for cell in RUNNABLE] + HARMLESS]
     assert [row[0] for row in rows] == inert
     assert [row[1] for row in reversed(rows)] == inert
@@ -473,7 +478,10 @@ def test_no_cell_of_the_csv_can_be_run(release: Release, tmp_path: Path) -> None
 
 def test_counts_stay_numbers(tmp_path: Path, release: Release) -> None:
     lines = (release.write(tmp_path / "out") / "queries.csv").read_text("utf-8").splitlines()
-    assert lines == ["query,count", "green tea,37", "shoes,13", "gloves,12", "hats,12"]
+    assert lines == [
+        "query,count,count_low,count_high",
+        *("green tea,37,37,37", "shoes,13,13,13", "gloves,12,12,12", "hats,12,12,12"),
+    ]
 
 
 # The command

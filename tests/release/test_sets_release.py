@@ -20,6 +20,7 @@ import zealous as z
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import LogError, UsageError
 from zealous.items import Kind, Things, itemsets, kind_by_name
+from zealous.logs.log import Columns
 from zealous.planning.plan import plan
 from zealous.planning.plan_file import read_plan, write_plan
 from zealous.planning.public_files import read_public
@@ -55,7 +56,7 @@ def publish(run: Run, *arguments: object, out: str = "out") -> dict[str, Any]:
 
 def rows(folder: Path, name: str) -> dict[Any, int]:
     found = pq.read_table(folder / f"{name}.parquet").to_pylist()
-    return {tuple(row.values())[:-1]: row["count"] for row in found}
+    return {tuple(row.values())[:-3]: row["count"] for row in found}
 
 
 def shares(about: Mapping[str, Any], of: str) -> dict[str, Fraction]:
@@ -71,8 +72,9 @@ def test_shares_add_up_and_only_what_needs_it_has_a_delta(family: str, goal: Gua
     kinds = FAMILIES[family]("product", max_size=5, items_per_user=7)
     planned = plan(goal, kinds)
     parts = {part.name(): part for part in planned.parts}
-    assert sum(part.goal.epsilon for part in planned.parts) == goal.epsilon
-    assert sum(part.goal.delta for part in planned.parts) == goal.delta
+    added = sum(part.goal.epsilon for part in planned.parts)
+    assert added > goal.epsilon if goal is PEOPLES else added == goal.epsilon  # losses compose
+    assert planned.delta_achieved <= goal.delta
     assert all(part.delta <= part.goal.delta for part in planned.parts)
     noise = "of-smaller-gaussian" if goal is PEOPLES else "of-smaller"
     assert [part.mechanism.name for part in planned.parts] == [
@@ -113,7 +115,7 @@ def test_a_plan_survives_the_file(
         made = make("x-1", "y:2", max_size=largest, items_per_user=6, basket=basket)
         kinds += [kind for kind in made if kind.name() not in {each.name() for each in kinds}]
     weights = {kind.name(): f"{number}/7" for number, kind in enumerate(kinds, 1)}
-    planned = plan(goal, kinds, split=weights)
+    planned = plan(goal, kinds, split=weights).for_log(Columns(user="who", time="when"))
     write_plan(planned, tmp_path / "plan.json")
     found = read_plan(tmp_path / "plan.json")
     assert replace(found, approved_file=None) == planned
@@ -123,14 +125,14 @@ def test_a_plan_survives_the_file(
 def test_a_kind_is_known_by_its_name_and_settings() -> None:
     for family in FAMILIES.values():
         for kind in family("a-1:b", "c", max_size=5, items_per_user=9, basket="x"):
-            assert kind_by_name(kind.name(), kind.items_per_user, **kind.settings()) == kind
+            assert kind_by_name(kind.name(), kind.items_per_user, kind.settings()) == kind
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_publish_carries_out_a_plan(family: str, run: Run, tmp_path: Path) -> None:
     shop(tmp_path)
     wish = ["--items", f"{family}:product", "--max-size", 2, "--basket", "invoice", *EXACT]
-    assert run("plan", *wish, "-o", "plan.json").code == 0
+    assert run("plan", *wish, "--user", "customer", "-o", "plan.json").code == 0
     about = publish(run, "--plan", "plan.json")
     approved = json.loads((tmp_path / "plan.json").read_text())
     assert about["approved_plan"] == read_plan(tmp_path / "plan.json").approved
@@ -204,8 +206,8 @@ def test_another_mechanism_for_the_things(name: str, run: Run, tmp_path: Path) -
     used = {part["kind"]: part["mechanism"] for part in about["plan"]}
     assert used.pop("things:product") == "rounds"
     assert set(used.values()) == {"listed", "of-smaller-gaussian"}
-    assert sum(shares(about, "epsilon").values()) == 9000
-    assert sum(shares(about, "delta").values()) == Fraction(1, 1000)
+    assert sum(shares(about, "epsilon").values()) > 9000  # losses compose
+    assert sum(shares(about, "delta").values()) <= Fraction(1, 1000)
     pairs = rows(tmp_path / "out", "itemsets-2-product")
     assert abs(pairs["milk", "tea"] - 60) < 15
 

@@ -1,4 +1,4 @@
-"""The page that somebody signs: what it says, that it is one page, and that nothing runs in it."""
+"""The page that somebody signs: what it says, how it is printed, and that nothing runs in it."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from zealous.ledger import Ledger
 from zealous.privacy.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
 from zealous.privacy.levels import percent, suspicion_after
 from zealous.privacy.promise import factor
+from zealous.release.account import Account
 from zealous.release.bundle import Release, read_release
-from zealous.release.charging import Account
 from zealous.release.text.statement import COMPARATORS, one_in, statement
-from zealous.verify.review import review
+from zealous.verification.review import review
 
 PDP = ProbabilisticDP(epsilon=2, delta="0.001", users=500_000)
 DP = Indistinguishability(epsilon="0.5", delta="1e-6", users=20_000, neighbors="add-remove")
@@ -152,7 +152,7 @@ def test_the_account_of_one_period_says_which(base: Release) -> None:
     assert "in 2026-03, the period of this release 1 2" in read(
         base, ledger=TRACKED, period="2026-03"
     )
-    assert "in one period 1 2" in read(base, ledger=spent({**once, "within": "all"}))
+    assert "in any period 1 2" in read(base, ledger=spent({**once, "within": "all"}))
 
 
 def test_what_was_spent_is_for_the_ledger_s_unit_and_neighbours(
@@ -164,11 +164,11 @@ def test_what_was_spent_is_for_the_ledger_s_unit_and_neighbours(
     said = read(base, ledger=spent(unit="user-day"))
     assert "Privacy budget spent, for one user's day account" in said
     assert "The ledger accounts for one user's day; this release protects one user" in said
-    assert "counts twice" not in said
+    assert "There it counts as" not in said
     said = read(made(tmp_path, DP), ledger=TRACKED)
     assert "Privacy budget spent, for one user (replace) account" in said
     assert "The ledger accounts for replace neighbours, this release is for add-remove." in said
-    assert "So its epsilon counts twice there." in said
+    assert "There it counts as what it costs one whose history changes." in said
 
 
 def test_a_child_promises_nothing_for_anybody_at_all(tmp_path: Path) -> None:
@@ -217,7 +217,7 @@ def test_a_child_says_what_it_keeps(tmp_path: Path) -> None:
     (told,) = child.release.record.reviews()
     gone = sum(told.removed.values())
     assert gone
-    assert f"{gone} rows were removed. It keeps (epsilon, delta)-indistinguishability" in said
+    assert f"{gone} rows were removed. It keeps the (epsilon, delta)-indistinguishability" in said
     assert "and not probabilistic differential privacy" in said
     assert told.parent in said
 
@@ -270,8 +270,8 @@ def replaced(goal: Guarantee) -> Guarantee:
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="NO CHROMIUM: nobody looked whether it is one page")
-def test_it_is_one_printed_page(tmp_path: Path) -> None:
+@pytest.mark.skipif(CHROMIUM is None, reason="NO CHROMIUM: nobody looked how it is printed")
+def test_it_is_two_printed_pages_or_three_after_a_review(tmp_path: Path) -> None:
     file, goal = tmp_path / "ledger.sqlite", replaced(GOAL)
     Ledger.open(file, create=True, dataset="search log", unit="user-day", neighbors="replace")
     account = Account(ledger=file, people="the shop's")
@@ -296,6 +296,6 @@ def test_it_is_one_printed_page(tmp_path: Path) -> None:
             ],
             check=True,
             capture_output=True,
-            timeout=120,
+            timeout=600,
         )
-        assert len(re.findall(rb"/Type\s*/Page\b", pdf.read_bytes())) == 1, name
+        assert len(re.findall(rb"/Type\s*/Page\b", pdf.read_bytes())) <= 3, name

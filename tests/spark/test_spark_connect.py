@@ -11,17 +11,27 @@ from typing import Any
 
 import oracle
 import pytest
-from cluster import PATIENCE, Connect, bare, connect, entries, remote, write_csv, write_parquet
+from cluster import (
+    PATIENCE,
+    Connect,
+    bare,
+    connect,
+    entries,
+    in_turn_with_others,
+    write_csv,
+    write_parquet,
+)
 from conftest import COMMAND
 
 __all__ = ["bare", "connect"]
-pytestmark = remote("connect")
+pytestmark = pytest.mark.spark
 
 
 def counted(rows: list[Any]) -> Counter[tuple[str, ...]]:
     return Counter({tuple(item): count for *item, count in rows})
 
 
+@in_turn_with_others("connect")
 @pytest.mark.false_alarm(1e-12, "40 of 200 people, give or take 5, keep a query that needs 3")
 def test_a_remote_session_counts_what_the_oracle_counts(connect: Connect, tmp_path: Path) -> None:
     parquet = write_parquet(tmp_path / "log.parquet", entries())
@@ -46,6 +56,7 @@ def test_a_remote_session_counts_what_the_oracle_counts(connect: Connect, tmp_pa
     assert "query 0 né" in {row["query"] for row in told["published"]}
 
 
+@in_turn_with_others("connect")
 @pytest.mark.false_alarm(1e-12, "40 of 200 people, give or take 5, keep a query that needs 3")
 def test_the_command_publishes_through_connect(connect: Connect, tmp_path: Path) -> None:
     log = write_csv(tmp_path / "log.csv", entries(), bad=2)

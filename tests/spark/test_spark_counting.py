@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 from conftest import Run
 from oracle import md5_place
+from turns import turn_of
 
 from zealous import DuckDB, ProbabilisticDP, Spark, queries, read_log
 from zealous.errors import UsageError
@@ -40,7 +41,7 @@ def _by_md5(_: object, key: int, columns: Sequence[str]) -> str:
 def same_order(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each engine has an order of its own, which chooses other items."""
     monkeypatch.setattr(DuckDB, "rank_key", _by_md5)
-    monkeypatch.setattr(DuckDB, "rank_place", lambda _, rank: md5_place(rank))
+    monkeypatch.setattr(DuckDB, "rank_bin", lambda _, rank: md5_place(rank))
     monkeypatch.setattr(Spark, "rank_key", _by_md5)
 
 
@@ -66,15 +67,21 @@ def _sorted(table: pa.Table) -> list[Any]:
     return sorted(table.to_pylist(), key=repr)
 
 
+# What else counts on Spark: each commit tries one of them.
+USES = ["inspect", "evaluate", "advise", "pseudonym", "token-hash"]
+
+
 class TestSame:
     pytestmark = on_spark
 
+    @turn_of("inspect", USES)
     def test_inspect(self, here: Log, spark: Spark) -> None:
         kinds = [queries(1), query_pairs(1)]
         found = asdict(inspect(replace(here, engine=spark), kinds))
         assert found == asdict(inspect(here, kinds))
         assert found["overall"]["rows"] == found["overall"]["entries"] > 0
 
+    @turn_of("evaluate", USES)
     def test_evaluate(self, here: Log, spark: Spark, tmp_path: Path) -> None:
         release = tmp_path / "release"
         release.mkdir()
@@ -99,8 +106,15 @@ class TestSame:
         assert _sorted(there.results.table) == _sorted(compare(here, study).results.table)
         assert [each for each in said if each.startswith("left out: k-session does more")]
 
-    @pytest.mark.parametrize("name", ["pseudonym", "token-hash"])
-    def test_histograms(self, name: str, here: Log, spark: Spark) -> None:
+    @turn_of("pseudonym", USES)
+    def test_histograms_of_pseudonyms(self, here: Log, spark: Spark) -> None:
+        self.check_histograms("pseudonym", here, spark)
+
+    @turn_of("token-hash", USES)
+    def test_histograms_of_tokens(self, here: Log, spark: Spark) -> None:
+        self.check_histograms("token-hash", here, spark)
+
+    def check_histograms(self, name: str, here: Log, spark: Spark) -> None:
         there = histograms(replace(here, engine=spark), named(name))
         expected = histograms(here, named(name))
         assert there.keys() == expected.keys()
@@ -110,6 +124,7 @@ class TestSame:
             assert table.num_rows > 0
             assert _sorted(there[kind]) == _sorted(table)
 
+    @turn_of("advise", USES)
     def test_advise(self, here: Log, spark: Spark, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("zealous.owner.parameter_search.LADDER", (1,))
         goal = ProbabilisticDP(epsilon=5, delta="0.01", users=60)

@@ -19,7 +19,7 @@ pytestmark = SPARK
 NAMES = [name for name, case in releases.CASES.items() if not case.only_duckdb]
 
 
-@pytest.mark.parametrize("name", in_turn(NAMES, str, share=15))
+@pytest.mark.parametrize("name", in_turn(NAMES, str, share=len(NAMES)))
 def test_releases_on_spark(
     name: str, spark: z.Spark, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

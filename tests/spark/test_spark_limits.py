@@ -58,6 +58,26 @@ def test_texts_and_lists_over_the_limit(suffix: str, engines: Engines, tmp_path:
     ]
 
 
+def told(engine: Engine, path: Path) -> dict[str, int]:
+    limits = z.Limits(text=25, entries=2, words=2)
+    log = read(engine, path, columns=z.Columns(url="urls"), cleaning=z.Cleaning(limits=limits))
+    return dict(+open_log(log, engine).skipped)
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
+def test_the_owner_is_told_the_same(suffix: str, engines: Engines, tmp_path: Path) -> None:
+    asked = ("a b", "a b c", "a, b; c")
+    rows = [*ROWS, *(ROWS[0] | {"query": query} for query in asked)]
+    path = tmp_path / f"log.{suffix}"
+    if suffix == "parquet":
+        pq.write_table(pa.Table.from_pylist(rows), path)
+    else:
+        path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    one, other = (told(engine, path) for engine in engines)
+    assert one == other
+    assert sorted(one.values()) == [1, 2, 2, 3]
+
+
 def test_the_first_entries_in_time(engines: Engines, tmp_path: Path) -> None:
     lines = [f"ann,q{n},2026-01-01 10:00:{n:02}" for n in range(40)]
     lines += ["ann,q1,2026-01-01 10:00:01", "bob,tea,"]

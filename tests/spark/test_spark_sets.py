@@ -47,7 +47,7 @@ def md5_rank(_: Engine, key: int, columns: Sequence[str]) -> str:
 def known_ranks(engines: Engines, monkeypatch: pytest.MonkeyPatch) -> None:
     for engine in engines:
         monkeypatch.setattr(type(engine), "rank_key", md5_rank)
-    monkeypatch.setattr(type(engines[0]), "rank_place", lambda _, rank: md5_place(rank))
+    monkeypatch.setattr(type(engines[0]), "rank_bin", lambda _, rank: md5_place(rank))
 
 
 def kinds(
@@ -82,7 +82,7 @@ def case_name(case: tuple[str | None, ...]) -> str:
 
 @pytest.mark.parametrize(
     ("family", "basket", "time"),
-    in_turn(CASES, case_name, share=4),
+    in_turn(CASES, case_name, share=6),
 )
 def test_same_as_the_oracle(
     family: str, basket: str | None, time: str | None, engines: Engines, tmp_path: Path

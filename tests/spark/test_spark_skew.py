@@ -10,6 +10,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -85,22 +86,22 @@ def test_neither_a_robot_nor_a_frequent_item_needs_more_memory(tmp_path: Path) -
     assert told["query-pairs"] == {"all": USERS + M, "tea": USERS}
 
 
-def plan(spark: z.Spark, path: Path) -> list[str]:
-    """The operators of the plan for queries, from the last to the first."""
-    with spark as engine:
-        source = open_log(z.read_log(path, engine=engine), engine)
-        kind, choice = z.queries(M), ContributionBound(most=M, select="random", key=1)
-        steps = [*kind.steps(source), *bound_contributions(kind, source, choice)]
-        count = Step("n", "select query, count(*) as count from kept group by query")
-        sql = to_spark(statement([*source.entries, *steps, count]), engine._views)
-        said = engine.session.sql(sql)._jdf.queryExecution().executedPlan().toString()
+def plan(engine: z.Spark, steps: Sequence[Step]) -> list[str]:
+    """The operators of the plan for some steps, from the last to the first."""
+    sql = to_spark(statement(steps), engine._views)
+    said = engine.session.sql(sql)._jdf.queryExecution().executedPlan().toString()
     return re.findall(r"^[ :+-]*(?:\*\(\d+\) )?(\w.*)$", said, re.MULTILINE)
 
 
 def test_each_partition_drops_what_it_can_before_it_is_sent(spark: z.Spark, tmp_path: Path) -> None:
     log = tmp_path / "log.parquet"
     write("select 'u' as user, 'tea' as query", log)
-    found = plan(spark, log)
+    with spark as engine:
+        source = open_log(z.read_log(log, engine=engine), engine)
+        kind, choice = z.queries(M), ContributionBound(most=M, select="random", key=1)
+        steps = [*kind.steps(source), *bound_contributions(kind, source, choice)]
+        count = Step("n", "select query, count(*) as count from kept group by query")
+        found = plan(engine, [*source.entries, *steps, count])
     marks = []
     for each in reversed(found):
         if each.startswith("Exchange"):
@@ -120,3 +121,20 @@ def test_each_partition_drops_what_it_can_before_it_is_sent(spark: z.Spark, tmp_
         "send",
         "aggregate",  # a frequent item is one row of each part
     ], found
+
+
+def test_no_machine_sorts_all_entries_of_one_person(spark: z.Spark, tmp_path: Path) -> None:
+    """Windows over a person are limited to as many rows as count, by each part of the log."""
+    log = tmp_path / "log.parquet"
+    rows = "select 'robot' as user, n::varchar as query, to_timestamp(n) as time"
+    write(f"{rows} from range(5000) t(n) union all select 'ann', 'tea', to_timestamp(1)", log)
+    cleaning = z.Cleaning(limits=z.Limits(entries=2000))
+    with spark as engine:
+        source = open_log(z.read_log(log, engine=engine, cleaning=cleaning), engine)
+        found = plan(engine, source.entries)
+        ordered = Step("n", "select count(*), count(distinct query) from entries")
+        assert engine.rows([*source.entries, ordered]) == [(2001, 2001)]
+    windows = [each for each in found if each.startswith("Window ")]
+    limits = [each.rpartition(" ")[2] for each in found if each.startswith("WindowGroupLimit")]
+    assert windows
+    assert limits.count("Partial") == limits.count("Final") == 2, found

@@ -21,7 +21,7 @@ from zealous.engines.spark import Spark
 from zealous.errors import LogError, Refused, UsageError, ZealousError
 from zealous.logs.log import FORMATS
 from zealous.logs.open_log import open_log
-from zealous.verify.verify import verify
+from zealous.verification.verify import verify
 
 pytest_plugins = ("spark",)
 pytestmark = SPARK
@@ -192,7 +192,7 @@ def test_numbers_to_leave_out_are_numbers_on_spark_too(engines: Engines, tmp_pat
 
 def test_a_log_of_several_names_needs_a_ledger_by_name(spark: Spark) -> None:
     frame = spark.session.sql("select 'u' as user, 'q' as query")
-    with pytest.raises(Refused, match="--ledger"):
+    with pytest.raises(Refused, match="ledger="):
         z.publish(z.read_log(frame, engine=spark), GOAL, [z.queries(1)])
 
 

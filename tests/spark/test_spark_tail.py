@@ -62,7 +62,7 @@ def test_same_as_the_oracle(
 ) -> None:
     for engine in engines:
         monkeypatch.setattr(type(engine), "rank_key", md5_rank)
-    monkeypatch.setattr(type(engines[0]), "rank_place", lambda _, rank: md5_place(rank))
+    monkeypatch.setattr(type(engines[0]), "rank_bin", lambda _, rank: md5_place(rank))
     sources = [open_log(read(engine, path), engine) for engine in engines]
     tables = published(entries, 7)
     how: dict[str, Any] = {"bound": 1 if name in FACTS else 2, "key": 2**63 + 7}

@@ -158,6 +158,8 @@ def test_times_of_a_type(engines: Engines, tmp_path: Path) -> None:
         "g": (pa.array([Decimal("1.25"), None, *map(Decimal, range(7))]), "epoch-ms"),
         "h": (pa.array([20260301120000, None, *range(7)]), "%Y%m%d%H%M%S"),
         "i": (pa.array([True, False, None] * 3), None),
+        "j": (pa.array([0, 1, 2**63 - 1, 1 - 2**63, *range(5)], pa.timestamp("ms")), None),
+        "k": (pa.array([0, 1, 10**18, -(10**18), *range(5)], pa.timestamp("ms", "UTC")), None),
     }
     table = {"user": [*"abcdefghi"], "query": [*"abcdefghi"]}
     path = tmp_path / "l.parquet"

@@ -41,7 +41,7 @@ from zealous.items import Kind
 from zealous.logs.log import Log
 from zealous.logs.open_log import open_log
 from zealous.logs.source import Source
-from zealous.verify.verify import verify
+from zealous.verification.verify import verify
 
 pytest_plugins = ("spark",)
 pytestmark = SPARK
@@ -63,7 +63,7 @@ def same_order(engines: Engines, monkeypatch: pytest.MonkeyPatch) -> Engines:
     """Both engines with the oracle's order."""
     for engine in engines:
         monkeypatch.setattr(type(engine), "rank_key", md5_rank)
-    monkeypatch.setattr(type(engines[0]), "rank_place", lambda _, rank: md5_place(rank))
+    monkeypatch.setattr(type(engines[0]), "rank_bin", lambda _, rank: md5_place(rank))
     return engines
 
 
@@ -195,8 +195,8 @@ def test_what_is_kept_steers(
     gone = [item for item, noise in noisy.items() if noise > 10_000]
     how: dict[str, Any] = {"bound": 2, "at_least": 1, "weights": WEIGHTS}
     order = [(*item, noise) for item, noise in noisy.items()]
-    right = expected(name, ROWS, key=KEY, order=[order], without=gone, **how)
-    assert found(count(**how, order=[stored], without=table(kind, gone))) == right
+    right = expected(name, ROWS, key=KEY, steered_by=[order], without=gone, **how)
+    assert found(count(**how, steered_by=[stored], without=table(kind, gone))) == right
     assert drawn(tmp_path) == len(noisy)
 
 
@@ -236,7 +236,7 @@ def log(spark: z.Spark) -> Log:
     return z.read_log(frame, engine=spark)
 
 
-MECHANISMS = ["rounds", "gaussian", "domain", "prior"]
+MECHANISMS = ["rounds", "pooled", "gaussian", "domain", "prior"]
 
 
 @pytest.mark.parametrize("mechanism", in_turn(MECHANISMS, str, share=4))

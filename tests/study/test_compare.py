@@ -21,7 +21,7 @@ from zealous.errors import LogError, ReleaseError, UsageError
 from zealous.study.anonymity import KQuery
 from zealous.study.compare import StudyResult, _code_identity, _identity
 from zealous.study.grid.candidates import Setting
-from zealous.study.grid.results import as_table
+from zealous.study.grid.result_table import as_table
 from zealous.study.grid.run import StudyInputs
 from zealous.study.grid.study import Study, read_study
 from zealous.study.grid.workspace import Workspace
@@ -288,7 +288,7 @@ def test_bad_input(tmp_path: Path, log: Path) -> None:
     assert not (tmp_path / "out").exists()
     nothing = tmp_path / "nothing.csv"
     nothing.write_text("user,other\nu1,a\n")
-    with pytest.raises(UsageError, match="--query"):
+    with pytest.raises(UsageError, match="query="):
         z.compare(z.read_log(nothing), SMALL, output=tmp_path / "out")
     assert not (tmp_path / "out").exists()
 

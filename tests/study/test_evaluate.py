@@ -11,7 +11,7 @@ from conftest import Run
 import zealous as z
 from zealous.errors import ReleaseError, UsageError
 from zealous.study.anonymity import KQuery, anonymize
-from zealous.study.grid.results import Results
+from zealous.study.grid.result_table import Results
 from zealous.synthetic import generate
 
 

@@ -74,6 +74,7 @@ def test_what_is_ones_own_is_in_the_report(said: tuple[Path, str]) -> None:
         assert name in text
 
 
+@turn_of("extend", LONG_PAGES)
 def test_the_claim_of_the_page_is_neither_false_nor_idle() -> None:
     """The audit of a smaller claim fails, so that of the page's could have failed."""
     names: dict[str, object] = {}

@@ -12,7 +12,7 @@ from zealous.privacy.guarantee import ProbabilisticDP
 from zealous.study.claims import paper
 from zealous.study.claims.claim import NOT_MEASURED
 from zealous.study.claims.findings import Finding, findings
-from zealous.study.grid.results import Results, as_table
+from zealous.study.grid.result_table import Results, as_table
 from zealous.study.grid.study import Study
 
 Row = tuple[Any, ...]

@@ -11,6 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from conftest import Run
+from turns import WHOLE_STUDIES, turn_of
 
 import zealous as z
 from zealous.counting.histogram import histogram
@@ -21,6 +22,7 @@ from zealous.logs.open_log import open_log
 from zealous.mechanisms import CalibratedMechanism
 from zealous.study.mechanism_comparison import (
     COMPARED_MECHANISMS,
+    FIGURES,
     MechanismComparison,
     MechanismRow,
     compare_mechanisms,
@@ -30,7 +32,7 @@ from zealous.study.releases.encoded_log import COUNTS, CachedCounting, EncodedLo
 ITEMS = ("tea", "milk", "Bread ", "salt")
 PEOPLE = 400
 COMMAND = ("study", "mechanisms", "log.csv", "--items", "queries", "--items-per-user", 3)
-ALONE = [name for name, each in COMPARED_MECHANISMS.items() if each.needs is None]
+ALONE = [name for name, each in COMPARED_MECHANISMS.items() if each.public_input is None]
 
 
 def _write(folder: Path) -> Path:
@@ -79,6 +81,7 @@ def _mean(row: MechanismRow, name: str) -> float:
     return spread.mean
 
 
+@turn_of("mechanisms", WHOLE_STUDIES)
 def test_every_mechanism_at_every_goal(found: MechanismComparison) -> None:
     assert [(row.goal.neighbors, float(row.goal.epsilon), row.mechanism) for row in found.rows] == [
         (relation, epsilon, name)
@@ -93,6 +96,7 @@ def test_every_mechanism_at_every_goal(found: MechanismComparison) -> None:
     assert all(row.goal.definition == "indistinguishable" for row in found.rows)
 
 
+@turn_of("mechanisms", WHOLE_STUDIES)
 def test_no_more_than_there_is(found: MechanismComparison) -> None:
     for row in found.rows:
         if row.figures is None:
@@ -104,6 +108,7 @@ def test_no_more_than_there_is(found: MechanismComparison) -> None:
         assert _mean(row, "seconds") > 0
 
 
+@turn_of("mechanisms", WHOLE_STUDIES)
 def test_where_little_is_hidden_all_that_is_frequent_comes_out(found: MechanismComparison) -> None:
     """1,200 of 1,600 pairs of people and items are of the four that many have."""
     for name in COMPARED_MECHANISMS:
@@ -117,15 +122,18 @@ def test_where_little_is_hidden_all_that_is_frequent_comes_out(found: MechanismC
                 assert _mean(row, "error") < 5
     for row in _named(found, "selection", "40"):  # one item of four
         assert 200 <= _mean(row, "error") <= 250
+        assert 0.6 <= _mean(row, "relative_error") <= 0.9
         assert _mean(row, "noise") < 1
 
 
+@turn_of("mechanisms", WHOLE_STUDIES)
 def test_where_nearly_all_is_hidden_little_comes_out(found: MechanismComparison) -> None:
     for name in ALONE:
         for row in _named(found, name, "0.01"):
             assert row.figures is None or _mean(row, "items") <= 1
 
 
+@turn_of("mechanisms", WHOLE_STUDIES)
 def test_a_domain_is_published_whole_and_nothing_else(found: MechanismComparison) -> None:
     for epsilon in ("0.01", "40"):
         for row in _named(found, "domain", epsilon):
@@ -189,7 +197,7 @@ def test_what_cannot_be_calibrated_says_why(folder: Path, monkeypatch: pytest.Mo
     ("wrong", "said"),
     [
         ({"mechanisms": ["laplac"]}, "zealous, laplace"),
-        ({"mechanisms": ["domain"]}, "--domain FILE"),
+        ({"mechanisms": ["domain"]}, "say domain"),
         ({"mechanisms": []}, "some of"),
         ({"neighbors": ["near"]}, "neighbors"),
         ({"epsilons": []}, "epsilon"),
@@ -207,6 +215,7 @@ def test_a_public_file_that_is_not_there(folder: Path) -> None:
         compare_mechanisms(z.read_log(folder / "log.csv"), z.queries(3), prior=folder / "no.csv")
 
 
+@turn_of("mechanisms", WHOLE_STUDIES)
 def test_the_command(run: Run, tmp_path: Path) -> None:
     _write(tmp_path)
     done = run(*COMMAND, "--epsilon", "20", "--draws", 2, "--domain", "domain.txt", "-o", "out")
@@ -244,7 +253,7 @@ def test_the_object(run: Run, tmp_path: Path) -> None:
     ]
     for row in found["rows"]:
         assert {"neighbors", "delta", "items_per_user", "draws", "note"} <= set(row)
-        for name in ("items", "covered", "error", "noise", "seconds"):
+        for name in FIGURES:
             assert set(row[name]) == {"mean", "low", "high"}
 
 

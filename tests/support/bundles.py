@@ -13,8 +13,8 @@ from zealous.engines.duckdb import DuckDB
 from zealous.items import Kind, clicks, keywords, queries, query_pairs
 from zealous.logs.log import read_log
 from zealous.privacy.guarantee import Guarantee, ProbabilisticDP
+from zealous.release.account import Account
 from zealous.release.bundle import Release
-from zealous.release.charging import Account
 from zealous.release.publish import publish
 
 KINDS: tuple[Kind, ...] = (keywords(6), queries(3), clicks(3), query_pairs(2))

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import sysconfig
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,7 +25,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from oracle import Entry
-from turns import have_turn
+from turns import Test, turn_of
 
 JOB = Path(__file__).with_name("cluster_job.py")
 DRAWS = Path(__file__).with_name("cluster_draws.py")
@@ -46,6 +46,7 @@ CONF = {
     "spark.sql.codegen.wholeStage": "false",
 }
 COLUMNS = ("user", "query", "time", "url")
+REMOTE = ["connect", "counts", "slow task", "command", "killed driver"]
 
 
 def entries(users: int = 200) -> list[Entry]:
@@ -235,11 +236,9 @@ def bare_python(folder: Path) -> Path:
     return python
 
 
-def remote(name: str) -> list[pytest.MarkDecorator]:
-    """The marks of tests of a cluster or of Connect: starting them takes so long that one commit
-    starts the one, and another commit the other."""
-    turn = have_turn(["cluster", "connect"], str, share=2)
-    return [pytest.mark.spark, *([] if name in turn else [pytest.mark.soak])]
+def in_turn_with_others(name: str) -> Callable[[Test], Test]:
+    """Of what is done on a cluster or through Connect each commit has one: starting takes long."""
+    return turn_of(name, REMOTE)
 
 
 def need_java() -> None:

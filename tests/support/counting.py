@@ -1,5 +1,6 @@
 """A count of a few lines, as mechanisms are given one; it shares nothing with the engines'."""
 
+import math
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -58,6 +59,10 @@ class Counting:
         parts = (dict(rows[part :: self.parts]) for part in range(self.parts))
         return [batch for part in parts for batch in table(part).to_batches()]
 
+    def kept_items(self, bound: int) -> "Kept":
+        self.asked.append({"kept": bound})
+        return Kept({user: self.given(user, bound=bound)[1] for user in self.log})
+
     def given(
         self,
         user: str,
@@ -65,11 +70,11 @@ class Counting:
         bound: int,
         only: pa.Table | None = None,
         without: pa.Table | None = None,
-        order: Sequence[pa.Table] = (),
+        steered_by: Sequence[pa.Table] = (),
         **_: Any,
     ) -> tuple[list[str], list[str]]:
         """What a user has, and the first of it, which she gives."""
-        steers = [dict(zip(listed(by), by["count"].to_pylist(), strict=True)) for by in order]
+        steers = [dict(zip(listed(by), by["count"].to_pylist(), strict=True)) for by in steered_by]
         has = set(self.log.get(user, ())) - set(listed(without))
         if only is not None:
             has &= set(listed(only))
@@ -88,6 +93,45 @@ class Counting:
             total.update(dict.fromkeys(has, 0))
             total.update(dict.fromkeys(gives, weights[len(gives) - 1] if weights else 1))
         return total
+
+
+class Kept:
+    """What users keep, weighed with Python's whole numbers; it remembers what it was given."""
+
+    def __init__(self, kept: Mapping[str, Sequence[str]]) -> None:
+        self.kept = kept
+        self.items = sorted({item for items in kept.values() for item in items})
+        self.given: list[pa.Table | None] = []
+
+    def weights(self, user: str, strengths: Mapping[str, int], length: int) -> dict[str, int]:
+        """What one user gives to each of her items."""
+        mine = {item: strengths[item] for item in self.kept[user] if strengths.get(item)}
+        root = math.isqrt(sum(each**2 for each in mine.values())) + 1
+        return {item: length * each // root for item, each in mine.items()}
+
+    def weigh(self, strengths: pa.Table | None, length: int) -> list[pa.RecordBatch]:
+        self.given.append(strengths)
+        before = dict.fromkeys(self.items, (0, 1 << 20))
+        if strengths is not None:
+            columns = (strengths[name].to_pylist() for name in ("item", "evidence", "weight"))
+            before = {self.items[i]: (e, w) for i, e, w in zip(*columns, strict=True) if w}
+        by_item = {item: weight for item, (_, weight) in before.items()}
+        total = Counter(dict.fromkeys(before, 0))
+        for user in self.kept:
+            total.update(self.weights(user, by_item, length))
+        made = {
+            "item": [self.items.index(item) for item in before],
+            "evidence": [evidence for evidence, _ in before.values()],
+            "weight": [total[item] for item in before],
+        }
+        return pa.table(
+            {name: pa.array(each, pa.int64()) for name, each in made.items()}
+        ).to_batches()
+
+    def without_strength(self, strengths: pa.Table) -> list[pa.RecordBatch]:
+        rows = zip(strengths["item"].to_pylist(), strengths["weight"].to_pylist(), strict=True)
+        found = table({self.items[item]: 0 for item, weight in rows if weight == 0})
+        return found.drop_columns(["count"]).to_batches()
 
 
 def published(batches: Iterable[pa.RecordBatch]) -> dict[str, int]:

@@ -19,8 +19,10 @@ from zealous.planning.part import figures
 from zealous.planning.plan import Plan
 from zealous.record.codec import decode
 from zealous.record.record import Record
-from zealous.release.bundle import _write_csv, derived_files, sorted_table, text_files
-from zealous.verify import claim
+from zealous.release.bundle import TEXTS, _write_csv, text_files
+from zealous.release.derived.files import derived_files
+from zealous.release.table import INTERVAL, sorted_table, with_intervals, write_parquet
+from zealous.verification import claim
 
 About = dict[str, Any]
 Tables = dict[str, pa.Table]
@@ -34,7 +36,8 @@ def forge(path: Path, change: Callable[[About], object]) -> None:
     rehash(path, about)
     try:
         for name, text in text_files(record_in(about)).items():
-            (path / name).write_text(text)
+            if name in about["sha256"]:  # 0.1.0 wrote fewer
+                (path / name).write_text(text)
     except (KeyError, TypeError, ValueError, ZeroDivisionError, ReleaseError):
         pass  # what cannot be told in words is left as it was
     rehash(path, about)
@@ -82,21 +85,25 @@ def forged(
     tables = {
         kind: pq.read_table(target / names["parquet"]) for kind, names in about["files"].items()
     }
+    with_interval = {kind for kind, each in tables.items() if INTERVAL[0] in each.column_names}
+    tables |= {kind: tables[kind].drop_columns(list(INTERVAL)) for kind in with_interval}
     change(about, tables)
-    kept = {"README.md", "statement.html", "registry.yaml"}
+    kept = set(TEXTS) & about["sha256"].keys()
     for kind, names in about["files"].items():
         table = sorted_table(tables[kind], tuple(names["columns"])).arrow
         tables[kind] = table
         names["rows"] = table.num_rows
-        pq.write_table(table, target / names["parquet"])
-        _write_csv(table, target / names["csv"])
+        written = as_written(about, kind, table) if kind in with_interval else table
+        write_parquet(written, target / names["parquet"])
+        _write_csv(written, target / names["csv"])
         kept |= {names["parquet"], names["csv"]}
     try:
-        for name, made in derived_files(record_in(about)).items():
-            _write_csv(made(tables), target / name)
-            kept.add(name)
+        for each in derived_files(record_in(about)):
+            _write_csv(each.make(tables), target / each.file)
+            kept.add(each.file)
     except (KeyError, ValueError, ReleaseError):
         pass  # what does not follow is left as it was
+    kept |= {path.name for path in target.glob("*.excel.csv")}
     edit(target)
     for path in target.iterdir():
         if path.name not in {*kept, "release.json"}:
@@ -105,6 +112,17 @@ def forged(
     (target / "release.json").write_text(json.dumps(about))
     forge(target, lambda _: None)
     return target
+
+
+def as_written(about: About, kind: str, table: pa.Table) -> pa.Table:
+    """A table with the intervals that follow from its counts; those of before where none do."""
+    try:
+        (found,) = (each for each in record_in(about).plan if each.kind == kind)
+        return with_intervals(table, found)
+    except (KeyError, ValueError, ZeroDivisionError, ReleaseError):
+        return table.append_column(INTERVAL[0], table["count"]).append_column(
+            INTERVAL[1], table["count"]
+        )
 
 
 def part(about: About, kind: str) -> About:

@@ -23,6 +23,7 @@ import tempfile
 import threading
 from typing import Any, NoReturn
 
+import no_sync  # noqa: F401
 import randomness
 
 
@@ -77,9 +78,9 @@ def answer(asked: dict[str, Any]) -> int:
 
 
 def main() -> None:
-    sys.path.pop(0)  # the folder of the tests
     for name in sys.argv[1:]:
         importlib.import_module(name)
+    sys.path.pop(0)  # the folder of the tests
     gc.freeze()  # a collection in a fork would copy what it looks at
     for line in sys.stdin:
         print(answer(json.loads(line)), flush=True)

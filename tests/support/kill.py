@@ -27,7 +27,7 @@ import pyarrow.parquet  # noqa: F401
 
 import zealous as z
 import zealous.noise
-from zealous.release.charging import Account
+from zealous.release.account import Account
 from zealous.release.text.statement import template
 
 module = import_module("zealous.release.publish")

@@ -30,7 +30,7 @@ def md5_rank(key: int, columns: Sequence[str]) -> str:
 
 
 def md5_place(rank: str) -> str:
-    """SQL, in place of DuckDB.rank_place: the first of its hexadecimal digits."""
+    """SQL, in place of DuckDB.rank_bin: the first of its hexadecimal digits."""
     return f"(instr('0123456789abcdef', substr({rank}, 1, 1)) - 1)::tinyint"
 
 

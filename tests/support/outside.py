@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
+from conftest import Forks
 from pages import blocks
 from paths import ROOT
 
-COMMAND = "import sys; from zealous.cli import main; main()"
+STRICT = "import warnings; warnings.simplefilter('error')\n"
+COMMAND = "from zealous.cli import main; main()"
 
 
 class Outside:
@@ -21,7 +21,7 @@ class Outside:
         folder: Where it is; commands run there.
     """
 
-    def __init__(self, page: str, folder: Path) -> None:
+    def __init__(self, page: str, folder: Path, forks: Forks) -> None:
         path = ROOT / "docs" / "extending" / page
         for code in blocks(path, "python"):
             name = code.partition("\n")[0].removeprefix("# The module ")
@@ -38,6 +38,7 @@ class Outside:
             lines += [f"[{group}]", *(f"{name} = {value}" for name, value in points.items())]
         (about / "entry_points.txt").write_text("\n".join(lines))
         self.folder = folder
+        self._forks = forks
 
     def command(self, *arguments: object, code: int = 0) -> str:
         """What a command of zealous prints."""
@@ -48,14 +49,9 @@ class Outside:
         return self._run(program, *arguments)
 
     def _run(self, program: str, *arguments: object, code: int = 0) -> str:
-        paths = [str(self.folder), str(ROOT / "src")]
-        done = subprocess.run(
-            [sys.executable, "-W", "error", "-c", program, *map(str, arguments)],
-            cwd=self.folder,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == code, done.stderr
+        path = self.folder / "program.py"
+        path.write_text(STRICT + program)
+        paths = os.pathsep.join([str(self.folder), str(ROOT / "src")])
+        done = self._forks(path, *arguments, folder=self.folder, PYTHONPATH=paths)
+        assert done.code == code, done.stderr
         return done.stdout

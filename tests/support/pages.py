@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-LONG_PAGES = ["extend", "mechanisms"]  # whose programs run in turn: they take long
+LONG_PAGES = ["anonymity", "attacks", "extend", "mechanisms"]  # whose programs run in turn
 
 
 def blocks(path: Path, language: str) -> list[str]:

@@ -11,7 +11,7 @@ import pytest
 
 from zealous.study.claims.claim import Finding
 from zealous.study.claims.paper import printed_values
-from zealous.study.grid.results import Results, as_table
+from zealous.study.grid.result_table import Results, as_table
 from zealous.study.grid.study import Study
 from zealous.study.report.report import ReportContext, write_report
 from zealous.study.theory.tables import TableParameters, privacy, thresholds

@@ -22,7 +22,7 @@ from oracle import tidy as tidied
 
 Names = tuple[str, ...]
 Published = dict[Names, int]  # of one size
-MOST = 1 << 23
+MAX_CANDIDATES = 1 << 23
 tidy = cache(tidied)
 LARGE = 500  # sequences of baskets that follow each other, at most
 
@@ -58,7 +58,7 @@ def looked_at(family: str, top: Published, wider: list[Names], most: int) -> set
     return set()
 
 
-def candidates(family: str, levels: Sequence[Published], most: int = MOST) -> Published:
+def candidates(family: str, levels: Sequence[Published], most: int = MAX_CANDIDATES) -> Published:
     """Each that is one thing larger than the last level, with the least count of its parts."""
     names, top = [name for (name,) in levels[0]], levels[-1]
     wider = possible(family, names, len(levels) + 1)

@@ -54,10 +54,19 @@ def in_turn(
     ]
 
 
+# Studies from end to end, each of which takes many seconds.
+WHOLE_STUDIES = ["attacks", "demo", "mechanisms", "report"]
+
+
 def turn_of(name: str, among: Sequence[str]) -> Callable[[Test], Test]:
     """Leave a test to `make soak`, but for the one of several whose turn it is."""
-    mine = name in have_turn(among, str, share=len(among))
-    return lambda test: test if mine else pytest.mark.soak(test)
+    marks = marks_of_turn(name, among)
+    return lambda test: marks[0](test) if marks else test
+
+
+def marks_of_turn(name: str, among: Sequence[str]) -> list[pytest.MarkDecorator]:
+    """The same for all tests of a module, as its `pytestmark`."""
+    return [] if name in have_turn(among, str, share=len(among)) else [pytest.mark.soak]
 
 
 def _values(case: Any) -> tuple[Any, ...]:

@@ -97,7 +97,7 @@ def asked(name: str) -> st.SearchStrategy[dict[str, Any]]:
             "weights": st.none() | weights,
             "only": some,
             "without": some,
-            "order": st.lists(order, max_size=2),
+            "steered_by": st.lists(order, max_size=2),
         }
     )
 
@@ -129,13 +129,16 @@ def cases(name: str, rows: Iterable[Row]) -> list[tuple[Select, dict[str, Any]]]
     order.append((*("nobody's" for _ in known[0]), 5))
     other = [(*item, len(item[0])) for item in known[::2]]
     weights = [1000, 707, 577]
-    base: dict[str, Any] = {"only": None, "without": None, "order": [], "weights": None}
+    base: dict[str, Any] = {"only": None, "without": None, "steered_by": [], "weights": None}
     asked: list[tuple[Select, dict[str, Any]]] = [
         ("random", {"bound": 2, "at_least": 0, "weights": weights}),
-        ("first", {"bound": 3, "at_least": 1, "weights": weights, "order": [order[3:]]}),
+        ("first", {"bound": 3, "at_least": 1, "weights": weights, "steered_by": [order[3:]]}),
         ("frequent", {"bound": 2, "at_least": 0, "only": known[::2] * 2, "without": known[:3]}),
-        ("random", {"bound": 2, "at_least": 2, "order": [order, other], "without": known[-1:]}),
-        ("first", {"bound": 1, "at_least": 0, "only": [], "order": [[]]}),
+        (
+            "random",
+            {"bound": 2, "at_least": 2, "steered_by": [order, other], "without": known[-1:]},
+        ),
+        ("first", {"bound": 1, "at_least": 0, "only": [], "steered_by": [[]]}),
     ]
     return [(select, base | how) for select, how in asked]
 
@@ -143,7 +146,7 @@ def cases(name: str, rows: Iterable[Row]) -> list[tuple[Select, dict[str, Any]]]
 def tables(kind: Kind, asked: dict[str, Any]) -> dict[str, Any]:
     """The same with its lists as tables."""
     lists = {name: table(kind, asked[name]) for name in ("only", "without")}
-    return asked | lists | {"order": [table(kind, rows) for rows in asked["order"]]}
+    return asked | lists | {"steered_by": [table(kind, rows) for rows in asked["steered_by"]]}
 
 
 def table(kind: Kind, rows: Iterable[tuple[Any, ...]] | None) -> pa.Table | None:
@@ -169,7 +172,7 @@ def given(
     weights: Sequence[int] | None = None,
     only: Collection[Item] | None = None,
     without: Collection[Item] | None = None,
-    order: Sequence[Iterable[tuple[Any, ...]]] = (),
+    steered_by: Sequence[Iterable[tuple[Any, ...]]] = (),
 ) -> Iterator[tuple[str, dict[Item, int]]]:
     """What each user gives, and at which weight; what she has and does not give is there at 0."""
     held: dict[str, dict[Item, list[int | None]]] = defaultdict(lambda: defaultdict(list))
@@ -177,7 +180,7 @@ def given(
         for item in items(name, row):
             held[row.user][item].append(row.time)
     stands: list[dict[Item, int]] = []
-    for rows_of_one in order:
+    for rows_of_one in steered_by:
         stands.append({})
         for *listed, count in rows_of_one:
             if count is not None:

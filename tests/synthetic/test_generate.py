@@ -14,9 +14,9 @@ from zealous.synthetic import PAPER, Figures, figures, generate, is_personal
 from zealous.synthetic import topics as pool
 from zealous.synthetic.chance import zipf
 from zealous.synthetic.clicks import clicks
+from zealous.synthetic.days import day_entries, next_queries
 from zealous.synthetic.people import People
-from zealous.synthetic.sessions import day_entries, next_queries
-from zealous.synthetic.text import query_texts
+from zealous.synthetic.typed_text import query_texts
 from zealous.synthetic.vocabulary import SUBJECTS
 from zealous.synthetic.words import BRAND, FAMILY, NONE, TAIL, TYPO, spell, word_numbers
 from zealous.synthetic.write import START

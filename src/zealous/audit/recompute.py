@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import duckdb
 import pyarrow as pa
 
-from zealous.audit.theorems import CAPPED, deltas
+from zealous.audit.theorems import CAPPED, deltas, finds_keys, least_delta_together
 
 _DIGITS = 80
 _FLOAT = 1e-9
@@ -84,13 +84,28 @@ def follows_from_theorems(part: Mapping[str, Any], users: int | None) -> bool:
     )
 
 
+def whole_follows(parts: Sequence[Mapping[str, Any]], epsilon: Fraction, delta: Fraction) -> bool:
+    """Whether tables may promise so much together: what they surely need is no more.
+
+    Their deltas add up to that of the whole. So do their epsilons, or they are more where losses
+    compose, which the probabilistic guarantee does not.
+    """
+    shares = [part["exact"] for part in parts]
+    added = sum((Fraction(share["epsilon"]) for share in shares), Fraction(0))
+    if sum((Fraction(share["delta"]) for share in shares), Fraction(0)) != delta or added < epsilon:
+        return False
+    if parts[0]["guarantee"] == "probabilistic" or len(parts) == 1:
+        return added == epsilon
+    return least_delta_together(parts, float(epsilon)) <= float(delta) * (1 + _FLOAT)
+
+
 def _keeps_delta(part: Mapping[str, Any]) -> bool:
     """Whether the parameters keep delta, are stated with their delta, and waste next to none."""
     stated, asked = float(part["delta_achieved"]), float(part["delta"])
     least, bound = deltas(part)
     if not least * (1 - _FLOAT) <= stated <= min(bound * (1 + _BOUNDED), asked):
         return False
-    lower, keys = part["tau_prime"], "rounds" in part
+    lower, keys = part["tau_prime"], finds_keys(part)
     if lower is None and part["noise"] == "discrete-gaussian" and not keys:
         return deltas({**part, "scale": part["scale"] * _LESS})[1] * (1 + _BOUNDED) > asked
     if part["noise"] == CAPPED or (lower is None and not keys):

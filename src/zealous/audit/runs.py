@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from zealous.record.codec import decode
 from zealous.record.record import Record
+from zealous.release.table import INTERVAL
 
 _COMMAND = "from zealous.cli import main\n\nmain()\n"
 
@@ -38,9 +40,18 @@ class Run:
         return decode((self.directory / "release.json").read_text(encoding="utf-8"))
 
     def table(self, kind: str) -> list[tuple[Any, ...]]:
-        """The published rows of a kind, in the order of the file."""
-        table = pq.read_table(self.directory / self.record().files[kind].parquet)
+        """The published items and counts of a kind, in the order of the file."""
+        table = self.written(kind).drop_columns(list(INTERVAL))
         return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+
+    def written(self, kind: str) -> pa.Table:
+        """The published table of a kind as its Parquet file has it."""
+        return pq.read_table(self.directory / self.record().files[kind].parquet)
+
+
+def publish_arguments(log: Path, options: Sequence[str]) -> list[str]:
+    """The command line of a run. What a log holds stops none: that would be seen from outside."""
+    return ["publish", log.name, *options, "--unattended", "-o", "release"]
 
 
 def start_run(log: Path, options: Sequence[str]) -> Callable[[], Run]:
@@ -49,7 +60,7 @@ def start_run(log: Path, options: Sequence[str]) -> Callable[[], Run]:
     (log.parent / "command.py").write_text(_COMMAND, encoding="utf-8")
     process = subprocess.Popen(  # noqa: S603
         # -P: else what is called json.py in the folder would be imported.
-        [sys.executable, "-P", "command.py", "publish", log.name, *options, "-o", "release"],
+        [sys.executable, "-P", "command.py", *publish_arguments(log, options)],
         cwd=log.parent,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

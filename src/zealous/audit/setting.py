@@ -12,7 +12,7 @@ from zealous.audit.layout import Layout
 from zealous.audit.pairs import Builder, Pair, Shape
 from zealous.audit.small_releases import SmallTest
 from zealous.mechanisms import CalibratedMechanism
-from zealous.mechanisms.protocol import Needs
+from zealous.mechanisms.protocol import PublicInput
 from zealous.planning.declared import PublicFile
 from zealous.planning.part import Part
 from zealous.planning.plan import Plan
@@ -69,7 +69,16 @@ class SettingsMaker(NamedTuple):
 SETTINGS: Registry[SettingsMaker] = Registry(
     "zealous.audit.settings",
     lambda tried: tried.name,
-    first=("zealous", "thresholds", "rounds", "domain", "of-smaller", "results", "of-keywords"),
+    first=(
+        "zealous",
+        "thresholds",
+        "rounds",
+        "pooled",
+        "domain",
+        "of-smaller",
+        "results",
+        "of-keywords",
+    ),
 )
 
 
@@ -117,7 +126,7 @@ def popular_count_and_edges(mechanism: CalibratedMechanism) -> tuple[int, tuple[
     return mechanism.tau_prime, (mechanism.tau_prime + 2, mechanism.tau_prime + 3)
 
 
-def public_file(use: Needs) -> PublicFile:
+def public_file(use: PublicInput) -> PublicFile:
     """What a plan is told of a public file."""
     return PublicFile(use=use, name="public.txt", sha256="0" * 64)
 

@@ -8,7 +8,7 @@ them.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -20,6 +20,8 @@ CAPPED = "capped-discrete-laplace"  # noise that never exceeds a threshold
 _WEIGHT = 1000  # what a user gives in a round, as the length of her vector of weights
 _FAR = 40  # scales of Laplace noise, beyond which nothing is left that a float could tell
 _DEVIATIONS = 12  # the same for Gaussian noise
+_UNITS = 1 << 15  # in which losses of Laplace noise are added, to the largest there can be
+_UNHEARD = 1e-30
 
 
 class Law(NamedTuple):
@@ -43,7 +45,7 @@ class Law(NamedTuple):
 def noise(part: Figures) -> Law:
     """The noise on a published count."""
     scale = Fraction(part["exact"]["scale"])
-    if "rounds" in part:  # drawn in parts of one, and rounded to whole ones
+    if finds_keys(part):  # drawn in parts of one, and rounded to whole ones
         unit = scale.denominator
         first, chances = _gaussian_law(scale.numerator)
         whole = (np.arange(first, first + len(chances)) + unit // 2) // unit
@@ -58,11 +60,19 @@ def noise(part: Figures) -> Law:
     return _laplace_law(float(scale))
 
 
+def finds_keys(part: Figures) -> bool:
+    """Whether keys were found first, in rounds, and counted then."""
+    return "rounds" in part or "pooled_rounds" in part
+
+
 def unique_item_probability(part: Figures, items: int) -> float:
     """The chance that any of so many items is published which one user alone has.
 
-    In rounds she gives as many of them as she may, until one becomes a key.
+    In rounds she gives as many of them as she may, until one becomes a key. Where rounds are
+    pooled it is at most so much.
     """
+    if "pooled_rounds" in part:
+        return _pooled_exposure(part, min(items, part["kept_items_per_user"]))
     if "rounds" not in part:
         if part["noise"] == CAPPED:
             return _selection_probability(part, 1)
@@ -92,7 +102,7 @@ def deltas(part: Figures, tau_prime: int | None = None) -> tuple[float, float]:
         part: The figures.
         tau_prime: Another second threshold than theirs.
     """
-    if "rounds" in part:
+    if finds_keys(part):
         return _rounds_deltas(part)
     if part["tau_prime"] is None or part["noise"] == CAPPED:
         return noise_delta(part), noise_delta(part)
@@ -104,6 +114,47 @@ def deltas(part: Figures, tau_prime: int | None = None) -> tuple[float, float]:
         for c in range(part["items_per_user"] + 1)
     )
     return max(cases), bound
+
+
+def least_delta_together(parts: Sequence[Figures], epsilon: float) -> float:
+    """A delta that tables need together at least: all counts shift, or all that can is exposed.
+
+    Gaussian noise is taken for continuous, and losses of Laplace noise are rounded down.
+    """
+    square, absent, rates = 0.0, 1.0, []
+    for part in parts:
+        if finds_keys(part):
+            square += _square_of_weights(part)
+        absent *= 1 - _exposure(part)
+        if part["noise"] == "discrete-gaussian":
+            square += _counts_moved(part) / part["scale"] ** 2
+        else:
+            rates += [1 / part["scale"]] * _counts_moved(part)
+    unit = (sum(rates) or 1.0) / _UNITS
+    chances = np.ones(1)
+    for rate in rates:  # from the least loss on, in units: a truth adds 2 rate
+        right, step = 1 / (1 + math.exp(-rate)), math.floor(2 * rate / unit)
+        chances = np.pad(chances * (1 - right), (0, step)) + np.pad(chances * right, (step, 0))
+    losses = np.arange(len(chances)) * unit - sum(rates)
+    if not square:
+        told = float(chances @ -np.expm1(np.minimum(epsilon - losses, 0)))
+        return max(told, 1 - absent)
+    heard = chances > _UNHEARD
+    told = sum(
+        chance * _gaussian_delta(math.sqrt(square), epsilon - loss)
+        for chance, loss in zip(chances[heard], losses[heard], strict=True)
+    )
+    return max(float(told), 1 - absent)
+
+
+def _exposure(part: Figures) -> float:
+    """The chance that something is published which one user alone has, at its largest."""
+    if "rounds" in part:
+        given = {1, *(each["items_per_user"] for each in part["rounds"])}
+        return max(unique_item_probability(part, items) for items in given)
+    if part["tau_prime"] is None:
+        return 0.0
+    return unique_item_probability(part, part["items_per_user"])
 
 
 def _case_deltas(part: Figures, absent: float) -> Iterator[float]:
@@ -123,13 +174,15 @@ def _case_deltas(part: Figures, absent: float) -> Iterator[float]:
 
 def _rounds_deltas(part: Figures) -> tuple[float, float]:
     """What she alone gives and becomes a key, and what the noise of weights and counts tells."""
-    exposed = 0.0
-    for each in part["rounds"]:
-        given = range(1, each["items_per_user"] + 1)
-        exposed += max(d * _key_probability(each, d) for d in given)
+    if "pooled_rounds" in part:
+        exposed = _pooled_exposure(part, part["kept_items_per_user"])
+    else:
+        exposed = 0.0
+        for each in part["rounds"]:
+            given = range(1, each["items_per_user"] + 1)
+            exposed += max(d * _key_probability(each, d) for d in given)
     sides = _counts_moved(part) // part["items_per_user"]
-    square = _counts_moved(part) / part["scale"] ** 2
-    square += sum(sides * (_WEIGHT / each["scale"]) ** 2 for each in part["rounds"])
+    square = _counts_moved(part) / part["scale"] ** 2 + _square_of_weights(part)
     mu, epsilon = math.sqrt(square), part["epsilon"]
     found = exposed + _gaussian_delta(mu, epsilon)
     if sides == 1:
@@ -145,7 +198,7 @@ def _shift_delta(part: Figures, moved: int, more: float = 0.0) -> float:
     epsilon, scale = part["epsilon"] + more, part["scale"]
     if moved == 0:
         return max(0.0, 1 - math.exp(epsilon))
-    if "rounds" in part:
+    if finds_keys(part):
         return _gaussian_delta(math.sqrt(moved) / scale, epsilon)
     if part["noise"] == "discrete-gaussian":
         total, middle = _gaussian_law(scale).sum_of(moved), epsilon * scale**2
@@ -172,6 +225,26 @@ def _selection_probability(part: Figures, users: int) -> float:
         _laplace_law(part["scale"], bound).tail_above(bound - users) for bound in (least, least + 1)
     )
     return (1 - longer) * short + longer * long
+
+
+def _square_of_weights(part: Figures) -> float:
+    """By how many deviations, squared, one user moves the weights of all rounds."""
+    sides = _counts_moved(part) // part["items_per_user"]
+    rounds = part["rounds"] if "rounds" in part else part["pooled_rounds"]
+    return float(sum(sides * (_WEIGHT / each["scale"]) ** 2 for each in rounds))
+
+
+def _pooled_exposure(part: Figures, items: int) -> float:
+    """Of so many items that a user alone keeps, at most so many become keys on average.
+
+    By continuous noise, with all her weight on each of them in every round.
+    """
+    given, variance, passing = 0.0, 0, 0.0
+    for each in part["pooled_rounds"]:
+        given += each["part"] * (_WEIGHT + 0.5)  # noise is rounded by one half at most
+        variance += (each["part"] * each["scale"]) ** 2
+        passing += math.erfc((each["threshold"] + 1 - given) / math.sqrt(2 * variance)) / 2
+    return items * passing
 
 
 def _key_probability(each: Mapping[str, int], given: int) -> float:

@@ -130,10 +130,10 @@ def _read_public_tables(setting: Setting, copies: int, directory: Path) -> dict[
     """The public tables that its mechanisms use, read from files."""
     tables = {}
     for part in setting.planned.parts:
-        if part.mechanism.needs is not None:
+        if part.mechanism.public_input is not None:
             file = directory / f"{part.name()}.csv"
             _write_public_list(setting, copies, file, setting.layout.lists[part.name()])
-            tables[part.name()] = READ_AS[part.mechanism.needs](file, part.kind).table
+            tables[part.name()] = READ_AS[part.mechanism.public_input](file, part.kind).table
     return tables
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from msgspec import to_builtins
 
 from zealous.audit.observables import constants_agree, published_alike
-from zealous.audit.recompute import counts_after_selection, follows_from_theorems
+from zealous.audit.recompute import counts_after_selection, follows_from_theorems, whole_follows
 from zealous.audit.runs import Run, start_run
 from zealous.errors import ZealousError
 from zealous.record.record import PartRecord
@@ -159,8 +159,9 @@ def _files_agree(runs: Mapping[str, Run]) -> bool:
     for run in runs.values():
         for kind, files in run.record().files.items():
             text = (run.directory / files.csv).read_text(encoding="utf-8")
-            lines = [f"{','.join(map(str, row))}\n" for row in run.table(kind)]
-            if text.partition("\n")[2] != "".join(lines):
+            written = run.written(kind)
+            rows = [written.column_names, *(row.values() for row in written.to_pylist())]
+            if text != "".join(f"{','.join(map(str, row))}\n" for row in rows):
                 return False
     return True
 
@@ -202,13 +203,12 @@ def plan_follows_from(epsilon: str, delta: str, kinds: int) -> Callable[[Mapping
 
     def follows(run: Run) -> bool:
         record = run.record()
-        shares = [part.exact for part in record.plan]
+        parts = [to_builtins(part) for part in record.plan]
         return (
             record.guarantee.users == DECLARED
-            and len(record.plan) == kinds
-            and all(follows_from_theorems(to_builtins(part), DECLARED) for part in record.plan)
-            and sum(Fraction(share.epsilon) for share in shares) == Fraction(epsilon)
-            and sum(Fraction(share.delta) for share in shares) == Fraction(delta)
+            and len(parts) == kinds
+            and all(follows_from_theorems(part, DECLARED) for part in parts)
+            and whole_follows(parts, Fraction(epsilon), Fraction(delta))
         )
 
     return lambda runs: all(map(follows, runs.values()))

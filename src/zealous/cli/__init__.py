@@ -6,59 +6,45 @@ Data goes to stdout, progress and notes to stderr. Exit codes: 0 done, 1 failed,
 from __future__ import annotations
 
 import errno
+import io
 import os
 import signal
 import sys
 import traceback
 from collections.abc import Sequence
-from contextlib import suppress
-from types import FrameType
 
 import click
 
 from zealous.cli import show
+from zealous.cli.help import SpeakingOptions
 from zealous.cli.registry import Commands
-from zealous.cli.study import COMMANDS as STUDY
+from zealous.cli.study import study
 from zealous.errors import UsageError, ZealousError
+from zealous.files import interrupts
 from zealous.version import VERSION
 
-SECTIONS = {
-    "Start": {
-        "start": "Lead from a file to a plan and the one command that publishes it.",
-        "inspect": "Tell the owner what was understood of a log.",
-        "demo": "Try everything on a small synthetic log.",
-        "generate": "Make a synthetic search log that behaves like a real one.",
-    },
-    "Publish": {
-        "plan": "Choose the parameters of a release, without any data.",
-        "publish": "Publish the frequent items of a log.",
-        "review": "Remove rows from a release before it leaves: frequent is not harmless.",
-        "ledger": "Keep account of what has been spent on the same people.",
-    },
-    "Check": {
-        "verify": "Check a release that you made or were given.",
-        "audit": "Try to break the program, on logs made for it.",
-    },
-    "Study": {
-        "study": "Compare methods on a log: utility, attacks and theory.",
-    },
+_SECTIONS = {
+    "Start": ("start", "inspect", "demo", "generate"),
+    "Publish": ("plan", "approve", "publish", "review", "ledger"),
+    "Check": ("verify", "audit"),
+    "Study": ("study",),
 }
-COMMANDS = {name: said for section in SECTIONS.values() for name, said in section.items()}
 
 
-class _Commands(Commands):
+class _Commands(SpeakingOptions, Commands):
     """Of one that belongs to the study, says where it is."""
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
-        if name in STUDY:
+        found = super().get_command(context, name)
+        if found is None and name in study.summaries:
             raise UsageError(f"{name} belongs to the study: zealous study {name}")
-        return super().get_command(context, name)
+        return found
 
 
 @click.group(
     cls=_Commands,
     package=__name__,
-    sections=SECTIONS,
+    sections=_SECTIONS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(VERSION, prog_name="zealous")
@@ -71,8 +57,7 @@ def cli() -> None:
 
 def main() -> None:
     """Run a command; whatever goes wrong becomes one clear line that quotes no data."""
-    for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(each, _interrupt)
+    interrupts.raise_on((signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
     _open_closed_streams()
     try:
         _check_arguments(sys.argv[1:])
@@ -80,8 +65,9 @@ def main() -> None:
     except click.exceptions.Exit as exit_:
         code = exit_.exit_code
     except click.ClickException as error:
-        with suppress(OSError):
-            error.show()
+        said = io.StringIO()
+        error.show(said)
+        show.note(said.getvalue().rstrip("\n"))
         code = 2
     except UsageError as error:
         code = _fail(str(error), 2)
@@ -130,9 +116,3 @@ def _check_arguments(arguments: Sequence[str]) -> None:
 def _fail(message: str, code: int) -> int:
     show.note(f"zealous: {message}")
     return code
-
-
-def _interrupt(_: int, __: FrameType | None) -> None:
-    for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(each, signal.SIG_IGN)  # once is enough: what follows is cleaning up
-    raise KeyboardInterrupt

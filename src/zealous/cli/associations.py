@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import click
-
 from zealous.cli import show
 from zealous.release.bundle import Release
-from zealous.release.derived.associations import association_files, associations, rule_text
+from zealous.release.derived.associations import (
+    association_files,
+    associations,
+    rule_families,
+    rule_text,
+)
 
 _MOST = 5
 
@@ -17,11 +20,12 @@ _MOST = 5
 def print_strongest_rules(release: Release) -> None:
     """Print for each family the rules that stand out most, as far as the noise lets them."""
     tables = {kind: table.arrow for kind, table in release.tables.items()}
+    families = rule_families(release.record)
     for family, file in association_files(release.record).items():
         rules = associations(release.record, tables, family).slice(0, _MOST).to_pylist()
         rows = [
             (
-                rule_text(rule, family),
+                rule_text(rule, ordered=families[family].ordered),
                 rule["count_both"],
                 _measure_with_interval(rule, "confidence", 100),
                 _measure_with_interval(rule, "lift"),
@@ -33,7 +37,7 @@ def print_strongest_rules(release: Release) -> None:
             names = ["rule", "count", "confidence, %", "lift"]
             show.table(f"The strongest of {file}, with 95 % intervals of the noise", names, rows)
         else:
-            click.echo(
+            show.echo(
                 f"{file}: the noise leaves open for each rule whether it is more than chance."
             )
 

@@ -74,16 +74,16 @@ def _print_audit(found: Audit) -> None:
     _print_power(found)
     failures = found.failures()
     for failure in failures:
-        click.echo(f"VIOLATION: {failure}")
-    click.echo("FAILED" if failures else "passed: no violation found")
+        show.echo(f"VIOLATION: {failure}")
+    show.echo("FAILED" if failures else "passed: no violation found")
 
 
 def _print_power(found: Audit) -> None:
     """What the best and the worst pair of each guarantee would have seen: no pair sees for all."""
-    click.echo(f"{found.trials:,} runs on each log. Seen with 95 % probability:")
+    show.echo(f"{found.trials:,} runs on each log. Seen with 95 % probability:")
     for guarantee, (best, worst) in found.power().items():
         for pair, how in ((best, "best"), (worst, "worst")):
-            click.echo(
+            show.echo(
                 f"  {guarantee}, {how} pair: an epsilon {pair.power:.1%} too large "
                 f"({pair.setting}: {pair.pair})"
             )

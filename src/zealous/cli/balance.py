@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import shlex
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import click
-
 from zealous.cli import show
-from zealous.ledger import Budget, Cap
-from zealous.ledger.book import Book, Entry
+from zealous.ledger import Accounts, Budget, Cap, Entry
+from zealous.ledger.book import Book
+from zealous.ledger.budgets import Measure
+from zealous.ledger.events import describe_promise
+from zealous.ledger.standing import Standing
+from zealous.privacy.calibrate import float_rounded_up
 from zealous.privacy.guarantee import WHOEVER, format_number
 from zealous.privacy.period import Period
+from zealous.privacy.promise import ODDS
 
-_WIDTH = 24
+_WIDTH = 20
+_WORTH_SAYING = Fraction(99, 100)
 
 
 def ledger_as_json(path: Path, book: Book, within: Period | None = None) -> dict[str, Any]:
     """A ledger for programs."""
     measure, spent = book.measure(), book.accounts(within)
+    where, period, whole = book.against_caps(within)
     return {
         "ledger": book.id,
         "path": str(path),
@@ -28,11 +34,18 @@ def ledger_as_json(path: Path, book: Book, within: Period | None = None) -> dict
         "neighbors": measure.neighbors if measure else None,
         "accounts": spent.as_json(),
         "caps": {"all": _cap_as_json(book.caps.all), "period": _cap_as_json(book.caps.period)},
-        "left": {
-            "all": _cap_as_json(_left_of(book.caps.all, spent.all)),
-            "period": _cap_as_json(_left_of(book.caps.period, spent.period)),
+        "left": {"all": _left_as_json(whole), "period": _left_as_json(period)},
+        "against_caps": {
+            "compose": "losses" if book.composes_losses() else "sums",
+            "all": whole.as_json(),
+            "period": {"within": str(where or "all"), **period.as_json()},
         },
-        "entries": [_entry_as_json(entry) for entry in book.entries.values()],
+        "if_fixed_in_advance": _fixed_as_json(book, within),
+        "promised": _promised_as_json(book),
+        "events": len(book.events),
+        "moved_to": book.moved_to,
+        "bypassed": sum(event.kind == "bypassed" for event in book.events),
+        "entries": [_entry_as_json(entry, book) for entry in book.entries.values()],
         "last": {"seq": book.last.seq, "hash": book.last.hash} if book.last else None,
     }
 
@@ -40,40 +53,109 @@ def ledger_as_json(path: Path, book: Book, within: Period | None = None) -> dict
 def print_ledger(path: Path, book: Book, within: Period | None = None) -> None:
     """A ledger for people."""
     title = f"{book.dataset or 'unnamed people'}: {path}"
-    rows = [
-        (
-            f"#{entry.seq}",
-            f"{entry.time:%Y-%m-%d}",
-            entry.release,
-            str(entry.charge.period or "any"),
-            entry.charge.people or "",
-            format_number(entry.charge.epsilon),
-            format_number(entry.charge.delta),
-            entry.state,
-            entry.by,
-        )
-        for entry in book.entries.values()
-    ]
-    names = ["entry", "charged", "release", "period", "people", "epsilon", "delta", "state", "by"]
+    rows = _entry_rows(book)
     if rows:
+        names = ["#", "charged", "release", "period", "epsilon", "delta", "state"]
         show.table(title, names, rows)
+        names = ["#", "log", "person", "delta per person", "delta for anybody"]
+        show.table("The log of each entry, and its two deltas", names, _source_rows(book))
     else:
-        click.echo(f"{title}\n\nNothing has been charged.\n")
+        show.echo(f"{title}\n\nNothing has been charged.\n")
     spent, measure = book.accounts(within), book.measure()
-    period = f"in {spent.within}" if spent.within else "in one period"
-    click.echo(f"What one {measure.unit if measure else 'user'} has lost:")
-    _print_bars(period, spent.period, book.caps.period)
-    _print_bars("over all releases", spent.all, book.caps.all)
-    if measure is None or not rows:
-        return
+    where, period, whole = book.against_caps(within)
+    show.echo(f"What one {measure.unit if measure else 'user'} has lost:")
+    if where or period.cap:
+        _print_bars(f"in {where or 'any period'}", period)
+    _print_bars("over all releases", whole)
+    if where and measure is not None and measure.neighbors == "add-remove":
+        show.echo(
+            f"  In {where} she is there with all her entries of it, or not. A part of them, such "
+            "as one\n  day, can cost more: --period tells."
+        )
+    if rows and not where:
+        show.echo("  No release names a period (--period): this is also the loss in any period.")
+    fixed = book.fixed_in_advance(within)
+    if fixed is not None and not whole.composed:
+        delta, _, epsilon = fixed
+        if epsilon is not None and epsilon < _WORTH_SAYING * spent.all.epsilon:
+            show.echo(
+                "  if all parameters were fixed in advance: "
+                f"epsilon {format_number(epsilon)} at delta {format_number(delta)}"
+            )
+    if whole.composed:
+        show.echo(
+            f"  Epsilon is at delta {format_number(whole.delta)}, half of which is kept for items "
+            "of one person alone."
+        )
+    if measure is not None and rows:
+        _print_meaning(measure, spent, composed=whole.composed or period.composed)
+    if (changed := changed_promise(book)) is not None:
+        show.echo(f"\n{changed}")
+    if book.moved_to is not None:
+        show.echo(f"\nThis ledger was moved to {book.moved_to}: nothing is charged here.")
+    decided = book.decisions()
+    if past := [event for event in decided if event.kind == "bypassed"]:
+        show.echo(f"\n{len(past)} published past this ledger, and not counted in it.")
+    last = decided[-1]
+    show.echo(
+        f"\n{len(decided)} decision{'s' if len(decided) > 1 else ''} on record, the last by "
+        f"{last.by} on {last.time:%Y-%m-%d}:\n  zealous ledger events {shlex.quote(str(path))}"
+    )
+
+
+def _entry_rows(book: Book) -> list[tuple[str, ...]]:
+    """One row an entry, narrow enough for a terminal; who asked for it is an event."""
+    rows: list[tuple[str, ...]] = []
+    for entry in book.entries.values():
+        charge, counted = entry.charge, book.cost(entry)
+        of = [str(charge.period or "any"), *([charge.people] if charge.people else [])]
+        epsilon = format_number(charge.epsilon)
+        if counted.epsilon != charge.epsilon:
+            epsilon += f", counts {format_number(counted.epsilon)}"
+        rows.append(
+            (
+                str(entry.number),
+                f"{entry.time:%Y-%m-%d}",
+                entry.release,
+                ", ".join(of),
+                epsilon,
+                format_number(charge.delta),
+                entry.state,
+            )
+        )
+    return rows
+
+
+def _source_rows(book: Book) -> list[tuple[str, ...]]:
+    """Which log each entry is of, whose an entry of the log is, and both deltas."""
+    rows: list[tuple[str, ...]] = []
+    for entry in book.entries.values():
+        charge = entry.charge
+        known_other = charge.other_delta if charge.delta else 0.0  # without a delta, by neither
+        other = "" if known_other is None else format_number(known_other)
+        deltas = [format_number(charge.delta), other]
+        if charge.definition == "probabilistic":  # of which its delta is for anybody
+            deltas.reverse()
+        source = (charge.log or "not recorded", charge.person or "not recorded")
+        rows.append((str(entry.number), *source, *deltas))
+    return rows
+
+
+def _print_meaning(measure: Measure, spent: Accounts, *, composed: bool) -> None:
+    """What the accounts amount to."""
     deltas = format_number(spent.anybody)
     meaning = {
         "probabilistic": "All of it together is probabilistic differential privacy:\n"
         f"the chance that {WHOEVER[measure.unit]} is breached is at most {deltas}.",
         "indistinguishable": "Some of it is indistinguishable only, and so is all of it together:"
         f"\ndelta is per person (all deltas add up to {deltas}).",
-    }[spent.definition]
-    click.echo(f"\nNeighbours: {measure.neighbors}. {meaning}")
+        "composed": "Composed losses are a promise of indistinguishability:"
+        f"\ndelta is per person (all deltas add up to {deltas}).",
+    }["composed" if composed else spent.definition]
+    show.echo(
+        f"\nThe figures limit how far anybody's odds {ODDS[measure.neighbors, measure.unit]} move "
+        f"(neighbours: {measure.neighbors}).\n{meaning}"
+    )
 
 
 def bar(used: Fraction, most: Fraction, width: int = _WIDTH) -> str:
@@ -89,15 +171,15 @@ def bar(used: Fraction, most: Fraction, width: int = _WIDTH) -> str:
     return ("█" * full + " ▏▎▍▌▋▊▉"[rest].strip()).ljust(width, "░")
 
 
-def _print_bars(title: str, spent: Budget, cap: Cap) -> None:
-    """One line each for epsilon and delta."""
-    for name, used, most in (
-        ("epsilon", spent.epsilon, cap.epsilon),
-        ("delta", spent.delta, cap.delta),
-    ):
-        head = f"  {title if name == 'epsilon' else '':<26} {name:<8}"
+def _print_bars(title: str, spent: Standing) -> None:
+    """One line each for epsilon and delta; for epsilon and exposure where losses are composed."""
+    for name, used, most in spent.figures():
+        head = f"  {title if name == 'epsilon' else '':<18} {name:<8}"
+        if used is None:
+            show.echo(f"{head}over the cap: more can be exposed than delta allows")
+            continue
         if most is None:
-            click.echo(f"{head}{format_number(used)}, no cap")
+            show.echo(f"{head}{format_number(used)}, no cap")
             continue
         left = most - used
         rest = (
@@ -105,15 +187,46 @@ def _print_bars(title: str, spent: Budget, cap: Cap) -> None:
             if left >= 0
             else f"{format_number(-left)} over the cap"
         )
-        click.echo(
+        show.echo(
             f"{head}{bar(used, most)}  {format_number(used)} of {format_number(most)}, {rest}"
         )
 
 
-def _left_of(cap: Cap, spent: Budget) -> Cap:
-    return Cap(
-        epsilon=None if cap.epsilon is None else max(cap.epsilon - spent.epsilon, Fraction(0)),
-        delta=None if cap.delta is None else max(cap.delta - spent.delta, Fraction(0)),
+def _left_as_json(spent: Standing) -> dict[str, Any]:
+    """What is left of a cap; of delta, where losses are composed, what is left for exposure."""
+    delta, most = spent.delta, spent.cap.delta
+    if spent.composed:
+        delta, most = spent.exposure or Fraction(0), spent.room
+    cap = Cap(epsilon=spent.cap.epsilon, delta=most)
+    over = cap.epsilon or Fraction(0)  # where no epsilon covers it
+    return _cap_as_json(
+        cap.left(Budget(epsilon=over if spent.epsilon is None else spent.epsilon, delta=delta))
+    )
+
+
+def _fixed_as_json(book: Book, within: Period | None) -> dict[str, Any] | None:
+    found = book.fixed_in_advance(within)
+    if found is None:
+        return None
+    delta, period, whole = (n if n is None else float_rounded_up(n) for n in found)
+    return {"delta": delta, "epsilon_all": whole, "epsilon_period": period}
+
+
+def _promised_as_json(book: Book) -> dict[str, Any] | None:
+    """What holds over everything, where what caps limit was changed after releases."""
+    if not book.ended:
+        return None
+    caps = book.promised()
+    return {"all": _cap_as_json(caps.all), "period": _cap_as_json(caps.period)}
+
+
+def changed_promise(book: Book) -> str | None:
+    """The same for people."""
+    if not book.ended:
+        return None
+    return (
+        "What the caps limit was changed after releases, which ended an earlier promise:\n"
+        f"{describe_promise(book.promised())}."
     )
 
 
@@ -126,10 +239,11 @@ def _cap_as_json(cap: Cap) -> dict[str, Any]:
     }
 
 
-def _entry_as_json(entry: Entry) -> dict[str, Any]:
+def _entry_as_json(entry: Entry, book: Book) -> dict[str, Any]:
     charge = entry.charge
     return {
-        "entry": entry.seq,
+        "entry": entry.number,
+        "event": entry.seq,
         "release": entry.release,
         "state": entry.state,
         "time": entry.time.isoformat(),
@@ -139,7 +253,12 @@ def _entry_as_json(entry: Entry) -> dict[str, Any]:
         "unit": charge.unit,
         "period": str(charge.period) if charge.period else None,
         "people": charge.people,
+        "log": charge.log,
+        "person": charge.person,
+        "other_delta": charge.other_delta,
         **Budget(epsilon=charge.epsilon, delta=charge.delta).as_json(),
+        "counted": book.cost(entry).as_json(),
+        "approver": entry.approver,
         "directory": entry.directory,
         "sha256": entry.sha256,
         "hash": entry.hash,

@@ -50,7 +50,7 @@ def generate(
     with show.progress_bar("generating") as progress:
         make(output, users=users, seed=seed, days=days, progress=progress)
     what = f"shop with {users:,} customers" if shop else f"log of {users:,} users"
-    click.echo(f"{output}: a synthetic {what}")
+    show.echo(f"{output}: a synthetic {what}")
     if shop or figures is False:
         return
     made = count(output)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, TypeVar
 
 import click
+
+from zealous.errors import speaking_options
 
 F = TypeVar("F", bound=Callable[..., Any])
 Option = Callable[[Any], Any]
@@ -31,7 +34,25 @@ class _GroupedOption(click.Option):
         self.group = group
 
 
-class _GroupedCommand(click.Command):
+class SpeakingOptions(click.Command):
+    """A command whose errors name options, also where it is run by itself."""
+
+    def parse_args(self, context: click.Context, arguments: list[str]) -> list[str]:
+        """Take the arguments; of a misspelt option, the nearest alone is named."""
+        try:
+            return super().parse_args(context, arguments)
+        except click.NoSuchOption as error:
+            name = error.option_name
+            near = difflib.get_close_matches(name, error.possibilities or (), n=1)
+            raise click.NoSuchOption(name, possibilities=near, ctx=error.ctx) from None
+
+    def main(self, *arguments: Any, **settings: Any) -> Any:
+        """Run it."""
+        with speaking_options():
+            return super().main(*arguments, **settings)
+
+
+class _GroupedCommand(SpeakingOptions):
     """A command whose own options come first, and then its groups."""
 
     def __init__(self, *names: Any, **settings: Any) -> None:

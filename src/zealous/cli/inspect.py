@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
 
-import click
-
 from zealous.cli import show
 from zealous.cli.help import JSON, command, options
+from zealous.cli.options import Given
 from zealous.cli.options.items import ITEMS, items_option, kinds_from
-from zealous.cli.options.log import LOG, log_from
+from zealous.cli.options.log import LOG, log_from, stated_from
 from zealous.cli.options.machine import ANY_ENGINE
+from zealous.errors import LogError, UsageError, ZealousError
 from zealous.owner.inspection import Inspection
 from zealous.owner.inspection import inspect as run
+from zealous.owner.start import look_at_log
 
 _HELP = """Tell the owner what was understood of a log.
 
@@ -27,6 +29,7 @@ Examples:
   zealous inspect shop.csv --user CustomerID --items itemsets:Description
 """
 
+_INTERNAL = "INTERNAL: what the log holds, not for publication.\n"
 _ANY = "5"  # how many would count plays no role here; enough for the largest sets
 
 
@@ -36,22 +39,43 @@ _ANY = "5"  # how many would count plays no role here; enough for the largest se
 @JSON
 def inspect(items: str | None, as_json: bool, **given: Any) -> None:
     """Tell the owner what was understood of a log."""
+    try:
+        found = _inspect(items, given)
+    except LogError:
+        if given["sql"] is None:
+            look_at_log(given["paths"], stated_from(given))  # which says more of what is no table
+        raise
+    except UsageError:
+        if not as_json:
+            _print_header(given)
+        raise
+    if as_json:
+        show.as_json({"internal": True, **asdict(found)})
+    else:
+        _print_inspection(found)
+
+
+def _inspect(items: str | None, given: Given) -> Inspection:
     log = log_from(given)
     kinds = kinds_from(items, given | {"items_per_user": _ANY}) if items else []
     with show.reporting_progress() as say:
         say("reading the log")
-        found = run(log, kinds, log.engine)
-    names = log.names()
-    if as_json:
-        show.as_json({"internal": True, "names": names, **asdict(found)})
-    else:
-        _print_inspection(found, names)
+        return run(log, kinds, log.engine)
 
 
-def _print_inspection(found: Inspection, names: tuple[str, ...] | None) -> None:
-    click.echo("INTERNAL: true figures of the log, not for publication.\n")
+def _print_header(given: Given) -> None:
+    """The columns of a log that cannot be read yet: with them its owner knows what to say."""
+    with suppress(ZealousError):
+        found = look_at_log(given["paths"], stated_from(given))
+        show.echo(_INTERNAL)
+        rows = [(each.column, each.role) for each in found.guesses]
+        show.table("Columns", ["column", "looks like"], rows)
+
+
+def _print_inspection(found: Inspection) -> None:
+    show.echo(_INTERNAL)
     roles = {name: role for role, name in found.columns.items()}
-    columns = names or tuple(found.columns.values())
+    columns = found.names or tuple(found.columns.values())
     show.table("Columns", ["column", "understood as"], [(n, roles.get(n, "")) for n in columns])
     show.table("Entries", ["figure", "value"], [_row(*pair) for pair in found.overall.items()])
     if found.kinds:
@@ -63,7 +87,7 @@ def _print_inspection(found: Inspection, names: tuple[str, ...] | None) -> None:
     if found.skipped:
         show.table("Lines skipped", ["reason", "lines"], list(found.skipped.items()))
     for warning in found.warnings:
-        click.echo(f"Warning: {warning}")
+        show.echo(f"Warning: {warning}")
 
 
 def _row(name: str, value: object) -> tuple[str, str]:

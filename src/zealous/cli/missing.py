@@ -13,16 +13,17 @@ from zealous.cli.options import Given
 from zealous.cli.options.goal import epsilon_from, stated_delta
 from zealous.cli.options.log import log_from, stated_from
 from zealous.errors import UsageError, ZealousError
+from zealous.files.passwords import without_password
 from zealous.items import Kind, default_items_per_user
-from zealous.owner.column_names import Role, is_known
+from zealous.logs.column_names import ROLES, is_known
 from zealous.owner.draft import Draft, default_delta
 from zealous.owner.start import (
     USERS,
     FoundLog,
     command_line,
+    default_offer,
     look_at_log,
     new_output_name,
-    offers,
     reading_options,
     with_values,
 )
@@ -100,18 +101,28 @@ def _proposed(items: str | None, given: Given, missing: Sequence[str]) -> dict[s
     if "paths" in given:
         with suppress(UsageError):  # where there is no such log, that is what is wrong
             log_from(given)
+        found = None
         with suppress(ZealousError):  # one that is not a file cannot be looked at
-            said |= _of_log(items, given)
+            found = look_at_log(given["paths"], stated_from(given))
+        if found is not None and found.format.certain_names:
+            found = _with_roles(given)  # a column that is not there is what is wrong
+        if found is not None:
+            with suppress(ZealousError):
+                said |= _of_log(items, given, found)
     return said
 
 
-def _of_log(items: str | None, given: Given) -> dict[str, str]:
+def _with_roles(given: Given) -> FoundLog:
+    return look_at_log(given["paths"], stated_from(given), {role: given[role] for role in ROLES})
+
+
+def _of_log(items: str | None, given: Given, found: FoundLog) -> dict[str, str]:
     """How to read the log, and items that its columns allow."""
-    roles: tuple[Role, ...] = ("user", "query", "time", "url", "session")
-    found = look_at_log(given["paths"], stated_from(given), {role: given[role] for role in roles})
-    if not found.format.certain_names and not all(map(is_known, found.format.columns)):
-        return {"--user": given["user"] or "COLUMN"}  # no message quotes what may be data
-    offer = next(iter(offers(found)), None)
+    if not found.format.certain_names:
+        if not all(map(is_known, found.format.columns)):
+            return {"--user": given["user"] or "COLUMN"}  # no message quotes what may be data
+        found = _with_roles(given)
+    offer = default_offer(found)
     names = items.split(",") if items else [offer.items] if offer else []
     draft = Draft(
         goal=DEFINITIONS[given["guarantee"]](
@@ -120,7 +131,8 @@ def _of_log(items: str | None, given: Given) -> dict[str, str]:
         items={name.strip(): default_items_per_user(name.strip()) for name in names},
         basket=given["basket"],
     )
-    said = {} if items or offer is None else _pairs(offer.options())
+    said = _pairs(offer.options()) if offer else {"--items": "columns:COLUMN"}
+    said = {} if items else said
     return said | _reading(found, draft, given) | {"-o": new_output_name(found, Path.cwd())}
 
 
@@ -134,7 +146,7 @@ def _pairs(words: Sequence[str]) -> dict[str, str]:
 
 
 def _typed(context: click.Context) -> list[str]:
-    """The arguments of a command as they were given."""
+    """The arguments of a command as they were given, but for passwords."""
     words: list[str] = []
     for each in context.command.params:
         if context.get_parameter_source(each.name or "") is not ParameterSource.COMMANDLINE:
@@ -146,5 +158,5 @@ def _typed(context: click.Context) -> list[str]:
             for one in values:
                 words += [option] if each.is_flag else with_values([option, str(one)])
         else:
-            words = [*map(str, values), *words]
+            words = [*(without_password(str(one)) for one in values), *words]
     return words

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,26 +15,37 @@ from zealous.cli.options import Given
 from zealous.cli.options.files import FILES
 from zealous.cli.options.goal import epsilon_from
 from zealous.cli.options.items import items_option
-from zealous.cli.options.log import NAMED_COLUMNS, log_from
+from zealous.cli.options.log import (
+    CLEANING,
+    NAMED_COLUMNS,
+    SQL,
+    cleaning_from,
+    columns_for,
+    log_from,
+)
 from zealous.cli.options.plan import PLAN, plan_from
 from zealous.errors import UsageError
+from zealous.files.places import absolute_name
 from zealous.logs.log import Log
 from zealous.owner.advice import Advice
 from zealous.owner.draft import Rung, rung
 from zealous.owner.parameter_search import advise
 from zealous.owner.start_text import Page, ladder_only
 from zealous.planning.part import figures, guarantee_numbers
-from zealous.planning.plan import Plan, cost_of_twelve
+from zealous.planning.plan import TWELVE, Plan, other_guarantee
 from zealous.planning.plan_file import write_plan
+from zealous.planning.together import cost_of_releases
 from zealous.privacy.calibrate import float_rounded_up
-from zealous.privacy.guarantee import PLURAL, format_number
+from zealous.privacy.guarantee import UNIT_PLURALS, format_number
 from zealous.privacy.levels import LADDER
+from zealous.privacy.promise import promise
 from zealous.release.bundle import Release, read_release
+from zealous.release.recognition import remember_looked_at
 
 _HELP = """Choose the parameters of a release, without any data.
 
 Prints the noise, the two thresholds and the delta they achieve, and what to expect: how many users
-an item needs to appear, how far a count is off, what twelve such releases cost.
+an item needs to appear, the noise on its count, what twelve such releases cost.
 
 \b
 Examples:
@@ -50,6 +61,9 @@ What epsilon? What each would mean, and how many users an item would need:
 Compare choices of epsilon and --items-per-user, from public sources alone:
   zealous plan --items queries --items-per-user 5 --users 500k --epsilon 2 \\
       --delta 0.001 --advise --like earlier-release
+Twelve releases of the same people that cost epsilon 2 together:
+  zealous plan --guarantee indistinguishable --mechanism gaussian \\
+      --items-per-user 5 --epsilon 2 --delta 1e-5 --releases 12
 Let the program choose the mechanism that publishes most:
   zealous plan --guarantee indistinguishable --neighbors add-remove \\
       --items-per-user 5 --epsilon 1 --delta 1e-6 --mechanism auto
@@ -74,23 +88,35 @@ Let the program choose the mechanism that publishes most:
 @click.option(
     "--like", metavar="PATH", help="With --advise: a release or log that you declare to be public."
 )
-@options(NAMED_COLUMNS)
+@click.option(
+    "--releases",
+    metavar="N",
+    help="Plan one of N such releases of the same people: epsilon and delta are for all of them.",
+)
+@options(NAMED_COLUMNS, SQL, CLEANING)
 @JSON
 def plan(items: str | None, output: Path | None, as_json: bool, **given: Any) -> None:
     """Choose the parameters of a release, without any data."""
     if given["advise"] and epsilon_from(given) is None and not (output or given["like"]):
         _print_ladder([rung(each) for each in _every_epsilon(items, given)], given, as_json)
         return
+    if given["like"] and not given["advise"]:
+        raise UsageError("--like goes with --advise")
     planned = plan_from(items, given)
+    public = _public_source(given) if given["like"] else None
+    if isinstance(public, Log):
+        planned = replace(planned, advised_by=tuple(map(absolute_name, public.paths)))
+        remember_looked_at(public, show.note)
+    if items:
+        sql = given["sql"].strip() if given["sql"] else None
+        planned = planned.for_log(columns_for(planned, given), cleaning_from(given), sql)
     if output:
         sha256 = write_plan(planned, output)
         show.note(
             f"Written to {output}, SHA-256 {sha256}. Once it is approved: publish --plan {output}"
         )
-    if given["like"] and not given["advise"]:
-        raise UsageError("--like goes with --advise")
     refuse_other_mechanisms(planned, given, ("advise",))
-    advice = _advice_by_kind(planned, given) if given["advise"] else []
+    advice = _advice_by_kind(planned, public) if given["advise"] else []
     if as_json:
         show.as_json(
             {
@@ -99,12 +125,17 @@ def plan(items: str | None, output: Path | None, as_json: bool, **given: Any) ->
             }
         )
         return
-    click.echo(planned)
+    show.echo(planned)
+    if given["releases"]:
+        show.note(
+            f"{given['releases']} releases by this plan keep the epsilon and delta that were asked "
+            "for together, if all are published by it."
+        )
     for each in advice:
         click.echo()
         for grid in each.tables():
             show.table(grid.title, grid.names, grid.rows)
-        click.echo("\n\n".join(each.explanation()))
+        show.echo("\n\n".join(each.explanation()))
 
 
 def _every_epsilon(items: str | None, given: Given) -> Iterator[Plan]:
@@ -120,21 +151,20 @@ def _print_ladder(rungs: Sequence[Rung], given: Given, as_json: bool) -> None:
         )
         return
     page = Page(show.width())
-    click.echo(ladder_only(page, rungs, PLURAL[given["unit"]]))
+    show.echo(ladder_only(page, rungs, UNIT_PLURALS[given["unit"]]))
 
 
 def refuse_other_mechanisms(planned: Plan, given: Given, names: Sequence[str]) -> None:
     """Refuse options about losses that are not proven for the mechanisms that are planned."""
-    if all(part.mechanism.other_losses() is not None for part in planned.parts):
+    if all(part.mechanism.exact_parameters() is not None for part in planned.parts):
         return
     for option in names:
         if given[option]:
             raise UsageError(f"--{option.replace('_', '-')} goes with --mechanism zealous alone")
 
 
-def _advice_by_kind(planned: Plan, given: Given) -> list[Advice]:
+def _advice_by_kind(planned: Plan, public: Log | Release | None) -> list[Advice]:
     """For each kind, choices at its share of the budget."""
-    public = _public_source(given) if given["like"] else None
     with show.reporting_progress() as say:
         return [
             advise(part.goal, part.kind, public, select=planned.select, say=say)
@@ -145,18 +175,7 @@ def _advice_by_kind(planned: Plan, given: Given) -> list[Advice]:
 def _public_source(given: Given) -> Log | Release:
     if (Path(given["like"]) / "release.json").is_file():
         return read_release(given["like"])
-    unsaid = dict.fromkeys(
-        (
-            "keywords",
-            "names",
-            "delimiter",
-            "encoding",
-            "time_format",
-            "exclude_users",
-            "max_entries_per_user",
-            "limits",
-        )
-    )
+    unsaid = dict.fromkeys(("names", "delimiter", "encoding", "time_format"))
     return log_from({**unsaid, **given, "paths": [given["like"]]})
 
 
@@ -164,15 +183,20 @@ def plan_as_json(planned: Plan) -> dict[str, Any]:
     """Totals; the numbers of the histogram where there is one; and each part."""
     goal = planned.goal
     parts = [{"kind": part.name(), **figures(part), "why": part.why} for part in planned.parts]
-    epsilon, delta = cost_of_twelve(goal)
+    epsilon, delta = cost_of_releases(goal, planned.parts, TWELVE)
+    other = other_guarantee(planned)
     return {
         **(parts[0] if len(parts) == 1 else {}),
         **guarantee_numbers(goal, float),
-        "delta_achieved": float_rounded_up(
-            sum((part.delta for part in planned.parts), Fraction(0))
-        ),
-        "in_words": goal.in_words(),
-        "assumptions": goal.assumptions(),
-        "twelve_releases": {"epsilon": float(epsilon), "delta": float(delta)},
+        "delta_achieved": float_rounded_up(planned.delta_achieved),
+        "in_words": promise(goal),
+        "also_guaranteed": guarantee_numbers(other, float_rounded_up) if other else None,
+        "assumptions": planned.assumptions(),
+        **({"log": planned.log.as_json()} if planned.log else {}),
+        "twelve_releases": {
+            "epsilon": float_rounded_up(epsilon),
+            "delta": float(delta),
+            "epsilon_added": float(TWELVE * goal.epsilon),
+        },
         "parts": parts,
     }

@@ -12,7 +12,7 @@ from zealous.cli import show
 from zealous.cli.associations import print_strongest_rules
 from zealous.cli.help import JSON, command, names_of, options
 from zealous.cli.missing import check_complete
-from zealous.cli.options.account import ACCOUNT, APPROVED, account_from, period_from
+from zealous.cli.options.account import ACCOUNT, APPROVED, run_from
 from zealous.cli.options.files import FILES, files_from
 from zealous.cli.options.items import items_option
 from zealous.cli.options.log import LOG, log_from
@@ -22,12 +22,14 @@ from zealous.cli.values import PLACE
 from zealous.errors import UsageError
 from zealous.files.places import Place, place_of
 from zealous.owner.start import default_output
+from zealous.planning.part import undercount
 from zealous.planning.plan_file import read_plan
-from zealous.privacy.guarantee import UNITS
+from zealous.privacy.guarantee import UNIT_PLURALS, UNITS
+from zealous.privacy.levels import is_weak, strength
 from zealous.record.codec import to_json
 from zealous.release.bundle import Release, read_release
 from zealous.release.publish import publish as publish_release
-from zealous.release.text.method_wording import off_by
+from zealous.release.text.method_wording import noise_at_most
 from zealous.release.text.readme import budget, empty
 
 _HELP = """Publish the frequent items of a log.
@@ -79,23 +81,23 @@ def publish(
     """Publish the frequent items of a log."""
     if not approved:
         check_complete(items, given)
-    log = log_from(given)
     output = output or place_of(default_output(given["paths"][0]))
     if approved:
         _refuse_options_of(context, "items", *names_of(PLAN))
         planned = read_plan(approved)
         planned = planned.with_files(**files_from(given, planned.kinds()))
+        log = log_from(given, planned)
     else:
-        planned = plan_from(items, given, log.columns.assigned())
+        log = log_from(given)
+        planned = plan_from(items, given, log)
     with show.reporting_progress() as say:
         release = publish_release(
             log,
             planned,
-            account=account_from(given),
-            period=period_from(given),
             output=output,
             engine=log.engine,
             say=say,
+            **run_from(given, approved),
         )
     directory = release.directory or output
     # Exit code 0 says that there is a release: whoever takes it for failed would pay twice.
@@ -123,21 +125,24 @@ def summary(release: Release, output: Path | Place) -> None:
             len(release[part.kind]),
             part.items_per_user,
             "" if part.tau_prime is None else part.tau_prime,
-            off_by(part),
+            noise_at_most(part),
         )
         for part in release.record.plan
     ]
     show.table(
         f"Published in {output}",
-        ["kind", "items", f"items a {goal.unit}", "count above", "off by at most (95 %)"],
+        ["kind", "items", f"items a {goal.unit}", "count above", "noise at most (95 %)"],
         rows,
     )
+    most = [part.items_per_user for part in release.record.plan]
+    show.echo(undercount(most, UNIT_PLURALS[goal.unit]))
     for part in release.record.plan:
         if not len(release[part.kind]):
-            click.echo(f"{part.kind}: {empty(part, release.record)}")
+            show.echo(f"{part.kind}: {empty(part, release.record)}")
     print_strongest_rules(release)
-    click.echo(
-        f"{goal.title}, {budget(goal)}, for {UNITS[goal.unit]}.\n"
+    weak = f" {strength(goal.epsilon)}" if is_weak(goal.epsilon) else ""
+    show.echo(
+        f"{goal.title}, {budget(goal)}, for {UNITS[goal.unit]}.{weak}\n"
         f"Start with {output / 'README.md'}; the page to sign is "
         f"{output / 'statement.html'}"
     )

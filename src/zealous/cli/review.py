@@ -11,8 +11,8 @@ import click
 from zealous.cli import show
 from zealous.cli.help import JSON
 from zealous.record.codec import to_json
-from zealous.verify.review import ReviewResult
-from zealous.verify.review import review as run
+from zealous.verification.review import ReviewResult
+from zealous.verification.review import review as run
 
 _HELP = """Remove rows from a release before it leaves: frequent is not harmless.
 
@@ -66,7 +66,7 @@ def review(
     if as_json:
         show.as_json(
             {
-                "directory": str(output) if output else None,
+                "directory": str(found.directory) if found.directory else None,
                 "review": to_json(found.release.record)["review"],
                 "flagged": [asdict(each) for each in found.flagged],
             }
@@ -98,9 +98,12 @@ def _print_review(found: ReviewResult, output: Path | None) -> None:
     ]
     show.table("Rows", ["kind", "before", "after", "gone", "allowed to stay"], rows)
     if output is None:
-        click.echo("Nothing was written: give -o DIR to write what is left as a release.")
+        show.echo("Nothing was written: give -o DIR to write what is left as a release.")
         return
-    click.echo(
+    if not found.release.record.is_filtered():
+        show.echo(f"Written to {output}. No row was removed: it keeps all that the parent has.")
+        return
+    show.echo(
         f"Written to {output}. It keeps (epsilon, delta)-indistinguishability, and not "
         "probabilistic differential privacy. No budget was charged."
     )

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sys
+import textwrap
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from zealous.release.progress import Say
 
 _WIDEST = 100
+_COMMANDS = ("zealous ", "zcat ", "jq ")
+_LABEL = re.compile(r" *\S[^:]{0,24}? {2,}(?=\S)")
 
 
 @contextmanager
@@ -50,6 +54,16 @@ def reporting_progress() -> Iterator[Say]:
 
 
 @contextmanager
+def current_step() -> Iterator[Say]:
+    """Progress that leaves no trace on a terminal: what is being done now."""
+    if not sys.stderr.isatty():
+        yield lambda text: note(f"zealous: {text}")
+        return
+    with _console(stderr=True).status("starting") as status:
+        yield lambda text: status.update(f"{text} ...")
+
+
+@contextmanager
 def progress_bar(text: str) -> Iterator[Any]:
     """A bar for work whose share done is known: call with a number from 0 to 1."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -67,19 +81,28 @@ def table(title: str, names: Sequence[str], rows: Sequence[Sequence[object]]) ->
     from rich.table import Table
     from rich.text import Text
 
-    console = _console(highlight=False, width=None if sys.stdout.isatty() else 110)
-    drawn = Table(box=box.SIMPLE_HEAD)
+    console = _console(highlight=False, width=shutil.get_terminal_size().columns)
+    drawn = Table(
+        box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True, expand=False
+    )
     for index, name in enumerate(names):
         numeric = bool(rows) and all(isinstance(row[index], int | float) for row in rows)
         drawn.add_column(Text(name), justify="right" if numeric else "left", overflow="fold")
     for row in rows:
         drawn.add_row(*(Text(_format_cell(value)) for value in row))
-    console.print(Text(title, "bold"), drawn)
+    console.print(Text(_wrap(title, width()), "bold"), soft_wrap=True)  # a path stays whole
+    console.print(drawn, "")
 
 
 def width() -> int:
-    """How wide a text may be: as the terminal, and no wider than one reads well."""
-    return min(shutil.get_terminal_size().columns, _WIDEST)
+    """How wide a text may be: as COLUMNS says, or as the terminal, as far as one reads well."""
+    columns = shutil.get_terminal_size().columns
+    return columns if "COLUMNS" in os.environ else min(columns, _WIDEST)
+
+
+def echo(text: object) -> None:
+    """Print text on stdout whose long lines wrap at words; a command to copy stays on its line."""
+    click.echo(_wrap_all(str(text)))
 
 
 def as_json(value: Mapping[str, Any]) -> None:
@@ -88,9 +111,12 @@ def as_json(value: Mapping[str, Any]) -> None:
 
 
 def note(text: str) -> None:
-    """Say something to the person who runs it, if anybody listens; not to a program."""
+    """Say something to the person who runs it, if anybody listens; not to a program.
+
+    On a terminal long lines wrap; in a file of messages each stays one line.
+    """
     with suppress(OSError, ValueError):
-        click.echo(text, err=True)
+        click.echo(_fit_stderr(text), err=True)
 
 
 @contextmanager
@@ -119,6 +145,34 @@ def _console(**options: Any) -> Console:
             raise  # rich would end the program here, whatever it is about to do
 
     return Raising(**options)
+
+
+def _fit_stderr(text: str) -> str:
+    return _wrap_all(text) if sys.stderr.isatty() else text
+
+
+def _wrap_all(text: str) -> str:
+    """Long lines wrap at words; commands to copy stay as they are."""
+    lines, goes_on = [], False
+    for line in text.split("\n"):
+        command = goes_on or line.lstrip().startswith(_COMMANDS)
+        lines.append(line if command else _wrap(line, width()))
+        goes_on = command and line.endswith("\\")
+    return "\n".join(lines)
+
+
+def _wrap(line: str, width: int) -> str:
+    """A line in several, each indented as the first; after a label, as what follows the label."""
+    label = _LABEL.match(line)
+    indent = len(label[0]) if label else len(line) - len(line.lstrip())
+    return textwrap.fill(
+        line,
+        max(width, indent + 40),
+        subsequent_indent=" " * indent,
+        drop_whitespace=True,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def _format_cell(value: object) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +13,16 @@ import click
 from zealous.cli import show
 from zealous.cli.help import JSON, command, options, options_of
 from zealous.cli.options import Given
-from zealous.cli.options.goal import DEFINITION_HELP, PRIVACY, epsilon_from
+from zealous.cli.options.goal import DEFINITION_HELP, PARAMETERS, PRIVACY, epsilon_from
 from zealous.cli.options.log import LOG, log_from, stated_from
 from zealous.cli.options.plan import plan_from
 from zealous.cli.publish import publish
 from zealous.cli.values import NUMBER, items_per_user_from
 from zealous.errors import UsageError
 from zealous.items import default_items_per_user
+from zealous.logs.column_names import Role
 from zealous.mechanisms.choose import MECHANISMS
 from zealous.owner import start_text as text
-from zealous.owner.column_names import Role
 from zealous.owner.draft import Draft, default_delta, kinds_of
 from zealous.owner.start import (
     UNITS,
@@ -29,7 +30,9 @@ from zealous.owner.start import (
     FoundLog,
     Offer,
     check_kinds,
+    column_with_word,
     command_line,
+    default_offer,
     expected_items,
     look_at_log,
     new_output_name,
@@ -38,7 +41,7 @@ from zealous.owner.start import (
     with_values,
 )
 from zealous.planning.plan_file import write_plan
-from zealous.privacy.guarantee import DEFINITIONS, PLURAL, Unit
+from zealous.privacy.guarantee import DEFINITIONS, UNIT_PLURALS, Unit, exact_fraction
 from zealous.privacy.levels import LEVELS
 
 _HELP = """Lead from a file to a plan and the one command that publishes it.
@@ -72,6 +75,7 @@ _ROLES: tuple[Role, ...] = ("user", "query", "time", "url", "session")
          show_default=True, help=DEFINITION_HELP)  # fmt: skip
 @_what("--mechanism", type=click.Choice(["auto", *MECHANISMS]), metavar="NAME",
        help="How it is published; auto for the one that publishes most.")  # fmt: skip
+@PARAMETERS
 @click.option("--look", is_flag=True, help="Count this log too. Internal: the plan says so.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE",
               help="Write the plan to a file for approval.")  # fmt: skip
@@ -80,6 +84,8 @@ _ROLES: tuple[Role, ...] = ("user", "query", "time", "url", "session")
 @JSON
 def start(as_json: bool, **given: Any) -> None:
     """Lead from a file to a plan and the one command that publishes it."""
+    if given["sql"]:
+        raise UsageError("start looks at files: look at a query's result by `zealous inspect`")
     guide = _Guide(given, quiet=as_json)
     found = guide.find_log()
     offered = offers(found)
@@ -95,7 +101,7 @@ class _Guide:
     def __init__(self, given: Given, *, quiet: bool) -> None:
         self.given = given
         self.quiet = quiet
-        self.asks = not quiet and sys.stdin.isatty() and sys.stdout.isatty()
+        self.asks = not quiet and _in_terminal()
         self.page = text.Page(show.width())
         self.epsilon = epsilon_from(given)
 
@@ -105,17 +111,24 @@ class _Guide:
         found = self._look_at()
         if self.asks and not found.format.has_header and not given["names"]:
             self._say(text.columns_section(self.page, found))
-            given["names"] = self._ask("The columns in order", ",".join(found.format.columns))
-            found = self._look_at()
+            if given["header"] is None:
+                question = "Does the first line of the file name the columns"
+                given["header"] = click.confirm(question, default=None, err=True)
+                found = self._look_at()
+            if not given["header"]:
+                names = found.format.columns
+                kind = _Names(len(names))
+                given["names"] = self._ask("The columns in order", ",".join(names), kind)
+                found = self._look_at()
         self._say(text.columns_section(self.page, found))
         person = found.column("user")
         if self.asks and not given["user"]:
-            columns = click.Choice(found.format.columns)
+            columns = click.Choice([each.column for each in found.guesses if each.role != "object"])
             given["user"] = self._ask("One person is one value of which column", person, columns)
             return self._look_at()
         if person is None:
             raise UsageError(
-                "which column is the person? None has a name that tells: try zealous start "
+                "which column is the person? None has a name that tells. Try\n  zealous start "
                 f"{shlex.join(found.paths)} --user COLUMN"
             )
         return found
@@ -130,6 +143,7 @@ class _Guide:
         """What is to be published, and how: the unit first, the privacy last."""
         given = self.given
         unit = self._unit(found)
+        found.check_unit(unit)
         self._say(text.unit_section(self.page, found, unit))
         items, basket = self._items(found, offered)
         users = given["users"] or self._users(unit)
@@ -143,8 +157,9 @@ class _Guide:
         self._say(text.items_section(self.page, draft, [] if self.asks else offered))
         self._say(text.ladder_section(self.page, draft, bool(self.epsilon) or self.asks))
         if self.epsilon is None and self.asks:  # a decision, never made by Enter alone
-            level = self._ask("Privacy", None, click.Choice(list(LEVELS)))
-            self.epsilon = LEVELS[level]
+            levels = ", ".join(LEVELS)
+            question = f"Privacy ({levels}, or an epsilon such as 2; there is no default)"
+            self.epsilon = self._ask(question, None, _Epsilon())
             draft = draft.with_epsilon(self.epsilon)
         self._say(text.outlook_section(self.page, draft, users != USERS or bool(given["users"])))
         return draft
@@ -163,18 +178,22 @@ class _Guide:
         kind = _Items(self.given, found, offered)
         if self.given["items"]:
             names = kind.names(self.given["items"])
-        elif not offered:
-            raise UsageError("no column is known to hold items: say --items columns:NAME")
         else:
             self._note("These columns allow, one or several with commas between them:")
             for each in offered:
                 self._note(f"  {each.items}")
-            names = self._ask("Publish", offered[0].items, kind)
+            proposed = default_offer(found)
+            if proposed is None and not self.asks:
+                raise UsageError(
+                    "what is to be published? No column has a name that tells. Try\n  zealous "
+                    f"start {shlex.join(found.paths)} --items columns:NAME"
+                )
+            names = self._ask("Publish", proposed and proposed.items, kind)
         return kind.items_per_user(names), kind.basket(names)
 
     def _users(self, unit: Unit) -> int:
         self._note("A bound known without counting the log; rather too large than too small.")
-        number: int = self._ask(f"At most how many {PLURAL[unit]}", f"{USERS:,}", NUMBER)
+        number: int = self._ask(f"At most how many {UNIT_PLURALS[unit]}", f"{USERS:,}", NUMBER)
         return number
 
     def finish(self, found: FoundLog, draft: Draft) -> dict[str, Any]:
@@ -185,12 +204,13 @@ class _Guide:
             *_passed_on_options(given),
         ]
         reading = [*map(_path_argument, found.paths), *with_values(options)]
-        source = "this-log" if given["look"] else "public-facts"
-        wish = with_values([*draft.options(), "--parameters-from", source])
+        source = self._parameters_from()
+        stated = [] if source == "unstated" else ["--parameters-from", source]
+        wish = with_values([*draft.options(), *stated])
         output = ["-o", new_output_name(found, Path.cwd())]
         parsed = publish.make_context("publish", [*reading, *wish, *output]).params
         log = log_from(parsed)
-        planned = plan_from(parsed["items"], parsed, log.columns.assigned())
+        planned = plan_from(parsed["items"], parsed, log)
         for part in planned.parts:
             part.check(log.columns.assigned())
         looked: dict[str, Any] = {}
@@ -206,7 +226,9 @@ class _Guide:
         command = ["zealous", "publish", *reading, *wish, *output]
         decided = self.epsilon is not None
         line = command_line(command, self.page.width - 2)
-        self._say(text.command_section(self.page, line, decided, plan))
+        self._say(
+            text.command_section(self.page, line, decided=decided, stated=bool(stated), plan=plan)
+        )
         return {
             "internal": given["look"],
             **looked,
@@ -215,6 +237,19 @@ class _Guide:
             "plan": str(plan) if plan else None,
             "command": command,
         }
+
+    def _parameters_from(self) -> str:
+        """What the owner says; where nobody can be asked, nothing is said in her name."""
+        said: str = self.given["parameters_from"]
+        if self.given["look"]:
+            if said not in ("this-log", "unstated"):
+                raise UsageError("with --look the parameters are from this log")
+            return "this-log"
+        if not self.asks or said != "unstated":
+            return said
+        question = "Were these numbers chosen without looking at this log"
+        without: bool = click.confirm(question, default=None, err=True)
+        return "public-facts" if without else "this-log"
 
     def _ask(self, question: str, proposed: Any, kind: Any = None) -> Any:
         if not self.asks:
@@ -229,6 +264,38 @@ class _Guide:
     def _say(self, section: str) -> None:
         if not self.quiet:
             click.echo(section)
+
+
+class _Names(click.ParamType[str]):
+    """Names for all columns in order: what cannot be that is asked for again."""
+
+    name = "names"
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def convert(self, value: Any, param: click.Parameter | None, context: Any) -> str:
+        names = [name.strip() for name in str(value).split(",")]
+        if len(names) != self.number or not all(names) or len({*names}) < len(names):
+            self.fail(
+                f"give {self.number} different names with commas between them", param, context
+            )
+        return ",".join(names)
+
+
+class _Epsilon(click.ParamType[Fraction]):
+    """A level of privacy by its name, or any epsilon above 0."""
+
+    name = "epsilon"
+
+    def convert(self, value: Any, param: click.Parameter | None, context: Any) -> Fraction:
+        try:
+            epsilon = LEVELS.get(value) or exact_fraction(value, "epsilon")
+        except UsageError:
+            epsilon = Fraction(0)
+        if epsilon <= 0:
+            self.fail(f"say {', '.join(LEVELS)} or a number above 0", param, context)
+        return epsilon
 
 
 class _Items(click.ParamType[list[str]]):
@@ -250,8 +317,18 @@ class _Items(click.ParamType[list[str]]):
     def names(self, text: str) -> list[str]:
         """The names, each of a kind that the columns give."""
         names = [name.strip() for name in text.split(",") if name.strip()]
+        for name in names:
+            self._check_name(name)
         check_kinds(self.found, kinds_of(self.items_per_user(names), self.basket(names)))
         return names
+
+    def _check_name(self, name: str) -> None:
+        """Of one that is no kind, propose the column that has it in its name."""
+        try:
+            default_items_per_user(name)
+        except UsageError as error:
+            near = "" if str(error).endswith("?") else column_with_word(self.found, name)
+            raise UsageError(f"{error}{near}") from None
 
     def items_per_user(self, names: list[str]) -> dict[str, int]:
         """How many of a user count."""
@@ -265,6 +342,11 @@ class _Items(click.ParamType[list[str]]):
         said: str | None = self.given["basket"]
         going = (each.basket for each in self.offered if each.items in names)
         return said or next(filter(None, going), None)
+
+
+def _in_terminal() -> bool:
+    """Whether somebody is there to answer."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def _path_argument(path: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -10,8 +9,10 @@ import click
 
 from zealous.cli import show
 from zealous.cli.help import JSON
-from zealous.verify.verify import SHOWN, Check
-from zealous.verify.verify import verify as run
+from zealous.cli.values import PLACE
+from zealous.files.places import Place
+from zealous.verification.verify import SHOWN, STATES, Verdict
+from zealous.verification.verify import verify as run
 
 _HELP = """Check a release that you made or were given.
 
@@ -28,20 +29,18 @@ whoever published it.
 \b
 Examples:
   zealous verify release
-  zealous verify release --ledger zealous-ledger.sqlite
+  zealous verify release --ledger logs
   zealous verify reviewed --parent release
 """
-
-_STATES = {True: "passed", False: "FAILED", None: "not checked"}
 
 
 @click.command(help=_HELP)
 @click.argument("release", type=click.Path(path_type=Path))
 @click.option(
     "--ledger",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="The ledger that was charged for it.",
+    type=PLACE,
+    metavar="PLACE",
+    help="The ledger that was charged for it, or a log or folder whose ledger it is.",
 )
 @click.option(
     "--parent",
@@ -54,31 +53,24 @@ _STATES = {True: "passed", False: "FAILED", None: "not checked"}
 def verify(
     context: click.Context,
     release: Path,
-    ledger: Path | None,
+    ledger: Place | None,
     parent: Path | None,
     as_json: bool,
 ) -> None:
     """Check a release that you made or were given."""
     checks = run(release, ledger, parent)
-    passed = all(check.ok is not False for check in checks)
     if as_json:
         found = [asdict(check) for check in checks]
-        show.as_json({"ok": passed, "checks": found, "shown": SHOWN})
+        show.as_json({"ok": checks.ok, "checks": found, "shown": SHOWN})
     else:
         print_checks(release, checks)
-    context.exit(0 if passed else 1)
+    context.exit(0 if checks.ok else 1)
 
 
-def print_checks(release: Path, checks: Sequence[Check]) -> None:
+def print_checks(release: Path, checks: Verdict) -> None:
     """The checks for people."""
-    rows = [(each.name, _STATES[each.ok], each.detail) for each in checks]
+    rows = [(each.name, STATES[each.ok], each.detail) for each in checks]
     show.table(f"{release}", ["check", "", "what was found"], rows)
-    found = {check.ok for check in checks}
-    if False in found:
-        click.echo("FAILED: do not rely on this release.")
-    elif None in found:
-        click.echo("Passed, except for what was not checked.")
-    else:
-        click.echo("All checks passed.")
-    if False not in found:
-        click.echo(SHOWN)
+    show.echo(checks.summary())
+    if checks.ok:
+        show.echo(SHOWN)

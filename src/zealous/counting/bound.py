@@ -1,4 +1,9 @@
-"""At most m distinct items a user: the step that makes one person's influence finite."""
+"""At most m distinct items a user: the step that makes one person's influence finite.
+
+Guarantee:
+    Each user keeps at most m distinct items. Which ones follows from her own entries, the public
+    key and what is public or already published: never from what others have in the log.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +33,7 @@ class ContributionBound:
             next.
         weights: A table of (order:given, order:weight) on the engine: what each item of a user
             counts for, by how many she keeps; None where each counts for 1.
-        all: Whether also those are listed, at 0, that somebody has and nobody keeps.
+        list_dropped: Whether also those are listed, at 0, that somebody has and nobody keeps.
     """
 
     most: int
@@ -36,7 +41,7 @@ class ContributionBound:
     key: int
     steered_by: tuple[str, ...] = ()
     weights: str | None = None
-    all: bool = False
+    list_dropped: bool = False
 
 
 def bound_contributions(kind: Kind, source: Source, choice: ContributionBound) -> list[Step]:
@@ -51,24 +56,29 @@ def bound_contributions(kind: Kind, source: Source, choice: ContributionBound) -
     """
     check_select(choice.select, source.roles)
     steps, order = _distinct_items(kind, source, choice)
+    if choice.most > 1 and kind.kept_columns() != kind.counted_columns():
+        raise UsageError(f"{kind.label}: two items that a user keeps would count as one item twice")
     item = comma_separated(identifier(name) for name in kind.counted_columns())
-    rows = "held"
+    rows = "distinct_items"
     for number, table in reversed([*enumerate(choice.steered_by)]):
         steps.append(_steering_step(kind, rows, table, number))
         rows, order = f"steered_{number}", f'"order:steered {number}" desc nulls last, {order}'
-    place = f"row_number() over (partition by user order by {order})"
+    position = f"row_number() over (partition by user order by {order})"
     if choice.weights is None:
-        kept = f"select user, {item} from {rows} qualify {place} <= {choice.most}"
+        kept = f"select user, {item} from {rows} qualify {position} <= {choice.most}"
         return [*steps, Step("kept", kept)]
-    held = "count(*) over (partition by user)"
-    ranked = f'select user, {item}, {place} as "order:place", {held} as "order:held" from {rows}'
-    inside = f'"order:place" <= {choice.most}'
+    item_count = "count(*) over (partition by user)"
+    ranked = (
+        f'select user, {item}, {position} as "order:position", '
+        f'{item_count} as "order:item_count" from {rows}'
+    )
+    inside = f'"order:position" <= {choice.most}'
     weight = f'case when {inside} then "order:weight" else 0 end as "order:weight"'
     weighed = (
         f"select user, {item}, {weight} from ranked "
-        f'join {choice.weights} on "order:given" = least("order:held", {choice.most})'
+        f'join {choice.weights} on "order:given" = least("order:item_count", {choice.most})'
     )
-    if not choice.all:
+    if not choice.list_dropped:
         weighed += f" where {inside}"
     return [*steps, Step("ranked", ranked), Step("kept", weighed)]
 
@@ -76,7 +86,7 @@ def bound_contributions(kind: Kind, source: Source, choice: ContributionBound) -
 def _distinct_items(
     kind: Kind, source: Source, choice: ContributionBound
 ) -> tuple[list[Step], str]:
-    """The steps from `items` to `held`, each user's distinct items; and their order."""
+    """The steps from `items` to `distinct_items`, each user's distinct items; and their order."""
     names = [identifier(name) for name in kind.kept_columns()]
     item = comma_separated(names)
     rank = source.engine.rank_key(choice.key, ["user", *kind.kept_columns()])
@@ -84,21 +94,21 @@ def _distinct_items(
     worth = kind.priority_column()
     if worth is not None:  # whatever else is asked for: larger sets are steered by smaller ones
         best = f"max({identifier(worth)}) as {identifier(worth)}"
-        held = f"select user, {item}, {best} from items group by user, {item}"
-        return [Step("held", held)], f"{identifier(worth)} desc, {order}"
+        distinct = f"select user, {item}, {best} from items group by user, {item}"
+        return [Step("distinct_items", distinct)], f"{identifier(worth)} desc, {order}"
     since, often = identifier("order:since"), identifier("order:often")  # no item's column
     if choice.select == "first":
-        held = f"select user, {item}, min(time) as {since} from items group by user, {item}"
-        return [Step("held", held)], f"{since} nulls last, {order}"
+        distinct = f"select user, {item}, min(time) as {since} from items group by user, {item}"
+        return [Step("distinct_items", distinct)], f"{since} nulls last, {order}"
     if choice.select == "frequent":
-        held = f"select user, {item}, count(*) as {often} from items group by user, {item}"
-        return [Step("held", held)], f"{often} desc, {order}"
-    place = source.engine.rank_place(rank)
+        distinct = f"select user, {item}, count(*) as {often} from items group by user, {item}"
+        return [Step("distinct_items", distinct)], f"{often} desc, {order}"
+    rank_bin = source.engine.rank_bin(rank)
     by_chance = not choice.steered_by and choice.weights is None
-    if place is None or not by_chance or choice.most > _LOOK_AHEAD:
-        return [Step("held", f"select distinct user, {item} from items")], order
-    ahead = _look_ahead(item, place, choice.most)
-    return [*ahead, Step("held", f"select distinct user, {item} from near")], order
+    if rank_bin is None or not by_chance or choice.most > _LOOK_AHEAD:
+        return [Step("distinct_items", f"select distinct user, {item} from items")], order
+    ahead = _look_ahead(item, rank_bin, choice.most)
+    return [*ahead, Step("distinct_items", f"select distinct user, {item} from near")], order
 
 
 def _steering_step(kind: Kind, rows: str, table: str, number: int) -> Step:
@@ -116,23 +126,23 @@ def equal_columns(columns: Sequence[str], one: str, other: str) -> str:
     return " and ".join(f"{one}.{name} = {other}.{name}" for name in names)
 
 
-def _look_ahead(item: str, place: str, most: int) -> list[Step]:
+def _look_ahead(item: str, rank_bin: str, most: int) -> list[Step]:
     """The steps from `items` to `near` (user, item...), with all that will be kept among them.
 
-    Distinct and rank are then worked out for far fewer rows. An item's place is its rank, coarsely:
-    items in different places are different, so up to the m-th lowest of a user's places she has m
-    items, and none beyond it is among her first m. A user with fewer places keeps all her items
-    here. It takes one integer a user, whose bits are her places.
+    Distinct and rank are then worked out for far fewer rows. An item's bin is its rank, coarsely:
+    items in different bins are different, so up to the m-th lowest of a user's bins she has m
+    items, and none beyond it is among her first m. A user with fewer bins keeps all her items
+    here. It takes one integer a user, whose bits are her bins.
     """
-    at, taken, last = (identifier(f"order:{name}") for name in ("place", "taken", "last"))
-    bits = f"select user, bit_or(1::bigint << {at}) as {taken} from placed group by user"
+    at, taken, last = (identifier(f"order:{name}") for name in ("bin", "taken", "last"))
+    bits = f"select user, bit_or(1::bigint << {at}) as {taken} from binned group by user"
     for _ in range(most - 1):  # takes away the lowest bit
         bits = f"select user, {taken} & ({taken} - 1) as {taken} from ({bits})"
     lowest = f"bit_count(({taken} & -{taken}) - 1)"
     limits = f"select user, case when {taken} = 0 then 63 else {lowest} end as {last} from ({bits})"
-    near = f"placed semi join limits on placed.user = limits.user and {at} <= {last}"
+    near = f"binned semi join limits on binned.user = limits.user and {at} <= {last}"
     return [
-        Step("placed", f"select user, {item}, {place} as {at} from items", shared=True),
+        Step("binned", f"select user, {item}, {rank_bin} as {at} from items", shared=True),
         Step("limits", limits),
         Step("near", f"select user, {item} from {near}"),
     ]

@@ -1,4 +1,9 @@
-"""Users per item, down to the first threshold."""
+"""Users per item, down to the first threshold.
+
+Guarantee:
+    Users are counted, never rows. Nothing is dropped before bounding because of other people's
+    data, and no count below the first threshold leaves the engine.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +34,8 @@ def histogram(
     only: pa.Table | None = None,
     without: pa.Table | None = None,
     made_of: pa.Table | None = None,
-    order: Sequence[Stored | pa.Table] = (),
-    following: Stored | None = None,
+    steered_by: Sequence[Stored | pa.Table] = (),
+    restricted_to: Stored | None = None,
     say: Callable[[str], None] = lambda _: None,
 ) -> Counted:
     """Rows of (item..., count): users per item after bounding, where at least `at_least`.
@@ -52,9 +57,9 @@ def histogram(
         only: Items: nobody has any other.
         without: Items that nobody has any longer.
         made_of: Keywords: nobody has a query that is not one to three of them.
-        order: Tables of (item..., count): each user keeps those of the largest count in the first
-            of them, then in the next.
-        following: (user, item...) from `users_keeping` of another kind: nobody has items whose
+        steered_by: Tables of (item..., count): each user keeps those of the largest count in the
+            first of them, then in the next.
+        restricted_to: (user, item...) from `users_keeping` of another kind: nobody has items whose
             columns of that kind are not hers there.
         say: Receives progress.
     """
@@ -67,18 +72,18 @@ def histogram(
         most=bound,
         select=select,
         key=key,
-        steered_by=tuple(table_name(engine, _distinct_order(kind, each)) for each in order),
+        steered_by=tuple(table_name(engine, _distinct_steering(kind, each)) for each in steered_by),
         weights=None if weights is None else table_name(engine, _weights_table(weights)),
-        all=at_least < 1,
+        list_dropped=at_least < 1,
     )
     item = comma_separated(identifier(name) for name in kind.counted_columns())
-    steps = _item_steps(kind, source, only, without, following)
+    steps = _item_steps(kind, source, only, without, restricted_to)
     if made_of is not None:
         steps = _filter_made_of(steps, table_name(engine, made_of))
     steps = [*steps, *bound_contributions(kind, source, choice)]
     amount = "count(*)" if weights is None else 'sum("order:weight")::bigint'
     count = f"select {item}, {amount} as count from kept group by {item}"
-    number = source.buckets([*kind.needs, *kind.extra_columns()])
+    number = source.buckets([*kind.required_roles, *kind.extra_columns()])
 
     @contextmanager
     def at_once() -> Iterator[list[Step]]:
@@ -107,12 +112,14 @@ def users_keeping(
     select: Select,
     key: int,
     only: pa.Table | None = None,
+    restricted_to: Stored | None = None,
 ) -> Stored:
-    """Who keeps which items when each keeps at most `bound`: as `histogram` counts them."""
+    """Who keeps which items when each keeps at most `bound`, chosen as `histogram` chooses them."""
     choice = ContributionBound(most=bound, select=select, key=key)
-    steps = [*_item_steps(kind, source, only), *bound_contributions(kind, source, choice)]
+    items = _item_steps(kind, source, only, restricted_to=restricted_to)
+    steps = [*items, *bound_contributions(kind, source, choice)]
     found = Stored.new(source.engine)
-    number = source.buckets([*kind.needs, *kind.extra_columns()])
+    number = source.buckets([*kind.required_roles, *kind.extra_columns()])
     for part in range(number):
         entries = source.entries if number == 1 else source.bucket(part, number).entries
         source.engine.append_rows(found.name, [*entries, *steps])
@@ -124,13 +131,15 @@ def _item_steps(
     source: Source,
     only: pa.Table | None = None,
     without: pa.Table | None = None,
-    following: Stored | None = None,
+    restricted_to: Stored | None = None,
 ) -> list[Step]:
     """The steps that yield a kind's items, the last one named `items`, without those left aside."""
     steps = kind.steps(source)
     columns = kind.counted_columns()
-    if following is not None:
-        steps = _filter_by_join(steps, "semi", following.name, ["user", *kind.follow_columns()])
+    if restricted_to is not None:
+        steps = _filter_by_join(
+            steps, "semi", restricted_to.name, ["user", *kind.restricting_columns()]
+        )
     if only is not None:
         steps = _filter_by_join(
             steps, "semi", table_name(source.engine, _item_columns(kind, only)), columns
@@ -194,13 +203,13 @@ def _item_columns(kind: Kind, table: pa.Table) -> pa.Table:
     return table.select(list(names)).cast(pa.schema([(name, pa.string()) for name in names]))
 
 
-def _distinct_order(kind: Kind, order: Stored | pa.Table) -> Stored | pa.Table:
+def _distinct_steering(kind: Kind, steering: Stored | pa.Table) -> Stored | pa.Table:
     """Each item once: one that were there twice would count twice for whoever has it."""
-    if isinstance(order, Stored):  # a histogram has each item once
-        return order
-    counts = order["count"]
+    if isinstance(steering, Stored):  # a histogram has each item once
+        return steering
+    counts = steering["count"]
     if pa.types.is_null(counts.type):
         counts = counts.cast(pa.int64())
-    listed = _item_columns(kind, order).append_column("count", counts)
+    listed = _item_columns(kind, steering).append_column("count", counts)
     grouped = listed.group_by(list(kind.counted_columns())).aggregate([("count", "max")])
     return grouped.rename_columns([*kind.counted_columns(), "count"])

@@ -15,6 +15,7 @@ from zealous.engines.engine import Each, Opened, Option, register
 from zealous.engines.sql import Step, comma_separated, identifier, literal, statement
 from zealous.errors import LogError, UsageError, ZealousError, reason
 from zealous.files import parquet
+from zealous.files.frames import Frame, is_frame
 from zealous.files.limits import Limits
 from zealous.files.lines import Layout, Skipped, columns
 from zealous.files.places import Place, place_of
@@ -66,6 +67,9 @@ class DuckDB:
         self.threads = threads or os.cpu_count() or 1
         self.temporary = temporary
 
+    def __repr__(self) -> str:
+        return f"DuckDB(memory='{self.memory}B', threads={self.threads})"
+
     @classmethod
     def from_options(cls, given: Mapping[str, Any]) -> Self:
         """One as the command line asks for it."""
@@ -83,13 +87,17 @@ class DuckDB:
         """Itself: it works on this machine."""
         return self
 
-    def place(self, given: object) -> None:
-        """None: what it reads, others can look at too."""
+    def place(self, given: object) -> Frame | None:
+        """A table in this process, where it alone can look; what else it reads, others can too."""
+        if is_frame(given):
+            return Frame.of(given, self.temporary)
         if not isinstance(given, str | Path | Place):
             raise UsageError(
-                "a log is named by its path or URL; a DataFrame is read by the engine that it is "
-                "on: engine=Spark(session)"
+                "a log is named by its path or URL, or is a table that hands over Arrow, such as "
+                "one of pandas, Polars, Arrow or DuckDB; a frame of Spark is read by --engine "
+                "spark: engine=Spark(session)"
             )
+        return None
 
     def columns(
         self, paths: Sequence[Path | Place], layout: Layout | None
@@ -151,16 +159,35 @@ class DuckDB:
         places = [place_of(path) for path in paths]
         if not must_stage(places, layout):
             sizes = parquet.sizes(places, names)
-        if sizes is None or (limits and self._is_bulky(sizes)):
+        hostile = limits and sizes and (self._is_bulky(sizes) or not self._can_read(paths, names))
+        if sizes is None or hostile:
             staged = self.directory / f"staged-{name}.parquet"
             stage(places, layout, names, lists, staged, skipped, limits)
             paths, sizes = [staged], parquet.sizes([staged], names)
         types = parquet.column_types(paths, names)
-        # A file's name is no pattern, and a folder called user=x adds no column.
-        exact = (re.sub(r"[*?[]", r"[\g<0>]", str(path)) for path in paths)
-        files = f"[{comma_separated(literal(path) for path in exact)}], hive_partitioning = false"
-        self._run(f"create or replace temp view {name} as select * from read_parquet({files})")
+        self._run(f"create or replace temp view {name} as {_selecting(types)} {_reading(paths)}")
         return Opened(types, skipped, sizes)
+
+    def _can_read(self, paths: Sequence[Path | Place], names: Sequence[str]) -> bool:
+        """Whether all values of Parquet files can be read: else one of them would end the run.
+
+        A text may not be UTF-8, and of milliseconds 64 bits hold more than of microseconds.
+        """
+        types = parquet.column_types(paths, names)
+        doubtful = [
+            name
+            for name, kind in types.items()
+            if "string" in kind or parquet.in_milliseconds(kind)
+        ]
+        if not doubtful:
+            return True
+        # A length is told without a look at the text.
+        looked_at = comma_separated(f"max(hash({identifier(each)}))" for each in doubtful)
+        try:
+            self._run(f"select {looked_at} from {_reading(paths)}").fetchall()
+        except LogError:
+            return False
+        return True
 
     def _is_bulky(self, sizes: parquet.Sizes) -> bool:
         """Whether a few rows of Parquet files could hold more than there is room for.
@@ -239,8 +266,8 @@ class DuckDB:
         ranked = comma_separated(identifier(column) for column in columns)
         return f"hash(hash({key}::ubigint, {ranked}))"
 
-    def rank_place(self, rank: str) -> str:
-        """A rank key's place, 0 to 62: finer for low ranks, which are those that are kept.
+    def rank_bin(self, rank: str) -> str:
+        """The bin of a rank key, 0 to 62: finer for low ranks, which are those that are kept.
 
         Each operation rounds, and none of them turns the order of two ranks around.
         """
@@ -249,6 +276,10 @@ class DuckDB:
     def kth_smallest(self, value: str, number: int) -> str:
         """Of the so many smallest values of a group, the largest; it holds no others."""
         return f"list_max(min({value}, {number}))"
+
+    def row_identifier(self) -> str:
+        """A whole number that no other row of a step has."""
+        return "row_number() over ()"
 
     def bucket(self, column: str, buckets: int) -> str:
         """The bucket of a user: the same for all of her rows."""
@@ -259,6 +290,26 @@ class DuckDB:
             return self._connection.execute(sql)
         except (self._errors, RuntimeError) as error:
             raise _wrapped(error) from None
+
+
+def _selecting(types: Mapping[str, str]) -> str:
+    """SQL: the named columns; all where none is named.
+
+    Only those: behind a `select *` DuckDB fails at what it cannot convert in a column that nobody
+    asked for. Moments by the nanosecond in UTC have a type of their own, which it casts to few.
+    """
+    columns = [
+        f"{name}::timestamptz as {name}" if kind.startswith("timestamp[ns, tz") else name
+        for name, kind in ((identifier(each), kind) for each, kind in types.items())
+    ]
+    return f"select {comma_separated(columns) or '*'} from"
+
+
+def _reading(paths: Sequence[Path | Place]) -> str:
+    """SQL: the rows of Parquet files. No name is a pattern, and no folder user=x adds a column."""
+    exact = (re.sub(r"[*?[]", r"[\g<0>]", str(path)) for path in paths)
+    files = comma_separated(literal(path) for path in exact)
+    return f"read_parquet([{files}], hive_partitioning = false)"
 
 
 @contextmanager
@@ -287,6 +338,8 @@ def _wrapped(error: BaseException) -> BaseException:
         return ZealousError("no space left on the disk: name another directory by --temporary")
     if "parquet" in text.lower() or kind == "Error":  # the latter for a page that is damaged
         return LogError("a Parquet file of the log is damaged or holds text that is not UTF-8")
+    if kind == "ConversionException":
+        return LogError("a Parquet file of the log holds a value that the engine cannot read")
     return ZealousError(f"the engine could not run a step ({kind})")
 
 

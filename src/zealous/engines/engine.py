@@ -232,8 +232,8 @@ class Engine(Protocol):
         """SQL: an order of a user's items that looks random and is fixed by the key."""
         ...
 
-    def rank_place(self, rank: str) -> str | None:
-        """SQL: a rank key's place, 0 to 62, which never falls as the rank rises.
+    def rank_bin(self, rank: str) -> str | None:
+        """SQL: the bin of a rank key, 0 to 62, which never falls as the rank rises.
 
         None where the engine is faster without looking ahead for who can be among the first.
         """
@@ -243,6 +243,13 @@ class Engine(Protocol):
         """SQL: of the so many smallest values of a group, the largest.
 
         None where the engine has no way to tell but sorting them all.
+        """
+        ...
+
+    def row_identifier(self) -> str:
+        """SQL: a whole number that no other row of a step has.
+
+        It may be another whenever the step is run: `materialize` keeps it.
         """
         ...
 

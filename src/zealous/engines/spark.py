@@ -20,6 +20,7 @@ from zealous.engines.sql import Step, comma_separated, identifier, statement
 from zealous.engines.transpile import to_spark
 from zealous.errors import LogError, UsageError
 from zealous.files import parquet
+from zealous.files.frames import is_frame
 from zealous.files.limits import Limits
 from zealous.files.lines import (
     LINE_LIMIT,
@@ -88,6 +89,9 @@ class Spark:
         self._shipped = False
         self._entered = 0
 
+    def __repr__(self) -> str:
+        return "Spark()"  # its settings may hold credentials
+
     @classmethod
     def from_options(cls, given: Mapping[str, Any]) -> Self:
         """One as the command line asks for it."""
@@ -154,6 +158,11 @@ class Spark:
         """
         if hasattr(given, "createOrReplaceTempView"):
             return OnCluster(name="the DataFrame", frame=given)
+        if is_frame(given):
+            raise UsageError(
+                f"a {type(given).__name__} is in this process and not on the cluster: leave out "
+                "--engine, or hand Spark a frame of its session (session.createDataFrame)"
+            )
         if not isinstance(given, str | Place):
             return None
         text = str(given)
@@ -200,9 +209,12 @@ class Spark:
         """Let files be selected from under a name; see `Engine`."""
         paths = [place_of(path) for path in paths]
         if layout is None:
-            if local := _local(paths):  # else the first file would decide how others are read
-                parquet.column_types(local, names)
-            return self._open_frame(name, self._frame(paths), names)
+            local = _local(paths)  # where the first file would decide how others are read
+            types = parquet.column_types(local, names) if local else {}
+            frame = self._frame(paths)
+            if any(map(parquet.in_milliseconds, types.values())) and not _with_patterns(paths):
+                frame = self._milliseconds_read(frame, paths, types)
+            return self._open_frame(name, frame, names)
         known = self.columns(paths, layout) or {}
         self._ship()
         lists = layout.lists(lists)
@@ -222,6 +234,24 @@ class Spark:
             self._view(name, good.select(*map(_quoted, names)))
         found = {each: _arrow(kind) for each, kind in kinds.items()}
         return Opened(found, self._skipped(split_lines))
+
+    def _milliseconds_read(self, frame: Any, paths: Sequence[Any], types: Mapping[str, str]) -> Any:
+        """The named columns of files; a time beyond all years is NULL, and does not end the run.
+
+        Of milliseconds 64 bits hold more than Spark, which has microseconds, can read.
+        """
+        kinds, (first, last) = dict(frame.dtypes), parquet.YEARS_IN_MILLISECONDS
+        doubtful = [name for name, kind in types.items() if parquet.in_milliseconds(kind)]
+        schema = comma_separated(
+            f"{_quoted(name)} {'bigint' if name in doubtful else kinds[name]}" for name in types
+        )
+        read = {name: _quoted(name) for name in types}
+        for name in doubtful:
+            known = f"case when {read[name]} between {first} and {last} then {read[name]} end"
+            read[name] = f"cast(timestamp_millis({known}) as {kinds[name]}) as {read[name]}"
+        with wrap_errors("the log cannot be read as Parquet: see --format"):
+            numbers = self._reader(paths).schema(schema).parquet(*_urls(paths))
+            return numbers.selectExpr(*read.values())
 
     def _open_frame(self, name: str, frame: Any, names: Sequence[str]) -> Opened:
         known = _types(frame)
@@ -306,11 +336,15 @@ class Spark:
         signed = key - (1 << 64) if key >> 63 else key
         return f"xxhash64({signed}, {comma_separated(identifier(column) for column in columns)})"
 
-    def rank_place(self, rank: str) -> None:
+    def rank_bin(self, rank: str) -> None:
         """None: the rows would be sent over the network once more."""
 
     def kth_smallest(self, value: str, number: int) -> None:
         """None: what is sorted is spilt to disk, on as many machines as there are."""
+
+    def row_identifier(self) -> str:
+        """A whole number that no other row of a step has, told without sending rows around."""
+        return "monotonically_increasing_id()"
 
     def bucket(self, column: str, buckets: int) -> str:
         """The bucket of a user: the same for all of her rows."""

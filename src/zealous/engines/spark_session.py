@@ -12,8 +12,9 @@ from zealous.engines import executor
 from zealous.errors import LogError, UsageError, ZealousError
 
 # What the SQL means must not hang on how somebody set up the session, nor how much of a log a
-# process of Python holds at once.
+# process of Python holds at once, nor whether all rows of one person are sorted in one place.
 MEANING = {
+    "spark.sql.optimizer.windowGroupLimitThreshold": str(2**31 - 1),
     "spark.sql.execution.arrow.maxBytesPerBatch": str(16 << 20),
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.ansi.enabled": "true",

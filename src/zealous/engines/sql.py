@@ -1,4 +1,8 @@
-"""SQL text: names, literals, and named steps joined into one statement."""
+"""SQL text: names, literals, and named steps joined into one statement.
+
+Guarantee:
+    A name or a value stays one name or one value, whatever characters it holds.
+"""
 
 from __future__ import annotations
 

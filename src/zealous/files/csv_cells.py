@@ -41,6 +41,15 @@ def write_rows(table: pa.Table, file: TextIO, *, semicolons: bool = True) -> Non
             file.write(_lines([_cells(column, semicolons) for column in batch.columns]))
 
 
+def inert_text(text: str) -> str:
+    """A text as it stands in a cell, before it is quoted.
+
+    >>> inert_text("@timestamp"), inert_text("query")
+    ("'@timestamp", 'query')
+    """
+    return str(_inert(pa.array([text], pa.large_string()), semicolons=True)[0])
+
+
 def _lines(columns: list[pa.Array]) -> str:
     """Cells joined into lines, and lines into one text."""
     if len(columns) == 1:  # a line with nothing on it would be no row

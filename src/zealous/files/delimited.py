@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Self, TypeAlias
 
 from zealous.errors import UsageError
-from zealous.files.lines import LINE_LIMIT, Layout, Record, Skipped, as_batch
+from zealous.files.lines import LINE_LIMIT, ByLine, Layout, Parse, Record, Skipped, as_batch
 from zealous.libraries import np, pa, pacsv
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
@@ -24,7 +24,7 @@ class Delimited(Layout):
     """Fields between delimiters.
 
     Attributes:
-        delimiter: One character between fields.
+        delimiter: What stands between fields: a character, or several, which no quotes protect.
         quoted: Whether a field may stand in double quotes (never across a line end).
         least: The fewest fields a line may have; absent ones at the end are empty.
     """
@@ -36,8 +36,12 @@ class Delimited(Layout):
     def __post_init__(self) -> None:
         """Refuse what could not be split line by line."""
         super().__post_init__()
-        if len(self.delimiter) != 1 or not self.delimiter.isascii() or self.delimiter in '"\r\n\0':
-            raise UsageError("delimiter must be one ASCII character, such as ',' or a tab")
+        if (
+            not self.delimiter
+            or not self.delimiter.isascii()
+            or set(self.delimiter) & set('"\r\n\0')
+        ):
+            raise UsageError("delimiter must be of ASCII characters, such as ',' or '::'")
 
     @property
     def has_header(self) -> bool:
@@ -61,16 +65,26 @@ class Delimited(Layout):
         except csv.Error:
             return []
 
-    def splitter(
-        self, fields: Sequence[str], names: Sequence[str], lists: Sequence[str]
-    ) -> _Splitter:
+    def splitter(self, fields: Sequence[str], names: Sequence[str], lists: Sequence[str]) -> Parse:
         """Splits blocks of lines; see `Layout`."""
-        return _Splitter(self, fields, names)
+        if len(self.delimiter) == 1:
+            return _Splitter(self, fields, names)
+        least, chosen = self.least or len(fields), [fields.index(name) for name in names]
+
+        def row(line: bytes) -> Record | None:
+            values = line.decode().rstrip("\r\n").split(self.delimiter)
+            odd = b"\0" in line or b"\r" in line.rstrip(b"\r\n") or values == list(self.names)
+            if odd or not least <= len(values) <= len(fields):
+                return None
+            values += [""] * (len(fields) - len(values))
+            return [values[place] for place in chosen]
+
+        return ByLine(row, "not as many columns as the others, or odd characters", names, ())
 
 
 def _split(line: str, layout: Delimited) -> list[str]:
     """Split one line; raises csv.Error where its quotes do not balance."""
-    if not (layout.quoted and '"' in line):
+    if not (layout.quoted and '"' in line and len(layout.delimiter) == 1):
         return line.split(layout.delimiter)
     csv.field_size_limit(LINE_LIMIT)
     return next(csv.reader([line], delimiter=layout.delimiter, strict=True))

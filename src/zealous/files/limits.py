@@ -1,17 +1,22 @@
-"""How much one person can bring: rules on her own rows alone, so that nobody can stop a run."""
+"""How much one person can bring: rules on her own rows alone, so that nobody can stop a run.
+
+Guarantee:
+    What is looked at of one person depends on her own rows and public rules alone, and is bounded.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any, Self
+from typing import Self
 
 from zealous.errors import UsageError
-from zealous.libraries import np, pa, pc
+from zealous.files.text_sizes import text_sizes, without
+from zealous.libraries import np, pa
 from zealous.privacy.guarantee import positive_integer
 
-MOST_WORDS = 256  # of a query: lists of words are made for 2,048 rows at a time, in every thread
+_MOST = 2**31 - 1  # of any limit: engines cut texts and lists at numbers of 32 bits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,15 +30,19 @@ class Limits:
         entries: Entries of a person (or whatever the unit of privacy is). Of a person with more,
             the first of them in time count, or the first by the public key where the log has no
             times or they are the same; and the same entry counts once.
+        words: Words of a query, where an item is made of its words: the first of them. Lists of
+            words are made for 2,048 rows at a time, in every thread.
     """
 
     text: int = 4096
     entries: int = 10_000
+    words: int = 256
 
     def __post_init__(self) -> None:
         """Check before anything is read."""
         for name, value in asdict(self).items():
-            positive_integer(value, f"limits: {name}")
+            if positive_integer(value, f"limits: {name}") > _MOST:
+                raise UsageError(f"limits: {name} must be at most {_MOST:,}")
 
     @classmethod
     def from_options(cls, given: Mapping[str, int]) -> Self:
@@ -43,9 +52,17 @@ class Limits:
             raise UsageError(f"limits must be some of {', '.join(known)}: text=8192,entries=50000")
         return cls(**given)
 
-    def as_record(self) -> dict[str, int]:
-        """For release.json: with the number of words of a query, which cannot be set."""
-        return {**asdict(self), "words": MOST_WORDS}
+    def long_text(self) -> str:
+        """Why a text is left out, for the owner."""
+        return f"a text of more than {self.text:,} bytes (only that text is left out)"
+
+    def many_words(self) -> str:
+        """Why words are left out, for the owner."""
+        return f"a query of more than {self.words:,} words (where words count, its first do)"
+
+    def many_entries(self) -> str:
+        """Why entries are left out, for the owner."""
+        return f"entries of somebody with more than {self.entries:,} (the first of them count)"
 
 
 def without_long_texts(
@@ -54,35 +71,12 @@ def without_long_texts(
     """A batch in which texts and lists over the limit are NULL, counting its rows with any."""
     columns, rows = [], np.zeros(batch.num_rows, np.bool_)
     for column in batch.columns:
-        size = _sizes(column)
+        size = text_sizes(column)
         long = None if size is None else size > limits.text
         if long is not None and long.any():
             rows |= long
-            column = _without(column, long)
+            column = without(column, long)
         columns.append(column)
     if rows.any():
-        reason = f"a text of more than {limits.text:,} bytes (only that text is left out)"
-        left_out[reason] += int(rows.sum())
+        left_out[limits.long_text()] += int(rows.sum())
     return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
-
-
-def _sizes(column: pa.Array) -> np.ndarray[Any, np.dtype[np.int64]] | None:
-    """What each value counts for; None for a column of neither texts nor lists of them."""
-    kind = column.type
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        values = _sizes(column.values)
-        if values is None:
-            return None
-        ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(values + 1)])
-        offsets = column.offsets.to_numpy()
-        return np.asarray(ends[offsets[1:]] - ends[offsets[:-1]], np.int64)
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        length = pc.fill_null(pc.binary_length(column), 0)
-        return np.asarray(length.to_numpy(zero_copy_only=False), np.int64)
-    return None
-
-
-def _without(column: pa.Array, long: np.ndarray[Any, np.dtype[np.bool_]]) -> pa.Array:
-    """NULL in the place of values that are too long: the rest is copied, and they are let go."""
-    places = pc.if_else(pa.array(long), None, pa.array(range(len(column)), pa.int64()))
-    return column.take(places)

@@ -195,7 +195,15 @@ def column_names(first: bytes, layout: Layout, file: str) -> tuple[str, ...]:
         names = layout.header(first.rstrip(b"\r").decode(_codec(layout.encoding)))
     except UnicodeError:
         names = ()
-    if not any(names) or len(set(names)) < len(names):
+    twice = next((each for each, times in Counter(names).items() if times > 1), None)
+    if any(names) and twice is not None:
+        # By their places: the line may be somebody's entry, and no message quotes it.
+        places = [str(place) for place, name in enumerate(names, 1) if name == twice]
+        raise LogError(
+            f"the first line of {file} has one name for columns {' and '.join(places)}: rename "
+            "them, or name all in order with --columns if the file has no header"
+        )
+    if not any(names):
         raise LogError(
             f"the first line of {file} does not name the columns: name them in order with "
             "--columns if the file has no header"

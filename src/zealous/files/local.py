@@ -12,7 +12,9 @@ from pathlib import Path, PosixPath
 from typing import Any
 
 from zealous.errors import ReleaseError, reason
+from zealous.files.parquet import open_parquet
 from zealous.files.places import Place, Scheme, register
+from zealous.files.rows import Rows
 from zealous.files.scratch import working_directory
 from zealous.libraries import pa
 
@@ -54,6 +56,10 @@ class LocalPath(PosixPath):
     def open_file(self) -> AbstractContextManager[Any]:
         """Arrow reads it by its name."""
         return nullcontext(self)
+
+    def open_rows(self, lists: Sequence[str]) -> AbstractContextManager[Rows]:
+        """Those of a Parquet file."""
+        return open_parquet(self)
 
     def stream(self, codec: str | None, buffer: int) -> AbstractContextManager[Any]:
         """The file, to be read from its beginning, unpacked."""

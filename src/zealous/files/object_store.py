@@ -10,7 +10,7 @@ import errno
 import re
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
@@ -18,7 +18,9 @@ from typing import Any
 
 from zealous.errors import ReleaseError, UsageError, reason
 from zealous.files.local import too_long
+from zealous.files.parquet import open_parquet
 from zealous.files.places import Place, Scheme, StoreError, error_text, register
+from zealous.files.rows import Rows
 from zealous.files.scratch import working_directory
 from zealous.files.store_access import Missing, connect, store_error, translate_errors
 from zealous.libraries import pafs
@@ -159,6 +161,10 @@ class Remote:
             file = _store(self).open_input_file(_path(self))
         with file:
             yield file
+
+    def open_rows(self, lists: Sequence[str]) -> AbstractContextManager[Rows]:
+        """Those of a Parquet file."""
+        return open_parquet(self)
 
     @contextmanager
     def stream(self, codec: str | None, buffer: int = _BUFFER) -> Iterator[Any]:

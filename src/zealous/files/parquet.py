@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from zealous.errors import LogError
 from zealous.files.lines import other_columns
-from zealous.files.places import Place, StoreError, error_text, place_of
+from zealous.files.places import Place, place_of
+from zealous.files.rows import AT_ONCE, Rows
 from zealous.libraries import pa, pc, pq
 
 _LIST = re.compile(r"(large_|fixed_size_)?list(_view)?<")
 _SAME = {"large_string": "string", "string_view": "string", "null": "int32"}
 _ELEMENT = 16  # bytes that an engine holds of each element of a list, however it is compressed
+_BUFFER = 1 << 23  # of each column at once, however large the row groups are
+YEARS_IN_MILLISECONDS = (-62_135_596_800_000, 253_402_300_799_999)  # 1 to 9999
 _FEW_ROWS = 1 << 10  # to look at: the first of them come with all of a dictionary
 
 
@@ -95,15 +99,29 @@ def _longest_in_dictionary(file: Any, number: int, column: str) -> int:
     return 0
 
 
-def schema(path: Path | Place) -> dict[str, str]:
-    """The columns of a Parquet file and their Arrow types."""
+@contextmanager
+def open_parquet(path: Place) -> Iterator[Rows]:
+    """The rows of a Parquet file; what goes wrong with it says nothing of what it holds."""
     try:
-        with place_of(path).open_file() as file:
-            found = pq.read_schema(file)
-    except StoreError as error:
-        raise LogError(f"{path.name} cannot be read: {error_text(error)}") from None
-    except (OSError, pa.ArrowException):
-        raise LogError(f"{path.name} is not a readable Parquet file") from None
+        with path.open_file() as source:
+            # Nanoseconds would turn years after 2262 into others.
+            file = pq.ParquetFile(source, buffer_size=_BUFFER, coerce_int96_timestamp_unit="us")
+
+            def batches(names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+                yield from file.iter_batches(batch_size=AT_ONCE, columns=list(names))
+                path.check_same()
+
+            yield Rows(file.schema_arrow, batches)
+    except (OSError, pa.ArrowException) as error:
+        if (trouble := path.reason_unreadable(error)) is not None:
+            raise LogError(f"{path.name} cannot be read: {trouble}") from None
+        raise LogError(f"{path.name} is not a readable Parquet file, or damaged") from None
+
+
+def schema(path: Path | Place) -> dict[str, str]:
+    """The columns of a Parquet file, or of another place that has typed columns, by Arrow type."""
+    with place_of(path).open_rows(()) as rows:
+        found = rows.schema
     # The engine cannot tell such names apart: it would take one column for the other.
     if len({name.lower() for name in found.names}) < len(found.names):
         raise LogError(f"{path.name} has columns whose names differ in case at most: rename them")
@@ -117,6 +135,11 @@ def common_columns(paths: Sequence[Path | Place]) -> dict[str, str]:
         if tuple(schema(path)) != tuple(first):
             raise other_columns(path, paths[0])
     return first
+
+
+def in_milliseconds(kind: str) -> bool:
+    """Whether a column has moments of which 64 bits hold more than engines read."""
+    return "timestamp[ms" in kind
 
 
 def column_types(paths: Sequence[Path | Place], wanted: Sequence[str]) -> dict[str, str]:

@@ -1,7 +1,8 @@
-"""What a place is: a file or folder on this machine, in an object store, or on an engine.
+"""What a place is: a file or folder here or in an object store, a frame, a query, a table.
 
-Each is a class in a file of its own: `files/local.py`, `files/object_store.py`, and for what an
-engine alone can look at `engines/on_cluster.py`. Whoever has a place asks it, and not which it is.
+Each is a class in a file of its own: `files/local.py`, `files/object_store.py`, `files/frames.py`,
+and for what Spark alone can look at `engines/on_cluster.py`. Whoever has a place asks it, and not
+which it is.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from zealous.errors import UsageError, reason
+from zealous.files.rows import Rows
 from zealous.registry import Registry
 
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
+SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
 
 
 class StoreError(OSError):
@@ -93,6 +95,14 @@ class Place(Protocol):
 
     def open_file(self) -> AbstractContextManager[Any]:
         """What Arrow reads a file from."""
+        ...
+
+    def open_rows(self, lists: Sequence[str]) -> AbstractContextManager[Rows]:
+        """Its rows, if their columns have names and types.
+
+        Args:
+            lists: The columns that are lists of texts, where each value has a type of its own.
+        """
         ...
 
     def stream(self, codec: str | None, buffer: int) -> AbstractContextManager[Any]:
@@ -175,7 +185,7 @@ def place_of(given: str | Path | Place) -> Place:
         given = str(given)
     elif not isinstance(given, str):
         return given
-    found = _SCHEME.match(given)
+    found = SCHEME.match(given)
     name = found[1].lower() if found else "file"
     if name not in SCHEMES:
         raise UsageError(
@@ -199,6 +209,12 @@ def file_in_folder(folder: Place, name: object) -> Place:
     if place.is_symlink():
         raise ValueError("not a file of that folder's own")
     return place
+
+
+def absolute_name(place: Place) -> str:
+    """Where something is, from whatever folder it was named."""
+    local = place.local()
+    return str(local.resolve() if local is not None else place)
 
 
 def error_text(error: OSError) -> str:

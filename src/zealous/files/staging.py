@@ -1,4 +1,4 @@
-"""Files that the embedded engine does not read itself become one local Parquet file, once."""
+"""What the embedded engine does not read itself becomes one local Parquet file, once."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 from zealous.errors import LogError, reason
 from zealous.files.limits import Limits, without_long_texts
 from zealous.files.lines import Layout, Skipped, records
+from zealous.files.parquet import YEARS_IN_MILLISECONDS, in_milliseconds
 from zealous.files.places import Place
-from zealous.libraries import pa, pq
+from zealous.libraries import pa, pc, pq
 
-_ROWS = 1 << 8  # at once: each may have a text of a megabyte, until it is seen to be too long
 _ROW_GROUP = 1 << 25  # bytes: an engine may have to hold all of it at once
-_BUFFER = 1 << 23  # of each column at once, however large the row groups are
+_INVALID = "a text that is not UTF-8 (only that text is left out)"
 
 
 def must_stage(paths: Sequence[Place], layout: Layout | None) -> bool:
@@ -35,19 +35,19 @@ def stage(
     """Keep the named columns as one local Parquet file.
 
     Args:
-        paths: The files, here or in an object store.
-        layout: How their lines are split; None for Parquet, whose types are kept.
+        paths: The files, frames or queries, wherever they are.
+        layout: How their lines are split; None where columns have types, which are kept.
         names: The columns to keep.
-        lists: Those of them that hold lists of text, where lines are JSON.
+        lists: Those of them that hold lists of text, where each value has a type of its own.
         target: The file to write.
         skipped: Receives the number of lines left out, by reason.
         limits: Texts over these are NULL.
     """
     if layout is None:
-        schema, batches = _columns(paths, names)
+        schema, batches = _columns(paths, names, lists, skipped)
     else:
         schema, batches = _lines(paths, layout, names, lists, skipped)
-    with _writing(target, schema) as writer:
+    with writing_parquet(target, schema) as writer:
         for batch in batches:
             if limits is not None:
                 batch = without_long_texts(batch, limits, skipped)
@@ -69,44 +69,62 @@ def _lines(
 
 
 def _columns(
-    paths: Sequence[Place], names: Sequence[str]
+    paths: Sequence[Place], names: Sequence[str], lists: Sequence[str], skipped: Skipped
 ) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
-    """The wanted columns of Parquet files, in pieces of bounded size."""
-    schema = _schema(paths[0], names)
+    """The wanted columns, in pieces of bounded size, all values readable."""
+    schema = _schema(paths[0], names, lists)
     for path in paths[1:]:
-        if _schema(path, names) != schema:
+        if _schema(path, names, lists) != schema:
             raise LogError(
                 f"the columns of {path.name} and {paths[0].name} have different types: "
                 "convert them to one"
             )
-    batches = (batch.select(list(names)) for path in paths for batch in _batches(path, schema))
-    return schema, batches
+    batches = (batch for path in paths for batch in _batches(path, names, lists))
+    return schema, (_without_invalid_values(batch, skipped) for batch in batches)
 
 
-def _schema(path: Place, names: Sequence[str]) -> pa.Schema:
+def _schema(path: Place, names: Sequence[str], lists: Sequence[str]) -> pa.Schema:
     """The wanted columns and their types, as `_batches` gives them."""
-    with _reading(path) as file:
-        found = file.schema_arrow
-    return pa.schema([(name, found.field(name).type) for name in names])
+    with path.open_rows(lists) as rows:
+        return pa.schema([(name, rows.schema.field(name).type) for name in names])
 
 
-def _batches(path: Place, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    with _reading(path) as file:
-        yield from file.iter_batches(batch_size=_ROWS, columns=schema.names)
-        path.check_same()
+def _batches(path: Place, names: Sequence[str], lists: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    with path.open_rows(lists) as rows:
+        for batch in rows.batches(names):
+            yield batch.select(list(names))
 
 
-@contextmanager
-def _reading(path: Place) -> Iterator[Any]:
-    """A Parquet file, opened; what goes wrong with it says nothing of what it holds."""
+def _without_invalid_values(batch: pa.RecordBatch, skipped: Skipped) -> pa.RecordBatch:
+    """A batch in which texts that are not UTF-8, and times beyond all years, are NULL."""
+    columns = [_valid(column, skipped) for column in batch.columns]
+    return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
+
+
+def _valid(column: pa.Array, skipped: Skipped) -> pa.Array:
+    if hasattr(column, "offsets"):
+        values = _valid(column.values, skipped)
+        return type(column).from_arrays(column.offsets, values, column.type, mask=column.is_null())
+    if in_milliseconds(str(column.type)):
+        number = column.cast(pa.int64())
+        first, last = (pa.scalar(each, pa.int64()) for each in YEARS_IN_MILLISECONDS)
+        known = pc.and_(pc.greater_equal(number, first), pc.less_equal(number, last))
+        return pc.if_else(known, column, pa.scalar(None, column.type))
+    if _is_valid(column):
+        return column
+    if pa.types.is_dictionary(column.type):
+        return _valid(column.dictionary_decode(), skipped).cast(column.type)
+    kept = [number if _is_valid(column.slice(number, 1)) else None for number in range(len(column))]
+    skipped[_INVALID] += kept.count(None)
+    return column.take(pa.array(kept, pa.int64()))
+
+
+def _is_valid(column: pa.Array) -> bool:
     try:
-        with path.open_file() as source:
-            # Nanoseconds would turn years after 2262 into others.
-            yield pq.ParquetFile(source, buffer_size=_BUFFER, coerce_int96_timestamp_unit="us")
-    except (OSError, pa.ArrowException) as error:
-        if (trouble := path.reason_unreadable(error)) is not None:
-            raise LogError(f"{path.name} cannot be read: {trouble}") from None
-        raise LogError(f"{path.name} is not a readable Parquet file, or damaged") from None
+        column.validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return True
 
 
 class _RowGroups:
@@ -131,7 +149,8 @@ class _RowGroups:
 
 
 @contextmanager
-def _writing(target: Path, schema: pa.Schema) -> Iterator[_RowGroups]:
+def writing_parquet(target: Path, schema: pa.Schema) -> Iterator[_RowGroups]:
+    """A new Parquet file that its owner alone can read, for batches."""
     try:
         target.touch(mode=0o600)  # whatever the umask: it holds the log
         with pq.ParquetWriter(target, schema, compression="snappy", use_dictionary=False) as writer:

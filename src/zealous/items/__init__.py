@@ -6,9 +6,9 @@ kinds by their names.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from zealous.errors import UsageError, did_you_mean
 from zealous.items.kind import KINDS, Kind, register
@@ -50,6 +50,7 @@ __all__ = [
     "Itemsets",
     "Keywords",
     "Kind",
+    "Kinds",
     "Pairs",
     "People",
     "PhrasePairs",
@@ -68,6 +69,7 @@ __all__ = [
     "itemsets",
     "keywords",
     "kind_by_name",
+    "list_kinds",
     "normalized_query",
     "parse_kinds",
     "phrase_pairs",
@@ -80,9 +82,11 @@ __all__ = [
     "tail",
     "tidy",
     "words",
-]  # fmt: skip
+]
 
 T = TypeVar("T")
+# What is published, as somebody names it: one kind, or several, of which some come in lists.
+Kinds: TypeAlias = "Kind | Iterable[Kind | Iterable[Kind]]"
 
 
 def queries(items_per_user: int, *, by: str | None = None, fold: bool = False) -> Queries:
@@ -176,6 +180,20 @@ def tail(items_per_user: int) -> list[Kind]:
     ]
 
 
+def list_kinds(given: Kinds) -> list[Kind]:
+    """The kinds that somebody names: one by itself, or several.
+
+    >>> sets = itemsets("x", max_size=2, items_per_user=3)
+    >>> [kind.name() for kind in list_kinds([queries(2), sets])]
+    ['queries', 'people', 'things:x', 'itemsets-1:x', 'itemsets-2:x']
+    """
+    if isinstance(given, Kind):
+        return [given]
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise UsageError("a kind of items is a value such as z.queries(5), or a list of them")
+    return [kind for each in given for kind in list_kinds(each)]
+
+
 def possible_kinds(kinds: Iterable[Kind], roles: Collection[str]) -> list[Kind]:
     """Those of the kinds that a log's columns allow."""
     allowed = []
@@ -186,9 +204,23 @@ def possible_kinds(kinds: Iterable[Kind], roles: Collection[str]) -> list[Kind]:
     return allowed
 
 
-def kind_by_name(name: str, items_per_user: int, **settings: Any) -> Kind:
-    """The kind that is called so in a release; settings that it does not have are left aside."""
-    found = (each.from_name(name, items_per_user, settings) for each in KINDS.values())
+def kind_by_name(
+    name: str,
+    items_per_user: int,
+    settings: Mapping[str, Any] | None = None,
+    columns: Sequence[str] | None = None,
+) -> Kind:
+    """The kind that is called so in a release; settings that it does not have are left aside.
+
+    Args:
+        name: Its name.
+        items_per_user: m.
+        settings: What else defines an item.
+        columns: The columns of an item, where they are known.
+    """
+    found = (
+        each.from_name(name, items_per_user, settings or {}, columns) for each in KINDS.values()
+    )
     return _only(name, [kind for kind in found if kind is not None])
 
 

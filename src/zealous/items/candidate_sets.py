@@ -22,7 +22,7 @@ Whole: TypeAlias = "NDArray[np.int64]"
 
 PARENT, LAST, PLACE = "grown:parent", "grown:last", "grown:place"
 NAME, CODE, WORTH = "grown:name", "grown:code", "order:worth"
-MOST = 1 << 23  # candidates that are looked at: those of the most frequent smaller sets
+MAX_CANDIDATES = 1 << 23  # candidates that are looked at: those of the most frequent smaller sets
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +150,7 @@ def find_places(keys: Whole, wanted: Whole) -> Whole:
     return np.where(keys[found] == wanted, found, -1)
 
 
-def candidate_itemsets(released: Sequence[pa.Table], most: int = MOST) -> CandidateSets:
+def candidate_itemsets(released: Sequence[pa.Table], most: int = MAX_CANDIDATES) -> CandidateSets:
     """The sets of one thing more than the last table's, all of whose parts were published.
 
     Args:
@@ -177,7 +177,7 @@ def candidate_itemsets(released: Sequence[pa.Table], most: int = MOST) -> Candid
     return CandidateSets(names, levels, parent[published], whole[published, -1], worth[published])
 
 
-def candidate_sequences(released: Sequence[pa.Table], most: int = MOST) -> CandidateSets:
+def candidate_sequences(released: Sequence[pa.Table], most: int = MAX_CANDIDATES) -> CandidateSets:
     """The sequences of one thing more whose beginning and whose end were both published.
 
     Args:

@@ -6,15 +6,15 @@ the log. Normalising comes before bounding, so that nobody counts twice for two 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 from zealous.engines.sql import Step, comma_separated, identifier
-from zealous.errors import UsageError
+from zealous.errors import ReleaseError, UsageError
 from zealous.items.candidate_sets import CandidateSets
-from zealous.items.text import is_visible, tidy
+from zealous.items.text import is_normalized, is_visible, tidy
 from zealous.libraries import pa
 from zealous.logs.source import Source, extra_column
 from zealous.privacy.guarantee import positive_integer
@@ -33,6 +33,9 @@ _OWN = (
     "made:",
     "grown:",
 )
+
+# What a setting can be; release.json holds it.
+_SETTING_TYPES: dict[str, type] = {"str": str, "int": int, "bool": bool, "None": type(None)}
 
 FREQUENT_PARTS_FIRST = (
     "Those whose least frequent part has the largest count in the tables above come first."
@@ -53,17 +56,24 @@ class Kind:
 
     label: ClassVar[str]
     item: ClassVar[tuple[str, ...]]
-    needs: ClassVar[tuple[str, ...]] = ("query",)
+    required_roles: ClassVar[tuple[str, ...]] = ("query",)
+    item_meaning: ClassVar[tuple[str, ...]] = ()
+    """What each column of an item holds, for recipients."""
+    may_use: ClassVar[tuple[str, ...]] = ()
+    """Roles that decide what an item is too, where the log has a column for them."""
     no_setting: ClassVar[tuple[str, ...]] = ("items_per_user", "names")
     usage: ClassVar[str] = "{label}"
     """How `--items` asks for it; empty for what comes with other kinds."""
     options: ClassVar[tuple[str, ...]] = ()
     """The options of the command line that serve such kinds alone."""
+    lowered: ClassVar[tuple[str, ...] | None] = None
+    """The columns of an item that are lower-cased, where all are tidy; None where they are not."""
     default_items_per_user: ClassVar[int] = 2  # few: what an item needs to appear grows with it
 
     def __post_init__(self) -> None:
         """Check before anything is read."""
         positive_integer(self.items_per_user, "items_per_user")
+        self._check_settings()
         if any(name.lower().startswith(_OWN) for name in self.columns()):
             raise UsageError(
                 f"a column whose name begins with {', '.join(_OWN)} cannot be used: rename it"
@@ -80,18 +90,58 @@ class Kind:
         if self.by and self.by.lower() in taken:
             raise UsageError(f"--by {self.by} would clash with another column: rename it")
 
+    def _check_settings(self) -> None:
+        """Refuse a setting of another type than it is declared with: a release may be a stranger's.
+
+        Raises:
+            UsageError: One is; or a kind has one that release.json cannot hold.
+        """
+        for name, allowed in self.setting_types().items():
+            if type(getattr(self, name)) not in allowed:
+                known = " or ".join(sorted(each.__name__ for each in allowed)) or "no such field"
+                raise UsageError(f"the setting {name} of {self.label} must be {known}")
+
     @classmethod
-    def from_name(cls, name: str, items_per_user: int, settings: Mapping[str, Any]) -> Self | None:
+    def from_name(
+        cls,
+        name: str,
+        items_per_user: int,
+        settings: Mapping[str, Any],
+        columns: Sequence[str] | None = None,
+    ) -> Self | None:
         """The kind of this class that is called so; None where none is.
 
         Args:
             name: As `name` gives it.
             items_per_user: m.
             settings: As `settings` gives them; those that it does not have are left aside.
+            columns: As `columns` gives them, where they are known: names may hold what parts them.
         """
-        if name != cls.label:
+        own = cls.own_settings(settings)
+        item = columns if columns is None or not own.get("by") else columns[:-1]
+        in_name = cls.fields_in_name(name, item)
+        if in_name is None:
             return None
-        return cls(items_per_user=items_per_user, **cls.own_settings(settings))
+        return cls(
+            items_per_user=items_per_user, **cls.implied_settings(items_per_user) | own | in_name
+        )
+
+    @classmethod
+    def fields_in_name(cls, name: str, item: Sequence[str] | None) -> dict[str, Any] | None:
+        """What the name of such a kind says of it; None for the name of another.
+
+        Args:
+            name: As `name` gives it.
+            item: The columns of an item, without the attribute, where they are known.
+        """
+        del item
+        return {} if name == cls.label else None
+
+    @classmethod
+    def implied_settings(cls, items_per_user: int) -> dict[str, Any]:
+        """The settings that follow from m where they are not said."""
+        del items_per_user
+        return {}
 
     @classmethod
     def parse_kinds(cls, text: str, items_per_user: int, settings: Mapping[str, Any]) -> list[Kind]:
@@ -106,10 +156,27 @@ class Kind:
         return [] if found is None else [found]
 
     @classmethod
+    def setting_types(cls) -> dict[str, frozenset[type]]:
+        """The fields that are settings, and what each can be, as far as release.json can hold it.
+
+        They define an item beside the name of its kind.
+        """
+        declared = {
+            field.name: field.type.__name__ if isinstance(field.type, type) else str(field.type)
+            for field in fields(cls)
+            if field.name not in cls.no_setting
+        }
+        return {
+            name: frozenset(
+                each for word, each in _SETTING_TYPES.items() if word in text.split(" | ")
+            )
+            for name, text in declared.items()
+        }
+
+    @classmethod
     def own_settings(cls, settings: Mapping[str, Any]) -> dict[str, Any]:
         """Those of some settings that such kinds have."""
-        names = {field.name for field in fields(cls)} - set(cls.no_setting)
-        return {name: value for name, value in settings.items() if name in names}
+        return {name: settings[name] for name in cls.setting_types() if name in settings}
 
     def name(self) -> str:
         """What the kind is called on the command line and in a release."""
@@ -155,12 +222,12 @@ class Kind:
         """Those of these kinds whose published rows tell which items there can be."""
         return self.builds_on()
 
-    def follows_kind(self) -> str | None:
+    def restricting_kind(self) -> str | None:
         """The kind, published before, whose kept items decide what of a user's counts here."""
         return None
 
-    def follow_columns(self) -> tuple[str, ...]:
-        """The columns of an item of `follows_kind`, which an item here has too."""
+    def restricting_columns(self) -> tuple[str, ...]:
+        """The columns of an item of `restricting_kind`, which an item here has too."""
         return ()
 
     def check_before(self, before: Mapping[str, Kind]) -> None:
@@ -187,6 +254,14 @@ class Kind:
         del released
         return self
 
+    def steered(self) -> bool:
+        """Whether published tables decide what of a user's counts.
+
+        `restricting_kind` comes beside it. What is given no table depends on the log and the public
+        key alone. What is given some is steered by them, unless it says otherwise.
+        """
+        return bool(self.builds_on()) or type(self).with_inputs is not Kind.with_inputs
+
     def known_items(self) -> pa.Table | CandidateSets | None:
         """Every item that there can be, where public rules and what was published tell that."""
         return None
@@ -194,6 +269,20 @@ class Kind:
     def as_published(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Counted items as they are published."""
         return batch
+
+    def check_items(self, table: pa.Table, longest: int) -> None:
+        """Refuse published items that no log gives, such as lines of one as they were typed.
+
+        Args:
+            table: The items.
+            longest: The most bytes that a text can have.
+
+        Raises:
+            ReleaseError: There are such items.
+        """
+        for name in self.columns() if self.lowered is not None else ():
+            if not is_normalized(table[name], name in (self.lowered or ()), longest):
+                raise ReleaseError(f"no log gives an item with such a {name}")
 
     def as_counted(self, table: pa.Table) -> pa.Table:
         """Published items as they are counted: what `as_published` undoes, where it can be."""
@@ -207,19 +296,32 @@ class Kind:
             roles: The roles that have a column in the log that is published.
         """
         del roles
-        return Entries(self, table, {role: role for role in self.needs})
+        return Entries(self, table, {role: role for role in self.required_roles})
 
     def settings(self) -> dict[str, Any]:
         """What else defines an item of this kind, for the recipient to know."""
-        own = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: value for name, value in own.items() if name not in self.no_setting}
+        return {name: getattr(self, name) for name in self.setting_types()}
+
+    def combination(self) -> Combination | None:
+        """How an item is made of things, where it is, so that rules between them can be told."""
+        return None
 
     def meaning(self) -> str:
         """What an item is, for recipients; empty where the names of its columns tell.
 
-        `{unit}`, `{units}` and `{basket}` are filled in.
+        `{unit}`, `{units}` and the settings, by their names, are filled in.
         """
         return ""
+
+    def column_meanings(self) -> dict[str, str]:
+        """What each column of an item in a release holds, for recipients."""
+        told = dict(zip(self.item_columns(), self.item_meaning, strict=False))
+        said = {name: told.get(name, "a part of the item") for name in self.item_columns()}
+        return said | ({self.by: "a public attribute of the entry"} if self.by else {})
+
+    def notes(self) -> list[str]:
+        """What its settings mean for recipients, a sentence each; filled in as `meaning` is."""
+        return ["{by} is a public attribute of the entry."] if self.by else []
 
     def selection(self) -> str:
         """Which items of each unit count, for recipients.
@@ -228,9 +330,14 @@ class Kind:
         """
         return f"{{each}} contributes at most {self.items_per_user} items ({{selected}})."
 
+    def data_warning(self, source: Source) -> str | None:
+        """What in a log would spoil such items, for the owner's eyes; None where nothing does."""
+        del source
+        return None
+
     def check(self, roles: Collection[str]) -> None:
         """Refuse a log whose columns do not give such items."""
-        for role in self.needs:
+        for role in self.required_roles:
             if role not in roles:
                 raise UsageError(
                     f"{self.name()} need a column with the {role}: say --{role} COLUMN"
@@ -263,6 +370,22 @@ class Kind:
             "items",
             f"select * replace ({tidy(name)} as {name}) from listed where {is_visible(name)}",
         )
+
+
+class Combination(NamedTuple):
+    """How an item is made of things.
+
+    Attributes:
+        family: What all sizes of such items are called together.
+        size: How many things an item has.
+        ordered: Whether its last thing comes after the others, or any of them can be the last.
+        everyone: The kind that tells how many people there are, for shares of them.
+    """
+
+    family: str
+    size: int
+    ordered: bool
+    everyone: str
 
 
 class Entries(NamedTuple):

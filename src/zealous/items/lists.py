@@ -35,6 +35,7 @@ _LAYOUTS = {
 }
 _PARQUET = (".parquet", ".pq")
 _BLOCK = 1 << 20
+_INTERVAL = ("count_low", "count_high")  # what a release has beside its count
 
 
 class Listing(NamedTuple):
@@ -203,7 +204,7 @@ def _choose_columns(
     """Which columns of a file are the item's, by the kind's names, and which is the number."""
     wanted = kind.columns()
     number = next((each for each in numbers if each in present and each not in wanted), None)
-    others = [each for each in present if each not in numbers]
+    others = [each for each in present if each not in (*numbers, *_INTERVAL)]
     found = {each: each for each in wanted if each in present}
     if len(wanted) == len(others) == 1:
         found = {wanted[0]: others[0]}

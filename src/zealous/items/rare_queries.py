@@ -6,7 +6,7 @@ them: parts that many have in common, and facts that every query has.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Self
@@ -58,7 +58,7 @@ class TailKind(Kind):
 
     queries: pa.Table | None = field(default=None, compare=False, repr=False)
     no_setting: ClassVar[tuple[str, ...]] = ("items_per_user", "size", "queries", "listed", "grown")
-    needs: ClassVar[tuple[str, ...]] = ("query",)
+    required_roles: ClassVar[tuple[str, ...]] = ("query",)
     usage = ""
 
     def __post_init__(self) -> None:
@@ -113,10 +113,11 @@ class TailKind(Kind):
             ),
         ]
 
-    def _word_steps(self, rows: str, least: int = 1) -> list[Step]:
+    def _word_steps(self, source: Source, rows: str, least: int = 1) -> list[Step]:
         """Steps from some of `rare` to `worded`: with their words, at least so many."""
+        split = words("query", source.limits.words)
         return [
-            Step("split", f"select *, {words('query')} as {_WORDS} from {rows}"),
+            Step("split", f"select *, {split} as {_WORDS} from {rows}"),
             Step("worded", f"select * from split where array_length({_WORDS}) >= {least}"),
         ]
 
@@ -127,6 +128,7 @@ class Phrases(TailKind):
 
     size: int
     item = ("phrase",)
+    lowered = ("phrase",)
 
     def __post_init__(self) -> None:
         """Check before anything is read."""
@@ -135,12 +137,15 @@ class Phrases(TailKind):
             raise UsageError(f"phrases have up to {LONGEST} words")
 
     @classmethod
-    def from_name(cls, name: str, items_per_user: int, settings: Mapping[str, Any]) -> Self | None:
+    def fields_in_name(cls, name: str, item: Sequence[str] | None) -> dict[str, Any] | None:
         """As `ngrams-2`."""
+        del item
         sized = parse_sized_name(name, cls.label)
-        if sized is None:
-            return None
-        return cls(size=sized[0], items_per_user=items_per_user, **cls.own_settings(settings))
+        return None if sized is None else {"size": sized[0]}
+
+    def column_meanings(self) -> dict[str, str]:
+        """Which words."""
+        return {"phrase": f"{self._words()} of a query that is not in queries, in lower case"}
 
     def meaning(self) -> str:
         """Words of queries that are not published."""
@@ -222,7 +227,7 @@ class Ngrams(CodedKind, Phrases):
         steps = [
             *self._rare_steps(source),
             Step("once", "select distinct user, query from rare"),
-            *self._word_steps("once", self.size),
+            *self._word_steps(source, "once", self.size),
             Step("phrased", f"select user, unnest({phrase}) as phrase from worded"),
             # Beyond the end of the shorter list stands a null.
             Step("each_phrase", "select distinct user, phrase from phrased where phrase <> ''"),
@@ -315,7 +320,7 @@ class Prefixes(ListedKind, Phrases):
     def _steps(self, source: Source) -> list[Step]:
         begin = f"array_to_string({_WORDS}[1 : {self.size}], ' ') as phrase"
         items = self._items_step(source, "worded", begin)
-        return [*self._rare_steps(source), *self._word_steps("rare", self.size), items]
+        return [*self._rare_steps(source), *self._word_steps(source, "rare", self.size), items]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -336,6 +341,10 @@ class QueryFact(ListedKind):
         super().__post_init__()
         if self.items_per_user != 1:
             raise UsageError(f"{self.label} are of one query of each user: items_per_user is 1")
+
+    def column_meanings(self) -> dict[str, str]:
+        """Which fact."""
+        return {"value": f"of a query that is not in queries: {self.fact.replace('`', '')}"}
 
     def meaning(self) -> str:
         """Which fact."""
@@ -380,7 +389,7 @@ class Lengths(QueryFact):
         number = f"array_length({_WORDS})"
         value = f"case when {number} > 9 then '10+' else {number}::varchar end"
         items = self._items_step(source, "worded", "query", f"{value} as value")
-        return [*self._rare_steps(source), *self._word_steps("rare"), items]
+        return [*self._rare_steps(source), *self._word_steps(source, "rare"), items]
 
 
 @register
@@ -403,7 +412,7 @@ class Questions(QueryFact):
         is_one = f"array_length({_WORDS}) > 1 and {asks} or regexp_matches(query, '[{_MARKS}]')"
         value = f"case when {is_one} then 'yes' else 'no' end as value"
         items = self._items_step(source, "worded", "query", value)
-        return [*self._rare_steps(source), *self._word_steps("rare"), items]
+        return [*self._rare_steps(source), *self._word_steps(source, "rare"), items]
 
 
 @register
@@ -452,7 +461,7 @@ class Hours(QueryFact):
         "have an offset; a query asked at several hours is one query for each)"
     )
     values = tuple(map(str, range(24)))
-    needs = ("query", "time")
+    required_roles = ("query", "time")
 
     def _steps(self, source: Source) -> list[Step]:
         value = "extract(hour from time)::varchar as value"
@@ -504,7 +513,7 @@ class WithKeywords(QueryFact):
             *self._rare_steps(source),
             Step("once", once),
             Step("numbered", f"select *, {place} from once", shared=True),
-            *self._word_steps("numbered"),
+            *self._word_steps(source, "numbered"),
             Step("each_word", f"select user, {number}, unnest({_WORDS}) as word from worded"),
             Step("found", found),
             Step("with_known", known),

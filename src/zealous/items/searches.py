@@ -1,4 +1,8 @@
-"""What people do at a search engine: they ask, they click, they ask again."""
+"""What people do at a search engine: they ask, they click, they ask again.
+
+Guarantee:
+    An item follows from entries of one user. No spelling, list or ranking is learned from the log.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +11,20 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from zealous.engines.sql import Step, comma_separated, identifier
-from zealous.errors import UsageError
+from zealous.errors import ReleaseError, UsageError
 from zealous.items.kind import Entries, Kind, as_text_column, register
 from zealous.items.text import clicked_urls, has_word, is_visible, normalized_query, words
-from zealous.libraries import pa
+from zealous.libraries import pa, pc
 from zealous.logs.source import Source
 from zealous.privacy.guarantee import SESSION_GAP, positive_integer
 
 _YEAR = 525_600
+_TYPED_SHARE = 0.10  # of pairs: more are no reformulations
+_ASKED = "what was asked, in lower case"
+_CLICKED = "an address that was clicked"
+_FOLDED = "A query is a set of words: their order is ignored."
+_FOLLOWING = "Clicks are counted only for queries that count for their user in `queries`."
+_SESSION = "A session is the log's own, or ends after {session_gap} minutes without a query."
 _QUERY, _TIME = "zealous:query", "zealous:time"  # no item's column is called so
 _FIRST, _SECOND = datetime(2000, 1, 1, 0, 0, 0), datetime(2000, 1, 1, 0, 0, 1)
 
@@ -27,18 +37,20 @@ class Queries(Kind):
     fold: bool = False
     label = "queries"
     item = ("query",)
+    item_meaning = (_ASKED,)
+    lowered = ("query",)
+
+    def notes(self) -> list[str]:
+        """What its settings mean."""
+        return [*super().notes(), *([_FOLDED] if self.fold else [])]
 
     def is_plain(self) -> bool:
         """Whether an item is a query as it was asked, and nothing else."""
         return self.by is None and not self.fold
 
     def _steps(self, source: Source) -> list[Step]:
-        return [
-            Step(
-                "items",
-                self._select(source, {"query": normalized_query(self.fold)}, has_word("query")),
-            )
-        ]
+        item = {"query": normalized_query(self.fold, source.limits.words)}
+        return [Step("items", self._select(source, item, has_word("query")))]
 
 
 @register
@@ -53,6 +65,9 @@ class Keywords(Kind):
     label = "keywords"
     default_items_per_user = 5
     item = ("keyword",)
+    item_meaning = ("a word of what was asked, in lower case",)
+    lowered = ("keyword",)
+    may_use = ("keywords",)
 
     def check(self, roles: Collection[str]) -> None:
         """Refuse a log whose columns do not give such items."""
@@ -76,7 +91,8 @@ class Keywords(Kind):
             each = self._select(source, {"keyword": "unnest(keywords)"})
             lowered = "select * replace (lower(keyword) as keyword) from unnested"
             return [Step("unnested", each), Step("listed", lowered), self._tidy_step("keyword")]
-        return [Step("items", self._select(source, {"keyword": f"unnest({words('query')})"}))]
+        item = {"keyword": f"unnest({words('query', source.limits.words)})"}
+        return [Step("items", self._select(source, item))]
 
 
 @register
@@ -86,7 +102,9 @@ class Clicks(Kind):
 
     label = "clicks"
     item = ("url",)
-    needs = ("url",)
+    item_meaning = (_CLICKED,)
+    lowered = ()
+    required_roles = ("url",)
 
     def _steps(self, source: Source) -> list[Step]:
         each = self._select(source, {"url": clicked_urls(source)})
@@ -106,13 +124,20 @@ class QueryClicks(Kind):
     follow: bool = False
     label = "query-clicks"
     item = ("query", "url")
-    needs = ("query", "url")
+    item_meaning = (_ASKED, f"{_CLICKED} for it")
+    lowered = ("query",)
+    required_roles = ("query", "url")
 
-    def follows_kind(self) -> str | None:
+    def notes(self) -> list[str]:
+        """What its settings mean."""
+        folded = [_FOLDED] if self.fold else []
+        return [*super().notes(), *folded, *([_FOLLOWING] if self.follow else [])]
+
+    def restricting_kind(self) -> str | None:
         """With `follow`, the queries."""
         return Queries.label if self.follow else None
 
-    def follow_columns(self) -> tuple[str, ...]:
+    def restricting_columns(self) -> tuple[str, ...]:
         """The query, and its attribute."""
         return (*Queries.item, *([self.by] if self.by else []))
 
@@ -131,7 +156,8 @@ class QueryClicks(Kind):
             )
 
     def _steps(self, source: Source) -> list[Step]:
-        item = {"query": normalized_query(self.fold), "url": clicked_urls(source)}
+        query = normalized_query(self.fold, source.limits.words)
+        item = {"query": query, "url": clicked_urls(source)}
         each = self._select(source, item, has_word("query"))
         return [Step("listed", each), self._tidy_step("url")]
 
@@ -147,13 +173,18 @@ class Pairs(Kind):
     """
 
     session_gap: int = SESSION_GAP
-    needs = ("query", "time")
+    required_roles = ("query", "time")
+    may_use = ("session",)
 
     def __post_init__(self) -> None:
         """Check before anything is read."""
         super().__post_init__()
         if positive_integer(self.session_gap, "session_gap") > _YEAR:
             raise UsageError("session_gap must be at most a year, which is 525600 minutes")
+
+    def notes(self) -> list[str]:
+        """What its settings mean."""
+        return [*super().notes(), _SESSION]
 
     def as_entries(self, table: pa.Table, roles: Collection[str]) -> Entries:
         """Two queries, one after the other."""
@@ -166,10 +197,16 @@ class Pairs(Kind):
             parts.append(kept.append_column(_TIME, moments))
         return Entries(self, pa.concat_tables(parts), {"query": _QUERY, "time": _TIME})
 
+    def check_items(self, table: pa.Table, longest: int) -> None:
+        """Refuse published items that no log gives: the two of a pair are different."""
+        super().check_items(table, longest)
+        if pc.any(pc.equal(*(table[name] for name in self.item))).as_py():
+            raise ReleaseError("there are pairs of the same twice")
+
     def _pair_steps(self, source: Source, last: str, *, fold: bool) -> list[Step]:
         """Steps that end in `last`: the two normalised queries under the names of the item."""
         query, following = self.item
-        item, known = {following: normalized_query(fold)}, ["time is not null"]
+        item, known = {following: normalized_query(fold, source.limits.words)}, ["time is not null"]
         session = "session" in source.roles
         if session:
             item["role:session"] = "session"
@@ -198,6 +235,27 @@ class QueryPairs(Pairs):
     fold: bool = False
     label = "query-pairs"
     item = ("query", "next_query")
+    item_meaning = (_ASKED, "what was asked next in the same session")
+    lowered = ("query", "next_query")
+
+    def data_warning(self, source: Source) -> str | None:
+        """Where many pairs are a query, and the same query with one or two characters more."""
+        # Queries are normalised: no line ends within them, which a dot would not match.
+        shorter = comma_separated(
+            f"regexp_replace(next_query, '{end}$', '')" for end in (".", "..")
+        )
+        share = Step("typed", f"select avg((query in ({shorter}))::int) from items")
+        found = source.engine.rows([*source.entries, *self.steps(source), share])[0][0] or 0
+        if found <= _TYPED_SHARE:
+            return None
+        return (
+            f"{float(found):.0%} of the query pairs only add a letter or two to the query before: "
+            "search-as-you-type would be counted as reformulation. Log whole queries only."
+        )
+
+    def notes(self) -> list[str]:
+        """What its settings mean."""
+        return [*super().notes(), *([_FOLDED] if self.fold else [])]
 
     def _steps(self, source: Source) -> list[Step]:
         return self._pair_steps(source, "items", fold=self.fold)
@@ -217,11 +275,15 @@ class PhrasePairs(Pairs):
 
     label = "phrase-pairs"
     item = ("phrase", "next_phrase")
+    item_meaning = ("what was changed in a query", "what took its place in the next one")
+    lowered = ("phrase", "next_phrase")
 
     def _steps(self, source: Source) -> list[Step]:
         pair = dict(zip(self.item, ('"words:before"', '"words:after"'), strict=True))
         before, after = pair.values()
-        worded = comma_separated(f"{words(text)} as {split}" for text, split in pair.items())
+        worded = comma_separated(
+            f"{words(text, source.limits.words)} as {split}" for text, split in pair.items()
+        )
         head = _common_prefix_length(before, after)
         head = f"case when {before}[1] = {after}[1] then {head} else 0 end"
         tail = _common_prefix_length(f"list_reverse({before})", f"list_reverse({after})")

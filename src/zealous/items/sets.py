@@ -8,7 +8,7 @@ and of their parts are of the same people, and no history is ever taken apart in
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
@@ -16,12 +16,19 @@ from zealous.engines.engine import table_name
 from zealous.engines.sql import Step, comma_separated, identifier
 from zealous.errors import UsageError
 from zealous.items.candidate_sets import (
-    MOST,
+    MAX_CANDIDATES,
     CandidateSets,
     candidate_itemsets,
     candidate_sequences,
 )
-from zealous.items.kind import FREQUENT_PARTS_FIRST, Entries, Kind, parse_sized_name, register
+from zealous.items.kind import (
+    FREQUENT_PARTS_FIRST,
+    Combination,
+    Entries,
+    Kind,
+    parse_sized_name,
+    register,
+)
 from zealous.items.table_columns import People
 from zealous.items.text import has_word, is_visible, tidy
 from zealous.libraries import pa
@@ -131,7 +138,9 @@ class Things(Kind):
     basket: str | None = None
     label = "things"
     item = ("item_1",)
-    needs = ()
+    item_meaning = ("a single thing",)
+    lowered = ()
+    required_roles = ()
     usage = ""
 
     def __post_init__(self) -> None:
@@ -143,13 +152,11 @@ class Things(Kind):
         super().__post_init__()
 
     @classmethod
-    def from_name(cls, name: str, items_per_user: int, settings: Mapping[str, Any]) -> Self | None:
+    def fields_in_name(cls, name: str, item: Sequence[str] | None) -> dict[str, Any] | None:
         """As `things:A/B`."""
+        del item
         label, colon, names = name.partition(":")
-        if label != cls.label or not colon:
-            return None
-        own = cls.own_settings(settings)
-        return cls(names=recorded_columns(names), items_per_user=items_per_user, **own)
+        return {"names": recorded_columns(names)} if label == cls.label and colon else None
 
     def as_entries(self, table: pa.Table, roles: Collection[str]) -> Entries:
         """A list has them in one column, and no baskets."""
@@ -197,7 +204,7 @@ class CombinedKind(CodedKind, Things):
     size: int
     things: int
     default_items_per_user = 4
-    nested: ClassVar[bool]  # whether who counts for one of three things counts for its pairs
+    ordered: ClassVar[bool]  # whether one thing comes after another
     usage = "{label}:NAME[/NAME]"
     options = ("max_size", "basket")
 
@@ -225,18 +232,16 @@ class CombinedKind(CodedKind, Things):
         super().__post_init__()
 
     @classmethod
-    def from_name(cls, name: str, items_per_user: int, settings: Mapping[str, Any]) -> Self | None:
-        """As `itemsets-2:A/B`; where settings do not say how many things, there are m sets."""
+    def fields_in_name(cls, name: str, item: Sequence[str] | None) -> dict[str, Any] | None:
+        """As `itemsets-2:A/B`."""
+        del item
         sized = parse_sized_name(name, cls.label)
-        if sized is None:
-            return None
-        size, names = sized
-        return cls(
-            names=recorded_columns(names),
-            size=size,
-            items_per_user=items_per_user,
-            **{"things": items_per_user, **cls.own_settings(settings)},
-        )
+        return None if sized is None else {"size": sized[0], "names": recorded_columns(sized[1])}
+
+    @classmethod
+    def implied_settings(cls, items_per_user: int) -> dict[str, Any]:
+        """Where they do not say how many things, there are m sets."""
+        return {"things": items_per_user}
 
     @classmethod
     def parse_kinds(cls, text: str, items_per_user: int, settings: Mapping[str, Any]) -> list[Kind]:
@@ -288,6 +293,18 @@ class CombinedKind(CodedKind, Things):
         """The columns of an item while it is counted."""
         return self.columns() if self.size == 1 else super().counted_columns()
 
+    def column_meanings(self) -> dict[str, str]:
+        """One thing each."""
+        if self.size == 1:
+            return dict.fromkeys(self.item_columns(), "a single thing")
+        order = "the order in which they came" if self.ordered else "the order of their names"
+        return dict.fromkeys(self.item_columns(), f"one of {self.size} things, in {order}")
+
+    def combination(self) -> Combination:
+        """So many of the things of its columns."""
+        family = f"{self.label}:{_OR.join(self.names)}"
+        return Combination(family, self.size, self.ordered, People.label)
+
     def meaning(self) -> str:
         """Several things, or one of those."""
         if self.size == 1:
@@ -327,12 +344,12 @@ class CombinedKind(CodedKind, Things):
     def _with_released(self, released: Mapping[str, pa.Table]) -> Self:
         """The same, knowing which smaller ones were published."""
         first, *smaller = (released[name] for name in self.builds_on())
-        most = MOST if self.size > 1 else 0  # of single things there is nothing to make
+        most = MAX_CANDIDATES if self.size > 1 else 0  # of single things there is nothing to make
         grown = self._candidates_from([first, *smaller[1:]], most)
         if self.size == 2:
             alone = smaller[0].sort_by("item_1")["count"]  # all published things, as they are coded
             grown = grown.with_count_limits(alone.to_numpy())
-        elif self.nested:
+        elif not self.ordered:  # who counts for three things together counts for each two of them
             grown = grown.with_count_limits()
         return replace(self, grown=grown)
 
@@ -445,7 +462,7 @@ class Itemsets(CombinedKind):
     """Different things that one person has together: in one basket, or at all."""
 
     label = "itemsets"
-    nested = True
+    ordered = False
 
     def _combination(self) -> str:
         together = " with the same {basket}" if self.basket else ""
@@ -476,7 +493,7 @@ class Sequences(CombinedKind):
     """
 
     label = "sequences"
-    nested = False  # of many pairs she keeps some, and perhaps none of those in what she keeps
+    ordered = True
 
     def check(self, roles: Collection[str]) -> None:
         """Refuse a log whose columns do not give such items."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Self
+from typing import Any
 
 from zealous.engines.sql import Step
 from zealous.errors import UsageError
@@ -23,7 +23,8 @@ class AnyColumns(Kind):
     names: tuple[str, ...]
     label = "columns"
     item = ()
-    needs = ()
+    lowered = ()
+    required_roles = ()
     usage = "{label}:NAME[+NAME]"
 
     def __post_init__(self) -> None:
@@ -35,13 +36,12 @@ class AnyColumns(Kind):
         super().__post_init__()
 
     @classmethod
-    def from_name(cls, name: str, items_per_user: int, settings: Mapping[str, Any]) -> Self | None:
-        """As `columns:A+B`."""
-        label, colon, names = name.partition(":")
+    def fields_in_name(cls, name: str, item: Sequence[str] | None) -> dict[str, Any] | None:
+        """As `columns:A+B`; a column's own name may hold a plus sign."""
+        label, colon, text = name.partition(":")
         if label != cls.label or not colon:
             return None
-        own = cls.own_settings(settings)
-        return cls(names=tuple(names.split("+")), items_per_user=items_per_user, **own)
+        return {"names": tuple(text.split("+") if item is None else item)}
 
     def name(self) -> str:
         """What the kind is called on the command line and in a release."""
@@ -50,6 +50,12 @@ class AnyColumns(Kind):
     def item_columns(self) -> tuple[str, ...]:
         """The columns of an item, without the attribute."""
         return self.names
+
+    def column_meanings(self) -> dict[str, str]:
+        """The column of the log that it is."""
+        return super().column_meanings() | dict.fromkeys(
+            self.names, "the log's column of this name"
+        )
 
     def extra_columns(self) -> tuple[str, ...]:
         """Columns of the log that play no role but are needed."""
@@ -68,7 +74,8 @@ class People(Kind):
 
     label = "people"
     item = ("who",)
-    needs = ()
+    item_meaning = ("everyone with an entry in the log",)
+    required_roles = ()
     usage = ""
 
     def __post_init__(self) -> None:

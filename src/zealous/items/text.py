@@ -1,16 +1,23 @@
-"""What a text is made of before it is an item: SQL of DuckDB's dialect."""
+"""What a text is made of before it is an item: SQL of DuckDB's dialect.
+
+Guarantee:
+    Each text is normalised by itself, so that two spellings of one item are one item before users
+    are bounded.
+"""
 
 from __future__ import annotations
 
-from zealous.files.limits import MOST_WORDS
-from zealous.logs.source import Source
-from zealous.logs.values import BLANKS
+from unicodedata import ucd_3_2_0
 
-_WORD = r"[\p{L}\p{M}\p{N}]+"
+from zealous.files.limits import Limits
+from zealous.libraries import pa, pc
+from zealous.logs.source import Source
+from zealous.logs.values import BLANKS, WORD
 
 # Most text is plain and needs no more than this look; normalising all of it costs twice the time.
 _TIDY = "[!-~]+( [!-~]+)*"
 _PLAIN = "[a-z0-9]+( [a-z0-9]+)*"
+_NEVER = r"^ | $|  |[^\PZ ]|\p{Cc}|^$"  # in a tidy text: a blank but single spaces, or a control
 
 
 def tidy(text: str) -> str:
@@ -31,23 +38,40 @@ def has_word(text: str) -> str:
     return rf"({begins} or regexp_matches({text}, '[\p{{L}}\p{{N}}]'))"
 
 
-def words(text: str) -> str:
-    """SQL: the words of a text, lower-cased; of very many only the first."""
-    found = f"regexp_extract_all(lower({text}), '{_WORD}')"
+def words(text: str, most: int = Limits.words) -> str:
+    """SQL: the words of a text, lower-cased; of more than `most` only the first."""
+    found = f"regexp_extract_all(lower({text}), '{WORD}')"
     plain = f"regexp_full_match({text}, '{_PLAIN}')"
-    short = f"strlen({text}) <= {2 * MOST_WORDS}"  # which has no room for more
+    short = f"strlen({text}) <= {2 * most}"  # which has no room for more
     return (
         f"case when {short} and {plain} then string_split({text}, ' ') when {short} then {found} "
-        f"else {found}[1 : {MOST_WORDS}] end"
+        f"else {found}[1 : {most}] end"
     )
 
 
-def normalized_query(fold: bool) -> str:
-    """SQL: the normalised query; folded, it is its sorted set of words."""
+def normalized_query(fold: bool, most: int = Limits.words) -> str:
+    """SQL: the normalised query; folded, it is the sorted set of its words, `most` at most."""
     if fold:
-        return f"array_to_string(list_sort(list_distinct({words('query')})), ' ')"
+        return f"array_to_string(list_sort(list_distinct({words('query', most)})), ' ')"
     plain = f"regexp_full_match(query, '{_PLAIN}')"
     return f"case when {plain} then query else lower({tidy('query')}) end"
+
+
+def is_normalized(texts: pa.ChunkedArray, lowered: bool, longest: int) -> bool:
+    """Whether published texts can be what these functions make of others."""
+    other = pc.match_substring_regex(texts, _NEVER)
+    long = pc.greater(pc.binary_length(texts), longest)
+    return not pc.any(pc.or_(other, long)).as_py() and not (lowered and _have_capital(texts))
+
+
+def _have_capital(texts: pa.ChunkedArray) -> bool:
+    """Whether there is a capital letter; only those of Unicode 3.2, which every engine knows."""
+    doubtful = texts.filter(pc.match_substring_regex(texts, r"\p{Lu}"))
+    return any(
+        letter != letter.lower() and ucd_3_2_0.category(letter) == "Lu"
+        for text in doubtful.to_pylist()
+        for letter in text
+    )
 
 
 def clicked_urls(source: Source) -> str:

@@ -2,15 +2,17 @@
 
 What a release costs comes in as a charge; how a release is charged belongs in release/charging.py.
 
-charge -> accounts (what it adds up to) -> book (events and what follows) -> store (SQLite)
+charge -> accounts (what it adds up to) -> entries and events -> book (what follows from all of
+them) -> refusals (what may not be charged) -> store (SQLite)
 Ledger ties them together; location says where a log's ledger is; verify tries to catch it lying.
 """
 
-from zealous.ledger.book import Entry
 from zealous.ledger.budgets import Accounts, Budget, Cap, Caps, Charge
+from zealous.ledger.entries import Entry
 from zealous.ledger.ledger import AlreadyReleased, Ledger
-from zealous.ledger.location import FILE_NAME, existing_ledger, ledger_path
-from zealous.ledger.verify import fingerprint, verify
+from zealous.ledger.location import FILE_NAME, existing_ledger, ledger_path, ledgers_above
+from zealous.ledger.verify import verify
+from zealous.ledger.written import fingerprint
 
 __all__ = [
     "FILE_NAME",
@@ -25,5 +27,6 @@ __all__ = [
     "existing_ledger",
     "fingerprint",
     "ledger_path",
+    "ledgers_above",
     "verify",
 ]

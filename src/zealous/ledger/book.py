@@ -1,72 +1,28 @@
-"""What the events of a ledger mean: entries, their state, the caps, and whether all is lawful."""
+"""What the events of a ledger mean: entries, their state, the caps, and whether all is lawful.
+
+Guarantee:
+    What follows from events is the same for whoever reads them.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from fractions import Fraction
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any
 
-from zealous.errors import Refused, ZealousError
-from zealous.ledger.budgets import (
-    Accounts,
-    Budget,
-    Cap,
-    Caps,
-    Charge,
-    Measure,
-    accounts,
-    periods_overlap,
-)
-from zealous.ledger.store import Row, canonical_json, event_hash
-from zealous.privacy.guarantee import Neighbors, Unit, format_number
+from zealous.errors import ZealousError
+from zealous.ledger.budgets import Accounts, Budget, Cap, Caps, Charge, Compose, Measure, accounts
+from zealous.ledger.entries import Entry, State, caps_from_json, entry_from_json
+from zealous.ledger.events import Event, describe_event, is_signed
+from zealous.ledger.standing import Standing, composed_epsilon, composes_losses, standing
+from zealous.ledger.store import Row, canonical_json
+from zealous.privacy.guarantee import Unit
 from zealous.privacy.period import Period
 
-State = Literal["reserved", "released", "voided"]
-_MOST_NAMED = 12
-
-
-@dataclass(frozen=True, kw_only=True)
-class Entry:
-    """One charge and what became of it.
-
-    Attributes:
-        ledger: The ledger's id.
-        seq: The number of the event that reserved it.
-        hash: That event's hash; the release carries it.
-        release: The release's id. Several entries of one id are several attempts.
-        charge: What was charged.
-        by: Who asked for it.
-        time: When, in UTC.
-        state: `reserved` (spent, perhaps by a crash), `released`, or `voided` (no longer counted).
-        directory: Where the release was written.
-        sha256: The SHA-256 of its release.json.
-        accounts: What it all came to after this charge, where it was just made.
-    """
-
-    ledger: str
-    seq: int
-    hash: str
-    release: str
-    charge: Charge
-    by: str
-    time: datetime
-    state: State = "reserved"
-    directory: str | None = None
-    sha256: str | None = None
-    accounts: Accounts | None = None
-
-    def __str__(self) -> str:
-        """One line of a refusal."""
-        when = f"{self.time:%Y-%m-%d}"
-        of = f", of {self.charge.period}" if self.charge.period else ""
-        return (
-            f"#{self.seq} {self.release} ({when}{of}): "
-            f"epsilon {format_number(self.charge.epsilon)}, "
-            f"delta {format_number(self.charge.delta)}"
-        )
+_USUAL = Measure(unit="user", neighbors="replace")  # where nothing was charged yet
 
 
 @dataclass(kw_only=True)
@@ -78,7 +34,13 @@ class Book:
         dataset: The name of the population, once given.
         unit: The unit that was declared, or None.
         caps: The caps in force.
-        entries: All charges by number, those voided too.
+        ended: Caps whose promise ended after releases, as others limit something else since.
+        entries: All charges by the number of their event, those voided too.
+        events: Everything that happened, in words.
+        approvers: Who may approve plans, caps and voids, as a file of allowed signers; None for
+            anybody.
+        moved_to: Where the ledger went on, if it was moved: nothing is charged here then.
+        path: Its file, for messages.
         problems: What is not as a ledger must be.
         last: The event taken in last.
     """
@@ -87,7 +49,12 @@ class Book:
     dataset: str | None = None
     unit: Unit | None = None
     caps: Caps = field(default_factory=Caps)
+    ended: tuple[Caps, ...] = ()
     entries: dict[int, Entry] = field(default_factory=dict)
+    events: list[Event] = field(default_factory=list)
+    approvers: str | None = None
+    moved_to: str | None = None
+    path: Path | None = None
     problems: list[str] = field(default_factory=list)
     last: Row | None = None
 
@@ -115,77 +82,143 @@ class Book:
 
     def accounts(self, within: Period | None = None) -> Accounts:
         """Both accounts, for the most charged period or for a given one."""
-        measure = self.measure() or Measure(unit="user", neighbors="replace")
-        return accounts(measure, [entry.charge for entry in self.counted_entries()], within)
+        return accounts(
+            self.measure() or _USUAL,
+            [entry.charge for entry in self.counted_entries()],
+            within,
+            composed=self.composes_losses() and self.caps.composable,
+        )
+
+    def fixed_currency(self) -> Compose | None:
+        """What caps limit, once they limited a release; None where that is still open."""
+        if not self.entries or not any(event.kind == "caps" for event in self.events):
+            return None
+        return "losses" if self.composes_losses() else "sums"
+
+    def promised(self) -> Caps:
+        """What holds over everything: the caps, and those whose promise ended, added up."""
+        return sum(self.ended, self.caps)
+
+    def capped(self) -> bool:
+        """Whether anything is capped."""
+        return bool(self.caps.all) or bool(self.caps.period)
+
+    def limits(self) -> bool:
+        """Whether it limits what is published: by caps, or to plans that somebody approved."""
+        return self.capped() or self.approvers is not None
+
+    def entry_numbered(self, number: int) -> Entry | None:
+        """The entry that people call by a number: 1 for the first."""
+        return next((each for each in self.entries.values() if each.number == number), None)
+
+    def entry_hashed(self, digest: str | None) -> Entry | None:
+        """The entry of a hash, which a release carries."""
+        return next((each for each in self.entries.values() if each.hash == digest), None)
+
+    def decisions(self) -> list[Event]:
+        """What somebody decided: all events but releases and charges that nobody approved."""
+        return [event for event in self.events if event.decided]
+
+    def cost(self, entry: Entry) -> Budget:
+        """What an entry costs in this ledger, over all releases, beside what was asked for."""
+        measure = self.measure()
+        assert measure is not None  # noqa: S101
+        return measure.cost(entry.charge, None)
 
     def attempts(self, release: str) -> tuple[Entry, ...]:
         """All entries of a release's id, in order."""
         return tuple(entry for entry in self.entries.values() if entry.release == release)
 
-    def check(self, charge: Charge, *, release: str | None, again: bool) -> None:
-        """Refuse a charge that breaks a rule or a cap.
+    def entries_of_other_logs(self, charge: Charge) -> list[Entry]:
+        """What is counted as of the same people as a charge, by nobody's word.
 
-        Guarantee:
-            After every granted charge both accounts are within the caps in force, for every
-            declared period that the charge touches.
+        None where the people were named, or where the log was charged so before.
         """
-        measure = self.measure(charge)
-        assert measure is not None  # noqa: S101
-        if charge.unit not in ("user", measure.unit):
-            raise Refused(
-                f"this ledger counts what one {measure.unit} loses, and the release protects one "
-                f"{charge.unit}: start a ledger of its own with --ledger FILE"
-            )
-        known = {
-            each.charge.sessions for each in self.counted_entries() if each.charge.unit == "session"
-        }
-        if charge.unit == "session" and known - {charge.sessions}:
-            raise Refused(
-                "the sessions of this release are not those that the ledger counts: start a ledger "
-                "of its own with --ledger FILE"
-            )
-        if not again:
-            self._check_new(charge, release)
-        charges = [entry.charge for entry in self.counted_entries()]
-        after = measure.loss([*charges, charge])
-        if not self.caps.all.allows(after):
-            before, used = measure.loss(charges), self.counted_entries()
-            raise Refused(
-                _over_cap_message("over all releases", self.caps.all, before, after, used)
-            )
-        if not self.caps.period:
-            return
-        declared = {each.period for each in [*charges, charge] if each.period is not None}
-        touched = [each for each in declared if periods_overlap(each, charge.period)]
-        several: list[Period | None] = [*sorted(touched, key=lambda each: (each.first, each.end))]
-        for within in several or [None]:
-            after = measure.loss([*charges, charge], within)
-            if not self.caps.period.allows(after):
-                before = measure.loss(charges, within)
-                used = [
-                    each
-                    for each in self.counted_entries()
-                    if periods_overlap(each.charge.period, within)
-                ]
-                where = f"in the period {within}" if within else "in one period"
-                raise Refused(_over_cap_message(where, self.caps.period, before, after, used))
+        counted = self.counted_entries()
+        known = any(
+            each.charge.log == charge.log and each.charge.people is None for each in counted
+        )
+        if self.dataset is not None or charge.people is not None or known:
+            return []
+        return [each for each in counted if charge.of_other_log(each.charge)]
 
-    def _check_new(self, charge: Charge, release: str | None) -> None:
-        if charge.period is None:
-            return
-        earlier = [
-            entry
-            for entry in self.counted_entries()
-            if entry.charge.period is not None
-            and entry.charge.may_concern(charge)
-            # Another attempt at a release that never came to be is charged, and publishes once.
-            and not (entry.release == release and entry.state == "reserved")
+    def fits_caps(self) -> bool:
+        """Whether all that was charged is within the caps in force, in every declared period."""
+        if self.caps.all and not self.standing().fits:
+            return False
+        declared = self._periods(None) if self.caps.period else ()
+        return all(self.standing_in_period(each).fits for each in declared)
+
+    def composes_losses(self, more: Charge | None = None) -> bool:
+        """Whether the caps limit composed losses, and not sums."""
+        every = [entry.charge for entry in self.entries.values()] + ([more] if more else [])
+        first = every[0] if every else None
+        return composes_losses(self.caps, self.measure(more) or _USUAL, first)
+
+    def standing(self, more: Charge | None = None) -> Standing:
+        """What all charges, and perhaps one more, come to under the cap over all releases."""
+        return self._standing(self.caps.all, self.measure(more) or _USUAL, None, more)
+
+    def standing_in_period(self, within: Period | None, more: Charge | None = None) -> Standing:
+        """What they come to in one period, under the cap of one period."""
+        measure = (self.measure(more) or _USUAL).for_period(within)
+        return self._standing(self.caps.period, measure, within, more)
+
+    def _standing(
+        self, cap: Cap, measure: Measure, change: Period | None, more: Charge | None
+    ) -> Standing:
+        charges = [entry.charge for entry in self.counted_entries()] + ([more] if more else [])
+        return standing(cap, measure, charges, change, composed=self.composes_losses(more))
+
+    def against_caps(
+        self, within: Period | None = None
+    ) -> tuple[Period | None, Standing, Standing]:
+        """A period, what was lost in it, and over all releases, each against its cap.
+
+        Args:
+            within: The period; the most charged one if not given.
+        """
+        spent, cap = self.accounts(within), self.caps.period
+        if not self.composes_losses() or not cap.composable:
+            total = spent.period
+            fits = cap.allows(total)
+            period = Standing(cap=cap, epsilon=total.epsilon, delta=total.delta, fits=fits)
+            return spent.within, period, self.standing()
+        found = [(self.standing_in_period(each), each) for each in self._periods(within)]
+        most, where = max(found, key=lambda pair: (*pair[0].order(), str(pair[1])))
+        return where, most, self.standing()
+
+    def fixed_in_advance(
+        self, within: Period | None = None
+    ) -> tuple[Fraction, Fraction | None, Fraction | None] | None:
+        """What was lost if all parameters were fixed in advance: a delta, and epsilon at it.
+
+        Epsilon in the worst declared period, or a given one, and over all releases.
+
+        At one delta, the sum of all over all releases. None where only sums are proven: all of it
+        is probabilistic.
+        """
+        charges = [entry.charge for entry in self.counted_entries()]
+        spent, measure = self.accounts(within), self.measure()
+        if measure is None or not charges or spent.definition == "probabilistic":
+            return None
+        delta = min(spent.all.delta, Fraction(1))
+        # The period that leads in sums need not lead here.
+        periods = [
+            composed_epsilon(measure.for_period(each), charges, each, delta)
+            for each in self._periods(within)
         ]
-        if earlier:
-            raise Refused(
-                f"the period {charge.period} was published before, in whole or in part. To publish "
-                "it again, which is charged again, say --again. Before:" + _list_entries(earlier)
-            )
+        known = [each for each in periods if each is not None]
+        return (
+            delta,
+            max(known) if len(known) == len(periods) else None,
+            composed_epsilon(measure, charges, None, delta),
+        )
+
+    def _periods(self, within: Period | None) -> set[Period | None]:
+        """A given period, or all that were declared; None alone where none was."""
+        declared = {entry.charge.period for entry in self.counted_entries()} - {None}
+        return {within} if within is not None else declared or {None}
 
     def apply(self, row: Row) -> None:
         """Take in one event; what is unlawful becomes a problem and changes nothing."""
@@ -203,22 +236,36 @@ class Book:
 
     def _apply(self, row: Row, body: dict[str, Any]) -> None:
         kind = body["event"]
-        datetime.fromisoformat(body["time"])
         if (kind == "opened") != (row.seq == 1):
             raise ValueError("is not where it belongs: a ledger is opened once, at its beginning")
+        if self.moved_to is not None and kind != "restored":
+            raise ValueError("was added after the ledger was moved elsewhere")
+        # Where a ledger goes on after a move was signed when it was moved.
+        follows = kind == "restored" and body["at"] == self.moved_to
+        if self.approvers is not None and not is_signed(body) and not follows:
+            raise ValueError("is not signed, and the ledger has approvers")
+        event = describe_event(row, body, self.caps, self.entries)
         if kind == "opened":
             self.opened, self.dataset, self.unit = body, body["dataset"], body["unit"]
         elif kind == "named":
             self.dataset = body["dataset"]
         elif kind == "caps":
-            self.caps = Caps(all=_cap_from_json(body["all"]), period=_cap_from_json(body["period"]))
+            self.caps = caps_from_json(body)
+            if body.get("ended") is not None:
+                self.ended += (caps_from_json(body["ended"]),)
             self.unit = body["unit"]
         elif kind == "reserved":
-            self.entries[row.seq] = _entry_from_json(row, body, self.id)
+            number = len(self.entries) + 1
+            self.entries[row.seq] = entry_from_json(row, body, ledger=self.id, number=number)
         elif kind in ("released", "voided"):
             self._change_state(body, kind)
-        else:
-            raise ValueError("is of a kind that this version does not know")
+        elif kind == "approvers":
+            self.approvers = body["signers"]
+        elif kind == "moved":
+            self.moved_to = body["to"]
+        elif kind == "restored":
+            self.moved_to = None
+        self.events.append(event)
 
     def _change_state(self, body: dict[str, Any], kind: State) -> None:
         entry = self.entries.get(body["entry"])
@@ -231,131 +278,3 @@ class Book:
             {"directory": body["directory"], "sha256": body["sha256"]} if kind == "released" else {}
         )
         self.entries[entry.seq] = replace(entry, state=kind, **written)
-
-
-def read_book(events: Sequence[Row], as_of: datetime | None = None) -> Book:
-    """Check the chain, then follow the events, or those known at some time.
-
-    What was known then is a beginning of the ledger: an event is as old as the latest clock before
-    it says, whatever a clock that was set back says later.
-    """
-    book = Book()
-    book.problems += _chain_problems(events)
-    for row in events:
-        if as_of is not None and row.seq > 1 and _is_later(row, as_of):
-            break
-        book.apply(row)
-    if not events:
-        book.problems.append("it has no events: even its opening is missing")
-    return book
-
-
-def _is_later(row: Row, as_of: datetime) -> bool:
-    try:
-        return datetime.fromisoformat(json.loads(row.body)["time"]) > as_of
-    except (ValueError, KeyError, TypeError):
-        return False  # for `apply` to report
-
-
-def _chain_problems(events: Sequence[Row]) -> list[str]:
-    problems = []
-    previous = ""
-    for number, row in enumerate(events, start=1):
-        if row.seq != number:
-            problems.append(f"event {number} is missing")
-            break
-        if number == 1:
-            try:
-                previous = str(json.loads(row.body)["ledger"])
-            except (ValueError, KeyError, TypeError):
-                problems.append("event 1 cannot be read")
-                break
-        if event_hash(previous, row.body) != row.hash:
-            problems.append(f"event {number} or one before it was changed: its hash does not fit")
-            break
-        previous = row.hash
-    return problems
-
-
-def _entry_from_json(row: Row, body: Mapping[str, Any], ledger: str) -> Entry:
-    neighbors: Neighbors = body["neighbors"]
-    charge = Charge(
-        epsilon=Fraction(body["epsilon"]),
-        delta=Fraction(body["delta"]),
-        definition=body["definition"],
-        neighbors=neighbors,
-        unit=body["unit"],
-        period=Period.parse(body["period"]) if body["period"] else None,
-        people=body["people"],
-        sessions=body["sessions"],
-    )
-    return Entry(
-        ledger=ledger,
-        seq=row.seq,
-        hash=row.hash,
-        release=body["release"],
-        charge=charge,
-        by=body["by"],
-        time=datetime.fromisoformat(body["time"]),
-    )
-
-
-def charge_as_json(charge: Charge) -> dict[str, Any]:
-    """A charge as an event holds it."""
-    return {
-        "epsilon": str(charge.epsilon),
-        "delta": str(charge.delta),
-        "definition": charge.definition,
-        "neighbors": charge.neighbors,
-        "unit": charge.unit,
-        "period": str(charge.period) if charge.period else None,
-        "people": charge.people,
-        "sessions": charge.sessions,
-    }
-
-
-def caps_as_json(caps: Caps) -> dict[str, Any]:
-    """Caps as an event holds them."""
-    return {
-        name: {
-            "epsilon": None if cap.epsilon is None else str(cap.epsilon),
-            "delta": None if cap.delta is None else str(cap.delta),
-        }
-        for name, cap in (("all", caps.all), ("period", caps.period))
-    }
-
-
-def _cap_from_json(body: Mapping[str, str | None]) -> Cap:
-    epsilon, delta = body["epsilon"], body["delta"]
-    return Cap(
-        epsilon=None if epsilon is None else Fraction(epsilon),
-        delta=None if delta is None else Fraction(delta),
-    )
-
-
-def _over_cap_message(
-    where: str, cap: Cap, before: Budget, after: Budget, used: Sequence[Entry]
-) -> str:
-    """Why a charge is refused: what is left, and who used the rest."""
-    lines = []
-    for name in ("epsilon", "delta"):
-        most, spent, needed = (getattr(each, name) for each in (cap, before, after))
-        if most is not None and needed > most:
-            left = max(most - spent, Fraction(0))
-            lines.append(
-                f"{format_number(left, up=False)} of {name} {format_number(most)} is left "
-                f"and this release adds {format_number(needed - spent)}"
-            )
-    return (
-        f"the budget for what one person may lose {where} does not allow it: {'; '.join(lines)}. "
-        "Ask for less, or have the owner of the data raise the cap. It was used by:"
-        + _list_entries(used)
-    )
-
-
-def _list_entries(entries: Iterable[Entry]) -> str:
-    every = sorted(entries, key=lambda entry: (-entry.charge.epsilon, entry.seq))
-    lines = [f"\n  {entry}" for entry in every[:_MOST_NAMED]]
-    if len(every) > _MOST_NAMED:
-        lines.append(f"\n  and {len(every) - _MOST_NAMED} more: see `zealous ledger show`")
-    return "".join(lines) or " nothing yet"

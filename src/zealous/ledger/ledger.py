@@ -1,9 +1,12 @@
-"""The ledger: check, reserve, and only then may noise be drawn."""
+"""The ledger: check, reserve, and only then may noise be drawn.
+
+Guarantee:
+    A charge is on the disk before `reserve` returns, and two runs at once cannot both spend what is
+    left once.
+"""
 
 from __future__ import annotations
 
-import getpass
-import hashlib
 import os
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,13 +17,21 @@ from pathlib import Path
 from typing import Any
 
 from zealous.errors import LedgerError, Refused
-from zealous.files.places import Place, StoreError, error_text, place_of
+from zealous.files.places import Place, place_of
 from zealous.ledger import store
-from zealous.ledger.book import Book, Entry, caps_as_json, charge_as_json, read_book
+from zealous.ledger.approvals import approved_plan, signed_decision
+from zealous.ledger.book import Book
 from zealous.ledger.budgets import Accounts, Caps, Charge, check_label, check_neighbors, check_unit
+from zealous.ledger.cap_changes import check_composable, decided_caps
+from zealous.ledger.entries import Entry, charge_as_json
 from zealous.ledger.location import check_local
-from zealous.ledger.stated import read_stated
-from zealous.ledger.verify import fingerprint, verify
+from zealous.ledger.reading import read_book, read_sound_book
+from zealous.ledger.refusals import check_bypass, check_charge, check_here
+from zealous.ledger.reservation import reservation, who_and_when
+from zealous.ledger.shown import book_as_html
+from zealous.ledger.signatures import Approval
+from zealous.ledger.verify import verify
+from zealous.ledger.written import fingerprint, holds_release_of, is_still_there
 from zealous.privacy.guarantee import Neighbors, Unit
 from zealous.privacy.period import Period
 
@@ -37,7 +48,7 @@ class AlreadyReleased(Refused):
         self.entry = entry
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Ledger:
     """What has been spent on one population of people.
 
@@ -87,16 +98,43 @@ class Ledger:
             if neighbors is not None:
                 check_neighbors(neighbors)
             body = {"dataset": dataset, "unit": unit, "neighbors": neighbors}
-            created = store.create(path, {**body, **_signature(by)})
+            created = store.create(path, {**body, **who_and_when(by)})
         with store.reading(path) as connection:
-            return cls(path=path, id=_read_sound_book(connection, path).id, created=created)
+            return cls(path=path, id=read_sound_book(connection, path).id, created=created)
 
-    def check(self, charge: Charge, *, release: str | None = None, again: bool = False) -> None:
+    def __repr__(self) -> str:
+        return f"Ledger({str(self.path)!r})"
+
+    def __iter__(self) -> Iterator[Entry]:
+        """All entries in order."""
+        return iter(self.history())
+
+    def _repr_html_(self) -> str:
+        return book_as_html(self.book())
+
+    def check(
+        self,
+        charge: Charge,
+        *,
+        release: str | None = None,
+        again: bool = False,
+        approval: Approval | None = None,
+    ) -> None:
         """Raise `Refused` if `reserve` would; writes nothing."""
-        self._read().check(charge, release=release, again=again)
+        with store.reading(self.path) as connection:
+            store.check_no_backup(connection, self.path)
+            book = self._check_same_ledger(read_sound_book(connection, self.path))
+        check_charge(book, charge, release=release, again=again)
+        approved_plan(book, approval, datetime.now(UTC))
 
     def reserve(
-        self, release: str, charge: Charge, *, by: str | None = None, again: bool = False
+        self,
+        release: str,
+        charge: Charge,
+        *,
+        by: str | None = None,
+        again: bool = False,
+        approval: Approval | None = None,
     ) -> Entry:
         """Charge a release, before its noise is drawn.
 
@@ -111,14 +149,16 @@ class Ledger:
             charge: What it costs.
             by: Who asks; the login's name if not given.
             again: Allows a period that was published before.
+            approval: The signed plan; needed where the ledger has approvers.
         """
         release = check_label(release, "the release's id")
         with self._writing() as (connection, book):
             for entry in book.attempts(release):
                 if entry.state == "released":
                     raise AlreadyReleased(entry)
-            book.check(charge, release=release, again=again)
-            said = _reservation(release, charge, by=by, again=again)
+            check_charge(book, charge, release=release, again=again)
+            said = reservation(release, charge, by=by, again=again)
+            said |= approved_plan(book, approval, datetime.fromisoformat(said["time"]))
             seq = self._append(connection, book, "reserved", said)
             return replace(book.entries[seq], accounts=book.accounts(charge.period))
 
@@ -131,20 +171,20 @@ class Ledger:
             sha256: Of its release.json; see `fingerprint`.
         """
         with self._writing() as (connection, book):
-            known = self._entry(book, entry.seq)
-            if known.hash != entry.hash:
-                raise LedgerError(f"entry {entry.seq} of {self.path} is another release's")
+            known = book.entries.get(entry.seq)
+            if known is None or known.hash != entry.hash:
+                raise LedgerError(f"entry {entry.number} of {self.path} is another release's")
             if known.state == "released" and known.sha256 == sha256:
                 return known  # marked by whoever cleaned up after us
             if known.state != "reserved":
                 raise Refused(
-                    f"entry {entry.seq} is {known.state} and cannot be marked as released: remove "
-                    f"{directory} unseen, and publish again"
+                    f"entry {entry.number} is {known.state} and cannot be marked as released: "
+                    f"remove {directory} unseen, and publish again"
                 )
             place = place_of(directory)
             said = {"directory": str(place.resolve()), "sha256": sha256}
             at = {"entry": known.seq, "hash": known.hash}
-            self._append(connection, book, "released", {**at, **said, **_signature(None)})
+            self._append(connection, book, "released", {**at, **said, **who_and_when(None)})
             return book.entries[known.seq]
 
     def settle(self, release: str, directory: str | Path | Place) -> Entry | None:
@@ -162,7 +202,7 @@ class Ledger:
             if entry.state == "released":
                 return entry
         for entry in attempts:
-            if entry.state == "reserved" and _holds_release_of(directory, entry):
+            if entry.state == "reserved" and holds_release_of(directory, entry):
                 return self.mark_released(entry, directory=directory, sha256=fingerprint(directory))
         return None
 
@@ -170,42 +210,108 @@ class Ledger:
         """All attempts at a release, in order, each with its state."""
         return self._read().attempts(check_label(release, "the release's id"))
 
-    def void(self, seq: int, *, reason: str, by: str) -> Entry:
+    def void(self, number: int, *, reason: str, by: str, key: Path | None = None) -> Entry:
         """Record the owner's statement that nobody saw an output; it no longer counts.
 
         Nobody includes whoever voids it: an output that was looked at, even only to see whether it
         is any good, has been seen.
+
+        Args:
+            number: The entry's: 1 for the first.
+            reason: Why nobody saw it.
+            by: Who states it.
+            key: The SSH key that signs it; needed where the ledger has approvers.
         """
         said = {"reason": check_label(reason, "reason"), "by": check_label(by, "by")}
         with self._writing() as (connection, book):
-            known = self._entry(book, seq)
-            if known.state == "voided":
-                raise Refused(f"entry {seq} is voided already")
-            if known.state == "released" and _is_still_there(known):
-                raise Refused(
-                    f"entry {seq} was released to {known.directory}, and it is still there: what "
-                    "nobody saw, nobody needs. Remove it first"
+            known = book.entry_numbered(number)
+            if known is None:
+                raise LedgerError(
+                    f"{self.path} has no entry {number}: `zealous ledger show` lists them"
                 )
-            at = {"entry": seq, "hash": known.hash}
-            self._append(connection, book, "voided", {**_signature(by), **at, **said})
-            return book.entries[seq]
+            if known.state == "voided":
+                raise Refused(f"entry {number} is voided already")
+            if known.state == "released" and is_still_there(known):
+                raise Refused(
+                    f"entry {number} was released to {known.directory}, and it is still there: "
+                    "what nobody saw, nobody needs. Remove it first"
+                )
+            at = {"entry": known.seq, "hash": known.hash}
+            body = {**who_and_when(by), **at, **said}
+            self._append(connection, book, "voided", signed_decision(book, "voided", body, key))
+            return book.entries[known.seq]
 
-    def set_caps(self, caps: Caps, *, unit: Unit | None = None, by: str | None = None) -> None:
+    def record_bypass(
+        self,
+        release: str,
+        charge: Charge,
+        *,
+        reason: str,
+        by: str | None = None,
+        charged_to: Path | None = None,
+    ) -> None:
+        """Record that a release of these people is charged elsewhere, or nowhere, and why."""
+        said = {
+            "release": check_label(release, "the release's id"),
+            **charge_as_json(charge),
+            "charged_to": str(charged_to.absolute()) if charged_to else None,
+            "reason": check_label(reason, "reason"),
+        }
+        with self._writing() as (connection, book):
+            check_bypass(book, reason)
+            self._append(connection, book, "bypassed", {**said, **who_and_when(by)})
+
+    def close_for_move(
+        self,
+        to: Path,
+        *,
+        by: str | None = None,
+        reason: str | None = None,
+        key: Path | None = None,
+    ) -> None:
+        """Record that the ledger goes on in another file: nothing is charged here any more."""
+        said = {"to": str(to.absolute()), **who_and_when(by)}
+        if reason is not None:
+            said["reason"] = check_label(reason, "reason")
+        with self._writing() as (connection, book):
+            self._append(connection, book, "moved", signed_decision(book, "moved", said, key))
+
+    def set_caps(
+        self,
+        caps: Caps,
+        *,
+        unit: Unit | None = None,
+        by: str | None = None,
+        reason: str | None = None,
+        key: Path | None = None,
+    ) -> None:
         """Record new caps. Those below what is spent are allowed: nothing more is granted then.
 
         Whose loss they cap is fixed with them: the unit declared here or before, else that of the
         releases so far, else the user.
+
+        Raises:
+            UsageError: Losses cannot be composed, as epsilon or delta has no cap.
+            Refused: They would limit something else than before, after releases and without a
+                reason: that ends the earlier promise, and both add up.
+        """
+        check_composable(caps)
+        with self._writing() as (connection, book):
+            body = {**decided_caps(book, caps, unit=unit, reason=reason), **who_and_when(by)}
+            self._append(connection, book, "caps", signed_decision(book, "caps", body, key))
+
+    def set_approvers(
+        self, signers: str, *, by: str | None = None, key: Path | None = None
+    ) -> None:
+        """Record who may approve plans, caps and voids: the text of a file of allowed signers.
+
+        Where there are approvers already, one of them has to sign it.
         """
         with self._writing() as (connection, book):
-            measure = book.measure()
-            counts = measure.unit if measure and book.counted_entries() else unit or "user"
-            if unit not in (None, book.unit or counts):
-                raise Refused(
-                    f"{self.path} counts what one {book.unit or counts} loses already: name "
-                    "another ledger"
-                )
-            said = {**caps_as_json(caps), "unit": book.unit or counts}
-            self._append(connection, book, "caps", {**said, **_signature(by)})
+            body = {"signers": signers, **who_and_when(by)}
+            self._append(
+                connection, book, "approvers", signed_decision(book, "approvers", body, key)
+            )
 
     def name_dataset(self, dataset: str, *, by: str | None = None) -> None:
         """Record what people a ledger is about, if nobody has."""
@@ -218,7 +324,7 @@ class Ledger:
                     f"{self.path} is the ledger of the dataset {book.dataset}: for other people "
                     "name another file"
                 )
-            self._append(connection, book, "named", {"dataset": dataset, **_signature(by)})
+            self._append(connection, book, "named", {"dataset": dataset, **who_and_when(by)})
 
     def book(self, as_of: date | datetime | None = None) -> Book:
         """Everything, as it is or as it was known at some time (the end of that day, in UTC)."""
@@ -233,7 +339,7 @@ class Ledger:
     def book_at(self, entry: Entry) -> Book:
         """Everything as it was when an entry was charged, whatever came since."""
         with store.reading(self.path) as connection:
-            self._check_same_ledger(_read_sound_book(connection, self.path))
+            self._check_same_ledger(read_sound_book(connection, self.path))
             return read_book([row for row in store.read_rows(connection) if row.seq <= entry.seq])
 
     def accounts(
@@ -252,13 +358,19 @@ class Ledger:
 
     def _read(self, as_of: datetime | None = None) -> Book:
         with store.reading(self.path) as connection:
-            return self._check_same_ledger(_read_sound_book(connection, self.path, as_of))
+            return self._check_same_ledger(read_sound_book(connection, self.path, as_of))
 
     @contextmanager
     def _writing(self) -> Iterator[tuple[sqlite3.Connection, Book]]:
         check_local(self.path)
         with store.writing(self.path) as connection:
-            yield connection, self._check_same_ledger(_read_sound_book(connection, self.path))
+            book = self._check_same_ledger(read_sound_book(connection, self.path))
+            check_here(book)
+            if store.is_outdated(connection):
+                said = {"format": store.FORMAT, **who_and_when(None)}
+                self._append(connection, book, "upgraded", said)
+                store.mark_upgraded(connection)
+            yield connection, book
 
     def _append(
         self, connection: sqlite3.Connection, book: Book, event: str, body: Mapping[str, Any]
@@ -274,79 +386,3 @@ class Ledger:
         if book.id != self.id:
             raise LedgerError(f"{self.path} is not the ledger it was: another file took its place")
         return book
-
-    def _entry(self, book: Book, seq: int) -> Entry:
-        if seq not in book.entries:
-            raise LedgerError(f"{self.path} has no entry {seq}: `zealous ledger show` lists them")
-        return book.entries[seq]
-
-
-def preview_entry(release: str, charge: Charge, *, by: str | None = None) -> tuple[Entry, Book]:
-    """The entry that a new ledger would begin with, and its book then; nothing is written."""
-    first = store.opening_event(
-        {"dataset": None, "unit": None, "neighbors": None, **_signature(by)}
-    )
-    said = _reservation(check_label(release, "the release's id"), charge, by=by, again=False)
-    second = store.next_event({"event": "reserved", **said}, first)
-    book = read_book([first, second])
-    return replace(book.entries[second.seq], accounts=book.accounts(charge.period)), book
-
-
-def _reservation(release: str, charge: Charge, *, by: str | None, again: bool) -> dict[str, Any]:
-    return {"release": release, "again": again, **charge_as_json(charge), **_signature(by)}
-
-
-def _read_sound_book(
-    connection: sqlite3.Connection, path: Path, as_of: datetime | None = None
-) -> Book:
-    """The contents of a ledger; nothing is granted on one that does not hold together."""
-    book = read_book(store.read_rows(connection), as_of)
-    problems = [*book.problems, *store.truncation_problems(connection)]
-    if problems:
-        raise LedgerError(
-            f"{path} is damaged or was tampered with ({problems[0]}): see "
-            "`zealous ledger verify`, and restore it from a copy"
-        )
-    return book
-
-
-def _holds_release_of(directory: str | Path | Place, entry: Entry) -> bool:
-    """Whether a directory holds the release of an entry, and not a child of it."""
-    said = read_stated(directory)
-    return (
-        said is not None
-        and said.ledger.hash == entry.hash
-        and said.id == entry.release
-        and said.review is None
-    )
-
-
-def _is_still_there(entry: Entry) -> bool:
-    """Whether it is where it was written; not to know is no answer."""
-    if entry.directory is None:
-        return False
-    try:
-        content = (place_of(entry.directory) / "release.json").read_bytes()
-    except FileNotFoundError:
-        return False
-    except StoreError as error:
-        raise LedgerError(f"{entry.directory} cannot be looked at: {error_text(error)}") from None
-    except OSError:
-        return False
-    return hashlib.sha256(content).hexdigest() == entry.sha256
-
-
-def _signature(by: str | None) -> dict[str, str]:
-    """Who and when."""
-    return {"by": check_label(by, "by") if by is not None else _login(), "time": _now()}
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="microseconds")
-
-
-def _login() -> str:
-    try:
-        return check_label(getpass.getuser(), "by")
-    except Exception:  # a container without a user list has no name to give
-        return f"uid {os.getuid()}" if hasattr(os, "getuid") else "unknown"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from zealous.errors import LedgerError, Refused
@@ -34,6 +34,7 @@ _LOCAL_FUSE = frozenset(
         "fuse.ntfs-3g",
     }
 )
+_LONGEST_NAME = 200
 _MOUNTS = Path("/proc/self/mountinfo")
 
 
@@ -108,6 +109,63 @@ def existing_ledger(paths: Iterable[str | Path | Place]) -> Path | None:
     )
 
 
+def ledgers_above(paths: Iterable[str | Path | Place]) -> list[Path]:
+    """All ledgers in the folders of a log and above, not the nearest alone."""
+    found = [file for path in paths for file in _ledgers_from(place_of(path).resolve())]
+    return list(dict.fromkeys(found))
+
+
+def find_ledger(where: Place) -> Path:
+    """The ledger that is named, or that of the log or folder that is named.
+
+    Raises:
+        LedgerError: There is none.
+    """
+    found = named_ledger(where) or existing_ledger([check_exists(where)])
+    if found is None:
+        raise LedgerError(f"{where} has no ledger: make one with `zealous ledger init {where}`")
+    return found
+
+
+def log_name(log: Sequence[Place], ledger: Path | None) -> str:
+    """What a log is called in a ledger: its file, or the folder of its files.
+
+    Seen from the folder of the ledger, so that both can be moved. No text of the log is in it.
+    """
+    first = log[0].resolve()
+    place = first if len(log) == 1 else _common_folder(log) or first
+    local, name = place.local(), str(place)
+    if local is not None and ledger is not None:
+        folder = ledger.resolve().parent
+        name = local.relative_to(folder).as_posix() if local.is_relative_to(folder) else name
+    readable = "".join(each if each.isprintable() else "?" for each in name)
+    return readable[-_LONGEST_NAME:]
+
+
+def is_above(ledger: Path, where: Place) -> bool:
+    """Whether a ledger that was found for a place belongs to a folder above its own."""
+    here = where.folders()[0]
+    local = here.local()
+    own = [_path_in_user_state(here), *([local / FILE_NAME] if local is not None else [])]
+    return ledger.absolute() not in own
+
+
+def named_ledger(where: Place) -> Path | None:
+    """The ledger itself, if it is what was named."""
+    local = where.local()
+    if local is not None and (_is_ledger(local) or local.suffix == ".sqlite"):
+        return local
+    return None
+
+
+def check_exists(where: Place) -> Place:
+    """Refuse a name that nothing has, on this machine."""
+    local = where.local()
+    if local is not None and not local.exists():
+        raise LedgerError(f"there is nothing at {where}: name a ledger, a log or a folder")
+    return where
+
+
 def check_local(path: Path) -> None:
     """Refuse a place where locks do not hold, so that a budget could be spent twice."""
     try:
@@ -148,13 +206,25 @@ def remote_kind(folder: Path, mounts: str) -> str | None:
 
 
 def _nearest_ledger(folder: Place) -> Path | None:
+    return next(_ledgers_from(folder), None)
+
+
+def _ledgers_from(folder: Place) -> Iterator[Path]:
     for each in (folder, *folder.parents):
         here = each.local()
         for file in (*([here / FILE_NAME] if here else []), _path_in_user_state(each)):
             # Also a link that leads nowhere: the ledger is missing then, and not to be made anew.
             if os.path.lexists(file):
-                return file
-    return None
+                yield file
+
+
+def _is_ledger(where: Path) -> bool:
+    """By its contents: a log could have any name."""
+    try:
+        with where.open("rb") as file:
+            return file.read(16) == b"SQLite format 3\0"
+    except OSError:
+        return False
 
 
 def _is_writable(folder: Path) -> bool:
@@ -162,8 +232,13 @@ def _is_writable(folder: Path) -> bool:
     return os.access(folder, os.W_OK) and bool(folder.stat().st_mode & 0o222)
 
 
-def _path_in_user_state(folder: Place) -> Path:
-    """The ledger of a folder that takes none, in the user's own one for what programs keep."""
+def state_folder() -> Path:
+    """The user's own folder for what programs keep."""
     state = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
+    return Path(state).absolute() / "zealous"
+
+
+def _path_in_user_state(folder: Place) -> Path:
+    """The ledger of a folder that takes none, in the user's own one."""
     digest = hashlib.sha256(folder.identity()).hexdigest()[:16]
-    return Path(state).absolute() / "zealous" / f"{folder.name}-{digest}" / FILE_NAME
+    return state_folder() / f"{folder.name}-{digest}" / FILE_NAME

@@ -61,6 +61,7 @@ class StatedRelease(Struct, frozen=True, kw_only=True):
     ledger: StatedEntry
     guarantee: StatedClaim
     period: str | None = None
+    approved_plan: str | None = None
     review: StatedReview | None = None
     assumptions: tuple[str, ...] = ()
 

@@ -1,4 +1,8 @@
-"""The file: an append-only table of events in SQLite, each hashed together with the one before."""
+"""The file: an append-only table of events in SQLite, each hashed together with the one before.
+
+Guarantee:
+    Events are appended whole or not at all, and none is changed or lost without its being found.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ import json
 import os
 import secrets
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,7 +21,12 @@ from zealous.errors import LedgerError, reason
 from zealous.files.local import sync
 
 APPLICATION = 0x5A4C4447  # "ZLDG", in the header of the file
-FORMAT = 1
+BACKUP = 0x5A4C424B  # "ZLBK": the same contents, to which nothing is charged
+# 2: events upgraded, bypassed, moved, restored. A ledger of format 1 is read as it is; the first
+# event that is added to it says that it is of format 2 now, which earlier versions do not know:
+# also one that opened the file before that refuses to add to it.
+FORMAT = 2
+_READABLE = (1, FORMAT)
 WAIT_SECONDS = 120
 TRIGGERS = {
     f"no_{change}": f"CREATE TRIGGER no_{change} before {change} on events "
@@ -72,30 +81,81 @@ def create(path: Path, opened: Mapping[str, Any]) -> bool:
     either no ledger or a complete one, and a crash leaves none. An empty file is thus never a new
     ledger, and emptying one does not reset a budget.
     """
-    partial = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    with _new_file(path) as made:
+        with closing(_connect(made.partial, "rwc")) as connection:
+            connection.execute("pragma journal_mode = wal")
+            with _transaction(connection):
+                for statement in _SCHEMA:
+                    connection.execute(statement)
+                _insert(connection, opening_event(opened))
+        made.place()
+    return made.placed
+
+
+def copy(
+    source: Path,
+    target: Path,
+    *,
+    backup: bool = False,
+    more: Sequence[Mapping[str, Any]] = (),
+    replacing: bool = False,
+) -> Row:
+    """Copy a ledger to a new file, of one moment, whoever writes to it; gives its last event.
+
+    Args:
+        source: The ledger, or a backup.
+        target: Where nothing is yet, if `replacing` does not say otherwise.
+        backup: Whether the copy is a backup, to which nothing can be charged.
+        more: Events that the copy has after those of the source.
+        replacing: Takes the place of a file that is there, at once.
+    """
+    with reading(source) as original, _new_file(target) as made:
+        with closing(_connect(made.partial, "rwc")) as connection:
+            original.backup(connection)
+            last = read_rows(connection)[-1]
+            with _transaction(connection):
+                connection.execute(f"pragma application_id = {BACKUP if backup else APPLICATION}")
+                for body in more:
+                    last = append_event(connection, body, after=last)
+        made.place(replacing=replacing)
+        if not made.placed:
+            raise LedgerError(f"{target} exists already: name a file that does not")
+    return last
+
+
+class _NewFile:
+    """A file that is made whole under another name, and then linked."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.partial = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+        self.placed = False
+
+    def place(self, *, replacing: bool = False) -> None:
+        """Give it its name, unless something has it."""
+        sync(self.partial)
+        try:
+            (os.replace if replacing else os.link)(self.partial, self.path)
+        except FileExistsError:
+            return
+        except OSError as error:
+            if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.ENOSYS):
+                raise
+            raise _unusable_error(self.path, "this disk has no links", new=True) from None
+        sync(self.path.parent)
+        self.placed = True
+
+
+@contextmanager
+def _new_file(path: Path) -> Iterator[_NewFile]:
+    made = _NewFile(path)
     try:
         with _explaining_errors(path, new=True):
-            with closing(_connect(partial, "rwc")) as connection:
-                connection.execute("pragma journal_mode = wal")
-                with _transaction(connection):
-                    for statement in _SCHEMA:
-                        connection.execute(statement)
-                    _insert(connection, opening_event(opened))
-            sync(partial)
-            try:
-                os.link(partial, path)
-            except FileExistsError:
-                return False
-            except OSError as error:
-                if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.ENOSYS):
-                    raise
-                raise _unusable_error(path, "this disk has no links", new=True) from None
-            sync(path.parent)
+            yield made
     finally:
         for end in ("", "-wal", "-shm", "-journal"):
             with suppress(OSError):
-                os.unlink(f"{partial}{end}")
-    return True
+                os.unlink(f"{made.partial}{end}")
 
 
 @contextmanager
@@ -128,7 +188,27 @@ def writing(path: Path) -> Iterator[sqlite3.Connection]:
     with _explaining_errors(path):
         _check_ledger_file(path)
         with closing(_connect_checked(path, "rw")) as connection, _transaction(connection):
+            check_no_backup(connection, path)
             yield connection
+
+
+def check_no_backup(connection: sqlite3.Connection, path: Path) -> None:
+    """Refuse to charge a backup."""
+    if connection.execute("pragma application_id").fetchone() == (BACKUP,):
+        raise LedgerError(
+            f"{path} is a backup, and nothing is charged to one: put it in the place of a ledger "
+            "with `zealous ledger restore`"
+        )
+
+
+def is_outdated(connection: sqlite3.Connection) -> bool:
+    """Whether a ledger is of an earlier format."""
+    return bool(connection.execute("pragma user_version").fetchone() != (FORMAT,))
+
+
+def mark_upgraded(connection: sqlite3.Connection) -> None:
+    """Keep earlier versions from a ledger, within the transaction that adds to it."""
+    connection.execute(f"pragma user_version = {FORMAT}")
 
 
 def read_rows(connection: sqlite3.Connection) -> list[Row]:
@@ -137,11 +217,17 @@ def read_rows(connection: sqlite3.Connection) -> list[Row]:
     return [Row(*each) for each in found]
 
 
-def truncation_problems(connection: sqlite3.Connection) -> list[str]:
-    """A problem, if the last events were removed."""
+def tampering_problems(connection: sqlite3.Connection) -> list[str]:
+    """What shows that events could be changed, or that the last ones were removed."""
+    there = dict(connection.execute("select name, sql from sqlite_master where type = 'trigger'"))
+    problems = []
+    if there != TRIGGERS:
+        problems.append("what keeps events from being changed was removed or replaced")
     last = connection.execute("select max(seq) from events").fetchone()
     given = connection.execute("select seq from sqlite_sequence").fetchone()
-    return [] if given == last else ["events are missing at its end"]
+    if given != last:
+        problems.append("events are missing at its end")
+    return problems
 
 
 def append_event(connection: sqlite3.Connection, body: Mapping[str, Any], *, after: Row) -> Row:
@@ -182,10 +268,10 @@ def _connect_checked(path: Path, mode: str) -> sqlite3.Connection:
     try:
         (application,) = connection.execute("pragma application_id").fetchone()
         (version,) = connection.execute("pragma user_version").fetchone()
-        if application != APPLICATION:
+        if application not in (APPLICATION, BACKUP):
             raise LedgerError(f"{path} is not a ledger: another program's database")
-        if version != FORMAT:
-            raise LedgerError(f"{path} was written by another version of zealous: use that one")
+        if version not in _READABLE:
+            raise LedgerError(f"{path} was written by a later version of zealous: use that one")
         connection.execute("select 1 from events limit 1").fetchone()
     except BaseException:
         connection.close()

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-import hashlib
+import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from zealous.errors import LedgerError
+from zealous.errors import LedgerError, Refused
 from zealous.files.places import Place, StoreError, error_text, place_of
 from zealous.ledger import store
-from zealous.ledger.book import Book, read_book
+from zealous.ledger.approvals import signature_problems
+from zealous.ledger.book import Book
+from zealous.ledger.budgets import Caps, Compose
+from zealous.ledger.entries import Entry
+from zealous.ledger.reading import read_book
+from zealous.ledger.refusals import check_caps
 from zealous.ledger.stated import RELEASE, read_stated
+from zealous.ledger.written import fingerprint
+
+# Between two of these the accounts only grow: where caps hold at the end, every charge kept them.
+_LOWERING = ("caps", "voided")
 
 
 def verify(path: Path, releases: Sequence[str | Path | Place] = ()) -> list[str]:
@@ -28,10 +38,11 @@ def verify(path: Path, releases: Sequence[str | Path | Place] = ()) -> list[str]
     try:
         with store.reading(path) as connection:
             problems = _sqlite_problems(connection)
-            book = read_book(store.read_rows(connection))
+            rows = store.read_rows(connection)
+            book = read_book(rows)
     except LedgerError as error:
         return [str(error)]
-    problems += book.problems
+    problems += book.problems or [*_recomputed(rows), *signature_problems(rows)]
     for each in releases:
         place = place_of(each)
         try:
@@ -46,12 +57,60 @@ def verify(path: Path, releases: Sequence[str | Path | Place] = ()) -> list[str]
     return problems
 
 
-def fingerprint(directory: str | Path | Place) -> str:
-    """The SHA-256 of a release's release.json, which holds those of its other files."""
-    try:
-        return hashlib.sha256((place_of(directory) / RELEASE).read_bytes()).hexdigest()
-    except OSError:
-        raise LedgerError(f"{place_of(directory)} holds no readable {RELEASE}") from None
+def _recomputed(rows: Sequence[store.Row]) -> list[str]:
+    """What was charged against the rules: more than a cap allowed, or less than a release cost."""
+    problems, book, fits, charged = [], Book(), True, False
+    for row in rows:
+        kind = json.loads(row.body)["event"]
+        if kind in _LOWERING and charged:
+            fits, charged = fits and book.fits_caps(), False
+        was = (book.fixed_currency(), book.caps, book.ended) if kind == "caps" else None
+        book.apply(row)
+        if was is not None:
+            problems += _changed_currency(*was, book)
+        elif kind == "reserved":
+            charged = True
+            problems += _costs_less(book.entries[row.seq])
+    if charged:
+        fits = fits and book.fits_caps()
+    return problems + ([] if fits else _over_caps(rows))
+
+
+def _costs_less(entry: Entry) -> list[str]:
+    charge, losses = entry.charge, entry.charge.losses
+    if losses is None or charge.replaced in (None, 2 * charge.epsilon):
+        return []
+    if losses.allow_replaced(charge.replaced, charge.delta):
+        return []
+    return [f"entry {entry.number} counts less than its losses cost"]
+
+
+def _over_caps(rows: Sequence[store.Row]) -> list[str]:
+    """Each charge against the caps and charges before it: slow, for a ledger with a fault."""
+    problems, book = [], Book()
+    for row in rows:
+        before = replace(book, entries=dict(book.entries), events=list(book.events))
+        book.apply(row)
+        entry = book.entries.get(row.seq)
+        if entry is None:
+            continue
+        try:
+            check_caps(before, entry.charge)
+        except Refused:
+            problems.append(f"entry {entry.number} was charged although a cap did not allow it")
+    return problems
+
+
+def _changed_currency(
+    was: Compose | None, caps: Caps, ended: tuple[Caps, ...], after: Book
+) -> list[str]:
+    """Caps that limit something else than before, after releases, end a promise: is it told?"""
+    if was in (None, after.fixed_currency()):
+        return []
+    event = after.events[-1]
+    if after.ended == (*ended, replace(caps, compose=was)) and event.reason is not None:
+        return []
+    return [f"event {event.seq} changed what the caps limit and does not say that a promise ended"]
 
 
 def _sqlite_problems(connection: Any) -> list[str]:
@@ -61,10 +120,7 @@ def _sqlite_problems(connection: Any) -> list[str]:
         for (text,) in connection.execute("pragma integrity_check(3)")
         if text != "ok"
     ]
-    there = dict(connection.execute("select name, sql from sqlite_master where type = 'trigger'"))
-    if there.items() ^ store.TRIGGERS.items():
-        problems.append("what keeps events from being changed was removed or replaced")
-    return problems + store.truncation_problems(connection)
+    return problems + store.tampering_problems(connection)
 
 
 def _find_releases(folder: Place) -> Iterator[Place]:
@@ -79,14 +135,16 @@ def _disagreements(book: Book, directory: Place) -> list[str]:
     said = read_stated(directory)
     if said is None:
         return [f"its {RELEASE} cannot be read"]
-    stamp, claim, seq = said.ledger, said.guarantee, said.ledger.entry
+    stamp, claim, told = said.ledger, said.guarantee, said.ledger.entry
     if not stamp.tracked:
         return ["its budget was not tracked"]
     if stamp.ledger != book.id:
         return ["it was charged to another ledger, or this one was made anew"]
-    entry = book.entries.get(seq) if seq is not None else None
-    if entry is None or entry.hash != stamp.hash:
-        return [f"its entry {seq} is not in the ledger: the ledger was rewritten or cut"]
+    entry = book.entry_hashed(stamp.hash)
+    # Releases of 0.1.0 name the number of the entry's event.
+    if entry is None or told not in (entry.number, entry.seq):
+        return [f"its entry {told} is not in the ledger: the ledger was rewritten or cut"]
+    number = entry.number
     # A filtered child costs nothing: it answers for the release it was made from first.
     review, charge = said.review.first_review() if said.review else None, entry.charge
     compared = [
@@ -102,21 +160,23 @@ def _disagreements(book: Book, directory: Place) -> list[str]:
             charge.sessions,
         ),
     ]
+    if entry.plan is not None:
+        compared.append(("approved plan", said.approved_plan, entry.plan))
     if review is None:  # a child claims indistinguishability, whatever its parent was charged as
         compared.append(("definition", claim.definition, charge.definition))
     problems = [
-        f"its {name} is not the one charged in entry {seq}"
-        for name, told, charged in compared
-        if told != charged
+        f"its {name} is not the one charged in entry {number}"
+        for name, claimed, charged in compared
+        if claimed != charged
     ]
     if entry.state == "voided":
-        problems.append(f"entry {seq} was voided because nobody saw it, and here it is")
+        problems.append(f"entry {number} was voided because nobody saw it, and here it is")
     elif entry.state == "reserved":
         problems.append(
-            f"entry {seq} is not marked as released: a crash, or the end of the ledger was cut"
+            f"entry {number} is not marked as released: a crash, or the end of the ledger was cut"
         )
     released = review.parent if review else fingerprint(directory)
     if entry.sha256 not in (None, released):
         of = "the parent it names" if review else f"its {RELEASE}"
-        problems.append(f"{of} is not the one that entry {seq} released")
+        problems.append(f"{of} is not the one that entry {number} released")
     return problems

@@ -1,4 +1,8 @@
-"""At most so many entries of each user are looked at: rules on her own rows alone."""
+"""At most so many entries of each user are looked at: rules on her own rows alone.
+
+Guarantee:
+    Which entries of a user count is decided by her own rows and the public key.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,9 @@ from typing import Literal, NamedTuple
 
 from zealous.engines.engine import Engine, Stored
 from zealous.engines.sql import Step, comma_separated, identifier
-from zealous.logs.source import Source
+from zealous.files.lines import Skipped
+from zealous.logs.id_sketch import id_hash, smallest_of_slots
+from zealous.logs.source import IdCounts, Source
 
 _LOOKED_AHEAD = 999_999  # entries, of all users together, that are held to see where others end
 
@@ -20,11 +26,11 @@ Join = Literal["semi", "anti"]
 def limit_entries(
     source: Source,
     entries_of: Callable[[Join, str], Sequence[Step]],
-    most: int,
     columns: Sequence[str],
     key: int,
-) -> tuple[Source, int]:
-    """The same, but of whatever unit has more entries than `most` the first of them alone.
+    sketch_key: str | None = None,
+) -> Source:
+    """The same, but of whatever unit has more entries than the limit the first of them alone.
 
     They are the first in time where the log has times, then by the public key, and each different
     one of them is there once. So what is left of a unit depends on its own entries and the key.
@@ -36,19 +42,23 @@ def limit_entries(
         source: All entries.
         entries_of: The steps to the entries of those persons whom a table lists (`semi`), or of
             all others (`anti`).
-        most: How many of a unit's entries count.
         columns: All of an entry.
         key: The public key.
+        sketch_key: The key of a sketch of the ids, where there is to be one.
 
     Returns:
-        The entries, and how many persons the log has, also those who are left out.
+        The entries, and the numbers of ids and their entries, also of those who are left out.
     """
-    engine = source.engine
+    engine, most = source.engine, source.limits.entries
     known = source.everyone[: [step.name for step in source.everyone].index("known") + 1]
-    persons, many = _units_over_limit(engine, known, most)
+    persons, many = _units_over_limit(engine, known, most, sketch_key)
+    source = replace(source, ids=IdCounts(many.number, many.entries, many.most))
+    if sketch_key is not None:
+        hashes = engine.rows([smallest_of_slots(persons)])
+        source = replace(source, id_hashes=tuple(str(each) for (each,) in hashes))
     if not many.heavy:
-        return replace(source, rows=many.rest), many.number
-    looked_at = _limited_entries(source, entries_of("semi", persons), most, columns, key)
+        return replace(source, rows=many.rest)
+    looked_at, over = _limited_entries(source, entries_of("semi", persons), columns, key)
     *steps, last = entries_of("anti", persons)
     own = comma_separated(map(identifier, columns))
     entries = (
@@ -58,40 +68,60 @@ def limit_entries(
         Step("entries", f"select {own} from cleaned union all select {own} from looked_at"),
     )
     rows, text = _sizes(source, entries)
-    return replace(source, entries=entries, rows=rows, text=text), many.number
+    skipped = source.skipped + Skipped({source.limits.many_entries(): over})
+    return replace(source, entries=entries, rows=rows, text=text, skipped=skipped)
 
 
 class _EntryCounts(NamedTuple):
-    """How many there are, how many of them have too many entries, and the others' entries."""
+    """How many there are, who of them has too many entries, and how many entries there are.
+
+    Attributes:
+        number: Users, or other units.
+        entries: Of all together.
+        most: Of the one who has most.
+        heavy: Those with more entries than count.
+        rest: The entries of all others.
+        over: How many more these have than count.
+    """
 
     number: int
+    entries: int
+    most: int
     heavy: int
     rest: int
+    over: int
 
 
-def _units_over_limit(engine: Engine, steps: Sequence[Step], most: int) -> tuple[str, _EntryCounts]:
+def _units_over_limit(
+    engine: Engine, steps: Sequence[Step], most: int, sketch_key: str | None = None
+) -> tuple[str, _EntryCounts]:
     """A table of (entry:whose, entries), each who has more than `most` in the last step.
 
-    One more row, without a name, is of all others together: so it takes one look at the log.
+    One more row, without a name, is of all others together: so it takes one look at the log. With
+    a key for a sketch there is one for each of its slots, and the smallest hash in it.
     """
     table = Stored.new(engine).name
     each = f"select user, count(*) as entries from {steps[-1].name} group by user"
     whose = f"case when entries > {most} then user end as {WHOSE}"
-    marked = Step("marked", f"select {whose}, entries from each_user")
-    total = "count(*) as number, sum(entries)::bigint as entries"
-    summed = Step("summed", f"select {WHOSE}, {total} from marked group by {WHOSE}")
+    hashed = "''" if sketch_key is None else id_hash(sketch_key)
+    marked = Step("marked", f"select {whose}, entries, {hashed} as hash from each_user")
+    total = "count(*) as number, sum(entries)::bigint as entries, max(entries) as most"
+    grouped = f"from marked group by {WHOSE}, left(hash, 2)"
+    summed = Step("summed", f"select {WHOSE}, {total}, min(hash) as hash {grouped}")
     engine.append_rows(table, [*steps, Step("each_user", each), marked, summed])
     rest = f"coalesce(sum(case when {WHOSE} is null then entries end), 0)::bigint"
-    figures = f"coalesce(sum(number), 0)::bigint, count({WHOSE}), {rest}"
+    over = f"coalesce(sum(case when {WHOSE} is not null then entries - {most} end), 0)::bigint"
+    sums = [f"coalesce({each}, 0)::bigint" for each in ("sum(number)", "sum(entries)", "max(most)")]
+    figures = comma_separated([*sums, f"count({WHOSE})", rest, over])
     ((*found,),) = engine.rows([Step("figures", f"select {figures} from {table}")])
     return table, _EntryCounts(*map(int, found))
 
 
 def _limited_entries(
-    source: Source, entries: Sequence[Step], most: int, columns: Sequence[str], key: int
-) -> str:
-    """A table of what is left of some persons' entries."""
-    engine = source.engine
+    source: Source, entries: Sequence[Step], columns: Sequence[str], key: int
+) -> tuple[str, int]:
+    """A table of what is left of some persons' entries, and how many at least are not."""
+    engine, most = source.engine, source.limits.entries
     *before, last = _store_steps(engine, entries)
     steps = [*before, last._replace(name="cleaned")]
     units, many = _units_over_limit(engine, steps, most)
@@ -102,7 +132,7 @@ def _limited_entries(
         few = f"select {own} from (select cleaned.* from cleaned anti {of_heavy})"
         engine.append_rows(looked_at, [*steps, Step("few", few)])
     if not many.heavy:
-        return looked_at
+        return looked_at, 0
     times, place, rank = '"entry:times"', '"entry:place"', '"entry:rank"'
     moment = ["time"] if "time" in source.roles else []
     order = comma_separated([*(f"{each} nulls last" for each in moment), rank])
@@ -116,12 +146,15 @@ def _limited_entries(
         f"theirs.{each} is not distinct from near.{each}" for each in ("user", *moment, rank)
     )
     alone = f"row_number() over (partition by {short} order by {own}) = 1"
+    number = f"row_number() over (partition by user order by {order})"
     first = [
         Step("different", f"select {short}, count(*) as {times} from theirs group by {short}"),
+        # So many are enough, as each is there at least once: nobody's are all sorted together.
+        Step("foremost", f"select * from different qualify {number} <= {most}"),
         Step(
             "placed",
             f"select *, sum({times}) over (partition by user order by {order}) as {place} "
-            "from different",
+            "from foremost",
         ),
         Step("near", f"select {short} from placed where {place} - {times} < {most}"),
         Step("chosen", f"select theirs.* from theirs semi join near on {same}"),
@@ -129,7 +162,7 @@ def _limited_entries(
         Step("first_ones", f"select {own} from once qualify {alone}"),
     ]
     engine.append_rows(looked_at, [*theirs, *first])
-    return looked_at
+    return looked_at, many.over
 
 
 def _store_steps(engine: Engine, steps: Sequence[Step]) -> list[Step]:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterator, Sequence, Set
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 from zealous.engines.duckdb import DuckDB
-from zealous.engines.engine import Engine
+from zealous.engines.engine import Engine, require_local
 from zealous.errors import LogError, UsageError, did_you_mean
+from zealous.files.frames import is_frame
 from zealous.files.limits import Limits
 from zealous.files.lines import Layout
+from zealous.files.passwords import without_password
 from zealous.files.places import Place, error_text, place_of
-from zealous.libraries import pa, pq
+from zealous.logs.column_names import ROLES, called, column_of, guess_roles, is_known
+from zealous.logs.query import is_database, query
+from zealous.notebook import block, grid, note
 from zealous.privacy.guarantee import positive_integer
 from zealous.registry import Registry
 
@@ -21,10 +25,11 @@ ANONYMIZED = "anonymized.json"
 NOT_PRIVATE = "NOT DIFFERENTIALLY PRIVATE"
 INTERNAL = "zealous-internal.json"
 _ABOUT = ("release.json", ANONYMIZED, INTERNAL)  # what a directory that zealous wrote has
+_SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods")
 COMPRESSED = (".gz", ".zst", ".bz2")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Columns:
     """Which column of the log plays which role; None where the log has none."""
 
@@ -39,6 +44,10 @@ class Columns:
         """The roles that have a column."""
         roles = {field.name: getattr(self, field.name) for field in fields(self)}
         return {role: name for role, name in roles.items() if name is not None}
+
+    def __repr__(self) -> str:
+        assigned = (f"{role}={name!r}" for role, name in self.assigned().items())
+        return f"Columns({', '.join(assigned)})"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +99,7 @@ FORMATS: Registry[Format] = Registry(
 register = FORMATS.register
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Log:
     """A log that can be opened: files, how they are read, what the columns mean, who is left out.
 
@@ -102,6 +111,8 @@ class Log:
             or a strptime pattern.
         cleaning: Whose entries are left out.
         engine: Where it is read and worked on; None for the embedded one.
+        sql: The query whose result it is, as it was given; None where it is no query's.
+        recognised: The roles whose column nobody named, and which was found by its spelling.
     """
 
     paths: tuple[Place, ...]
@@ -110,6 +121,22 @@ class Log:
     time_format: str | None
     cleaning: Cleaning
     engine: Engine | None = None
+    sql: str | None = None
+    recognised: frozenset[str] = frozenset()
+
+    def __repr__(self) -> str:
+        return f"Log({self._files()}, {self.columns!r})"
+
+    def _repr_html_(self) -> str:
+        return block(
+            "Log",
+            grid(["role", "column"], list(self.columns.assigned().items())),
+            note(f"{self._files()}. It holds no rows: they are read when a release is made."),
+        )
+
+    def _files(self) -> str:
+        first, *others = self.paths
+        return f"{first} and {len(others):,} more files" if others else str(first)
 
     def engine_for(self, engine: Engine | None) -> Engine:
         """Where to run: where somebody says, else where the log is."""
@@ -129,10 +156,23 @@ class Log:
 
         The first line of a text file may be somebody's entry and no header: nothing of it is said.
         """
-        in_first_line = self.layout is not None and self.layout.has_header
-        near = "" if in_first_line else did_you_mean(name, self.names() or ())
+        near = did_you_mean(name, self.quotable_names())
         return UsageError(
             f"the log has no column {name!r}{given_as}: `zealous start` lists its columns{near}"
+        )
+
+    def quotable_names(self) -> list[str]:
+        """Those of its columns that a message may name; see `no_column`."""
+        in_first_line = self.layout is not None and self.layout.has_header
+        return [each for each in self.names() or () if not in_first_line or is_known(each)]
+
+    def without_recognised(self, kept: Collection[str]) -> Log:
+        """The same without the columns that nobody named, but for those of some roles."""
+        left_out = self.recognised.difference(kept)
+        return replace(
+            self,
+            columns=replace(self.columns, **dict.fromkeys(left_out)),
+            recognised=self.recognised - left_out,
         )
 
 
@@ -140,6 +180,7 @@ def read_log(
     paths: Any,
     preset: str | None = None,
     *,
+    sql: str | None = None,
     engine: Engine | None = None,
     columns: Columns | None = None,
     names: Sequence[str] = (),
@@ -152,9 +193,13 @@ def read_log(
 
     Args:
         paths: A file, a folder, a pattern such as `logs/*.tsv.gz`, or several of them; each a path
-            or the URL of an object store. With `Spark` also `table:NAME`, or a DataFrame.
+            or the URL of an object store. Or a table of pandas, Polars, Arrow or DuckDB, or
+            anything that hands over an Arrow stream. With `Spark` also `table:NAME`, or a frame of
+            its session.
         preset: The format: `aol`, `excite`, `csv`, `tsv`, `jsonl`, `parquet` or one that another
             package added; from the file's ending where not given.
+        sql: A query, where `paths` is the URL of a database or a file that is one. Each row that it
+            returns must depend on one person's rows alone.
         engine: `Spark(...)` for a log on a cluster; the embedded engine where not given.
         columns: The roles that differ from the preset's; `Columns(user="CustomerID")`.
         names: The names of the columns in order, for delimited files without a header.
@@ -163,12 +208,8 @@ def read_log(
         time_format: How times are written; see `Log`.
         cleaning: Whose entries are left out.
     """
-    found = log_files(paths, preset, engine)
-    chosen = FORMATS.get(preset) if preset else _format_of(found)
-    if chosen is None:
-        raise UsageError(
-            f"format must be one of {', '.join(FORMATS)}" + did_you_mean(preset or "", FORMATS)
-        )
+    found = log_files(paths, preset, engine) if sql is None else [_queried(paths, sql, engine)]
+    chosen = format_named(preset) if preset else _format_of(found)
     layout = chosen.layout
     if names or delimiter or encoding:
         if layout is None:
@@ -181,52 +222,107 @@ def read_log(
         time_format=time_format or chosen.time_format,
         cleaning=cleaning or Cleaning(),
         engine=engine,
+        sql=None if sql is None else sql.strip(),
     )
-    return replace(log, columns=_assign_columns(log, columns or Columns()))
+    return _assign_columns(log, columns or Columns())
 
 
-def _assign_columns(log: Log, said: Columns) -> Columns:
-    """What was said, then what is usual, of the columns that exist."""
+def _queried(paths: Any, sql: str, engine: Engine | None) -> Place:
+    """The result of a query, as the one place of a log."""
+    several = isinstance(paths, Sequence) and not isinstance(paths, str)
+    if several and len(paths) != 1:
+        raise UsageError("--sql goes with one database")
+    if engine is not None:
+        require_local(engine, "a database is read on this machine")
+    return query(paths[0] if several else paths, sql)
+
+
+def format_named(name: str) -> Format:
+    """The format that is called so.
+
+    Raises:
+        UsageError: None is.
+    """
+    found = FORMATS.get(name)
+    if found is None:
+        raise UsageError(
+            f"format must be one of {', '.join(FORMATS)}" + did_you_mean(name, FORMATS)
+        )
+    return found
+
+
+def _assign_columns(log: Log, said: Columns) -> Log:
+    """The log with the columns that were said, then those that are usual, of those that exist."""
     present = log.types()
     for role, name in said.assigned().items():
         if present is not None and name not in present:
             raise log.no_column(name, f" (given as --{role})")
-    usual = log.columns.assigned()
-    if present is not None and "url" not in present and usual.get("url") == "url":
-        usual["url"] = "urls"
-    if present is not None and not present.get("keywords", "").startswith("list<"):
-        usual.pop("keywords", None)
-    kept = {role: name for role, name in usual.items() if present is None or name in present}
-    merged = Columns(**(kept | said.assigned()))
+    kept = log.columns.assigned()
+    recognised: dict[str, str] = {}
+    if present is not None:
+        kept = {role: name for role, name in kept.items() if name in present}
+        if not present.get("keywords", "").startswith("list<"):
+            kept.pop("keywords", None)
+        recognised = _recognised(log, said.assigned().keys() | kept.keys(), [*present])
+    merged = Columns(**(recognised | kept | said.assigned()))
     if merged.user is None:
-        raise UsageError("say which column holds the user's id with --user")
-    return merged
+        raise _no_user(log)
+    return replace(log, columns=merged, recognised=frozenset(recognised))
+
+
+def _recognised(log: Log, known: Set[str], present: Sequence[str]) -> dict[str, str]:
+    """The usual roles whose column is there under another spelling: one column, and only one."""
+    usual = log.columns.assigned().keys() - known
+    named = {role: called(role, present) for role in ROLES if role in usual}
+    return {role: same[0] for role, same in named.items() if len(same) == 1}
+
+
+def _no_user(log: Log) -> UsageError:
+    """What is wrong where no column is the user's, or several may be."""
+    names = log.quotable_names()
+    several = called("user", names)
+    if len(several) > 1:
+        return UsageError(
+            f"{' and '.join(map(repr, several))} may each hold the user's id: say which with --user"
+        )
+    near = column_of(guess_roles([each for each in names if each.isprintable()]), "user")
+    offered = f". Did you mean {near}?" if near else ""
+    return UsageError(f"say which column holds the user's id with --user{offered}")
 
 
 def log_files(paths: Any, preset: str | None = None, engine: Engine | None = None) -> list[Place]:
     """The files of a log, each known to be readable; arguments as for `read_log`."""
     engine = engine or DuckDB()
     found: list[Place] = []
-    one = isinstance(paths, str) or not isinstance(paths, Iterable)
-    for path in [paths] if one else paths:
+    several = isinstance(paths, Sequence | Set | Iterator) and not isinstance(paths, str)
+    several = several and not is_frame(paths)  # which can be iterated too, and is one log
+    for path in paths if several else [paths]:
         away = engine.place(path)
         if away is not None:
             found.append(away)
             continue
+        if is_database(path):
+            raise UsageError("a database is read by a query: say --sql 'select ...'")
         place = place_of(path)
+        shown = without_password(str(place))
         try:
             folder, matches = place.find_files()
         except OSError as error:
-            raise LogError(f"{place} cannot be read: {error_text(error)}") from None
+            raise LogError(f"{shown} cannot be read: {error_text(error)}") from None
         if folder:
             logs = _log_files_in(place, matches)
             matches = [each for each in logs if preset or _suffix(each) in _by_suffix()]
         if not matches:
-            raise LogError(f"no log found at {place}: give a file, a folder or a quoted pattern")
+            raise LogError(f"no log found at {shown}: give a file, a folder or a quoted pattern")
         found += matches
     if not found:
         raise UsageError("no log given")
     for each in found:
+        if each.suffix.lower() in _SPREADSHEETS:
+            raise UsageError(
+                f"{each.name} is a spreadsheet: save its sheet as CSV in UTF-8, or read it with "
+                "pandas and hand the frame to z.read_log"
+            )
         try:
             each.check_readable()
         except OSError as error:
@@ -278,14 +374,14 @@ def is_synthetic(path: Place) -> bool:
 
 
 def parquet_label(path: Place) -> str:
-    """What zealous wrote into the metadata of a Parquet file; empty for any other file."""
+    """What zealous wrote into the metadata of a Parquet file; empty for any other log."""
     named = _by_suffix().get(_suffix(path))
     if path.local() is None and named is not None and named.layout is not None:
         return ""  # no Parquet, by its name: saves two requests for each file
     try:
-        with path.open_file() as file:
-            said: bytes = (pq.read_schema(file).metadata or {}).get(b"zealous", b"")
-    except (OSError, pa.ArrowException):
+        with path.open_rows(()) as rows:
+            said: bytes = (rows.schema.metadata or {}).get(b"zealous", b"")
+    except (OSError, LogError):
         return ""
     return said.decode(errors="replace")
 

@@ -1,4 +1,9 @@
-"""From a log to its entries on an engine: columns found, roles read, limits kept."""
+"""From a log to its entries on an engine: columns found, roles read, limits kept.
+
+Guarantee:
+    Every entry has a user who is known, or it is dropped; no two people are taken for one, and one
+    person's values cannot change how those of another are read.
+"""
 
 from __future__ import annotations
 
@@ -15,18 +20,19 @@ from zealous.libraries import pa
 from zealous.logs.entry_limits import WHOSE, Join, limit_entries
 from zealous.logs.log import Cleaning, Log
 from zealous.logs.sessions import unit_steps
-from zealous.logs.source import Source, extra_column
+from zealous.logs.source import WITHOUT_ID, Source, extra_column
 from zealous.logs.times import is_pattern
 from zealous.logs.values import (
-    FLOATS,
     READ_ROLE,
-    WHOLE,
+    TEXT,
     comparable_id,
     excluded_ids,
     is_present,
+    text_over_limit,
     text_value,
     usable_time,
     user_id,
+    words_over_limit,
 )
 from zealous.privacy.guarantee import Unit
 from zealous.privacy.period import Period
@@ -40,6 +46,7 @@ def open_log(
     unit: Unit = "user",
     period: Period | None = None,
     key: int = 0,
+    sketch_key: str | None = None,
 ) -> Source:
     """Make a log's entries available on an engine.
 
@@ -50,6 +57,7 @@ def open_log(
         unit: Whose data is protected as a whole: the `user` of the entries.
         period: Only entries of these days, where the log has times.
         key: The public key, by which some entries are chosen of whoever has too many.
+        sketch_key: The key of a sketch of the ids, if there is to be one: `sketch_ids`.
     """
     if engine.local() is not None:
         require_local(log.engine_for(None), "this does more than count")
@@ -66,6 +74,7 @@ def open_log(
     if log.cleaning.exclude_users is not None:
         _open_excluded(log.cleaning.exclude_users, engine)
         _check_excluded(engine, types[log.columns.user or ""])
+    skipped += _count_over_limits(log, types, engine)
     roles = log.columns.assigned()
     everybody = replace(log, cleaning=Cleaning(limits=log.cleaning.limits))
 
@@ -82,14 +91,37 @@ def open_log(
         roles=frozenset(roles),
         lists=frozenset(role for role, name in roles.items() if types[name].startswith("list<")),
         skipped=skipped,
+        limits=log.cleaning.limits,
     )
-    most = log.cleaning.limits.entries
-    if sizes is not None and sizes.rows <= most:
+    if sizes is not None and sizes.rows <= source.limits.entries:
         return source
     columns = [*roles, *(f"column:{name}" for name in extra)]
-    limited, persons = limit_entries(source, entries_of, most, columns, key)
+    limited = limit_entries(source, entries_of, columns, key, sketch_key)
     every_unit_is_a_person = unit == "user" and period is None
-    return replace(limited, users=persons) if every_unit_is_a_person else limited
+    users = limited.ids.number if limited.ids and every_unit_is_a_person else None
+    return replace(limited, users=users)
+
+
+def _count_over_limits(log: Log, types: dict[str, str], engine: Engine) -> Skipped:
+    """How many lines have no user id, or a text or words over a limit; for the owner's eyes.
+
+    Texts that were left out while lines were split are NULL by now, and were counted there.
+    """
+    limits, query, user = log.cleaning.limits, log.columns.query, log.columns.user or ""
+    queries = {query: types[query]} if query is not None else {}
+    reasons = {
+        WITHOUT_ID: [f"coalesce(not ({_has_id(log, identifier(user), types[user])}), true)"],
+        limits.long_text(): [
+            text_over_limit(identifier(name), kind, log) for name, kind in types.items()
+        ],
+        limits.many_words(): [
+            words_over_limit(identifier(name), kind, log) for name, kind in queries.items()
+        ],
+    }
+    met = {why: " or ".join(each) or "false" for why, each in reasons.items()}
+    counts = comma_separated(f"count(case when {each} then 1 end)" for each in met.values())
+    ((*numbers,),) = engine.rows([Step("over_limits", f"select {counts} from source")])
+    return Skipped(dict(zip(met, numbers, strict=True)))
 
 
 def _check_extra(log: Log, extra: Iterable[str]) -> None:
@@ -139,9 +171,7 @@ def _known_step(
         f"{text_value(identifier(name), types[name], log)} as {extra_column(name)}"
         for name in extra
     ]
-    where = [is_present(user, kind)]
-    if kind not in (*WHOLE, *FLOATS):
-        where.append(f"strlen({user}::varchar) <= {log.cleaning.limits.text}")
+    where = [_has_id(log, user, kind)]
     if log.cleaning.exclude_users is not None:
         where.append(f"{comparable_id(user, kind)} not in ({excluded_ids(kind)})")
     rows = "source"
@@ -153,6 +183,13 @@ def _known_step(
         known = f"select * replace ({usable_time('time')} as time) from ({known})"
     # (user, query, time, url, ..., "column:X"): one row an entry whose user is known
     return (Step("known", known),)
+
+
+def _has_id(log: Log, user: str, kind: str) -> str:
+    """SQL: whether an entry is somebody's, by an id within the limit."""
+    if kind not in TEXT:
+        return is_present(user, kind)
+    return f"{is_present(user, kind)} and strlen({user}) <= {log.cleaning.limits.text}"
 
 
 def _check_excluded(engine: Engine, kind: str) -> None:

@@ -1,4 +1,8 @@
-"""The privacy unit of each entry: its user, the user's day, or the user's session."""
+"""The privacy unit of each entry: its user, the user's day, or the user's session.
+
+Guarantee:
+    Each entry belongs to one unit, and units are named one-to-one.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ from collections.abc import Collection
 from zealous.engines.sql import Step
 from zealous.errors import UsageError
 from zealous.logs.log import Log
+from zealous.logs.times import tells_date
 from zealous.logs.values import is_present
 from zealous.privacy.guarantee import SESSION_GAP, Unit
 from zealous.privacy.period import Period
@@ -23,6 +28,17 @@ def check_unit(unit: Unit, roles: Collection[str]) -> None:
         raise UsageError(f"--unit {unit} needs a column with the time: say --time COLUMN")
 
 
+def _check_dates(log: Log, unit: Unit, period: Period | None) -> None:
+    """Refuse days, sessions and periods of times that have no date: all of them would be one."""
+    by_time = unit == "user-day" or (unit == "session" and log.columns.session is None)
+    asked = f"--unit {unit}" if by_time else "--period" if period is not None else None
+    if asked and log.columns.time is not None and not tells_date(log.time_format):
+        raise UsageError(
+            f"{asked} needs times with a year, a month and a day, which --time-format "
+            f"{log.time_format} does not have"
+        )
+
+
 def unit_steps(log: Log, unit: Unit, period: Period | None) -> list[Step]:
     """From `known` to `entries`, whose user is the unit of privacy.
 
@@ -32,6 +48,7 @@ def unit_steps(log: Log, unit: Unit, period: Period | None) -> list[Step]:
     """
     roles = log.columns.assigned()
     check_unit(unit, roles)
+    _check_dates(log, unit, period)
     dated, cut = "select * from known", list[Step]()
     if period is not None and "time" in roles:
         dated += f" where time >= timestamp '{period.first}' and time < timestamp '{period.end}'"

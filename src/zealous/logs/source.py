@@ -1,15 +1,30 @@
-"""The entries of a log on an engine, cleaned and named by role."""
+"""The entries of a log on an engine, cleaned and named by role.
+
+Guarantee:
+    What is counted comes from `entries` alone, which hold the users of the log after cleaning.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from zealous.engines.engine import Engine
 from zealous.engines.sql import Step, identifier
+from zealous.files.limits import Limits
 from zealous.files.lines import Skipped
 
+WITHOUT_ID = "no user id"  # why a line is left out that is nobody's; also where the id is too long
 FIRST_STEPS = ("known", "looked_at")  # the steps with which a log's entries begin
+
+
+class IdCounts(NamedTuple):
+    """How many ids a log has, their entries, and those of the id with most; never published."""
+
+    number: int
+    entries: int
+    most: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,11 +36,14 @@ class Source:
         entries: The steps that yield them, one row an entry, with a column for each role.
         everyone: The steps to `entries` of all users, also of those who are left out.
         users: How many these are, where they were counted; never published.
+        ids: What the ids of the whole log came to, where they were counted; likewise.
+        id_hashes: What a sketch of them is made of, where it was asked for then; likewise.
         rows: How many entries there are at most; only sizes work by it.
         text: The bytes of the column of each role, and of extra columns; likewise.
         roles: The roles that have a column.
         lists: Those whose column is a list of texts.
         skipped: Lines that were left out, by reason; for the owner's eyes.
+        limits: The most that is looked at of one user.
     """
 
     engine: Engine
@@ -35,14 +53,34 @@ class Source:
     lists: frozenset[str]
     everyone: tuple[Step, ...] = ()
     users: int | None = None
+    ids: IdCounts | None = None
+    id_hashes: tuple[str, ...] | None = None
     text: Mapping[str, int] = field(default_factory=dict)
     skipped: Skipped = field(default_factory=Skipped)
+    limits: Limits = field(default_factory=Limits)
 
     def bucket(self, number: int, buckets: int) -> Source:
         """The entries of one bucket of users: all of a user's entries are in the same one."""
-        chosen = f"{self.engine.bucket('user', buckets)} = {number}"
+        return self._where(f"{self.engine.bucket('user', buckets)} = {number}")
+
+    def without_entries(self) -> Source:
+        """The same log with nobody in it: the steps are the same, and cost next to nothing."""
+        return replace(self._where("false"), rows=0, text={})
+
+    def unreadable_lines(self) -> int:
+        """How many lines were left out since they could not be read; for the owner's eyes."""
+        limits = self.limits
+        readable = {
+            WITHOUT_ID,
+            limits.long_text(),
+            limits.many_words(),
+            limits.many_entries(),
+        }
+        return sum(lines for why, lines in self.skipped.items() if why not in readable)
+
+    def _where(self, condition: str) -> Source:
         parts = (
-            step._replace(sql=f"select * from ({step.sql}) where {chosen}")
+            step._replace(sql=f"select * from ({step.sql}) where {condition}")
             if step.name in FIRST_STEPS
             else step
             for step in self.entries
@@ -79,6 +117,22 @@ def count_everyone(source: Source) -> int:
 def _count(engine: Engine, entries: Sequence[Step]) -> int:
     count = Step("counted", "select count(distinct user) from entries")
     return int(engine.rows([*entries, count])[0][0])
+
+
+def count_ids(source: Source) -> IdCounts:
+    """How many ids the whole log has, and how many entries; for the owner's eyes."""
+    if source.ids is not None:
+        return source.ids
+    each = Step("each_id", "select count(*) as n from known group by user")
+    total = "select count(*), coalesce(sum(n), 0)::bigint, coalesce(max(n), 0) from each_id"
+    found = source.engine.rows([*known_entries(source), each, Step("counted", total)])[0]
+    return IdCounts(*map(int, found))
+
+
+def known_entries(source: Source) -> tuple[Step, ...]:
+    """The steps to `known`: all entries that have an id, of whatever day, each by its own id."""
+    names = [step.name for step in source.everyone]
+    return source.everyone[: names.index("known") + 1]
 
 
 def has_users(source: Source) -> bool:

@@ -38,6 +38,20 @@ def is_pattern(time_format: str | None) -> bool:
     return time_format is not None and time_format not in _EPOCHS
 
 
+def tells_date(time_format: str | None) -> bool:
+    """Whether times that are written so have a year, a month and a day.
+
+    >>> tells_date("%d/%m/%Y %H:%M"), tells_date("%H:%M:%S"), tells_date(None)
+    (True, False, True)
+    """
+    if time_format is None or not is_pattern(time_format):
+        return True
+    directives = {each[-1] for each in re.findall(r"%-?.", time_format)}
+    whole = directives & set("cxDFs")
+    day = {"j"} & directives or ("d" in directives and directives & set("mbBh"))
+    return bool(whole or (day and directives & set("Yy")))
+
+
 def timestamp_sql(column: str, text: str, time_format: str | None) -> str:
     """SQL: a timestamp in UTC, or NULL.
 

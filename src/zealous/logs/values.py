@@ -1,4 +1,8 @@
-"""SQL that reads a column: ids, texts, lists and times, whatever type a file gives them."""
+"""SQL that reads a column: ids, texts, lists and times, whatever type a file gives them.
+
+Guarantee:
+    An id has one text, however a file writes it, and two ids never have the same.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +16,9 @@ from zealous.logs.times import NUMBER, timestamp_sql
 WHOLE = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 FLOATS = ("halffloat", "float", "double")
 _REAL = (*FLOATS, "decimal")
-_TEXT = ("string", "large_string", "string_view")
+TEXT = ("string", "large_string", "string_view")
 BLANKS = r"[\p{Z}\p{Cc}]+"
+WORD = r"[\p{L}\p{M}\p{N}]+"
 _MOMENTS = ("timestamp", "date")
 _NESTED = ("list<", "struct<", "map<", "binary", "large_binary", "fixed_size_binary")
 
@@ -37,7 +42,7 @@ def comparable_id(user: str, kind: str) -> str:
         return f"{user}::hugeint"
     if kind.startswith(_REAL):
         return f"{user}::{_number(kind)}"
-    return _id_of_text(f"{user}::varchar")
+    return user_id(user, kind)
 
 
 def _number(kind: str) -> str:
@@ -49,16 +54,12 @@ def _number(kind: str) -> str:
 
 def user_id(name: str, kind: str) -> str:
     """SQL: the id of a user, one text for each person however a file writes it."""
-    if kind in _TEXT:
+    if kind in TEXT:
         return _id_of_text(name)
     if kind in FLOATS:  # 17850.0 is how a table with gaps writes 17850
         whole = f"case when {name} = round({name}) then try_cast({name} as bigint)::varchar end"
         return f"coalesce({whole}, {_float_text(name)}, {name}::varchar)"
-    if kind in WHOLE:
-        return name
-    if kind.startswith(_MOMENTS):  # of whatever year: an id that became NULL would be pooled
-        return _moment_text(name, kind)
-    return _as_text(name, kind)
+    return name if kind in WHOLE else _as_text(name, kind)
 
 
 def _id_of_text(text: str) -> str:
@@ -72,7 +73,7 @@ def _id_of_text(text: str) -> str:
 
 
 def _session(name: str, kind: str, log: Log) -> str:
-    if kind in _TEXT:
+    if kind in TEXT:
         return _within_limit(name, user_id(name, kind), log)
     return user_id(name, kind) if kind in FLOATS else _as_text(name, kind)
 
@@ -83,14 +84,14 @@ def is_present(name: str, kind: str) -> str:
         return f"{name} is not null"
     if kind in FLOATS:
         return f"isfinite({name})"
-    text = f"{name}::varchar"
+    text = _as_text(name, kind) if kind.startswith(_MOMENTS) else f"{name}::varchar"
     # Nearly all ids begin with printable ASCII, and one comparison tells; the rest are searched.
     return rf"({text} between '!' and '~' or regexp_matches({text}, '[^\p{{Z}}\p{{Cc}}]'))"
 
 
 def text_value(name: str, kind: str, log: Log) -> str:
     """SQL: a value as text, where it is no longer than public limits allow."""
-    return _within_limit(name, name, log) if kind in _TEXT else _as_text(name, kind)
+    return _within_limit(name, name, log) if kind in TEXT else _as_text(name, kind)
 
 
 def _within_limit(text: str, value: str, log: Log) -> str:
@@ -104,15 +105,23 @@ def _as_text(name: str, kind: str) -> str:
         raise UsageError(f"column {name} holds {kind.split('<')[0]} values, not text: convert it")
     if kind in FLOATS:
         return _float_text(name)
-    if kind.startswith(_MOMENTS):  # each engine writes years beyond these in its own way
-        usual = "between timestamp '0001-01-01' and timestamp '9999-12-31 23:59:59.999999'"
-        written = _moment_text(name, kind)
-        return f"case when try_cast({name} as timestamp) {usual} then {written} end"
+    if kind.startswith(_MOMENTS):
+        return _moment_text(name, kind)
     return f"{name}::varchar"
 
 
 def _moment_text(name: str, kind: str) -> str:
-    return f"{name}::timestamp::varchar || '+00'" if "tz=" in kind else f"{name}::varchar"
+    """SQL: a day or time as text; NULL outside the years 1 to 9999.
+
+    Each engine writes other years in its own way. DuckDB fails at the first ones that there are,
+    and may write out all rows before it chooses some: what it writes is never one of them.
+    """
+    first, last = "timestamp '0001-01-01'", "timestamp '9999-12-31 23:59:59.999999'"
+    moment = f"try_cast({name} as timestamp)"
+    within = f"least(greatest({moment}, {first}), {last})"
+    text = f"{within}::date::varchar" if kind.startswith("date") else f"{within}::varchar"
+    utc = " || '+00'" if "tz=" in kind else ""
+    return f"case when {moment} between {first} and {last} then {text}{utc} end"
 
 
 def _float_text(name: str) -> str:
@@ -144,17 +153,40 @@ def _texts(name: str, kind: str, log: Log) -> str:
     if not kind.startswith("list<"):
         return text_value(name, kind, log)
     element, texts = kind.removeprefix("list<element: ").removesuffix(">"), name
-    if element not in _TEXT:
+    if element not in TEXT:
         try:
             texts = f"list_transform({name}, lambda each: {_as_text('each', element)})"
         except UsageError:
             what = element.split("<")[0]
             raise UsageError(f"column {name} holds lists of {what} values") from None
-    most = log.cleaning.limits.text
-    number = f"array_length({name})"
+    return f"case when {_list_over_limit(name, texts, log)} then null else {texts} end"
+
+
+def _list_over_limit(name: str, texts: str, log: Log) -> str:
+    """SQL: whether a list is over the limit; of too many elements no texts are made."""
+    most, number = log.cleaning.limits.text, f"array_length({name})"
     size = f"coalesce(strlen(array_to_string({texts}, '')), 0) + {number}"
-    # Of too many elements no texts are made.
-    return f"case when {number} > {most} then null when {size} <= {most} then {texts} end"
+    return f"case when {number} > {most} then true else {size} > {most} end"
+
+
+def text_over_limit(name: str, kind: str, log: Log) -> str:
+    """SQL: whether a value is a text, or a list of texts, over the limit."""
+    if kind in TEXT:
+        return f"strlen({name}) > {log.cleaning.limits.text}"
+    if kind.startswith("list<") and kind.removeprefix("list<element: ").startswith(TEXT):
+        return _list_over_limit(name, name, log)
+    return "false"
+
+
+def words_over_limit(query: str, kind: str, log: Log) -> str:
+    """SQL: whether a query that is no longer than it may be has more words than are looked at."""
+    limits = log.cleaning.limits
+    if kind not in TEXT:
+        return "false"
+    # Only texts that have room for more are searched.
+    room = f"strlen({query}) between {2 * limits.words + 1} and {limits.text}"
+    number = f"array_length(regexp_extract_all({query}, '{WORD}'))"
+    return f"case when {room} then {number} > {limits.words} else false end"
 
 
 def _keywords(name: str, kind: str, log: Log) -> str:
@@ -173,10 +205,8 @@ def _time(name: str, kind: str, log: Log) -> str:
     elif log.time_format is None and kind.startswith((*WHOLE, *_REAL)):
         raise UsageError("the times are numbers: say --time-format epoch or epoch-ms")
     else:
-        found = timestamp_sql(
-            name, name if kind in _TEXT else _as_text(name, kind), log.time_format
-        )
-    return _within_limit(name, found, log) if kind in _TEXT else found
+        found = timestamp_sql(name, name if kind in TEXT else _as_text(name, kind), log.time_format)
+    return _within_limit(name, found, log) if kind in TEXT else found
 
 
 def usable_time(time: str) -> str:

@@ -1,6 +1,6 @@
 """Mechanisms, one a file: each turns counts of a log into what may be published.
 
-A mechanism draws the noise, applies the second threshold and states its delta. How a law of noise
+A mechanism draws the noise, decides what is published and states its delta. How a law of noise
 is sampled belongs in noise/, its mathematics in privacy/accounting/.
 """
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from zealous.errors import UsageError, did_you_mean
-from zealous.mechanisms.protocol import MECHANISMS, CalibratedMechanism, Needs
+from zealous.mechanisms.protocol import MECHANISMS, CalibratedMechanism, PublicInput
 from zealous.privacy.guarantee import Guarantee
 
 __all__ = ["ASKED", "DEFAULT", "MECHANISMS", "choose_mechanism"]
@@ -16,8 +16,8 @@ def choose_mechanism(
     name: str | None,
     goal: Guarantee,
     items_per_user: int,
-    given: Needs | None,
-    usual: str = DEFAULT,
+    given: PublicInput | None,
+    default: str = DEFAULT,
 ) -> tuple[type[CalibratedMechanism], str]:
     """A mechanism, and why it is that one; nothing here looks at a log.
 
@@ -27,11 +27,11 @@ def choose_mechanism(
         goal: The guarantee.
         items_per_user: m.
         given: Which public file is given.
-        usual: The mechanism that is usual for such items; it has a family of its own for those
-            that are made of others.
+        default: The kind's default mechanism. Kinds that are made of other published kinds have a
+            family of mechanisms of their own.
     """
-    if MECHANISMS[usual].family is not None:
-        return _mechanism_of_family(name, goal, items_per_user, given, usual)
+    if MECHANISMS[default].only_for_default is not None:
+        return _mechanism_of_family(name, goal, items_per_user, given, default)
     if name == "auto":
         return _best_mechanism(goal, items_per_user, given)
     if name is None:
@@ -42,10 +42,10 @@ def choose_mechanism(
             + did_you_mean(name, ["auto", *MECHANISMS])
         )
     found = MECHANISMS[name]
-    if found.family is not None:
+    if found.only_for_default is not None:
         raise UsageError(f"the {name} mechanism is for what is made of other items alone")
-    if found.needs != given:
-        wanted, other = found.needs, given
+    if found.public_input != given:
+        wanted, other = found.public_input, given
         raise UsageError(
             f"the {name} mechanism needs a public file: say --{wanted} FILE"
             if wanted
@@ -55,24 +55,24 @@ def choose_mechanism(
 
 
 def _mechanism_of_family(
-    name: str | None, goal: Guarantee, items_per_user: int, given: Needs | None, usual: str
+    name: str | None, goal: Guarantee, items_per_user: int, given: PublicInput | None, default: str
 ) -> tuple[type[CalibratedMechanism], str]:
-    family = {name: each for name, each in MECHANISMS.items() if each.family == usual}
+    family = {name: each for name, each in MECHANISMS.items() if each.only_for_default == default}
     if given is not None:
         raise UsageError(f"--{given} does not serve items that are made of others: leave it out")
     if name in (None, "auto"):
-        return _best_mechanism(goal, items_per_user, given, usual)
+        return _best_mechanism(goal, items_per_user, given, default)
     if name not in family:
         raise UsageError(f"for what is made of other items use {' or '.join(family)}, or auto")
     return family[name], ASKED
 
 
 def _best_mechanism(
-    goal: Guarantee, items_per_user: int, given: Needs | None, family: str | None = None
+    goal: Guarantee, items_per_user: int, given: PublicInput | None, family: str | None = None
 ) -> tuple[type[CalibratedMechanism], str]:
     """The first that says so of itself, of those that use the given file and no other."""
     for each in MECHANISMS.values():
-        if (each.needs, each.family) == (given, family):
+        if (each.public_input, each.only_for_default) == (given, family):
             why = each.best_for(goal, items_per_user)
             if why is not None:
                 return each, why

@@ -39,7 +39,7 @@ def cost_text(part: PartRecord) -> str:
 
 def _too_rare(part: PartRecord, units: str) -> str:
     reached = part.forecast.users_to_appear.half
-    return f"no item reached about {reached} {units}. {_more(units)}"
+    return f"no item was among the counted items of about {reached} {units}. {_more(units)}"
 
 
 def _more(units: str) -> str:
@@ -50,7 +50,7 @@ def _more(units: str) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Words:
+class Description:
     """What is said of a table. A mechanism has one of the kinds below, or its own.
 
     Attributes:
@@ -86,7 +86,7 @@ class Words:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AboveThreshold(Words):
+class AboveThreshold(Description):
     """Of a table of what passed two thresholds."""
 
     def threshold(self, part: PartRecord) -> str:
@@ -97,8 +97,8 @@ class AboveThreshold(Words):
         """Who appears, and both thresholds."""
         appear = part.forecast.users_to_appear
         return [
-            f"- An item of {appear.low} / {appear.half} / {appear.high} {units} is published with "
-            "probability 5 / 50 / 95 %.",
+            f"- An item is published with probability 5 / 50 / 95 % where it is among the counted "
+            f"items of {appear.low} / {appear.half} / {appear.high} {units}.",
             f"- {cost_text(part)} Thresholds: at least {part.tau} {units} before noise, "
             f"a count above {part.tau_prime} after.",
         ]
@@ -109,7 +109,7 @@ class AboveThreshold(Words):
 
 
 @dataclass(frozen=True, kw_only=True)
-class EveryItem(Words):
+class EveryItem(Description):
     """Of a table of everything in a list.
 
     Attributes:
@@ -155,7 +155,7 @@ class EveryPossibleItem(EveryItem):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AmongCandidates(Words):
+class AmongCandidates(Description):
     """Of a table of what stands out among all that can be made of published items.
 
     Attributes:
@@ -180,7 +180,7 @@ class AmongCandidates(Words):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FoundKeys(Words):
+class FoundKeys(Description):
     """Of a table of keys that were found first, and counted then."""
 
     def threshold(self, part: PartRecord) -> str:
@@ -202,6 +202,33 @@ class FoundKeys(Words):
             f"- {cost_text(part)} Noise on weights: of scale "
             f"{', '.join(format(one.scale, ',') for one in rounds)}. Thresholds: weights above "
             f"{', '.join(format(one.threshold, ',') for one in rounds)}.",
+        ]
+
+    def empty(self, part: PartRecord, *, units: str, origin: str | None) -> str:
+        """Nothing was frequent enough."""
+        return _too_rare(part, units)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PooledKeys(Description):
+    """Of a table of keys that rounds found together, and that were counted then."""
+
+    def threshold(self, part: PartRecord) -> str:
+        """The evidence."""
+        return "evidence of all rounds so far"
+
+    def points(self, part: PartRecord, *, units: str, each: str, origin: str | None) -> list[str]:
+        """The rounds, and who appears."""
+        appear, rounds = part.forecast.users_to_appear, part.pooled_rounds or ()
+        return [
+            f"- The items were selected first, in {len(rounds)} rounds in which {each} gave weight "
+            f"to at most {part.kept_items_per_user} items, the same in every round, and then "
+            "counted with separate noise. So a count does not show whether an item was nearly left "
+            "out, and can be below zero.",
+            f"- An item of {appear.low} / {appear.half} / {appear.high} {units} is published with "
+            f"probability 5 / 50 / 95 %, if {units} that hold it give it half of their weight.",
+            f"- {cost_text(part)} Noise on weights: of scale {rounds[0].scale:,}. "
+            "The thresholds stand in release.json.",
         ]
 
     def empty(self, part: PartRecord, *, units: str, origin: str | None) -> str:

@@ -1,6 +1,8 @@
 """Counts of everything in a public list: no threshold, and no delta.
 
-What a privacy reviewer must read.
+Guarantee:
+    Every item of a public list gets its own noise and is published, whoever has it. Nothing else of
+    the log leaves. epsilon covers the noise of all counts that one user moves.
 """
 
 from __future__ import annotations
@@ -11,10 +13,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from zealous.errors import ReleaseError, UsageError
-from zealous.mechanisms.descriptions import INTEGERS, EveryItem, Words
+from zealous.mechanisms.descriptions import INTEGERS, Description, EveryItem
 from zealous.mechanisms.known_list import ItemTable, with_noise_on_each
-from zealous.mechanisms.protocol import Count, Needs, register
-from zealous.mechanisms.pure import Pure
+from zealous.mechanisms.over_known_list import KnownListMechanism
+from zealous.mechanisms.protocol import Count, PublicInput, register
 from zealous.noise import RandomBytes
 from zealous.privacy.accounting.intervals import Interval
 from zealous.privacy.calibrate import tail
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class Domain(Pure):
+class Domain(KnownListMechanism):
     """Every item of a public list with a noisy count, those that nobody has too.
 
     What is not in the list is left aside before each user keeps some of her items, so that none of
@@ -51,9 +53,9 @@ class Domain(Pure):
     domain: pa.Table | None = field(default=None, compare=False, repr=False)
 
     name: ClassVar[str] = "domain"
-    theorem: ClassVar[str] = "docs/proofs/domain.md"
-    needs: ClassVar[Needs | None] = "domain"
-    words: ClassVar[Words] = EveryItem(
+    proof_page: ClassVar[str] = "docs/proofs/domain.md"
+    public_input: ClassVar[PublicInput | None] = "domain"
+    description: ClassVar[Description] = EveryItem(
         how="Public domain: count the units that hold each item of a public list, "
         f"{INTEGERS}publish all of them.",
         looked_at="items of a public list",
@@ -61,18 +63,22 @@ class Domain(Pure):
 
     @classmethod
     def best_for(cls, goal: Guarantee, items_per_user: int) -> str | None:
-        """With a list."""
+        """Always: it needs a public list, and where one is given nothing does better."""
         del goal, items_per_user
         return "with a public list of the items no threshold is needed, and no delta"
 
     def with_inputs(
         self,
-        listed: pa.Table | None = None,
+        item_list: pa.Table | None = None,
         released: Mapping[str, pa.Table] | None = None,
     ) -> Self:
         """The same with its list."""
         del released
-        return self if listed is None else replace(self, domain=listed)
+        return self if item_list is None else replace(self, domain=item_list)
+
+    def decides_who_kept_what(self) -> bool:
+        """Not where users kept some of a public file: the lists of others follow from outputs."""
+        return self.public_input != "domain"
 
     def publication_probability(self, count: int) -> float:
         """The chance that an item of the list is published, whoever has it."""
@@ -94,7 +100,7 @@ class Domain(Pure):
         """No item is published because somebody has it: all that is shown was public before."""
         return 0.0
 
-    def thresholds(self) -> str:
+    def threshold_text(self) -> str:
         """What an item must pass."""
         return "none: every item of the list is published"
 

@@ -1,4 +1,8 @@
-"""Noise between two thresholds, its scale chosen together with the second."""
+"""Noise between two thresholds, its scale chosen together with the second.
+
+Guarantee:
+    Scale and threshold keep delta by the accounting of the mechanism's own law of noise.
+"""
 
 from __future__ import annotations
 
@@ -13,29 +17,29 @@ from zealous.privacy.guarantee import Guarantee, Indistinguishability
 
 
 @dataclass(frozen=True, kw_only=True)
-class Joint(Thresholds):
+class JointlyCalibrated(Thresholds):
     """What the mechanisms with a scale and a threshold for indistinguishability share.
 
     Attributes:
-        law: What is proved of the noise: `scale_and_threshold`, which chooses, and `delta`,
-            which accounts.
+        accounting: The module of privacy/accounting for the law of its noise: `scale_and_threshold`
+            chooses, `delta` accounts.
     """
 
     name: ClassVar[str]
-    law: ClassVar[ModuleType]
+    accounting: ClassVar[ModuleType]
 
     @classmethod
     def calibrate(cls, goal: Guarantee, items_per_user: int) -> Self:
         """The least tau_prime at any scale, and the least scale for it."""
         check_indistinguishability(goal, cls.name)
-        best = cls.law.scale_and_threshold(goal, items_per_user)
+        best = cls.accounting.scale_and_threshold(goal, items_per_user)
         return cls(items_per_user=items_per_user, scale=best.scale, tau=1, tau_prime=best.tau_prime)
 
     def delta(self, goal: Guarantee) -> Fraction:
         """The delta of the theorem; 1 for the probabilistic guarantee, which this cannot give."""
         if not isinstance(goal, Indistinguishability):
             return Fraction(1)
-        found: Fraction = self.law.delta(
+        found: Fraction = self.accounting.delta(
             scale=self.scale,
             tau=self.tau,
             tau_prime=self.tau_prime,

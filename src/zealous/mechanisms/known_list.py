@@ -1,6 +1,8 @@
 """Noise on each of a list of candidates: no mechanism draws such noise anywhere else.
 
-What a privacy reviewer must read.
+Guarantee:
+    Each candidate gets noise once, whether or not somebody has it; candidates follow from what is
+    public or published. Which rows there are depends on the list and on noisy counts alone.
 
 Everybody knows the list, and a candidate is a place in it. Noise belongs to places, and what is
 counted counts at the one place where it is. A list with an item at two places would give the item
@@ -58,7 +60,7 @@ class ItemTable:
     """Candidates that are the rows of a table: different texts, in the order of the table.
 
     Attributes:
-        table: The items. One that is listed twice has the first of its places.
+        table: The items, each once: `of` keeps the first of equal ones.
     """
 
     table: pa.Table

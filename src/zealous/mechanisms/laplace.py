@@ -1,4 +1,8 @@
-"""Laplace noise for indistinguishability: less than ZEALOUS adds, as delta covers rare losses."""
+"""Laplace noise for indistinguishability: less than ZEALOUS adds, as delta covers rare losses.
+
+Guarantee:
+    The claimed delta is that of exact accounting at the scale and thresholds that are used.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +10,15 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import ClassVar
 
-from zealous.mechanisms.descriptions import AboveThreshold, Words
-from zealous.mechanisms.joint import Joint
+from zealous.mechanisms.descriptions import AboveThreshold, Description
+from zealous.mechanisms.joint import JointlyCalibrated
 from zealous.mechanisms.protocol import register
 from zealous.privacy.accounting import laplace
 
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class Laplace(Joint):
+class Laplace(JointlyCalibrated):
     """Two thresholds with discrete Laplace noise between them, its scale chosen with the second.
 
     Guarantee:
@@ -30,8 +34,8 @@ class Laplace(Joint):
     """
 
     name: ClassVar[str] = "laplace"
-    theorem: ClassVar[str] = "docs/proofs/exact.md"
-    law: ClassVar[ModuleType] = laplace
-    words: ClassVar[Words] = AboveThreshold(
+    proof_page: ClassVar[str] = "docs/proofs/exact.md"
+    accounting: ClassVar[ModuleType] = laplace
+    description: ClassVar[Description] = AboveThreshold(
         how="Exact accounting: as ZEALOUS, with the scale and tau' that are least together."
     )

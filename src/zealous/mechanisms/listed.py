@@ -1,6 +1,8 @@
 """Counts of everything that there can be: no threshold, and no delta.
 
-What a privacy reviewer must read.
+Guarantee:
+    The list follows from a public rule or from what was published before; every item of it gets its
+    own noise and is published.
 """
 
 from __future__ import annotations
@@ -8,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from zealous.mechanisms.descriptions import INTEGERS, EveryPossibleItem, Words
+from zealous.mechanisms.descriptions import INTEGERS, Description, EveryPossibleItem
 from zealous.mechanisms.domain import Domain
-from zealous.mechanisms.protocol import Needs, register
+from zealous.mechanisms.protocol import PublicInput, register
 from zealous.privacy.guarantee import Guarantee
 
 
@@ -27,10 +29,10 @@ class Listed(Domain):
     """
 
     name: ClassVar[str] = "listed"
-    family: ClassVar[str | None] = "listed"
-    theorem: ClassVar[str] = "docs/proofs/sets.md"
-    needs: ClassVar[Needs | None] = None
-    words: ClassVar[Words] = EveryPossibleItem(
+    only_for_default: ClassVar[str | None] = "listed"
+    proof_page: ClassVar[str] = "docs/proofs/sets.md"
+    public_input: ClassVar[PublicInput | None] = None
+    description: ClassVar[Description] = EveryPossibleItem(
         how="Known list: count the units that hold each item of a list that follows from a public "
         f"rule or from what was published before, {INTEGERS}publish all of them.",
         looked_at="items of {origin}",

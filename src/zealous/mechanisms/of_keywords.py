@@ -1,6 +1,8 @@
 """Queries made of keywords that were published before: a known list, too long to write down.
 
-What a privacy reviewer must read.
+Guarantee:
+    Every query of one to three published keywords gets noise, whether or not somebody asked it, and
+    stands at one place of the list. The threshold follows from the number of keywords alone.
 """
 
 from __future__ import annotations
@@ -8,20 +10,19 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Self
 
 from zealous.errors import ReleaseError, UsageError
 from zealous.items import Keywords, Kind, Queries
 from zealous.libraries import np, pa, pc
-from zealous.mechanisms.descriptions import INTEGERS, AmongCandidates, Words
-from zealous.mechanisms.domain import Domain
+from zealous.mechanisms.descriptions import INTEGERS, AmongCandidates, Description
 from zealous.mechanisms.known_list import Whole, above_with_noise
-from zealous.mechanisms.protocol import Count, Needs, register
+from zealous.mechanisms.over_known_list import KnownListMechanism
+from zealous.mechanisms.protocol import Count, register
 from zealous.noise import DiscreteLaplace, RandomBytes
 from zealous.privacy.accounting.intervals import Interval
 from zealous.privacy.calibrate import tail
-from zealous.privacy.guarantee import Guarantee
 
 MOST_WORDS = 3  # of a query
 MOST_KEYWORDS = 1000  # that are used, from the most frequent on
@@ -29,7 +30,7 @@ MOST_KEYWORDS = 1000  # that are used, from the most frequent on
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class OfKeywords(Domain):
+class OfKeywords(KnownListMechanism):
     """Queries of up to three published keywords, with noise on every one that there could be.
 
     Of K keywords there are N = K + K^2 + K^3 such queries. Each gets noise, those that nobody asked
@@ -40,18 +41,19 @@ class OfKeywords(Domain):
     Attributes:
         items_per_user: m.
         scale: The scale of the noise, lambda.
-        domain: (keyword, count) as they were published. None until `with_inputs` gives them.
+        keywords: (keyword, count) as they were published. None until `with_inputs` gives them.
 
     Guarantee:
         epsilon-differential privacy given the published keywords, if scale >= M/epsilon: counts
         over a list that follows from what was published. The threshold follows from it too.
     """
 
+    keywords: pa.Table | None = field(default=None, compare=False, repr=False)
+
     name: ClassVar[str] = "of-keywords"
-    theorem: ClassVar[str] = "docs/proofs/clicks.md"
-    needs: ClassVar[Needs | None] = None
-    follows: ClassVar[str | None] = Keywords.label
-    words: ClassVar[Words] = AmongCandidates(
+    proof_page: ClassVar[str] = "docs/proofs/clicks.md"
+    requires_kind: ClassVar[str | None] = Keywords.label
+    description: ClassVar[Description] = AmongCandidates(
         how="Queries of published keywords: count the units that asked each query of up to three "
         f"published keywords, {INTEGERS}on every such query, publish those above the scale times "
         "the logarithm of their number.",
@@ -61,12 +63,6 @@ class OfKeywords(Domain):
         "gets noise, and those above the scale of the noise times the logarithm of their number "
         "are published: on average at most one that nobody asked.",
     )
-
-    @classmethod
-    def best_for(cls, goal: Guarantee, items_per_user: int) -> str | None:
-        """It is used where it is asked for."""
-        del goal, items_per_user
-        return None
 
     @classmethod
     def check_kinds(cls, kind: Kind, before: Mapping[str, Kind]) -> None:
@@ -91,17 +87,17 @@ class OfKeywords(Domain):
 
     def with_inputs(
         self,
-        listed: pa.Table | None = None,
+        item_list: pa.Table | None = None,
         released: Mapping[str, pa.Table] | None = None,
     ) -> Self:
         """The same with the most frequent of the published keywords."""
-        if listed is not None:
+        if item_list is not None:
             raise UsageError("the of-keywords mechanism uses no public file")
         if released is None or Keywords.label not in released:
             return self
         order = [("count", "descending"), ("keyword", "ascending")]
         keywords = released[Keywords.label].sort_by(order)
-        return replace(self, domain=keywords.slice(0, MOST_KEYWORDS))
+        return replace(self, keywords=keywords.slice(0, MOST_KEYWORDS))
 
     def threshold(self, keywords: int) -> int:
         """What a noisy count must be above with so many keywords: at most 1/N pass by noise alone.
@@ -123,13 +119,18 @@ class OfKeywords(Domain):
         del candidates  # of a billion or so: how many exactly hardly matters
         most = self.threshold(MOST_KEYWORDS)
         passed = most if lowest is None else min(lowest - 1, most)
-        return replace(super().interval(confidence), threshold=passed)
+        return Interval(
+            error=self.noise_quantile(confidence),
+            missed=1 - confidence,
+            chance=lambda count, t: tail(self.scale, t - count),
+            threshold=passed,
+        )
 
     def expected_unique_items_per_user(self) -> float:
         """Of one user's own queries so many are published, made of what was public, at most."""
         return self.items_per_user * self.publication_probability(1)
 
-    def thresholds(self) -> str:
+    def threshold_text(self) -> str:
         """What an item must pass."""
         return (
             f"made of up to {MOST_WORDS} published keywords; noisy count above "
@@ -138,10 +139,10 @@ class OfKeywords(Domain):
 
     def release(self, count: Count, random_bytes: RandomBytes = os.urandom) -> list[pa.RecordBatch]:
         """Publish: the queries above the threshold with their noisy counts."""
-        if self.domain is None:
+        if self.keywords is None:
             raise UsageError("the of-keywords mechanism needs published keywords: see with_inputs")
-        queries = SpelledQueries.of(self.domain["keyword"])
-        counted = count(bound=self.items_per_user, at_least=1, made_of=self.domain)
+        queries = SpelledQueries.of(self.keywords["keyword"])
+        counted = count(bound=self.items_per_user, at_least=1, made_of=self.keywords)
         above = self.threshold(len(queries.words))
         noise = DiscreteLaplace(scale=self.scale)
         return above_with_noise(queries, counted, noise, random_bytes, above=above)
@@ -150,7 +151,9 @@ class OfKeywords(Domain):
         """Queries are made of the published keywords, and above the threshold for so many."""
         del whole
         used = (
-            self.with_inputs(released={Keywords.label: first}).domain if first is not None else None
+            self.with_inputs(released={Keywords.label: first}).keywords
+            if first is not None
+            else None
         )
         if used is None:
             raise ReleaseError("the keywords that it follows are not there")

@@ -1,6 +1,8 @@
 """Sets made of smaller ones that were published before: a known list, with noise on all of it.
 
-What a privacy reviewer must read.
+Guarantee:
+    Every candidate gets noise, whether or not somebody has it. Candidates and threshold follow from
+    the published smaller sets alone.
 """
 
 from __future__ import annotations
@@ -14,30 +16,36 @@ from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from zealous.errors import ReleaseError, UsageError
-from zealous.items.candidate_sets import CandidateSets
-from zealous.mechanisms.descriptions import INTEGERS, AmongCandidates, Words
+from zealous.items.candidate_sets import MAX_CANDIDATES, CandidateSets
+from zealous.mechanisms.descriptions import INTEGERS, AmongCandidates, Description
 from zealous.mechanisms.known_list import with_noise_on_each
+from zealous.mechanisms.over_known_list import KnownListMechanism
 from zealous.mechanisms.protocol import Count, register
-from zealous.mechanisms.pure import Pure
 from zealous.mechanisms.thresholds import Noise
 from zealous.noise import DiscreteGaussian, RandomBytes
 from zealous.privacy.accounting import gaussian
 from zealous.privacy.accounting.intervals import Interval
 from zealous.privacy.accounting.sparse import least_integer
 from zealous.privacy.calibrate import tail
-from zealous.privacy.guarantee import Guarantee, Indistinguishability
+from zealous.privacy.composition import Loss
+from zealous.privacy.composition.normal import gaussian_square
+from zealous.privacy.guarantee import (
+    Guarantee,
+    Indistinguishability,
+    Neighbors,
+    moved_counts,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
-MOST = 1 << 23  # candidates
-USUAL = 1_000_000  # candidates, for a forecast: how many there will be is not known before
+FORECAST_CANDIDATES = 1_000_000  # how many there will be is not known before
 
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class OfSmaller(Pure):
+class OfSmaller(KnownListMechanism):
     """Noise on every set all of whose smaller sets were published; the largest are published.
 
     Of N such sets each gets noise, those that nobody has too, and what is above the threshold is
@@ -58,9 +66,9 @@ class OfSmaller(Pure):
     candidates: CandidateSets | None = field(default=None, compare=False, repr=False)
 
     name: ClassVar[str] = "of-smaller"
-    family: ClassVar[str | None] = "of-smaller"
-    theorem: ClassVar[str] = "docs/proofs/sets.md"
-    words: ClassVar[Words] = AmongCandidates(
+    only_for_default: ClassVar[str | None] = "of-smaller"
+    proof_page: ClassVar[str] = "docs/proofs/sets.md"
+    description: ClassVar[Description] = AmongCandidates(
         how="Made of published smaller items: count the units that hold each item all of whose "
         f"smaller parts were published, {INTEGERS}on every such item, publish those that are above "
         "what noise alone reaches once.",
@@ -79,11 +87,11 @@ class OfSmaller(Pure):
         return "all there can be is known, so no delta is needed"
 
     def with_inputs(
-        self, listed: CandidateSets | None = None, released: Mapping[str, pa.Table] | None = None
+        self, item_list: CandidateSets | None = None, released: Mapping[str, pa.Table] | None = None
     ) -> Self:
         """The same with all that there can be."""
         del released
-        return self if listed is None else replace(self, candidates=listed)
+        return self if item_list is None else replace(self, candidates=item_list)
 
     def noise_tail(self, t: int) -> float:
         """The chance that the noise is above t."""
@@ -102,7 +110,7 @@ class OfSmaller(Pure):
     @cached_property
     def default_threshold(self) -> int:
         """The threshold for a million candidates."""
-        return self.threshold(USUAL)
+        return self.threshold(FORECAST_CANDIDATES)
 
     def publication_probability(self, count: int) -> float:
         """The chance that a set of this many users is published, one of a million candidates."""
@@ -112,7 +120,9 @@ class OfSmaller(Pure):
         self, confidence: float, *, lowest: int | None = None, candidates: int | None = None
     ) -> Interval:
         """Which numbers of users a published count can stand for, with such a probability."""
-        most = self.threshold(MOST if candidates is None else min(candidates, MOST))
+        most = self.threshold(
+            MAX_CANDIDATES if candidates is None else min(candidates, MAX_CANDIDATES)
+        )
         return Interval(
             error=self.noise_quantile(confidence),
             missed=1 - confidence,
@@ -121,7 +131,7 @@ class OfSmaller(Pure):
         )
 
     def expected_unique_items_per_user(self) -> float:
-        """Of one user's own sets at most all are published; of all users' together see below."""
+        """At most all of one user's own sets; `expected_unique_items` bounds those of all users."""
         return float(self.items_per_user)
 
     def expected_unique_items(self, users: int) -> float:
@@ -135,15 +145,15 @@ class OfSmaller(Pure):
 
         With N candidates there are at most N of them, and N P(noise > t) <= 1.
         """
-        t = self.threshold(MOST)
+        t = self.threshold(MAX_CANDIDATES)
         rest = self.noise_tail(t)
         return self.noise_tail(t - 1) / rest if rest else math.inf
 
-    def thresholds(self) -> str:
+    def threshold_text(self) -> str:
         """What an item must pass."""
         return (
             "made of published smaller ones; noisy count above "
-            f"{self.default_threshold} for {USUAL:,} candidates, less for fewer"
+            f"{self.default_threshold} for {FORECAST_CANDIDATES:,} candidates, less for fewer"
         )
 
     def release(self, count: Count, random_bytes: RandomBytes = os.urandom) -> list[pa.RecordBatch]:
@@ -187,7 +197,7 @@ class OfSmallerGaussian(OfSmaller):
     """
 
     name: ClassVar[str] = "of-smaller-gaussian"
-    noise: ClassVar[str] = "discrete-gaussian"
+    noise_law: ClassVar[str] = "discrete-gaussian"
     pure: ClassVar[bool] = False
 
     @classmethod
@@ -214,8 +224,13 @@ class OfSmallerGaussian(OfSmaller):
         moved = goal.moved_counts(self.items_per_user)
         return gaussian.hockey_stick(self.scale, moved, goal.epsilon)
 
+    def loss(self, neighbors: Neighbors) -> Loss:
+        """The counts of a known list shift, and nothing is exposed."""
+        moved = moved_counts(self.items_per_user, neighbors)
+        return Loss(shifts=moved, mu_squared=gaussian_square(self.scale))
+
     def noise_sampler(self) -> Noise:
-        """Where the noise comes from."""
+        """The law that noise is drawn from, at this scale."""
         return DiscreteGaussian(scale=self.scale)
 
     def noise_tail(self, t: int) -> float:

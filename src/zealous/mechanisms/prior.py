@@ -1,6 +1,8 @@
 """Keys in rounds, helped by what is publicly known to be frequent.
 
-What a privacy reviewer must read.
+Guarantee:
+    Every item of the public list gets noise in every round, whether or not somebody has it; of all
+    other items one that nobody gave never passes. Delta covers the unlisted items of one user.
 """
 
 from __future__ import annotations
@@ -15,14 +17,14 @@ from typing import TYPE_CHECKING, ClassVar, Self
 from zealous.engines.engine import Stored
 from zealous.errors import UsageError
 from zealous.libraries import np, pa
-from zealous.mechanisms.descriptions import FoundKeys, Words
+from zealous.mechanisms.descriptions import Description, FoundKeys
 from zealous.mechanisms.known_list import ItemTable, above_by_noise_alone
-from zealous.mechanisms.protocol import Count, Needs, register
+from zealous.mechanisms.protocol import Count, PublicInput, register
 from zealous.mechanisms.rounds import (
     Rounds,
     add_keys,
     method_text,
-    redraw_unseen,
+    redraw_passing,
     rows_above,
     store_weights,
 )
@@ -61,8 +63,10 @@ class Prior(Rounds):
     prior: pa.Table | None = field(default=None, compare=False, repr=False)
 
     name: ClassVar[str] = "prior"
-    needs: ClassVar[Needs | None] = "prior"
-    words: ClassVar[Words] = FoundKeys(how=method_text("Rounds steered by a public prior"))
+    public_input: ClassVar[PublicInput | None] = "prior"
+    description: ClassVar[Description] = FoundKeys(
+        how=method_text("Rounds steered by a public prior")
+    )
 
     @classmethod
     def best_for(cls, goal: Guarantee, items_per_user: int) -> str | None:
@@ -74,12 +78,12 @@ class Prior(Rounds):
 
     def with_inputs(
         self,
-        listed: pa.Table | None = None,
+        item_list: pa.Table | None = None,
         released: Mapping[str, pa.Table] | None = None,
     ) -> Self:
         """The same with its list."""
         del released
-        return self if listed is None else replace(self, prior=listed)
+        return self if item_list is None else replace(self, prior=item_list)
 
     def release(self, count: Count, random_bytes: RandomBytes = os.urandom) -> list[pa.RecordBatch]:
         """Publish: every key with its noisy count, in no particular order."""
@@ -94,9 +98,9 @@ class Prior(Rounds):
                 at_least=0,  # also those that nobody gave may steer
                 weights=each.weights(),
                 without=keys,
-                order=[self.prior, *([] if weights is None else [weights])],
+                steered_by=[self.prior, *([] if weights is None else [weights])],
             )
-            weights = store_weights(weighed, partial(_draw, each, left, random_bytes))
+            weights = store_weights(weighed, partial(_noisy_rows, each, left, random_bytes))
             found = _keys_in_log(each, weights, left)
             found += [
                 batch.cast(self._counted_schema(batch))
@@ -104,7 +108,7 @@ class Prior(Rounds):
             ]
             keys = add_keys(keys, found)
             left = left.without(keys)
-        return [] if keys is None else self._count_keys(keys, count, random_bytes)
+        return [] if keys is None else self.count_keys(keys, count, random_bytes)
 
     def _counted_schema(self, batch: pa.RecordBatch) -> pa.Schema:
         """Items are of the list's types, which are those that are counted: texts, or codes."""
@@ -113,14 +117,14 @@ class Prior(Rounds):
         return pa.schema([(name, types.get(name, pa.int64())) for name in batch.schema.names])
 
 
-def _draw(
+def _noisy_rows(
     each: Round, listed: ItemTable, random_bytes: RandomBytes, batch: pa.RecordBatch
 ) -> pa.RecordBatch:
     """Weights with their noise. Only what is neither listed nor given may not pass."""
     noise = DiscreteGaussian(scale=Fraction(each.scale))
     noisy = with_noise(batch, noise, random_bytes)
-    unseen = (np.from_dlpack(batch["count"]) == 0) & ~_is_listed(batch, listed)
-    noisy = redraw_unseen(noisy, unseen, each.threshold, noise, random_bytes)
+    must_not_pass = (np.from_dlpack(batch["count"]) == 0) & ~_is_listed(batch, listed)
+    noisy = redraw_passing(noisy, must_not_pass, each.threshold, noise, random_bytes)
     return select_rows(batch, noisy, np.ones(batch.num_rows, np.bool_))
 
 

@@ -1,20 +1,27 @@
-"""What a mechanism is, and what it is given to count with."""
+"""What a mechanism is, and what it is given to count with.
+
+Guarantee:
+    What a mechanism yields is all that is published of the log. It sees the log through `Count`
+    alone, and its own delta and loss are upper bounds.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self, TypeVar, runtime_checkable
 
 from zealous.engines.engine import Stored
 from zealous.errors import UsageError
 from zealous.items import Kind
-from zealous.mechanisms.descriptions import Words
+from zealous.items.kind import missing_kind_message
+from zealous.mechanisms.descriptions import Description
 from zealous.noise import RandomBytes
-from zealous.privacy.accounting.exact import Thresholded
+from zealous.privacy.accounting.exact import ThresholdParameters
 from zealous.privacy.accounting.intervals import Interval
-from zealous.privacy.guarantee import Guarantee
+from zealous.privacy.composition import Loss
+from zealous.privacy.guarantee import Guarantee, Neighbors
 from zealous.registry import Registry
 
 if TYPE_CHECKING:
@@ -23,8 +30,8 @@ if TYPE_CHECKING:
     from zealous.record.record import PartRecord
 
 
-Order = Sequence["Stored | pa.Table"]
-Needs = Literal["domain", "prior", "results"]
+SteeringTables = Sequence["Stored | pa.Table"]
+PublicInput = Literal["domain", "prior", "results"]
 
 
 class Count(Protocol):
@@ -43,7 +50,7 @@ class Count(Protocol):
         only: pa.Table | None = None,
         without: pa.Table | None = None,
         made_of: pa.Table | None = None,
-        order: Order = (),
+        steered_by: SteeringTables = (),
     ) -> Iterable[pa.RecordBatch]:
         """Count once.
 
@@ -57,10 +64,40 @@ class Count(Protocol):
             without: Items, public or already released, that nobody has any longer.
             made_of: Keywords, public or already released: nobody has a query that is not one to
                 three of them, with single spaces between.
-            order: Tables of (item..., count), public, released, or stored with their noise: each
-                user keeps those of her items that have the largest count in the first, then those
-                that it does not list by the next, then by chance.
+            steered_by: Tables of (item..., count), public, released, or stored with their noise:
+                each user keeps those of her items that have the largest count in the first, then
+                those that it does not list by the next, then by chance.
         """
+        ...
+
+
+class Kept(Protocol):
+    """Which items each user keeps: a set that is the same however often it is weighed.
+
+    Items are numbers here; `counting.kept.KeptItems` says what is guaranteed.
+    """
+
+    def weigh(self, strengths: Stored | pa.Table | None, length: int) -> Iterable[pa.RecordBatch]:
+        """Rows of (item, evidence, weight): each user spreads a weight over what she keeps.
+
+        Args:
+            strengths: (item, evidence, weight): users give in proportion to weight, and nothing to
+                what has none, which is left out. None where all are alike and have no evidence.
+            length: The most that the vector of one user's weights is long.
+        """
+        ...
+
+    def without_strength(self, strengths: Stored | pa.Table) -> Iterable[pa.RecordBatch]:
+        """Rows of (item...), as they are counted: the items whose weight is 0."""
+        ...
+
+
+@runtime_checkable
+class CountsKept(Protocol):
+    """A count that can also say who keeps what, which one made before cannot."""
+
+    def kept_items(self, bound: int) -> Kept:
+        """Which items each user keeps when each keeps at most `bound`: read once, weighed often."""
         ...
 
 
@@ -97,18 +134,18 @@ class CalibratedMechanism(Mechanism, Protocol):
     """A mechanism of this package: its parameters follow from a guarantee, and give it back."""
 
     name: ClassVar[str]
-    noise: ClassVar[str]
-    theorem: ClassVar[str]
+    noise_law: ClassVar[str]
+    proof_page: ClassVar[str]
     pure: ClassVar[bool]
     """Whether it needs no delta."""
-    needs: ClassVar[Needs | None]
-    """The public file that it uses."""
-    words: ClassVar[Words]
+    public_input: ClassVar[PublicInput | None]
+    """The option whose public file it reads."""
+    description: ClassVar[Description]
     """What a release says of the tables that it made."""
-    follows: ClassVar[str | None]
+    requires_kind: ClassVar[str | None]
     """The kind that must have been published before, of the same log."""
-    family: ClassVar[str | None]
-    """For items that are made of others: the mechanism that is usual for them."""
+    only_for_default: ClassVar[str | None]
+    """It serves only kinds whose default mechanism is this one; None: all other kinds."""
 
     @property
     def scale(self) -> Fraction:
@@ -150,6 +187,18 @@ class CalibratedMechanism(Mechanism, Protocol):
         """
         ...
 
+    def loss(self, neighbors: Neighbors) -> Loss:
+        """What it tells of one person, whatever was published before: what releases compose.
+
+        It says `items` only where, by itself, it lets no output decide which of one person's items
+        can be exposed. Whether those of its kind are steered, `planning.together.losses` knows.
+        """
+        ...
+
+    def decides_who_kept_what(self) -> bool:
+        """Whether its output decides which items each user kept, and so steers what follows it."""
+        ...
+
     def publication_probability(self, count: int) -> float:
         """The chance that an item of this many users (after bounding) is published."""
         ...
@@ -176,7 +225,7 @@ class CalibratedMechanism(Mechanism, Protocol):
         """Of one user's items that nobody else has, at most so many are published on average."""
         ...
 
-    def thresholds(self) -> str:
+    def threshold_text(self) -> str:
         """What an item must pass, in a few words."""
         ...
 
@@ -187,6 +236,15 @@ class CalibratedMechanism(Mechanism, Protocol):
     @classmethod
     def best_for(cls, goal: Guarantee, items_per_user: int) -> str | None:
         """Why it publishes most of all that use the same public file; None where it does not."""
+        ...
+
+    @classmethod
+    def check_required_kind(cls, kind: Kind, before: Mapping[str, Kind]) -> None:
+        """Refuse where the kind that it follows is not among those published before.
+
+        Raises:
+            UsageError: It is not.
+        """
         ...
 
     @classmethod
@@ -207,17 +265,17 @@ class CalibratedMechanism(Mechanism, Protocol):
         ...
 
     def with_inputs(
-        self, listed: Any = None, released: Mapping[str, pa.Table] | None = None
+        self, item_list: Any = None, released: Mapping[str, pa.Table] | None = None
     ) -> Self:
         """The same with what it needs besides counts.
 
         Args:
-            listed: The rows of its public file, or all items that there can be.
+            item_list: The rows of its public file, or all items that there can be.
             released: What was published before, by name of kind.
         """
         ...
 
-    def proof(self, goal: Guarantee) -> str:
+    def theorem(self, goal: Guarantee) -> str:
         """Where it is proved that it gives such a guarantee."""
         ...
 
@@ -225,7 +283,7 @@ class CalibratedMechanism(Mechanism, Protocol):
         """What these parameters promise under the other definition, where anything is proven."""
         ...
 
-    def other_losses(self) -> Thresholded | None:
+    def exact_parameters(self) -> ThresholdParameters | None:
         """What other losses follow from: at any epsilon, and of people with several accounts.
 
         None where the theorems speak of the loss alone that was planned.
@@ -258,15 +316,21 @@ class MechanismDefaults:
     """What a mechanism says of itself where it has nothing special to say."""
 
     name: ClassVar[str]
-    theorem: ClassVar[str]
-    follows: ClassVar[str | None] = None
-    family: ClassVar[str | None] = None
+    proof_page: ClassVar[str]
+    requires_kind: ClassVar[str | None] = None
+    only_for_default: ClassVar[str | None] = None
 
     @classmethod
     def best_for(cls, goal: Guarantee, items_per_user: int) -> str | None:
         """It is used where it is asked for."""
         del goal, items_per_user
         return None
+
+    @classmethod
+    def check_required_kind(cls, kind: Kind, before: Mapping[str, Kind]) -> None:
+        """The one that `requires_kind` names must have been published."""
+        if cls.requires_kind is not None and cls.requires_kind not in before:
+            raise UsageError(missing_kind_message(kind.name(), cls.requires_kind))
 
     @classmethod
     def check_kinds(cls, kind: Kind, before: Mapping[str, Kind]) -> None:
@@ -276,30 +340,34 @@ class MechanismDefaults:
         """It takes whatever log there is."""
 
     def with_inputs(
-        self, listed: Any = None, released: Mapping[str, pa.Table] | None = None
+        self, item_list: Any = None, released: Mapping[str, pa.Table] | None = None
     ) -> Self:
         """It needs none."""
         del released
-        if listed is not None:
+        if item_list is not None:
             raise UsageError(f"the {self.name} mechanism uses no public file")
         return self
 
-    def proof(self, goal: Guarantee) -> str:
+    def decides_who_kept_what(self: CalibratedMechanism) -> bool:
+        """Where there is no second threshold: then users kept some of the published items alone."""
+        return self.tau_prime is None
+
+    def theorem(self, goal: Guarantee) -> str:
         """One proof for every guarantee that it gives."""
         del goal
-        return self.theorem
+        return self.proof_page
 
     def other_guarantee(self, goal: Guarantee) -> Guarantee | None:
         """It gives the one that it was calibrated for."""
         del goal
         return None
 
-    def other_losses(self) -> Thresholded | None:
+    def exact_parameters(self) -> ThresholdParameters | None:
         """None is proven."""
         return None
 
     def delta_if_replaced(self: CalibratedMechanism, goal: Guarantee) -> Fraction:
-        """Looked at: where delta is large, two moved counts can tell more than twice one."""
+        """The delta at twice the epsilon where a user is replaced: two sets of counts move."""
         return self.delta(replace(goal, neighbors="replace", epsilon=2 * goal.epsilon))
 
     def expected_unique_items(self: CalibratedMechanism, users: int) -> float:
@@ -311,7 +379,8 @@ MECHANISMS: Registry[type[CalibratedMechanism]] = Registry(
     "zealous.mechanisms",
     lambda mechanism: mechanism.name,
     first=(
-        *("zealous", "laplace", "gaussian", "selection", "set-union", "sips", "rounds", "prior"),
+        *("zealous", "laplace", "gaussian", "selection", "set-union", "sips", "rounds", "pooled"),
+        "prior",
         *("domain", "results", "of-keywords", "of-smaller", "of-smaller-gaussian", "listed"),
     ),
 )

@@ -1,6 +1,8 @@
 """Clicks on the documents that a search is publicly known to show.
 
-What a privacy reviewer must read.
+Guarantee:
+    Only listed documents of published queries are counted, and all of those are published: the list
+    is public, and which of its queries matter was published before.
 """
 
 from __future__ import annotations
@@ -12,10 +14,10 @@ from typing import ClassVar, Self
 from zealous.errors import ReleaseError, UsageError
 from zealous.items import Kind, Queries, QueryClicks
 from zealous.libraries import np, pa
-from zealous.mechanisms.descriptions import INTEGERS, EveryItem, Words
+from zealous.mechanisms.descriptions import INTEGERS, Description, EveryItem
 from zealous.mechanisms.domain import Domain
 from zealous.mechanisms.known_list import ItemTable
-from zealous.mechanisms.protocol import Needs, register
+from zealous.mechanisms.protocol import PublicInput, register
 from zealous.privacy.guarantee import Guarantee
 
 
@@ -34,10 +36,10 @@ class Results(Domain):
     """
 
     name: ClassVar[str] = "results"
-    theorem: ClassVar[str] = "docs/proofs/clicks.md"
-    needs: ClassVar[Needs | None] = "results"
-    follows: ClassVar[str | None] = Queries.label
-    words: ClassVar[Words] = EveryItem(
+    proof_page: ClassVar[str] = "docs/proofs/clicks.md"
+    public_input: ClassVar[PublicInput | None] = "results"
+    requires_kind: ClassVar[str | None] = Queries.label
+    description: ClassVar[Description] = EveryItem(
         how="Public results: count the units that clicked each document of a public list, for "
         f"published queries, {INTEGERS}publish all of them.",
         looked_at="clicks on the documents that a public list has for published queries",
@@ -46,7 +48,7 @@ class Results(Domain):
 
     @classmethod
     def best_for(cls, goal: Guarantee, items_per_user: int) -> str | None:
-        """With a list."""
+        """Always, where a public list of documents is given."""
         del goal, items_per_user
         return "clicks are counted over a public list of documents, without a delta"
 
@@ -60,16 +62,16 @@ class Results(Domain):
 
     def with_inputs(
         self,
-        listed: pa.Table | None = None,
+        item_list: pa.Table | None = None,
         released: Mapping[str, pa.Table] | None = None,
     ) -> Self:
         """The same with the documents of the published queries alone."""
-        if listed is None:
+        if item_list is None:
             return self
         if released is None or Queries.label not in released:
             raise UsageError("the results mechanism needs the queries that were published before")
-        asked = ItemTable.of(released[Queries.label]).places(listed) >= 0
-        return replace(self, domain=listed.take(np.flatnonzero(asked)))
+        asked = ItemTable.of(released[Queries.label]).places(item_list) >= 0
+        return replace(self, domain=item_list.take(np.flatnonzero(asked)))
 
     def check_rows(self, rows: pa.Table, first: pa.Table | None, *, whole: bool) -> None:
         """Clicks are for published queries; the list of documents is not in the release."""

@@ -1,6 +1,9 @@
 """Keys first, in rounds of weights; then honest counts of the keys, out of the same budget.
 
-What a privacy reviewer must read.
+Guarantee:
+    The weight of every item gets noise before it steers or decides anything, and an item that
+    nobody gave never becomes a key. Counts get noise of their own, over keys that are known by
+    then.
 """
 
 from __future__ import annotations
@@ -16,27 +19,26 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from zealous.engines.engine import Counted, Each, Stored
 from zealous.errors import UsageError
 from zealous.libraries import np, pa, pc
-from zealous.mechanisms.descriptions import INTEGERS, FoundKeys, Words
-from zealous.mechanisms.known_list import ItemTable, with_noise_on_each
-from zealous.mechanisms.protocol import Count, MechanismDefaults, Needs, register
+from zealous.mechanisms.descriptions import INTEGERS, Description, FoundKeys
+from zealous.mechanisms.key_counts import CountedKeys
+from zealous.mechanisms.protocol import Count, register
 from zealous.mechanisms.thresholds import Noise, select_rows, with_noise
 from zealous.noise import DiscreteGaussian, RandomBytes
-from zealous.privacy.accounting import gaussian
-from zealous.privacy.accounting.intervals import Interval
 from zealous.privacy.accounting.rounds import (
-    LARGEST_SCALE,
     Round,
     Shape,
     calibrate_rounds,
     exposure,
     rounds_delta,
+    rounds_loss,
     weight,
 )
+from zealous.privacy.composition import Loss
 from zealous.privacy.guarantee import (
     Guarantee,
     Indistinguishability,
+    Neighbors,
     exact_fraction,
-    positive_integer,
 )
 
 if TYPE_CHECKING:
@@ -56,7 +58,7 @@ def method_text(title: str) -> str:
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class Rounds(MechanismDefaults):
+class Rounds(CountedKeys):
     """Rounds that find keys, each steered by the last, and counts of the keys.
 
     In a round every user gives at most so many of her items that are no keys yet, each at a weight
@@ -64,8 +66,6 @@ class Rounds(MechanismDefaults):
     the next round she gives those of her other items whose noisy weight was largest.
 
     Attributes:
-        items_per_user: m: the most keys of one user that count in the end.
-        scale: The standard deviation of the noise on counts, drawn in parts of its denominator.
         rounds: The rounds.
 
     Guarantee:
@@ -78,18 +78,11 @@ class Rounds(MechanismDefaults):
         UsageError: The noise cannot be drawn.
     """
 
-    items_per_user: int
-    scale: Fraction
     rounds: tuple[Round, ...]
 
     name: ClassVar[str] = "rounds"
-    noise: ClassVar[str] = "discrete-gaussian"
-    theorem: ClassVar[str] = "docs/proofs/rounds.md"
-    words: ClassVar[Words] = FoundKeys(how=method_text("Steered rounds"))
-    pure: ClassVar[bool] = False
-    needs: ClassVar[Needs | None] = None
-    tau: ClassVar[int] = 1
-    tau_prime: ClassVar[int | None] = None
+    proof_page: ClassVar[str] = "docs/proofs/rounds.md"
+    description: ClassVar[Description] = FoundKeys(how=method_text("Steered rounds"))
     steered: ClassVar[bool] = True
     shape: ClassVar[Shape] = Shape(
         bounds=(100, 6, 2),
@@ -108,13 +101,9 @@ class Rounds(MechanismDefaults):
 
     def __post_init__(self) -> None:
         """Refuse noise that cannot be drawn."""
-        positive_integer(self.items_per_user, "items_per_user")
-        grains, unit = self.scale.as_integer_ratio()
-        if not self.rounds or grains <= 0 or max(grains, unit) > LARGEST_SCALE or unit % 2 == 0:
-            raise UsageError(
-                f"{self.name} needs a round, and a scale above 0 whose denominator is odd and "
-                f"whose terms are at most {LARGEST_SCALE}"
-            )
+        super().__post_init__()
+        if not self.rounds:
+            raise UsageError(f"{self.name} needs a round")
 
     @classmethod
     def calibrate(cls, goal: Guarantee, items_per_user: int) -> Self:
@@ -149,6 +138,10 @@ class Rounds(MechanismDefaults):
             return Fraction(1)
         return rounds_delta(self.rounds, self.scale, self.items_per_user, goal)
 
+    def loss(self, neighbors: Neighbors) -> Loss:
+        """Rounds and counts move by their lengths; what is exposed, they may steer."""
+        return rounds_loss(self.rounds, self.scale, self.items_per_user, neighbors)
+
     def publication_probability(self, count: int) -> float:
         """About the chance that an item of this many users is published.
 
@@ -162,34 +155,11 @@ class Rounds(MechanismDefaults):
         short = last.threshold + 0.5 - count * weight(last.bound)
         return math.erfc(short / (last.scale * math.sqrt(2))) / 2
 
-    def noise_quantile(self, confidence: float) -> int:
-        """The noise on a count is at most this with such a probability."""
-        # Outside lies at most exp(1/(24 grains^2)) times what a rounded Gaussian has there.
-        raised = math.exp(1 / (24 * self.scale.numerator**2))
-        deviation, low, high = float(self.scale) * math.sqrt(2), -1, math.ceil(40 * self.scale)
-        while high - low > 1:
-            middle = (low + high) // 2
-            outside = raised * math.erfc((middle + 0.5) / deviation)
-            low, high = (low, middle) if outside <= 1 - confidence else (middle, high)
-        return high
-
-    def interval(
-        self, confidence: float, *, lowest: int | None = None, candidates: int | None = None
-    ) -> Interval:
-        """Which numbers of users a published count can stand for, with such a probability."""
-        del lowest, candidates  # which items are keys was decided by other noise
-        grains, unit = self.scale.as_integer_ratio()
-
-        def chance(count: int, t: int) -> float:
-            return float(gaussian.tail(Fraction(grains), (t - count) * unit + unit // 2))
-
-        return Interval(error=self.noise_quantile(confidence), missed=1 - confidence, chance=chance)
-
     def expected_unique_items_per_user(self) -> float:
         """Of one user's items that nobody else has, at most so many are published on average."""
         return float(sum(map(exposure, self.rounds)))
 
-    def thresholds(self) -> str:
+    def threshold_text(self) -> str:
         """What an item must pass: its weight in one of the rounds, where a user gives 1000."""
         passed = ", ".join(str(each.threshold) for each in self.rounds)
         return f"a noisy weight above {passed}"
@@ -207,13 +177,10 @@ class Rounds(MechanismDefaults):
             ]
         }
 
-    def check_rows(self, rows: pa.Table, first: pa.Table | None, *, whole: bool) -> None:
-        """Whatever people have can be published: there is no list to compare with."""
-
     def release(self, count: Count, random_bytes: RandomBytes = os.urandom) -> list[pa.RecordBatch]:
         """Publish: every key with its noisy count, in no particular order."""
         keys: pa.Table | None = None
-        order: Stored | pa.Table | None = None
+        noisy_weights: Stored | pa.Table | None = None
         for number, each in enumerate(self.rounds, 1):
             steers = self.steered and number < len(self.rounds)
             weighed = count(
@@ -221,25 +188,17 @@ class Rounds(MechanismDefaults):
                 at_least=0 if steers else 1,  # also those that nobody gave may steer
                 weights=each.weights(),
                 without=keys,
-                order=[] if order is None else [order],
+                steered_by=[] if noisy_weights is None else [noisy_weights],
             )
-            draw = partial(_draw, each, steers, random_bytes)
+            draw = partial(_noisy_rows, each, steers, random_bytes)
             if steers:
-                order = store_weights(weighed, draw)
-                keys = add_keys(keys, rows_above(order, each.threshold))
+                noisy_weights = store_weights(weighed, draw)
+                keys = add_keys(keys, rows_above(noisy_weights, each.threshold))
             else:
                 keys = add_keys(keys, _draw_batches(weighed, draw))
         if keys is None:
             return []
-        return self._count_keys(keys, count, random_bytes)
-
-    def _count_keys(
-        self, found: pa.Table, count: Count, random_bytes: RandomBytes
-    ) -> list[pa.RecordBatch]:
-        """Every key with its noisy count; the keys are known by now, and few enough to hold."""
-        keys = ItemTable.of(found)
-        counted = count(bound=self.items_per_user, at_least=1, only=keys.table)
-        return with_noise_on_each(keys, counted, FractionalGaussian(scale=self.scale), random_bytes)
+        return self.count_keys(keys, count, random_bytes)
 
 
 @register
@@ -247,7 +206,7 @@ class SetUnion(Rounds):
     """One round, by chance: the weighted Gaussian set union; and counts of its keys."""
 
     name: ClassVar[str] = "set-union"
-    words: ClassVar[Words] = FoundKeys(how=method_text("Weighted set union"))
+    description: ClassVar[Description] = FoundKeys(how=method_text("Weighted set union"))
     steered: ClassVar[bool] = False
     shape: ClassVar[Shape] = Shape(
         bounds=(None,),
@@ -262,7 +221,7 @@ class Sips(Rounds):
     """Three rounds by chance, in the shares of DP-SIPS; and counts of their keys."""
 
     name: ClassVar[str] = "sips"
-    words: ClassVar[Words] = FoundKeys(how=method_text("Iterated set union (DP-SIPS)"))
+    description: ClassVar[Description] = FoundKeys(how=method_text("Iterated set union (DP-SIPS)"))
     steered: ClassVar[bool] = False
     shape: ClassVar[Shape] = Shape(
         bounds=(None, None, None),
@@ -272,7 +231,7 @@ class Sips(Rounds):
     )
 
 
-def _draw(
+def _noisy_rows(
     each: Round, steers: bool, random_bytes: RandomBytes, batch: pa.RecordBatch
 ) -> pa.RecordBatch:
     """Of some weighed items the keys; or all of them with their noise, where it is to steer.
@@ -284,39 +243,22 @@ def _draw(
     noisy = with_noise(batch, noise, random_bytes)
     if not steers:
         return select_rows(batch, noisy, noisy > each.threshold)
-    unseen = np.from_dlpack(batch["count"]) == 0
-    noisy = redraw_unseen(noisy, unseen, each.threshold, noise, random_bytes)
+    must_not_pass = np.from_dlpack(batch["count"]) == 0
+    noisy = redraw_passing(noisy, must_not_pass, each.threshold, noise, random_bytes)
     return select_rows(batch, noisy, np.ones(batch.num_rows, np.bool_))
 
 
-def redraw_unseen(
+def redraw_passing(
     noisy: npt.NDArray[np.int64],
-    unseen: npt.NDArray[np.bool_],
+    must_not_pass: npt.NDArray[np.bool_],
     threshold: int,
     noise: Noise,
     random_bytes: RandomBytes,
 ) -> npt.NDArray[np.int64]:
     """Noisy weights; the noise on what nobody gave is drawn again until it is not above."""
-    while (over := np.flatnonzero(unseen & (noisy > threshold))).size:
+    while (over := np.flatnonzero(must_not_pass & (noisy > threshold))).size:
         noisy[over] = noise.sample(over.size, random_bytes)
     return noisy
-
-
-@dataclass(frozen=True, kw_only=True)
-class FractionalGaussian:
-    """Gaussian noise in parts of one, rounded to whole ones: the parts are odd, so no halves.
-
-    Attributes:
-        scale: The standard deviation; it is drawn in parts of its denominator.
-    """
-
-    scale: Fraction
-
-    def sample(self, size: int, random_bytes: RandomBytes) -> npt.NDArray[np.int64]:
-        """Independent draws."""
-        grains, unit = self.scale.as_integer_ratio()
-        noise = DiscreteGaussian(scale=Fraction(grains)).sample(size, random_bytes)
-        return np.asarray((noise + unit // 2) // unit, np.int64)
 
 
 def _draw_batches(counted: Iterable[pa.RecordBatch], draw: Each) -> Iterable[pa.RecordBatch]:
@@ -332,13 +274,15 @@ def store_weights(weighed: Iterable[pa.RecordBatch], draw: Each) -> Stored | pa.
     return pa.Table.from_batches(batches) if batches else None
 
 
-def rows_above(order: Stored | pa.Table | None, threshold: int) -> Iterable[pa.RecordBatch]:
+def rows_above(noisy_weights: Stored | pa.Table | None, threshold: int) -> Iterable[pa.RecordBatch]:
     """The rows of noisy weights that pass."""
-    if order is None:
+    if noisy_weights is None:
         return []
-    if isinstance(order, pa.Table):
-        return list(order.filter(pc.greater(order["count"], threshold)).to_batches())
-    return order.rows_above(threshold)
+    if isinstance(noisy_weights, pa.Table):
+        return list(
+            noisy_weights.filter(pc.greater(noisy_weights["count"], threshold)).to_batches()
+        )
+    return noisy_weights.rows_above(threshold)
 
 
 def add_keys(keys: pa.Table | None, found: Iterable[pa.RecordBatch]) -> pa.Table | None:

@@ -1,6 +1,8 @@
 """Optimal key selection where one item of each user counts, with counts of what is published.
 
-What a privacy reviewer must read.
+Guarantee:
+    An item that nobody has never appears, since the noise never exceeds what it is held to. What
+    one item is held to is decided before its noise is drawn.
 """
 
 from __future__ import annotations
@@ -11,17 +13,21 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from zealous.errors import UsageError
 from zealous.libraries import np
-from zealous.mechanisms.descriptions import INTEGERS, AboveThreshold, Words
+from zealous.mechanisms.descriptions import INTEGERS, AboveThreshold, Description
 from zealous.mechanisms.protocol import register
 from zealous.mechanisms.thresholds import Thresholds, select_rows, with_noise
 from zealous.noise import CappedLaplace, RandomBytes
 from zealous.noise.uniform import uniform
-from zealous.privacy.accounting.selection import PARTS, Bounds, optimal_bounds
+from zealous.privacy.accounting.selection import PARTS, CappedThreshold, optimal_threshold
 from zealous.privacy.accounting.sparse import check_indistinguishability
+from zealous.privacy.composition import Loss
+from zealous.privacy.composition.normal import round_up
 from zealous.privacy.guarantee import (
     Guarantee,
     Indistinguishability,
+    Neighbors,
     exact_fraction,
+    moved_counts,
     positive_integer,
 )
 
@@ -37,7 +43,7 @@ class Selection(Thresholds):
     """A threshold that noise alone cannot pass: it is discrete Laplace, but never exceeds it.
 
     Attributes:
-        longer: The chance that an item is held to tau_prime + 1 instead of tau_prime.
+        raised_probability: The chance that an item is held to tau_prime + 1 instead of tau_prime.
 
     Guarantee:
         With parameters from `calibrate` the published rows are (epsilon, delta)-indistinguishable.
@@ -48,12 +54,12 @@ class Selection(Thresholds):
     `noise_quantile` is that of the noise without its bound, which is no less than with it.
     """
 
-    longer: Fraction
+    raised_probability: Fraction
 
     name: ClassVar[str] = "selection"
-    noise: ClassVar[str] = "capped-discrete-laplace"
-    theorem: ClassVar[str] = "docs/proofs/selection.md"
-    words: ClassVar[Words] = AboveThreshold(
+    noise_law: ClassVar[str] = "capped-discrete-laplace"
+    proof_page: ClassVar[str] = "docs/proofs/selection.md"
+    description: ClassVar[Description] = AboveThreshold(
         how="Optimal key selection with counts: count the units that hold an item, one item a "
         f"unit, {INTEGERS}publish items whose noisy count is above tau'."
     )
@@ -67,7 +73,7 @@ class Selection(Thresholds):
             )
         if self.tau != 1:
             raise UsageError("tau must be 1 for the selection mechanism")
-        self._bounds()
+        self._capped_threshold()
 
     @classmethod
     def best_for(cls, goal: Guarantee, items_per_user: int) -> str | None:
@@ -82,53 +88,61 @@ class Selection(Thresholds):
 
         >>> goal = Indistinguishability(epsilon=1, delta="1e-6")
         >>> found = Selection.calibrate(goal, 1)
-        >>> found.scale, found.tau_prime, round(float(found.longer), 3)
+        >>> found.scale, found.tau_prime, round(float(found.raised_probability), 3)
         (Fraction(2, 1), 24, 0.853)
         """
         check_indistinguishability(goal, cls.name)
-        found = optimal_bounds(goal)
+        found = optimal_threshold(goal)
         return cls(
             items_per_user=items_per_user,
             scale=found.scale,
             tau=1,
-            tau_prime=found.bound,
-            longer=found.longer,
+            tau_prime=found.tau_prime,
+            raised_probability=found.raised_probability,
         )
 
     @classmethod
     def from_record(cls, part: PartRecord) -> Self:
         """Made anew from what release.json says of it."""
-        if part.longer is None:
-            raise UsageError("the selection mechanism needs the part that is held longer")
+        if part.longer is None or part.tau_prime is None:
+            raise UsageError("the selection mechanism needs tau_prime and longer")
         return cls(
             items_per_user=positive_integer(part.items_per_user, "items_per_user"),
             scale=exact_fraction(part.exact.scale, "scale"),
             tau=positive_integer(part.tau, "tau"),
-            tau_prime=positive_integer(part.tau_prime, "tau_prime"),
-            longer=exact_fraction(part.longer, "longer"),
+            tau_prime=part.tau_prime,  # 0 at a large epsilon; CappedThreshold checks it
+            raised_probability=exact_fraction(part.longer, "longer"),
         )
 
     def delta(self, goal: Guarantee) -> Fraction:
         """The delta of the theorem; 1 for the probabilistic guarantee, which this cannot give."""
         if not isinstance(goal, Indistinguishability):
             return Fraction(1)
-        return self._bounds().delta(goal)
+        return self._capped_threshold().delta(goal)
+
+    def loss(self, neighbors: Neighbors) -> Loss:
+        """What is proven of it at one epsilon: that of all its noise."""
+        epsilon = moved_counts(1, neighbors) / self.scale
+        goal = Indistinguishability(epsilon=epsilon, delta=0, neighbors=neighbors)
+        return Loss.stated(epsilon=epsilon, delta=min(round_up(self.delta(goal)), Fraction(1)))
 
     def probability_above(self, count: int, t: int) -> float:
-        """The chance that at least tau users are published with a count above t >= tau_prime."""
-        return self._bounds().probability_above(count, t)
+        """The chance that an item of `count` >= tau users is published with more than t >= tau'."""
+        return self._capped_threshold().probability_above(count, t)
 
     def parameters(self) -> dict[str, Any]:
-        """The part that is held longer."""
-        return {"longer": str(self.longer)}
+        """The chance of the raised threshold."""
+        return {"longer": str(self.raised_probability)}
 
-    def _bounds(self) -> Bounds:
-        return Bounds(scale=self.scale, bound=self.tau_prime, longer=self.longer)
+    def _capped_threshold(self) -> CappedThreshold:
+        return CappedThreshold(
+            scale=self.scale, tau_prime=self.tau_prime, raised_probability=self.raised_probability
+        )
 
-    def _draw(self, random_bytes: RandomBytes, batch: pa.RecordBatch) -> pa.RecordBatch:
+    def _noisy_rows(self, random_bytes: RandomBytes, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Of some counted items, those that are published."""
-        # Whom it holds longer is decided before the noise, which must not decide it.
-        more = uniform(PARTS, batch.num_rows, random_bytes) < int(self.longer * PARTS)
+        # Whom it holds to one more is decided before the noise, which must not decide it.
+        more = uniform(PARTS, batch.num_rows, random_bytes) < int(self.raised_probability * PARTS)
         capped = [CappedLaplace(scale=self.scale, most=self.tau_prime + step) for step in (0, 1)]
         short, long = (with_noise(batch, each, random_bytes) for each in capped)
         noisy = np.where(more, long, short)

@@ -1,6 +1,8 @@
 """Noise between two thresholds: what ZEALOUS and its descendants do to a histogram.
 
-What a privacy reviewer must read.
+Guarantee:
+    Every count of at least tau gets its own exact noise, and only what is strictly above tau_prime
+    is published, with its noisy count. Nothing else of the counts leaves.
 """
 
 from __future__ import annotations
@@ -13,11 +15,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 from zealous.engines.engine import Counted
 from zealous.libraries import np, pa
-from zealous.mechanisms.protocol import Count, MechanismDefaults, Needs
+from zealous.mechanisms.protocol import Count, MechanismDefaults, PublicInput
 from zealous.noise import DiscreteLaplace, RandomBytes
 from zealous.privacy.accounting.intervals import Interval
-from zealous.privacy.calibrate import noise_quantile, tail
-from zealous.privacy.guarantee import exact_fraction, positive_integer
+from zealous.privacy.calibrate import any_published_probability, noise_quantile, tail
+from zealous.privacy.composition import Loss
+from zealous.privacy.guarantee import (
+    Neighbors,
+    exact_fraction,
+    moved_counts,
+    positive_integer,
+)
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -51,9 +59,9 @@ class Thresholds(MechanismDefaults):
     tau: int
     tau_prime: int
 
-    noise: ClassVar[str] = "discrete-laplace"
+    noise_law: ClassVar[str] = "discrete-laplace"
     pure: ClassVar[bool] = False
-    needs: ClassVar[Needs | None] = None
+    public_input: ClassVar[PublicInput | None] = None
 
     @classmethod
     def from_record(cls, part: PartRecord) -> Self:
@@ -68,18 +76,27 @@ class Thresholds(MechanismDefaults):
     def release(self, count: Count, random_bytes: RandomBytes = os.urandom) -> list[pa.RecordBatch]:
         """Publish: the kept items with their noisy counts, in no particular order."""
         counted = count(bound=self.items_per_user, at_least=self.tau)
-        draw = partial(self._draw, random_bytes)
+        draw = partial(self._noisy_rows, random_bytes)
         return list(
             counted.map_batches(draw) if isinstance(counted, Counted) else map(draw, counted)
         )
 
     def noise_sampler(self) -> Noise:
-        """Where the noise comes from."""
+        """The law that noise is drawn from, at this scale."""
         return DiscreteLaplace(scale=self.scale)
 
     def probability_above(self, count: int, t: int) -> float:
-        """The chance that at least tau users are published with a count above t >= tau_prime."""
+        """The chance that an item of `count` >= tau users is published with more than t >= tau'."""
         return tail(self.scale, t - count)
+
+    def loss(self, neighbors: Neighbors) -> Loss:
+        """Each of her items at tau may be shown by its noise; all other counts shift under it."""
+        return Loss.thresholded(
+            shown=any_published_probability(self.scale, self.tau_prime - self.tau, 1),
+            items=self.items_per_user,
+            shifts=moved_counts(self.items_per_user, neighbors),
+            rate=1 / self.scale,
+        )
 
     def publication_probability(self, count: int) -> float:
         """The chance that an item of this many users (after bounding) is published."""
@@ -106,7 +123,7 @@ class Thresholds(MechanismDefaults):
         """Of one user's items that nobody else has, so many are published on average."""
         return self.items_per_user * self.publication_probability(1)
 
-    def thresholds(self) -> str:
+    def threshold_text(self) -> str:
         """What an item must pass."""
         return f"tau {self.tau}, tau' {self.tau_prime}"
 
@@ -117,7 +134,7 @@ class Thresholds(MechanismDefaults):
     def check_rows(self, rows: pa.Table, first: pa.Table | None, *, whole: bool) -> None:
         """Whatever people have can be published: there is no list to compare with."""
 
-    def _draw(self, random_bytes: RandomBytes, batch: pa.RecordBatch) -> pa.RecordBatch:
+    def _noisy_rows(self, random_bytes: RandomBytes, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Of some counted items, those that are published."""
         noisy = with_noise(batch, self.noise_sampler(), random_bytes)
         return select_rows(batch, noisy, noisy > self.tau_prime)

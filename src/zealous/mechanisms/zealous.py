@@ -1,4 +1,9 @@
-"""ZEALOUS, the paper's algorithm: the one mechanism that gives the probabilistic guarantee."""
+"""ZEALOUS, the paper's algorithm: gives the probabilistic guarantee without a public list.
+
+Guarantee:
+    The parameters are those that `calibrate` proves for the goal; the claimed delta is computed
+    from them again.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +11,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Self
 
-from zealous.mechanisms.descriptions import INTEGERS, AboveThreshold, Words
+from zealous.mechanisms.descriptions import INTEGERS, AboveThreshold, Description
 from zealous.mechanisms.protocol import register
 from zealous.mechanisms.thresholds import Thresholds
-from zealous.privacy.accounting.exact import Thresholded
+from zealous.privacy.accounting.exact import ThresholdParameters
 from zealous.privacy.calibrate import calibrate, satisfied_guarantees
 from zealous.privacy.guarantee import Guarantee, ProbabilisticDP
 
@@ -27,8 +32,8 @@ class Zealous(Thresholds):
     """
 
     name: ClassVar[str] = "zealous"
-    theorem: ClassVar[str] = "docs/proofs/probabilistic.md"
-    words: ClassVar[Words] = AboveThreshold(
+    proof_page: ClassVar[str] = "docs/proofs/probabilistic.md"
+    description: ClassVar[Description] = AboveThreshold(
         how="ZEALOUS: count the units that hold an item, drop items below tau, "
         f"{INTEGERS}publish items whose noisy count is above tau'."
     )
@@ -52,7 +57,7 @@ class Zealous(Thresholds):
             tau_prime=best.tau_prime,
         )
 
-    def proof(self, goal: Guarantee) -> str:
+    def theorem(self, goal: Guarantee) -> str:
         """Each guarantee has its own."""
         return goal.theorem
 
@@ -73,7 +78,7 @@ class Zealous(Thresholds):
         ]
         return others[0] if others else None
 
-    def other_losses(self) -> Thresholded | None:
+    def exact_parameters(self) -> ThresholdParameters | None:
         """All of them, from scale and thresholds; see `delta_curve`."""
         return self
 

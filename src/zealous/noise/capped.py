@@ -1,4 +1,8 @@
-"""Discrete Laplace noise that never exceeds a bound."""
+"""Discrete Laplace noise that never exceeds a bound.
+
+Guarantee:
+    Exactly the law of discrete Laplace noise on condition that it does not exceed the cap.
+"""
 
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,4 +1,8 @@
-"""Discrete Gaussian noise."""
+"""Discrete Gaussian noise.
+
+Guarantee:
+    Exactly the discrete Gaussian law, by integer arithmetic on random bytes; no float decides.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Discrete Laplace noise."""
+"""Discrete Laplace noise.
+
+Guarantee:
+    Exactly the discrete Laplace law, by integer arithmetic on random bytes; no float decides.
+"""
 
 from dataclasses import dataclass
 from fractions import Fraction

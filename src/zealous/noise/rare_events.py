@@ -1,4 +1,8 @@
-"""How many of very many rare events happen, without drawing each of them."""
+"""How many of very many rare events happen, without drawing each of them.
+
+Guarantee:
+    Exactly the binomial law of how many happen, whatever the digits of their chance.
+"""
 
 import os
 from collections.abc import Callable

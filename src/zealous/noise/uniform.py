@@ -1,4 +1,8 @@
-"""What all noise is made of: uniform integers, and coins that fall with probability exp(-x)."""
+"""What all noise is made of: uniform integers, and coins that fall with probability exp(-x).
+
+Guarantee:
+    Every draw has exactly its probability, from independent random bytes; no float decides.
+"""
 
 from __future__ import annotations
 

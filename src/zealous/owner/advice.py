@@ -232,7 +232,7 @@ def _thresholds_table(advice: Advice, goal: float) -> TextTable:
             ]
         )
     names = ["m", "noise of a count"]
-    names += [f"users at epsilon {float(e):g}" for e in epsilons]
+    names += [f"at epsilon {float(e):g}" for e in epsilons]
     title = (
         f"{advice.kind}: the noise a count stays within in 95 of 100 cases at epsilon {goal:g}, "
         f"and the {advice.goal.units()} an item needs to appear with 95 %"

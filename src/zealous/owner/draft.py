@@ -18,11 +18,17 @@ from zealous.planning.part import forecast
 from zealous.planning.plan import Plan, plan
 from zealous.privacy.guarantee import DEFINITIONS, Guarantee, format_number
 from zealous.privacy.levels import LADDER, level_of, suspicion_after
+from zealous.privacy.promise import promise
 
 DELTA = Fraction(1, 1000)  # the chance that anybody at all is exposed
 # Rules of thumb: hardly a thing is among the few that count of more than one person in a hundred.
 _NOTHING = 100
 _LITTLE = 1000
+_FEWER = "fewer items of each person"
+_CAVEATS = {
+    _FEWER: "Fewer items of each person lower the threshold, but count each person for fewer "
+    "items: where people have many, less may appear."
+}
 
 Outlook = Literal["nothing", "next to nothing", "only the most frequent", "a table"]
 
@@ -37,11 +43,21 @@ class Rung(NamedTuple):
 
 
 class Remedy(NamedTuple):
-    """What would make more appear."""
+    """What lowers the number of users that an item needs, and at what price."""
 
     words: str
     options: tuple[str, ...]
     users_to_appear: int
+    caveat: str
+
+
+class KindOutlook(NamedTuple):
+    """What to expect of one kind of items."""
+
+    kind: str
+    items_per_user: int
+    users_to_appear: int
+    outlook: Outlook
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,18 +90,27 @@ class Draft:
         """How many users an item needs to appear with 95 %, of the kind that needs most."""
         return users_to_appear(self.planned)
 
-    def outlook(self) -> Outlook:
-        """What to expect where the bound on users is about their number."""
-        users, needed = self.goal.users or 0, self.users_to_appear
+    def by_kind(self) -> list[KindOutlook]:
+        """How many users an item of each kind needs, and what to expect of the kind."""
+        found = []
+        for part in self.planned.parts:
+            needed = forecast(part).users_to_appear[95]
+            outlook = self.outlook(needed)
+            found.append(KindOutlook(part.name(), part.kind.items_per_user, needed, outlook))
+        return found
+
+    def outlook(self, needed: int | None = None) -> Outlook:
+        """What to expect where the bound on users is about their number.
+
+        Args:
+            needed: How many users an item needs; those of the kind that needs most if not given.
+        """
+        users, needed = self.goal.users or 0, needed or self.users_to_appear
         if needed > users:
             return "nothing"
         if _NOTHING * needed > users:
             return "next to nothing"
         return "only the most frequent" if _LITTLE * needed > users else "a table"
-
-    def least_users(self) -> int:
-        """With fewer users than this next to nothing will appear."""
-        return _NOTHING * self.users_to_appear
 
     def ladder(self) -> list[Rung]:
         """Other choices of epsilon, from the most private on."""
@@ -98,9 +123,9 @@ class Draft:
         return replace(self, goal=goal)
 
     def remedies(self) -> list[Remedy]:
-        """Changes that make more items appear, each by itself, the most effective first."""
+        """Changes by which an item needs fewer users, each by itself, the most effective first."""
         found = [
-            Remedy(words, options, draft.users_to_appear)
+            Remedy(words, options, draft.users_to_appear, _CAVEATS.get(words, ""))
             for words, options, draft in self._changes()
             if draft.users_to_appear < self.users_to_appear
         ]
@@ -119,11 +144,11 @@ class Draft:
         if fewer != self.items:
             said = ",".join(f"{name}={most}" for name, most in fewer.items())
             option = ("--items-per-user", said if len(fewer) > 1 else said.rpartition("=")[2])
-            yield "fewer items of each person", option, replace(self, items=fewer)
+            yield _FEWER, option, replace(self, items=fewer)
         if self.goal.definition != "indistinguishable":
             goal = goal_with_definition("indistinguishable", self.goal)
             yield (
-                "a guarantee per person",
+                "delta per person",
                 ("--guarantee", "indistinguishable", "--mechanism", "auto"),
                 replace(self, goal=goal, mechanism="auto"),
             )
@@ -145,12 +170,13 @@ class Draft:
             "epsilon": float(self.goal.epsilon),
             "delta": float(self.goal.delta),
             "users": self.goal.users,
-            "in_words": self.goal.in_words(),
+            "in_words": promise(self.goal),
             "ladder": [
                 {**rung._asdict(), "epsilon": float(rung.epsilon)} for rung in self.ladder()
             ],
             "users_to_appear": self.users_to_appear,
             "outlook": self.outlook(),
+            "kinds": [each._asdict() for each in self.by_kind()],
             "remedies": [each._asdict() for each in self.remedies()],
         }
 
@@ -168,6 +194,11 @@ class Draft:
         said += [] if goal.neighbors == "replace" else ["--neighbors", goal.neighbors]
         said += [] if goal.unit == "user" else ["--unit", goal.unit]
         return said + (["--mechanism", self.mechanism] if self.mechanism else [])
+
+
+def least_users(needed: int) -> int:
+    """With fewer users than this next to nothing will appear, where an item needs so many."""
+    return _NOTHING * needed
 
 
 def users_to_appear(planned: Plan) -> int:

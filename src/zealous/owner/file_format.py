@@ -10,28 +10,41 @@ import json
 import re
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
-from zealous.errors import LogError
+from zealous.errors import LogError, ZealousError
 from zealous.files import parquet
 from zealous.files.lines import first_bytes
 from zealous.files.places import Place
-from zealous.logs.log import FORMATS, format_by_ending
-from zealous.owner.column_names import is_known
+from zealous.logs.column_names import is_known
+from zealous.logs.log import FORMATS, Log, format_by_ending
 from zealous.owner.value_shapes import Shape, is_value, shape_of, time_format_of
+from zealous.privacy.guarantee import is_unnamed, unnamed_column
 
 _DELIMITERS = ("\t", ",", ";", "|")
 _USUAL = {"csv": ",", "tsv": "\t"}
 _ALIKE = 0.9  # of the lines that must have the same number of fields
 _LINES = 500
+_RARE = 0.01  # of the objects of JSON lines: a name that fewer have is not shown
+_NO_TEXT = 0.05  # of bytes that no text has; of random ones it is a ninth
+_CONTROLS = bytes({*range(32), 127} - {*b"\b\t\n\v\f\r\x1b"})
 # What other encodings than UTF-8 are tried, where letters take two bytes each.
 _TWO_BYTES = ("gb18030", "shift_jis", "euc_kr", "big5")
 _WIDE = re.compile(rb"[\x80-\xff]+")
+_NESTED = re.compile(r"struct<|map<|list.*<.*list.*<")
 _IDENTIFIER = re.compile(r"[^\W\d][\w.-]*")
 _SUGGESTED: dict[Shape, str] = {"time": "time", "address": "url", "text": "query"}
+_CONVERSION = """For example, where a C line begins a person, whose id is its third field, and the \
+second field of each V line below is a thing of hers (put in your letters and fields):
+  zcat -f LOG | awk -F, '
+    BEGIN { print "user,item" }
+    $1 == "C" { user = $3 }
+    $1 == "V" { print user "," $2 }
+  ' > NEW.csv"""
 _OTHER_FILES = {
     b"PK\x03\x04": "an Excel workbook or a zip archive: save it as CSV",
-    b"SQLite format 3": "an SQLite database: export the table as CSV",
+    b"SQLite format 3": "an SQLite database: publish from it with --sql, see docs/logs.md",
     b"\xff\xfe": "text in UTF-16: convert it with iconv -f utf-16 -t utf-8 LOG > NEW",
     b"\xfe\xff": "text in UTF-16: convert it with iconv -f utf-16 -t utf-8 LOG > NEW",
 }
@@ -58,20 +71,24 @@ class FileFormat:
         has_header: Whether they are its own.
         certain_names: Whether somebody says so, or a schema: else they may be data, and no message
             quotes them.
-        shapes: What the values of each column look like, for text files without a header.
+        nested: Those of the columns that hold objects, which are neither items nor ids.
+        shapes: What the values of each column look like, for text files.
         delimiter: Between fields, where it is not the format's.
         encoding: Where it is not UTF-8.
         time_formats: How each column that holds times writes them, where it is not ISO.
+        person: The column that is the person's by its place, where no column has a name.
     """
 
     format: str
     columns: tuple[str, ...]
     has_header: bool = True
     certain_names: bool = True
+    nested: frozenset[str] = frozenset()
     shapes: tuple[Shape, ...] = ()
     delimiter: str | None = None
     encoding: str | None = None
     time_formats: dict[str, str]
+    person: str | None = None
 
     def options(self, path: Place) -> list[str]:
         """The options of the command line that say how to read it."""
@@ -83,6 +100,10 @@ class FileFormat:
         if not self.has_header:
             said += ["--columns", ",".join(self.columns)]
         return said
+
+    def shape(self, column: str) -> Shape | None:
+        """What the values of a column look like, where that is known."""
+        return dict(zip(self.columns, self.shapes, strict=False)).get(column)
 
     def describe(self) -> str:
         """The format in words."""
@@ -115,7 +136,7 @@ def find_format(path: Place, stated: StatedFormat) -> FileFormat:
             raise LogError(f"{path.name} is {what}")
     if not start.strip():
         raise LogError(f"{path.name} is empty")
-    if start.count(b"\0") > (1 - _ALIKE) * len(start):
+    if len(start) - len(start.translate(None, _CONTROLS)) > _NO_TEXT * len(start):
         raise LogError(f"{path.name} is no text: give CSV, TSV, JSON lines or Parquet")
     encoding = stated.encoding or _guess_encoding(start)
     lines = _first_lines(start, encoding or "utf-8")
@@ -124,9 +145,20 @@ def find_format(path: Place, stated: StatedFormat) -> FileFormat:
     return _delimited_format(path, lines, stated, encoding)
 
 
+def columns_of_lines(log: Log) -> tuple[str, ...] | None:
+    """The columns of a log; of one whose lines name their own those in its first lines."""
+    names = log.names()
+    if names is not None or log.layout is None:
+        return names
+    with suppress(ZealousError):
+        return find_format(log.paths[0], StatedFormat(encoding=log.layout.encoding)).columns
+    return None
+
+
 def _parquet_format(path: Place) -> FileFormat:
-    names = tuple(parquet.common_columns([path]))
-    return FileFormat(format="parquet", columns=names, time_formats={})
+    types = parquet.common_columns([path])
+    nested = frozenset(name for name, kind in types.items() if _NESTED.search(kind))
+    return FileFormat(format="parquet", columns=tuple(types), nested=nested, time_formats={})
 
 
 def _guess_encoding(start: bytes) -> str | None:
@@ -165,7 +197,10 @@ def _first_lines(start: bytes, encoding: str) -> list[str]:
 
 
 def _json_format(path: Place, lines: Sequence[str], encoding: str | None) -> FileFormat:
-    """The names that most of the first objects have."""
+    """The names in the first objects, but for what next to none of them has.
+
+    Objects may be keyed by people: what is in a line of hundreds alone may be somebody's data.
+    """
     objects = []
     for line in lines:
         try:
@@ -179,15 +214,27 @@ def _json_format(path: Place, lines: Sequence[str], encoding: str | None) -> Fil
             "jq -c '.[]' LOG > NEW.jsonl"
         )
     often = Counter(name for each in known for name in each)
-    names = tuple(name for name, times in often.items() if 2 * times >= len(known))
-    values = {name: [str(each.get(name) or "") for each in known] for name in names}
+    names = tuple(name for name, times in often.items() if times >= _RARE * len(known))
+    found = {name: [each[name] for each in known if name in each] for name in names}
+    nested = frozenset(name for name, values in found.items() if any(map(_is_nested, values)))
+    texts = {
+        name: [] if name in nested else ["" if each is None else str(each) for each in values]
+        for name, values in found.items()
+    }
     return FileFormat(
         format="jsonl",
         columns=names,
-        certain_names=False,
+        nested=nested,
+        shapes=tuple(map(shape_of, texts.values())),
         encoding=encoding,
-        time_formats=_time_formats(values),
+        time_formats=_time_formats(texts),
     )
+
+
+def _is_nested(value: object) -> bool:
+    """Whether a value is an object or holds some: neither an item nor an id."""
+    values = value if isinstance(value, list) else [value]
+    return any(isinstance(each, dict | list) for each in values)
 
 
 def _delimited_format(
@@ -205,21 +252,22 @@ def _delimited_format(
     if alike < _ALIKE * len(rows) or len(rows[0]) != number or number < 2:
         raise LogError(
             f"{path.name} is not one table: its lines do not all have the same fields. Make it "
-            "one row for each thing that a person did, with the person's id in each row "
-            "(docs/logs.md has an example), or say --delimiter"
+            "one row for each thing that a person did, with the person's id in each row, or say "
+            "--delimiter"
         )
     rows = [row for row in rows if len(row) == number]
     if _has_record_types(rows):
         raise LogError(
             f"{path.name} is not one table: the letter at the beginning of its lines says what "
             "kind of line each is. Make it one row for each thing that a person did, with the "
-            "person's id in each row (docs/logs.md has an example)"
+            f"person's id in each row. {_CONVERSION}"
         )
     header = not stated.columns and (_has_header(rows) if stated.header is None else stated.header)
     body = rows[1:] if header else rows
     columns = list(map(list, zip(*body, strict=True))) if body else [[] for _ in range(number)]
     shapes = tuple(map(shape_of, columns))
-    names = stated.columns or (tuple(rows[0]) if header else _suggest_names(shapes))
+    person = _guess_person(shapes)
+    names = stated.columns or (tuple(rows[0]) if header else _suggest_names(shapes, person))
     if len(names) != number:
         raise LogError(f"--columns names {len(names)} columns, and {path.name} has {number}")
     quoted = delimiter == "\t" and any('"' in line for line in lines[:1])
@@ -233,6 +281,7 @@ def _delimited_format(
         delimiter=None if _USUAL[stated.format or chosen] == delimiter else delimiter,
         encoding=encoding,
         time_formats=_time_formats(dict(zip(names, columns, strict=True))),
+        person=names[person] if is_unnamed(names[person]) and not header else None,
     )
 
 
@@ -257,6 +306,8 @@ def _guess_delimiter(path: Place, lines: Sequence[str], stated: str | None) -> s
 
 
 def _split_fields(line: str, delimiter: str) -> list[str]:
+    if len(delimiter) > 1:
+        return line.split(delimiter)
     try:
         return next(csv.reader([line], delimiter=delimiter, strict=True))
     except (csv.Error, StopIteration):
@@ -276,29 +327,39 @@ def _has_record_types(rows: Sequence[Sequence[str]]) -> bool:
 def _has_header(rows: Sequence[Sequence[str]]) -> bool:
     """Whether the first line names the columns: only if something speaks for it.
 
-    What is taken for a header is shown and published as names; a line of data must not be. So all
-    of it are names that columns usually have, or such names and identifiers above numbers or times.
+    What is taken for a header is shown and published as names; a line of data must not be. None of
+    it is a value, and all of it are names that columns usually have, or it stands above numbers,
+    times or ids: in one place if all are usual names and identifiers, or the name there is a usual
+    one. Else in two: one odd value, such as an x for a missing number, is in many a line of data.
     """
     first, rest = rows[0], rows[1:]
     names = first[1:] if first[0] == "" else first  # tables with row numbers leave it empty
-    if len(set(first)) < len(first) or any(map(is_value, names)):
-        return False
-    if not all(is_known(name) or _IDENTIFIER.fullmatch(name.strip()) for name in names):
+    if len(set(first)) < len(first) or not all(map(str.strip, names)) or any(map(is_value, names)):
         return False
     if all(map(is_known, names)):
         return True
-    return any(shape_of(column) in ("time", "number") for column in zip(*rest, strict=True))
+    shapes = map(shape_of, zip(*rest, strict=True))
+    above = {name: shape for name, shape in zip(first, shapes, strict=False) if name}
+    plain = ("time", "time of day", "number")
+    if all(is_known(name) or _IDENTIFIER.fullmatch(name.strip()) for name in names):
+        return any(shape in plain for shape in above.values())
+    told = [name for name, shape in above.items() if shape in (*plain, "id")]
+    return len(told) > 1 or any(is_known(name) and above[name] in plain for name in told)
 
 
-def _suggest_names(shapes: Sequence[Shape]) -> tuple[str, ...]:
-    """Names for columns without one: the first that may be an id is the person's."""
-    person = next((i for i, shape in enumerate(shapes) if shape in ("id", "number")), None)
-    if person is None:
-        person = next((i for i, shape in enumerate(shapes) if shape == "text"), 0)
+def _guess_person(shapes: Sequence[Shape]) -> int:
+    """The place of the column that may be the person's: the first that looks like ids."""
+    likely = ("id", "number"), ("text",)
+    places = (i for wanted in likely for i, shape in enumerate(shapes) if shape in wanted)
+    return next(places, 0)
+
+
+def _suggest_names(shapes: Sequence[Shape], person: int) -> tuple[str, ...]:
+    """Names for columns without one; who the person is, a name that is made up must not say."""
     names: list[str] = []
     for place, shape in enumerate(shapes):
-        name = "user" if place == person else _SUGGESTED.get(shape, "")
-        names.append(name if name and name not in names else f"column_{place + 1}")
+        name = "" if place == person else _SUGGESTED.get(shape, "")
+        names.append(name if name and name not in names else unnamed_column(place + 1))
     return tuple(names)
 
 

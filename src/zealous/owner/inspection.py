@@ -11,24 +11,15 @@ from typing import Any
 
 from zealous.engines.engine import Engine
 from zealous.engines.sql import Step, comma_separated, identifier, literal
-from zealous.items import (
-    Kind,
-    clicks,
-    keywords,
-    phrase_pairs,
-    possible_kinds,
-    queries,
-    query_clicks,
-    query_pairs,
-)
+from zealous.items import KINDS, Kind, possible_kinds
+from zealous.logs.id_doubts import id_doubts
 from zealous.logs.log import Log
 from zealous.logs.open_log import open_log
 from zealous.logs.source import Source
+from zealous.owner.file_format import columns_of_lines
 from zealous.owner.value_shapes import MISSING
 
 _ANY = 1  # how many items a user would keep plays no role here
-_LARGE_SHARE = 0.02
-_TYPED_SHARE = 0.10
 _LOST_SHARE = 0.05
 
 
@@ -48,6 +39,7 @@ class ItemsPerUser:
 class Inspection:
     """Internal: true figures of the log. Not for publication."""
 
+    names: tuple[str, ...] | None
     columns: dict[str, str]
     overall: dict[str, Any]
     kinds: list[ItemsPerUser]
@@ -63,12 +55,18 @@ def inspect(log: Log, kinds: Sequence[Kind] = (), engine: Engine | None = None) 
     """
     for kind in kinds:
         kind.check(log.columns.assigned())
+    names = columns_of_lines(log)
     with log.engine_for(engine) as running:
         source = open_log(log, running, [name for kind in kinds for name in kind.extra_columns()])
         overall = _overall_figures(source)
         kinds = [kind for kind in kinds or _possible_kinds(source) if not kind.builds_on()]
         return Inspection(
-            columns=dict(log.columns.assigned()),
+            names=names,
+            columns={
+                role: column
+                for role, column in log.columns.assigned().items()
+                if names is None or column in names
+            },
             overall=overall,
             kinds=[_items_per_user(kind, source, overall["users"]) for kind in kinds]
             if overall["users"]
@@ -79,9 +77,10 @@ def inspect(log: Log, kinds: Sequence[Kind] = (), engine: Engine | None = None) 
 
 
 def _possible_kinds(source: Source) -> list[Kind]:
-    """The kinds that the log's columns allow."""
-    makers = (keywords, queries, clicks, query_pairs, phrase_pairs, query_clicks)
-    return possible_kinds([make(_ANY) for make in makers], source.roles)
+    """The kinds that the log's columns allow, of those that need no column's name."""
+    asked = [each for each in KINDS.values() if each.usage]
+    named = (each.from_name(each.label, _ANY, {}) for each in asked)
+    return possible_kinds([kind for kind in named if kind is not None], source.roles)
 
 
 def _overall_figures(source: Source) -> dict[str, Any]:
@@ -154,16 +153,10 @@ def _median(holders: dict[int, int]) -> float:
 
 
 def _warnings(source: Source, overall: dict[str, Any], kinds: Sequence[Kind]) -> list[str]:
-    found = []
-    entries, users = overall["entries"], overall["users"]
+    entries = overall["entries"]
     if not entries:
         return ["No entry was understood: check --format, --user and the encoding."]
-    share = overall["largest_user_entries"] / entries
-    if share > min(0.5, max(_LARGE_SHARE, 20 / users)):
-        found.append(
-            f"One user id holds {share:.0%} of all entries: a robot, a shared account or a missing "
-            "id written as a value? Leave it out with --max-entries-per-user or --exclude-users."
-        )
+    found = [doubt.text for doubt in id_doubts(source)]
     if (unknown := _count_placeholder_ids(source) / entries) > 0.001:
         found.append(
             f"{unknown:.1%} of the entries have an id such as NULL, nan or - that looks like a "
@@ -172,7 +165,7 @@ def _warnings(source: Source, overall: dict[str, Any], kinds: Sequence[Kind]) ->
     lost = overall["rows_left_out"]
     if lost > _LOST_SHARE * overall["rows"]:
         found.append(f"{lost / overall['rows']:.0%} of the rows have no user id and are left out.")
-    skipped = source.skipped.total()
+    skipped = source.unreadable_lines()
     if skipped > _LOST_SHARE * (skipped + overall["rows"]):
         found.append(f"{skipped:,} lines were skipped: check --format and --encoding.")
     if overall.get("without_time", 0) > _LOST_SHARE * entries:
@@ -180,13 +173,7 @@ def _warnings(source: Source, overall: dict[str, Any], kinds: Sequence[Kind]) ->
             f"{overall['without_time'] / entries:.0%} of the times were not understood: say "
             "--time-format."
         )
-    pairs = [kind for kind in kinds if kind.label == "query-pairs"]
-    if pairs and (typed := _typed_ahead_share(pairs[0], source)) > _TYPED_SHARE:
-        found.append(
-            f"{typed:.0%} of the query pairs only add a letter or two to the query before: "
-            "search-as-you-type would be counted as reformulation. Log whole queries only."
-        )
-    return found
+    return [*found, *filter(None, (kind.data_warning(source) for kind in kinds))]
 
 
 def _count_placeholder_ids(source: Source) -> int:
@@ -194,12 +181,3 @@ def _count_placeholder_ids(source: Source) -> int:
     ids = comma_separated(literal(each) for each in MISSING)
     sql = f"select count(*) from entries where lower(trim(user::varchar)) in ({ids})"
     return int(source.engine.rows([*source.entries, Step("unknown", sql)])[0][0])
-
-
-def _typed_ahead_share(pairs: Kind, source: Source) -> float:
-    """The share of query pairs whose second query is the first plus one or two characters."""
-    # Queries are normalised: no line ends within them, which a dot would not match.
-    shorter = comma_separated(f"regexp_replace(next_query, '{end}$', '')" for end in (".", ".."))
-    sql = f"select avg((query in ({shorter}))::int) from items"
-    steps = [*source.entries, *pairs.steps(source), Step("typed", sql)]
-    return float(source.engine.rows(steps)[0][0] or 0)

@@ -11,10 +11,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
 
 from zealous.counting.bound import Select
-from zealous.counting.histogram import histogram
+from zealous.counting.log_count import LogCount
 from zealous.engines.engine import Engine
 from zealous.errors import Refused, UsageError
 from zealous.items import Kind
@@ -82,7 +81,7 @@ def advise(
         say("reading the public log")
         source = open_log(public, running, kind.extra_columns(), unit=goal.unit)
         users = count_users(source)
-        count = partial(histogram, kind, source, select=select, key=_KEY, say=say)
+        count = LogCount(kind=kind, source=source, select=select, key=_KEY, say=say)
         return _advise_from_log(goal, kind, count, users, say)
 
 

@@ -7,6 +7,7 @@ after it says so.
 
 from __future__ import annotations
 
+import difflib
 import re
 import shlex
 from collections import Counter
@@ -21,21 +22,29 @@ from zealous.errors import LogError, UsageError, did_you_mean
 from zealous.files.places import Place
 from zealous.items import KINDS, Kind, kind_by_name, possible_kinds
 from zealous.libraries import pc
+from zealous.logs.column_names import (
+    ROLES,
+    Guess,
+    Role,
+    column_of,
+    guess_roles,
+    is_known,
+    is_label,
+)
 from zealous.logs.log import FORMATS, Log, log_files
 from zealous.logs.open_log import open_log
 from zealous.logs.sessions import check_unit
 from zealous.logs.source import count_users
-from zealous.owner.column_names import Guess, Role, column_of, guess_roles, is_known
 from zealous.owner.draft import Draft
 from zealous.owner.file_format import FileFormat, StatedFormat, find_format
 from zealous.privacy.guarantee import Unit
 
 USERS = 10_000_000  # where nobody says a bound: generous, which is cheap
 UNITS: tuple[Unit, ...] = ("user", "user-day", "session")
-_ROLES: tuple[Role, ...] = ("user", "query", "time", "url", "session")
 _DROPPED: tuple[Role, ...] = ("url", "time", "session", "query")  # what is not needed, in order
 _NUMBERED = re.compile(r"(.*?)[ _.-]?\d+")
 _KEY = 0
+_COLUMN = "columns:"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +69,7 @@ class FoundLog:
 
     def roles(self) -> dict[str, str]:
         """The columns of those roles that the command line knows."""
-        columns = {role: self.column(role) for role in _ROLES}
+        columns = {role: self.column(role) for role in ROLES}
         return {role: column for role, column in columns.items() if column is not None}
 
     def figures(self) -> dict[str, Any]:
@@ -76,14 +85,32 @@ class FoundLog:
             "user": self.column("user"),
         }
 
+    def is_dated(self) -> bool:
+        """Whether a column tells the time with its date, as far as one can see."""
+        time = self.column("time")
+        return time is not None and self.format.shape(time) != "time of day"
+
     def units(self) -> list[Unit]:
         """The units of privacy that these columns can tell."""
         found = []
         for unit in UNITS:
             with suppress(UsageError):
-                check_unit(unit, self.roles())
+                self.check_unit(unit)
                 found.append(unit)
         return found
+
+    def check_unit(self, unit: Unit) -> None:
+        """Refuse a unit that these columns cannot tell."""
+        roles = self.roles()
+        check_unit(unit, roles)
+        if not self.is_dated() and "time" in roles:
+            try:
+                check_unit(unit, roles.keys() - {"time"})
+            except UsageError:
+                raise UsageError(
+                    f"--unit {unit} needs times with a date, and the times of {self.first.name} "
+                    "have none: add the date to each line, or protect each user as a whole"
+                ) from None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,13 +150,19 @@ def look_at_log(
     if not all(map(str.isprintable, found.columns)):
         raise LogError(f"the name of a column of {first.name} cannot be printed: rename it")
     preset = FORMATS.get(found.format)
-    guesses = {each.column: each for each in guess_roles(found.columns)}
+    usable = [column for column in found.columns if column not in found.nested]
+    guessed = {each.column: each for each in guess_roles(usable)}
+    guesses = {
+        column: guessed.get(column, Guess(column=column, role="object")) for column in found.columns
+    }
     if preset is not None and preset.layout is not None and preset.layout.names:
         known = {column: role for role, column in preset.columns.assigned().items()}
         guesses |= {
             column: Guess(column=column, role=role)  # type: ignore[arg-type]
             for column, role in known.items()
         }
+    if found.person is not None:
+        guesses[found.person] = Guess(column=found.person, role="user")
     for role, column in (said or {}).items():
         if column is None:
             continue
@@ -141,6 +174,11 @@ def look_at_log(
 
 
 def _check_column(column: str, layout: FileFormat) -> None:
+    if column in layout.nested:
+        raise UsageError(
+            f"the column {column!r} holds objects: make a column of what is in them, such as with "
+            f"jq -c '.NAME = .{column}.KEY' LOG > NEW.jsonl"
+        )
     if column in layout.columns:
         return
     if layout.certain_names:
@@ -151,12 +189,38 @@ def _check_column(column: str, layout: FileFormat) -> None:
     raise UsageError(f"the log has no column {column!r}: {there}{did_you_mean(column, quotable)}")
 
 
+def column_with_word(found: FoundLog, word: str) -> str:
+    """The end of a message about --items that name no kind: the column that was probably meant."""
+    columns = [each for each in found.format.columns if _can_be_item(each)]
+    if not found.format.certain_names:  # no message quotes what may be data
+        columns = [each for each in columns if is_known(each)]
+    near = [each for each in columns if word.lower() in each.lower()]
+    near = near or difflib.get_close_matches(word, columns, n=1, cutoff=0.7)
+    return f". Did you mean --items {shlex.quote(f'columns:{near[0]}')}?" if near else ""
+
+
 def check_kinds(found: FoundLog, kinds: Sequence[Kind]) -> None:
     """Refuse items that these columns do not give."""
     for kind in kinds:
         kind.check(found.roles())
         for column in kind.extra_columns():
             _check_column(column, found.format)
+
+
+def default_offer(found: FoundLog) -> Offer | None:
+    """What is most likely wanted; None where no name tells it and several columns may be it."""
+    first = next(iter(offers(found)), None)
+    if first is None or not first.items.startswith(_COLUMN) or found.column("item"):
+        return first
+    likely = [
+        each.column
+        for each in found.guesses
+        if each.role == "attribute"
+        and _can_be_item(each.column)
+        and not is_label(each.column)
+        and found.format.shape(each.column) in (None, "text")
+    ]
+    return Offer(items=f"{_COLUMN}{likely[0]}") if len(likely) == 1 else None
 
 
 def offers(found: FoundLog) -> list[Offer]:
@@ -171,9 +235,11 @@ def _column_offers(found: FoundLog) -> Iterator[Offer]:
     """Single columns, likely ones first; then sets of what is in them."""
     things = [each.column for each in found.guesses if each.role == "item"]
     others = [each.column for each in found.guesses if each.role == "attribute"]
+    # Ids and numbers of rows are hardly wanted: texts first, and these last.
+    others.sort(key=lambda name: (is_label(name), found.format.shape(name) not in (None, "text")))
     for column in [*things, *others]:
         if _can_be_item(column):
-            yield Offer(items=f"columns:{column}")
+            yield Offer(items=f"{_COLUMN}{column}")
     basket = found.column("basket")
     groups: dict[str, list[str]] = {}
     for column in filter(_can_be_item, things):
@@ -226,11 +292,15 @@ def new_output_name(found: FoundLog, folder: Path) -> str:
 
 
 def default_output(log: str) -> str:
-    """The directory of a release, after the name of its log.
+    """The directory of a release, after the name of its log; nothing of a URL that may be secret.
 
     >>> default_output("logs/shop.csv.gz"), default_output("logs/*.txt")
     ('shop-release', 'log-release')
+    >>> default_output("postgresql://ann:secret@host/shop?password=secret")
+    'shop-release'
     """
+    if "://" in log:
+        log = log.partition("://")[2].partition("?")[0].rpartition("@")[2]
     stem = re.sub(r"[^\w-]", "", Path(log).name.partition(".")[0]).lstrip("-")
     return f"{stem or 'log'}-release"
 

@@ -7,13 +7,14 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from zealous.logs.column_names import Role
 from zealous.owner.advice import TextTable
-from zealous.owner.column_names import Role
-from zealous.owner.draft import Draft, Outlook, Rung
+from zealous.owner.draft import Draft, KindOutlook, Outlook, Remedy, Rung, least_users
 from zealous.owner.start import FoundLog, Offer, with_values
 from zealous.planning.plan import other_guarantee
-from zealous.privacy.guarantee import Unit, format_number
-from zealous.privacy.levels import SUSPICION, percent
+from zealous.privacy.accounting.at_best import fewest_users
+from zealous.privacy.guarantee import Unit, format_number, person_in_words
+from zealous.privacy.levels import SUSPICION, is_weak, percent, strength
 from zealous.privacy.promise import promise
 
 _TAKEN_FOR: Mapping[Role, str] = {
@@ -27,6 +28,7 @@ _TAKEN_FOR: Mapping[Role, str] = {
     "amount": "an amount",
     "personal": "about the person: not offered as an item",
     "attribute": "",
+    "object": "an object: not usable",
 }
 _PROTECTED: Mapping[Unit, str] = {
     "user": "Protected as a whole is all that one person did.",
@@ -74,14 +76,27 @@ class Page:
         )
 
 
+def align_columns(rows: Sequence[Sequence[str]]) -> str:
+    """Rows of texts as lines; numbers stand to the right, the first line may name the columns."""
+    if not rows:
+        return ""
+    columns = []
+    for texts in zip(*rows, strict=True):
+        width = max(map(len, texts))
+        right = all(text[:1].isdigit() and " " not in text for text in texts[1:])
+        columns.append([text.rjust(width) if right else text.ljust(width) for text in texts])
+    return "\n".join("  ".join(line).rstrip() for line in zip(*columns, strict=True)) + "\n"
+
+
 def columns_section(page: Page, found: FoundLog) -> str:
     """The columns and what each was taken for."""
-    shapes = dict(zip(found.format.columns, found.format.shapes, strict=False))
     rows = []
     for guess in found.guesses:
         taken = _TAKEN_FOR[guess.role]
         near = f" (near: {guess.near})" if guess.near else ""
-        shape = "" if found.format.has_header else f", looks like: {shapes[guess.column]}"
+        shape = (
+            "" if found.format.has_header else f", looks like: {found.format.shape(guess.column)}"
+        )
         rows.append((guess.column, f"{taken}{near}{shape}".removeprefix(", ")))
     rows = rows if len(rows) <= _MOST_COLUMNS else [row for row in rows if row[1]]
     names = [_fit_width(name, page.width // 2) for name, _ in rows]
@@ -94,9 +109,9 @@ def columns_section(page: Page, found: FoundLog) -> str:
     named = (
         ""
         if found.format.has_header
-        else "The first line is taken for data. The names are suggestions: check above all which "
-        "column is the person. Others are said with --columns, in order; if the first line does "
-        "name the columns, say --header."
+        else "The first line is taken for data. Which column is the person is guessed by its "
+        "place: check that above all, or say --user COLUMN. Other names are said with --columns, "
+        "in order; if the first line does name the columns, say --header."
     )
     heading = f"{found.first.name}: {found.format.describe()}"
     return page.section(heading, "\n".join([*lines, ""]), named)
@@ -106,13 +121,17 @@ def unit_section(page: Page, found: FoundLog, unit: Unit) -> str:
     """Whose data is protected as a whole."""
     others = [each for each in found.units() if each != unit]
     said = [
-        f"One person is one value of {found.column('user')} (another column: --user COLUMN).",
+        f"{person_in_words(found.column('user'))} Another column: --user COLUMN.",
         _PROTECTED[unit],
     ]
     if others:
         said.append(f"Other units: --unit {' or '.join(others)}.")
-    if found.column("time") is None:
-        said.append("Days need a column with the time: --time COLUMN.")
+    if not found.is_dated():
+        said.append(
+            "Days need a column with the time: --time COLUMN."
+            if found.column("time") is None
+            else "The times have no date, so that nobody can tell days."
+        )
     return page.section("Whose data is protected", " ".join(said))
 
 
@@ -130,9 +149,10 @@ def items_section(page: Page, draft: Draft, offered: Sequence[Offer]) -> str:
         f"{chosen}.",
         "These columns also allow:" if lines else "",
         "\n".join([*(f"  {line}" for line in lines), ""]),
-        "Several share the budget, so that fewer items of each appear: --items A,B." if lines
+        "Several share the budget, so that fewer items of each appear: --items A,B."
+        if lines
         else "",
-    )  # fmt: skip
+    )
 
 
 def ladder_section(page: Page, draft: Draft, decided: bool) -> str:
@@ -140,6 +160,9 @@ def ladder_section(page: Page, draft: Draft, decided: bool) -> str:
     return page.section(
         "How much privacy",
         *ladder_blocks(draft.ladder(), draft.goal.units()),
+        "Of several kinds of items, that is the one that needs most."
+        if len(draft.items) > 1
+        else "",
         "" if decided else f"{_DECIDE} What follows is moderate, as an example to decide on.",
     )
 
@@ -173,34 +196,80 @@ def ladder_blocks(rungs: Sequence[Rung], units: str) -> tuple[str, str]:
 
 
 def outlook_section(page: Page, draft: Draft, stated_users: bool) -> str:
-    """What will probably appear, and what would help, from public figures."""
-    needed, units = draft.users_to_appear, draft.goal.units()
-    users = draft.goal.users or 0
-    about = f"An item appears once about {needed:,} {units} have it"
-    if stated_users:
-        share = f", one in {users // needed:,} of {users:,}" if needed <= users else ""
-        said = f"{about}{share}. {_EXPECT[draft.outlook()].format(units=units)}"
-    else:
-        said = (
-            f"{about}. With fewer than about {draft.least_users():,} {units} expect next to "
-            f"nothing. The bound is {users:,}: say yours with --users, a number known without "
-            "counting the log, rather too large than too small."
-        )
-    remedies = draft.remedies()
-    helps = [
-        f"{each.users_to_appear:>7,}  {each.words}: {shlex.join(each.options)}" for each in remedies
-    ]
-    if stated_users and draft.outlook() == "a table":
-        helps = []
+    """What will probably appear, and what would change that, from public figures."""
+    units, users = draft.goal.units(), draft.goal.users or 0
+    kinds = draft.by_kind()
+    expected = _one_kind(kinds[0], draft, stated_users) if len(kinds) == 1 else ""
+    said = f"An item appears once it is among the items that count of about so many {units}:"
+    bound = (
+        f"The bound is {users:,} {units}: say yours with --users, a number known without counting "
+        "the log, rather too large than too small."
+    )
+    remedies = [] if stated_users and draft.outlook() == "a table" else draft.remedies()
     return page.section(
         "What will appear",
-        said,
-        f"What would help, with the {units} that an item then needs:" if helps else "",
-        "\n".join([*helps, ""]),
-        "With a public list of all items there is no threshold: zealous publish --domain FILE."
-        if helps
-        else "",
+        expected or said,
+        "" if expected else _kinds_table(kinds, units, stated_users),
+        "" if stated_users else bound,
+        *_remedy_blocks(draft, remedies),
     )
+
+
+def _one_kind(kind: KindOutlook, draft: Draft, stated_users: bool) -> str:
+    """What to expect where one kind alone is published."""
+    needed, most, units = kind.users_to_appear, kind.items_per_user, draft.goal.units()
+    users = draft.goal.users or 0
+    among = f"the {most} items that count" if most > 1 else "the one item that counts"
+    about = f"An item appears once it is among {among} of each of about {needed:,} {units}"
+    if not stated_users:
+        least = least_users(needed)
+        return f"{about}. With fewer than about {least:,} {units} expect next to nothing."
+    share = f", one in {users // needed:,} of {users:,}" if needed <= users else ""
+    return f"{about}{share}. {_EXPECT[kind.outlook].format(units=units)}"
+
+
+def _kinds_table(kinds: Sequence[KindOutlook], units: str, stated_users: bool) -> str:
+    """The same for each of several kinds."""
+    last = "expect" if stated_users else f"next to nothing below, {units}"
+    rows = [
+        (
+            each.kind,
+            str(each.items_per_user),
+            f"{each.users_to_appear:,}",
+            each.outlook if stated_users else f"{least_users(each.users_to_appear):,}",
+        )
+        for each in kinds
+    ]
+    return align_columns([("kind", "items that count", units, last), *rows])
+
+
+def _limit(draft: Draft) -> list[str]:
+    """What no mechanism can exceed, at this epsilon and delta."""
+    least = fewest_users(draft.goal)
+    if least is None:
+        return []
+    return [
+        f"At this epsilon and delta no mechanism publishes an item of fewer than {least:,} "
+        f"{draft.goal.units()} with 50 % or more."
+    ]
+
+
+def _remedy_blocks(draft: Draft, remedies: Sequence[Remedy]) -> list[str]:
+    """What lowers the number of units that an item needs, and at what price."""
+    if not remedies:
+        return []
+    item = "an item of the kind that needs most" if len(draft.by_kind()) > 1 else "an item"
+    lines = [
+        f"{each.users_to_appear:>5,} with {each.words}: {shlex.join(each.options)}"
+        for each in remedies
+    ]
+    return [
+        f"Instead of {draft.users_to_appear:,} {draft.goal.units()}, {item} would need:",
+        "\n".join([*lines, ""]),
+        *filter(None, (each.caveat for each in remedies)),
+        *_limit(draft),
+        "With a public list of all items there is no threshold: zealous publish --domain FILE.",
+    ]
 
 
 def promise_section(page: Page, draft: Draft) -> str:
@@ -209,8 +278,8 @@ def promise_section(page: Page, draft: Draft) -> str:
     return page.section(
         "The promise",
         promise(draft.goal),
-        f"As others state it: {promise(other)}" if other is not None else "",
-        "An epsilon above 4 is a weak promise." if draft.goal.epsilon > 4 else "",
+        f"The same parameters also give {other.title}. {promise(other)}" if other else "",
+        strength(draft.goal.epsilon) if is_weak(draft.goal.epsilon) else "",
     )
 
 
@@ -236,7 +305,9 @@ def look_section(
     )
 
 
-def command_section(page: Page, line: str, decided: bool, plan: Path | None) -> str:
+def command_section(
+    page: Page, line: str, *, decided: bool, stated: bool, plan: Path | None
+) -> str:
     """The one command to copy."""
     heading = "The command" if decided else "The command, for the example"
     note = (
@@ -245,7 +316,12 @@ def command_section(page: Page, line: str, decided: bool, plan: Path | None) -> 
         else "It charges the ledger of the log before noise is drawn, and writes a new directory. "
         "To have the plan approved first, add -o plan.json to start."
     )
-    return f"{page.section(heading, note)}\n{line}\n"
+    unstated = (
+        "If you did not look at the log to choose these numbers, add --parameters-from "
+        f"public-facts to {'start' if plan else 'it'}: else the release says that you did not "
+        "state how you chose them."
+    )
+    return f"{page.section(heading, note, '' if stated else unstated)}\n{line}\n"
 
 
 def _fit_width(name: str, width: int) -> str:

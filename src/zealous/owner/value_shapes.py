@@ -11,7 +11,7 @@ from datetime import datetime
 from functools import partial
 from typing import Literal
 
-Shape = Literal["time", "number", "address", "id", "text", "empty"]
+Shape = Literal["time", "time of day", "number", "address", "id", "text", "empty"]
 
 _MOST = 0.9  # of the values that a shape must fit
 _DATES = ("%Y%m%d", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%Y/%m/%d", "%d-%m-%Y")
@@ -23,6 +23,7 @@ _PATTERNS = (
 )
 _EPOCHS = {"epoch": re.compile(r"1\d{9}"), "epoch-ms": re.compile(r"1\d{12}")}
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?")
+_TIME_OF_DAY = re.compile(r"([01]?\d|2[0-3]):[0-5]\d(:[0-5]\d([.,]\d+)?)?")
 _ADDRESS = re.compile(r"(https?://|www\.)\S+|[\w-]+(\.[\w-]+)+/\S*")
 _ID = re.compile(r"(?=\S*\d)[^\s,;]{4,64}|[0-9a-fA-F-]{8,64}")
 
@@ -38,6 +39,7 @@ def shape_of(values: Sequence[str]) -> Shape:
     if time_format_of(some) is not None:
         return "time"
     shapes: tuple[tuple[Shape, re.Pattern[str]], ...] = (
+        ("time of day", _TIME_OF_DAY),  # which without a date is no moment, and nobody's id
         ("number", _NUMBER),
         ("address", _ADDRESS),
         ("id", _ID),
@@ -75,9 +77,11 @@ def is_value(text: str) -> bool:
     (True, False, True)
     """
     digits = sum(map(str.isdigit, text))
-    if text.strip().lower() in MISSING:
+    if text.strip().lower() in MISSING or "@" in text:
         return True
-    return shape_of([text]) in ("time", "number", "address") or digits > max(2, len(text) / 3)
+    return shape_of([text]) in ("time", "time of day", "number", "address") or digits > max(
+        2, len(text) / 3
+    )
 
 
 def _nearly_all(values: Sequence[str], fits: Callable[[str], object]) -> bool:

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Self, TypeAlias
 
 from zealous.errors import UsageError
-from zealous.items import Kind, QueryClicks
+from zealous.items import Kind
 from zealous.items.lists import find_list
-from zealous.mechanisms.protocol import Needs
+from zealous.mechanisms.protocol import MECHANISMS, PublicInput
 
 Files: TypeAlias = str | Path | Mapping[str, str | Path]
 
@@ -30,13 +30,13 @@ class PublicFile:
             file at another place is the same file.
     """
 
-    use: Needs
+    use: PublicInput
     name: str
     sha256: str
     path: str | Path | None = field(default=None, compare=False)
 
     @classmethod
-    def from_record(cls, record: Mapping[str, str], use: Needs) -> Self:
+    def from_record(cls, record: Mapping[str, str], use: PublicInput) -> Self:
         """The file that a release or a plan in a file names."""
         return cls(use=use, name=record["name"], sha256=record["sha256"])
 
@@ -62,13 +62,13 @@ def public_files(
     """
     by_name = {kind.name(): kind for kind in kinds}
     found: dict[str, PublicFile] = {}
-    given: tuple[tuple[Needs, Files | None], ...] = (
+    given: tuple[tuple[PublicInput, Files | None], ...] = (
         ("domain", domain),
         ("prior", prior),
         ("results", results),
     )
     for use, files in given:
-        for name, path in _by_kind(files, list(by_name), use).items():
+        for name, path in _by_kind(files, by_name, use).items():
             if name in found:
                 raise UsageError(f"{name} can have one public file: a domain, a prior or results")
             named, _, sha256 = find_list(path, by_name[name])
@@ -76,13 +76,12 @@ def public_files(
     return found
 
 
-def _by_kind(files: Files | None, names: Sequence[str], use: Needs) -> Mapping[str, str | Path]:
+def _by_kind(
+    files: Files | None, kinds: Mapping[str, Kind], use: PublicInput
+) -> Mapping[str, str | Path]:
     if not files:
         return {}
-    if use == "results":
-        if QueryClicks.label not in names:
-            raise UsageError("results are for query-clicks: publish queries and query-clicks")
-        names = [QueryClicks.label]
+    names = _served_kinds(kinds, use)
     if not isinstance(files, Mapping):
         if len(names) != 1:
             raise UsageError(f"with several kinds say which one the {use} is for, by its name")
@@ -90,3 +89,25 @@ def _by_kind(files: Files | None, names: Sequence[str], use: Needs) -> Mapping[s
     if set(files) - set(names):
         raise UsageError(f"the {use} is for a kind of items that is not published")
     return files
+
+
+def _served_kinds(kinds: Mapping[str, Kind], use: PublicInput) -> list[str]:
+    """The kinds that a mechanism with such a file serves, by name.
+
+    Raises:
+        UsageError: There is none.
+    """
+    found, refused = [], None
+    for name, kind in kinds.items():
+        for mechanism in MECHANISMS.values():
+            if mechanism.public_input != use:
+                continue
+            try:
+                mechanism.check_required_kind(kind, kinds)
+                mechanism.check_kinds(kind, kinds)
+                found.append(name)
+            except UsageError as error:
+                refused = error
+    if refused is not None and not found:
+        raise refused
+    return list(dict.fromkeys(found))

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from zealous.errors import ReleaseError, UsageError
-from zealous.items import Kind, columns, kind_by_name
+from zealous.items import Kind, kind_by_name
 from zealous.mechanisms import CalibratedMechanism
 from zealous.mechanisms.choose import MECHANISMS
 from zealous.privacy.guarantee import DEFINITIONS, Guarantee, exact_fraction
@@ -58,7 +58,7 @@ def mechanism_from_record(part: PartRecord) -> CalibratedMechanism:
         raise ReleaseError("its parameters are not those of its mechanism") from None
     except UsageError as why:
         raise ReleaseError(str(why)) from None
-    if (mechanism.noise, mechanism.tau, mechanism.tau_prime) != (
+    if (mechanism.noise_law, mechanism.tau, mechanism.tau_prime) != (
         part.noise,
         part.tau,
         part.tau_prime,
@@ -66,7 +66,7 @@ def mechanism_from_record(part: PartRecord) -> CalibratedMechanism:
         raise ReleaseError("its noise or thresholds are not those of its mechanism")
     if float(mechanism.scale) != part.scale:
         raise ReleaseError(_ROUNDED)
-    if (mechanism.needs is None) != (part.public is None):
+    if (mechanism.public_input is None) != (part.public is None):
         raise ReleaseError("it must name a public file exactly where its mechanism uses one")
     return mechanism
 
@@ -81,16 +81,11 @@ def kind_from_record(part: PartRecord, item: Sequence[str]) -> Kind:
     Raises:
         ReleaseError: There is no such kind, it has no such settings, or its items other columns.
     """
-    m, settings = part.items_per_user, part.settings.as_dict()
     try:
-        if part.kind.startswith("columns:"):  # a column's own name may hold a plus sign
-            by = part.settings.by
-            kind: Kind = columns(*(item[:-1] if by else item), items_per_user=m, by=by)
-        else:
-            kind = kind_by_name(part.kind, m, **settings)
+        kind = kind_by_name(part.kind, part.items_per_user, part.settings, item)
     except UsageError as why:
         raise ReleaseError(f"this is no kind of items: {why}") from None
-    if kind.name() != part.kind or not settings.items() <= kind.settings().items():
+    if kind.name() != part.kind or not part.settings.items() <= kind.settings().items():
         raise ReleaseError("this is no kind of items, or not one with such settings")
     if list(kind.columns()) != list(item):
         raise ReleaseError("the columns are not those of such items")

@@ -1,4 +1,8 @@
-"""One histogram of a plan: its parameters, what to expect of it, and how it is described."""
+"""One histogram of a plan: its parameters, what to expect of it, and how it is described.
+
+Guarantee:
+    The mechanism of a part is one whose delta at the part's goal is at most that goal's.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +20,14 @@ from zealous.planning.from_record import (
     kind_from_record,
     mechanism_from_record,
 )
+from zealous.privacy.accounting.at_best import fewest_users, most_items
 from zealous.privacy.calibrate import float_rounded_up
-from zealous.privacy.guarantee import Guarantee, Indistinguishability, format_number
+from zealous.privacy.guarantee import Guarantee, format_number
 
 if TYPE_CHECKING:
     from zealous.record.record import PartRecord
+
+_SMALL = 1_000  # items: a log that can yield more is not said to yield few
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +36,8 @@ class Part:
 
     Attributes:
         kind: What is counted.
-        goal: This histogram's share of the budget.
+        goal: What this histogram guarantees by itself: its share, times a factor for all
+            histograms where losses compose.
         mechanism: How it is published.
         delta: The delta that the mechanism achieves, at most the goal's.
         public: The public file that the mechanism uses.
@@ -51,8 +59,8 @@ class Part:
         made = mechanism_from_record(part)
         file = part.public
         public = (
-            PublicFile(use=made.needs, name=file.name, sha256=file.sha256)
-            if made.needs and file
+            PublicFile(use=made.public_input, name=file.name, sha256=file.sha256)
+            if made.public_input and file
             else None
         )
         return cls(kind=kind, goal=share, mechanism=made, delta=made.delta(share), public=public)
@@ -115,7 +123,7 @@ def figures(part: Part) -> dict[str, Any]:
         **guarantee_numbers(goal, float),
         "items_per_user": mechanism.items_per_user,
         "mechanism": mechanism.name,
-        "noise": mechanism.noise,
+        "noise": mechanism.noise_law,
         "scale": float(mechanism.scale),
         "tau": mechanism.tau,
         "tau_prime": mechanism.tau_prime,
@@ -147,6 +155,25 @@ def guarantee_numbers(goal: Guarantee, number: Callable[[Fraction], float]) -> d
     }
 
 
+def undercount(most: Collection[int], units: str) -> str:
+    """Why counts are below the true numbers, whatever the noise.
+
+    Args:
+        most: How many items of a unit count, in each table.
+        units: What is counted.
+
+    >>> undercount([2], "users")
+    'Users with more than 2 items are counted for 2 of them only, so counts are low.'
+    """
+    said = f"{units[:1].upper()}{units[1:]} with more"
+    if len({*most}) > 1:
+        return f"{said} items than a table counts are counted for that many only: counts are low."
+    m = max(most)
+    return (
+        f"{said} than {m} item{'s' * (m > 1)} are counted for {m} of them only, so counts are low."
+    )
+
+
 def describe(part: Part) -> str:
     """The histogram in words, for a terminal or a notebook."""
     mechanism, expected = part.mechanism, forecast(part)
@@ -156,22 +183,27 @@ def describe(part: Part) -> str:
         share += f", delta {format_number(part.goal.delta)} (achieved {format_number(part.delta)})"
     lines = [
         f"{part.name()}: at most {mechanism.items_per_user} a {part.goal.unit}",
-        f"  share of the budget   {share}",
+        f"  by itself             {share}",
         *_choice_lines(part),
-        f"  noise                 {mechanism.noise}, scale {float(mechanism.scale):g}",
-        f"  thresholds            {mechanism.thresholds()}",
+        f"  noise                 {mechanism.noise_law}, scale {float(mechanism.scale):g}",
+        f"  thresholds            {mechanism.threshold_text()}",
     ]
     if high:
         lines.append(
-            f"  an item appears       with 5 / 50 / 95 % at {low} / {half} / "
-            f"{high} {part.goal.units()}"
+            f"  an item appears       with 5 / 50 / 95 % once it is among the items that count of "
+            f"{low} / {half} / {high} {part.goal.units()}"
         )
+    if mechanism.publication_probability(0) == 0:  # it publishes items of the log alone
+        lines += _limit_lines(part)
     known = mechanism.interval(0.95)
     lines.append(
-        f"  a count is off        by at most {known.error} in 95 of 100 cases"
+        f"  noise on a count      at most {known.error} in 95 of 100 cases"
         + ("" if known.threshold is None else f", for counts of {known.certain_from:,} or more")
     )
-    if expected.single_person_items and isinstance(part.goal, Indistinguishability):
+    lines.append(
+        f"  beside the noise      {undercount([mechanism.items_per_user], part.goal.units())}"
+    )
+    if expected.single_person_items and part.goal.delta_per_person:
         lines.append(
             f"  single persons        up to {expected.single_person_items:.3g} items held by one "
             "person only are published on average, if everybody's items were their own"
@@ -183,6 +215,21 @@ def describe(part: Part) -> str:
             "lower items_per_user, or publish fewer kinds"
         )
     return "\n".join(lines)
+
+
+def _limit_lines(part: Part) -> list[str]:
+    """What no mechanism can exceed; how many items that leaves, for a log of few users."""
+    least, users, units = fewest_users(part.goal), part.goal.users, part.goal.units()
+    if least is None or least == 1:
+        return []
+    said = (
+        f"  at best               whatever the mechanism, an item of fewer than {least} {units} "
+        "appears with less than 50 %"
+    )
+    most = None if users is None else most_items(part.goal, users * part.mechanism.items_per_user)
+    if most is not None and most < _SMALL:
+        said += f"; {users:,} {units} give {most:,} items on average at most"
+    return [said]
 
 
 def _choice_lines(part: Part) -> list[str]:

@@ -1,4 +1,8 @@
-"""What will be published at which guarantee, decided without the data."""
+"""What will be published at which guarantee, decided without the data.
+
+Guarantee:
+    The shares of all parts keep the goal together. Nothing here looks at the log.
+"""
 
 from __future__ import annotations
 
@@ -11,42 +15,47 @@ from typing import TYPE_CHECKING, Self, TypedDict, get_args
 
 from zealous.counting.bound import Select, check_select
 from zealous.errors import Refused, ReleaseError, UsageError
-from zealous.items import Kind
-from zealous.items.kind import missing_kind_message
+from zealous.files.places import absolute_name
+from zealous.items import Kind, Kinds, list_kinds
+from zealous.logs.log import Cleaning, Columns, Log
+from zealous.logs.person_sql import query_assumption, query_hash
 from zealous.logs.sessions import check_unit
 from zealous.mechanisms import CalibratedMechanism
 from zealous.mechanisms.choose import MECHANISMS, choose_mechanism
+from zealous.notebook import block, grid, line, note
 from zealous.planning.declared import Files, PublicFile, public_files
 from zealous.planning.from_record import goal_from_record
-from zealous.planning.part import Part, describe
+from zealous.planning.log_binding import LogBinding
+from zealous.planning.parameter_source import PARAMETERS_FROM, THIS_LOG, UNSTATED
+from zealous.planning.part import Part, describe, forecast, undercount
+from zealous.planning.together import cost_of_releases, losses, proven_delta, shares
+from zealous.privacy.composition import delta_at
 from zealous.privacy.guarantee import (
     UNITS,
+    CannotGive,
     Guarantee,
-    Indistinguishability,
     Number,
     exact_fraction,
     format_number,
 )
-from zealous.privacy.promise import promise
+from zealous.privacy.levels import is_weak, strength
+from zealous.privacy.promise import both_deltas, promise
 
 if TYPE_CHECKING:
     from zealous.record.record import Record
 
 # Which planner chose the parameters: one more whenever the same wish gives other parameters.
 # Releases of 0.1.0 do not say it; theirs was 1.
-PLANNER = 2
-# How somebody came to the parameters.
-PARAMETERS_FROM = (
-    "public-facts",
-    "earlier-release",
-    "synthetic-log",
-    "this-log",
-    "unstated",
-)
+PLANNER = 4
 COMPOSITION = "docs/proofs/composition.md"
+TWELVE = 12  # releases: a year of months
+_ONE_GUARANTEE = (
+    ". A release keeps one guarantee for all its kinds: publish this one as a release of its own. "
+    "The other kinds then keep the probabilistic guarantee; all of it together is indistinguishable"
+)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Plan:
     """All that a release is made by, apart from the log: `publish` executes it as it stands.
 
@@ -56,6 +65,8 @@ class Plan:
         select: How each user's items are chosen.
         accept_delta: Whether a large per-person delta was confirmed.
         parameters_from: How the parameters were chosen.
+        log: How the log is to be read; None until it is known which log that is.
+        advised_by: The files whose figures were laid out to choose the parameters by.
         approved_file: What the file holds in which it was approved.
         seed: Fixes noise and selection, for tests; what is made with one is not private.
     """
@@ -64,7 +75,9 @@ class Plan:
     parts: tuple[Part, ...]
     select: Select = "random"
     accept_delta: bool = False
-    parameters_from: str = "unstated"
+    parameters_from: str = UNSTATED
+    log: LogBinding | None = None
+    advised_by: tuple[str, ...] = ()
     approved_file: bytes | None = field(default=None, repr=False)
     seed: int | None = None
 
@@ -103,6 +116,49 @@ class Plan:
     def approved(self) -> str | None:
         """The SHA-256 of the file in which it was approved, for the release to name."""
         return None if self.approved_file is None else sha256(self.approved_file).hexdigest()
+
+    @property
+    def composed(self) -> bool:
+        """Whether the goal follows from composed losses, and not from the sum of the shares."""
+        return sum((part.goal.epsilon for part in self.parts), Fraction(0)) > self.goal.epsilon
+
+    @property
+    def delta_achieved(self) -> Fraction:
+        """The delta that all histograms achieve together, at most the goal's."""
+        return proven_delta(self.goal, self.parts)
+
+    def for_log(
+        self, columns: Columns, cleaning: Cleaning | None = None, sql: str | None = None
+    ) -> Self:
+        """The same plan, for logs that are read so and no others."""
+        kinds, unit = self.kinds(), self.goal.unit
+        return replace(self, log=LogBinding.of(columns, cleaning or Cleaning(), kinds, unit, sql))
+
+    def bind(self, log: Log) -> tuple[Self, Log]:
+        """The plan for this log, and the log as the plan has it read.
+
+        Whoever chose parameters by the figures of this very log has looked at it, whatever is said.
+
+        Raises:
+            Refused: The plan is for a log that is read otherwise.
+        """
+        kinds, unit = self.kinds(), self.goal.unit
+        binding = self.log or LogBinding.of(log.columns, log.cleaning, kinds, unit, log.sql)
+        bound = self if self.log else replace(self, log=binding)
+        if set(self.advised_by) & {absolute_name(each) for each in log.paths}:
+            bound = replace(bound, parameters_from=THIS_LOG)
+        return bound, binding.bind(log, kinds, unit)
+
+    def assumptions(self) -> list[str]:
+        """What must be true outside the program for the claim to hold."""
+        person = self.log.columns.user if self.log else None
+        sql = self.log.sql if self.log else None
+        queried = [] if sql is None else [query_assumption(query_hash(sql), self.goal.unit)]
+        return [
+            *self.goal.assumptions(person),
+            PARAMETERS_FROM[self.parameters_from].assumption,
+            *queried,
+        ]
 
     def check_possible(self, roles: Collection[str]) -> None:
         """Refuse a plan that nobody could have made, or not for a log that has such columns.
@@ -187,9 +243,46 @@ class Plan:
         )
         return replace(self, parts=parts)
 
+    def __repr__(self) -> str:
+        most = (f"{part.name()}: {part.kind.items_per_user}" for part in self.parts)
+        return f"Plan({self.goal!r}, at most {', '.join(most)} a {self.goal.unit})"
+
+    def _repr_html_(self) -> str:
+        names = ["kind", f"items a {self.goal.unit}", "epsilon", "mechanism"]
+        names += [f"{self.goal.units()} for {chance} %" for chance in (50, 95)] + ["noise (95 %)"]
+        return block(
+            f"Plan for {', '.join(part.name() for part in self.parts)}",
+            line(promise(self.goal)),
+            line(claim_text(self).splitlines()[-1]),
+            grid(names, list(map(_summary_row, self.parts))),
+            note(
+                "With a probability of 50 or 95 % an item appears that is among the items that "
+                f"count of so many {self.goal.units()}; the noise on its count is at most so much "
+                "in 95 of 100 cases. "
+                + undercount([kind.items_per_user for kind in self.kinds()], self.goal.units())
+            ),
+            note("Nothing is read or spent yet: z.publish(log, plan) executes it."),
+        )
+
     def __str__(self) -> str:
-        """A table in words, for a terminal or a notebook."""
-        return "\n\n".join([claim_text(self.goal), *(describe(part) for part in self.parts)])
+        """A table in words, for a terminal."""
+        read = [self.log.describe(self.kinds())] if self.log else []
+        parts = (describe(part) for part in self.parts)
+        claim = claim_text(self)
+        return "\n\n".join([claim, *read, *parts])
+
+
+def _summary_row(part: Part) -> tuple[object, ...]:
+    expected = forecast(part)
+    return (
+        part.name(),
+        part.kind.items_per_user,
+        format_number(part.goal.epsilon),
+        part.mechanism.name,
+        expected.users_to_appear[50],
+        expected.users_to_appear[95],
+        expected.error_95,
+    )
 
 
 class Options(TypedDict, total=False):
@@ -208,7 +301,7 @@ class Options(TypedDict, total=False):
 
 def plan(
     goal: Guarantee,
-    kinds: Sequence[Kind],
+    kinds: Kinds,
     *,
     split: Mapping[str, Number] | None = None,
     accept_delta: bool = False,
@@ -217,7 +310,7 @@ def plan(
     prior: Files | None = None,
     results: Files | None = None,
     select: Select = "random",
-    parameters_from: str = "unstated",
+    parameters_from: str = UNSTATED,
     seed: int | None = None,
 ) -> Plan:
     """Plan a release: split a goal over kinds of items and find the best parameters for each.
@@ -226,7 +319,7 @@ def plan(
 
     Args:
         goal: The guarantee of the whole release, over all kinds.
-        kinds: What to publish.
+        kinds: What to publish: `queries(5)`, or a list of kinds.
         split: Weights by name of kind; those of the kinds, mostly even, where not given. Delta is
             split over those histograms alone that need one.
         accept_delta: Confirms a delta per person so large that single persons' items are expected
@@ -247,9 +340,15 @@ def plan(
         seed: Fixes noise and selection, for tests; such a release is marked as not private, and
             charged to nobody.
     """
-    files = public_files(kinds, domain=domain, prior=prior, results=results)
+    if not isinstance(goal, Guarantee):
+        raise UsageError(
+            "a plan begins with the guarantee to give: "
+            "z.ProbabilisticDP(epsilon=2, delta=0.001, users=100_000)"
+        )
+    named = list_kinds(kinds)
+    files = public_files(named, domain=domain, prior=prior, results=results)
     planned = plan_with_files(
-        goal, kinds, files, split=split, accept_delta=accept_delta, mechanism=mechanism
+        goal, named, files, split=split, accept_delta=accept_delta, mechanism=mechanism
     )
     return replace(planned, select=select, parameters_from=parameters_from, seed=seed)
 
@@ -266,19 +365,16 @@ def plan_with_files(
     """As `plan`, where each kind's public file is known by its hash, wherever it is."""
     chosen = choose_mechanisms(goal, kinds, mechanism=mechanism, public=public)
     weights = _weights({kind.name(): kind.budget_weight() for kind in kinds}, split)
-    exposed = sum(
-        (weights[name] for name, (each, _) in chosen.items() if not each.pure), Fraction(0)
-    )
-    if not exposed:
+    if all(each.pure for each, _ in chosen.values()):
         goal = goal.with_budget(type(goal), epsilon=goal.epsilon, delta=Fraction(0))
     _check_delta(goal, accept_delta)
+    try:
+        solved = shares(goal, weights, [(kind, chosen[kind.name()][0]) for kind in kinds])
+    except CannotGive as error:
+        raise UsageError(f"{error}{_ONE_GUARANTEE if len(kinds) > 1 else ''}") from None
     parts = []
-    for kind in kinds:
-        name = kind.name()
-        found, why = chosen[name]
-        share = goal.share(weights[name], Fraction(0) if found.pure else weights[name] / exposed)
-        made = found.calibrate(share, kind.items_per_user)
-        delta, file = made.delta(share), public.get(name)
+    for kind, share, made in solved:
+        why, delta, file = chosen[kind.name()][1], made.delta(share), public.get(kind.name())
         parts.append(Part(kind=kind, goal=share, mechanism=made, delta=delta, public=file, why=why))
     return Plan(goal=goal, parts=tuple(parts), accept_delta=accept_delta)
 
@@ -309,7 +405,7 @@ def choose_mechanisms(
         if isinstance(mechanism, Mapping):
             asked = mechanism.get(kind.name())
         else:  # one name for all is not meant for what is made of others
-            of_others = MECHANISMS[kind.default_mechanism()].family is not None
+            of_others = MECHANISMS[kind.default_mechanism()].only_for_default is not None
             asked = None if of_others else mechanism
         use = files[kind.name()].use if kind.name() in files else None
         chosen[kind.name()] = choose_mechanism(
@@ -323,8 +419,7 @@ def _check_order(kind: Kind, kinds: Sequence[Kind], mechanism: type[CalibratedMe
     """Refuse what makes use of another kind that is not published before, or not as it must be."""
     before = {each.name(): each for each in kinds[: kinds.index(kind)]}
     kind.check_before(before)
-    if mechanism.follows is not None and mechanism.follows not in before:
-        raise UsageError(missing_kind_message(kind.name(), mechanism.follows))
+    mechanism.check_required_kind(kind, before)
     mechanism.check_kinds(kind, before)
 
 
@@ -344,7 +439,7 @@ def _weights(
 
 def _check_delta(goal: Guarantee, accept_delta: bool) -> None:
     """Refuse a per-person delta that a whole population would notice."""
-    if not isinstance(goal, Indistinguishability) or goal.users is None or accept_delta:
+    if not goal.delta_per_person or goal.users is None or accept_delta:
         return
     if goal.delta > Fraction(1, 10 * goal.users):
         advised = Decimal(1) / Decimal(10 * goal.users)
@@ -373,13 +468,8 @@ def other_guarantee(planned: Plan) -> Guarantee | None:
 
 def theorem(planned: Plan) -> str:
     """Where it is proved that the parameters give the goal."""
-    proofs = {part.mechanism.proof(planned.goal) for part in planned.parts}
-    return proofs.pop() if len(proofs) == 1 else COMPOSITION
-
-
-def cost_of_twelve(goal: Guarantee) -> tuple[Fraction, Fraction]:
-    """What twelve such releases of the same people cost together: epsilons and deltas add."""
-    return 12 * goal.epsilon, min(Fraction(1), 12 * goal.delta)
+    proofs = {part.mechanism.theorem(planned.goal) for part in planned.parts}
+    return proofs.pop() if len(proofs) == 1 and not planned.composed else COMPOSITION
 
 
 def covers_replaced(planned: Plan) -> bool:
@@ -391,28 +481,36 @@ def covers_replaced(planned: Plan) -> bool:
     goal = planned.goal
     if goal.neighbors != "add-remove" or goal.pure:
         return True
-    total = sum(
-        (part.mechanism.delta_if_replaced(part.goal) for part in planned.parts), Fraction(0)
-    )
-    return total <= goal.delta
+    if planned.composed:
+        return delta_at(losses(planned.parts, "replace"), 2 * goal.epsilon) <= goal.delta
+    replaced = (part.mechanism.delta_if_replaced(part.goal) for part in planned.parts)
+    return sum(replaced, Fraction(0)) <= goal.delta
 
 
-def claim_text(goal: Guarantee) -> str:
-    """The guarantee of a whole release, in words."""
-    epsilon, delta = cost_of_twelve(goal)
-    spent, twelvefold = (
-        f"epsilon = {format_number(goal.epsilon)}",
-        f"epsilon = {format_number(epsilon)}",
-    )
-    if not goal.pure:
-        spent, twelvefold = (
-            f"{spent}, delta = {format_number(goal.delta)}",
-            f"{twelvefold}, delta = {format_number(delta)}",
+def claim_text(planned: Plan) -> str:
+    """The guarantee of a whole release in words, and the delta of the other one."""
+    goal, parts = planned.goal, planned.parts
+    lines = [
+        f"{goal.title}, {_numbers(goal.epsilon, goal.delta)}, neighbours: {goal.neighbors}, "
+        f"unit: {UNITS[goal.unit]}",
+        promise(goal),
+        f"With these parameters {both_deltas(goal, other_guarantee(planned))}",
+        *([strength(goal.epsilon)] if is_weak(goal.epsilon) else []),
+    ]
+    if planned.composed:
+        added = sum((part.goal.epsilon for part in parts), Fraction(0))
+        lines.append(
+            f"The losses of all {len(parts)} kinds compose to delta "
+            f"{format_number(planned.delta_achieved)} at epsilon {format_number(goal.epsilon)}; "
+            f"added, epsilon would be {format_number(added)}."
         )
-    return "\n".join(
-        [
-            f"{goal.title}, {spent}, neighbours: {goal.neighbors}, unit: {UNITS[goal.unit]}",
-            promise(goal),
-            f"Twelve such releases of the same people: {twelvefold}.",
-        ]
-    )
+    epsilon, delta = cost_of_releases(goal, parts, TWELVE)
+    year = f"Twelve such releases of the same people: {_numbers(epsilon, delta)}"
+    if epsilon < TWELVE * goal.epsilon:
+        year += f" if planned in advance; added, epsilon = {format_number(TWELVE * goal.epsilon)}"
+    return "\n".join([*lines, f"{year}."])
+
+
+def _numbers(epsilon: Fraction, delta: Fraction) -> str:
+    told = f"epsilon = {format_number(epsilon)}"
+    return f"{told}, delta = {format_number(delta)}" if delta else told

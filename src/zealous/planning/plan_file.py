@@ -7,25 +7,68 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct, ValidationError, convert
 
 from zealous.errors import Refused, UsageError, reason
 from zealous.files.strict_json import parse
-from zealous.items import kind_by_name
+from zealous.items import Kind, kind_by_name
 from zealous.mechanisms.choose import MECHANISMS
 from zealous.planning.declared import PublicFile
+from zealous.planning.log_binding import LogBinding
 from zealous.planning.part import figures
-from zealous.planning.plan import PLANNER, Plan, plan_with_files
+from zealous.planning.plan import PLANNER, Plan, other_guarantee, plan_with_files
 from zealous.privacy.guarantee import DEFINITIONS
+from zealous.privacy.promise import both_deltas, promise
 from zealous.version import VERSION
 
 FORMAT = "zealous plan 1"
 
 
+class _Software(Struct, forbid_unknown_fields=True):
+    name: Literal["zealous"]
+    version: Annotated[str, Meta(pattern=r"^[0-9A-Za-z.+-]{1,64}$")]
+
+
+class _Goal(Struct):
+    users: int | None
+
+
+class _Part(Struct):
+    items_per_user: int
+
+
+class _Cleaning(Struct):
+    users_excluded_by_list: bool
+    max_entries_per_user: int | None
+    limits: dict[str, int]
+
+
+class _LogBinding(Struct):
+    columns: dict[str, str]
+    cleaning: _Cleaning
+    sql: str | None = None
+
+
+class _Shape(Struct):
+    """The types of what is taken from the file as it is, and so cannot differ from the plan."""
+
+    software: _Software
+    goal: _Goal
+    parts: list[_Part]
+    log: _LogBinding
+    accept_delta: bool
+    select: str
+    parameters_from: str
+    advised_by: list[str] = []
+
+
 def write_plan(planned: Plan, path: Path) -> str:
     """Write a plan to a new file; gives its SHA-256, which a release made by it will name."""
-    if planned.kinds()[0].label == "items":
-        raise UsageError("a plan to approve must say what is published: name the --items")
+    _check_readable(planned)
+    if planned.log is None:
+        raise UsageError("a plan to approve must say which column is the person: Plan.for_log")
     if planned.seed is not None:
         raise UsageError("a plan with a seed is for tests: nobody approves what is not private")
     text = json.dumps(_plan_object(planned), indent=2, ensure_ascii=False) + "\n"
@@ -53,8 +96,9 @@ def read_plan(path: str | Path) -> Plan:
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise UsageError(f"{path} is not a plan that this version of zealous can read")
     try:
+        convert(found, _Shape)
         planned = _plan_from(found)
-    except (KeyError, TypeError, AttributeError, ZeroDivisionError):
+    except (ValidationError, KeyError, TypeError, AttributeError, ZeroDivisionError):
         raise UsageError(f"{path} is damaged: make the plan again") from None
     if not _says(found, planned):
         raise Refused(
@@ -80,10 +124,30 @@ def check_approved(planned: Plan) -> None:
         raise Refused("this is not the plan that was approved: read the approved file again")
 
 
+def _check_readable(planned: Plan) -> None:
+    """Refuse a plan that a file cannot hold: it must be the same one when it is read back.
+
+    Two columns A and B have the same name as one column A+B, and a plan without --items has none.
+    """
+    try:
+        known = _kinds_from(_plan_object(planned)["parts"]) == planned.kinds()
+    except UsageError:
+        known = False
+    if not known:
+        raise UsageError(
+            "a plan to approve must say what is published: name the --items, of columns without a "
+            "plus sign in their names"
+        )
+
+
 def _says(found: Any, planned: Plan) -> bool:
     """Whether a file holds this plan, whichever version wrote it."""
     stated: dict[str, Any] = json.loads(json.dumps(_plan_object(planned)))
-    return isinstance(found, dict) and {**stated, "software": found.get("software")} == found
+    if not isinstance(found, dict):
+        return False
+    stated["software"] = found.get("software")
+    # As text, in which 1, 1.0 and true are not the same.
+    return json.dumps(stated, sort_keys=True) == json.dumps(found, sort_keys=True)
 
 
 def _plan_object(planned: Plan) -> dict[str, Any]:
@@ -99,11 +163,14 @@ def _plan_object(planned: Plan) -> dict[str, Any]:
             "neighbors": goal.neighbors,
             "unit": goal.unit,
         },
-        "in_words": goal.in_words(),
-        "assumptions": goal.assumptions(),
+        "in_words": promise(goal),
+        "both_deltas": both_deltas(goal, other_guarantee(planned)),
+        "assumptions": planned.assumptions(),
+        "log": planned.log.as_json() if planned.log else None,
         "accept_delta": planned.accept_delta,
         "select": planned.select,
         "parameters_from": planned.parameters_from,
+        **({"advised_by": list(planned.advised_by)} if planned.advised_by else {}),
         "planner": PLANNER,
         "parts": [
             {"kind": part.name(), "settings": part.kind.settings(), **figures(part)}
@@ -122,25 +189,32 @@ def _plan_from(found: Mapping[str, Any]) -> Plan:
         unit=wanted["unit"],
     )
     parts: Sequence[Mapping[str, Any]] = found["parts"]
-    kinds = [
-        kind_by_name(part["kind"], part["items_per_user"], **part["settings"]) for part in parts
-    ]
     planned = plan_with_files(
         goal,
-        kinds,
+        _kinds_from(parts),
         _public(parts),
         split={part["kind"]: part["exact"]["epsilon"] for part in parts},
         accept_delta=found["accept_delta"],
         mechanism={part["kind"]: part["mechanism"] for part in parts},
     )
-    return replace(planned, select=found["select"], parameters_from=found["parameters_from"])
+    return replace(
+        planned,
+        select=found["select"],
+        parameters_from=found["parameters_from"],
+        log=LogBinding.from_json(found["log"]),
+        advised_by=tuple(found.get("advised_by", ())),
+    )
+
+
+def _kinds_from(parts: Sequence[Mapping[str, Any]]) -> list[Kind]:
+    return [kind_by_name(part["kind"], part["items_per_user"], part["settings"]) for part in parts]
 
 
 def _public(parts: Sequence[Mapping[str, Any]]) -> dict[str, PublicFile]:
     """The public files that a plan names, by kind."""
     found: dict[str, PublicFile] = {}
     for part in parts:
-        needs = MECHANISMS[part["mechanism"]].needs
-        if needs is not None:
-            found[part["kind"]] = PublicFile.from_record(part["public"], needs)
+        used = MECHANISMS[part["mechanism"]].public_input
+        if used is not None:
+            found[part["kind"]] = PublicFile.from_record(part["public"], used)
     return found

@@ -141,9 +141,8 @@ def _make_table(
             f'select {item}, max("order:amount") as "order:best", min(user) as "order:row" '
             f"from amounts group by {item}"
         )
-        batches = list(
-            running.batches([_amounts(given.table, sign), Step("best", best), Step("chosen", sql)])
-        )
+        amounts = _amounts(entries.table, sign, running)
+        batches = list(running.batches([amounts, Step("best", best), Step("chosen", sql)]))
     rows = given.table.num_rows + given.skipped
     table = pa.Table.from_batches(batches)
     return PublicTable(
@@ -151,13 +150,14 @@ def _make_table(
     )
 
 
-def _amounts(table: pa.Table, sign: str) -> Step:
+def _amounts(table: pa.Table, sign: str, engine: DuckDB) -> Step:
     """With a number that is larger for what comes first; none where the file's is no number."""
     if NUMBER not in table.column_names:
         return Step("amounts", 'select *, -user as "order:amount" from single')
+    engine.add_table("numbered", table.select([ROW, NUMBER]))
     number = f"try_cast({identifier(NUMBER)}::varchar as double)"
     finite = f'case when isfinite({number}) then {sign}{number} end as "order:amount"'
-    numbers = f"select {identifier(ROW)} as user, {finite} from source"
+    numbers = f"select {identifier(ROW)} as user, {finite} from numbered"
     return Step("amounts", f"select * from single join ({numbers}) using (user)")
 
 

@@ -74,7 +74,7 @@ def calibrate(goal: Guarantee, items_per_user: int) -> Calibration:
     while True:  # once, unless a float misled the search
         items = most_items_at_tau(goal, m, tau)
         if allows(goal, scale, t, items):
-            delta = union_bound(scale, t, items)
+            delta = any_published_probability(scale, t, items)
             return Calibration(scale=scale, tau=tau, tau_prime=tau + t, delta=delta)
         t += 1
 
@@ -95,7 +95,7 @@ def allows(goal: Guarantee, scale: Fraction, t: int, items: int) -> bool:
     """Whether the theorem of a guarantee allows tau' = tau + t where K items can stand at tau."""
     if isinstance(goal, ProbabilisticDP) and not covers_absence(scale, t):
         return False
-    return union_bound(scale, t, items) <= goal.delta
+    return any_published_probability(scale, t, items) <= goal.delta
 
 
 def satisfied_guarantees(
@@ -128,7 +128,9 @@ def satisfied_guarantees(
             loss = max(loss, _loss_of_absence(scale, t))
         for neighbors in ("replace", "add-remove"):
             asked = kind(epsilon=1, delta="0.5", users=users, neighbors=neighbors, unit=unit)
-            delta = union_bound(scale, t, most_items_at_tau(asked, items_per_user, tau))
+            delta = any_published_probability(
+                scale, t, most_items_at_tau(asked, items_per_user, tau)
+            )
             epsilon = loss * asked.moved_counts(items_per_user)
             if 0 < delta < 1:
                 found.append(asked.with_budget(kind, epsilon=epsilon, delta=delta))
@@ -172,7 +174,7 @@ def noise_quantile(scale: Fraction, confidence: float) -> int:
     return max(0, math.ceil(x - 1e-9))
 
 
-def union_bound(scale: Fraction, t: int, items: int) -> Fraction:
+def any_published_probability(scale: Fraction, t: int, items: int) -> Fraction:
     """1 - (1 - T(t))^K, rounded up: the chance that one of K items at tau is published."""
     with localcontext(_context(items)):
         published = _tail(scale, t)

@@ -6,6 +6,7 @@ exact rationals: `delta="1e-6"` is one millionth, not the binary float nearest t
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, Inexact
 from fractions import Fraction
@@ -28,9 +29,12 @@ WHOEVER: dict[Unit, str] = {
     "user-day": "any single day of anybody",
     "session": "any single session of anybody",
 }
+ONE_EACH = "Whoever has several is protected once for each."
+ONLY_THIS = "Only this release leaves; other releases from the same people add to the budget."
 SESSION_GAP = 30  # minutes without a query end a session
 PURE = "epsilon-differential privacy (delta = 0)"
 
+_UNNAMED = re.compile(r"unnamed_column_(\d+)")
 _NEIGHBORS_IN_WORDS: dict[Neighbors, str] = {
     "replace": "logs that differ in {whole}, possibly from something to nothing",
     "add-remove": "logs of which one has {one} more",
@@ -40,12 +44,7 @@ _WHOLE: dict[Unit, str] = {
     "user-day": "all that one user did on one day (UTC)",
     "session": "one session of one user",
 }
-PLURAL: dict[Unit, str] = {"user": "users", "user-day": "user-days", "session": "sessions"}
-_EACH: dict[Unit, tuple[str, str]] = {
-    "user": ("each single person", "person"),
-    "user-day": ("each single day of each person", "person and day"),
-    "session": ("each single session of each person", "session"),
-}
+UNIT_PLURALS: dict[Unit, str] = {"user": "users", "user-day": "user-days", "session": "sessions"}
 _UNIT_ASSUMED: dict[Unit, list[str]] = {
     "user": [],
     "user-day": [
@@ -56,14 +55,6 @@ _UNIT_ASSUMED: dict[Unit, list[str]] = {
         "A user is protected for each session by itself. Over n sessions epsilon is n times as "
         "large and delta grows too: what she alone does in many sessions can be published."
     ],
-}
-_ODDS: dict[tuple[Neighbors, Unit], str] = {
-    ("replace", "user"): "having one history rather than any other",
-    ("replace", "user-day"): "having spent any one day in one way rather than any other",
-    ("replace", "session"): "having had any one session rather than another",
-    ("add-remove", "user"): "being in the log rather than not",
-    ("add-remove", "user-day"): "having been there on any one day rather than not",
-    ("add-remove", "session"): "having had any one session rather than not",
 }
 
 _MOST_DIGITS = 305
@@ -114,6 +105,12 @@ def format_number(value: Fraction | float, *, up: bool = True) -> str:
     return f"{number.normalize():e}"
 
 
+def _as_typed(value: Fraction) -> str:
+    """A number as Python reads it back, exactly."""
+    text = format_number(value)
+    return text if exact_fraction(text, "value") == value else f"'{value}'"
+
+
 def positive_integer(value: object, name: str) -> int:
     """Check a count that must be at least one."""
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
@@ -121,7 +118,45 @@ def positive_integer(value: object, name: str) -> int:
     return value
 
 
-@dataclass(frozen=True, init=False)
+def unnamed_column(place: int) -> str:
+    """The name of a column of a log without a header, by its place; it tells nothing of it."""
+    return f"unnamed_column_{place}"
+
+
+def is_unnamed(column: str | None) -> bool:
+    """Whether a column has no other name than its place."""
+    return _UNNAMED.fullmatch(column or "") is not None
+
+
+def person_in_words(column: str | None, shown: str | None = None) -> str:
+    """Who is one person, by the column that tells it.
+
+    Args:
+        column: Its name.
+        shown: The name as it is to be shown, such as with marks around it.
+
+    >>> person_in_words("SessionID")
+    'One person is one value of the column SessionID.'
+    >>> person_in_words(unnamed_column(1))
+    'One person is one value of column 1 of the log, which has no header.'
+    """
+    if column is None:
+        return "One person is one id of the log."
+    if place := _UNNAMED.fullmatch(column):
+        return f"One person is one value of column {place[1]} of the log, which has no header."
+    return f"One person is one value of the column {shown or column}."
+
+
+def moved_counts(items_per_user: int, neighbors: Neighbors) -> int:
+    """M: how many counts one neighbouring step can move, each by one."""
+    return items_per_user * (2 if neighbors == "replace" else 1)
+
+
+class CannotGive(UsageError):
+    """A mechanism cannot give the guarantee that was asked for; it can give the other one."""
+
+
+@dataclass(frozen=True, init=False, repr=False)
 class Guarantee:
     """What a release promises about each user.
 
@@ -143,8 +178,12 @@ class Guarantee:
 
     definition: ClassVar[Definition]
     full_title: ClassVar[str]
-    proof: ClassVar[str]
+    proof_page: ClassVar[str]
     needs_users: ClassVar[bool] = False
+    composes: ClassVar[bool] = False
+    """Whether the losses of several histograms may be less together than their sum."""
+    delta_per_person: ClassVar[bool] = False
+    """Whether delta bounds what happens to one person, so that many can be breached."""
 
     def __init__(
         self,
@@ -182,6 +221,13 @@ class Guarantee:
         ):
             object.__setattr__(self, name, value)
 
+    def __repr__(self) -> str:
+        said = [f"epsilon={_as_typed(self.epsilon)}", f"delta={_as_typed(self.delta)}"]
+        usual = {"users": None, "neighbors": "replace", "unit": "user"}
+        given = {name: getattr(self, name) for name in usual}
+        said += [f"{name}={value!r}" for name, value in given.items() if value != usual[name]]
+        return f"{type(self).__name__}({', '.join(said)})"
+
     @property
     def pure(self) -> bool:
         """Whether epsilon covers everything."""
@@ -195,7 +241,7 @@ class Guarantee:
     @property
     def theorem(self) -> str:
         """Where it is proved."""
-        return "docs/proofs/domain.md" if self.pure else self.proof
+        return "docs/proofs/domain.md" if self.pure else self.proof_page
 
     def share(self, part: Fraction, delta_part: Fraction | None = None) -> Self:
         """The part of this budget that one of several histograms may spend.
@@ -221,27 +267,25 @@ class Guarantee:
 
     def units(self) -> str:
         """What is counted, in the plural."""
-        return PLURAL[self.unit]
+        return UNIT_PLURALS[self.unit]
 
     def moved_counts(self, items_per_user: int) -> int:
         """How many counts one neighbouring step can move, each by one."""
-        return items_per_user * (2 if self.neighbors == "replace" else 1)
+        return moved_counts(items_per_user, self.neighbors)
 
-    def assumptions(self) -> list[str]:
-        """What must be true outside the program for the claim to hold."""
+    def assumptions(self, person: str | None = None) -> list[str]:
+        """What must be true outside the program for the claim to hold.
+
+        Args:
+            person: The column that tells whose an entry is, where it is known.
+        """
         neighbors = _NEIGHBORS_IN_WORDS[self.neighbors]
         return [
             f"Neighbours are {neighbors.format(whole=_WHOLE[self.unit], one=UNITS[self.unit])}.",
-            "One user is one id of the log: a person with several ids is protected once per id.",
+            f"{person_in_words(person)} {ONE_EACH}",
             *_UNIT_ASSUMED[self.unit],
-            "The parameters, the kinds of items and the cleaning rules were fixed without looking "
-            "at this log.",
-            "Only this release leaves; other releases from the same people add to the budget.",
+            ONLY_THIS,
         ]
-
-    def in_words(self) -> str:
-        """One sentence for the person who signs."""
-        raise NotImplementedError
 
 
 class ProbabilisticDP(Guarantee):
@@ -256,32 +300,19 @@ class ProbabilisticDP(Guarantee):
     users: int
     definition = "probabilistic"
     full_title = "(epsilon, delta)-probabilistic differential privacy"
-    proof = "docs/proofs/probabilistic.md"
+    proof_page = "docs/proofs/probabilistic.md"
     needs_users = True
 
-    def assumptions(self) -> list[str]:
+    def assumptions(self, person: str | None = None) -> list[str]:
         """What must be true outside the program for the claim to hold."""
         if self.pure:  # for any number of users, and for every key, known or not
-            return super().assumptions()
+            return super().assumptions(person)
         return [
             f"The log holds at most {self.users:,} {self.units()}, a bound known without counting "
             "it.",
             "The key that selects each user's items is published with the release.",
-            *super().assumptions(),
+            *super().assumptions(person),
         ]
-
-    def in_words(self) -> str:
-        """One sentence for the person who signs."""
-        odds = (
-            f"nobody's odds of {_ODDS[self.neighbors, self.unit]} move by more than a factor of "
-            f"exp({format_number(self.epsilon)})."
-        )
-        if self.pure:
-            return f"Whatever its noise, the whole release is one in which {odds}"
-        return (
-            f"Except with probability {format_number(self.delta)} over its noise, "
-            f"the whole release is one in which {odds}"
-        )
 
 
 class Indistinguishability(Guarantee):
@@ -295,19 +326,9 @@ class Indistinguishability(Guarantee):
 
     definition = "indistinguishable"
     full_title = "(epsilon', delta')-indistinguishability"
-    proof = "docs/proofs/indistinguishable.md"
-
-    def in_words(self) -> str:
-        """One sentence for the person who signs."""
-        each, per = _EACH[self.unit]
-        chances = (
-            f"For {each} the release is nearly as likely without that data as with it: "
-            f"any event's chance differs by at most a factor of exp({format_number(self.epsilon)})"
-        )
-        if self.pure:
-            return f"{chances}."
-        delta = format_number(self.delta)
-        return f"{chances} plus {delta}. The {delta} is per {per}."
+    proof_page = "docs/proofs/indistinguishable.md"
+    composes = True
+    delta_per_person = True
 
 
 DEFINITIONS: dict[str, type[Guarantee]] = {

@@ -16,6 +16,9 @@ LEVELS: Mapping[str, Fraction] = {
 }
 LADDER = (Fraction(1, 2), Fraction(1), Fraction(2), Fraction(4), Fraction(8))
 SUSPICION = 0.10
+CONFIRMED = Fraction(10)  # an epsilon above it is to be confirmed
+_WEAK = math.log(81)  # from here a suspicion of 10 % can become one of 90 %
+_STRONG = math.log(2)
 
 
 def suspicion_after(epsilon: Number, before: float = SUSPICION) -> float:
@@ -27,6 +30,27 @@ def suspicion_after(epsilon: Number, before: float = SUSPICION) -> float:
     0.451
     """
     return 1 / (1 + (1 - before) / before * math.exp(-exact_fraction(epsilon, "epsilon")))
+
+
+def is_weak(epsilon: Number) -> bool:
+    """Whether an epsilon lets a suspicion of 10 % become one of more than 90 %."""
+    return exact_fraction(epsilon, "epsilon") > _WEAK
+
+
+def strength(epsilon: Number) -> str:
+    """How strong a bound is, in a sentence; it recommends no epsilon.
+
+    >>> strength(2)
+    'This bound allows beliefs to change markedly, but not to become certain.'
+    """
+    if is_weak(epsilon):
+        return (
+            "This bound is weak: on its own it allows a suspicion of 10 % to become one of more "
+            "than 90 %."
+        )
+    if exact_fraction(epsilon, "epsilon") > _STRONG:
+        return "This bound allows beliefs to change markedly, but not to become certain."
+    return "This bound is strong: odds at most double or halve."
 
 
 def percent(share: float) -> str:

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Protocol
 
 from zealous.privacy.guarantee import (
+    WHOEVER,
     Definition,
     Indistinguishability,
     Neighbors,
@@ -15,7 +16,7 @@ from zealous.privacy.guarantee import (
     format_number,
 )
 
-_ODDS: dict[tuple[Neighbors, Unit], str] = {
+ODDS: dict[tuple[Neighbors, Unit], str] = {
     ("replace", "user"): "between any two histories",
     ("replace", "user-day"): "between any two versions of a single day",
     ("replace", "session"): "between any two versions of a single session",
@@ -60,16 +61,45 @@ def promise(goal: Promised) -> str:
             f"For {each}, this release is nearly as likely with that data as without it: the "
             f"probability of any event differs by at most {most}"
         )
-        return f"{said} plus {format_number(delta)}, which is per {per}." if delta else f"{said}."
+        return f"{said}, plus a delta of {format_number(delta)} per {per}." if delta else f"{said}."
     sure = (
         f"With {format_number(100 * (1 - delta), up=False)} % certainty"
         if delta
         else "In every case"
     )
     return (
-        f"{sure}, this release changes nobody's odds {_ODDS[goal.neighbors, goal.unit]} by more "
+        f"{sure}, this release changes nobody's odds {ODDS[goal.neighbors, goal.unit]} by more "
         f"than {most}."
     )
+
+
+def both_deltas(*claims: Promised | None) -> str:
+    """The delta per person, as others state it, and the one for anybody at all.
+
+    Args:
+        claims: What the same parameters give, of either definition.
+
+    >>> from zealous.privacy.guarantee import Indistinguishability, ProbabilisticDP
+    >>> anybody = ProbabilisticDP(epsilon=2, delta="0.001", users=1000)
+    >>> both_deltas(anybody, Indistinguishability(epsilon=2, delta="1e-7"))
+    'delta is 1e-7 per person, and 0.001 for anybody at all.'
+    """
+    found = {claim.definition: claim for claim in claims if claim is not None}
+    any_claim = next(iter(found.values()))
+    whose: dict[Definition, str] = {
+        "indistinguishable": f"per {_EACH[any_claim.unit][1]}",
+        "probabilistic": f"for {WHOEVER[any_claim.unit]}",
+    }
+    if any(not claim.delta for claim in found.values()):
+        return f"delta is 0, {' and '.join(whose.values())}."
+    smallest = min(claim.epsilon for claim in found.values())
+    said = []
+    for definition, of_whom in whose.items():
+        claim = found.get(definition)
+        delta = "not stated" if claim is None else format_number(exact_fraction(claim.delta, ""))
+        at = f" (at epsilon {format_number(claim.epsilon)})" if claim else ""
+        said.append(f"{delta} {of_whom}{at if claim and claim.epsilon != smallest else ''}")
+    return f"delta is {', and '.join(said)}."
 
 
 def factor(epsilon: float) -> str:

@@ -58,7 +58,7 @@ def structure(found: Any, shape: type[_Struct]) -> _Struct:
     known = set(shape.__struct_encode_fields__)
     strict = isinstance(found, dict) and shape.__struct_config__.forbid_unknown_fields
     if strict and (unknown := set(found) - known):
-        raise ReleaseError(_unknown_keys("it", len(unknown)))
+        raise ReleaseError(unknown_keys_message("it", len(unknown)))
     try:
         return convert(found, shape)
     except ValidationError as error:
@@ -94,12 +94,13 @@ def _problem(message: str) -> str:
         return f"{where}.{missing[1]} is missing".lstrip(".")
     where = where or "it"
     if what.startswith("Object contains unknown field"):
-        return _unknown_keys(where, 1)
+        return unknown_keys_message(where, 1)
     for expected, told in (("object", "an object"), ("array", "a list")):
         if what.startswith(f"Expected `{expected}`"):
             return f"{where} is not {told}"
     return f"{where} is not what it should be"
 
 
-def _unknown_keys(where: str, number: int) -> str:
+def unknown_keys_message(where: str, number: int) -> str:
+    """What is wrong with an object that has more keys than it may, without quoting them."""
     return f"{where} holds {number} key(s) that this version does not know"

@@ -8,9 +8,10 @@ says which releases lack it.
 from __future__ import annotations
 
 import sys
+from fractions import Fraction
 from typing import Annotated, Literal
 
-from msgspec import UNSET, Meta, Struct, UnsetType, field, to_builtins
+from msgspec import Meta, Struct, field, to_builtins
 
 from zealous.counting.bound import Select
 from zealous.privacy.guarantee import Definition, Neighbors, Unit
@@ -24,6 +25,8 @@ Day = Annotated[str, Meta(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}(?!\n)$")]
 Number = Annotated[float, Meta(ge=-sys.float_info.max, le=sys.float_info.max)]
 Users = Annotated[int, Meta(le=2**63 - 1)]
 ParquetName = Annotated[str, Meta(pattern=r"^[\w~-]+\.parquet(?!\n)$")]
+# What else defines an item, by name: which there are is known to the kind, of whatever package.
+Settings = dict[str, str | int | bool | None]
 CsvName = Annotated[str, Meta(pattern=r"^[\w~-]+\.csv(?!\n)$")]
 
 
@@ -36,6 +39,7 @@ class Software(_Strict, frozen=True, kw_only=True):
 
     name: Literal["zealous"]
     version: str
+    build: Hash | None = None  # 0.1.0 wrote none
 
 
 class ExactBudget(_Strict, frozen=True, kw_only=True):
@@ -97,22 +101,6 @@ class CleaningRecord(_Strict, frozen=True, kw_only=True):
     limits: LimitsRecord | None = None  # 0.1.0 had none
 
 
-class Settings(_Strict, frozen=True, kw_only=True):
-    """What else defines an item; which of these there are depends on the kind."""
-
-    by: str | None
-    session_gap: int | None = None
-    fold: bool | None = None
-    follow: bool | None = None
-    basket: str | UnsetType | None = UNSET
-    things: int | None = None
-
-    def as_dict(self) -> dict[str, str | int | bool | None]:
-        """Those that the kind has, by name."""
-        found: dict[str, str | int | bool | None] = to_builtins(self)
-        return found
-
-
 class ExactPart(ExactBudget, frozen=True, kw_only=True):
     """The numbers of a table as fractions."""
 
@@ -125,6 +113,16 @@ class RoundRecord(_Strict, frozen=True, kw_only=True):
     items_per_user: int
     scale: int
     threshold: int
+
+
+class PooledRoundRecord(_Strict, frozen=True, kw_only=True):
+    """One of the rounds whose noisy weights are pooled."""
+
+    scale: int
+    part: int
+    threshold: int
+    steepness: int
+    cap: int
 
 
 class PublicFileRecord(_Strict, frozen=True, kw_only=True):
@@ -171,6 +169,8 @@ class PartRecord(_Strict, frozen=True, kw_only=True):
     delta_achieved: Number
     exact: ExactPart
     rounds: tuple[RoundRecord, ...] | None = None  # of mechanisms that find keys first
+    kept_items_per_user: int | None = None  # of the mechanism that pools its rounds
+    pooled_rounds: tuple[PooledRoundRecord, ...] | None = None
     longer: Exact | None = None  # of a mechanism whose noise is held longer
     public: PublicFileRecord | None = None  # of mechanisms that use a public file
     forecast: ForecastRecord
@@ -184,6 +184,7 @@ class PeriodAccount(_Strict, frozen=True, kw_only=True):
     delta: Number
     exact: ExactBudget
     releases: int
+    composed: bool | None = None  # where its cap limits composed losses, which these are worth
 
 
 class WholeAccount(_Strict, frozen=True, kw_only=True):
@@ -193,6 +194,7 @@ class WholeAccount(_Strict, frozen=True, kw_only=True):
     delta: Number
     exact: ExactBudget
     releases: int
+    composed: bool | None = None  # where its cap limits composed losses, which these are worth
 
 
 class AccountsRecord(_Strict, frozen=True, kw_only=True):
@@ -229,6 +231,8 @@ class LedgerStamp(_Strict, frozen=True, kw_only=True):
     neighbors: Neighbors
     dataset: str | None
     caps: CapsRecord
+    approver: str | None = None  # who signed the plan, where the ledger has approvers
+    promised: CapsRecord | None = None  # of all caps, where what they limit was changed
 
 
 class ReviewRecord(_Strict, frozen=True, kw_only=True):
@@ -250,6 +254,22 @@ class TableFiles(_Strict, frozen=True, kw_only=True):
     rows: int
 
 
+class PublisherRecord(_Strict, frozen=True, kw_only=True):
+    """Who publishes and what for, as publisher.toml says it; what it does not say is left out."""
+
+    title: str | None = None
+    publisher: str | None = None
+    contact: str | None = None
+    purpose: str | None = None
+    licence: str | None = None
+    url: str | None = None
+    region: str | None = None
+    period: str | None = None
+    collection: str | None = None
+    access: str | None = None
+    retention: str | None = None
+
+
 class Record(_Strict, frozen=True, kw_only=True):
     """All that a release says of itself: public parameters, and what follows from its tables.
 
@@ -268,6 +288,7 @@ class Record(_Strict, frozen=True, kw_only=True):
     also_guaranteed: Claim | None
     selection_key: str
     columns: ColumnNames
+    query: Hash | None = None  # of releases of a query's result: the SHA-256 of its text
     cleaning: CleaningRecord
     planner: int | None = None  # 0.1.0 wrote none
     plan: tuple[PartRecord, ...]
@@ -278,6 +299,7 @@ class Record(_Strict, frozen=True, kw_only=True):
     id: str
     ledger: LedgerStamp | None
     review: ReviewRecord | None
+    publisher: PublisherRecord | None = None  # of releases made with a publisher.toml
     files: dict[str, TableFiles]
     sha256: dict[str, Hash]
 
@@ -288,6 +310,15 @@ class Record(_Strict, frozen=True, kw_only=True):
             found.append(last)
             last = last.earlier
         return found[::-1]
+
+    def is_filtered(self) -> bool:
+        """Whether a review removed rows: what is left promises less than the whole."""
+        return any(number for each in self.reviews() for number in each.removed.values())
+
+    def losses_compose(self) -> bool:
+        """Whether the total follows from the composed losses of the tables, and is below a sum."""
+        added = sum((Fraction(part.exact.epsilon) for part in self.plan), Fraction(0))
+        return added > Fraction(self.guarantee.exact.epsilon)
 
     def planner_number(self) -> int:
         """Which planner chose the parameters."""

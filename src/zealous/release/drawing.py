@@ -1,16 +1,21 @@
-"""Count, add noise, drop what is rare: the tables of a plan, drawn from a log."""
+"""Count, add noise, drop what is rare: the tables of a plan, drawn from a log.
+
+Guarantee:
+    Noise comes from the operating system, and each part draws its own. Each part is counted once,
+    by its mechanism alone.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 
 import pyarrow as pa
 
 from zealous.counting.bound import Select
-from zealous.counting.histogram import histogram, users_keeping
+from zealous.counting.histogram import users_keeping
+from zealous.counting.log_count import LogCount
 from zealous.engines.engine import Stored
 from zealous.items import Kind
 from zealous.logs.source import Source
@@ -18,8 +23,8 @@ from zealous.mechanisms import Count, Mechanism
 from zealous.noise import seeded_bytes
 from zealous.planning.part import Part
 from zealous.planning.plan import Plan
-from zealous.release.bundle import Table, sorted_table
 from zealous.release.progress import Say
+from zealous.release.table import Table, counted_schema, sorted_table
 
 
 def draw(
@@ -36,14 +41,21 @@ def draw(
         say(f"counting {part.name()} ({number + 1} of {len(planned.parts)})")
         released = {name: table.arrow for name, table in tables.items()}
         kind = part.kind.with_inputs(released)
-        listed = (public or {}).get(part.name(), kind.known_items())
-        mechanism = part.mechanism.with_inputs(listed, released)
-        count = partial(histogram, kind, source, select=planned.select, key=key, say=say)
-        first = kind.follows_kind()
+        item_list = (public or {}).get(part.name(), kind.known_items())
+        mechanism = part.mechanism.with_inputs(item_list, released)
+        count = LogCount(
+            kind=kind,
+            source=source,
+            select=planned.select,
+            key=key,
+            ordered=planned.seed is not None,  # the same noise for the same item, run after run
+            say=say,
+        )
+        first = kind.restricting_kind()
         if first is not None:
             (before,) = (each for each in planned.parts if each.name() == first)
-            following = _keepers(before, released[first], source, planned.select, key)
-            count = partial(count, following=following)
+            restricted_to = _keepers(before, released[first], source, planned.select, key)
+            count = replace(count, restricted_to=restricted_to)
         random_bytes = _random_bytes(planned.seed, number)
         tables[part.name()] = _publish_part(kind, mechanism, count, random_bytes)
     return tables
@@ -71,23 +83,13 @@ def _random_bytes(seed: int | None, part: int) -> Callable[[int], bytes]:
 def _publish_part(
     kind: Kind, mechanism: Mechanism, count: Count, random_bytes: Callable[[int], bytes]
 ) -> Table:
-    if random_bytes is not os.urandom:  # the same noise for the same item, run after run
-        count = partial(_sorted_batches, count, kind.counted_columns())
     return as_table(kind, map(kind.as_published, mechanism.release(count, random_bytes)))
 
 
 def as_table(kind: Kind, batches: Iterable[pa.RecordBatch]) -> Table:
     """Rows as they are published: text, and a count, in an order that the log does not decide."""
     columns = kind.columns()
-    schema = pa.schema([*((name, pa.string()) for name in columns), ("count", pa.int64())])
+    schema = counted_schema(columns)
     return sorted_table(
         pa.Table.from_batches([batch.cast(schema) for batch in batches], schema), columns
     )
-
-
-def _sorted_batches(count: Count, columns: Sequence[str], **how: Any) -> list[pa.RecordBatch]:
-    batches = list(count(**how))
-    if not batches:
-        return []
-    table = pa.Table.from_batches(batches).sort_by([(name, "ascending") for name in columns])
-    return list(table.to_batches())

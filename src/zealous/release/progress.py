@@ -6,8 +6,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from zealous.files.lines import Skipped
-from zealous.release.charging import SPENT
 
+SPENT = (
+    "entry {} of the ledger stays charged; if nobody saw any of the release, the owner can say so "
+    "with `zealous ledger void`"
+)
 Say = Callable[[str], None]
 
 

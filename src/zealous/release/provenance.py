@@ -1,21 +1,25 @@
-"""The record of a release that is made: public parameters, then what was drawn and charged."""
+"""The record of a release that is made: public parameters, then what was drawn and charged.
+
+Guarantee:
+    Everything in the record was fixed before the log was read, or is the number of published rows.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from fractions import Fraction
 
 from msgspec.structs import asdict, replace
 
 from zealous.counting.bound import Select
-from zealous.logs.log import Columns, Log
-from zealous.planning.declared import PublicFile
+from zealous.logs.log import Log
+from zealous.logs.person_sql import query_hash
 from zealous.planning.part import Part, figures
-from zealous.planning.plan import PLANNER, Plan, other_guarantee, theorem
+from zealous.planning.plan import PLANNER, other_guarantee, theorem
 from zealous.privacy.calibrate import float_rounded_up
 from zealous.privacy.guarantee import Guarantee
-from zealous.privacy.period import Period
+from zealous.privacy.promise import promise
 from zealous.record.codec import structure
 from zealous.record.record import (
     FORMAT,
@@ -27,19 +31,18 @@ from zealous.record.record import (
     LedgerStamp,
     LimitsRecord,
     PartRecord,
-    PublicFileRecord,
+    PublisherRecord,
     Record,
     Software,
     TableFiles,
 )
-from zealous.release.bundle import Table, file_names
-from zealous.release.charging import OTHERS, UNTIMED, session_definition
+from zealous.release.assumptions import assumptions
+from zealous.release.build import build_hash
+from zealous.release.bundle import file_names
+from zealous.release.request import Request
+from zealous.release.table import Table
 from zealous.version import VERSION
 
-DECLARED = (
-    "The file {name} (SHA-256 {sha256}) is public: of these people's data it holds at most what "
-    "was released, and charged, before."
-)
 # What a release of the same id must have in common with the one that is asked for.
 ASKED = (
     "format",
@@ -47,6 +50,7 @@ ASKED = (
     "guarantee",
     "also_guaranteed",
     "columns",
+    "query",
     "cleaning",
     "plan",
     "assumptions",
@@ -57,22 +61,16 @@ ASKED = (
 
 
 def provenance(
-    planned: Plan,
-    log: Log,
-    *,
-    key: int,
-    period: Period | None,
-    others: bool,
+    request: Request, *, others: bool, publisher: PublisherRecord | None = None
 ) -> Record:
     """The promise, and everything that was fixed before the log was read; no charge and no table.
 
     Args:
-        planned: What is published, and how.
-        log: What it is published from.
-        key: The key that chooses each user's items.
-        period: The days that it is about.
+        request: What is published, from which log.
         others: Whether its people are claimed to be others than those of other releases.
+        publisher: Who publishes and what for, where it is told.
     """
+    planned, log, period = request.plan, request.log, request.period
     goal, other = planned.goal, other_guarantee(planned)
     public = planned.public().values()
     return Record(
@@ -82,15 +80,25 @@ def provenance(
         private=planned.seed is None,
         guarantee=exact_claim(goal, theorem(planned)),
         also_guaranteed=claim_record(other, float_rounded_up, other.theorem) if other else None,
-        selection_key=f"{key:016x}",
+        selection_key=f"{request.key:016x}",
         columns=structure(log.columns.assigned(), ColumnNames),
+        query=None if log.sql is None else query_hash(log.sql),
         cleaning=cleaning_record(log),
         planner=PLANNER,
         plan=tuple(part_record(part, planned.select) for part in planned.parts),
-        assumptions=assumptions(goal, log.columns, period, public, others=others),
+        assumptions=assumptions(
+            goal,
+            log.columns,
+            period,
+            public,
+            others=others,
+            parameters_from=planned.parameters_from,
+            query=None if log.sql is None else query_hash(log.sql),
+        ),
         parameters_from=planned.parameters_from,
         period=str(period) if period else None,
         approved_plan=planned.approved,
+        publisher=publisher,
         id="",
         ledger=None,
         review=None,
@@ -108,7 +116,7 @@ def with_tables(
 
 def software() -> Software:
     """This program."""
-    return Software(name="zealous", version=VERSION)
+    return Software(name="zealous", version=VERSION, build=build_hash())
 
 
 def today() -> str:
@@ -124,30 +132,12 @@ def part_record(part: Part, select: Select) -> PartRecord:
 
 def cleaning_record(log: Log) -> CleaningRecord:
     """Who was left out of a log, without telling whom."""
+    limits = log.cleaning.limits
     return CleaningRecord(
         users_excluded_by_list=log.cleaning.exclude_users is not None,
         max_entries_per_user=log.cleaning.max_entries_per_user,
-        limits=LimitsRecord(**log.cleaning.limits.as_record()),
+        limits=LimitsRecord(text=limits.text, entries=limits.entries, words=limits.words),
     )
-
-
-def assumptions(
-    goal: Guarantee,
-    columns: Columns,
-    period: Period | None,
-    public: Iterable[PublicFile | PublicFileRecord] = (),
-    *,
-    others: bool,
-) -> tuple[str, ...]:
-    """What the guarantee rests on: with what the publisher says and the program cannot see."""
-    cut = session_definition(goal, columns)
-    said = [*goal.assumptions(), *([cut] if cut else [])]
-    if period is not None and columns.time is None:
-        said.append(UNTIMED.format(period))
-    if others:
-        said.append(OTHERS)
-    said += [DECLARED.format(name=file.name, sha256=file.sha256) for file in public]
-    return tuple(said)
 
 
 def table_files(tables: Mapping[str, Table]) -> dict[str, TableFiles]:
@@ -166,7 +156,7 @@ def table_files(tables: Mapping[str, Table]) -> dict[str, TableFiles]:
 
 def claim_record(goal: Guarantee, number: Callable[[Fraction], float], proof: str) -> Claim:
     """A guarantee for programs: what was asked as it was, what was computed rounded up."""
-    return Claim(
+    claim = Claim(
         definition=goal.definition,
         title=goal.title,
         epsilon=number(goal.epsilon),
@@ -174,9 +164,10 @@ def claim_record(goal: Guarantee, number: Callable[[Fraction], float], proof: st
         users=goal.users,
         neighbors=goal.neighbors,
         unit=goal.unit,
-        in_words=goal.in_words(),
+        in_words="",
         theorem=proof,
     )
+    return replace(claim, in_words=promise(claim))  # of the very numbers that it states
 
 
 def exact_claim(goal: Guarantee, proof: str) -> ExactClaim:

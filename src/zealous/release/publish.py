@@ -1,32 +1,46 @@
-"""The composition: from a log to a release, top to bottom."""
+"""The composition: from a log to a release, top to bottom.
+
+Guarantee:
+    The plan that is executed is the one that was checked, and what was approved. The selection key
+    is drawn before the log is read. Everything that can be refused is refused before the charge,
+    and the charge is on the disk before any noise is drawn.
+"""
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
 
 from zealous.engines.engine import Engine
 from zealous.errors import UsageError
 from zealous.files.places import Place, place_of
-from zealous.items import Kind
+from zealous.items import Kinds
 from zealous.logs.log import Log
-from zealous.logs.open_log import open_log
-from zealous.logs.source import Source
 from zealous.planning.plan import Options, Plan
 from zealous.planning.plan import plan as make_plan
 from zealous.planning.plan_file import check_approved
 from zealous.privacy.guarantee import Guarantee
 from zealous.privacy.period import Period
+from zealous.release.account import Account
 from zealous.release.bundle import Release, read_release
-from zealous.release.charging import Account, earlier_release, prepare_payment
-from zealous.release.checks import check_log, check_same_release, check_users, rehearse
+from zealous.release.charging import PaymentMethod
+from zealous.release.checks import (
+    check_request,
+    check_same_release,
+    rehearse_counting,
+    rehearse_writing,
+)
+from zealous.release.doubts import check_doubts, warn
 from zealous.release.drawing import draw
-from zealous.release.progress import Say, never_raising, report_skipped, reporting_spent_budget
+from zealous.release.opening import open_source
+from zealous.release.progress import Say, never_raising, reporting_spent_budget
 from zealous.release.provenance import provenance, with_tables
 from zealous.release.public_tables import public_tables
+from zealous.release.publisher import read_publisher
+from zealous.release.recognition import recognise
+from zealous.release.request import Attendance, Request
+from zealous.release.untracked import Untracked
 
 _BESIDE_THE_LOG = Account()
 
@@ -34,12 +48,14 @@ _BESIDE_THE_LOG = Account()
 def publish(
     log: Log,
     plan: Plan | Guarantee,
-    kinds: Sequence[Kind] = (),
+    kinds: Kinds = (),
     *,
-    account: Account | None = _BESIDE_THE_LOG,
+    account: PaymentMethod | None = _BESIDE_THE_LOG,
     period: Period | str | None = None,
     output: str | Path | Place | None = None,
     engine: Engine | None = None,
+    publisher: str | Path | None = None,
+    attendance: Attendance = "attended",
     say: Say = lambda _: None,
     **options: Unpack[Options],
 ) -> Release:
@@ -54,50 +70,68 @@ def publish(
         log: What to publish from.
         plan: All that the release is made by; or the guarantee of the whole release, to be planned
             for with `kinds` and `options`.
-        kinds: What to publish, where a goal is given.
-        account: Which ledger is charged, and how; None for a release whose budget is not tracked.
+        kinds: What to publish, where a goal is given: `queries(5)`, or a list of kinds.
+        account: Which ledger is charged, and how; `Untracked`, or None, for a release whose budget
+            is not tracked.
         period: The days that the release is about, such as "2026-03"; entries of other days are
             left out. A log without times needs one that declares `all_in_period`.
         output: A new directory, or a URL in an object store, to write it to. What would hinder
             that is found before the budget is spent. A release of the account's id that is there
             already is returned.
         engine: Where to run; where the log is, or an embedded DuckDB, if not given.
+        publisher: A publisher.toml: who publishes and what for, as the release then states it.
+        attendance: Whether what is probably a mistake stops the run before it costs: `attended`,
+            always; `proceed`, never; `unattended`, only where that can be told without the data.
         say: Receives progress, for the owner's eyes. What it raises is ignored.
         options: As for `plan`, where a goal is given.
     """
-    planned, say = _plan_to_execute(plan, kinds, options), never_raising(say)
-    goal = planned.goal
-    days = Period.parse(period) if isinstance(period, str) else period
-    target = None if output is None else place_of(output)
-    account = account if planned.seed is None else None
-    check_log(log, planned, days)
-    key = secrets.randbits(64) if planned.seed is None else planned.seed  # before the log is read
-    others = account is not None and account.people is not None
-    record = provenance(planned, log, key=key, period=days, others=others)
-    if account is not None and (made := earlier_release(account, log.paths, target)) is not None:
+    say = never_raising(say)
+    planned, log = _bound_plan(_plan_to_execute(plan, kinds, options), log, say)
+    paying = Untracked() if account is None else account
+    if planned.seed is not None:
+        paying, attendance = paying.for_unprivate(), "proceed"
+    request = Request(
+        plan=planned,
+        log=log,
+        period=Period.parse(period) if isinstance(period, str) else period,
+        output=None if output is None else place_of(output),
+        key=secrets.randbits(64) if planned.seed is None else planned.seed,
+        attendance=attendance,
+    )
+    check_request(request, internal=paying.internal)
+    record = provenance(
+        request,
+        others=paying.people is not None,
+        publisher=None if publisher is None else read_publisher(publisher),
+    )
+    made = paying.earlier_release(log.paths, request.output)
+    if made is not None:
         say(f"the release of this id was made before, in {made}: nothing is drawn again")
         return check_same_release(read_release(made), record)
-    payment = prepare_payment(account, log, planned, days)
-    rehearse(planned, record, payment, target)
-    # Before the log is read, and before it costs.
+    payment = paying.prepare(request)
+    recognition = recognise(paying, request, say)
+    check_doubts(request, recognition.ledger_doubts(), say)
+    warn(payment.doubts(), say)
+    rehearse_writing(request, record, payment.preview())
     public = public_tables(planned, log.columns.assigned(), say)
     with reporting_spent_budget(payment.entry_number, say):
         with log.engine_for(engine) as running:
-            say("reading the log")
-            source = _open_log(log, planned, running, days, key)
-            report_skipped(source.skipped, say)
-            check_users(source, goal, say)
+            source = open_source(request, running, recognition, say)
+            rehearse_counting(request, source, public, payment.preview())
             charged = payment.reserve(say)  # from here on it is spent
-            drawn = draw(planned, source, key=key, public=public, say=say)
+            recognition.remember(charged, say)
+            drawn = draw(planned, source, key=request.key, public=public, say=say)
         record = with_tables(record, drawn, name=payment.id, ledger=charged)
-        release = Release(record=record, tables=drawn, on_written=payment.mark_written)
-        if target is None:
-            return release
-        say(f"writing {target}")
-        return replace(release, directory=release.write(target))
+        release = Release(
+            record=record, tables=drawn, on_written=payment.mark_written, internal=paying.internal
+        )
+        if request.output is not None:
+            say(f"writing {request.output}")
+            release.write(request.output)
+        return release
 
 
-def _plan_to_execute(plan: Plan | Guarantee, kinds: Sequence[Kind], options: Options) -> Plan:
+def _plan_to_execute(plan: Plan | Guarantee, kinds: Kinds, options: Options) -> Plan:
     """The plan to execute: the one that is given, if it is a sound one, or a new one."""
     if not isinstance(plan, Plan):
         return make_plan(plan, kinds, **options)
@@ -110,10 +144,11 @@ def _plan_to_execute(plan: Plan | Guarantee, kinds: Sequence[Kind], options: Opt
     return plan
 
 
-def _open_log(log: Log, planned: Plan, engine: Engine, period: Period | None, key: int) -> Source:
-    """The entries of the period; without clicks where nothing is made of them: they take long."""
-    kinds = planned.kinds()
-    if not any("url" in kind.needs for kind in kinds):
-        log = replace(log, columns=replace(log.columns, url=None))
-    extra = [name for kind in kinds for name in kind.extra_columns()]
-    return open_log(log, engine, extra, unit=planned.goal.unit, period=period, key=key)
+def _bound_plan(planned: Plan, log: Log, say: Say) -> tuple[Plan, Log]:
+    """The plan with the columns of the log, and the log with what the plan says of it."""
+    if not isinstance(log, Log):
+        raise UsageError("a log is published once it is read: z.read_log(PATH)")
+    bound, log = planned.bind(log)
+    if bound.parameters_from != planned.parameters_from:
+        say("the parameters were chosen by looking at this very log: the release says so")
+    return bound, log

@@ -11,17 +11,23 @@ from typing import Any
 from msgspec import Struct, json
 
 from zealous.errors import ReleaseError
+from zealous.items import KINDS
 from zealous.mechanisms.choose import MECHANISMS
-from zealous.planning.plan import PARAMETERS_FROM
-from zealous.record.codec import decode
-from zealous.record.record import Record
+from zealous.planning.parameter_source import PARAMETERS_FROM
+from zealous.record.codec import decode, unknown_keys_message
+from zealous.record.record import Record, Settings
 
 # What the types leave open, since names are added with what they name.
-_OF_RECORD = {"parameters_from": PARAMETERS_FROM}
+_OF_RECORD = {"parameters_from": tuple(PARAMETERS_FROM)}
 _OF_PART = {
     "mechanism": tuple(MECHANISMS),
-    "noise": tuple(dict.fromkeys(each.noise for each in MECHANISMS.values())),
+    "noise": tuple(dict.fromkeys(each.noise_law for each in MECHANISMS.values())),
 }
+_SETTINGS: dict[str, set[type]] = {}
+for _kind in KINDS.values():
+    for _name, _types in _kind.setting_types().items():
+        _SETTINGS.setdefault(_name, set()).update(_types)
+_JSON_TYPES = {str: "string", int: "integer", bool: "boolean", type(None): "null"}
 
 
 def read_record(text: str) -> Record:
@@ -36,6 +42,7 @@ def read_record(text: str) -> Record:
     _check_names(record, _OF_RECORD, "")
     for number, part in enumerate(record.plan):
         _check_names(part, _OF_PART, f"plan[{number}].")
+        _check_settings(part.settings, f"plan[{number}].settings")
     return record
 
 
@@ -45,6 +52,14 @@ def _check_names(value: Struct, names: Mapping[str, Sequence[str]], where: str) 
             raise ReleaseError(f"{where}{name} is not what it should be")
 
 
+def _check_settings(settings: Settings, where: str) -> None:
+    if unknown := settings.keys() - _SETTINGS:
+        raise ReleaseError(unknown_keys_message(where, len(unknown)))
+    for name, value in settings.items():
+        if type(value) not in _SETTINGS[name]:
+            raise ReleaseError(f"{where}.{name} is not what it should be")
+
+
 def json_schema() -> dict[str, Any]:
     """The JSON Schema of release.json."""
     schema = json.schema(Record)
@@ -52,6 +67,15 @@ def json_schema() -> dict[str, Any]:
     for owner, names in (("Record", _OF_RECORD), ("PartRecord", _OF_PART)):
         for name, known in names.items():
             defined[owner]["properties"][name]["enum"] = list(known)
+    defined["PartRecord"]["properties"]["settings"] = {
+        "type": "object",
+        "properties": {
+            name: {"type": [word for each, word in _JSON_TYPES.items() if each in allowed]}
+            for name, allowed in _SETTINGS.items()
+        },
+        "required": ["by"],
+        "additionalProperties": False,
+    }
     stamp = defined["LedgerStamp"]
     stamp["properties"] = {"tracked": {"const": True}, **stamp["properties"]}
     stamp["required"] = ["tracked", *stamp["required"]]

@@ -8,7 +8,7 @@ import json
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +23,13 @@ from zealous.files.places import Place, error_text, place_of
 from zealous.files.scratch import working_directory
 from zealous.logs.log import Log, is_synthetic
 from zealous.mechanisms import Mechanism
+from zealous.release.bundle import Release, release_folder
 from zealous.study.anonymity import Method, check_engine
 from zealous.study.claims.findings import Finding, findings
 from zealous.study.claims.paper import printed_values
 from zealous.study.extra import check_installed
 from zealous.study.grid.candidates import check_custom_methods
-from zealous.study.grid.results import Results
+from zealous.study.grid.result_table import Results
 from zealous.study.grid.run import RESERVED_NAMES, StudyInputs, check_kinds, run_grid
 from zealous.study.grid.study import Study
 from zealous.study.grid.workspace import check_outside_release, mark_internal, workspace
@@ -51,7 +52,7 @@ _DOCUMENTS = {
 _UNTOLD = " at 0x"  # in what Python prints of an object that does not say what it holds
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class StudyResult:
     """What came of a study. Internal: it compares with the truth.
 
@@ -68,6 +69,10 @@ class StudyResult:
     findings: list[Finding]
     audits: list[MechanismAudit]
     directory: Path | None
+
+    def __repr__(self) -> str:
+        where = f", in {self.directory}" if self.directory else ""
+        return f"StudyResult({self.results!r}{where})"
 
 
 def compare(
@@ -132,7 +137,7 @@ def compare(
 
 
 def evaluate(
-    releases: Sequence[str | Path],
+    releases: str | Path | Place | Release | Sequence[str | Path | Place | Release],
     log: Log,
     *,
     documents: Documents | Path | None = None,
@@ -146,8 +151,9 @@ def evaluate(
     What it returns and writes is internal: it compares with the truth.
 
     Args:
-        releases: Directories: of `zealous publish`, of `zealous study anonymize`, or with tables
-            in the same layout, such as queries.parquet with the columns query and count.
+        releases: One or several, as values or as directories: of `zealous publish`, of `zealous
+            study anonymize`, or with tables in the same layout, such as queries.parquet with the
+            columns query and count.
         log: The log that they were made from.
         documents: As for `compare`.
         measures: Measures of one's own.
@@ -161,7 +167,8 @@ def evaluate(
     if target is not None:
         check_outside_release(target)
         check_new(target)
-    given = read_releases([Path(each) for each in releases])
+    listed = [releases] if isinstance(releases, str | Path | Place | Release) else releases
+    given = read_releases(list(map(release_folder, listed)))
     asked = common_counting_rules(given, log, say)
     running = log.engine_for(engine)
     with _output_directory(None, running) as directory:
@@ -209,7 +216,9 @@ def _identity(grid: Any) -> dict[str, Any]:
     return {
         "study": grid.study.as_object(),
         "log": [_file_identity(path) for path in grid.log.paths],
-        "read_as": repr(replace(grid.log, engine=None)),
+        "read_as": [
+            repr(getattr(grid.log, each.name)) for each in fields(grid.log) if each.name != "engine"
+        ],
         "engine": grid.log.engine_for(None).name,
         "excluded": _file_identity(excluded) if excluded else None,
         "methods": [_code_identity(each) for each in grid.methods],

@@ -25,7 +25,7 @@ from zealous.logs.log import Log
 from zealous.logs.open_log import open_log
 from zealous.mechanisms import CalibratedMechanism
 from zealous.mechanisms.choose import MECHANISMS
-from zealous.mechanisms.protocol import Needs
+from zealous.mechanisms.protocol import PublicInput
 from zealous.planning.public_files import read_public
 from zealous.privacy.guarantee import (
     Indistinguishability,
@@ -34,16 +34,18 @@ from zealous.privacy.guarantee import (
     format_number,
     positive_integer,
 )
-from zealous.study.grid.results import Spread
+from zealous.study.grid.result_table import Spread
 from zealous.study.releases.encoded_log import COUNTS, CachedCounting, Ints, encode
 
 Say = Callable[[str], None]
 EPSILONS = ("0.5", "1", "2", "5")
 NEIGHBORS: tuple[Neighbors, ...] = ("add-remove", "replace")
-FIGURES = ("items", "covered", "error", "noise", "seconds")
+FIGURES = ("items", "covered", "error", "relative_error", "noise", "seconds")
 # Those that publish a kind of items by itself.
 COMPARED_MECHANISMS = {
-    name: each for name, each in MECHANISMS.items() if each.follows is None and each.family is None
+    name: each
+    for name, each in MECHANISMS.items()
+    if each.requires_kind is None and each.only_for_default is None
 }
 
 
@@ -55,9 +57,11 @@ class MechanismRow:
         goal: What it guarantees.
         mechanism: Its name.
         items_per_user: m, which is 1 for a mechanism that knows no other.
-        figures: Over the draws, by name: `items` released; the share of the total count that they
-            have (`covered`); how far counts are off on average, from how many users have the item
-            (`error`) and from how many of them gave it (`noise`); `seconds` of counting and noise.
+        figures: Over the draws, by name: `items` released; the share of all pairs of a user and an
+            item that these items hold (`covered`, the covered mass); how far counts are off on
+            average, from how many users have the item (`error`) and from how many of them gave it
+            (`noise`); the median of `error` over how many have the item (`relative_error`);
+            `seconds` of counting and noise.
             None where nothing came out, and for all where it cannot be run.
         note: What is to be known of the row; why it cannot be run.
     """
@@ -121,7 +125,7 @@ def compare_mechanisms(
         say: Receives progress.
     """
     positive_integer(draws, "draws")
-    given: dict[Needs, str | Path | None] = {"domain": domain, "prior": prior}
+    given: dict[PublicInput, str | Path | None] = {"domain": domain, "prior": prior}
     files = {use: path for use, path in given.items() if path is not None}
     chosen = _choose_mechanisms(mechanisms, files)
     goals = _goals(epsilons, delta, neighbors)
@@ -145,22 +149,22 @@ def compare_mechanisms(
 
 
 def _choose_mechanisms(
-    names: Iterable[str] | None, files: Container[Needs]
+    names: Iterable[str] | None, files: Container[PublicInput]
 ) -> list[type[CalibratedMechanism]]:
     """The mechanisms of these names, or all that the files allow."""
     if names is None:
         return [
             each
             for each in COMPARED_MECHANISMS.values()
-            if each.needs is None or each.needs in files
+            if each.public_input is None or each.public_input in files
         ]
     wanted = list(dict.fromkeys(names))
     if not wanted or set(wanted) - set(COMPARED_MECHANISMS):
         raise UsageError(f"mechanisms must be some of {', '.join(COMPARED_MECHANISMS)}")
     for name in wanted:
-        needs = COMPARED_MECHANISMS[name].needs
-        if needs is not None and needs not in files:
-            raise UsageError(f"the {name} mechanism needs a public file: say --{needs} FILE")
+        used = COMPARED_MECHANISMS[name].public_input
+        if used is not None and used not in files:
+            raise UsageError(f"the {name} mechanism needs a public file: say --{used} FILE")
     return [COMPARED_MECHANISMS[name] for name in wanted]
 
 
@@ -182,7 +186,7 @@ def _measure_row(
     goal: Indistinguishability,
     most: int,
     counting: CachedCounting,
-    public: Mapping[Needs, pa.Table],
+    public: Mapping[PublicInput, pa.Table],
     keys: Sequence[int],
 ) -> MechanismRow:
     note = "at delta = 0" if chosen.pure else ""
@@ -198,8 +202,8 @@ def _measure_row(
         except UsageError:
             return row
         row = replace(row, items_per_user=1, note="at m = 1, as it must")
-    if chosen.needs is not None:
-        made = made.with_inputs(public[chosen.needs])
+    if chosen.public_input is not None:
+        made = made.with_inputs(public[chosen.public_input])
     drawn = [_measure_draw(made, counting, key) for key in keys]
     return replace(row, figures={name: _spread(each[name] for each in drawn) for name in FIGURES})
 
@@ -222,6 +226,7 @@ def _measure_draw(
         "items": len(items),
         "covered": float(true.sum() / total) if total else None,
         "error": _mean_difference(counts, true),
+        "relative_error": _median_relative(counts, true),
         "noise": None if kept is None else _mean_difference(counts, kept),
         "seconds": seconds,
     }
@@ -237,6 +242,14 @@ def _true_users(users: Ints, items: Ints) -> Ints:
 
 def _mean_difference(counts: Ints, others: Ints) -> float | None:
     return float(np.abs(counts - others).mean()) if len(counts) else None
+
+
+def _median_relative(counts: Ints, others: Ints) -> float | None:
+    """The median over items that somebody has; None where there is none."""
+    held = others > 0
+    if not held.any():
+        return None
+    return float(np.median(np.abs(counts - others)[held] / others[held]))
 
 
 def _spread(values: Iterable[float | None]) -> Spread | None:

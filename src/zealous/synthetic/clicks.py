@@ -4,8 +4,8 @@ import numpy as np
 
 from zealous.synthetic import topics, words
 from zealous.synthetic.chance import Ints, integers_below, mix
+from zealous.synthetic.days import Entries
 from zealous.synthetic.people import People
-from zealous.synthetic.sessions import Entries
 
 ENDS = (".example/", ".test/", ".invalid/")  # reserved: nobody has such an address
 

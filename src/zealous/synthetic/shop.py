@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from zealous.synthetic.chance import Floats, Ints, uniform
+from zealous.synthetic.days import DAY, HOUR
 from zealous.synthetic.people import People
 from zealous.synthetic.products import (
     BUNDLES,
@@ -19,7 +20,6 @@ from zealous.synthetic.products import (
     popular_bundles,
     popular_products,
 )
-from zealous.synthetic.sessions import DAY, HOUR
 from zealous.synthetic.write import ROW_GROUP, START, check_parameters, labelled_writer
 
 SCHEMA = pa.schema(

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from zealous.errors import UsageError
+from zealous.synthetic.days import DAY, ENTRY, Entries, day_entries
 from zealous.synthetic.people import People
-from zealous.synthetic.sessions import DAY, ENTRY, Entries, day_entries
-from zealous.synthetic.text import clicked_urls, query_texts
+from zealous.synthetic.typed_text import clicked_urls, query_texts
 
 START = datetime(2011, 3, 1)
 SCHEMA = pa.schema(

@@ -125,7 +125,7 @@ def test_the_bundle_is_whole_and_marked_everywhere(tmp_path: Path, method: str) 
 def test_the_histograms_are_those_of_the_log(tmp_path: Path, method: str, times: bool) -> None:
     log = write_log(tmp_path, times=times)
     if not times and METHODS[method].session_ids:
-        with pytest.raises(UsageError, match="--time"):
+        with pytest.raises(UsageError, match="time="):
             made(tmp_path / "out", log, method)
         return
     bundle = made(tmp_path / "out", log, method).bundle

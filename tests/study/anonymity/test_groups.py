@@ -23,8 +23,8 @@ from zealous.logs.open_log import open_log
 from zealous.study.anonymity import gathering
 from zealous.study.anonymity.groups import group
 from zealous.study.anonymity.numbered import number_sets
-from zealous.study.anonymity.sessions import session_steps
-from zealous.study.anonymity.sets import (
+from zealous.study.anonymity.session_steps import session_steps
+from zealous.study.anonymity.set_arrays import (
     Ints,
     Sets,
     consecutive_runs,

@@ -353,7 +353,7 @@ def test_a_full_working_directory_is_not_blamed_on_the_output(
     source = open_log(read_log(tmp_path / "log.parquet"), engine)
     with pytest.raises(ZealousError) as raised:
         Scrub().apply(source)
-    assert str(raised.value) == f"{why}: name another directory by --temporary"
+    assert str(raised.value) == f"{why}: name another directory by engine=z.DuckDB(temporary=...)"
 
 
 def test_another_run_gives_other_ids(engine: DuckDB, tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from zealous.engines.sql import Step
 from zealous.errors import UsageError
 from zealous.logs.open_log import open_log
 from zealous.study.anonymity import SimilarHistories, anonymize
-from zealous.study.anonymity.sets import count_held, sets_of
+from zealous.study.anonymity.set_arrays import count_held, sets_of
 from zealous.study.anonymity.similar_histories import published_histories
 
 Rows = list[tuple[str, str]]

@@ -79,7 +79,7 @@ def test_an_empty_log_gives_nothing(engine: DuckDB, tmp_path: Path) -> None:
 def test_lists_of_keywords_without_a_query_are_refused(tmp_path: Path) -> None:
     table = pa.table({"user": ["ann"], "keywords": [["green", "tea"]]})
     pq.write_table(table, tmp_path / "log.parquet")
-    with pytest.raises(UsageError, match="--query"):
+    with pytest.raises(UsageError, match="query="):
         anonymize(tmp_path / "out", z.read_log(tmp_path / "log.parquet"), TokenHash())
     assert not (tmp_path / "out").exists()
 

@@ -17,7 +17,7 @@ import zealous as z
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import UsageError
 from zealous.logs.log import Log
-from zealous.release.bundle import Table
+from zealous.release.table import Table
 from zealous.study.anonymity import KKeyword, KQuery, Pseudonym, TokenHash, anonymize
 from zealous.study.attacks.presence import Presence, measure_presence
 from zealous.study.attacks.rate import Rate

@@ -11,12 +11,16 @@ from pathlib import Path
 
 import pytest
 from reported import STUDY, context, drawn, made
+from turns import WHOLE_STUDIES, marks_of_turn
 
 from zealous.study.claims.findings import findings
 from zealous.study.report.report import write_report
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="NO CHROMIUM: nobody looked at the report")
+pytestmark = [
+    pytest.mark.skipif(CHROMIUM is None, reason="NO CHROMIUM: nobody looked at the report"),
+    *marks_of_turn("report", WHOLE_STUDIES),
+]
 
 # Run in a copy of the page alone: the report itself has no program in it.
 _MEASURE = """<script>addEventListener("load", () => {
@@ -45,7 +49,7 @@ def chromium(tmp_path: Path, *arguments: str) -> str:
         ],
         check=True,
         capture_output=True,
-        timeout=120,
+        timeout=600,
     )
     return done.stdout.decode()
 

@@ -9,7 +9,7 @@ from zealous.audit.layout import Layout
 from zealous.audit.setting import Setting, build_pairs, register
 from zealous.audit.small_releases import SETS
 from zealous.items import itemsets
-from zealous.mechanisms.of_smaller import USUAL, OfSmaller, OfSmallerGaussian
+from zealous.mechanisms.of_smaller import FORECAST_CANDIDATES, OfSmaller, OfSmallerGaussian
 from zealous.planning.plan import Plan, plan
 from zealous.privacy.guarantee import Guarantee, Indistinguishability
 
@@ -27,7 +27,9 @@ def settings() -> list[Setting]:
 def _laplace_setting() -> Setting:
     planned = _plan_sets(Indistinguishability(epsilon=15, delta="0.001"), 2, OfSmaller.name)
     last = planned.parts[-1]
-    popular = OfSmaller.calibrate(last.goal, last.kind.items_per_user).threshold(USUAL)
+    popular = OfSmaller.calibrate(last.goal, last.kind.items_per_user).threshold(
+        FORECAST_CANDIDATES
+    )
     return Setting(
         name="of-smaller, 2 things",
         planned=planned,
@@ -49,7 +51,7 @@ def _gaussian_setting() -> Setting:
     planned = _plan_sets(goal, 4, OfSmallerGaussian.name)
     last = planned.parts[-1]
     made = OfSmallerGaussian.calibrate(last.goal, last.kind.items_per_user)
-    popular = made.threshold(USUAL) + math.ceil(made.scale)
+    popular = made.threshold(FORECAST_CANDIDATES) + math.ceil(made.scale)
     return Setting(
         name="of-smaller-gaussian, 4 things, add-remove",
         planned=planned,

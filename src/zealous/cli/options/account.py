@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TypedDict
 
 import click
 
+from zealous.cli.approve import signature_file
 from zealous.cli.help import options_of
 from zealous.cli.options import Given
 from zealous.errors import UsageError
 from zealous.privacy.period import Period
-from zealous.release.charging import Account
+from zealous.release.account import Account
+from zealous.release.charging import PaymentMethod
+from zealous.release.request import Attendance
+from zealous.release.untracked import Untracked
 
 _option = options_of("Budget and approval")
 
@@ -25,36 +30,77 @@ ACCOUNT = (
             help="Declare that a log without times is of that period."),
     _option("--again", is_flag=True, help="Publish a period again, and pay again."),
     _option("--people", metavar="NAME",
-            help="Claim, on record, that no other NAME of the ledger holds these people."),
+            help="A name for the people of this log, such as north. You state, on record, that "
+            "none of them is under another name in the ledger."),
     _option("--ledger", type=click.Path(path_type=Path), metavar="FILE",
             help="The ledger to charge. [default: the one of the log]"),
     _option("--no-ledger", is_flag=True, help="Charge none: the release says so."),
+    _option("--reason", metavar="TEXT",
+            help="Why a capped ledger of the log is not charged: recorded in it."),
     _option("--id", "release_id", metavar="ID",
             help="A run repeated with the id of a finished release returns that release."),
+    _option("--publisher", type=click.Path(path_type=Path), metavar="FILE",
+            help="A publisher.toml: who publishes, and what for."),
+    _option("--proceed", is_flag=True,
+            help="Go on where a run would stop and ask before it costs."),
+    _option("--unattended", is_flag=True,
+            help="Never stop for what the data holds: for runs that nobody watches."),
     _option("--signed-by", metavar="WHO", help="Who publishes. [default: the login]"),
 )  # fmt: skip
 
 
-def period_from(given: Given) -> Period | None:
-    """The days to publish, as ACCOUNT options say."""
+class Run(TypedDict):
+    """What ACCOUNT options say of a run: arguments of `publish`, by their names."""
+
+    account: PaymentMethod
+    period: Period | None
+    publisher: Path | None
+    attendance: Attendance
+
+
+def run_from(given: Given, approved: Path | None) -> Run:
+    """Who pays, for which days, who publishes, and who attends, as ACCOUNT options say."""
+    return Run(
+        account=_account(given, approved),
+        period=_period(given),
+        publisher=given["publisher"],
+        attendance=_attendance(given),
+    )
+
+
+def _period(given: Given) -> Period | None:
     if given["period"] is None:
         return None
     return Period.parse(given["period"], all_in_period=given["all_in_period"])
 
 
-def account_from(given: Given) -> Account | None:
-    """Who pays, as ACCOUNT options say; None where nobody does."""
+def _attendance(given: Given) -> Attendance:
+    if given["proceed"]:
+        return "proceed"
+    return "unattended" if given["unattended"] else "attended"
+
+
+def _account(given: Given, approved: Path | None) -> PaymentMethod:
     declared = {
         "ledger": given["ledger"],
         "people": given["people"],
         "again": given["again"],
-        "by": given["signed_by"],
         "id": given["release_id"],
+        "approval": _signature_beside(approved),
     }
+    why = {"by": given["signed_by"], "reason": given["reason"]}
     if not given["no_ledger"]:
-        return Account(**declared)
-    if any(declared.values()):
-        raise UsageError(
-            "--no-ledger goes with none of --ledger, --people, --again, --signed-by and --id"
-        )
-    return None
+        return Account(**declared, **why)
+    if any(value for name, value in declared.items() if name != "approval"):
+        raise UsageError("--no-ledger goes with none of --ledger, --people, --again and --id")
+    return Untracked(**why)
+
+
+def _signature_beside(plan: Path | None) -> str | None:
+    """The signature of an approved plan, where there is one beside it."""
+    if plan is None:
+        return None
+    try:
+        return signature_file(plan).read_text(encoding="ascii")
+    except (OSError, ValueError):
+        return None

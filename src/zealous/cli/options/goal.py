@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import sys
 from fractions import Fraction
 
 import click
 
+from zealous.cli import show
 from zealous.cli.help import options_of
 from zealous.cli.options import Given
 from zealous.cli.values import NUMBER
 from zealous.errors import UsageError
-from zealous.planning.plan import PARAMETERS_FROM
-from zealous.privacy.guarantee import DEFINITIONS, Guarantee, Indistinguishability, exact_fraction
-from zealous.privacy.levels import LEVELS
+from zealous.owner.draft import default_delta
+from zealous.owner.start import USERS
+from zealous.planning.parameter_source import PARAMETERS_FROM, UNSTATED
+from zealous.privacy.guarantee import (
+    DEFINITIONS,
+    Guarantee,
+    Indistinguishability,
+    exact_fraction,
+    format_number,
+)
+from zealous.privacy.levels import CONFIRMED, LEVELS, percent, suspicion_after
 
 _option = options_of("Decide")
 
@@ -25,10 +35,19 @@ PRIVACY = _option(
     type=click.Choice(list(LEVELS)),
     help="An epsilon of 1, 2 or 4 by its name, instead of --epsilon.",
 )
+PARAMETERS = _option(
+    "--parameters-from",
+    type=click.Choice(list(PARAMETERS_FROM)),
+    default=UNSTATED,
+    metavar="SOURCE",
+    show_default=True,
+    help=f"How the parameters were chosen: {', '.join(PARAMETERS_FROM)}.",
+)
 GOAL = (
     PRIVACY,
     _option("--epsilon", metavar="E", help="How far anybody's odds may move: exp(E). Total."),
-    _option("--delta", metavar="D", help="What epsilon does not cover. Total."),
+    _option("--delta", metavar="D",
+            help="What epsilon does not cover. Total. [default with --privacy: as zealous start]"),
     _option("--users", type=NUMBER, metavar="U",
             help="A public upper bound on the number of users (or of other units)."),
     _option("--items-per-user", metavar="M",
@@ -42,9 +61,9 @@ GOAL = (
             show_default=True, help="Which two logs must be hard to tell apart."),
     _option("--accept-delta", is_flag=True,
             help="Confirm a per-person delta above 1/(10 x users)."),
-    _option("--parameters-from", type=click.Choice(PARAMETERS_FROM), default="unstated",
-            metavar="SOURCE", show_default=True,
-            help=f"How the parameters were chosen: {', '.join(PARAMETERS_FROM)}."),
+    _option("--accept-epsilon", is_flag=True,
+            help="Confirm an epsilon above 10, which protects little."),
+    PARAMETERS,
 )  # fmt: skip
 
 
@@ -58,11 +77,27 @@ def epsilon_from(given: Given) -> Fraction | None:
     return None if epsilon is None else exact_fraction(epsilon, "epsilon")
 
 
+def confirm_epsilon(epsilon: Fraction, given: Given) -> None:
+    """Have a very large epsilon confirmed: in a terminal it is asked, elsewhere told."""
+    if epsilon <= CONFIRMED or given["accept_epsilon"]:
+        return
+    text = (
+        f"epsilon = {format_number(epsilon)} protects little: a suspicion of 10 % can become one "
+        f"of {percent(suspicion_after(epsilon))}."
+    )
+    if sys.stdin.isatty() and sys.stderr.isatty():
+        click.confirm(f"{text} Go on?", abort=True, err=True)
+    else:
+        show.note(f"zealous: warning: {text} Say --accept-epsilon if it is meant so")
+
+
 def stated_delta(given: Given) -> str | None:
-    """The total delta; over a public domain it is 0 where nobody says otherwise."""
-    if given["delta"] is None and given.get("domain"):
-        return "0"  # a part that needs one says so
+    """The total delta; if none is said, 0 over a public domain, the usual one with --privacy."""
     delta: str | None = given["delta"]
+    if delta is None and given.get("domain"):
+        return "0"  # a part that needs one says so
+    if delta is None and given["privacy"]:
+        return format_number(default_delta(given["guarantee"], given["users"] or USERS))
     return delta
 
 

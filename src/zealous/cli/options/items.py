@@ -127,7 +127,7 @@ def with_tail(
         raise UsageError("--tail goes with neither --by nor --fold-words")
     about = tail(most[Keywords.label])
     if roles is not None and "time" not in roles:
-        about = [kind for kind in about if "time" not in kind.needs]
+        about = [kind for kind in about if "time" not in kind.required_roles]
     own: Mapping[str, Number] = split_from(given) or {k.name(): k.budget_weight() for k in kinds}
     if set(own) != set(most):
         raise UsageError("--split must name the --items, each once: --tail has its own epsilon")

@@ -6,13 +6,18 @@ from pathlib import Path
 
 import click
 
+from zealous.cli import show
 from zealous.cli.help import options_of
 from zealous.cli.options import Given
 from zealous.cli.options.machine import engine_from
 from zealous.cli.values import pairs, whole_number
+from zealous.errors import UsageError
 from zealous.files.limits import Limits
-from zealous.logs.log import FORMATS, Cleaning, Columns, Log, read_log
+from zealous.logs.column_names import ROLES, called
+from zealous.logs.log import FORMATS, Cleaning, Columns, Log, format_named, read_log
 from zealous.owner.file_format import StatedFormat
+from zealous.planning.log_binding import LogBinding
+from zealous.planning.plan import Plan
 
 _option = options_of("The log")
 
@@ -28,6 +33,15 @@ _MORE_COLUMNS = (
     _option("--session", metavar="COLUMN", help="The column with the session's id."),
     _option("--keywords", metavar="COLUMN", help="A column with lists of keywords."),
 )
+CLEANING = (
+    _option("--exclude-users", type=click.Path(path_type=Path), metavar="FILE",
+            help="Ids to leave out, one a line: deletion requests, minors, staff."),
+    _option("--max-entries-per-user", type=int, metavar="N",
+            help="Leave out users with more entries than this (robots)."),
+    _option("--limits", metavar="NAME=N,..",
+            help="How much one person can bring: text=4096 (bytes of a text), entries=10000 and "
+            "words=256 (of a query)."),
+)  # fmt: skip
 _READING = (
     _option("--columns", "names", metavar="A,B,..",
             help="The columns in order, for files without a header."),
@@ -35,42 +49,92 @@ _READING = (
     _option("--encoding", help="Where it is not UTF-8: latin-1, gb18030, shift_jis, ..."),
     _option("--time-format", metavar="F",
             help="epoch, epoch-ms or a pattern such as %d/%m/%Y %H:%M."),
-    _option("--exclude-users", type=click.Path(path_type=Path), metavar="FILE",
-            help="Ids to leave out, one a line: deletion requests, minors, staff."),
-    _option("--max-entries-per-user", type=int, metavar="N",
-            help="Leave out users with more entries than this (robots)."),
-    _option("--limits", metavar="NAME=N,..",
-            help="How much one person can bring: text=4096 (bytes) and entries=10000."),
 )  # fmt: skip
 
-NAMED_COLUMNS = (*_SEARCHES, *_MORE_COLUMNS[:2])
-READING = (*_SEARCHES, *_MORE_COLUMNS, *_READING)  # of a log that is named by an option
+SQL = (
+    _option("--sql", metavar="QUERY",
+            help="Columns and rows of one table or view, where LOG is a database: docs/logs.md."),
+)  # fmt: skip
+
+NAMED_COLUMNS = (*_SEARCHES, *_MORE_COLUMNS)
+READING = (*_SEARCHES, *_MORE_COLUMNS, *_READING, *SQL, *CLEANING)  # of a log named by an option
 LOG = (click.argument("paths", nargs=-1, required=True, metavar="LOG..."), *READING)
 SEARCHES = (  # users, times and queries alone, of a log that need not be given
     click.argument("paths", nargs=-1, metavar="[LOG...]"),
     *_SEARCHES,
     *_READING,
+    *CLEANING,
 )
+_ROLES = ("user", "query", "time", "url", "session", "keywords")
 
 
-def log_from(given: Given) -> Log:
-    """The log that LOG options describe."""
-    roles = ("user", "query", "time", "url", "session", "keywords")
-    return read_log(
+def log_from(given: Given, planned: Plan | None = None) -> Log:
+    """The log that LOG options describe; what they leave open is as a plan has it."""
+    binding = planned.log if planned else None
+    planned_sql = binding.sql if binding else None
+    log = read_log(
         given["paths"],
         given["preset"],
-        columns=Columns(**{role: given.get(role) for role in roles}),
+        sql=given.get("sql") or planned_sql,
+        columns=_said_columns(given, binding.columns if binding else None),
         names=_names(given),
         delimiter=_delimiter(given),
         encoding=given["encoding"],
         time_format=given["time_format"],
-        cleaning=Cleaning(
-            exclude_users=given["exclude_users"],
-            max_entries_per_user=given["max_entries_per_user"],
-            limits=_limits(given["limits"]),
-        ),
+        cleaning=cleaning_from(given, binding),
         engine=engine_from(given) if "engine" in given else None,
     )
+    if binding is not None:
+        return log.without_recognised(binding.columns.assigned())
+    _tell_recognised(log)
+    return log
+
+
+def _tell_recognised(log: Log) -> None:
+    """Say which columns were taken for what, and which of them nobody but the owner can tell."""
+    roles = log.columns.assigned()
+    taken = [f"{roles[each]} is the {each}" for each in roles if each in log.recognised]
+    if taken:
+        show.note(f"zealous: by their names, {', '.join(taken)}; --user, --time, ... say otherwise")
+    for role in ROLES:
+        several = called(role, log.quotable_names()) if role not in roles else []
+        if len(several) > 1:
+            which = " or ".join(several)
+            show.note(f"zealous: the {role} may be {which}: none is used unless --{role} names it")
+
+
+def cleaning_from(given: Given, binding: LogBinding | None = None) -> Cleaning:
+    """Who is left out, and how much is read of anybody else, as CLEANING options say."""
+    most, limits = given["max_entries_per_user"], given["limits"]
+    if binding is not None and most is None:
+        most = binding.max_entries_per_user
+    return Cleaning(
+        exclude_users=given["exclude_users"],
+        max_entries_per_user=most,
+        limits=binding.limits if binding is not None and limits is None else _limits(limits),
+    )
+
+
+def columns_for(planned: Plan, given: Given) -> Columns:
+    """The columns that a plan needs, for a log that nobody has looked at.
+
+    They are those that NAMED_COLUMNS options name, and where that is not enough those of the
+    format.
+    """
+    usual = format_named(given["preset"] or "parquet").columns.assigned()
+    roles = {"user": usual["user"], **_said_columns(given).assigned()}
+    for role, name in usual.items():
+        try:
+            planned.check_possible(roles)
+            break
+        except UsageError:
+            roles = {role: name, **roles}
+    return Columns(**roles)
+
+
+def _said_columns(given: Given, planned: Columns | None = None) -> Columns:
+    usual = planned.assigned() if planned else {}
+    return Columns(**{role: given.get(role) or usual.get(role) for role in _ROLES})
 
 
 def stated_from(given: Given) -> StatedFormat:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 from zealous.cli.missing import check_complete
 from zealous.cli.options import Given
 from zealous.cli.options.files import files_from
-from zealous.cli.options.goal import GOAL, goal_from
+from zealous.cli.options.goal import GOAL, confirm_epsilon, goal_from
 from zealous.cli.options.items import (
     CHOICE,
     ITEMS,
@@ -18,13 +18,15 @@ from zealous.cli.options.items import (
 )
 from zealous.cli.values import whole_number
 from zealous.items import UnknownKind
+from zealous.logs.log import Log
 from zealous.planning.plan import Plan, plan
-from zealous.privacy.guarantee import Number
+from zealous.planning.series import plan_series
+from zealous.privacy.guarantee import Guarantee, Number
 
 PLAN = (*GOAL, *ITEMS, *CHOICE)  # all that a plan says
 
 
-def plan_from(items: str | None, given: Given, roles: Collection[str] | None = None) -> Plan:
+def plan_from(items: str | None, given: Given, log: Log | None = None) -> Plan:
     """The plan that PLAN and FILES options ask for; where it is known, for such a log."""
     check_complete(items, given)
     goal = goal_from(given)
@@ -35,14 +37,24 @@ def plan_from(items: str | None, given: Given, roles: Collection[str] | None = N
         most = whole_number(given["items_per_user"], "--items-per-user")
         kinds = [UnknownKind(items_per_user=most)]
     if given["tail"] is not None:
+        roles = log.columns.assigned() if log else None
         kinds, goal, split = with_tail(kinds, given, goal, roles)
-    return plan(
-        goal,
-        kinds,
-        split=split,
-        accept_delta=given["accept_delta"],
-        mechanism=mechanism_from(given),
-        select=given["select"],
-        parameters_from=given["parameters_from"],
-        **files_from(given, kinds),
-    )
+    confirm_epsilon(goal.epsilon, given)
+    files = files_from(given, kinds)
+
+    def plan_for(each: Guarantee) -> Plan:
+        return plan(
+            each,
+            kinds,
+            split=split,
+            accept_delta=given["accept_delta"],
+            mechanism=mechanism_from(given),
+            select=given["select"],
+            parameters_from=given["parameters_from"],
+            **files,
+        )
+
+    releases = given.get("releases")
+    number = 1 if releases is None else whole_number(releases, "--releases")
+    planned = plan_series(goal, number, plan_for)
+    return planned.for_log(log.columns, log.cleaning, log.sql) if log else planned

@@ -91,8 +91,8 @@ def anonymize(
 
 def _print(done: Anonymized, output: Path) -> None:
     record = done.bundle.record
-    click.echo(f"{record.method}, after {record.origin}")
-    click.echo(f"It promises: {record.promises}\nBut: {record.lacks}\n")
+    show.echo(f"{record.method}, after {record.origin}")
+    show.echo(f"It promises: {record.promises}\nBut: {record.lacks}\n")
     if done.changed:
         show.table(
             "What it did to the log (internal: true figures, not for publication)",

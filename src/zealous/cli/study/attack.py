@@ -158,7 +158,7 @@ def attack(
     else:
         _print(found)
         if output is not None:
-            click.echo(f"Written to {output}: attacks.json, and the figure attacks.svg")
+            show.echo(f"Written to {output}: attacks.json, and the figure attacks.svg")
 
 
 def _synthetic(stack: ExitStack, users: int, seed: int, engine: DuckDB) -> Path:
@@ -180,7 +180,7 @@ def _write(found: Mapping[str, Any], output: Path) -> None:
 
 def _print(found: Mapping[str, Any]) -> None:
     if not found["synthetic"]:
-        click.echo("INTERNAL: true figures of the log, not for publication.\n")
+        show.echo("INTERNAL: true figures of the log, not for publication.\n")
     rows = found["methods"]
     show.table(
         "What an attacker learns, by method and attack (--help explains the attacks)",

@@ -81,7 +81,7 @@ def compare(
         )
     else:
         findings(done)
-        click.echo(f"Report: {output / 'report.html'}")
+        show.echo(f"Report: {output / 'report.html'}")
     show.note("zealous: internal: these figures reveal the log and are not for publication")
 
 

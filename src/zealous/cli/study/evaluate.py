@@ -13,7 +13,7 @@ from zealous.cli.options.files import DOCUMENTS
 from zealous.cli.options.log import READING, log_from
 from zealous.cli.options.machine import ANY_ENGINE
 from zealous.study.compare import evaluate as run
-from zealous.study.grid.results import Results
+from zealous.study.grid.result_table import Results
 from zealous.study.measures.measured import MEASURES
 from zealous.study.report.style import format_percent
 
@@ -83,7 +83,7 @@ def evaluate(
     else:
         _print(found)
         if output is not None:
-            click.echo(f"Written to {output}: internal-results.parquet and internal-results.csv")
+            show.echo(f"Written to {output}: internal-results.parquet and internal-results.csv")
     show.note("zealous: internal: these figures reveal the log and are not for publication")
 
 

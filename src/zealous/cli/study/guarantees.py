@@ -18,11 +18,12 @@ from zealous.cli.values import whole_number
 from zealous.errors import UsageError
 from zealous.planning.part import guarantee_numbers
 from zealous.planning.plan import Plan
-from zealous.privacy.accounting.exact import Thresholded, delta_curve
+from zealous.privacy.accounting.exact import ThresholdParameters, delta_curve
 from zealous.privacy.accounting.several_accounts import guarantee_for_accounts
 from zealous.privacy.calibrate import float_rounded_up
 from zealous.privacy.calibrate import satisfied_guarantees as guarantees_of
 from zealous.privacy.guarantee import UNITS, exact_fraction, format_number
+from zealous.privacy.promise import promise
 
 _HELP = """Show what else a plan guarantees, or which guarantees given parameters satisfy.
 
@@ -80,9 +81,9 @@ def guarantees(items: str | None, as_json: bool, **given: Any) -> None:
             }
         )
         return
-    click.echo(planned)
+    show.echo(planned)
     if person:
-        click.echo(f"\n{person.in_words()}")
+        show.echo(f"\n{person.in_words()}")
     if curve:
         click.echo()
         rows = [(format_number(epsilon), _delta(delta)) for epsilon, delta in curve]
@@ -118,12 +119,12 @@ class Person:
         return (
             f"{whose}: epsilon = {format_number(self.holds.epsilon)}, "
             f"delta = {format_number(self.holds.delta)}. "
-            f"{self.holds.in_words()} (--users bounds the {self.goal.units()} of all people.)"
+            f"{promise(self.holds)} (--users bounds the {self.goal.units()} of all people.)"
         )
 
 
-def _thresholds(planned: Plan) -> list[Thresholded]:
-    found = (part.mechanism.other_losses() for part in planned.parts)
+def _thresholds(planned: Plan) -> list[ThresholdParameters]:
+    found = (part.mechanism.exact_parameters() for part in planned.parts)
     return [each for each in found if each is not None]
 
 

@@ -20,7 +20,7 @@ from zealous.files.folder import check_new, new_folder
 from zealous.items import Kind
 from zealous.privacy.guarantee import Neighbors, exact_fraction, format_number
 from zealous.study.extra import check_installed
-from zealous.study.grid.results import Spread
+from zealous.study.grid.result_table import Spread
 from zealous.study.grid.workspace import check_outside_release, mark_internal
 from zealous.study.mechanism_comparison import (
     FIGURES,
@@ -35,10 +35,11 @@ from zealous.version import VERSION
 _HELP = """Compare what each mechanism publishes of a log, at equal epsilon and delta.
 
 Releases one kind of items with every mechanism, several times, and compares the releases with the
-true counts: the number of items; the share of the total count that they cover; the average error of
-a count, and the part of it that is due to noise (the rest are users who contributed other items);
-and the seconds that counting and noise take for one release. All mechanisms, including ZEALOUS, run
-under the indistinguishable guarantee; with the same numbers the probabilistic guarantee of ZEALOUS
+true counts: the number of items; the share of all pairs of a user and an item that they hold (the
+covered mass); the average error of a count, its median relative to the true count, and the part of
+it that is due to noise (the rest are users who contributed other items); and the seconds that
+counting and noise take for one release. All mechanisms, including ZEALOUS, run under the
+indistinguishable guarantee; with the same numbers the probabilistic guarantee of ZEALOUS
 promises more.
 
 INTERNAL: the table contains true figures and is for the owner only. Do not share it, and do not use
@@ -57,6 +58,8 @@ Examples:
 NOTES = (
     "every mechanism runs under indistinguishability, with delta per person; the probabilistic "
     "guarantee of ZEALOUS promises more with the same numbers and is not compared",
+    "the covered mass is the share of all pairs of a user and an item that released items hold; "
+    "the median error is that of |count - users| / users over released items",
     "each draw has its own noise and its own key for selecting users' items; the keys are the same "
     "for all rows",
     "seconds cover counting and noise for one draw, on the encoded log, without reading the log or "
@@ -65,8 +68,9 @@ NOTES = (
 _HEADINGS = (
     "mechanism",
     "items",
-    "share of counts",
+    "covered mass",
     "count error",
+    "median error",
     "due to noise",
     "seconds",
     "note",
@@ -157,7 +161,7 @@ def mechanisms(items: str, output: Path | None, as_json: bool, **given: Any) -> 
     else:
         _print(found.rows)
         if output is not None:
-            click.echo(f"Written to {output}: internal-mechanisms.csv, .json, .svg and .png")
+            show.echo(f"Written to {output}: internal-mechanisms.csv, .json, .svg and .png")
     show.note("zealous: internal: these figures reveal the log and are not for publication")
 
 
@@ -233,25 +237,28 @@ def _write(output: Path, about: Mapping[str, Any], rows: Sequence[MechanismRow])
 
 
 def _print(rows: Sequence[MechanismRow]) -> None:
-    click.echo("INTERNAL: true figures of the log, not for publication.\n")
+    show.echo("INTERNAL: true figures of the log, not for publication.\n")
     for (relation, epsilon, delta), block in groupby(
         rows, lambda row: (row.goal.neighbors, row.goal.epsilon, row.goal.delta)
     ):
         title = f"{relation}, epsilon = {format_number(epsilon)}, delta = {format_number(delta)}"
         show.table(title, _HEADINGS, [_cells(row) for row in block])
-    click.echo("Mean over the draws, with the smallest and the largest value in brackets.")
+    show.echo("Mean over the draws, with the smallest and the largest value in brackets.")
     for note in NOTES:
-        click.echo(f"- {note}")
+        show.echo(f"- {note}")
 
 
 def _cells(row: MechanismRow) -> tuple[str, ...]:
     figures: Mapping[str, Spread | None] = row.figures or {}
-    covered, noise, seconds = (figures.get(name) for name in ("covered", "noise", "seconds"))
+    covered, relative, noise, seconds = (
+        figures.get(name) for name in ("covered", "relative_error", "noise", "seconds")
+    )
     return (
         row.mechanism,
         _spread(figures.get("items"), 0),
         format_percent(covered.mean if covered else None),
         _spread(figures.get("error"), 1),
+        format_percent(relative.mean if relative else None),
         f"{noise.mean:,.1f}" if noise else "–",
         f"{seconds.mean:,.2f}" if seconds else "–",
         row.note,

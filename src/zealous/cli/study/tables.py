@@ -53,7 +53,7 @@ def tables(
         return
     for table in made:
         show.table(table.title, list(table.columns.values()), _shown(table))
-        click.echo(
+        show.echo(
             click.wrap_text(table.note, width=78, initial_indent="  ", subsequent_indent="  ")
             + "\n"
         )

@@ -17,7 +17,7 @@ from fractions import Fraction
 from typing import Protocol
 
 from zealous.errors import UsageError
-from zealous.privacy.calibrate import satisfied_guarantees, union_bound
+from zealous.privacy.calibrate import any_published_probability, satisfied_guarantees
 from zealous.privacy.guarantee import (
     Guarantee,
     Indistinguishability,
@@ -28,11 +28,13 @@ from zealous.privacy.guarantee import (
 )
 
 _DIGITS = 100  # beyond those that the smallest number of interest takes
+_MOST_TERMS = 10_000  # of an exact sum: enough for as many items per user
+_MOST_PLACES = 1000  # of a sum
 _ROUND_UP = 1 + Fraction(1, 10**30)
 _MOST_EXACT = 200  # items per user; beyond, a bound that takes no square of them
 
 
-class Thresholded(Protocol):
+class ThresholdParameters(Protocol):
     """The parameters of one published histogram."""
 
     @property
@@ -61,7 +63,8 @@ def hockey_stick(scale: Fraction, shifts: int, epsilon: Fraction) -> Fraction:
 
     The sum over all outputs of what is left of P(o) after subtracting exp(epsilon) P'(o). A count
     moved by one is randomised response at 1/lambda: the noisy count lies on the far side of it with
-    odds of exp(1/lambda), and where exactly it lies says no more. Rounded up.
+    odds of exp(1/lambda), and where exactly it lies says no more. Rounded up; to 1, where the sum
+    would have so many terms that a stranger's release could keep `verify` busy for days.
 
     >>> hockey_stick(Fraction(5), 10, Fraction(2))  # all ten losses of 1/5 are covered
     Fraction(0, 1)
@@ -72,6 +75,8 @@ def hockey_stick(scale: Fraction, shifts: int, epsilon: Fraction) -> Fraction:
     if gap <= 0:
         return Fraction(0)
     first = max(0, (shifts + scale * epsilon) // 2 + 1)  # the least l whose loss is above epsilon
+    if shifts - first > _MOST_TERMS:
+        return Fraction(1)
     with localcontext(_context(_DIGITS + len(str(math.ceil(1 / gap))))):
         alpha = (-_decimal(1 / scale)).exp()
         # From l = k downwards: the chance of l far sides among k, and exp(epsilon - loss).
@@ -80,6 +85,8 @@ def hockey_stick(scale: Fraction, shifts: int, epsilon: Fraction) -> Fraction:
             total += chance * (1 - over)
             chance = chance * far * alpha / (shifts - far + 1)
             over /= alpha * alpha
+        if total.adjusted() < -_MOST_PLACES:  # as a fraction it could have millions of digits
+            return Fraction(1, 10**_MOST_PLACES)
         return min(Fraction(total) * _ROUND_UP, Fraction(1))
 
 
@@ -98,7 +105,7 @@ def exact_delta(
         No log, neighbour and set of outputs exceeds it, and logs with enough users attain it (up to
         the last of thirty digits). It needs no condition on tau' and holds at every epsilon. Beyond
         200 items per user and below epsilon = M/lambda it is an upper bound, at most twice the
-        least delta.
+        least delta; beyond 10,000 shifts it may be 1 there.
 
     >>> parameters = {"scale": Fraction(5), "tau": 1, "tau_prime": 40, "items_per_user": 5}
     >>> [f"{float(exact_delta(**parameters, epsilon=e)):.3g}" for e in ("2", "1.5", "1")]
@@ -109,7 +116,7 @@ def exact_delta(
 
 
 def delta_curve(
-    goal: Guarantee, parts: Sequence[Thresholded], epsilons: Iterable[Number]
+    goal: Guarantee, parts: Sequence[ThresholdParameters], epsilons: Iterable[Number]
 ) -> list[tuple[Fraction, Fraction]]:
     """The least delta that is proven at each epsilon, for all histograms of a release together.
 
@@ -124,7 +131,7 @@ def delta_curve(
     return [(epsilon, curve.delta(epsilon)) for epsilon in map(_check_epsilon, epsilons)]
 
 
-def proven_guarantee(goal: Guarantee, part: Thresholded) -> Guarantee | None:
+def proven_guarantee(goal: Guarantee, part: ThresholdParameters) -> Guarantee | None:
     """What one histogram guarantees, for the goal's definition and neighbours."""
     found = satisfied_guarantees(
         scale=part.scale,
@@ -140,7 +147,7 @@ def proven_guarantee(goal: Guarantee, part: Thresholded) -> Guarantee | None:
 class _Step:
     """Probabilistic differential privacy: one delta from the loss on, and nothing below it."""
 
-    def __init__(self, goal: Guarantee, part: Thresholded) -> None:
+    def __init__(self, goal: Guarantee, part: ThresholdParameters) -> None:
         found = proven_guarantee(goal, part)
         self.loss = found.epsilon if found else goal.moved_counts(part.items_per_user) / part.scale
         self.least = found.delta if found else Fraction(1)
@@ -163,8 +170,12 @@ class _Exact:
         )
         self.moved = asked.moved_counts(items_per_user)
         self.loss = self.moved / scale
-        self.least = union_bound(scale, t, items_per_user)  # at any epsilon, and from the loss on
-        published = union_bound(scale, t, 1)  # rounded up: that only makes logs easier to tell
+        self.least = any_published_probability(
+            scale, t, items_per_user
+        )  # at any epsilon, and from the loss on
+        published = any_published_probability(
+            scale, t, 1
+        )  # rounded up: that only makes logs easier to tell
         # delta is at least this chance, so digits that resolve it resolve delta.
         self.context = _context(_DIGITS + len(str(published.denominator // published.numerator)))
         with localcontext(self.context):
@@ -229,7 +240,7 @@ class _WorstCase:
 class _Sum:
     """The histograms of one release, each at its share of epsilon."""
 
-    def __init__(self, goal: Guarantee, parts: Sequence[Thresholded]) -> None:
+    def __init__(self, goal: Guarantee, parts: Sequence[ThresholdParameters]) -> None:
         if not parts:
             raise UsageError("there must be at least one histogram")
         self.parts: list[_Step] | list[_Exact]

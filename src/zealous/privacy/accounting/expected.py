@@ -17,13 +17,13 @@ from zealous.errors import UsageError
 from zealous.privacy.calibrate import (
     Calibration,
     allows,
+    any_published_probability,
     calibrate,
     most_items_at_tau,
     publication_probability,
     tail,
-    union_bound,
 )
-from zealous.privacy.guarantee import Guarantee, ProbabilisticDP, positive_integer
+from zealous.privacy.guarantee import Guarantee, positive_integer
 
 _NORMAL_95 = 1.959964
 
@@ -47,11 +47,11 @@ def tau_prime_curve(goal: Guarantee, items_per_user: int, taus: Iterable[int]) -
     curve = []
     for tau in taus:
         positive_integer(tau, "tau")
-        if isinstance(goal, ProbabilisticDP) and tau > goal.users:
+        if goal.users is not None and goal.needs_users and tau > goal.users:
             raise UsageError("tau must not be above users: nothing could ever be published")
         items = most_items_at_tau(goal, items_per_user, tau)
         t = _least_t(goal, scale, items)
-        curve.append(Thresholds(tau, tau + t, union_bound(scale, t, items)))
+        curve.append(Thresholds(tau, tau + t, any_published_probability(scale, t, items)))
     return curve
 
 

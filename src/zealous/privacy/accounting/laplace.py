@@ -20,11 +20,13 @@ from zealous.privacy.accounting.sparse import (
     grid_number,
     least_threshold,
 )
-from zealous.privacy.calibrate import calibrate, scale_for, union_bound
+from zealous.privacy.calibrate import any_published_probability, calibrate, scale_for
 from zealous.privacy.guarantee import Guarantee
 
 _NOISE = partial(
-    NoiseFamily, hockey_stick=hockey_stick, tail=lambda scale, t: union_bound(scale, t, 1)
+    NoiseFamily,
+    hockey_stick=hockey_stick,
+    tail=lambda scale, t: any_published_probability(scale, t, 1),
 )
 _OCTAVE = 512  # from here on `rising` has as many steps to each doubling
 _MOST_HALVED = 40  # so that every scale can be drawn
@@ -42,7 +44,7 @@ def delta(
     if scale <= 0:
         raise UsageError("scale must be above 0")
     if goal.epsilon * scale >= goal.moved_counts(items_per_user):
-        return union_bound(scale, tau_prime - tau, items_per_user)
+        return any_published_probability(scale, tau_prime - tau, items_per_user)
     noise = _NOISE(scales=lambda _: scale)
     return SparseHistogram(noise, scale, items_per_user, goal).delta(tau_prime - tau)
 

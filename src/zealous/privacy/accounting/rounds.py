@@ -4,7 +4,7 @@ Every user spreads a fixed weight over the items she gives in a round; noise goe
 every item there could be; what passes a threshold is a key. Counts of the keys follow, with noise
 and without a threshold. docs/proofs/rounds.md has the proofs.
 
-Claims are computed with 260 decimal digits and rounded up; floats only shorten the search.
+Claims are computed with 80 decimal digits and rounded up; floats only shorten the search.
 """
 
 from __future__ import annotations
@@ -12,12 +12,27 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cache
 
 from zealous.errors import UsageError
-from zealous.privacy.guarantee import Guarantee, Indistinguishability, positive_integer
+from zealous.privacy.composition.loss import Loss
+from zealous.privacy.composition.normal import (
+    CONTEXT,
+    decimal,
+    gaussian_square,
+    hockey_stick,
+    normal_tail,
+)
+from zealous.privacy.guarantee import (
+    CannotGive,
+    Guarantee,
+    Indistinguishability,
+    Neighbors,
+    moved_counts,
+    positive_integer,
+)
 
 WEIGHT = 1000  # what a user gives in a round, as the length of her vector of weights
 GRAIN = 101  # of a count's noise, in parts of one; odd, so that no half must be rounded
@@ -26,10 +41,9 @@ LEAST_DELTA = Fraction(1, 10**100)
 
 _LARGEST_EPSILON = 100  # what holds there holds beyond
 _MOST_GIVEN = 1000  # items of one user in a round: a weight is then no less than 31
-_FAR = 30  # standard deviations, within which tails are computed
-_CONTEXT = Context(prec=260, Emin=MIN_EMIN, Emax=MAX_EMAX)
-_ERROR = Decimal("1e-150")  # above the error of a claim, which is that of its tails
-_BEYOND = Decimal("1e-110")  # beta: the chance that some noise is too long to be compared
+_FAR = 30  # standard deviations, within which thresholds are looked for
+_LOGARITHM = Fraction(1, 10**70)  # above the error of one
+NEARLY_ALL = Fraction(9, 10)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,45 +103,6 @@ def weight(given: int) -> int:
     return math.isqrt(WEIGHT**2 // given)
 
 
-def upper_tail(x: Decimal) -> Decimal:
-    """P(N(0, 1) > x), with an error below 1e-250; beyond 30 that of 30, which is larger.
-
-    Below -30 it is too small by at most 1e-197.
-
-    >>> f"{upper_tail(Decimal(6)):.12e}"
-    '9.865876450377e-10'
-    """
-    with localcontext(_CONTEXT):
-        if x < 0:
-            return 1 - upper_tail(-x)
-        x = min(x, Decimal(_FAR))
-        # 1/2 - phi(x) (x + x^3/3 + x^5/(3 5) + ...). Terms end where they no longer change the sum;
-        # by then each is less than half of the one before, so all the rest is less than that.
-        term, total, odd = x, Decimal(0), 1
-        while total + term != total:
-            total += term
-            odd += 2
-            term = term * x * x / odd
-        return Decimal("0.5") - total * (-x * x / 2).exp() / (2 * _pi()).sqrt()
-
-
-def hockey_stick(square: Fraction, epsilon: Decimal) -> Decimal:
-    """h(mu, epsilon) of Gaussian noise whose mean moves by mu deviations, mu^2 given; rounded up.
-
-    >>> f"{hockey_stick(Fraction(1, 20), Decimal(1)):.6e}"
-    '2.915321e-7'
-    """
-    if epsilon <= 0:
-        return Decimal(1)
-    with localcontext(_CONTEXT):
-        mu = _decimal(square).sqrt()
-        found = upper_tail(epsilon / mu - mu / 2)
-        far = epsilon / mu + mu / 2
-        if far <= _FAR:
-            found -= epsilon.exp() * upper_tail(far)
-        return min(max(found, Decimal(0)) + _ERROR, Decimal(1))
-
-
 def exposure(each: Round) -> Decimal:
     """p: of the items that one user alone gives in a round so many become keys on average, at most.
 
@@ -136,10 +111,10 @@ def exposure(each: Round) -> Decimal:
     >>> f"{exposure(Round(bound=50, scale=10_000, threshold=60_000)):.4g}"
     '5.380e-8'
     """
-    with localcontext(_CONTEXT):
+    with localcontext(CONTEXT):
         one = _passing_probability(each, Decimal(WEIGHT))
         many = each.bound * _passing_probability(each, WEIGHT / Decimal(each.bound).sqrt())
-        return min(max(one, many) + _ERROR, Decimal(1))
+        return min(max(one, many), Decimal(1))
 
 
 def noise_delta(
@@ -147,8 +122,8 @@ def noise_delta(
     scale: Fraction,
     items_per_user: int,
     goal: Guarantee,
-    exposed: Decimal,
-) -> Decimal:
+    exposed: Fraction,
+) -> Fraction:
     """What the noise of all rounds and counts tells, as a delta at the goal's epsilon; rounded up.
 
     Args:
@@ -158,41 +133,71 @@ def noise_delta(
         goal: Whose epsilon and neighbours matter.
         exposed: The sum of the rounds' exposures, or more.
     """
-    sides = goal.moved_counts(1)
-    unit, m = scale.denominator, items_per_user
-    # (how many weights or counts one user moves, by which square length, with noise of which scale)
-    blocks = [(sides * each.bound, sides * WEIGHT**2, each.scale) for each in rounds]
-    blocks.append((sides * m, sides * m * unit**2, scale.numerator))
-    with localcontext(_CONTEXT):
-        reach = (2 * (len(blocks) / _BEYOND).ln()).sqrt()
-        raised, lowered, square = Decimal(0), Decimal(0), Fraction(0)
-        for moved, length, deviation in blocks:
-            root = Decimal(moved).sqrt()
-            longest = root + reach + (Decimal(length).sqrt() + root / 2) / deviation
-            raised += Decimal(moved) / (24 * deviation**2)
-            lowered += longest**2 / (24 * deviation**2)
-            square += Fraction(length, deviation**2)
+    return told_by_noise(_mu_squared(rounds, scale, items_per_user, goal.neighbors), goal, exposed)
 
-        def at(epsilon: Decimal) -> Decimal:
-            return raised.exp() * (hockey_stick(square, epsilon - raised - lowered) + _BEYOND)
 
-        epsilon = _decimal(min(goal.epsilon, Fraction(_LARGEST_EPSILON)))
-        if sides == 1 or exposed >= 1:
-            return min(at(epsilon), Decimal(1))
-        hidden = 1 - exposed
-        return min(at(epsilon) + exposed, at(epsilon + hidden.ln()) / hidden, Decimal(1))
+def told_by_noise(moved: Fraction, goal: Guarantee, exposed: Fraction) -> Fraction:
+    """What noise tells of one user who moves so much, as a delta at the goal's epsilon; rounded up.
+
+    Args:
+        moved: The mu^2 of all that she moves.
+        goal: Whose epsilon and neighbours matter.
+        exposed: The chance that items of hers alone show, or more.
+    """
+    told = hockey_stick(moved, goal.epsilon)
+    if goal.neighbors == "add-remove" or exposed >= 1:
+        return told
+    hidden = 1 - exposed
+    with localcontext(CONTEXT):
+        less = goal.epsilon + Fraction(decimal(hidden).ln()) - _LOGARITHM
+    return min(told + exposed, hockey_stick(moved, less) / hidden, Fraction(1))
 
 
 def rounds_delta(
     rounds: Sequence[Round], scale: Fraction, items_per_user: int, goal: Guarantee
 ) -> Fraction:
     """The delta that is proven at the goal's epsilon and neighbours, rounded up."""
-    with localcontext(_CONTEXT):
-        exposed = sum(map(exposure, rounds), Decimal(0))
-        total = exposed + noise_delta(rounds, scale, items_per_user, goal, exposed)
-        return Fraction(min(total, Decimal(1)))
+    exposed = _exposed(rounds)
+    return min(exposed + noise_delta(rounds, scale, items_per_user, goal, exposed), Fraction(1))
 
 
+def rounds_loss(
+    rounds: Sequence[Round], scale: Fraction, items_per_user: int, neighbors: Neighbors
+) -> Loss:
+    """What the rounds and the counts of their keys tell, to be composed with other parts.
+
+    Under `replace` one log may expose items while the other keeps as many from being shown.
+    """
+    exposed = _exposed(rounds)
+    return Loss.moved(
+        exposure=exposed,
+        hidden=exposed if neighbors == "replace" else Fraction(0),
+        mu_squared=_mu_squared(rounds, scale, items_per_user, neighbors),
+    )
+
+
+def _exposed(rounds: Sequence[Round]) -> Fraction:
+    return sum((Fraction(exposure(each)) for each in rounds), Fraction(0))
+
+
+def _mu_squared(
+    rounds: Sequence[Round], scale: Fraction, items_per_user: int, neighbors: Neighbors
+) -> Fraction:
+    """How far one user moves all weights and counts together, in deviations, squared."""
+    scales = [each.scale for each in rounds]
+    return moved_counts(1, neighbors) * mu_squared(scales, scale, items_per_user)
+
+
+def mu_squared(scales: Sequence[int], scale: Fraction, items_per_user: int) -> Fraction:
+    """How far one user who comes or goes moves weights under such noise, and counts of keys."""
+    grains, unit = scale.as_integer_ratio()
+    found = items_per_user * unit**2 * gaussian_square(Fraction(grains))
+    for each in scales:
+        found += WEIGHT**2 * gaussian_square(Fraction(each))
+    return found
+
+
+@cache  # planning, planning again and verifying ask for the same
 def calibrate_rounds(
     goal: Guarantee, items_per_user: int, shape: Shape
 ) -> tuple[tuple[Round, ...], Fraction]:
@@ -202,28 +207,18 @@ def calibrate_rounds(
         UsageError: The guarantee is not one that such rounds can give, or epsilon is too small.
     """
     m = positive_integer(items_per_user, "items_per_user")
-    if not isinstance(goal, Indistinguishability):
-        raise UsageError(
-            "keys in rounds cannot give the probabilistic guarantee: ask for the indistinguishable "
-            "one, or use the zealous mechanism"
-        )
-    if goal.delta < LEAST_DELTA:
-        raise UsageError("keys in rounds need a delta of at least 1e-100: raise delta")
-    mu = _largest_shift(
-        float(min(goal.epsilon, Fraction(_LARGEST_EPSILON))), float(goal.delta * shape.noise_share)
+    mu = mu_for(goal, shape.noise_share)
+    keys = goal.delta * (1 - shape.noise_share)
+    while True:  # once, unless integers cost more than they should
+        rounds, scale = _rounds_for_shift(goal, m, shape, mu)
+        left = min(keys, goal.delta - noise_delta(rounds, scale, m, goal, keys))
+        if left >= keys * NEARLY_ALL:
+            break
+        mu *= 0.99
+    found = tuple(
+        _least_threshold(each, left * part)
+        for each, part in zip(rounds, shape.exposed, strict=True)
     )
-    with localcontext(_CONTEXT):
-        keys = _decimal(goal.delta * (1 - shape.noise_share))
-        while True:  # once, unless integers cost more than they should
-            rounds, scale = _rounds_for_shift(goal, m, shape, mu)
-            left = min(keys, _decimal(goal.delta) - noise_delta(rounds, scale, m, goal, keys))
-            if left >= keys * Decimal("0.9"):
-                break
-            mu *= 0.99
-        found = tuple(
-            _least_threshold(each, left * _decimal(part))
-            for each, part in zip(rounds, shape.exposed, strict=True)
-        )
     if rounds_delta(found, scale, m, goal) > goal.delta:
         raise AssertionError("unreachable: the parts of delta add up to no more than one")
     return found, scale
@@ -241,13 +236,18 @@ def _rounds_for_shift(
         raise UsageError("epsilon is too small for keys in rounds with so many items: raise it")
     pairs = zip(bounds, scales, strict=True)
     rounds = [Round(bound=bound, scale=scale, threshold=2 * WEIGHT) for bound, scale in pairs]
+    return rounds, count_scale(deviation)
+
+
+def count_scale(deviation: float) -> Fraction:
+    """The scale of the noise on counts: a standard deviation of at least that, in odd parts."""
     grains = math.ceil(GRAIN * deviation)
     if grains > LARGEST_SCALE:  # then whole numbers are fine enough
-        return rounds, Fraction(math.ceil(deviation))
-    return rounds, Fraction(grains + (grains % GRAIN == 0), GRAIN)  # no fraction to be reduced
+        return Fraction(math.ceil(deviation))
+    return Fraction(grains + (grains % GRAIN == 0), GRAIN)  # no fraction to be reduced
 
 
-def _least_threshold(each: Round, most: Decimal) -> Round:
+def _least_threshold(each: Round, most: Fraction) -> Round:
     """The round with the least threshold whose exposure is at most that."""
 
     def at(threshold: int) -> Round:
@@ -256,8 +256,25 @@ def _least_threshold(each: Round, most: Decimal) -> Round:
     low, high = 2 * WEIGHT - 1, 2 * WEIGHT + _FAR * each.scale  # exposure falls as it rises
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if exposure(at(middle)) <= most else (middle, high)
+        low, high = (low, middle) if Fraction(exposure(at(middle))) <= most else (middle, high)
     return at(high)
+
+
+def mu_for(goal: Guarantee, noise_share: Fraction) -> float:
+    """About the largest mu that a share of the goal's delta leaves room for.
+
+    Raises:
+        UsageError: The guarantee is not one that keys in rounds can give.
+    """
+    if not isinstance(goal, Indistinguishability):
+        raise CannotGive(
+            "keys in rounds cannot give the probabilistic guarantee: ask for the indistinguishable "
+            "one, or use the zealous mechanism"
+        )
+    if goal.delta < LEAST_DELTA:
+        raise UsageError("keys in rounds need a delta of at least 1e-100: raise delta")
+    epsilon = float(min(goal.epsilon, Fraction(_LARGEST_EPSILON)))
+    return _largest_shift(epsilon, float(goal.delta * noise_share))
 
 
 def _largest_shift(epsilon: float, delta: float) -> float:
@@ -274,23 +291,4 @@ def _largest_shift(epsilon: float, delta: float) -> float:
 def _passing_probability(each: Round, mean: Decimal) -> Decimal:
     """P(an item of this weight passes), or more."""
     x = (each.threshold + Decimal("0.5") - mean) / each.scale
-    return (1 / Decimal(24 * each.scale**2)).exp() * upper_tail(x)
-
-
-@cache
-def _pi() -> Decimal:
-    """Machin's formula."""
-    with localcontext(_CONTEXT):
-        return 4 * (4 * _arctan_of_inverse(5) - _arctan_of_inverse(239))
-
-
-def _arctan_of_inverse(x: int) -> Decimal:
-    power, total, odd = Decimal(1) / x, Decimal(0), 1
-    while total + power / odd != total:
-        total += power / odd
-        power, odd = -power / (x * x), odd + 2
-    return total
-
-
-def _decimal(value: Fraction) -> Decimal:
-    return Decimal(value.numerator) / Decimal(value.denominator)
+    return (1 / Decimal(24 * each.scale**2)).exp() * normal_tail(x)[1]

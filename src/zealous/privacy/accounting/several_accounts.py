@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from zealous.errors import UsageError
-from zealous.privacy.accounting.exact import Thresholded, proven_guarantee
-from zealous.privacy.calibrate import union_bound
+from zealous.privacy.accounting.exact import ThresholdParameters, proven_guarantee
+from zealous.privacy.calibrate import any_published_probability
 from zealous.privacy.guarantee import Guarantee, positive_integer
 
 
 def guarantee_for_accounts(
-    goal: Guarantee, parts: Sequence[Thresholded], accounts: int
+    goal: Guarantee, parts: Sequence[ThresholdParameters], accounts: int
 ) -> Guarantee | None:
     """Say what a release guarantees to a person who holds at most so many ids of the log.
 
@@ -58,7 +58,7 @@ def guarantee_for_accounts(
     return goal.with_budget(type(goal), epsilon=epsilon, delta=delta)
 
 
-def _delta(goal: Guarantee, part: Thresholded, accounts: int) -> Fraction:
+def _delta(goal: Guarantee, part: ThresholdParameters, accounts: int) -> Fraction:
     """The chance that an item is shown which the accounts could have brought below tau.
 
     It takes j accounts to bring down an item of tau + j - 1 users. Such items are worst all of the
@@ -69,15 +69,17 @@ def _delta(goal: Guarantee, part: Thresholded, accounts: int) -> Fraction:
     if goal.users is None or not goal.needs_users:
         # What it takes: j of the person's m g contributions.
         return max(
-            union_bound(part.scale, t, accounts * m),
-            union_bound(part.scale, t - accounts + 1, m),
+            any_published_probability(part.scale, t, accounts * m),
+            any_published_probability(part.scale, t - accounts + 1, m),
         )
     # What it takes: as many contributions, of all there can be, as the item has users.
     contributions = goal.users * m
     most = min(part.tau + accounts - 1, goal.users)
     if most <= part.tau:
-        return union_bound(part.scale, t, contributions // part.tau)
+        return any_published_probability(part.scale, t, contributions // part.tau)
     return max(
-        union_bound(part.scale, part.tau_prime - count, math.ceil(Fraction(contributions, count)))
+        any_published_probability(
+            part.scale, part.tau_prime - count, math.ceil(Fraction(contributions, count))
+        )
         for count in (part.tau, most)
     )

@@ -13,7 +13,13 @@ from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from fractions import Fraction
 
 from zealous.errors import UsageError
-from zealous.privacy.guarantee import SMALLEST, Guarantee, Indistinguishability, positive_integer
+from zealous.privacy.guarantee import (
+    SMALLEST,
+    CannotGive,
+    Guarantee,
+    Indistinguishability,
+    positive_integer,
+)
 
 _CONTEXT = Context(prec=60, Emin=MIN_EMIN, Emax=MAX_EMAX)
 _ONE = Decimal(1)
@@ -59,6 +65,8 @@ class SparseHistogram:
     """
 
     def __init__(self, noise: NoiseFamily, scale: Fraction, items_per_user: int, goal: Guarantee):
+        # Items that rise to tau need no case of their own: where a fall and b rise, delta is at
+        # most that of c = max(a, b) which fall (docs/proofs/composition.md, theorem 3).
         self.noise, self.scale, self.epsilon = noise, scale, goal.epsilon
         self.most = positive_integer(items_per_user, "items_per_user")
         self.moved = goal.moved_counts(items_per_user)
@@ -72,10 +80,10 @@ class SparseHistogram:
                 self.known[at_tau] = _decimal(found)
         return self.known[at_tau]
 
-    def publication_probability(self, t: int) -> Fraction:
+    def any_published_probability(self, t: int) -> Fraction:
         """The chance that one of m items at tau is published, the least that delta can be."""
         with localcontext(_CONTEXT):
-            return Fraction(_publication_probability(self._tail(t), self.most)) * _ROUND_UP
+            return Fraction(_any_published(self._tail(t), self.most)) * _ROUND_UP
 
     def delta(self, t: int) -> Fraction:
         """The delta with tau' = tau + t."""
@@ -96,7 +104,7 @@ class SparseHistogram:
         """
 
         def case(upto: int, h: Decimal) -> Decimal:
-            shown = _publication_probability(tail, upto)
+            shown = _any_published(tail, upto)
             return shown + (1 - shown) * h
 
         worst = max(self.shift_delta(), case(self.most, self.shift_delta(self.most)))
@@ -135,7 +143,7 @@ def least_threshold(noise: NoiseFamily, goal: Guarantee, items_per_user: int) ->
         if best is not None:
             lower = best.tau_prime - 2
             # A larger scale shows a single user's item more often: no lower threshold will do.
-            if lower < 0 or at.publication_probability(lower) > goal.delta:
+            if lower < 0 or at.any_published_probability(lower) > goal.delta:
                 break
             if not at.has_delta_at_most(lower, goal.delta):
                 continue
@@ -151,7 +159,7 @@ def threshold_at_scale(at: SparseHistogram, goal: Guarantee) -> int | None:
     """The least t = tau' - tau of at least 0 that keeps the goal, if one does."""
     if at.shift_delta() > goal.delta:
         return None
-    start = least_integer(lambda t: at.publication_probability(t) <= goal.delta, 0)
+    start = least_integer(lambda t: at.any_published_probability(t) <= goal.delta, 0)
     return (
         None
         if start is None
@@ -182,7 +190,7 @@ def check_indistinguishability(goal: Guarantee, name: str) -> None:
             "a public --domain"
         )
     if not isinstance(goal, Indistinguishability):
-        raise UsageError(
+        raise CannotGive(
             f"the {name} mechanism cannot give the {goal.definition} guarantee: use the zealous "
             "mechanism, or ask for the indistinguishable guarantee"
         )
@@ -210,7 +218,7 @@ def least_integer(holds: Callable[[int], bool], start: int) -> int | None:
     return high
 
 
-def _publication_probability(tail: Decimal, items: int) -> Decimal:
+def _any_published(tail: Decimal, items: int) -> Decimal:
     """1 - (1 - q)^c; where that would lose its digits c q, larger by less than 1 in 1e20."""
     return items * tail if items * tail < _TINY else 1 - (1 - tail) ** items
 

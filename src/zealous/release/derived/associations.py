@@ -1,28 +1,31 @@
-"""Association rules between published sets or sequences, from the release alone.
+"""Association rules between things that were published together, from the release alone.
 
 A family is all sizes of one kind: `itemsets-1:product`, `itemsets-2:product` and so on.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from functools import partial
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from zealous.libraries import np, pa
 from zealous.mechanisms.choose import MECHANISMS
 from zealous.mechanisms.protocol import CalibratedMechanism
+from zealous.planning.from_record import kind_from_record
+from zealous.privacy.guarantee import UNIT_PLURALS
 from zealous.record.record import Record
+from zealous.release.columns import Column
+from zealous.release.derived.derived import Derived
+from zealous.release.text.markdown import code
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
 Numbers: TypeAlias = "npt.NDArray[np.float64]"
 
-_PEOPLE = "people"
-_SETS, _SEQUENCES = "itemsets", "sequences"
-_SINGLE = re.compile(rf"({_SETS}|{_SEQUENCES})-1:(.+)", re.DOTALL)
 _MISSED = 0.05  # shared out over the counts of a measure: all intervals hold but for this
 _ENDS = {"": 0, "_low": -1, "_high": 1}
 _FIGURES = tuple(f"{each}{end}" for each in ("support", "confidence", "lift") for end in _ENDS)
@@ -61,33 +64,61 @@ class _Count:
         return self.known[of]
 
 
-def rule_families(record: Record) -> dict[str, int]:
-    """The families that have rules, each with its largest size.
+class Family(NamedTuple):
+    """All sizes of one kind.
 
-    Those of a release that tells the number of people, with sizes 1, 2 and so on. With a public
-    attribute (`by`) there are none, since nobody tells how many people have which.
+    Attributes:
+        name: What it is called.
+        kinds: The kinds by size, from single things on.
+        ordered: Whether rules lead to the last thing alone.
+        everyone: The kind that tells how many people there are.
     """
-    kinds = {part.kind for part in record.plan if not part.settings.by}
-    found: dict[str, int] = {}
-    for part in record.plan if _PEOPLE in kinds else ():
-        single = _SINGLE.fullmatch(part.kind)
-        if single and part.kind in kinds:
-            family, size = f"{single[1]}:{single[2]}", 1
-            while _kind_of_size(family, size + 1) in kinds:
-                size += 1
-            if size > 1:
-                found[family] = size
-    return found
+
+    name: str
+    kinds: tuple[str, ...]
+    ordered: bool
+    everyone: str
+
+
+def rule_families(record: Record) -> dict[str, Family]:
+    """The families that have rules, by name.
+
+    Those of a release that tells the number of people, with sizes 1, 2 and so on.
+    """
+    kinds = {
+        part.kind: kind_from_record(part, record.files[part.kind].columns).combination()
+        for part in record.plan
+    }
+    found: dict[str, Family] = {}
+    sized = ((made.size, kind, made) for kind, made in kinds.items() if made is not None)
+    for size, kind, made in sorted(sized, key=itemgetter(0)):
+        known = found.setdefault(made.family, Family(made.family, (), made.ordered, made.everyone))
+        if size == len(known.kinds) + 1 and made.everyone in kinds:
+            found[made.family] = known._replace(kinds=(*known.kinds, kind))
+    return {name: family for name, family in found.items() if len(family.kinds) > 1}
 
 
 def association_files(record: Record) -> dict[str, str]:
     """The file of each family: `associations.csv`, or where there are several one by its name."""
-    found = dict.fromkeys(rule_families(record), "associations.csv")
-    if len(found) > 1:
-        for family in found:
-            shape, single = family.partition(":")[0], record.files[_kind_of_size(family, 1)].csv
-            found[family] = f"associations-{shape}{single.removeprefix(f'{shape}-1')}"
-    return found
+    families = rule_families(record)
+    if len(families) == 1:
+        return dict.fromkeys(families, "associations.csv")
+    singles = {name: record.files[family.kinds[0]].csv for name, family in families.items()}
+    return {name: f"associations-{csv.replace('-1-', '-', 1)}" for name, csv in singles.items()}
+
+
+def derive(record: Record) -> list[Derived]:
+    """The rules of each family."""
+    families = rule_families(record)
+    return [
+        Derived(
+            file=file,
+            make=partial(associations, record, family=name),
+            readme=_readme(families[name], file, UNIT_PLURALS[record.guarantee.unit]),
+            columns=_columns(families[name], UNIT_PLURALS[record.guarantee.unit]),
+        )
+        for name, file in association_files(record).items()
+    ]
 
 
 def associations(record: Record, tables: Mapping[str, pa.Table], family: str) -> pa.Table:
@@ -120,12 +151,13 @@ def associations(record: Record, tables: Mapping[str, pa.Table], family: str) ->
         tables: The published rows by kind.
         family: One of `rule_families`.
     """
-    most = rule_families(record)[family]
+    known = rule_families(record)[family]
+    most, thresholds = len(known.kinds), _thresholds(record, tables, known)
     texts = [*(f"if_{n}" for n in range(1, most)), "then"]
     found = []
     for size in range(2, most + 1):
-        rules = _rules(tables, family, size)
-        figures = _measures(record, family, size, rules, _thresholds(record, tables, family))
+        rules = _rules(tables, known, size)
+        figures = _measures(record, known, size, rules, thresholds)
         empty = pa.array([""] * rules.num_rows, pa.string())
         given = [rules[f"if_{n}"] if n < size else empty for n in range(1, most)]
         counts = {name: rules[name] for name in ("count_if", "count_then", "count_both")}
@@ -136,25 +168,25 @@ def associations(record: Record, tables: Mapping[str, pa.Table], family: str) ->
     return pa.concat_tables(found).sort_by(order).combine_chunks()
 
 
-def rule_text(rule: Mapping[str, Any], family: str) -> str:
+def rule_text(rule: Mapping[str, Any], *, ordered: bool) -> str:
     """A rule in one line.
 
     >>> rule = {"if_1": "bread", "if_2": "butter", "if_3": "", "then": "jam"}
-    >>> rule_text(rule, "itemsets:product"), rule_text(rule, "sequences:product")
+    >>> rule_text(rule, ordered=False), rule_text(rule, ordered=True)
     ('bread + butter → jam', 'bread → butter → jam')
     """
     given = [rule[name] for name in rule if name.startswith("if_") and rule[name]]
-    between = " + " if family.startswith(f"{_SETS}:") else " → "
+    between = " → " if ordered else " + "
     return f"{between.join(given)} → {rule['then']}"
 
 
-def _rules(tables: Mapping[str, pa.Table], family: str, size: int) -> pa.Table:
+def _rules(tables: Mapping[str, pa.Table], family: Family, size: int) -> pa.Table:
     """Rows of (if_1, ..., then, count_both, count_if, count_then, people) of sets of one size."""
     members = [f"item_{n}" for n in range(1, size + 1)]
     given = [f"if_{n}" for n in range(1, size)]
 
     def select_renamed(of: int, names: Sequence[str], to: Sequence[str]) -> pa.Table:
-        return tables[_kind_of_size(family, of)].select([*names, "count"]).rename_columns(to)
+        return tables[family.kinds[of - 1]].select([*names, "count"]).rename_columns(to)
 
     rules = pa.concat_tables(
         select_renamed(
@@ -162,7 +194,7 @@ def _rules(tables: Mapping[str, pa.Table], family: str, size: int) -> pa.Table:
             [*(each for each in members if each != then), then],
             [*given, "then", "count_both"],
         )
-        for then in (members if family.startswith(f"{_SETS}:") else members[-1:])
+        for then in (members[-1:] if family.ordered else members)
     )
     rules = rules.join(
         select_renamed(size - 1, members[:-1], [*given, "count_if"]), given, join_type="inner"
@@ -170,14 +202,14 @@ def _rules(tables: Mapping[str, pa.Table], family: str, size: int) -> pa.Table:
     rules = rules.join(
         select_renamed(1, members[:1], ["then", "count_then"]), "then", join_type="inner"
     )
-    everyone = tables[_PEOPLE]["count"].to_pylist()[:1]
+    everyone = tables[family.everyone]["count"].to_pylist()[:1]
     if not everyone:
         rules = rules.slice(0, 0)
     return rules.append_column("people", pa.array(everyone * rules.num_rows, pa.int64()))
 
 
 def _thresholds(
-    record: Record, tables: Mapping[str, pa.Table], family: str
+    record: Record, tables: Mapping[str, pa.Table], family: Family
 ) -> dict[int, int | None]:
     """What the counts of sets of each size had to pass, at most, and those of their parts too.
 
@@ -185,13 +217,12 @@ def _thresholds(
     times things. A review may have taken some of these away since.
     """
     published = {}
-    for size in range(1, rule_families(record)[family] + 1):
-        kind = _kind_of_size(family, size)
+    for size, kind in enumerate(family.kinds, 1):
         published[size] = tables[kind].num_rows
         published[size] += sum(each.removed[kind] for each in record.reviews())
     found: dict[int, int | None] = {}
-    for size in range(2, rule_families(record)[family] + 1):
-        drawn = _mechanism_of(record, _kind_of_size(family, size))
+    for size, kind in enumerate(family.kinds[1:], 2):
+        drawn = _mechanism_of(record, kind)
         candidates = published[size - 1] * published[1]
         found[size] = drawn.interval(1 - _MISSED, candidates=candidates).threshold
     return found
@@ -211,7 +242,7 @@ def _mechanism_of(record: Record, kind: str) -> CalibratedMechanism:
 
 def _measures(
     record: Record,
-    family: str,
+    family: Family,
     size: int,
     rules: pa.Table,
     thresholds: Mapping[int, int | None],
@@ -221,13 +252,13 @@ def _measures(
     def count(column: str, kind: str, passed: int | None) -> _Count:
         return _Count(rules[column].to_numpy().astype(float), _mechanism_of(record, kind), passed)
 
-    people = count("people", _PEOPLE, None)
-    both = count("count_both", _kind_of_size(family, size), thresholds[size])
+    people = count("people", family.everyone, None)
+    both = count("count_both", family.kinds[size - 1], thresholds[size])
     # What is made of them is looked at only where their own counts are above its threshold.
     given = count(
-        "count_if", _kind_of_size(family, size - 1), _largest_threshold(thresholds, size - 1, size)
+        "count_if", family.kinds[size - 2], _largest_threshold(thresholds, size - 1, size)
     )
-    then = count("count_then", _kind_of_size(family, 1), thresholds[2])
+    then = count("count_then", family.kinds[0], thresholds[2])
     found = {}
     for end, sign in _ENDS.items():
         found[f"support{end}"] = _share(both, people, sign)
@@ -266,7 +297,71 @@ def _round_significant(values: Numbers, towards: int) -> Numbers:
     return np.asarray(whole / scale + 0.0, dtype=np.float64)  # there is a -0.0
 
 
-def _kind_of_size(family: str, size: int) -> str:
-    """The kind of one size."""
-    shape, _, columns = family.partition(":")
-    return f"{shape}-{size}:{columns}"
+def _columns(family: Family, units: str) -> list[Column]:
+    most = len(family.kinds)
+    texts = {f"if_{n}": "a thing that the rule begins with" for n in range(1, most)}
+    counts = {
+        "count_if": f"the count of all that the rule begins with: {units}, plus noise",
+        "count_then": f"the count of then: {units}, plus noise",
+        "count_both": f"the count of all of them: {units}, plus noise",
+    }
+    measures = {
+        "support": f"count_both over all {units}",
+        "confidence": "count_both over count_if",
+        "lift": f"the confidence over the share of all {units} that hold then",
+    }
+    ends = {"": "", "_low": "the least that it can be, with 95 % certainty: "}
+    ends["_high"] = ends["_low"].replace("least", "most")
+    unknown = {"": "it would be divided by 0", "lift_high": "it has no bound"}
+    return [
+        *(
+            Column(
+                name=name,
+                type="string",
+                meaning=meaning,
+                empty="never" if name == "if_1" else "the rule begins with fewer things",
+            )
+            for name, meaning in texts.items()
+        ),
+        Column(name="then", type="string", meaning="the thing that the rule leads to"),
+        *(Column(name=name, type="integer", meaning=counts[name], unit=units) for name in counts),
+        *(
+            Column(
+                name=f"{name}{end}",
+                type="number",
+                meaning=f"{ends[end]}{meaning}",
+                empty=unknown.get(end, unknown.get(f"{name}{end}", "never")),
+            )
+            for name, meaning in measures.items()
+            for end in _ENDS
+        ),
+    ]
+
+
+def _readme(family: Family, file: str, units: str) -> str:
+    ifs = ", ".join(f"`if_{n}`" for n in range(1, len(family.kinds)))
+    what, then = "hold all of", "hold `then` too"
+    if family.ordered:
+        what, then = "had, one after the other,", "had `then` next"
+    return "\n".join(
+        [
+            f"### Association rules in {code(family.name)}: `{file}`",
+            "",
+            f"Computed from the tables above alone: of the {units} that {what} {ifs} (empty where "
+            f"a rule has fewer), how many {then}. Rows are sorted by `lift_low`, strongest first.",
+            "",
+            f"- `support` is `count_both` over all {units}, `confidence` is `count_both` over "
+            f"`count_if`, and `lift` is the confidence over the share of all {units} that hold "
+            "`then`: 1 if the two are unrelated. Nobody holds a combination without its parts, so "
+            "a share is at most 1. A measure is empty where it would be divided by a count of 0 or "
+            "less.",
+            "- `low` and `high` of a measure are its 95 % interval: it covers the noise for 95 of "
+            "100 rules, and is wide where a count is just above its threshold. An empty "
+            "`lift_high` means that there is no upper bound. Among rules that were picked because "
+            "they look strong, it covers fewer.",
+            f"- The interval covers the noise only. {units.capitalize()} with more things than "
+            "they may contribute left out those with the smallest published counts, so `support` "
+            "is a low estimate, and `confidence` and `lift` may be too low or too high. No rule "
+            "says that one thing causes another.",
+        ]
+    )

@@ -7,21 +7,40 @@ clicked over asked is a share of people, in [0, 1] but for the noise.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
+from zealous.items import Kind
 from zealous.libraries import np, pa, pc
 from zealous.mechanisms.choose import MECHANISMS
-from zealous.record.record import Record
+from zealous.planning.from_record import kind_from_record
+from zealous.privacy.guarantee import UNIT_PLURALS
+from zealous.record.record import PartRecord, Record
+from zealous.release.columns import Column, item_columns
+from zealous.release.derived.derived import Derived
 
 FILE = "click-rates.csv"
+_README = f"""\
+### Click rates: `{FILE}`
+
+Computed from the tables above alone: `rate` is `clicked` over `asked`. `low` and `high` are its \
+95 % interval, which covers the noise of both counts."""
 COLUMNS = ("asked", "clicked", "rate", "low", "high")
-_QUERIES, _CLICKS = "queries", "query-clicks"
 _EACH = 0.975  # both intervals of such counts hold in 95 of 100 cases, whatever the two share
 
 
-def has_click_rates(record: Record) -> bool:
-    """Whether the clicks of a release are those for the queries that it counted."""
-    return any(bool(part.settings.follow) for part in record.plan)
+def derive(record: Record) -> list[Derived]:
+    """Rates, where the clicks of a release are those for the queries that it counted."""
+    return [
+        Derived(
+            file=FILE,
+            make=partial(click_rates, record),
+            readme=_README,
+            columns=_columns(part, record),
+        )
+        for part in record.plan
+        if _kind(part, record).restricting_kind() is not None
+    ]
 
 
 def click_rates(record: Record, tables: Mapping[str, pa.Table]) -> pa.Table:
@@ -37,7 +56,12 @@ def click_rates(record: Record, tables: Mapping[str, pa.Table]) -> pa.Table:
         tables: The published rows by kind.
     """
     parts = {part.kind: part for part in record.plan}
-    queries, clicks = tables[_QUERIES], tables[_CLICKS]
+    ((first, second),) = (
+        (follows, part.kind)
+        for part in record.plan
+        if (follows := _kind(part, record).restricting_kind()) is not None
+    )
+    queries, clicks = tables[first], tables[second]
 
     def ends(kind: str, counts: Any) -> Any:
         mechanism = MECHANISMS[parts[kind].mechanism].from_record(parts[kind])
@@ -52,7 +76,7 @@ def click_rates(record: Record, tables: Mapping[str, pa.Table]) -> pa.Table:
     joined = joined.sort_by("zealous:place")
     asked, clicked = (joined[name].to_numpy().astype(float) for name in ("asked", "count"))
     (fewest_asked, most_asked), (fewest_clicked, most_clicked) = (
-        ends(kind, counts) for kind, counts in ((_QUERIES, asked), (_CLICKS, clicked))
+        ends(kind, counts) for kind, counts in ((first, asked), (second, clicked))
     )
 
     def share(over: Any, under: Any, towards: int = 0) -> pa.Array:
@@ -71,3 +95,25 @@ def click_rates(record: Record, tables: Mapping[str, pa.Table]) -> pa.Table:
     ]
     items = [name for name in clicks.column_names if name != "count"]
     return pa.table([*(joined[name] for name in items), *figures], names=[*items, *COLUMNS])
+
+
+def _columns(part: PartRecord, record: Record) -> list[Column]:
+    units = UNIT_PLURALS[part.unit]
+    counts = {
+        "asked": f"the count of the query: {units} that asked it, plus noise",
+        "clicked": f"the count of query and address: {units} that clicked it, plus noise",
+    }
+    shares = {
+        "rate": "clicked over asked, within 0 and 1",
+        "low": "the least that the rate can be, with 95 % certainty",
+        "high": "the most that the rate can be, with 95 % certainty",
+    }
+    return [
+        *item_columns(part, record),
+        *(Column(name=name, type="integer", meaning=counts[name], unit=units) for name in counts),
+        *(Column(name=name, type="number", meaning=shares[name]) for name in shares),
+    ]
+
+
+def _kind(part: PartRecord, record: Record) -> Kind:
+    return kind_from_record(part, record.files[part.kind].columns)

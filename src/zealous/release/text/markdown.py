@@ -6,6 +6,7 @@ A column may be called anything.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 
 # Controls, line ends and what turns the direction of writing around.
 _UNPRINTED = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]+")
@@ -24,6 +25,12 @@ def code(text: str) -> str:
     # A space at either end is taken away again where the text begins or ends with a backtick.
     inside = f" {line} " if line[:1] in ("", "`", " ") or line[-1:] in ("`", " ") else line
     return f"{fence}{inside}{fence}"
+
+
+def grid(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table, in whose cells a bar is no end."""
+    cells = ([re.sub(r"(?<!\\)\|", r"\\|", cell) for cell in row] for row in rows)
+    return "\n".join(f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *cells))
 
 
 def escaped(text: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from zealous.mechanisms.choose import MECHANISMS
-from zealous.mechanisms.descriptions import Words, noise_name
+from zealous.mechanisms.descriptions import Description, noise_name
 from zealous.privacy.accounting.intervals import Interval
 from zealous.record.record import PartRecord, Record
 from zealous.release.text.markdown import code
@@ -17,8 +17,8 @@ from zealous.release.text.row_meaning import origin
 _CONFIDENCE = 0.95
 
 
-def _words(part: PartRecord) -> Words:
-    return MECHANISMS[part.mechanism].words
+def _description(part: PartRecord) -> Description:
+    return MECHANISMS[part.mechanism].description
 
 
 def noise(part: PartRecord) -> str:
@@ -28,17 +28,17 @@ def noise(part: PartRecord) -> str:
 
 def method(part: PartRecord) -> str:
     """The mechanism of a table, for a registry."""
-    return _words(part).method(part)
+    return _description(part).method(part)
 
 
 def threshold(part: PartRecord) -> str:
     """What an item had to pass, in a few words."""
-    return _words(part).threshold(part)
+    return _description(part).threshold(part)
 
 
 def absence(plan: Sequence[PartRecord]) -> str:
     """What it means that an item is not there."""
-    said, listed = [], [_words(part).every_item for part in plan]
+    said, listed = [], [_description(part).every_item for part in plan]
     if not all(listed):
         said.append("A missing item may be rare, or the noise may have dropped it.")
     if any(listed):
@@ -51,12 +51,12 @@ def absence(plan: Sequence[PartRecord]) -> str:
 
 def empty(part: PartRecord, record: Record, units: str) -> str:
     """What would fill an empty table."""
-    return _words(part).empty(part, units=units, origin=origin(part, record))
+    return _description(part).empty(part, units=units, origin=origin(part, record))
 
 
-def off_by(part: PartRecord) -> str:
-    """How far counts are off in 95 of 100 cases, in a few words: `12 from 92 on`."""
-    found = _interval(part)
+def noise_at_most(part: PartRecord) -> str:
+    """The most noise on counts in 95 of 100 cases, in a few words: `12 from 92 on`."""
+    found = count_interval(part)
     if found.threshold is None:
         return str(found.error)
     if part.tau_prime is None:
@@ -66,7 +66,7 @@ def off_by(part: PartRecord) -> str:
 
 def interval(part: PartRecord, units: str) -> str:
     """Which numbers of units the counts of a table can stand for."""
-    found = _interval(part)
+    found = count_interval(part)
     said = f"- 95 % interval: `count` - {found.error} to `count` + {found.error}"
     if found.threshold is None:
         return f"{said}."
@@ -79,8 +79,9 @@ def interval(part: PartRecord, units: str) -> str:
     )
 
 
-def _interval(part: PartRecord) -> Interval:
-    return MECHANISMS[part.mechanism].from_record(part).interval(_CONFIDENCE)
+def count_interval(part: PartRecord, lowest: int | None = None) -> Interval:
+    """The 95 % interval of the counts of a table, sharper where its smallest count is known."""
+    return MECHANISMS[part.mechanism].from_record(part).interval(_CONFIDENCE, lowest=lowest)
 
 
 def _margin(found: Interval) -> int:
@@ -92,7 +93,7 @@ def _margin(found: Interval) -> int:
 def table(part: PartRecord, record: Record, units: str, each: str) -> list[str]:
     """How a table was made, point by point."""
     before = origin(part, record)
-    said = _words(part).points(part, units=units, each=each, origin=before and code(before))
+    said = _description(part).points(part, units=units, each=each, origin=before and code(before))
     if part.public is not None:
         file = part.public
         said.append(f"- The public file is {code(file.name)}, SHA-256 `{file.sha256}`.")

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from zealous.privacy.guarantee import UNITS, format_number
+from zealous.planning.from_record import kind_from_record
+from zealous.planning.log_binding import other_columns
+from zealous.planning.parameter_source import PARAMETERS_FROM
+from zealous.privacy.guarantee import UNIT_PLURALS, UNITS, format_number, person_in_words
+from zealous.privacy.levels import is_weak, strength
+from zealous.privacy.period import Period
 from zealous.privacy.promise import promise
-from zealous.record.record import Claim, LedgerStamp, LimitsRecord, PartRecord, Record, Settings
-from zealous.release.derived import rates
-from zealous.release.derived.associations import association_files, rule_families
+from zealous.record.record import (
+    CapsRecord,
+    Claim,
+    LedgerStamp,
+    LimitsRecord,
+    PartRecord,
+    Record,
+)
+from zealous.release.columns import count_columns, item_columns
+from zealous.release.derived.files import derived_files
 from zealous.release.text import method_wording as wording
-from zealous.release.text.markdown import code, escaped
+from zealous.release.text.claims import deltas, leading_claim, other_claim
+from zealous.release.text.markdown import code, escaped, grid
 from zealous.release.text.row_meaning import row_meaning, selection
 
-_CHOSEN = {
-    "public-facts": "from public facts, without looking at this log",
-    "earlier-release": "from an earlier release, without looking at this log",
-    "synthetic-log": "on a synthetic log, without looking at this log",
-    "this-log": "by looking at this log, which the guarantee does not cover",
-    "unstated": "in a way that the publisher did not state",
-}
 NOT_TRACKED = "budget not tracked"
 NOT_PRIVATE = "NOT PRIVATE: made with a fixed noise seed, for tests."
 FILTERED = (
     "The rows that a review removed were chosen by looking at the release, never at the log itself."
 )
-COUNTED = {"user": "users", "user-day": "user-days", "session": "sessions"}
 _EACH = {
     "user": "each user",
     "user-day": "each user on each day",
@@ -38,15 +43,19 @@ _REPEATS = {
 
 def handout(record: Record) -> str:
     """The text of README.md, made from release.json and nothing else."""
-    goal = record.guarantee
-    units, each = COUNTED[goal.unit], _EACH[goal.unit]
+    goal = leading_claim(record)
+    units, each = UNIT_PLURALS[goal.unit], _EACH[goal.unit]
     sections = [
-        "# Frequent items, published with a privacy guarantee",
+        f"# {escaped(title(record))}",
+        *_about(record),
         *(f"**{each}**" for each in stamps(record)),
         "## Privacy guarantee",
         f"{goal.title}, {budget(goal)}, for each {goal.unit}; neighbours: "
         f"{goal.neighbors}. {promise(goal)}",
-        *_also(record.also_guaranteed),
+        f"With these parameters {deltas(record)}",
+        *([strength(goal.epsilon)] if is_weak(goal.epsilon) else []),
+        *_also(other_claim(record)),
+        _who(record),
         *_reviewed(record),
         "Assumptions:",
         "\n".join(f"- {escaped(each)}" for each in record.assumptions),
@@ -56,25 +65,73 @@ def handout(record: Record) -> str:
         f"searches.{_REPEATS[goal.unit]} {each.capitalize()} contributes a limited number of items "
         "(see each table), and items beyond that limit are not counted, so `count` is a low "
         f"estimate of the {units} that hold the item. {wording.absence(record.plan)}",
-        "Each table has a 95 % interval for its counts before noise: for published items it holds "
-        "in 95 of 100 cases. It covers the noise only, not items beyond the limit, and not that a "
-        "review or a reader picked some of the rows.",
+        "`count_low` and `count_high` are the 95 % interval of the count before noise: for "
+        "published items it holds in 95 of 100 cases. It covers the noise only, not items beyond "
+        "the limit, and not that a review or a reader picked some of the rows.",
         *_limits(record.cleaning.limits, each),
         "## Tables",
         *(_table(part, record, units, each) for part in record.plan),
-        *(_rules(family, record, units) for family in rule_families(record)),
+        *(each.readme for each in derived_files(record)),
+        "## Columns",
+        _columns(record),
         "## Using the files",
-        "`statement.html` states on one page what is promised and what is not, for the person who "
+        "`statement.html` states what is promised and what is not, for the person who "
         "signs. `release.json` has all of the above for programs, with exact numbers and the "
         "SHA-256 of every other file. `registry.yaml` is a draft entry for a public registry of "
-        "such releases. `zealous verify` checks the files in this directory, and that the "
-        "guarantee follows from the parameters.",
+        "such releases; `croissant.json` (Croissant 1.0) and `datapackage.json` (Data Package 2) "
+        "describe the tables to data catalogues. `zealous verify` checks the files in this "
+        "directory, and that the guarantee follows from the parameters.",
         "Parquet files hold every value unchanged. In CSV files, a cell that a spreadsheet would "
         "run as a formula (beginning with = + - @, also after a semicolon) has an apostrophe in "
-        f"front. {_afterwards(goal)}",
+        f"front.{_spreadsheets(record)} {_afterwards(goal)}",
         f"Made with zealous {record.software.version} on {record.created}.",
     ]
     return "\n\n".join(sections) + "\n"
+
+
+def _spreadsheets(record: Record) -> str:
+    """Which files are for spreadsheets, where a table has more than ASCII."""
+    listed = sorted(name for name in record.sha256 if name.endswith(".excel.csv"))
+    if not listed:
+        return ""
+    return f" For Excel open {', '.join(map(code, listed))}: the same with a byte order mark."
+
+
+def title(record: Record) -> str:
+    """What the release is called."""
+    named = record.publisher.title if record.publisher else None
+    return named or "Frequent items, published with a privacy guarantee"
+
+
+def about(record: Record) -> list[tuple[str, str]]:
+    """Who publishes and what for, as far as it is said."""
+    said = record.publisher
+    listed = (
+        ("Publisher", said and said.publisher),
+        ("Contact", said and said.contact),
+        ("Purpose", said and said.purpose),
+        ("Period", record.period or (said and said.period)),
+        ("Region", said and said.region),
+        ("Licence", said and said.licence),
+        ("Address", said and said.url),
+    )
+    return [(name, value) for name, value in listed if value]
+
+
+def _about(record: Record) -> list[str]:
+    listed = about(record)
+    return ["\n".join(f"- {name}: {escaped(value)}" for name, value in listed)] if listed else []
+
+
+def _who(record: Record) -> str:
+    """Whose data is protected, by the names of the log's columns."""
+    kinds = [kind_from_record(part, record.files[part.kind].columns) for part in record.plan]
+    listed = other_columns(record.columns.assigned(), kinds)
+    said = person_in_words(record.columns.user, code(record.columns.user))
+    if listed:
+        others = ", ".join(f"{code(name)} ({what})" for what, name in listed)
+        said += f" Other columns of the log that were read: {others}."
+    return said
 
 
 def _limits(limits: LimitsRecord | None, each: str) -> list[str]:
@@ -111,7 +168,7 @@ def period_account(record: Record, entry: LedgerStamp) -> str:
     """Which period the account of one period is about."""
     within = entry.accounts.period.within
     if within == "all":
-        return "in one period"
+        return "in any period"
     own = within == record.period
     return f"in {within}, the {'period of this release' if own else 'most charged period'}"
 
@@ -130,23 +187,60 @@ def counted_otherwise(record: Record, entry: LedgerStamp) -> list[str]:
             f"{goal.neighbors}."
         )
     if said and goal.neighbors == "add-remove":
-        said.append("So its epsilon counts twice there.")
+        said.append("There it counts as what it costs one whose history changes.")
+    elif goal.neighbors == "add-remove" and not _lies_in_account(record, entry):
+        said.append(
+            "In one period this release counts as what it costs one whose history changes: it has "
+            "entries of other days too."
+        )
+    if entry.promised is not None:
+        said.append(
+            "What the caps limit was changed after earlier releases. Over all of them the caps "
+            f"promise {_promise(entry.promised)}."
+        )
     return said
+
+
+def _lies_in_account(record: Record, entry: LedgerStamp) -> bool:
+    """Whether the period of the account holds all days of the release."""
+    within = entry.accounts.period.within
+    if record.period is None or within == "all":
+        return False
+    return Period.parse(record.period).within(Period.parse(within))
+
+
+def _promise(caps: CapsRecord) -> str:
+    said = [
+        ", ".join(
+            f"{name} {format_number(most)}"
+            for name, most in (("epsilon", cap.epsilon), ("delta", cap.delta))
+            if most is not None
+        )
+        + f" {where}"
+        for cap, where in ((caps.all, "over all releases"), (caps.period, "in one period"))
+        if cap is not None
+    ]
+    return "; ".join(said) or "nothing any more"
 
 
 def chosen(record: Record) -> str:
     """How the parameters came about."""
-    return _CHOSEN[record.parameters_from]
+    return PARAMETERS_FROM[record.parameters_from].words
 
 
 def filtered(record: Record) -> str:
     """What a filtered child is, and what it keeps."""
     first, *_ = every = record.reviews()
     removed = sum(sum(each.removed.values()) for each in every)
+    if not removed:
+        return (
+            f"This is release {first.parent_id} after a review that removed no row. It keeps all "
+            "that the release promises, and costs no additional budget."
+        )
     keeps = (
         "epsilon-differential privacy with the epsilon of the parent"
         if pure(record.guarantee)
-        else "(epsilon, delta)-indistinguishability with the numbers of the parent, and not "
+        else "the (epsilon, delta)-indistinguishability that the parameters give, and not "
         "probabilistic differential privacy"
     )
     return (
@@ -189,10 +283,10 @@ def _table(part: PartRecord, record: Record, units: str, each: str) -> str:
     lines = [
         f"### {code(part.kind)}: `{files.parquet}`, `{files.csv}`",
         "",
-        f"Columns: {', '.join(map(code, files.columns))}, `count`. Rows: {files.rows:,}.",
+        f"Columns: {', '.join(map(code, files.columns))}, `count`, `count_low`, `count_high`. "
+        f"Rows: {files.rows:,}.",
         "",
         *row_meaning(part, record, each),
-        *_settings(part.settings),
         selection(part, record, each),
         *wording.table(part, record, units, each),
     ]
@@ -203,50 +297,20 @@ def _table(part: PartRecord, record: Record, units: str, each: str) -> str:
     return "\n".join(lines)
 
 
-def _rules(family: str, record: Record, units: str) -> str:
-    """What is told of associations."""
-    file = association_files(record)[family]
-    ifs = ", ".join(f"`if_{n}`" for n in range(1, rule_families(record)[family]))
-    what, then = "had, one after the other,", "had `then` next"
-    if family.startswith("itemsets:"):
-        what, then = "hold all of", "hold `then` too"
-    return "\n".join(
-        [
-            f"### Association rules in {code(family)}: `{file}`",
-            "",
-            f"Computed from the tables above alone: of the {units} that {what} {ifs} (empty where "
-            f"a rule has fewer), how many {then}. Rows are sorted by `lift_low`, strongest first.",
-            "",
-            f"- `support` is `count_both` over all {units}, `confidence` is `count_both` over "
-            f"`count_if`, and `lift` is the confidence over the share of all {units} that hold "
-            "`then`: 1 if the two are unrelated. Nobody holds a combination without its parts, so "
-            "a share is at most 1. A measure is empty where it would be divided by a count of 0 or "
-            "less.",
-            "- `low` and `high` of a measure are its 95 % interval: it covers the noise for 95 of "
-            "100 rules, and is wide where a count is just above its threshold. An empty "
-            "`lift_high` means that there is no upper bound. Among rules that were picked because "
-            "they look strong, it covers fewer.",
-            f"- The interval covers the noise only. {units.capitalize()} with more things than "
-            "they may contribute left out those with the smallest published counts, so `support` "
-            "is a low estimate, and `confidence` and `lift` may be too low or too high. No rule "
-            "says that one thing causes another.",
-        ]
-    )
-
-
-def _settings(settings: Settings) -> list[str]:
-    said = {
-        "follow": "- Clicks are counted only for queries that count for their user in `queries`; "
-        f"`{rates.FILE}` has clicked over asked, with a 95 % interval that covers the noise of "
-        "both counts.",
-        "fold": "- A query is a set of words: their order is ignored.",
-        "session_gap": "- A session is the log's own, or ends after {} minutes without a query.",
-        "by": "- {} is a public attribute of the entry.",
-    }
-    given = {**settings.as_dict(), "by": code(settings.by) if settings.by else None}
-    return [said[name].format(value) for name, value in given.items() if value and name in said]
+def _columns(record: Record) -> str:
+    """What each column of each file holds; the counts, which all tables have, once."""
+    listed = [
+        (code(part.kind), each) for part in record.plan for each in item_columns(part, record)
+    ]
+    listed += [("each of these", each) for each in count_columns(record.guarantee.unit)]
+    listed += [(code(file.file), each) for file in derived_files(record) for each in file.columns]
+    rows = [
+        (where, code(each.name), each.type, escaped(each.meaning), each.unit, each.empty)
+        for where, each in listed
+    ]
+    return grid(("table", "column", "type", "what it holds", "unit", "empty"), rows)
 
 
 def empty(part: PartRecord, record: Record) -> str:
     """What would fill an empty table."""
-    return wording.empty(part, record, COUNTED[part.unit])
+    return wording.empty(part, record, UNIT_PLURALS[part.unit])

@@ -1,24 +1,24 @@
 """A draft entry for the OpenDP deployments registry: registry.yaml of a release.
 
-The fields are those of the registry's schema (github.com/opendp/deployments-registry-data). What
-only the publisher can know says so, and the registry's own check refuses it until it is filled in.
-Scalars are quoted as in JSON, which YAML reads, so that writing needs no library.
+The fields are those of the registry's schema (github.com/opendp/deployments-registry-data, commit
+3e9c812 of 2026-07-15), and the entry is valid by it. What only the publisher can know comes from
+publisher.toml, or says that it is to be filled in.
 """
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Mapping
 from typing import Any
 
-from zealous.privacy.guarantee import UNITS, format_number
+from zealous.planning.parameter_source import PARAMETERS_FROM
+from zealous.privacy.guarantee import UNIT_PLURALS, UNITS, format_number
 from zealous.privacy.promise import promise
 from zealous.record.record import CapRecord, LedgerStamp, Record
 from zealous.release.text import method_wording as wording
+from zealous.release.text.claims import deltas, leading_claim
 from zealous.release.text.readme import (
-    COUNTED,
     NOT_TRACKED,
+    about,
     chosen,
     counted_otherwise,
     filtered,
@@ -26,6 +26,7 @@ from zealous.release.text.readme import (
     pure,
     stamps,
 )
+from zealous.release.text.yaml import yaml_lines
 
 _TO_FILL = "to be filled in by the publisher"
 _VARIANT = {"probabilistic": "Custom", "indistinguishable": "Approximate DP"}
@@ -39,39 +40,36 @@ def registry(record: Record) -> str:
         *(f"# {each}" for each in stamps(record)),
     ]
     entry = {
-        "url_slug": _TO_FILL,
+        "url_slug": _slug(record),
+        "status": "Draft",
+        "tier": 3,
         "deployment": {
             "basic": _basic(record),
             "dp_variant": _variant(record),
             "privacy_loss": _privacy_loss(record),
             "deployment_model": _model(record),
+            "accounting": _accounting(record),
             "implementation": _implementation(record),
             "administrative": {
-                "status": "Draft",
-                "registry_authors": [_TO_FILL],
-                "tier": 3,
+                "notes": _notes(record),
+                "registry_authors": [_said(record, "publisher")],
             },
         },
     }
-    return "\n".join([*head, *_yaml(entry)]) + "\n"
+    return "\n".join([*head, *yaml_lines(entry)]) + "\n"
 
 
 def _basic(record: Record) -> dict[str, Any]:
     tables = ", ".join(f"{kind} ({each.rows:,} rows)" for kind, each in record.files.items())
     period = f" Period: {record.period}." if record.period else ""
     return {
-        "name": _TO_FILL,
-        "data_curators": [
-            {
-                "data_curator_name": _TO_FILL,
-                "data_curator_type": f"{_TO_FILL}: Government, Industry or Nonprofit",
-            }
-        ],
+        "name": _said(record, "title"),
+        "data_curators": [_said(record, "publisher")],
         "description": "Frequent items with noisy counts of the "
-        f"{COUNTED[record.guarantee.unit]} that hold them: {tables}.{period}",
-        "intended_use": _TO_FILL,
+        f"{UNIT_PLURALS[record.guarantee.unit]} that hold them: {tables}.{period}",
+        "intended_use": _said(record, "purpose"),
         "data_product_type": "Summary statistics",
-        "data_product_region": _TO_FILL,
+        "data_product_region": _said(record, "region"),
         "publication_date": record.created,
     }
 
@@ -79,10 +77,10 @@ def _basic(record: Record) -> dict[str, Any]:
 def _variant(record: Record) -> dict[str, Any]:
     unprotected = [
         "None of the published figures. The parameters, the declared number of "
-        f"{COUNTED[record.guarantee.unit]} and the selection key are public and do not depend "
+        f"{UNIT_PLURALS[record.guarantee.unit]} and the selection key are public and do not depend "
         "on the data."
     ]
-    if record.parameters_from in ("this-log", "unstated"):
+    if not PARAMETERS_FROM[record.parameters_from].covered:
         unprotected = [
             f"The parameters were chosen {chosen(record)}; what they reveal is not accounted for."
         ]
@@ -91,7 +89,7 @@ def _variant(record: Record) -> dict[str, Any]:
     return {
         "variant_name": "Pure DP"
         if pure(record.guarantee)
-        else _VARIANT[record.guarantee.definition],
+        else _VARIANT[leading_claim(record).definition],
         "data_domain": "Logs of entries with a user id. From each "
         f"{record.guarantee.unit} at most a fixed number of distinct items is counted.",
         "unprotected_quantities": " ".join(unprotected),
@@ -99,8 +97,8 @@ def _variant(record: Record) -> dict[str, Any]:
 
 
 def _privacy_loss(record: Record) -> dict[str, Any]:
-    goal = record.guarantee
-    units = COUNTED[goal.unit]
+    goal = leading_claim(record)
+    units = UNIT_PLURALS[goal.unit]
     custom = (
         " Probabilistic differential privacy: outside a set of outputs of probability at most "
         "delta, common to all neighbours, the odds move by at most exp(epsilon). It implies "
@@ -111,16 +109,14 @@ def _privacy_loss(record: Record) -> dict[str, Any]:
         "privacy_unit_details": f"Protected as a whole is {UNITS[goal.unit]}. "
         f"Neighbours: {goal.neighbors}. {' '.join(record.assumptions)}",
     }
-    if goal.users is not None:
-        loss["number_of_privacy_units"] = goal.users
     loss["privacy_parameters"] = {"epsilon": goal.epsilon}
     if not pure(goal):
         loss["privacy_parameters"]["delta"] = goal.delta
     loss["privacy_parameters_details"] = (
-        f"{goal.title}. {promise(goal)}"
+        f"{goal.title}. {promise(goal)} With these parameters {deltas(record)}"
         + (custom if goal.definition == "probabilistic" and not pure(goal) else "")
         + (
-            f" The number of {units} is a declared upper bound, never counted from the data."
+            f" At most {goal.users:,} {units}: a declared upper bound, never counted from the data."
             if goal.users is not None
             else ""
         )
@@ -137,7 +133,7 @@ def _model(record: Record) -> dict[str, Any]:
         "adds the noise. Recipients are not trusted: anybody may hold the whole release.",
         "release_type": "Many releases" if many else "One release",
         "release_type_details": _spent(record, entry),
-        "data_source_type": "Dynamic" if record.period else f"{_TO_FILL}: Static or Dynamic",
+        **({"data_source_type": "Dynamic"} if record.period else {}),
         "access_type": "Non-interactive",
     }
 
@@ -183,12 +179,8 @@ def _implementation(record: Record) -> dict[str, Any]:
         )
         for part in plan
     )
-    after = "Rows are sorted by the published count, then by item."
-    if record.review is not None:
-        rules = "; ".join(rule for each in record.reviews() for rule in each.rules)
-        after += f" {filtered(record)} Rules: {rules}."
     return {
-        "preprocessing_and_hyperparameter_tuning": "Cleaning rules were fixed beforehand. The "
+        "preprocessing_and_hyperparameter_tuning": "The cleaning rules and the "
         f"parameters were chosen {chosen(record)}.",
         "mechanisms": " ".join(
             [
@@ -196,44 +188,41 @@ def _implementation(record: Record) -> dict[str, Any]:
                 f"{parts}. zealous {record.software.version}.",
             ]
         ),
-        "composition": "Epsilons add and deltas add over the tables of the release and over "
-        "releases from the same people; the stated numbers are the total of this release.",
-        "post_processing": after,
         "justification": _TO_FILL,
-        "utility": "In 95 of 100 cases, for published items, "
-        + "; ".join(
-            f"{part.kind}: counts are off by at most {wording.off_by(part)}" for part in plan
-        ),
-        "additional_information": f"Release {record.id}.",
     }
 
 
-def _yaml(value: Mapping[str, Any], indent: str = "") -> list[str]:
-    lines = []
-    for key, each in value.items():
-        if isinstance(each, Mapping):
-            lines += [f"{indent}{key}:", *_yaml(each, indent + "  ")]
-        elif isinstance(each, list):
-            lines.append(f"{indent}{key}:")
-            for item in each:
-                inner = _yaml(item) if isinstance(item, Mapping) else [_scalar(item)]
-                lines += [
-                    f"{indent}  {'- ' if number == 0 else '  '}{line}"
-                    for number, line in enumerate(inner)
-                ]
-        else:
-            lines.append(f"{indent}{key}: {_scalar(each)}")
-    return lines
+def _accounting(record: Record) -> dict[str, Any]:
+    after = "Rows are sorted by the published count, then by item."
+    if record.review is not None:
+        rules = "; ".join(rule for each in record.reviews() for rule in each.rules)
+        after += f" {filtered(record)} Rules: {rules}."
+    added = "Epsilons add and deltas add over the tables of the release and over releases from "
+    if record.losses_compose():
+        added = "The losses of the tables compose, and those of releases from "
+    return {
+        "composition": f"{added}the same people; the stated numbers are the total of this release.",
+        "post_processing": after,
+    }
 
 
-def _scalar(value: str | int | float) -> str:
-    if isinstance(value, str):
-        quoted = json.dumps(value, ensure_ascii=False)
-        return "".join(each if each.isprintable() else _escaped(each) for each in quoted)
-    # YAML 1.1 takes 1e-06 for text: a float has a point.
-    return re.sub(r"^(-?\d+)e", r"\1.0e", repr(value))
+def _notes(record: Record) -> str:
+    most = (f"{part.kind}: at most {wording.noise_at_most(part)}" for part in record.plan)
+    known = [f"{name}: {value}." for name, value in about(record)]
+    return " ".join(
+        [
+            f"Release {record.id}.",
+            *known,
+            f"Noise on the counts of published items, in 95 of 100 cases: {'; '.join(most)}.",
+        ]
+    )
 
 
-def _escaped(character: str) -> str:
-    code = ord(character)
-    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+def _said(record: Record, name: str) -> str:
+    """What the publisher says, or that something is to be said."""
+    return (record.publisher and getattr(record.publisher, name)) or _TO_FILL
+
+
+def _slug(record: Record) -> str:
+    """A name for a stable address, from the title."""
+    return re.sub(r"[^a-z0-9]+", "-", _said(record, "title").lower()).strip("-") or "release"

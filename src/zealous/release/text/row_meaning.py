@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from zealous.items import Kind
 from zealous.planning.from_record import kind_from_record
-from zealous.privacy.guarantee import PLURAL
+from zealous.privacy.guarantee import UNIT_PLURALS
 from zealous.record.record import PartRecord, Record
 from zealous.release.text.markdown import code
 
@@ -24,9 +24,10 @@ _ONE = {
 
 
 def row_meaning(part: PartRecord, record: Record, each: str) -> list[str]:
-    """What an item is and what its count counts, where the names of the columns do not tell."""
-    said = _kind(part, record).meaning()
-    return [f"- {_filled(said, part, record, each)}"] if said else []
+    """What an item is, where the names of the columns do not tell, and what its settings mean."""
+    kind = _kind(part, record)
+    said = [*filter(None, [kind.meaning()]), *kind.notes()]
+    return [f"- {_filled(one, part, record, each)}" for one in said]
 
 
 def selection(part: PartRecord, record: Record, each: str) -> str:
@@ -44,12 +45,16 @@ def _kind(part: PartRecord, record: Record) -> Kind:
 
 
 def _filled(said: str, part: PartRecord, record: Record, each: str) -> str:
-    return said.format(
-        unit=part.unit,
-        units=PLURAL[part.unit],
-        each=each.capitalize(),
-        selected=_SELECTED[part.select],
-        one=_ONE[part.select],
-        basket=code(part.settings.basket or ""),
-        origin=code(origin(part, record) or ""),
-    )
+    known = {
+        name: code(value) if isinstance(value, str) else value
+        for name, value in part.settings.items()
+    }
+    known |= {
+        "unit": part.unit,
+        "units": UNIT_PLURALS[part.unit],
+        "each": each.capitalize(),
+        "selected": _SELECTED[part.select],
+        "one": _ONE[part.select],
+        "origin": code(origin(part, record) or ""),
+    }
+    return said.format_map(known)

@@ -1,4 +1,4 @@
-"""statement.html of a release: one printed page for the person who signs.
+"""statement.html of a release: what the person who signs reads, all of weight on the first page.
 
 It says how far anybody's odds can move, what delta means, what has been spent, what is assumed and
 what is not protected. It recommends no epsilon. Everything comes from release.json; figures that
@@ -14,13 +14,24 @@ from importlib.resources import files
 from typing import Any, NamedTuple
 
 from zealous.libraries import jinja2
-from zealous.privacy.guarantee import UNITS, WHOEVER, format_number
-from zealous.privacy.levels import percent, suspicion_after
+from zealous.planning.parameter_source import PARAMETERS_FROM
+from zealous.planning.part import undercount
+from zealous.privacy.guarantee import (
+    UNIT_PLURALS,
+    UNITS,
+    WHOEVER,
+    exact_fraction,
+    format_number,
+    person_in_words,
+)
+from zealous.privacy.levels import percent, strength, suspicion_after
 from zealous.privacy.promise import factor, promise
-from zealous.record.record import Claim, ExactClaim, LedgerStamp, Record
+from zealous.record.record import Claim, LedgerStamp, Record
 from zealous.release.text import method_wording as wording
+from zealous.release.text.circumstances import circumstances
+from zealous.release.text.claims import deltas, leading_claim
 from zealous.release.text.readme import (
-    COUNTED,
+    about,
     chosen,
     counted_otherwise,
     filtered,
@@ -30,8 +41,6 @@ from zealous.release.text.readme import (
 )
 
 _PRIORS = (0.01, 0.1, 0.5)
-_WEAK = math.log(81)  # from here a suspicion of 10 % can become one of 90 %
-_STRONG = math.log(2)
 
 
 class Comparator(NamedTuple):
@@ -91,7 +100,7 @@ def statement(record: Record) -> str:
 
     Of `sha256` it uses the hashes of the tables alone, so that it can be hashed itself.
     """
-    goal, entry = record.guarantee, record.ledger
+    goal, entry = leading_claim(record), record.ledger
     return (
         template().render(
             whoever=WHOEVER[(entry or goal).unit],
@@ -99,13 +108,22 @@ def statement(record: Record) -> str:
             goal=goal,
             stamps=stamps(record),
             promise=promise(goal),
+            deltas=deltas(record),
+            period=next((value for name, value in about(record) if name == "Period"), None),
+            about=[each for each in about(record) if each[0] != "Period"],
+            person=person_in_words(record.columns.user),
+            circumstances=circumstances(record),
             unit=UNITS[goal.unit],
-            units=COUNTED[goal.unit],
+            units=UNIT_PLURALS[goal.unit],
             rows=_rows(record),
+            undercount=undercount(
+                [part.items_per_user for part in record.plan], UNIT_PLURALS[goal.unit]
+            ),
             odds=_odds(goal),
             delta=_delta(goal),
             pure=pure(goal),
             noise=_noise(record),
+            composed=record.losses_compose(),
             ledger=entry,
             accounts=_accounts(record, entry) if entry else [],
             otherwise=counted_otherwise(record, entry) if entry else [],
@@ -145,7 +163,7 @@ def _rows(record: Record) -> list[dict[str, Any]]:
             {
                 "part": part,
                 "threshold": wording.threshold(part),
-                "off_by": wording.off_by(part),
+                "noise": wording.noise_at_most(part),
                 "rows": names.rows,
                 "hashes": [record.sha256.get(each) for each in (names.parquet, names.csv)],
             }
@@ -160,22 +178,13 @@ def _unbroken(percentage: str) -> str:
 
 def _odds(goal: Claim) -> dict[str, Any]:
     epsilon = goal.epsilon
-    if epsilon > _WEAK:
-        strength = (
-            "This bound is weak: on its own it allows a suspicion of 10 % to become one of more "
-            "than 90 %."
-        )
-    elif epsilon > _STRONG:
-        strength = "This bound allows beliefs to change markedly, but not to become certain."
-    else:
-        strength = "This bound is strong: odds at most double or halve."
     between = None
     if goal.neighbors == "add-remove":
         between = factor(2 * epsilon)
     return {
         "factor": factor(epsilon),
         "between": between,
-        "strength": strength,
+        "strength": strength(epsilon),
         "moves": [
             {
                 "prior": _unbroken(percent(prior)),
@@ -188,12 +197,12 @@ def _odds(goal: Claim) -> dict[str, Any]:
     }
 
 
-def _delta(goal: ExactClaim) -> str:
-    delta = Fraction(goal.exact.delta)
+def _delta(goal: Claim) -> str:
+    delta = exact_fraction(goal.delta, "delta")
     if not delta:
         return f"delta = 0: the bound holds whatever the noise, and for {WHOEVER[goal.unit]}."
     chance = f"{format_number(delta)} ({one_in(delta)})"
-    units, one = COUNTED[goal.unit], UNITS[goal.unit]
+    units, one = UNIT_PLURALS[goal.unit], UNITS[goal.unit]
     if goal.definition == "probabilistic":
         return (
             f"delta = {chance} limits the probability, over the noise, that this bound fails for "
@@ -242,7 +251,7 @@ def _unprotected(record: Record) -> list[str]:
         )
     if not record.ledger:
         said.insert(0, "The total over several releases: no ledger was kept for this one.")
-    if record.parameters_from in ("this-log", "unstated"):
+    if not PARAMETERS_FROM[record.parameters_from].covered:
         said.append(f"What the parameters themselves reveal: they were chosen {chosen(record)}.")
     if not record.private:
         said.insert(0, "Anything: the noise has a fixed seed and can be subtracted.")

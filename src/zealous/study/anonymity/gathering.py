@@ -8,7 +8,7 @@ from math import comb
 
 import numpy as np
 
-from zealous.study.anonymity.sets import (
+from zealous.study.anonymity.set_arrays import (
     Hashes,
     Ints,
     Sets,

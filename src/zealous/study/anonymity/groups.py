@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from zealous.study.anonymity.gathering import ROUNDS, Growing, assign_places, most_groups
-from zealous.study.anonymity.sets import (
+from zealous.study.anonymity.set_arrays import (
     Ints,
     Sets,
     count_edits,

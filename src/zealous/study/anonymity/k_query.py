@@ -18,7 +18,7 @@ from zealous.study.anonymity.method import (
     new_secret,
     register,
 )
-from zealous.study.anonymity.sessions import candidate_step, cut_sessions, lacks_session
+from zealous.study.anonymity.session_steps import candidate_step, cut_sessions, lacks_session
 
 
 @register

@@ -22,8 +22,8 @@ from zealous.study.anonymity.method import (
     register,
 )
 from zealous.study.anonymity.numbered import drop_numbers, number_sets, select_numbers_as
-from zealous.study.anonymity.sessions import lacks_session, session_steps
-from zealous.study.anonymity.sets import Held, Ints, Sets, count_held
+from zealous.study.anonymity.session_steps import lacks_session, session_steps
+from zealous.study.anonymity.set_arrays import Held, Ints, Sets, count_held
 
 
 @register

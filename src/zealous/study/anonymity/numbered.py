@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from zealous.engines.engine import Engine
 from zealous.engines.sql import Step, comma_separated
-from zealous.study.anonymity.sets import Ints, Sets, sets_of
+from zealous.study.anonymity.set_arrays import Ints, Sets, sets_of
 
 TABLES = ("numbered_sets", "numbered_items")
 

@@ -20,8 +20,9 @@ from zealous.files.strict_json import parse
 from zealous.logs.log import ANONYMIZED, NOT_PRIVATE
 from zealous.record.codec import structure
 from zealous.record.record import Software
-from zealous.release.bundle import Table, file_hashes, file_names, sorted_table
+from zealous.release.bundle import file_hashes, file_names
 from zealous.release.provenance import software, today
+from zealous.release.table import Table, sorted_table
 from zealous.study.anonymity.method import Method
 
 FORMAT: Literal[1] = 1

@@ -17,7 +17,7 @@ from zealous.privacy.guarantee import exact_fraction
 from zealous.study.anonymity.groups import group
 from zealous.study.anonymity.method import AmongK, Changed, Say, Shows, new_id, new_secret, register
 from zealous.study.anonymity.numbered import drop_numbers, number_sets, select_numbers_as
-from zealous.study.anonymity.sets import (
+from zealous.study.anonymity.set_arrays import (
     Held,
     Ints,
     Sets,

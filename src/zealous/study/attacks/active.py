@@ -17,8 +17,10 @@ from zealous.errors import UsageError
 from zealous.files.scratch import working_directory
 from zealous.items import queries
 from zealous.logs.log import Log
+from zealous.privacy.calibrate import calibrate
 from zealous.privacy.guarantee import Guarantee, positive_integer
 from zealous.release.publish import publish
+from zealous.release.untracked import INTERNAL
 from zealous.study.anonymity import Method, anonymize
 from zealous.study.anonymity.method import Say
 from zealous.study.attacks.attack_plans import (
@@ -33,6 +35,8 @@ from zealous.study.attacks.rate import Rate
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+_FACTOR_ABOVE_TAU_PRIME = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,8 +179,9 @@ def run_active_attack_on_zealous(
                     [queries(items_per_user)],
                     select="first",
                     accept_delta=True,
-                    account=None,
+                    account=INTERNAL,
                     engine=engine,
+                    attendance="proceed",
                 )
                 seen = shown_counts(release["queries"], guesses["query"].to_pylist())
                 decided.append([count > accounts for count in seen])
@@ -196,6 +201,11 @@ def _plant_guesses(accounts: int, items_per_user: int) -> PlantedEntries:
     """Each guess from so many accounts, of which each serves as many guesses as count."""
     own = f"number // {items_per_user} * {accounts} + account as account"
     return PlantedEntries(sql=f"select {own}, number, query from {guesses_per_account(accounts)}")
+
+
+def accounts_to_be_shown(goal: Guarantee, items_per_user: int) -> int:
+    """So many accounts that every guess is published, and the noise alone is against her."""
+    return _FACTOR_ABOVE_TAU_PRIME * calibrate(goal, items_per_user).tau_prime
 
 
 def largest_success_rate(goal: Guarantee) -> float:

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from zealous.engines.sql import literal
 from zealous.errors import UsageError
 from zealous.privacy.guarantee import SESSION_GAP
-from zealous.release.bundle import Table
+from zealous.release.table import Table
 from zealous.study.anonymity import Bundle, Method
 from zealous.study.attacks.planted_entries import PlantedEntries
 from zealous.synthetic.chance import integers_below

@@ -15,13 +15,14 @@ from zealous.items import keywords, queries, query_pairs
 from zealous.logs.log import Log
 from zealous.logs.open_log import open_log
 from zealous.logs.source import count_users
-from zealous.privacy.calibrate import calibrate
 from zealous.privacy.guarantee import Number, ProbabilisticDP, positive_integer
 from zealous.release.publish import publish
+from zealous.release.untracked import INTERNAL
 from zealous.study.anonymity import METHODS, Bundle, Method, anonymize, check_users, named
 from zealous.study.anonymity.method import Say, check_k
 from zealous.study.attacks.active import (
     ActiveAttack,
+    accounts_to_be_shown,
     run_active_attack,
     run_active_attack_on_zealous,
 )
@@ -42,8 +43,6 @@ _SHOWS_WITH_TIMES = (
 )  # what outputs show that have queries' times
 _KNOWN_QUERIES = 3  # queries known, in the summary
 _RELEASES = 5  # of ZEALOUS, each with new noise, so that its rate is not one draw of luck
-# An attacker this far above what a query needs to be shown has the noise alone against her.
-_FACTOR_ABOVE_TAU_PRIME = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -227,11 +226,18 @@ def _attack_zealous(
     """A release of the same log, and releases of logs into which the attacker has planted."""
     goal, m = settings.goal(users), settings.items_per_user
     kinds = [keywords(m), queries(m), query_pairs(m)]
-    release = publish(log, goal, kinds, accept_delta=True, account=None, engine=engine)
+    release = publish(
+        log,
+        goal,
+        kinds,
+        accept_delta=True,
+        account=INTERNAL,
+        engine=engine,
+        attendance="proceed",
+    )
     seen = measure_presence(
         log, release.tables, None, sample=settings.sample, seed=settings.seed, engine=engine
     )
-    above = _FACTOR_ABOVE_TAU_PRIME * calibrate(goal, m).tau_prime
     tried = [
         run_active_attack_on_zealous(
             log,
@@ -243,7 +249,7 @@ def _attack_zealous(
             seed=settings.seed,
             engine=engine,
         )
-        for accounts in (settings.k - 1, above)
+        for accounts in (settings.k - 1, accounts_to_be_shown(goal, m))
     ]
     return MethodAttacks(method=ZEALOUS, seen=seen, active=tried)
 

@@ -16,7 +16,7 @@ from zealous.items import has_word, words
 from zealous.logs.log import Log, read_log
 from zealous.logs.open_log import open_log
 from zealous.privacy.guarantee import SESSION_GAP
-from zealous.study.anonymity.sessions import session_steps
+from zealous.study.anonymity.session_steps import session_steps
 from zealous.synthetic.chance import mix
 
 _COIN = 1  # sets the coins apart from whatever else is made of the seed

@@ -14,7 +14,7 @@ from zealous.errors import UsageError
 from zealous.items import has_word, normalized_query, words
 from zealous.logs.log import Log
 from zealous.logs.open_log import open_log
-from zealous.release.bundle import Table
+from zealous.release.table import Table
 from zealous.study.attacks.rate import Rate
 from zealous.synthetic.chance import mix
 

@@ -20,7 +20,7 @@ from zealous.logs.source import Source
 from zealous.privacy.guarantee import positive_integer
 from zealous.study.anonymity.method import METHODS
 from zealous.study.anonymity.output import Bundle
-from zealous.study.anonymity.sessions import session_steps
+from zealous.study.anonymity.session_steps import session_steps
 from zealous.study.attacks.rate import Rate
 from zealous.synthetic.chance import integers_below, mix
 

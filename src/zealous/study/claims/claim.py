@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
-from zealous.study.grid.results import Point, Results, Spread
+from zealous.study.grid.result_table import Point, Results, Spread
 from zealous.study.grid.study import Study
 
 NOT_MEASURED = "too little of it in this log to judge"

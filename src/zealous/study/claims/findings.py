@@ -6,7 +6,7 @@ from zealous.study.claims import on_applications as applications
 from zealous.study.claims import on_counts as counts
 from zealous.study.claims import on_items as items
 from zealous.study.claims.claim import Finding, StudyCurves
-from zealous.study.grid.results import Results
+from zealous.study.grid.result_table import Results
 from zealous.study.grid.study import Study
 
 __all__ = ["Finding", "findings"]

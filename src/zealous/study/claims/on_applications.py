@@ -13,7 +13,7 @@ from zealous.study.claims.claim import (
     judge,
     nearest,
 )
-from zealous.study.grid.results import Point, Spread
+from zealous.study.grid.result_table import Point, Spread
 
 _MOST_HIT_LOSS = 0.10  # of the hit probability
 _LEAST_SHARE_OF_PAIRS = 0.5  # of the pairs of epsilon and k

@@ -17,7 +17,7 @@ from zealous.study.claims.claim import (
     nearest,
     rises,
 )
-from zealous.study.grid.results import Point
+from zealous.study.grid.result_table import Point
 from zealous.study.measures.statistics import bins
 
 _LEAST_BINS = 3  # of counts: with fewer there is no slope

@@ -19,7 +19,7 @@ from zealous.study.claims.claim import (
     judge,
     rises,
 )
-from zealous.study.grid.results import Point
+from zealous.study.grid.result_table import Point
 
 _LEAST_ITEMS = 10  # items: with fewer a share says nothing
 _MOST_FACTOR_OFF_AVERAGE = 3.0  # times the average items a user

@@ -32,7 +32,7 @@ from zealous.study.grid.candidates import (
     Setting,
     ZealousCandidate,
 )
-from zealous.study.grid.results import Results, as_table
+from zealous.study.grid.result_table import Results, as_table
 from zealous.study.grid.second_process import second_process
 from zealous.study.grid.study import Study
 from zealous.study.grid.workspace import Workspace

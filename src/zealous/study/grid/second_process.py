@@ -12,10 +12,11 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing.connection import Connection, wait
-from types import FrameType, ModuleType
+from types import ModuleType
 from typing import Any
 
 from zealous.errors import ZealousError
+from zealous.files import interrupts
 
 _STOPS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _STOPPED = "the second process of the study was stopped"
@@ -87,18 +88,11 @@ def _run(work: Callable[..., None], *arguments: Any) -> ZealousError | None:
 def _stop_with(first: Connection) -> None:
     """Stop this process when the first one is gone, or closes its end; it tells nobody else."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # an error of the engine could quote data
-    for each in _STOPS:
-        if each == signal.SIGTERM or signal.getsignal(each) != signal.SIG_IGN:  # not after nohup
-            signal.signal(each, _interrupt)
+    ignored = {each for each in _STOPS if signal.getsignal(each) == signal.SIG_IGN}  # after nohup
+    interrupts.raise_on(each for each in _STOPS if each == signal.SIGTERM or each not in ignored)
 
     def watch() -> None:
         wait([first])
         os.kill(os.getpid(), signal.SIGTERM)
 
     threading.Thread(target=watch, daemon=True).start()
-
-
-def _interrupt(_: int, __: FrameType | None) -> None:
-    for each in _STOPS:
-        signal.signal(each, signal.SIG_IGN)  # a second one would break off the cleaning up
-    raise KeyboardInterrupt

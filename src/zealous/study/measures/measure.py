@@ -12,7 +12,7 @@ from zealous.logs.log import Log
 from zealous.privacy.guarantee import SESSION_GAP
 from zealous.privacy.period import Period
 from zealous.study.grid.candidates import ORIGINAL, Setting
-from zealous.study.grid.results import Results, as_table
+from zealous.study.grid.result_table import Results, as_table
 from zealous.study.grid.run import StudyInputs, choose_documents, count_histograms, row, truth_of
 from zealous.study.grid.study import Study
 from zealous.study.grid.workspace import Workspace

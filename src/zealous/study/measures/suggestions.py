@@ -12,7 +12,8 @@ import pyarrow.compute as pc
 
 from zealous.errors import UsageError
 from zealous.logs.values import BLANKS
-from zealous.release.bundle import Table, read_release
+from zealous.release.bundle import read_release
+from zealous.release.table import Table
 from zealous.study.anonymity.output import ABOUT, read_bundle
 from zealous.study.measures.phrases import words
 from zealous.study.measures.substitution import learn
@@ -81,7 +82,7 @@ def _read_pairs(path: Path) -> tuple[Mapping[str, Table], set[str]]:
         bundle = read_bundle(path)
         return {kind: bundle[kind] for kind in bundle.record.gives}, set()
     release = read_release(path)
-    return release.tables, {part.kind for part in release.record.plan if part.settings.fold}
+    return release.tables, {part.kind for part in release.record.plan if part.settings.get("fold")}
 
 
 def _normalize(queries: Sequence[str], folded: bool) -> pa.Array:

@@ -20,12 +20,13 @@ import pyarrow.parquet as pq
 
 from zealous.counting.bound import equal_columns
 from zealous.counting.histogram import histogram
+from zealous.counting.kept import KeptItems, keep_items
 from zealous.engines.engine import Counted, LocalEngine, Stored, require_local
 from zealous.engines.sql import Step, comma_separated, identifier
 from zealous.files.staging import staging_error
 from zealous.items import Kind
 from zealous.logs.source import Source
-from zealous.mechanisms.protocol import Needs
+from zealous.mechanisms.protocol import PublicInput
 
 Ints = npt.NDArray[np.int64]
 COUNTS = pa.schema([("item", pa.int32()), ("count", pa.int64())])
@@ -41,7 +42,7 @@ class Codes(Kind):
 
     label = "codes"
     item = ("item",)
-    needs: ClassVar[tuple[str, ...]] = ()
+    required_roles: ClassVar[tuple[str, ...]] = ()
 
     def _steps(self, source: Source) -> list[Step]:
         del source
@@ -83,10 +84,10 @@ class EncodedLog:
 def encode(
     kind: Kind,
     source: Source,
-    public: Mapping[Needs, pa.Table],
+    public: Mapping[PublicInput, pa.Table],
     *,
     say: Callable[[str], None] = lambda _: None,
-) -> tuple[EncodedLog, dict[Needs, pa.Table]]:
+) -> tuple[EncodedLog, dict[PublicInput, pa.Table]]:
     """Number the users and items of a log.
 
     Args:
@@ -232,6 +233,11 @@ class Count:
             return count()
         self._last = list(count())
         return self._last
+
+    def kept_items(self, bound: int) -> KeptItems:
+        """Which items each user keeps."""
+        kind = Codes(items_per_user=bound)
+        return keep_items(kind, self._source, bound=bound, select="random", key=self._key)
 
     def last(self, items: Ints) -> Ints | None:
         """What these items stood at in the last count, before noise; None where it is not kept."""

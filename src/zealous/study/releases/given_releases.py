@@ -24,7 +24,7 @@ from zealous.study.grid.study import KINDS
 
 _ANY = 1
 # What is made of other tables is not counted from the log alone.
-_OF_OTHERS = {name for name, each in MECHANISMS.items() if each.family is not None}
+_OF_OTHERS = {name for name, each in MECHANISMS.items() if each.only_for_default is not None}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,10 +133,7 @@ def _read_published(path: Path, name: str) -> GivenRelease:
             for kind, part in parts.items()
         },
         counted=CountingRules(
-            kinds={
-                kind: kind_by_name(kind, _ANY, **part.settings.as_dict())
-                for kind, part in parts.items()
-            },
+            kinds={kind: kind_by_name(kind, _ANY, part.settings) for kind, part in parts.items()},
             period=record.period,
             unit=record.guarantee.unit,
         ),

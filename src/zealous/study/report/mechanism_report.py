@@ -9,9 +9,9 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
-from zealous.study.grid.results import Point
+from zealous.study.grid.result_table import Point
 from zealous.study.mechanism_comparison import MechanismRow
-from zealous.study.report.drawing import draw_chart
+from zealous.study.report.chart_drawing import draw_chart
 from zealous.study.report.parts import Chart, Line, Panel
 from zealous.study.report.results_view import EPSILON
 from zealous.study.report.style import BLACK, METHODS, OTHERS, render_svg_and_png

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 import pyarrow as pa
 
-from zealous.study.grid.results import Point, Spread
+from zealous.study.grid.result_table import Point, Spread
 from zealous.study.report.style import Look
 
 Scale = Literal["linear", "log", "symlog", "auto"]

@@ -9,8 +9,8 @@ from typing import Any
 
 from zealous.files.csv_cells import write_rows
 from zealous.study.claims.findings import Finding
-from zealous.study.grid.results import Results
-from zealous.study.report.drawing import draw_chart, width_share
+from zealous.study.grid.result_table import Results
+from zealous.study.report.chart_drawing import draw_chart, width_share
 from zealous.study.report.page import (
     ChartView,
     TableView,

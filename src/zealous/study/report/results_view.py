@@ -9,7 +9,7 @@ from typing import Any
 
 from zealous.study.anonymity import METHODS as KNOWN
 from zealous.study.claims.paper import KINDS as PAPER_KINDS
-from zealous.study.grid.results import Point, Results, Spread
+from zealous.study.grid.result_table import Point, Results, Spread
 from zealous.study.report.parts import Axis, Line
 from zealous.study.report.style import LADDER, METHODS, OTHERS, Look
 

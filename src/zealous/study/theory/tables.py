@@ -11,7 +11,12 @@ from typing import Any
 
 from zealous.errors import UsageError
 from zealous.privacy.accounting.expected import expected_published, tau_prime_curve
-from zealous.privacy.calibrate import calibrate, covers_absence, float_rounded_up, union_bound
+from zealous.privacy.calibrate import (
+    any_published_probability,
+    calibrate,
+    covers_absence,
+    float_rounded_up,
+)
 from zealous.privacy.guarantee import Indistinguishability, Number, ProbabilisticDP
 from zealous.study.theory.accuracy_theorem import (
     AccuracyTarget,
@@ -116,12 +121,12 @@ def privacy(parameters: TableParameters) -> Table:
                     float(2 * m / scale),
                     tau_prime,
                     min(1.0, continuous),
-                    float_rounded_up(union_bound(scale, t, users * m))
+                    float_rounded_up(any_published_probability(scale, t, users * m))
                     if covers_absence(scale, t)
                     else None,
                     min(1.0, paper.indistinguishable_delta_of_its_table(tau_prime)),
                     min(1.0, paper.indistinguishable_delta(tau_prime)),
-                    float_rounded_up(union_bound(scale, t, m)),
+                    float_rounded_up(any_published_probability(scale, t, m)),
                 )
             )
     return Table(
@@ -242,7 +247,7 @@ def indistinguishable(parameters: TableParameters) -> Table:
                 float(goal_.delta),
                 low,
                 min(1.0, paper.indistinguishable_delta(low)),
-                float_rounded_up(union_bound(scale, math.ceil(low) - 1, m)),
+                float_rounded_up(any_published_probability(scale, math.ceil(low) - 1, m)),
                 paper.indistinguishable_tau_prime(goal_.delta),
                 calibrate(goal_, m).tau_prime,
             )

@@ -1,0 +1,149 @@
+"""What composed losses gain in published items: over the kinds of a release, over a year.
+
+    python benchmarks/composition.py [--users 20000] [--epsilon 4] [--delta 1e-5]
+        [--items-per-user 5] [--mechanism gaussian] [--neighbors add-remove]
+        [--only generated shop]
+
+The same total is divided in two ways: epsilons and deltas that add up to it, as everybody may, and
+losses that compose to it, as `zealous plan` divides it. Once over four kinds of one release, and
+once over twelve months of which each is published by itself (`zealous plan --releases 12`). The
+year is charged to a ledger whose cap is the total; what it shows after the last month stands below.
+
+A generated search log of 360 days; and the purchases in ../shared/data, where available. Prints
+Markdown. Items are counted over all tables of a release, and over all months.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, timedelta
+from fractions import Fraction
+from pathlib import Path
+
+from mechanisms_data import DATA, REAL
+
+import zealous as z
+from zealous.items import Kind
+from zealous.ledger import Cap, Caps
+from zealous.logs.log import Log
+from zealous.planning.plan import Plan
+from zealous.planning.series import plan_series
+from zealous.privacy.guarantee import Guarantee
+from zealous.synthetic import generate
+from zealous.synthetic.write import START
+
+MONTHS, DAYS = 12, 30
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """People, what they did in a year, and what is counted of it."""
+
+    name: str
+    log: Log
+    kinds: list[Kind]
+    first: date
+
+    def months(self) -> list[z.Period]:
+        """Twelve periods of thirty days."""
+        starts = [self.first + timedelta(days=DAYS * n) for n in range(MONTHS)]
+        return [z.Period(first=each, end=each + timedelta(days=DAYS)) for each in starts]
+
+
+def main() -> None:
+    """Print both ways side by side."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--users", type=int, default=20_000, help="of the generated log")
+    parser.add_argument("--epsilon", default="4", help="in total")
+    parser.add_argument("--delta", default="1e-5", help="in total")
+    parser.add_argument("--items-per-user", type=int, default=5)
+    parser.add_argument("--mechanism", default="gaussian")
+    parser.add_argument("--neighbors", choices=("add-remove", "replace"), default="add-remove")
+    parser.add_argument("--only", nargs="+", choices=list(TABLES), default=list(TABLES))
+    given = parser.parse_args()
+    goal = z.Indistinguishability(
+        epsilon=given.epsilon, delta=given.delta, neighbors=given.neighbors
+    )
+    print(f"{given.mechanism}, {goal!r}, m = {given.items_per_user}\n")
+    print("| items published | added | composed | the ledger shows |\n|---|---|---|---|")
+    for name in given.only:
+        for table in TABLES[name](given.users, given.items_per_user):
+            print(*_rows(table, goal, given.mechanism), sep="\n", flush=True)
+
+
+def _rows(table: Table, goal: Guarantee, mechanism: str) -> Iterator[str]:
+    kinds = table.kinds
+    if len(kinds) > 1:
+        share = goal.share(Fraction(1, len(kinds)))
+        shares = [z.plan(share, each, mechanism=mechanism) for each in kinds]
+        added = sum(_published(table.log, each) for each in shares)
+        composed = _published(table.log, z.plan(goal, kinds, mechanism=mechanism))
+        yield f"| {table.name}: {len(kinds)} kinds in a release | {added} | {composed} | |"
+    added_year, _ = _year(table, goal, z.plan(_part(goal), kinds[0], mechanism=mechanism))
+    together = plan_series(goal, MONTHS, lambda each: z.plan(each, kinds[0], mechanism=mechanism))
+    composed_year, shown = _year(table, goal, together)
+    name = f"{table.name}: {MONTHS} months of {kinds[0].name()}"
+    yield f"| {name} | {added_year} | {composed_year} | {shown} |"
+
+
+def _part(goal: Guarantee) -> Guarantee:
+    return goal.share(Fraction(1, MONTHS))
+
+
+def _published(log: Log, plan: Plan) -> int:
+    release = z.publish(log, plan, account=None, attendance="proceed")
+    return sum(map(len, release.tables.values()))
+
+
+def _year(table: Table, goal: Guarantee, plan: Plan) -> tuple[int, str]:
+    """How many items twelve months have, and what their ledger shows then."""
+    items = 0
+    with tempfile.TemporaryDirectory() as made:
+        ledger = z.Ledger.open(Path(made) / "year.sqlite", create=True, neighbors=goal.neighbors)
+        ledger.set_caps(Caps(all=Cap(epsilon=goal.epsilon, delta=goal.delta)))
+        account = z.Account(ledger=ledger.path)
+        for month in table.months():
+            release = z.publish(
+                table.log, plan, account=account, period=month, attendance="unattended"
+            )
+            items += sum(map(len, release.tables.values()))
+        shown = ledger.book().standing()
+    assert shown.epsilon is not None
+    return items, f"{float(shown.epsilon):.3f} of {float(goal.epsilon):g}"
+
+
+def _generated(users: int, most: int) -> Iterator[Table]:
+    path = DATA / f"year-{users}.parquet"
+    DATA.mkdir(exist_ok=True)
+    if not path.exists():
+        generate(path, users=users, seed=1, days=MONTHS * DAYS)
+    made = (z.queries, z.keywords, z.clicks, z.query_pairs)
+    yield Table(
+        name=f"generated, {users:,} users",
+        log=z.read_log(path),
+        kinds=[each(most) for each in made],
+        first=START.date(),
+    )
+
+
+def _shop(_: int, most: int) -> Iterator[Table]:
+    path = REAL / "online_retail.csv.gz"
+    if path.exists():
+        columns = z.Columns(user="CustomerID", time="InvoiceDate")
+        yield Table(
+            name="online_retail, 4,372 customers",
+            log=z.read_log(path, columns=columns),
+            kinds=[z.columns("StockCode", items_per_user=most)],
+            first=date(2010, 12, 1),
+        )
+
+
+TABLES = {"generated": _generated, "shop": _shop}
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,52 @@
+"""zealous approve: sign a plan with an SSH key."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from zealous.errors import UsageError, reason
+from zealous.ledger.signatures import sign
+from zealous.planning.plan_file import read_plan
+
+_HELP = """Sign a plan with an SSH key, as its approver.
+
+Writes PLAN.sig beside the plan, by `ssh-keygen -Y sign`: agents, passphrases and hardware keys
+work. A ledger made with `zealous ledger init --approvers` publishes by such plans alone.
+
+\b
+Example:
+  zealous approve plan.json --key ~/.ssh/id_ed25519
+  zealous publish log.parquet --plan plan.json -o release
+"""
+
+
+@click.command(help=_HELP)
+@click.argument("plan", type=click.Path(path_type=Path))
+@click.option(
+    "--key",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    required=True,
+    help="A private key, or a public one whose private key an agent holds.",
+)
+def approve(plan: Path, key: Path) -> None:
+    """Sign a plan with an SSH key, as its approver."""
+    planned = read_plan(plan)
+    click.echo(f"{planned}\n")
+    target = signature_file(plan)
+    signature = sign(planned.approved_file or b"", key.expanduser())
+    try:
+        with target.open("x", encoding="ascii") as file:
+            file.write(signature)
+    except FileExistsError:
+        raise UsageError(f"{target} exists already: remove it to sign anew") from None
+    except OSError as error:
+        raise UsageError(f"{target} cannot be written: {reason(error)}") from None
+    click.echo(f"Signed: {target}")
+
+
+def signature_file(plan: Path) -> Path:
+    """Where the signature of a plan is looked for."""
+    return plan.with_name(f"{plan.name}.sig")

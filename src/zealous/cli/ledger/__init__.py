@@ -1,0 +1,26 @@
+"""zealous ledger: what has been spent on the same people, and what is left."""
+
+from __future__ import annotations
+
+import click
+
+from zealous.cli.registry import Commands
+
+_ORDER = ("init", "show", "events", "report", "verify", "backup", "restore", "move", "void", "logs")
+
+_HELP = """Keep account of what has been spent on the same people.
+
+Every `zealous publish` charges a ledger: the file zealous-ledger.sqlite in the log's folder or the
+nearest one above. PLACE is a ledger, or a log or folder whose ledger is meant; show, events and
+report take the current folder without one.
+
+\b
+Example:
+  zealous ledger init logs --dataset shop --cap-epsilon 8 --cap-delta 0.001
+  zealous ledger show logs
+"""
+
+
+@click.group(cls=Commands, package=__name__, sections={"Commands": _ORDER}, help=_HELP)
+def ledger() -> None:
+    """Keep account of what has been spent on the same people."""

@@ -1,0 +1,137 @@
+"""zealous ledger init: name the people, set the caps."""
+
+from __future__ import annotations
+
+import shlex
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import click
+
+from zealous.cli import balance
+from zealous.cli import show as say
+from zealous.cli.ledger.place import PLACE_ARGUMENT, SIGNING_KEY
+from zealous.errors import Refused, UsageError
+from zealous.files.places import Place
+from zealous.ledger import FILE_NAME, Cap, Caps, Ledger, ledger_path
+from zealous.ledger.budgets import Compose
+from zealous.ledger.location import check_exists, ensure_folder, is_above, named_ledger
+from zealous.privacy.guarantee import exact_fraction
+
+_HELP = """Name the people a ledger is about, and set or change the caps.
+
+Makes the ledger if there is none. Changes are recorded, with who made them and why: see
+`zealous ledger events`. There is no default cap; `none` removes one.
+
+\b
+Example:
+  zealous ledger init logs --dataset shop --cap-epsilon 8 --cap-delta 0.001
+  zealous ledger init logs --period-cap-epsilon 2 \\
+      --signed-by "R. Ito, privacy officer" \\
+      --reason "monthly releases from 2027 on"
+"""
+
+_CAPS = ("cap_epsilon", "cap_delta", "period_cap_epsilon", "period_cap_delta")
+
+
+@click.command(help=_HELP)
+@PLACE_ARGUMENT
+@click.option("--dataset", metavar="NAME", help="Which people: a name, given once.")
+@click.option("--cap-epsilon", metavar="E", help="The most one person may lose over all releases.")
+@click.option("--cap-delta", metavar="D")
+@click.option("--period-cap-epsilon", metavar="E", help="The most one person may lose in a period.")
+@click.option("--period-cap-delta", metavar="D")
+@click.option(
+    "--compose",
+    type=click.Choice(["losses", "sums"]),
+    help="What caps limit: composed losses (indistinguishability alone), or sums of epsilon and "
+    "delta.  [default: what allows more releases like the first]",
+)
+@click.option(
+    "--unit",
+    type=click.Choice(["user", "user-day", "session"]),
+    help="Whose loss is counted.  [default: user, once there is a cap]",
+)
+@click.option(
+    "--neighbors",
+    type=click.Choice(["replace", "add-remove"]),
+    help="Which neighbours; those of the first release if left out.",
+)
+@click.option(
+    "--signed-by", "by", metavar="WHO", help="Who decides this.  [default: the login's name]"
+)
+@click.option("--reason", metavar="TEXT", help="Why the caps are changed.")
+@click.option(
+    "--approvers",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Who must sign plans, caps and voids: allowed signers, as ssh-keygen reads them.",
+)
+@SIGNING_KEY
+def init(where: Place, **given: Any) -> None:
+    """Name the people a ledger is about, and set or change the caps."""
+    caps = {name: _cap_value(given[name], name) for name in _CAPS if given[name] is not None}
+    by, fixed = given["by"], {name: given[name] for name in ("unit", "neighbors")}
+    path = named_ledger(where) or _ledger_of(where)
+    found = Ledger.open(path, create=True, dataset=given["dataset"], by=by, **fixed)
+    book = found.book()
+    wanted = fixed["neighbors"]
+    if wanted is not None and wanted != book.opened["neighbors"]:
+        raise UsageError(f"--neighbors is fixed when a ledger is made: {path} exists already")
+    if given["dataset"] is not None:
+        found.name_dataset(given["dataset"], by=by)
+    compose = given["compose"]
+    changed = (
+        bool(caps)
+        or fixed["unit"] not in (None, book.unit)
+        or compose not in (None, book.caps.compose)
+    )
+    if changed:
+        merged = _merge_caps(book.caps, caps, compose)
+        found.set_caps(merged, unit=fixed["unit"], by=by, reason=given["reason"], key=given["key"])
+    if given["approvers"] is not None:
+        found.set_approvers(_read_approvers(given["approvers"]), by=by, key=given["key"])
+        changed = True
+    say.note(f"{'made' if found.created else 'changed' if changed else 'unchanged'}: {path}")
+    balance.print_ledger(found.path, found.book())
+
+
+def _ledger_of(where: Place) -> Path:
+    """The ledger of a log or folder; one of a folder above, only while nothing is charged to it."""
+    path = ensure_folder(ledger_path([check_exists(where)]))
+    charged = len(Ledger.open(path).history()) if path.exists() else 0
+    if charged and is_above(path, where):
+        folder = where.folders()[0]
+        raise Refused(
+            f"the ledger of {where} is {path}, of a folder above, and {charged} releases are "
+            "charged to it. To change that one, name its file: zealous ledger init "
+            f"{shlex.quote(str(path))} ... For other people make one: zealous ledger init "
+            f"{shlex.quote(str(folder / FILE_NAME))} ..."
+        )
+    return path
+
+
+def _read_approvers(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        raise UsageError(f"{path} holds no allowed signers: see `man ssh-keygen`") from None
+
+
+def _cap_value(text: str, name: str) -> Fraction | None:
+    return None if text == "none" else exact_fraction(text, f"--{name.replace('_', '-')}")
+
+
+def _merge_caps(old: Caps, new: dict[str, Fraction | None], compose: Compose | None) -> Caps:
+    return Caps(
+        compose=compose or old.compose,
+        all=Cap(
+            epsilon=new.get("cap_epsilon", old.all.epsilon),
+            delta=new.get("cap_delta", old.all.delta),
+        ),
+        period=Cap(
+            epsilon=new.get("period_cap_epsilon", old.period.epsilon),
+            delta=new.get("period_cap_delta", old.period.delta),
+        ),
+    )

@@ -1,0 +1,50 @@
+"""zealous ledger logs: the logs by which a copy is recognised."""
+
+from __future__ import annotations
+
+import click
+
+from zealous.cli import show as say
+from zealous.cli.help import JSON
+from zealous.errors import LedgerError, reason
+from zealous.release import known_logs
+from zealous.release.known_logs import KnownLogs
+
+_HELP = """List the logs by which a copy of a log is recognised, or forget them.
+
+`zealous publish` keeps a sketch of the ids of each log that it charges: 256 bytes that depend on a
+secret key. Both are in one file of yours, and in no ledger, backup or release. A log that shares
+people with one that is charged elsewhere is told by a warning.
+
+\b
+Example:
+  zealous ledger logs
+  zealous ledger logs --forget
+"""
+
+
+@click.command(help=_HELP)
+@click.option("--forget", is_flag=True, help="Remove the file: all sketches, and their key.")
+@JSON
+def logs(forget: bool, as_json: bool) -> None:
+    """List the logs by which a copy of a log is recognised, or forget them."""
+    file = known_logs.path()
+    try:
+        if forget:
+            file.unlink(missing_ok=True)
+        known = KnownLogs.read()
+    except OSError as error:
+        raise LedgerError(f"{file} cannot be used: {reason(error)}") from None
+    if as_json:
+        say.as_json({"path": str(file), **known.as_json()})
+        return
+    for each in known.logs:
+        people = f" for the people {each.name.people}" if each.name.people else ""
+        done = f"charged to {each.ledger}{people}" if each.ledger else "figures were laid out"
+        say.echo(f"{each.name.log}\n  {done}, {each.day}")
+    for first, second in sorted(known.noticed, key=str):
+        say.echo(f"{first.log}\n  shares people with {second.log}, and is not counted with it")
+    if known.logs:
+        say.note(f"{len(known.logs)} in {file}. To remove it: zealous ledger logs --forget")
+    else:
+        say.note(f"no log is known: there is nothing in {file}")

@@ -1,0 +1,69 @@
+"""What a mechanism counts with: one kind of items of one log, under one key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from zealous.counting.bound import Select
+from zealous.counting.histogram import histogram
+from zealous.counting.kept import KeptItems, keep_items
+from zealous.engines.engine import Stored
+from zealous.items import Kind
+from zealous.libraries import pa
+from zealous.logs.source import Source
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogCount:
+    """Counts a log as often as it is called; see `mechanisms.protocol.Count`.
+
+    Attributes:
+        kind: What is counted.
+        source: Where it comes from.
+        select: How each user's items are chosen.
+        key: The public key of the random order.
+        restricted_to: (user, item...) from `users_keeping` of another kind: nobody has items whose
+            columns of that kind are not hers there.
+        ordered: Whether rows come in the order of their items, all at once, so that noise from a
+            seed falls on the same item in every run.
+        say: Receives progress.
+    """
+
+    kind: Kind
+    source: Source
+    select: Select
+    key: int
+    restricted_to: Stored | None = None
+    ordered: bool = False
+    say: Callable[[str], None] = lambda _: None
+
+    def __call__(self, **how: Any) -> Iterable[pa.RecordBatch]:
+        """Count once."""
+        counted = histogram(
+            self.kind,
+            self.source,
+            select=self.select,
+            key=self.key,
+            restricted_to=self.restricted_to,
+            say=self.say,
+            **how,
+        )
+        if not self.ordered:
+            return counted
+        batches = list(counted)
+        order = [(name, "ascending") for name in self.kind.counted_columns()]
+        return pa.Table.from_batches(batches).sort_by(order).to_batches() if batches else []
+
+    def kept_items(self, bound: int) -> KeptItems:
+        """Which items each user keeps, in numbers."""
+        return keep_items(
+            self.kind,
+            self.source,
+            bound=bound,
+            select=self.select,
+            key=self.key,
+            restricted_to=self.restricted_to,
+            ordered=self.ordered,
+        )

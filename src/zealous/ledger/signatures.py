@@ -1,0 +1,80 @@
+"""Signatures by SSH keys: who approved a plan, a cap or a voided charge.
+
+`ssh-keygen` signs and verifies. It knows agents, passphrases and hardware keys, and reads a file of
+allowed signers with its principals, dates and namespaces, none of which is done again here.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from zealous.errors import Refused, UsageError
+
+PROGRAM = "ssh-keygen"
+NAMESPACE = "zealous-plan"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Approval:
+    """A plan, and somebody's signature of it.
+
+    Attributes:
+        plan: The bytes of the plan's file.
+        signature: As `ssh-keygen -Y sign` writes it.
+    """
+
+    plan: bytes
+    signature: str
+
+
+def sign(message: bytes, key: Path) -> str:
+    """Sign with a private key, or with a public one whose private key an agent holds."""
+    if not key.is_file():
+        raise UsageError(f"there is no key at {key}: name one such as ~/.ssh/id_ed25519")
+    done = _run(["-Y", "sign", "-f", str(key), "-n", NAMESPACE], message, quiet=False)
+    if done.returncode:
+        raise UsageError(f"{PROGRAM} could not sign with {key}: wrong passphrase, or no such key?")
+    return done.stdout.decode("ascii", "replace")
+
+
+def signer(message: bytes, signature: str, *, approvers: str, at: datetime) -> str:
+    """Who signed a message: the principal of a key that was allowed to at that time.
+
+    Raises:
+        Refused: Nobody who may.
+    """
+    when = f"-Overify-time={at.astimezone(UTC):%Y%m%d%H%M%S}Z"
+    with tempfile.TemporaryDirectory(prefix="zealous-") as folder:
+        allowed, signed = Path(folder, "allowed_signers"), Path(folder, "signature")
+        allowed.write_text(approvers, encoding="utf-8")
+        signed.write_text(signature, encoding="utf-8")
+        files = ["-s", str(signed), "-f", str(allowed), when]
+        found = _run(["-Y", "find-principals", *files], b"")
+        names = found.stdout.decode("utf-8", "replace").splitlines() if not found.returncode else []
+        for name in names:
+            if not _run(["-Y", "verify", "-I", name, "-n", NAMESPACE, *files], message).returncode:
+                return name
+    raise Refused(
+        "the signature is not of one of the ledger's approvers, or of something else: see "
+        "`zealous approve`"
+    )
+
+
+def _run(
+    arguments: Sequence[str], message: bytes, *, quiet: bool = True
+) -> subprocess.CompletedProcess[bytes]:
+    try:
+        return subprocess.run(  # noqa: S603
+            [PROGRAM, *arguments],
+            input=message,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL if quiet else None,
+            check=False,
+        )
+    except OSError:
+        raise UsageError(f"signatures need the program {PROGRAM}: install openssh-client") from None

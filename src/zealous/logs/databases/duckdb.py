@@ -1,0 +1,102 @@
+"""A file that is a DuckDB database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from zealous.engines.sql import comma_separated, identifier
+from zealous.errors import LogError
+from zealous.files.frames import arrow_rows, stored_rows
+from zealous.files.local import LocalPath
+from zealous.files.passwords import without_password
+from zealous.files.rows import AT_ONCE, LONGEST, Rows
+from zealous.libraries import duckdb, pa
+from zealous.logs.person_sql import PersonQuery
+from zealous.logs.query import DatabaseKind, register
+
+# Types whose values Arrow cannot all hold: they are read as texts.
+_AS_TEXT = ("HUGEINT", "UHUGEINT", "BIGNUM", "VARINT", "UUID", "TIME WITH TIME ZONE", "INTERVAL")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DuckDBFile:
+    """A file that is a DuckDB database.
+
+    Attributes:
+        path: Where it is.
+    """
+
+    path: LocalPath
+
+    @property
+    def name(self) -> str:
+        """Its path."""
+        return str(self.path)
+
+    def ledger_place(self) -> LocalPath:
+        """Its ledger is beside it."""
+        return self.path
+
+    @contextmanager
+    def open_rows(self, query: PersonQuery, lists: Sequence[str]) -> Iterator[Rows]:
+        """The rows of a query."""
+        sql = query.sql()
+        with closing(_connect(self.path)) as connection:
+            _check_constants(connection, query)
+            described = connection.execute(f"describe {sql}").fetchall()
+            types = {str(name): str(kind) for name, kind, *_ in described}
+            if len({name.lower() for name in types}) < len(described):
+                raise LogError("--sql returns two columns of one name: name them apart with as")
+
+            def rows_of(wanted: Sequence[str]) -> Rows:
+                columns = comma_separated(_bounded(name, types[name]) for name in wanted)
+                found = connection.sql(f"select {columns} from ({sql})")
+                return stored_rows(arrow_rows(found.to_arrow_reader(AT_ONCE)), self.name)
+
+            def batches(wanted: Sequence[str]) -> Iterator[pa.RecordBatch]:
+                return rows_of(wanted).batches(wanted)
+
+            nobody = f"select {comma_separated(_bounded(*each) for each in types.items())}"
+            empty = connection.sql(f"{nobody} from ({sql}) limit 0").to_arrow_reader()
+            yield Rows(stored_rows(arrow_rows(empty), self.name).schema, batches)
+
+
+def _connect(path: LocalPath) -> Any:
+    if not path.is_file():
+        raise LogError(f"{without_password(str(path))} is not a file")
+    connection = duckdb.connect(str(path), read_only=True)
+    connection.execute("set enable_external_access = false")  # no file, and no other database
+    connection.execute("set TimeZone = 'UTC'")
+    connection.execute("set enable_progress_bar = false")
+    connection.execute("set python_enable_replacements = false")  # no variable is a table
+    connection.execute("set lock_configuration = true")
+    return connection
+
+
+def _check_constants(connection: Any, query: PersonQuery) -> None:
+    """Raise if a constant is not of its column's type: DuckDB would notice at the first row."""
+    for column, constant in query.compared():
+        ((_, kind, *_),) = connection.execute(f"describe {column}").fetchall()
+        connection.execute(f"select cast({constant} as {kind})")
+
+
+def _bounded(name: str, kind: str) -> str:
+    """SQL: a column, in a type that Arrow has, without texts that are too long to be looked at."""
+    column = identifier(name)
+    if kind in _AS_TEXT:
+        return f"{column}::varchar as {column}"
+    if kind == "VARCHAR":
+        return f"case when strlen({column}) <= {LONGEST} then {column} end as {column}"
+    return column
+
+
+def _of_url(given: str) -> DuckDBFile:
+    """A path, or a URL as SQLAlchemy has them: three slashes before a relative path."""
+    scheme, found, path = given.partition(":///")
+    return DuckDBFile(path=LocalPath(path if found and scheme.lower() == "duckdb" else given))
+
+
+register(DatabaseKind(name="duckdb", dialect="duckdb", open=_of_url, magic=(8, b"DUCK")))

@@ -1,0 +1,92 @@
+"""Laplace noise on the counts of a known list: epsilon covers all of it, and no delta is needed.
+
+Guarantee:
+    The noise of the counts that one user moves is covered by epsilon: scale >= M/epsilon.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from zealous.errors import UsageError
+from zealous.mechanisms.protocol import MechanismDefaults, PublicInput
+from zealous.mechanisms.thresholds import Noise
+from zealous.noise import DiscreteLaplace
+from zealous.privacy.calibrate import noise_quantile, scale_for
+from zealous.privacy.composition import Loss
+from zealous.privacy.guarantee import (
+    Guarantee,
+    Neighbors,
+    exact_fraction,
+    moved_counts,
+    positive_integer,
+)
+
+if TYPE_CHECKING:
+    from zealous.record.record import PartRecord
+
+
+@dataclass(frozen=True, kw_only=True)
+class KnownListMechanism(MechanismDefaults):
+    """What the mechanisms that count over a known list share.
+
+    Attributes:
+        items_per_user: m.
+        scale: The scale of the noise.
+
+    Guarantee:
+        epsilon-differential privacy if scale >= M/epsilon, where each candidate of the list gets
+        noise of its own and the list follows from what is public or was published.
+    """
+
+    items_per_user: int
+    scale: Fraction
+
+    noise_law: ClassVar[str] = "discrete-laplace"
+    pure: ClassVar[bool] = True
+    public_input: ClassVar[PublicInput | None] = None
+    tau: ClassVar[int] = 0
+    tau_prime: ClassVar[int | None] = None
+
+    def __post_init__(self) -> None:
+        """Refuse what is no noise."""
+        positive_integer(self.items_per_user, "items_per_user")
+        if not isinstance(self.scale, Fraction) or self.scale <= 0:
+            raise UsageError("scale must be a positive fractions.Fraction: floats are not exact")
+
+    @classmethod
+    def calibrate(cls, goal: Guarantee, items_per_user: int) -> Self:
+        """The least noise that epsilon allows; delta is not used."""
+        m = positive_integer(items_per_user, "items_per_user")
+        return cls(items_per_user=m, scale=scale_for(goal, m))
+
+    @classmethod
+    def from_record(cls, part: PartRecord) -> Self:
+        """Made anew from what release.json says of it; the list is not in there."""
+        return cls(
+            items_per_user=positive_integer(part.items_per_user, "items_per_user"),
+            scale=exact_fraction(part.exact.scale, "scale"),
+        )
+
+    def delta(self, goal: Guarantee) -> Fraction:
+        """None at M/scale and above; 1 below, where nothing is proven."""
+        covered = goal.moved_counts(self.items_per_user) <= goal.epsilon * self.scale
+        return Fraction(0) if covered else Fraction(1)
+
+    def loss(self, neighbors: Neighbors) -> Loss:
+        """The counts of a known list shift, and nothing is exposed."""
+        return Loss(shifts=moved_counts(self.items_per_user, neighbors), rate=1 / self.scale)
+
+    def noise_sampler(self) -> Noise:
+        """The law that noise is drawn from, at this scale."""
+        return DiscreteLaplace(scale=self.scale)
+
+    def noise_quantile(self, confidence: float) -> int:
+        """The noise on a count is at most this with such a probability."""
+        return noise_quantile(self.scale, confidence)
+
+    def parameters(self) -> dict[str, Any]:
+        """The scale says all."""
+        return {}

@@ -1,0 +1,247 @@
+"""Keys first, in many small rounds whose evidence is pooled; then counts of the keys.
+
+What a privacy reviewer must read.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from zealous.counting.kept import STRENGTH
+from zealous.engines.engine import Each
+from zealous.errors import UsageError
+from zealous.libraries import np, pa
+from zealous.mechanisms.descriptions import INTEGERS, Description, PooledKeys
+from zealous.mechanisms.key_counts import CountedKeys
+from zealous.mechanisms.protocol import Count, CountsKept, register
+from zealous.mechanisms.rounds import store_weights
+from zealous.noise import DiscreteGaussian, RandomBytes
+from zealous.privacy.accounting.pooled import (
+    MOST_KEPT,
+    MOST_ROUNDS,
+    PERCENT,
+    PooledRound,
+    PooledShape,
+    calibrate_pooled,
+    evidence_variance,
+    pooled_delta,
+    pooled_exposure,
+    pooled_loss,
+)
+from zealous.privacy.accounting.rounds import WEIGHT
+from zealous.privacy.composition import Loss
+from zealous.privacy.guarantee import (
+    Guarantee,
+    Indistinguishability,
+    Neighbors,
+    exact_fraction,
+    positive_integer,
+)
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from zealous.record.record import PartRecord
+
+_STEPS = 64  # of evidence in a deviation of its noise, of which strengths tell no more
+_LOWEST = -10  # deviations, below which no item gets less weight
+_WEAKEST = 32  # strength: a root is then rounded by 3 % at most
+_FORECAST = 2  # the root of how many items a user gives alike where a release is forecast
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class Pooled(CountedKeys):
+    """Rounds that find keys by all their evidence together, and counts of the keys.
+
+    Each user keeps a set of her items, the same in all rounds. In a round she spreads a weight of
+    1000 over those that are no keys yet: at first evenly, then more to items of more evidence. An
+    item's evidence is the sum of its noisy weights so far, each times the part of its round. Items
+    whose evidence passes a threshold become keys.
+
+    Attributes:
+        kept: D: the most items that each user keeps.
+        rounds: The rounds.
+
+    Guarantee:
+        With parameters from `calibrate` the keys and their counts together are
+        (epsilon, delta)-indistinguishable. An item that nobody keeps is never published. A noisy
+        weight is drawn once: what makes keys and what steers are the same draw.
+
+    Raises:
+        UsageError: The noise cannot be drawn.
+    """
+
+    kept: int
+    rounds: tuple[PooledRound, ...]
+
+    name: ClassVar[str] = "pooled"
+    proof_page: ClassVar[str] = "docs/proofs/pooled.md"
+    description: ClassVar[Description] = PooledKeys(
+        how="Pooled rounds: each unit spreads a weight of length 1000 over the items it keeps, in "
+        f"several rounds, more on what earlier rounds saw, {INTEGERS}items whose noisy weights "
+        "together pass are keys; then count the units that hold each key, add noise, publish all "
+        "keys."
+    )
+    shape: ClassVar[PooledShape] = PooledShape(
+        rounds=8, kept=8, share=Fraction(4, 5), noise_share=Fraction(3, 5)
+    )
+
+    def __post_init__(self) -> None:
+        """Refuse noise that cannot be drawn, and sums that are too large."""
+        super().__post_init__()
+        if positive_integer(self.kept, "kept_items_per_user") > MOST_KEPT:
+            raise UsageError(f"kept_items_per_user may not exceed {MOST_KEPT}")
+        if not 1 <= len(self.rounds) <= MOST_ROUNDS:
+            raise UsageError(f"{self.name} needs 1 to {MOST_ROUNDS} rounds")
+
+    @classmethod
+    def calibrate(cls, goal: Guarantee, items_per_user: int) -> Self:
+        """The parameters that a guarantee leaves room for, by shares that are always the same.
+
+        >>> goal = Indistinguishability(epsilon=1, delta="1e-6", neighbors="add-remove")
+        >>> found = Pooled.calibrate(goal, 5)
+        >>> found.kept, len(found.rounds), found.rounds[-1].scale, found.rounds[-1].threshold
+        (40, 8, 13689, 17253511)
+        >>> round(float(found.scale), 2), found.delta(goal) <= goal.delta
+        (21.64, True)
+        """
+        rounds, scale, kept = calibrate_pooled(goal, items_per_user, cls.shape)
+        return cls(items_per_user=items_per_user, scale=scale, kept=kept, rounds=rounds)
+
+    @classmethod
+    def from_record(cls, part: PartRecord) -> Self:
+        """Made anew from what release.json says of it."""
+        rounds = tuple(
+            PooledRound(
+                scale=each.scale,
+                part=each.part,
+                threshold=each.threshold,
+                steepness=each.steepness,
+                cap=each.cap,
+            )
+            for each in part.pooled_rounds or ()
+        )
+        return cls(
+            items_per_user=part.items_per_user,
+            scale=exact_fraction(part.exact.scale, "scale"),
+            kept=positive_integer(part.kept_items_per_user, "kept_items_per_user"),
+            rounds=rounds,
+        )
+
+    def delta(self, goal: Guarantee) -> Fraction:
+        """The delta of the theorem; 1 for the probabilistic guarantee, which this cannot give."""
+        if not isinstance(goal, Indistinguishability):
+            return Fraction(1)
+        return pooled_delta(self.rounds, self.scale, self.kept, self.items_per_user, goal)
+
+    def loss(self, neighbors: Neighbors) -> Loss:
+        """Rounds and counts move by their lengths; what is exposed, they may steer."""
+        return pooled_loss(self.rounds, self.scale, self.kept, self.items_per_user, neighbors)
+
+    def publication_probability(self, count: int) -> float:
+        """About the chance that an item of this many users is published.
+
+        Taken for all rounds together, with users who give it half of their weight in each.
+        """
+        if count < self.tau:
+            return 0.0
+        parts = sum(each.part for each in self.rounds)
+        short = self.rounds[-1].threshold + 0.5 - count * parts * WEIGHT / _FORECAST
+        return math.erfc(short / math.sqrt(2 * evidence_variance(self.rounds))) / 2
+
+    def expected_unique_items_per_user(self) -> float:
+        """Of one user's items that nobody else has, at most so many are published on average."""
+        return float(pooled_exposure(self.rounds, self.kept))
+
+    def threshold_text(self) -> str:
+        """What an item must pass: its evidence in the last round."""
+        return f"evidence of {len(self.rounds)} rounds above {self.rounds[-1].threshold}"
+
+    def parameters(self) -> dict[str, Any]:
+        """How many items are kept, and the rounds."""
+        return {
+            "kept_items_per_user": self.kept,
+            "pooled_rounds": [
+                {
+                    "scale": each.scale,
+                    "part": each.part,
+                    "threshold": each.threshold,
+                    "steepness": each.steepness,
+                    "cap": each.cap,
+                }
+                for each in self.rounds
+            ],
+        }
+
+    def release(self, count: Count, random_bytes: RandomBytes = os.urandom) -> list[pa.RecordBatch]:
+        """Publish: every key with its noisy count, in no particular order."""
+        if not isinstance(count, CountsKept):
+            raise UsageError(
+                "pooled rounds weigh what each user keeps, which counts that were made before do "
+                "not tell: use another mechanism here"
+            )
+        kept = count.kept_items(self.kept)
+        evidence = None
+        found: list[pa.RecordBatch] = []
+        for number in range(len(self.rounds)):
+            weighed = kept.weigh(evidence, WEIGHT)
+            evidence = store_weights(weighed, self._draw_round(number, random_bytes))
+            if evidence is None:  # all items are keys, or there are none
+                break
+            found += [batch for batch in kept.without_strength(evidence) if batch.num_rows]
+        if not found:
+            return []
+        return self.count_keys(pa.Table.from_batches(found), count, random_bytes)
+
+    def _draw_round(self, number: int, random_bytes: RandomBytes) -> Each:
+        """What gives the weights of a round their noise, and says what the next one gives."""
+        rounds, later = self.rounds[: number + 1], self.rounds[number + 1 : number + 2]
+        deviation = math.isqrt(evidence_variance(rounds)) + 1
+        strengths = strength_table(later[0]) if later else np.ones(1, np.int64)
+        return partial(_noisy_rows, rounds[-1], deviation, strengths, random_bytes)
+
+
+def _noisy_rows(
+    now: PooledRound,
+    deviation: int,
+    strengths: npt.NDArray[np.int64],
+    random_bytes: RandomBytes,
+    batch: pa.RecordBatch,
+) -> pa.RecordBatch:
+    """Rows of (item, evidence, weight) with noise; the weight of a key is 0 from now on.
+
+    Args:
+        now: The round.
+        deviation: That of the noise in the evidence, with this round's.
+        strengths: What users give in proportion to in the next round, by evidence.
+        random_bytes: Where randomness comes from.
+        batch: True weights, and the evidence of earlier rounds.
+    """
+    before, weight = (np.from_dlpack(batch[name]) for name in ("evidence", "weight"))
+    noise = DiscreteGaussian(scale=Fraction(now.scale))
+    noisy = weight + noise.sample(batch.num_rows, random_bytes)
+    evidence = np.asarray(before + now.part * noisy, np.int64)
+    place = evidence * _STEPS // deviation - _LOWEST * _STEPS
+    strength = strengths[np.clip(place, 0, len(strengths) - 1)]
+    columns = {"evidence": evidence, "weight": np.where(evidence > now.threshold, 0, strength)}
+    for name, values in columns.items():
+        batch = batch.set_column(batch.schema.get_field_index(name), name, pa.array(values))
+    return batch
+
+
+def strength_table(each: PooledRound) -> npt.NDArray[np.int64]:
+    """What users give in proportion to in a round, by the steps of evidence from the lowest on.
+
+    A table of whole numbers, made before anything is counted: what rounding a float does to it, it
+    does to everybody alike.
+    """
+    cap, steepness = each.cap / PERCENT, each.steepness / PERCENT
+    steps = range(_LOWEST * _STEPS, math.floor(cap * _STEPS) + 1)
+    found = (math.floor(STRENGTH * math.exp(steepness * (step / _STEPS - cap))) for step in steps)
+    return np.array([max(each, _WEAKEST) for each in found], np.int64)

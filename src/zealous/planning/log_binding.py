@@ -1,0 +1,162 @@
+"""What a plan says of the log: which columns mean what, whose entries are left out, the limits.
+
+Whoever approves a plan approves this too: a plan is carried out on a log that is read so, or not at
+all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Self
+
+from zealous.errors import Refused
+from zealous.files.limits import Limits
+from zealous.items import Kind
+from zealous.logs.log import Cleaning, Columns, Log
+from zealous.privacy.guarantee import Unit, person_in_words
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogBinding:
+    """How the log of a plan is to be read.
+
+    Attributes:
+        columns: The column of each role that the plan makes use of.
+        excludes_listed: Whether people on a list are left out; which ones is no part of a plan.
+        max_entries_per_user: Whoever has more entries is left out.
+        limits: The most that is looked at of anybody else.
+        sql: The query whose result is the log; None for a log that is none's.
+    """
+
+    columns: Columns
+    excludes_listed: bool = False
+    max_entries_per_user: int | None = None
+    limits: Limits = field(default_factory=Limits)
+    sql: str | None = None
+
+    @classmethod
+    def of(
+        cls,
+        columns: Columns,
+        cleaning: Cleaning,
+        kinds: Collection[Kind],
+        unit: Unit,
+        sql: str | None = None,
+    ) -> Self:
+        """What such a plan makes use of."""
+        return cls(
+            columns=_restricted(columns, roles_used(kinds, unit)),
+            excludes_listed=cleaning.exclude_users is not None,
+            max_entries_per_user=cleaning.max_entries_per_user,
+            limits=cleaning.limits,
+            sql=sql,
+        )
+
+    @classmethod
+    def from_json(cls, found: Mapping[str, Any]) -> Self:
+        """What a plan in a file says."""
+        cleaning = found["cleaning"]
+        return cls(
+            columns=Columns(**found["columns"]),
+            excludes_listed=cleaning["users_excluded_by_list"],
+            max_entries_per_user=cleaning["max_entries_per_user"],
+            limits=Limits(**cleaning["limits"]),
+            sql=found.get("sql"),
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """For a plan in a file."""
+        return {
+            "person": person_in_words(self.columns.user),
+            "columns": self.columns.assigned(),
+            **({} if self.sql is None else {"sql": self.sql}),
+            "cleaning": {
+                "users_excluded_by_list": self.excludes_listed,
+                "max_entries_per_user": self.max_entries_per_user,
+                "limits": asdict(self.limits),
+            },
+        }
+
+    def bind(self, log: Log, kinds: Collection[Kind], unit: Unit) -> Log:
+        """The log, read as the plan says.
+
+        Raises:
+            Refused: It is read otherwise.
+        """
+        if self.sql != log.sql:
+            raise Refused(
+                "the plan is for the result of another query, or of none: read the log with the "
+                "--sql that it names, or plan again and have that approved"
+            )
+        log = log.without_recognised(self.columns.assigned())  # nobody approved those
+        own, read = self.columns.assigned(), log.columns.assigned()
+        used = roles_used(kinds, unit) - {"time"}  # which serves a period, and is bound where named
+        for role in sorted({*own, *(used & read.keys())}):
+            if own.get(role) != read.get(role):
+                raise Refused(_difference(role, own.get(role), read.get(role)))
+        if self != replace(
+            self.of(log.columns, log.cleaning, kinds, unit, log.sql), columns=self.columns
+        ):
+            raise Refused(
+                "the plan says otherwise who is left out and how much of each person is read: use "
+                "its --exclude-users, --max-entries-per-user and --limits, or plan again"
+            )
+        return replace(log, columns=_restricted(log.columns, roles_used(kinds, unit)))
+
+    def describe(self, kinds: Iterable[Kind]) -> str:
+        """In words, for a terminal or a notebook."""
+        listed = other_columns(self.columns.assigned(), kinds)
+        said = [person_in_words(self.columns.user)]
+        if self.sql is not None:
+            said.append(f"The log is the result of: {self.sql}")
+        if listed:
+            said.append(
+                "Other columns: " + ", ".join(f"{name} ({what})" for what, name in listed) + "."
+            )
+        left_out = [
+            *(["people on a list"] if self.excludes_listed else []),
+            *(
+                [f"whoever has more than {self.max_entries_per_user:,} entries"]
+                if self.max_entries_per_user
+                else []
+            ),
+        ]
+        said.append(
+            f"Left out: {' and '.join(left_out) or 'nobody'}. Read of each person: at most "
+            f"{self.limits.entries:,} entries, texts of at most {self.limits.text:,} bytes."
+        )
+        return "\n".join(said)
+
+
+def other_columns(roles: Mapping[str, str], kinds: Iterable[Kind]) -> list[tuple[str, str]]:
+    """What each column is that is read beside the person's, and its name."""
+    items = dict.fromkeys(name for kind in kinds for name in kind.extra_columns())
+    own = [(f"the {role}", name) for role, name in roles.items() if role != "user"]
+    return [*own, *(("part of the items", name) for name in items)]
+
+
+def roles_used(kinds: Iterable[Kind], unit: Unit) -> set[str]:
+    """The roles of columns that a plan makes use of, where the log has a column for them."""
+    used = {"user", "time", *([unit] if unit == "session" else [])}
+    return used.union(*((*kind.required_roles, *kind.may_use) for kind in kinds))
+
+
+def roles_needed(kinds: Iterable[Kind]) -> set[str]:
+    """The roles of columns without which a log does not give such items."""
+    return {"user"}.union(*(kind.required_roles for kind in kinds))
+
+
+def _restricted(columns: Columns, roles: Collection[str]) -> Columns:
+    return Columns(**{role: name for role, name in columns.assigned().items() if role in roles})
+
+
+def _difference(role: str, planned: str | None, read: str | None) -> str:
+    what = "the person" if role == "user" else f"the {role}"
+    plan = f"column {planned!r} as {what}" if planned else f"no column as {what}"
+    log = f"column {read!r}" if read else "none"
+    name = planned or "COLUMN"
+    return (
+        f"the plan names {plan}, and the log is read with {log}: read it as planned (--{role} "
+        f"{name}), or plan again with --{role} {read or 'COLUMN'} and have that approved"
+    )

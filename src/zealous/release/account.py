@@ -1,0 +1,256 @@
+"""A release that is charged to a ledger: found early, reserved before noise is drawn.
+
+Guarantee:
+    What the ledger refuses is refused before the log is read. `LedgerPayment.reserve` returns with
+    the charge on the disk; a release that failed after it stays charged.
+"""
+
+from __future__ import annotations
+
+import secrets
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from zealous.errors import LedgerError, Refused
+from zealous.files.places import Place, place_of
+from zealous.ledger import Cap, Caps, Entry, Ledger, ledger_path
+from zealous.ledger.book import Book
+from zealous.ledger.budgets import Budget, check_label, periods_overlap
+from zealous.ledger.location import check_local, ensure_folder, find_ledger
+from zealous.ledger.refusals import others_option
+from zealous.ledger.reservation import preview_entry
+from zealous.ledger.signatures import Approval
+from zealous.logs.log import Log
+from zealous.planning.plan import covers_replaced
+from zealous.privacy.calibrate import float_rounded_up
+from zealous.record.codec import structure
+from zealous.record.record import AccountsRecord, CapRecord, CapsRecord, LedgerStamp
+from zealous.release.charging import Bypass, charge_of
+from zealous.release.request import Request
+from zealous.release.untracked import Untracked
+
+_NAMED = 3  # logs of a ledger, in a message
+
+
+@dataclass(frozen=True, kw_only=True)
+class Account:
+    """Which ledger a release is charged to, and what its owner declares.
+
+    Attributes:
+        ledger: The ledger's file; the one that belongs to the log where not given.
+        people: A name for the people of this log, claimed to be others than those of any other
+            name in the ledger.
+        again: Confirms that a period is published again, and charged again.
+        by: Who publishes; the name of the login where not given.
+        reason: Why a capped ledger of the log is passed by, where another is charged; a copy of
+            that ledger is another.
+        approval: A signature of the approved plan that is executed; needed where the ledger has
+            approvers.
+        id: Under the same id a release is drawn once, however often the run is repeated.
+    """
+
+    ledger: str | Path | None = None
+    people: str | None = None
+    again: bool = False
+    by: str | None = None
+    reason: str | None = None
+    approval: str | None = None
+    id: str | None = None
+
+    def __post_init__(self) -> None:
+        """Check what is kept for ever."""
+        if self.id is not None:
+            object.__setattr__(self, "id", check_label(self.id, "the release's id"))
+
+    @property
+    def internal(self) -> bool:
+        """What is paid for may be written."""
+        return False
+
+    @property
+    def names_ledger(self) -> bool:
+        """Whether it is not just the one that belongs to the log."""
+        return self.ledger is not None
+
+    def charged_to(self, log: Sequence[Place]) -> Path:
+        """The ledger's file."""
+        if self.ledger is not None:
+            return Path(self.ledger)
+        return ledger_path(each.ledger_place() for each in log)
+
+    def for_unprivate(self) -> Untracked:
+        """Nobody pays for what is not private."""
+        return Untracked(reason=self.reason, by=self.by)
+
+    def earlier_release(self, log: Sequence[Place], output: Path | Place | None) -> Place | None:
+        """Where the release of the account's id is, if it was made before.
+
+        A run that was killed after its release was in place, and before that was recorded, is
+        recorded now.
+        """
+        if self.id is None or not self.charged_to(log).exists():
+            return None
+        entry = Ledger.open(self.charged_to(log)).settle(self.id, output or Path())
+        if entry is None or entry.directory is None:
+            return None
+        # The ledger keeps no credentials: the same place as it was given now may have them.
+        if output is not None and str(output) == entry.directory:
+            return place_of(output)
+        return place_of(entry.directory)
+
+    def prepare(self, request: Request) -> LedgerPayment:
+        """Find the ledger, and refuse early what it would refuse later."""
+        if not covers_replaced(request.plan):
+            raise Refused(
+                "with so large a delta an add-remove release may cost more than a ledger would "
+                "charge where a history changes: lower --delta, or ask for --neighbors replace"
+            )
+        return LedgerPayment(self, request)
+
+
+def read_ledger(of: str | Path | Place | Log) -> Ledger:
+    """What was spent on the same people: the ledger of a log or a folder, or at a path.
+
+    Raises:
+        LedgerError: There is none.
+    """
+    if not isinstance(of, Log):
+        return Ledger.open(find_ledger(place_of(of)))
+    path = Account().charged_to(of.paths)
+    if not path.exists():
+        raise LedgerError(f"the log has no ledger yet: publishing makes one at {path}")
+    return Ledger.open(path)
+
+
+class LedgerPayment:
+    """Charges one release to a ledger."""
+
+    def __init__(self, account: Account, request: Request) -> None:
+        """Find the ledger, and refuse early what it would refuse later."""
+        log, plan = request.log.paths, request.plan.approved_file
+        self._approval = None
+        if plan is not None and account.approval is not None:
+            self._approval = Approval(plan=plan, signature=account.approval)
+        self.id = account.id or secrets.token_hex(8)
+        self._account = account
+        self._path = account.charged_to(log)
+        self._charge = charge = charge_of(request, ledger=self._path, people=account.people)
+        self._ledger: Ledger | None = None
+        self._earlier: tuple[Entry, ...] = ()
+        self._entry: Entry | None = None
+        check_local(self._path.absolute())
+        if self._path.exists():
+            Ledger.open(self._path).check(
+                charge, release=self.id, again=account.again, approval=self._approval
+            )
+        nearer = f"{self._path} is nearer to the log: name the other with --ledger FILE"
+        instead = nearer if account.ledger is None else "Leave out --ledger"
+        self._bypass = Bypass.find(account, log, self._path, instead=instead)
+
+    def doubts(self) -> list[str]:
+        """What is probably a mistake: a ledger of other logs, if nobody named it or its people."""
+        if self._account.ledger is not None:
+            return []
+        book = Ledger.open(self._path).book() if self._path.exists() else Book()
+        others = book.entries_of_other_logs(self._charge)
+        if not others:
+            return []
+        names = list(dict.fromkeys(str(each.charge.log) for each in others))
+        known = ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
+        releases = f"{len(others)} release{'s' if len(others) > 1 else ''}"
+        return [
+            f"The ledger {self._path} holds {releases} of other logs ({known}), and this one "
+            "is counted as of the same people. If its people are "
+            f"others, {others_option(book, others)}. If they are the same, name them once: "
+            f"`zealous ledger init {shlex.quote(str(self._path))} --dataset NAME`."
+        ]
+
+    def reserve(self, say: Callable[[str], None]) -> LedgerStamp:
+        """Spend the budget; gives what release.json says of it.
+
+        Guarantee:
+            When this returns the charge is on the disk. Noise may be drawn from here on.
+        """
+        by, again = self._account.by, self._account.again
+        self._bypass.record(self.id, self._charge, say)
+        path = self._path if self._account.ledger else ensure_folder(self._path)
+        self._ledger = Ledger.open(path, create=True, by=by)
+        if self._ledger.created:
+            say(
+                f"a ledger without caps was begun: {self._path}. Releases of the same people that "
+                "are charged elsewhere, or by somebody else, do not count in it; see "
+                "`zealous ledger init`"
+            )
+        self._earlier = self._ledger.attempts(self.id)
+        self._entry = self._ledger.reserve(
+            self.id, self._charge, by=by, again=again, approval=self._approval
+        )
+        book = self._ledger.book_at(self._entry)
+        people = f", for the people of {book.dataset}" if book.dataset else ""
+        say(f"charged as entry {self._entry.number} of {self._path}{people}")
+        return ledger_stamp(self._entry, book)
+
+    def preview(self) -> LedgerStamp:
+        """What release.json would say of it if the ledger were new; nothing is charged."""
+        return ledger_stamp(*preview_entry(self.id, self._charge, by=self._account.by))
+
+    def entry_number(self) -> int | None:
+        """The number of the entry, if there is one; the ledger tells where `reserve` broke off."""
+        if self._entry is None and self._ledger is not None:
+            new = self._ledger.attempts(self.id)[len(self._earlier) :]
+            self._entry = new[-1] if new else None
+        return self._entry.number if self._entry else None
+
+    def mark_written(self, directory: Place, sha256: str) -> None:
+        """Record that the release is where it belongs."""
+        if self._ledger is None or self._entry is None:
+            return
+        try:
+            self._ledger.mark_released(self._entry, directory=directory, sha256=sha256)
+        except LedgerError as error:
+            raise LedgerError(
+                f"the release is in {directory} and paid for, and the ledger could not be told "
+                f"({error}). Run again with --id {self.id} -o {directory}: nothing is drawn again"
+            ) from None
+
+
+def ledger_stamp(entry: Entry, book: Book) -> LedgerStamp:
+    """The entry, both accounts after it, and the caps, as the release states them."""
+    before, accounts, measure = book.counted_entries(), entry.accounts, book.measure()
+    if accounts is None or measure is None:
+        raise LedgerError("an entry that was just charged has no accounts")
+    same = [each for each in before if periods_overlap(each.charge.period, accounts.within)]
+    told = accounts.as_json()
+    _, *against = book.against_caps(accounts.within)
+    for name, found in zip(("period", "all"), against, strict=True):
+        if found.composed and found.epsilon is not None:  # what is compared with the cap
+            worth = Budget(epsilon=found.epsilon, delta=found.delta)
+            told[name] |= {**worth.as_json(), "composed": True}
+    told["all"]["releases"], told["period"]["releases"] = len(before), len(same)
+    return LedgerStamp(
+        ledger=entry.ledger,
+        entry=entry.number,
+        hash=entry.hash,
+        accounts=structure(told, AccountsRecord),
+        unit=measure.unit,
+        neighbors=measure.neighbors,
+        dataset=book.dataset,
+        approver=entry.approver,
+        caps=_caps_record(book.caps),
+        promised=_caps_record(book.promised()) if book.ended else None,
+    )
+
+
+def _caps_record(caps: Caps) -> CapsRecord:
+    return CapsRecord(all=_cap_record(caps.all), period=_cap_record(caps.period))
+
+
+def _cap_record(cap: Cap) -> CapRecord | None:
+    if not cap:
+        return None
+    return CapRecord(
+        epsilon=None if cap.epsilon is None else float_rounded_up(cap.epsilon),
+        delta=None if cap.delta is None else float_rounded_up(cap.delta),
+    )

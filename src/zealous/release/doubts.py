@@ -1,0 +1,190 @@
+"""What makes a run stop and ask before it costs: a release that is probably a mistake.
+
+Each doubt is a function of a few lines that says what is wrong, or nothing. Those about public
+figures are raised in every run. Those that look at the data are raised only where somebody is there
+to answer: in an unattended series a missing release would tell what the log holds
+(docs/proofs/observables.md). What is only odd is told, and stops nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from zealous.engines.sql import Step
+from zealous.errors import Refused
+from zealous.files.places import Place
+from zealous.logs.id_doubts import id_doubts
+from zealous.logs.log import Log, inside_release
+from zealous.logs.source import Source, has_users, known_entries
+from zealous.planning.part import forecast
+from zealous.planning.plan import Plan
+from zealous.privacy.guarantee import is_unnamed
+from zealous.release.progress import Say
+from zealous.release.recognition import Recognition
+from zealous.release.request import Request
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenedLog:
+    """What is asked for, and the log that is open for it."""
+
+    request: Request
+    source: Source
+
+
+def check_doubts(request: Request, ledger_doubts: Iterable[str], say: Say) -> None:
+    """Stop where it is told without the data that this is probably a mistake.
+
+    What public figures tell stops every run, doubts about the ledger only an attended one.
+
+    Raises:
+        Refused: It is, and nobody said to go on.
+    """
+    public = (_inside_release(request.output), _nothing_to_expect(request.plan))
+    _stop_or_tell(filter(None, public), request.attendance == "proceed", say)
+    _stop_or_tell(ledger_doubts, request.attendance != "attended", say)
+
+
+def warn(doubts: Iterable[str], say: Say) -> None:
+    """Tell what somebody should look at, and go on: logs of other people have such ids too."""
+    for text in doubts:
+        say(f"warning: {text}")
+
+
+def check_data_doubts(request: Request, source: Source, recognition: Recognition, say: Say) -> None:
+    """Stop an attended run where the log tells that this is probably a mistake.
+
+    Raises:
+        Refused: It is, and nobody said to go on.
+    """
+    if request.attendance != "unattended":
+        _check_contents(request, source, say)
+    warn(recognition.doubts(source), say)
+
+
+def _check_contents(request: Request, source: Source, say: Say) -> None:
+    opened, proceed = OpenedLog(request=request, source=source), request.attendance == "proceed"
+    missing = (text for look in _MISSING if (text := look(opened)))
+    _stop_or_tell(_first(missing), proceed, say)
+    unnamed = is_unnamed(request.log.columns.user)
+    for doubt in id_doubts(source, unnamed=unnamed):
+        if doubt.wrong_unit:
+            _stop_or_tell([f"{doubt.text}{_maybe_header(request.log)}"], proceed, say)
+        else:
+            warn([doubt.text], say)
+
+
+def _maybe_header(log: Log) -> str:
+    """What to do where the columns were named in order, and the first line does name them."""
+    if log.layout is None or log.layout.has_header or not log.layout.names:
+        return ""
+    return (
+        " The log is read without a header: if its first line does name the columns, leave "
+        "--columns out, or begin with `zealous start LOG --header`."
+    )
+
+
+def _stop_or_tell(doubts: Iterable[str], proceed: bool, say: Say) -> None:
+    for text in doubts:
+        if not proceed:
+            raise Refused(f"{text} Nothing was charged. If it is meant so, say --proceed")
+        warn([text], say)
+
+
+def _first(texts: Iterator[str]) -> list[str]:
+    """Where all is missing, the first reason is enough."""
+    found = next(texts, None)
+    return [] if found is None else [found]
+
+
+# Doubts about public figures
+
+
+def _inside_release(output: Place | None) -> str | None:
+    local = output.local() if output is not None else None
+    if local is None or not inside_release(local):
+        return None
+    return "The output lies inside another release, which would no longer pass `zealous verify`."
+
+
+def _nothing_to_expect(planned: Plan) -> str | None:
+    users = planned.goal.users
+    if users is None:
+        return None
+    least = [forecast(part).users_to_appear[5] for part in planned.parts]
+    if min(least) <= users:
+        return None
+    return (
+        f"Nothing will appear: an item would need about {min(least):,} {planned.goal.units()}, and "
+        f"at most {users:,} are declared. Raise epsilon, lower --items-per-user, or publish fewer "
+        "kinds."
+    )
+
+
+# Doubts about what the log holds
+
+
+def _unreadable(opened: OpenedLog) -> str | None:
+    skipped = opened.source.unreadable_lines()
+    if not skipped or skipped <= _count_rows(opened.source):
+        return None
+    return (
+        "Most lines of the log cannot be read: check --format, --delimiter and --encoding (such as "
+        "gb18030 or latin-1) with `zealous inspect`."
+    )
+
+
+def _no_rows(opened: OpenedLog) -> str | None:
+    if _any_row(opened.source, (), "source"):
+        return None
+    return "The log has no rows."
+
+
+def _no_times(opened: OpenedLog) -> str | None:
+    planned, source = opened.request.plan, opened.source
+    needed = (
+        opened.request.period is not None
+        or planned.goal.unit != "user"
+        or planned.select == "first"
+        or any("time" in kind.required_roles for kind in planned.kinds())
+    )
+    if not needed or "time" not in source.roles:
+        return None
+    if _any_row(source, known_entries(source), "known where time is not null"):
+        return None
+    return (
+        "No time of the log can be read: say --time-format, such as epoch or %d/%m/%Y %H:%M. Times "
+        "of day without a date tell neither days nor sessions: then leave out --time, --unit and "
+        "--period."
+    )
+
+
+def _none_in_period(opened: OpenedLog) -> str | None:
+    if opened.request.period is None or has_users(opened.source):
+        return None
+    return f"The log has no entry of the period {opened.request.period}."
+
+
+def _nobody(opened: OpenedLog) -> str | None:
+    if has_users(opened.source):
+        return None
+    return "No entry with a user id was understood: see `zealous inspect`."
+
+
+_MISSING: tuple[Callable[[OpenedLog], str | None], ...] = (
+    _unreadable,
+    _no_rows,
+    _no_times,
+    _none_in_period,
+    _nobody,
+)
+
+
+def _any_row(source: Source, steps: Iterable[Step], rows: str) -> bool:
+    some = Step("some", f"select 1 as one from {rows} limit 1")
+    return bool(source.engine.rows([*steps, some]))
+
+
+def _count_rows(source: Source) -> int:
+    return int(source.engine.rows([Step("counted", "select count(*) from source")])[0][0])

@@ -1,0 +1,77 @@
+"""An interrupt ends a run, also where Python would forget it."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from zealous.files import interrupts
+
+STOPS = (signal.SIGINT, signal.SIGTERM)
+
+
+@pytest.fixture(autouse=True)
+def raised() -> Iterator[None]:
+    before, hook = {each: signal.getsignal(each) for each in STOPS}, sys.unraisablehook
+    interrupts.raise_on(STOPS)
+    yield
+    for each, handler in before.items():
+        signal.signal(each, handler)
+    sys.unraisablehook = hook
+
+
+def wait() -> None:
+    end = time.monotonic() + 10
+    while time.monotonic() < end:
+        time.sleep(0.01)
+
+
+def ending(arrives: signal.Signals) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        signal.raise_signal(arrives)
+
+
+class Ending:
+    def __del__(self) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+
+@pytest.mark.parametrize("arrives", STOPS)
+def test_an_interrupt_while_a_generator_is_let_go_comes_again(arrives: signal.Signals) -> None:
+    begun = ending(arrives)
+    next(begun)
+    del begun  # here it is forgotten
+    with pytest.raises(KeyboardInterrupt):
+        wait()
+
+
+def test_an_interrupt_while_an_object_is_let_go_comes_again() -> None:
+    Ending()
+    with pytest.raises(KeyboardInterrupt):
+        wait()
+
+
+def test_a_second_signal_does_not_break_off_the_cleaning_up() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(STOPS[0])
+    for each in STOPS:
+        signal.raise_signal(each)
+
+
+def test_nothing_is_shown_of_other_errors(capfd: pytest.CaptureFixture[str]) -> None:
+    def failing() -> Iterator[None]:
+        try:
+            yield
+        finally:
+            raise ValueError("a line of the log")
+
+    begun = failing()
+    next(begun)
+    del begun
+    assert capfd.readouterr() == ("", "")

@@ -1,0 +1,159 @@
+"""Approval by SSH keys, signed and verified by the real ssh-keygen."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+import subprocess
+from datetime import UTC, datetime
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from conftest import Run
+from tampering import rewrite, tampered
+
+from zealous.errors import Refused, UsageError
+from zealous.ledger import FILE_NAME, Cap, Caps, Ledger
+from zealous.ledger.copies import back_up, move, restore
+from zealous.ledger.signatures import NAMESPACE, sign, signer
+
+pytestmark = pytest.mark.skipif(not shutil.which("ssh-keygen"), reason="needs openssh-client")
+PLAN = ["--items", "queries", "--items-per-user", 1, "--users", 300, "--epsilon", 10,
+        "--delta", "0.01", "--user", "user", "--query", "query"]  # fmt: skip
+
+
+def make_key(path: Path) -> Path:
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", path], check=True)
+    return path
+
+
+def public(key: Path) -> str:
+    return " ".join(key.with_name(f"{key.name}.pub").read_text().split()[:2])
+
+
+@pytest.fixture(scope="module")
+def keys(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    folder = tmp_path_factory.mktemp("keys")
+    return make_key(folder / "officer"), make_key(folder / "stranger")
+
+
+@pytest.fixture
+def approved(keys: tuple[Path, Path], tmp_path: Path) -> Ledger:
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    rows = [f"{n},tea" for n in range(200)]
+    (folder / "log.csv").write_text("\n".join(["user,query", *rows]) + "\n")
+    made = Ledger.open(folder / FILE_NAME, create=True)
+    made.set_approvers(f"ito@example {public(keys[0])}\n", by="her")
+    return made
+
+
+def test_what_is_signed_is_verified_as_ssh_keygen_does(
+    keys: tuple[Path, Path], tmp_path: Path
+) -> None:
+    officer, stranger = keys
+    now, allowed = datetime.now(UTC), f"ito@example {public(officer)}\n"
+    signature = sign(b"a plan", officer)
+    assert signer(b"a plan", signature, approvers=allowed, at=now) == "ito@example"
+    (tmp_path / "s").write_text(signature)
+    (tmp_path / "a").write_text(allowed)
+    command = ["ssh-keygen", "-Y", "verify", "-f", "a", "-I", "ito@example", "-s", "s", "-n"]
+    done = subprocess.run([*command, NAMESPACE], input=b"a plan", cwd=tmp_path, check=False)
+    assert done.returncode == 0
+    expired = f'ito@example valid-before="20200101" {public(officer)}\n'
+    elsewhere = f'ito@example namespaces="git" {public(officer)}\n'
+    for message, made, may in (
+        (b"another plan", signature, allowed),
+        (b"a plan", sign(b"a plan", stranger), allowed),
+        (b"a plan", signature, expired),
+        (b"a plan", signature, elsewhere),
+        (b"a plan", "no signature", allowed),
+        (b"a plan", signature, ""),
+    ):
+        with pytest.raises(Refused):
+            signer(message, made, approvers=may, at=now)
+    with pytest.raises(UsageError, match="no key"):
+        sign(b"a plan", tmp_path / "nowhere")
+
+
+def test_plans_need_a_signature(
+    run: Run, approved: Ledger, keys: tuple[Path, Path], tmp_path: Path
+) -> None:
+    officer, stranger = keys
+    assert run("plan", *PLAN, "-o", "plan.json").code == 0
+    publish = ("publish", "logs/log.csv", "--plan", "plan.json", "--id", "one", "-o", "one")
+    refused = run(*publish)
+    assert (refused.code, "zealous approve" in refused.stderr) == (1, True)
+    assert run("approve", "plan.json", "--key", stranger).code == 0
+    assert "not of one of the ledger's approvers" in run(*publish).stderr
+    (tmp_path / "plan.json.sig").unlink()
+    assert run("approve", "plan.json", "--key", officer).code == 0
+    assert run("approve", "plan.json", "--key", officer).code == 2  # nothing is overwritten
+    assert approved.history() == ()
+    done = run(*publish)
+    assert done.code == 0, done.stderr
+    (entry,) = approved.history()
+    about = json.loads((tmp_path / "one" / "release.json").read_text())
+    assert (entry.approver, entry.plan) == ("ito@example", about["approved_plan"])
+    assert "<b>ito@example</b> approved" in (tmp_path / "one" / "statement.html").read_text()
+    assert run("verify", "one", "--ledger", approved.path).code == 0
+    assert "by a plan that ito@example" in run("ledger", "events", "logs").stdout
+
+    def lie(connection: sqlite3.Connection) -> None:
+        rewrite(connection, '\\"epsilon\\": \\"10\\"', '\\"epsilon\\": \\"11\\"')
+
+    tampered(approved.path, lie)
+    assert any("the signature is not of one" in each for each in approved.verify())
+
+
+def test_caps_and_voids_need_a_signature(approved: Ledger, keys: tuple[Path, Path]) -> None:
+    officer, stranger = keys
+    caps = Caps(all=Cap(epsilon=Fraction(4)))
+    with pytest.raises(Refused, match="has to sign this"):
+        approved.set_caps(caps, by="her")
+    with pytest.raises(Refused, match="not of one"):
+        approved.set_caps(caps, by="her", key=stranger)
+    approved.set_caps(caps, by="her", key=officer)
+    with pytest.raises(Refused, match="has to sign this"):
+        approved.set_approvers(f"me {public(stranger)}", by="me")
+    with pytest.raises(Refused, match="has to sign this"):
+        approved.set_caps(Caps(), by="her")
+    assert approved.verify() == []
+    assert approved.book().events[-1].signer == "ito@example"
+
+    def raise_cap(connection: sqlite3.Connection) -> None:
+        rewrite(connection, '"epsilon":"4"', '"epsilon":"40"')
+
+    tampered(approved.path, raise_cap)
+    assert any("the signature is not of one" in each for each in approved.verify())
+
+
+def test_moving_and_restoring_need_a_signature(
+    approved: Ledger, keys: tuple[Path, Path], tmp_path: Path
+) -> None:
+    officer, stranger = keys
+    kept, moved = tmp_path / "kept.sqlite", tmp_path / "moved.sqlite"
+    back_up(approved.path, kept)
+    for key, told in ((None, "has to sign this"), (stranger, "not of one")):
+        with pytest.raises(Refused, match=told):
+            move(approved.path, moved, key=key)
+        with pytest.raises(Refused, match=told):
+            restore(kept, tmp_path / "restored.sqlite", reason="a test", key=key)
+    assert not moved.exists()
+    assert not (tmp_path / "restored.sqlite").exists()
+    move(approved.path, moved, key=officer)
+    restore(kept, tmp_path / "restored.sqlite", reason="a test", key=officer)
+    for path in (moved, tmp_path / "restored.sqlite"):
+        assert Ledger.open(path).verify() == []
+
+
+def test_an_unsigned_decision_closes_the_ledger(approved: Ledger, keys: tuple[Path, Path]) -> None:
+    approved.set_caps(Caps(all=Cap(epsilon=Fraction(4))), by="her", key=keys[0])
+
+    def strip(connection: sqlite3.Connection) -> None:
+        rewrite(connection, '"signed":', '"signet":')
+
+    tampered(approved.path, strip)
+    assert "is not signed" in approved.verify()[0]
