@@ -251,7 +251,16 @@ def test_counts_of_one_item_add_up() -> None:
 
 SURE = {f"u{number}": frozenset(["aa" if number < 40 else "bb"]) for number in range(80)}
 TWICE = pa.table({"query": list("ababa"), "url": list("ababa"), "count": [5, 4, 3, 2, 1]})
-OF_THE_LOG = ("zealous", "laplace", "gaussian", "selection", "set-union", "sips", "rounds")
+OF_THE_LOG = [
+    "zealous",
+    "laplace",
+    "gaussian",
+    "selection",
+    "set-union",
+    "sips",
+    "rounds",
+    "pooled",
+]
 
 
 def given_twice(name: str, mechanism: Any) -> Any:
