@@ -176,6 +176,40 @@ def test_responses_at_one_rate_are_told_exactly_and_at_several_nearly() -> None:
     assert delta_at(commensurable, Fraction(9, 5)) == 0  # all that they can lose
 
 
+@pytest.mark.parametrize(
+    ("rates", "square", "epsilon"),
+    [
+        ({"1/7": 40, "1/20": 9}, "0.3", "1"),
+        ({"1/13": 30, "1/212": 25}, "0.0004", "0.5"),
+        ({"1/5": 2, "100000007/1000000000": 31}, "0.06", "2"),
+        ({"1/10": 60}, "25", "10"),
+        ({"9": 1, "1/50": 3}, "0.0001", "8.9"),
+    ],
+)
+def test_laplace_beside_gaussian_noise_is_told_nearly_exactly(
+    rates: dict[str, int], square: str, epsilon: str
+) -> None:
+    law = {mpmath.mpf(0): mpmath.mpf(1)}
+    for rate, count in rates.items():
+        r = mpmath.mpf(Fraction(rate).numerator) / Fraction(rate).denominator
+        truth = 1 / (1 + mpmath.exp(-r))
+        chances = [
+            ((2 * n - count) * r, mpmath.binomial(count, n) * truth**n * (1 - truth) ** (count - n))
+            for n in range(count + 1)
+        ]
+        law = {a + b: p * q for a, p in law.items() for b, q in chances}  # no two add up alike
+    mu = mpmath.sqrt(mpmath.mpf(square))
+
+    def h(e: mpmath.mpf) -> mpmath.mpf:
+        return mpmath.ncdf(mu / 2 - e / mu) - mpmath.exp(e) * mpmath.ncdf(-mu / 2 - e / mu)
+
+    with mpmath.workdps(30):
+        exact = float(sum(p * h(mpmath.mpf(epsilon) - loss) for loss, p in law.items()))
+    losses = [Loss(shifts=count, rate=Fraction(rate)) for rate, count in rates.items()]
+    claim = delta_at([*losses, Loss(shifts=1, mu_squared=Fraction(square))], Fraction(epsilon))
+    assert exact * (1 - 1e-9) <= float(claim) <= exact * 1.006
+
+
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
 def test_two_kinds_of_one_release_against_every_output(neighbors: Neighbors) -> None:
     # Each kind has one item a user; in either log it stands at tau, is far above it or is not
