@@ -109,6 +109,30 @@ def test_what_caps_limit_is_not_changed_in_silence(ledger: Ledger) -> None:
     assert ledger.book().promised().all == Cap(epsilon=Fraction(6), delta=Fraction(1, 5000))
 
 
+def test_a_lowered_cap_lowers_no_promise(ledger: Ledger, run: Run) -> None:
+    """Whether it is lowered may hang on what came out: then larger losses were possible."""
+
+    def cap(epsilon: int, delta: str) -> Caps:
+        return Caps(all=Cap(epsilon=Fraction(epsilon), delta=Fraction(delta)), compose="losses")
+
+    ledger.set_caps(cap(9, "1e-5"))
+    ledger.set_caps(cap(5, "1e-5"))  # nothing was charged under the first
+    spend(ledger, charge())
+    ledger.set_caps(cap(6, "1e-5"))  # a cap that is raised promises what it says
+    assert not ledger.book().promises_more_than_caps()
+    ledger.set_caps(cap(4, "2e-5"))
+    book = ledger.book()
+    assert book.promised().all == Cap(epsilon=Fraction(5), delta=Fraction(2, 10**5))
+    told = "over everything, the caps promise epsilon 5, delta 2e-5 over all releases"
+    assert told in run("ledger", "show", ledger.path).stdout
+    stamp = ledger_stamp(replace(next(iter(book.entries.values())), accounts=book.accounts()), book)
+    assert stamp.promised is not None
+    assert stamp.promised.all == CapRecord(epsilon=5.0, delta=2e-5)
+    ledger.set_caps(Caps(all=THREE, compose="sums"), reason="a new promise")
+    assert ledger.book().promised().all == Cap(epsilon=Fraction(8), delta=Fraction("0.00012"))
+    assert ledger.verify() == []
+
+
 def test_the_commands_tell_the_definition_and_what_ended(ledger: Ledger, run: Run) -> None:
     ledger.set_caps(Caps(all=THREE, compose="sums"))
     spend(ledger, *[charge(definition="probabilistic")] * 3)

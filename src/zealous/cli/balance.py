@@ -213,8 +213,8 @@ def _fixed_as_json(book: Book, within: Period | None) -> dict[str, Any] | None:
 
 
 def _promised_as_json(book: Book) -> dict[str, Any] | None:
-    """What holds over everything, where what caps limit was changed after releases."""
-    if not book.ended:
+    """What holds over everything, where caps were changed after releases and it is more."""
+    if not book.promises_more_than_caps():
         return None
     caps = book.promised()
     return {"all": _cap_as_json(caps.all), "period": _cap_as_json(caps.period)}
@@ -222,12 +222,13 @@ def _promised_as_json(book: Book) -> dict[str, Any] | None:
 
 def changed_promise(book: Book) -> str | None:
     """The same for people."""
-    if not book.ended:
+    if not book.promises_more_than_caps():
         return None
-    return (
-        "What the caps limit was changed after releases, which ended an earlier promise:\n"
-        f"{describe_promise(book.promised())}."
-    )
+    if book.ended:
+        why = "What the caps limit was changed after releases, which ended an earlier promise:"
+        return f"{why}\n{describe_promise(book.promised())}."
+    why = "Caps were lowered after releases. That ends no larger promise:"
+    return f"{why}\n{describe_promise(book.promised(), 'over everything')}."
 
 
 def _cap_as_json(cap: Cap) -> dict[str, Any]:

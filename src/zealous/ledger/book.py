@@ -34,6 +34,7 @@ class Book:
         dataset: The name of the population, once given.
         unit: The unit that was declared, or None.
         caps: The caps in force.
+        kept: The largest caps under which something was charged since an earlier promise ended.
         ended: Caps whose promise ended after releases, as others limit something else since.
         entries: All charges by the number of their event, those voided too.
         events: Everything that happened, in words.
@@ -49,6 +50,7 @@ class Book:
     dataset: str | None = None
     unit: Unit | None = None
     caps: Caps = field(default_factory=Caps)
+    kept: Caps | None = None
     ended: tuple[Caps, ...] = ()
     entries: dict[int, Entry] = field(default_factory=dict)
     events: list[Event] = field(default_factory=list)
@@ -96,8 +98,17 @@ class Book:
         return "losses" if self.composes_losses() else "sums"
 
     def promised(self) -> Caps:
-        """What holds over everything: the caps, and those whose promise ended, added up."""
-        return sum(self.ended, self.caps)
+        """What holds over everything: the caps so far, and those whose promise ended, added up."""
+        return sum(self.ended, self.caps_so_far())
+
+    def caps_so_far(self) -> Caps:
+        """The caps in force, or the larger ones under which something was charged before."""
+        return self.caps if self.kept is None else self.caps.or_larger(self.kept)
+
+    def promises_more_than_caps(self) -> bool:
+        """Whether what holds over everything is more than the caps in force say."""
+        now, whole = self.caps, self.promised()
+        return (now.all, now.period) != (whole.all, whole.period)
 
     def capped(self) -> bool:
         """Whether anything is capped."""
@@ -253,10 +264,13 @@ class Book:
             self.caps = caps_from_json(body)
             if body.get("ended") is not None:
                 self.ended += (caps_from_json(body["ended"]),)
+                self.kept = None
             self.unit = body["unit"]
         elif kind == "reserved":
             number = len(self.entries) + 1
             self.entries[row.seq] = entry_from_json(row, body, ledger=self.id, number=number)
+            if self.capped() or self.kept is not None:
+                self.kept = self.caps_so_far()
         elif kind in ("released", "voided"):
             self._change_state(body, kind)
         elif kind == "approvers":

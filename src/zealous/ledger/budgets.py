@@ -88,6 +88,16 @@ class Cap:
 
         return Cap(epsilon=both(self.epsilon, other.epsilon), delta=both(self.delta, other.delta))
 
+    def or_larger(self, other: Cap) -> Cap:
+        """What holds if one of two caps was in force, and then the other; None for no cap."""
+
+        def larger(one: Fraction | None, two: Fraction | None) -> Fraction | None:
+            return None if one is None or two is None else max(one, two)
+
+        return Cap(
+            epsilon=larger(self.epsilon, other.epsilon), delta=larger(self.delta, other.delta)
+        )
+
     def allows(self, spent: Budget) -> bool:
         """Whether a loss is within the cap; exactly the cap is."""
         return (self.epsilon is None or spent.epsilon <= self.epsilon) and (
@@ -114,6 +124,17 @@ class Caps:
     def composable(self) -> bool:
         """Whether losses can be composed under one of them."""
         return self.all.composable or self.period.composable
+
+    def or_larger(self, other: Caps) -> Caps:
+        """What holds if one of two caps was in force, and then the other; limiting what this does.
+
+        Guarantee:
+            If the sizes of caps were not chosen by looking at releases, everything is within this,
+            whenever one took the place of the other (docs/proofs/ledger.md).
+        """
+        return replace(
+            self, all=self.all.or_larger(other.all), period=self.period.or_larger(other.period)
+        )
 
     def __add__(self, other: Caps) -> Caps:
         return Caps(all=self.all + other.all, period=self.period + other.period)

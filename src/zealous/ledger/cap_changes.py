@@ -42,7 +42,7 @@ def decided_caps(
     said = {**caps_as_json(caps), "unit": book.unit or counts}
     if was not in (None, caps.compose):
         _check_may_end(book, reason)
-        said["ended"] = caps_as_json(replace(book.caps, compose=was))
+        said["ended"] = caps_as_json(replace(book.caps_so_far(), compose=was))
     if reason is not None:
         said["reason"] = check_label(reason, "reason")
     return said

@@ -140,14 +140,14 @@ def _caps(body: Mapping[str, Any], before: _Before) -> str:
     )
 
 
-def describe_promise(caps: Caps) -> str:
+def describe_promise(caps: Caps, how: str = "added up") -> str:
     """What holds over everything where one promise followed another."""
     said = [
         f"epsilon {_limit(cap.epsilon)}, delta {_limit(cap.delta)} {where}"
         for cap, where in ((caps.all, "over all releases"), (caps.period, "in one period"))
         if cap
     ]
-    return f"added up, the caps promise {'; '.join(said) or 'nothing any more'}"
+    return f"{how}, the caps promise {'; '.join(said) or 'nothing any more'}"
 
 
 _COMPOSE = {"losses": "composed losses", "sums": "sums of epsilon and delta"}

@@ -64,7 +64,7 @@ def _recomputed(rows: Sequence[store.Row]) -> list[str]:
         kind = json.loads(row.body)["event"]
         if kind in _LOWERING and charged:
             fits, charged = fits and book.fits_caps(), False
-        was = (book.fixed_currency(), book.caps, book.ended) if kind == "caps" else None
+        was = (book.fixed_currency(), book.caps_so_far(), book.ended) if kind == "caps" else None
         book.apply(row)
         if was is not None:
             problems += _changed_currency(*was, book)

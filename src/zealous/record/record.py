@@ -232,7 +232,7 @@ class LedgerStamp(_Strict, frozen=True, kw_only=True):
     dataset: str | None
     caps: CapsRecord
     approver: str | None = None  # who signed the plan, where the ledger has approvers
-    promised: CapsRecord | None = None  # of all caps, where what they limit was changed
+    promised: CapsRecord | None = None  # of all caps so far, where it is more
 
 
 class ReviewRecord(_Strict, frozen=True, kw_only=True):

@@ -239,7 +239,7 @@ def ledger_stamp(entry: Entry, book: Book) -> LedgerStamp:
         dataset=book.dataset,
         approver=entry.approver,
         caps=_caps_record(book.caps),
-        promised=_caps_record(book.promised()) if book.ended else None,
+        promised=_caps_record(book.promised()) if book.promises_more_than_caps() else None,
     )
 
 

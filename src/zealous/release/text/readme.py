@@ -195,7 +195,7 @@ def counted_otherwise(record: Record, entry: LedgerStamp) -> list[str]:
         )
     if entry.promised is not None:
         said.append(
-            "What the caps limit was changed after earlier releases. Over all of them the caps "
+            "The caps were changed after earlier releases. Over all of them the caps "
             f"promise {_promise(entry.promised)}."
         )
     return said
