@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mutations import TESTS, Change, Mutation
+from mutations import LEAST, TESTS, Change, Mutation
 
 _YEAR = "test_composition.py::test_what_a_year_of_releases_costs"
 _STEERED = "test_composition.py::test_where_an_output_steers_the_next_part_exposures_add"
@@ -112,6 +112,19 @@ MUTATIONS = [
         ),
     ),
     Mutation(
+        "composition: a kind left out of the plan, seen by the audit",
+        "gaussian, queries and keywords together",
+        "follow from the theorems",
+        (
+            Change(
+                "planning/together.py",
+                "return delta_at(told, goal.epsilon) <= goal.delta",
+                "return delta_at(told[1:], goal.epsilon) <= goal.delta",
+            ),
+        ),
+        LEAST,
+    ),
+    Mutation(
         "composition: a cap that does not look at what is hidden",
         TESTS,
         "test_composition.py::test_a_cap_looks_at_what_is_hidden_where_nothing_shifts",
@@ -126,6 +139,30 @@ MUTATIONS = [
                 "privacy/composition/distributions.py",
                 "place = math.ceil(",
                 "place = math.floor(",
+            ),
+        ),
+    ),
+    Mutation(
+        "composition: what Gaussian noise tells beside other noise taken at the nearer loss alone",
+        TESTS,
+        "test_composition.py::test_laplace_beside_gaussian_noise_is_told_nearly_exactly",
+        (
+            Change(
+                "privacy/composition/distributions.py",
+                "near * at(start) + far * at(stop)",
+                "(near + far) * at(start)",
+            ),
+        ),
+    ),
+    Mutation(
+        "composition: a cap that was lowered after releases lowers its promise",
+        TESTS,
+        "test_promises.py::test_a_lowered_cap_lowers_no_promise",
+        (
+            Change(
+                "ledger/book.py",
+                "return self.caps if self.kept is None else self.caps.or_larger(self.kept)",
+                "return self.caps",
             ),
         ),
     ),

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 Lines = tuple[str, ...]
 VICTIM = "v@"
+NEXT_TABLE = 50  # is added to the number of an item in each further table
 
 
 class Pair(NamedTuple):
@@ -90,6 +91,12 @@ def lines_of_others(items: Sequence[int], number: int) -> Lines:
 def each_item(items: Sequence[int]) -> tuple[tuple[int, ...], ...]:
     """Each item looked at by itself."""
     return tuple((item,) for item in items)
+
+
+def in_two_tables(pair: Pair) -> Pair:
+    """The same, where items are looked at in a second table too, under numbers of their own."""
+    second = tuple(tuple(item + NEXT_TABLE for item in group) for group in pair.watch)
+    return pair._replace(watch=pair.watch + second)
 
 
 def _split(m: int) -> tuple[range, range]:

@@ -30,6 +30,7 @@ class Setting:
         popular: How many users hold what is popular in them, without the one in question.
         edges: A published count is looked at by how many of these numbers it is not below.
         layout: How the logs of all copies are written, and found in what is published.
+        tables: How many tables are looked at together, the last ones.
         claimed: What must hold on a pair.
         small: The tests of small releases that are drawn by the plan too.
     """
@@ -40,6 +41,7 @@ class Setting:
     popular: int
     edges: tuple[int, ...]
     layout: Layout = field(default_factory=Layout)
+    tables: int = 1
     claimed: Claimed = claim_by_theorems
     small: tuple[SmallTest, ...] = ()
 
@@ -78,6 +80,7 @@ SETTINGS: Registry[SettingsMaker] = Registry(
         "of-smaller",
         "results",
         "of-keywords",
+        "several-kinds",
     ),
 )
 

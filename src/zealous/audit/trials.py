@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from zealous.audit.layout import DIGITS, ItemNames, PublicList, PublishedCopies
-from zealous.audit.pairs import Pair, item_name
+from zealous.audit.pairs import NEXT_TABLE, Pair, item_name
 from zealous.audit.setting import Setting
 from zealous.audit.statistics import Counts
 from zealous.engines.duckdb import DuckDB
@@ -108,10 +108,16 @@ def _publish_packed(setting: Setting, copies: int) -> PublishedCopies:
             # The copies' users are more than a plan for one copy declares: only `publish` checks
             # that, and audit/whole_releases.py runs it.
             tables = draw(setting.planned, source, key=key, public=public)
-    table = tables[setting.part.name()].arrow
-    if len(table.group_by(table.column_names[:-1]).aggregate([])) < len(table):
-        raise ValueError("an item is published twice, under two noises")
-    return names.published_copies(table)
+    found = []
+    for number, part in enumerate(setting.planned.parts[-setting.tables :]):
+        table = tables[part.name()].arrow
+        if len(table.group_by(table.column_names[:-1]).aggregate([])) < len(table):
+            raise ValueError("an item is published twice, under two noises")
+        if setting.tables > 1:  # each calls its items by its own kind
+            table = table.rename_columns([setting.layout.column, "count"])
+        rows = names.published_copies(table)
+        found.append(rows._replace(item=rows.item + number * NEXT_TABLE))
+    return PublishedCopies(*map(np.concatenate, zip(*found, strict=True)))
 
 
 def _pack(setting: Setting, copies: int, path: Path, names: ItemNames) -> None:
