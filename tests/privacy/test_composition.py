@@ -86,6 +86,15 @@ def test_a_strangers_number_of_items_takes_no_time() -> None:
     assert 0 < gaussian(Fraction(9), Fraction(1, 10**17), m=10**15, shifts=10**15).exposure < 0.01
 
 
+def test_strangers_responses_take_no_time() -> None:
+    """So many are not added up one by one: they enter in Gaussian terms, which is a little more."""
+    few, many = (Loss(shifts=n, rate=Fraction(1, 100)) for n in (20_000, 20_001))
+    assert delta_at([few], Fraction(5)) < delta_at([many], Fraction(5)) < Fraction(1, 10)
+    for beside in ([], [Loss(shifts=1, mu_squared=Fraction(1, 10))]):
+        stranger = Loss(shifts=10**15, rate=Fraction(1, 10**9))
+        assert 0 < delta_at([stranger, *beside], Fraction(3)) < Fraction(1, 2)
+
+
 # Noise
 
 

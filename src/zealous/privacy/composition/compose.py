@@ -18,12 +18,13 @@ from typing import Self, TypeAlias
 from zealous.privacy.accounting.exact import hockey_stick as response_stick
 from zealous.privacy.composition import distributions
 from zealous.privacy.composition.loss import Loss
-from zealous.privacy.composition.normal import CONTEXT, decimal, hockey_stick
+from zealous.privacy.composition.normal import CONTEXT, decimal, hockey_stick, response_square
 
 STEP = Fraction(1, 10**5)  # in which `epsilon_at` is found
 _MOST_EPSILON = 1 << 34  # steps
 _STRETCHES = 200  # at most, in which a maximum is looked for
 _NEARLY = Decimal("1.0005")  # by how much a stretch may exceed what was seen before
+_MOST_RESPONSES = 20_000  # at one rate; a stranger's release must not keep `verify` busy for days
 _TINY = Decimal("1e-20")
 _LOWERED = Decimal(f"0.{'9' * 40}")  # a literal: arithmetic here would round it to 1
 _ROUND_UP = 1 + Fraction(1, 10**30)
@@ -110,12 +111,20 @@ class _Noise:
         """What it tells, as a delta at an epsilon; rounded up."""
         return _noise_delta(self, epsilon)
 
+    def with_many_as_gaussian(self) -> _Noise:
+        """The same, or more: responses that are too many to be added up, in Gaussian terms."""
+        many = [(rate, count) for rate, count in self.rates if count > _MOST_RESPONSES]
+        square = sum((count * response_square(rate) for rate, count in many), self.mu_squared)
+        rest = tuple(each for each in self.rates if each not in many)
+        return _Noise(mu_squared=square, rates=rest)
+
 
 @lru_cache(maxsize=4096)
 def _noise_delta(noise: _Noise, epsilon: Fraction) -> Fraction:
     most = sum((rate * count for rate, count in noise.rates), Fraction(0))
     if not noise.mu_squared and most <= epsilon:
         return Fraction(0)
+    noise = noise.with_many_as_gaussian()
     if not noise.rates:
         return hockey_stick(noise.mu_squared, epsilon)
     if not noise.mu_squared and len(noise.rates) == 1:
