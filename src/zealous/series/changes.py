@@ -100,7 +100,7 @@ class Changes(Sequence[Change]):
 
     def summary(self) -> str:
         """How many there are of each sort, in one sentence."""
-        numbers = {what: 0 for what in ("new", "risen", "fallen", "gone")}
+        numbers = dict.fromkeys(("new", "risen", "fallen", "gone"), 0)
         for each in self.rows:
             numbers[each.change] += 1
         told = ", ".join(f"{number:,} {what}" for what, number in numbers.items())
@@ -109,9 +109,13 @@ class Changes(Sequence[Change]):
     def meaning(self) -> str:
         """What the figures cover."""
         said = f"At most {self.error_rate:.0%} of these changes are by chance, on average"
-        said += "." if self.same_key else (
-            ", also by which items of each user were counted: releases of one series that keep "
-            "their selection key tell smaller changes."
+        said += (
+            "."
+            if self.same_key
+            else (
+                ", also by which items of each user were counted: releases of one series that keep "
+                "their selection key tell smaller changes."
+            )
         )
         if self.not_judged:
             said += (
@@ -285,7 +289,7 @@ def _falls(pair: _Pair, *, same_key: bool) -> _Falls:
     absent = pair.after.law.threshold if pair.after.absence_tells else None
     items = [item for item in before if item in after or absent is not None]
     first = np.array([before[item] for item in items], np.int64)
-    then = np.array([after[item] if item in after else absent for item in items], np.int64)
+    then = np.array([after.get(item, absent) for item in items], np.int64)
     p_values = fall_p_values(
         pair.before.law,
         pair.after.law,
@@ -293,9 +297,7 @@ def _falls(pair: _Pair, *, same_key: bool) -> _Falls:
         first - then,
         same_key=same_key,
     )
-    return _Falls(
-        pair=pair, items=items, p_values=p_values, not_judged=len(before) - len(items)
-    )
+    return _Falls(pair=pair, items=items, p_values=p_values, not_judged=len(before) - len(items))
 
 
 def _told(families: Sequence[_Falls], rate: float, *, rise: bool) -> Iterator[Change]:
@@ -321,7 +323,7 @@ def _change(pair: _Pair, item: Item, p_value: float, chance: float, *, rise: boo
         rise: Whether the first table is the new one.
     """
     first, law = pair.before.table[item], pair.after.law
-    other = pair.after.table[item] if item in pair.after.table else None
+    other = pair.after.table.get(item)
     what: What = "risen" if rise else "fallen"
     below = None
     if other is None:

@@ -192,18 +192,14 @@ def _largest_means(first: CountLaw, second: CountLaw, counts: Whole) -> Numbers:
     return np.asarray(_RATIO ** np.ceil(np.log(most) / math.log(_RATIO)))
 
 
-def _largest(
-    first: CountLaw, second: CountLaw, users: Iterable[_Users], falls: Whole
-) -> Numbers:
+def _largest(first: CountLaw, second: CountLaw, users: Iterable[_Users], falls: Whole) -> Numbers:
     found = np.zeros(len(falls))
     for each in users:
         found = np.maximum(found, _fall_probabilities(first, second, each, falls))
     return np.minimum(found, 1.0)
 
 
-def _fall_probabilities(
-    first: CountLaw, second: CountLaw, users: _Users, falls: Whole
-) -> Numbers:
+def _fall_probabilities(first: CountLaw, second: CountLaw, users: _Users, falls: Whole) -> Numbers:
     """P(the count falls by at least that much | it is shown before), for each of some falls."""
     start, shown, weights = _law_of_shown(first, users)
     if shown <= 0:
