@@ -64,6 +64,7 @@ class Changes(Sequence[Change]):
         not_compared: Why the tables of a kind are not compared, by kind.
         columns: The item's columns of each kind that is compared.
         same_key: Whether the same items of each user were counted in both.
+        since: The period of the old release, if it has one.
     """
 
     rows: tuple[Change, ...]
@@ -73,6 +74,7 @@ class Changes(Sequence[Change]):
     not_compared: dict[str, str]
     columns: dict[str, tuple[str, ...]]
     same_key: bool
+    since: str | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -104,7 +106,8 @@ class Changes(Sequence[Change]):
         for each in self.rows:
             numbers[each.change] += 1
         told = ", ".join(f"{number:,} {what}" for what, number in numbers.items())
-        return f"Of {self.tested:,} counts, {len(self):,} changed beyond noise: {told}."
+        since = f" since {self.since}" if self.since else ""
+        return f"Of {self.tested:,} counts, {len(self):,} changed beyond noise{since}: {told}."
 
     def meaning(self) -> str:
         """What the figures cover."""
@@ -173,7 +176,9 @@ def changes(
     """
     if not 0 < error_rate < 1:
         raise UsageError("the error rate is a share between 0 and 1, such as 0.05")
-    before, after = read_release(old), read_release(new)
+    before, after = (
+        each if isinstance(each, Release) else read_release(each) for each in (old, new)
+    )
     same_key = before.record.selection_key == after.record.selection_key
     pairs, refused = _comparable(before, after)
     if not pairs:
@@ -193,6 +198,7 @@ def changes(
         not_compared=refused,
         columns={pair.kind: pair.before.table.columns for pair in pairs},
         same_key=same_key,
+        since=before.record.period,
     )
 
 

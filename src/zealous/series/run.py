@@ -24,7 +24,7 @@ from zealous.series.changes import changes
 from zealous.series.changes_files import write_changes
 from zealous.series.claim import claimed
 from zealous.series.series import Series
-from zealous.series.status import SeriesStatus, due_day, log_is_there, status
+from zealous.series.status import SeriesStatus, log_is_there, status
 
 Say = Callable[[str], None]
 _UNSEEN = 'its run ended before the release was in place (unseen = "void" in the series file)'
@@ -52,8 +52,8 @@ def run_series(
 
     Args:
         series: The series.
-        today: The day in UTC; by the clock where not given. A clock that went back is behind the
-            ledger, whose last day counts then.
+        today: The day in UTC; by the clock where not given. A clock that goes back delays
+            releases, and repeats none.
         say: Receives progress.
 
     Raises:
@@ -61,7 +61,7 @@ def run_series(
     """
     with claimed(series.releases):
         plan, ledger = series.read_plan(), _ledger_of(series)
-        day = due_day(ledger, today or datetime.now(UTC).date())
+        day = today or datetime.now(UTC).date()
         published: list[Period] = []
         failed: dict[Period, str] = {}
         for period in series.due(day):
@@ -134,11 +134,13 @@ def _publish(series: Series, plan: Plan, period: Period, say: Say) -> Release:
 
 def _release_before(series: Series, period: Period) -> Release | None:
     """The latest release of an earlier period."""
-    earlier = [each for each in series.due(period.first) if each.end <= period.first]
-    for each in reversed(earlier):
+    found = None
+    for each in series.periods():
+        if each.end > period.first:
+            break
         if (series.release_path(each) / "release.json").exists():
-            return read_release(series.release_path(each))
-    return None
+            found = each
+    return None if found is None else read_release(series.release_path(found))
 
 
 def _with_prior(plan: Plan, before: Release) -> Plan:

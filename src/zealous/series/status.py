@@ -87,7 +87,7 @@ def status(series: Series, *, today: date | None = None) -> SeriesStatus:
         return SeriesStatus(periods=states, spent=None, lasts_until=None, limited=limited)
     ledger = Ledger.open(series.ledger)
     book = ledger.book()
-    states = tuple(_state(series, ledger, each) for each in series.due(due_day(ledger, day)))
+    states = tuple(_state(series, ledger, each) for each in series.due(day))
     limited = bool(book.caps.all)
     return SeriesStatus(
         periods=states,
@@ -95,12 +95,6 @@ def status(series: Series, *, today: date | None = None) -> SeriesStatus:
         lasts_until=_lasts_until(series, book, series.read_plan()) if limited else None,
         limited=limited,
     )
-
-
-def due_day(ledger: Ledger, day: date) -> date:
-    """Today; a clock that went back is behind the last event of the ledger."""
-    events = ledger.book().events
-    return max(day, *(event.time.date() for event in events[-1:])) if events else day
 
 
 def log_is_there(series: Series, period: Period) -> bool:
