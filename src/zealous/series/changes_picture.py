@@ -21,7 +21,7 @@ _STYLE = (
 def picture(found: Changes) -> str:
     """An SVG file; every text in it is escaped."""
     rows = sorted(found, key=lambda row: -abs(_ratio(row)))[:_MOST]
-    width, height = _LEFT + _WIDTH + _RIGHT, _TOP + _ROW * len(rows) + 36
+    width, height = _LEFT + _WIDTH + _RIGHT, _TOP + _ROW * len(rows) + 52
     scale = _Scale([number for row in rows for number in _ends(row)])
     return "\n".join(
         [
@@ -29,8 +29,8 @@ def picture(found: Changes) -> str:
             f"<title>{escape(found.summary())}</title><style>{_STYLE}</style>",
             f'<text class="title" x="8" y="20">{escape(found.summary())}</text>',
             '<text class="small" x="8" y="38">Hollow: before. Full: now. Users who count, on a '
-            "logarithmic scale; an arrow from or to a threshold where the item is absent.</text>",
-            *scale.lines(_TOP - 8, height - 28),
+            "logarithmic scale. An absent item stands at the number that it is below.</text>",
+            *scale.lines(_TOP - 8, height - 44),
             *(_drawn(row, _TOP + _ROW * place, scale) for place, row in enumerate(rows)),
             f'<text class="small" x="8" y="{height - 8}">At most {found.error_rate:.0%} of these '
             "changes are by chance, on average.</text>",
