@@ -12,7 +12,7 @@ The promise: `ProbabilisticDP`, `Indistinguishability`.
 What to publish: `queries`, `keywords`, `clicks`, `query_pairs`, `phrase_pairs`, `query_clicks`,
 `tail`; of any table `columns`, `itemsets`, `sequences`.
 Publish: `plan`, `read_plan`, `publish`; `Account` and `Period` say what is charged, and for when.
-Afterwards: `read_release`, `verify`, `review`, `read_ledger`; `Cap` and `Caps` limit a ledger.
+Afterwards: `read_release`, `verify`, `review`, `changes`, `read_ledger`; `Cap` and `Caps` limit it.
 The study: `evaluate`, `compare`, `Study`.
 Errors: `ZealousError`, `Refused`.
 """
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from zealous.release.bundle import Release, read_release
     from zealous.release.publish import publish
     from zealous.release.table import Table
+    from zealous.series.changes import changes
     from zealous.study.compare import compare, evaluate
     from zealous.study.grid.study import Study
     from zealous.verification.review import review
@@ -79,6 +80,7 @@ __all__ = [
     "Verdict",
     "ZealousError",
     "__version__",
+    "changes",
     "clicks",
     "columns",
     "compare",
@@ -123,6 +125,7 @@ _MODULES = {
     "Table": "zealous.release.table",
     "Verdict": "zealous.verification.verify",
     "ZealousError": "zealous.errors",
+    "changes": "zealous.series.changes",
     "clicks": "zealous.items",
     "columns": "zealous.items",
     "compare": "zealous.study.compare",

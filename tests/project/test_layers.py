@@ -37,6 +37,7 @@ ROOMS = (
     "ledger",
     "release",
     "verification",
+    "series",
     "audit",
     "owner",
     "synthetic",

@@ -31,6 +31,7 @@ BUDGETS = {
     "project": 75,
     "record": 3,
     "release": 78,
+    "series": 25,
     "spark": 130,
     "study": 145,
     "synthetic": 5,

@@ -25,8 +25,8 @@ from zealous.version import VERSION
 
 _SECTIONS = {
     "Start": ("start", "inspect", "demo", "generate"),
-    "Publish": ("plan", "approve", "publish", "review", "ledger"),
-    "Check": ("verify", "audit"),
+    "Publish": ("plan", "approve", "publish", "series", "review", "ledger"),
+    "Check": ("verify", "changes", "audit"),
     "Study": ("study",),
 }
 

@@ -56,6 +56,7 @@ def publish(
     engine: Engine | None = None,
     publisher: str | Path | None = None,
     attendance: Attendance = "attended",
+    selection_key: str | None = None,
     say: Say = lambda _: None,
     **options: Unpack[Options],
 ) -> Release:
@@ -82,6 +83,8 @@ def publish(
         publisher: A publisher.toml: who publishes and what for, as the release then states it.
         attendance: Whether what is probably a mistake stops the run before it costs: `attended`,
             always; `proceed`, never; `unattended`, only where that can be told without the data.
+        selection_key: The `selection_key` of an earlier release, so that of two logs of the same
+            people the same items count. A new one is drawn where not given.
         say: Receives progress, for the owner's eyes. What it raises is ignored.
         options: As for `plan`, where a goal is given.
     """
@@ -95,7 +98,7 @@ def publish(
         log=log,
         period=Period.parse(period) if isinstance(period, str) else period,
         output=None if output is None else place_of(output),
-        key=secrets.randbits(64) if planned.seed is None else planned.seed,
+        key=_selection_key(planned, selection_key),
         attendance=attendance,
     )
     check_request(request, internal=paying.internal)
@@ -142,6 +145,18 @@ def _plan_to_execute(plan: Plan | Guarantee, kinds: Kinds, options: Options) -> 
     plan.check_claim()  # somebody may have changed it since it was made, or approved
     check_approved(plan)
     return plan
+
+
+def _selection_key(plan: Plan, given: str | None) -> int:
+    """The public key that chooses each user's items, fixed before the log is read."""
+    if plan.seed is not None:
+        return plan.seed
+    if given is None:
+        return secrets.randbits(64)
+    try:
+        return int(given, 16)
+    except ValueError:
+        raise UsageError("selection_key is that of a release: sixteen hexadecimal digits") from None
 
 
 def _bound_plan(planned: Plan, log: Log, say: Say) -> tuple[Plan, Log]:

@@ -1,0 +1,74 @@
+"""zealous changes: what changed between two releases beyond noise."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from zealous.cli import show
+from zealous.cli.help import JSON
+from zealous.series.changes import ERROR_RATE, shown
+from zealous.series.changes import changes as find
+from zealous.series.changes_files import write_changes
+
+_SHOWN = 20
+
+_HELP = """Say what changed between two releases beyond what noise explains.
+
+Lists items that are new, gone, risen or fallen, from the two releases alone: no log is read and no
+budget is spent. On average at most --error-rate of them are by chance. A table is compared where
+both releases count it alike. Of an item that is absent it says below how many users it is.
+
+\b
+Examples:
+  zealous changes january february
+  zealous changes january february --error-rate 0.01 -o changes
+"""
+
+
+@click.command(help=_HELP)
+@click.argument("old", type=click.Path(path_type=Path))
+@click.argument("new", type=click.Path(path_type=Path))
+@click.option(
+    "--error-rate",
+    type=float,
+    default=ERROR_RATE,
+    show_default=True,
+    help="The share of changes that may be by chance.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="A new directory for changes.csv and a picture, changes.svg.",
+)
+@JSON
+def changes(old: Path, new: Path, error_rate: float, output: Path | None, as_json: bool) -> None:
+    """Say what changed between two releases beyond what noise explains."""
+    found = find(old, new, error_rate=error_rate)
+    if output is not None:
+        write_changes(found, output)
+    if as_json:
+        show.as_json(
+            {
+                "changes": [asdict(each) for each in found],
+                "error_rate": found.error_rate,
+                "tested": found.tested,
+                "not_judged": found.not_judged,
+                "not_compared": found.not_compared,
+            }
+        )
+        return
+    show.table(
+        found.summary(),
+        ["change", "kind", "item", "before", "after"],
+        [shown(each) for each in found[:_SHOWN]],
+    )
+    if len(found) > _SHOWN:
+        show.echo(f"and {len(found) - _SHOWN:,} more: write all of them with -o DIR")
+    show.echo(found.meaning())
+    for kind, why in found.not_compared.items():
+        show.echo(f"Not compared: {kind}, since {why}.")

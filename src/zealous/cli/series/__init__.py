@@ -1,0 +1,25 @@
+"""zealous series: a release every month."""
+
+from __future__ import annotations
+
+import click
+
+from zealous.cli.registry import Commands
+
+_ORDER = ("run", "status")
+
+_HELP = """Publish a release every month, or every day: what is due and missing, each period once.
+
+A file such as series.toml says where the log of each period is, by which plan it is published, what
+all of it may cost, and where releases go; docs/series.md has one to copy.
+
+\b
+Example:
+  zealous series run series.toml
+  zealous series status series.toml
+"""
+
+
+@click.group(cls=Commands, package=__name__, sections={"Commands": _ORDER}, help=_HELP)
+def series() -> None:
+    """Publish a release every month, or every day."""

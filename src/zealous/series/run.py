@@ -1,0 +1,184 @@
+"""Publish what is due and missing, each period once, however often this is called.
+
+Guarantee:
+    A period that has its release is never drawn again. What stops a run is never what a log holds,
+    but a cap, a file that is missing or cannot be read, or a kill; the next run goes on from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+from zealous.errors import Refused, UsageError, ZealousError
+from zealous.ledger import Caps, Ledger
+from zealous.planning.declared import public_files
+from zealous.planning.plan import Plan, plan_with_files
+from zealous.privacy.period import Period
+from zealous.release.account import Account
+from zealous.release.bundle import Release, read_release
+from zealous.release.publish import publish
+from zealous.series.changes import changes
+from zealous.series.changes_files import write_changes
+from zealous.series.claim import claimed
+from zealous.series.series import Series
+from zealous.series.status import SeriesStatus, log_is_there, status
+
+Say = Callable[[str], None]
+_UNSEEN = 'its run ended before the release was in place (unseen = "void" in the series file)'
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeriesRun:
+    """What a run did.
+
+    Attributes:
+        published: The periods that have their release now.
+        failed: Why others have none, by period.
+        status: How the series stands after it.
+    """
+
+    published: tuple[Period, ...]
+    failed: dict[Period, str]
+    status: SeriesStatus
+
+
+def run_series(
+    series: Series, *, today: date | None = None, say: Say = lambda _: None
+) -> SeriesRun:
+    """Publish what is due and missing, in the order of periods.
+
+    Args:
+        series: The series.
+        today: The day in UTC; by the clock where not given. A clock that goes back delays
+            releases, and repeats none.
+        say: Receives progress.
+
+    Raises:
+        Refused: Another run is at work, or the ledger has not the cap that the series names.
+    """
+    with claimed(series.releases):
+        plan, ledger = series.read_plan(), _ledger_of(series)
+        day = today or datetime.now(UTC).date()
+        published: list[Period] = []
+        failed: dict[Period, str] = {}
+        for period in series.due(day):
+            if _settled(series, ledger, period):
+                continue
+            if not log_is_there(series, period):
+                failed[period] = f"there is no log at {series.log_path(period)}"
+                continue
+            say(f"publishing {period}")
+            try:
+                _publish(series, plan, period, say)
+            except Refused as error:
+                failed[period] = str(error)
+                break  # by a cap: later periods would be refused too
+            except ZealousError as error:
+                failed[period] = str(error)
+                continue
+            published.append(period)
+        for period in series.due(day):
+            _write_changes(series, period, say)
+        return SeriesRun(
+            published=tuple(published), failed=failed, status=status(series, today=day)
+        )
+
+
+def _ledger_of(series: Series) -> Ledger:
+    """The series' ledger, made with its cap if there is none."""
+    made = not series.ledger.exists()
+    ledger = Ledger.open(series.ledger, create=True)
+    if made:
+        ledger.name_dataset(series.name)
+        if series.total is not None:
+            ledger.set_caps(Caps(all=series.total))
+    cap = ledger.book().caps.all
+    if series.total is not None and cap != series.total:
+        raise Refused(
+            f"the ledger {series.ledger} has another cap than [total] says: change one of them "
+            f"(zealous ledger init {series.ledger} --cap-epsilon ... --cap-delta ... --reason ...)"
+        )
+    return ledger
+
+
+def _settled(series: Series, ledger: Ledger, period: Period) -> bool:
+    """Whether a period has its release; what a killed run left is settled, or voided."""
+    name = series.release_id(period)
+    if ledger.settle(name, series.release_path(period)) is not None:
+        return True
+    if series.unseen == "void":
+        for entry in ledger.attempts(name):
+            if entry.state == "reserved":
+                ledger.void(entry.number, reason=_UNSEEN, by=series.name)
+    return False
+
+
+def _publish(series: Series, plan: Plan, period: Period, say: Say) -> Release:
+    before = _release_before(series, period)
+    approval = None if series.approval is None else _read_text(series.approval)
+    return publish(
+        series.read_log(period, plan),
+        _with_prior(plan, before) if series.prior and before else plan,
+        account=Account(ledger=series.ledger, id=series.release_id(period), approval=approval),
+        period=period,
+        output=series.release_path(period),
+        publisher=series.publisher,
+        attendance="unattended",
+        selection_key=None if before is None else before.record.selection_key,
+        say=say,
+    )
+
+
+def _release_before(series: Series, period: Period) -> Release | None:
+    """The latest release of an earlier period."""
+    found = None
+    for each in series.periods():
+        if each.end > period.first:
+            break
+        if (series.release_path(each) / "release.json").exists():
+            found = each
+    return None if found is None else read_release(series.release_path(found))
+
+
+def _with_prior(plan: Plan, before: Release) -> Plan:
+    """The same goal and kinds, with what was frequent in the release before as known."""
+    kinds = plan.kinds()
+    known = {kind.name(): before.directory for kind in kinds if len(before.get(kind.name(), ()))}
+    if not known:
+        return plan
+    files = {name: str(where) for name, where in known.items()}
+    made = plan_with_files(
+        plan.goal,
+        kinds,
+        public_files(kinds, prior=files),
+        accept_delta=plan.accept_delta,
+        mechanism={**plan.mechanisms(), **dict.fromkeys(known, "prior")},
+        split={part.name(): part.goal.epsilon for part in plan.parts},
+    )
+    return replace(made, select=plan.select, parameters_from=plan.parameters_from, log=plan.log)
+
+
+def _write_changes(series: Series, period: Period, say: Say) -> None:
+    """Beside a release what changed since the one before, if that can be told."""
+    target, release = series.changes_path(period), series.release_path(period)
+    if target.exists() or not (release / "release.json").exists():
+        return
+    before = _release_before(series, period)
+    if before is None:
+        return
+    try:
+        found = changes(before, release)
+    except UsageError as error:
+        say(f"{period}: {error}")
+        return
+    write_changes(found, target)
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        raise UsageError(f"{path} holds no signature: make one with `zealous approve`") from None

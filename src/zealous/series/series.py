@@ -1,0 +1,228 @@
+"""A series of releases, as its file says it: which log of each period is published, and how."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from datetime import date, timedelta
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Literal, Self, get_args
+
+from zealous.errors import UsageError, did_you_mean
+from zealous.ledger import Cap
+from zealous.ledger.budgets import check_label
+from zealous.logs.log import Cleaning, Log, read_log
+from zealous.planning.plan import Plan
+from zealous.planning.plan_file import read_plan
+from zealous.privacy.guarantee import exact_fraction
+from zealous.privacy.period import Period
+
+Every = Literal["day", "week", "month", "quarter", "year"]
+_PERIOD = "{period}"
+_NEXT = {
+    "day": lambda day: f"{day}",
+    "week": lambda day: "{:04}-W{:02}".format(*day.isocalendar()[:2]),
+    "month": lambda day: f"{day:%Y-%m}",
+    "quarter": lambda day: f"{day:%Y}-Q{(day.month + 2) // 3}",
+    "year": lambda day: f"{day:%Y}",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Series:
+    """What a series.toml says. Paths in it are relative to its folder.
+
+    Attributes:
+        path: The file.
+        name: What its releases are called in the ledger: NAME PERIOD.
+        log: Where the log of a period is; holds `{period}`.
+        every: How long a period is.
+        first: The first period.
+        plan: The plan that every release is made by.
+        ledger: The ledger that they are charged to.
+        releases: The folder that they are written to, each under its period.
+        last: The last period; None for a series without an end.
+        due_after_days: How many days after its end a period is published.
+        prior: Whether each release is what is known to be frequent for the next.
+        unseen: What becomes of the charge of a run that ended before its release was in place: it
+            is `kept`, or the owner states here that nobody sees what such a run leaves (`void`).
+        total: The cap that the ledger must have; None for whatever it has.
+        publisher: A publisher.toml.
+        format: The format of the logs.
+        delimiter: What stands between fields, where it is not the format's.
+        encoding: The encoding of the logs.
+        time_format: How times are written.
+        names: The names of the columns, for logs without a header.
+        all_in_period: Declares that a log without times holds entries of its period alone.
+        approval: The signature of the plan, where the ledger has approvers.
+    """
+
+    path: Path
+    name: str
+    log: str
+    every: Every
+    first: Period
+    plan: Path
+    ledger: Path
+    releases: Path
+    last: Period | None = None
+    due_after_days: int = 1
+    prior: bool = False
+    unseen: Literal["kept", "void"] = "kept"
+    total: Cap | None = None
+    publisher: Path | None = None
+    format: str | None = None
+    delimiter: str | None = None
+    encoding: str | None = None
+    time_format: str | None = None
+    names: tuple[str, ...] = ()
+    all_in_period: bool = False
+    approval: Path | None = None
+
+    @classmethod
+    def read(cls, path: str | Path) -> Self:
+        """Read a series.toml.
+
+        Raises:
+            UsageError: It cannot be read; or what is missing, unknown or wrong in it.
+        """
+        path = Path(path)
+        try:
+            found = tomllib.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            raise UsageError(f"{path} cannot be read as TOML: see docs/series.md") from None
+        known = [each.name for each in fields(cls) if each.name != "path"]
+        for name in found:
+            if name not in known:
+                raise UsageError(f"{path} says {name!r}, unknown{did_you_mean(name, known)}")
+        needed = ["name", "log", "every", "first", "plan", "ledger", "releases"]
+        if missing := [name for name in needed if name not in found]:
+            raise UsageError(f"{path} must also say {', '.join(missing)}: see docs/series.md")
+        try:
+            return cls(path=path, **_values(found, path.parent))
+        except UsageError as error:
+            raise UsageError(f"{path}: {error}") from None
+
+    def __post_init__(self) -> None:
+        """Check what types do not."""
+        check_label(self.name, "name")
+        if _PERIOD not in self.log:
+            raise UsageError(f'log must hold {_PERIOD}, as in "logs/{_PERIOD}.csv"')
+        if self.first != self._period_of(self.first.first):
+            raise UsageError(f"first is no {self.every}: {self._period_of(self.first.first)}")
+        if not 0 <= self.due_after_days <= 365:
+            raise UsageError("due_after_days lies between 0 and 365")
+
+    def release_id(self, period: Period) -> str:
+        """What the release of a period is called in the ledger."""
+        return f"{self.name} {period}"
+
+    def release_path(self, period: Period) -> Path:
+        """Where the release of a period is written to."""
+        return self.releases / str(period)
+
+    def changes_path(self, period: Period) -> Path:
+        """Where it is told what changed in that release since the one before."""
+        return self.releases / f"{period}.changes"
+
+    def log_path(self, period: Period) -> str:
+        """Where the log of a period is."""
+        return str(self.path.parent / self.log.replace(_PERIOD, str(period)))
+
+    def read_plan(self) -> Plan:
+        """The plan of every release."""
+        return read_plan(self.plan)
+
+    def read_log(self, period: Period, plan: Plan) -> Log:
+        """The log of a period, read as the plan says."""
+        binding = plan.log
+        if binding is None:
+            raise UsageError(f"{self.plan} does not say which column is the person: plan again")
+        if binding.excludes_listed:
+            raise UsageError("a series has no list of people to leave out: plan without one")
+        cleaning = Cleaning(
+            max_entries_per_user=binding.max_entries_per_user, limits=binding.limits
+        )
+        log = read_log(
+            self.log_path(period),
+            self.format,
+            columns=binding.columns,
+            names=self.names,
+            delimiter=self.delimiter,
+            encoding=self.encoding,
+            time_format=self.time_format,
+            cleaning=cleaning,
+        )
+        return log.without_recognised(binding.columns.assigned())
+
+    def periods(self) -> Iterator[Period]:
+        """All periods in order."""
+        period = self.first
+        while self.last is None or period.end <= self.last.end:
+            yield period
+            period = self._period_of(period.end)
+
+    def due(self, today: date) -> list[Period]:
+        """The periods that should have their release by now, in order."""
+        found = []
+        for period in self.periods():
+            if period.end + timedelta(days=self.due_after_days) > today:
+                break
+            found.append(period)
+        return found
+
+    def _period_of(self, day: date) -> Period:
+        return Period.parse(_NEXT[self.every](day), all_in_period=self.all_in_period)
+
+
+def _values(found: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """What a file says, as the fields of a series."""
+    values = dict(found)
+    for name in ("plan", "ledger", "releases", "publisher", "approval"):
+        if name in values:
+            values[name] = folder / _text(values[name], name)
+    for name in ("name", "log", "format", "delimiter", "encoding", "time_format"):
+        if name in values:
+            values[name] = _text(values[name], name)
+    for name, allowed in (("every", get_args(Every)), ("unseen", ("kept", "void"))):
+        if name in values and values[name] not in allowed:
+            raise UsageError(f"{name} is one of {', '.join(allowed)}")
+    for name in ("prior", "all_in_period"):
+        if not isinstance(values.get(name, False), bool):
+            raise UsageError(f"{name} is true or false")
+    if type(values.get("due_after_days", 0)) is not int:
+        raise UsageError("due_after_days is a whole number")
+    if "names" in values:
+        listed = values["names"]
+        values["names"] = tuple(_text(each, "names") for each in _list(listed, "names"))
+    declared = values.get("all_in_period", False)
+    for name in ("first", "last"):
+        if name in values:
+            text = _text(str(values[name]), name)
+            values[name] = Period.parse(text, all_in_period=declared)
+    if "total" in values:
+        values["total"] = _total(values["total"])
+    return values
+
+
+def _total(value: Any) -> Cap:
+    if not isinstance(value, dict) or set(value) - {"epsilon", "delta"} or "epsilon" not in value:
+        raise UsageError("[total] says epsilon and delta")
+    numbers: dict[str, Fraction] = {
+        name: exact_fraction(str(each), f"{name} of [total]") for name, each in value.items()
+    }
+    return Cap(**numbers)
+
+
+def _text(value: Any, name: str) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise UsageError(f"{name} is a text")
+    return value
+
+
+def _list(value: Any, name: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise UsageError(f"{name} is a list of texts")
+    return value

@@ -1,0 +1,240 @@
+"""A release every month: what is due and missing, each period once."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from datetime import date
+from pathlib import Path
+
+import pytest
+from conftest import COMMAND, Forks
+
+import zealous as z
+from zealous.errors import Refused, UsageError
+from zealous.ledger import Ledger
+from zealous.planning.plan_file import write_plan
+from zealous.series.claim import claimed
+from zealous.series.run import run_series
+from zealous.series.series import Series
+from zealous.series.status import status
+
+GOAL = z.Indistinguishability(epsilon=2, delta="1e-6", neighbors="add-remove", users=1_000)
+TOML = """
+name = "shop"
+log = "logs/{period}.csv"
+every = "month"
+first = "2026-01"
+plan = "plan.json"
+ledger = "ledger.sqlite"
+releases = "releases"
+"""
+CAP = "[total]\nepsilon = 12\ndelta = 1e-4\n"
+LATE = date(2026, 4, 20)
+
+
+def write_logs(folder: Path, months: int, users: int = 150) -> None:
+    chance = random.Random(3)
+    (folder / "logs").mkdir(exist_ok=True)
+    for month in range(1, months + 1):
+        rows = [
+            f"u{user},q{int(4 * chance.random() ** 2)},2026-{month:02}-{chance.randint(1, 28):02}"
+            for user in range(users)
+        ]
+        text = "user,query,time\n" + "\n".join(rows) + "\n"
+        (folder / f"logs/2026-{month:02}.csv").write_text(text)
+
+
+def a_series(folder: Path, *, months: int = 3, more: str = "", cap: str = CAP) -> Series:
+    write_logs(folder, months)
+    plan = z.plan(GOAL, z.queries(1), mechanism="gaussian")
+    columns = z.Columns(user="user", query="query", time="time")
+    if not (folder / "plan.json").exists():
+        write_plan(plan.for_log(columns), folder / "plan.json")
+    (folder / "series.toml").write_text(f"{TOML}{more}\n{cap}")
+    return Series.read(folder / "series.toml")
+
+
+def periods(folder: Path) -> list[str]:
+    return sorted(path.parent.name for path in folder.glob("releases/*/release.json"))
+
+
+def test_what_is_due_is_published_once(tmp_path: Path) -> None:
+    series = a_series(tmp_path)
+    first = run_series(series, today=date(2026, 3, 1))
+    assert [*map(str, first.published)] == ["2026-01"]  # the next is due on the day after
+    (tmp_path / "logs/2026-02.csv").rename(tmp_path / "kept.csv")
+    second = run_series(series, today=LATE)
+    assert [*map(str, second.published)] == ["2026-03"]
+    assert [*map(str, second.failed)] == ["2026-02"]
+    (tmp_path / "kept.csv").rename(tmp_path / "logs/2026-02.csv")
+    third = run_series(series, today=LATE)
+    assert [*map(str, third.published)] == ["2026-02"]
+    assert not run_series(series, today=LATE).published
+    ledger = Ledger.open(series.ledger)
+    assert len(ledger.history()) == 3
+    releases = [z.read_release(series.release_path(each)) for each in series.due(LATE)]
+    assert len({each.record.selection_key for each in releases}) == 1
+    assert all(z.verify(each, ledger=series.ledger) for each in releases)
+    assert (tmp_path / "releases/2026-03.changes/changes.csv").exists()
+    assert (tmp_path / "releases/2026-02.changes/changes.svg").exists()
+
+
+def test_a_clock_that_jumps_publishes_nothing_twice(tmp_path: Path) -> None:
+    series = a_series(tmp_path, months=2)
+    run_series(series, today=LATE)
+    for day in (date(1999, 1, 1), date(2026, 2, 2), date(2026, 5, 3)):
+        assert not run_series(series, today=day).published
+    assert len(Ledger.open(series.ledger).history()) == 2
+
+
+def test_it_stops_before_the_cap(tmp_path: Path) -> None:
+    series = a_series(tmp_path, cap="[total]\nepsilon = 2.5\ndelta = 1e-4\n")
+    done = run_series(series, today=LATE)
+    assert periods(tmp_path) == ["2026-01", "2026-02"]
+    assert "does not allow it" in next(iter(done.failed.values()))
+    assert str(done.status.lasts_until) == "2026-02"
+    assert [*map(str, done.status.missing)] == ["2026-03"]
+
+
+def test_the_forecast_is_what_the_ledger_grants(tmp_path: Path) -> None:
+    series = a_series(tmp_path, months=3, cap="[total]\nepsilon = 3.5\ndelta = 1e-4\n")
+    assert status(series, today=LATE).spent is None
+    last = run_series(series, today=date(2026, 2, 5)).status.lasts_until
+    write_logs(tmp_path, 6)
+    run_series(series, today=date(2026, 7, 20))
+    assert periods(tmp_path)[-1] == str(last)
+
+
+def test_the_last_release_is_the_prior_of_the_next(tmp_path: Path) -> None:
+    series = a_series(tmp_path, months=2, more="prior = true")
+    run_series(series, today=LATE)
+    used = [
+        z.read_release(series.release_path(each)).record.plan[0].mechanism
+        for each in series.due(date(2026, 3, 3))
+    ]
+    assert used == ["gaussian", "prior"]
+    assert all(z.verify(series.release_path(each)) for each in series.due(date(2026, 3, 3)))
+
+
+def test_an_empty_month_is_published_and_charged(tmp_path: Path) -> None:
+    series = a_series(tmp_path, months=1)
+    (tmp_path / "logs/2026-01.csv").write_text("user,query,time\n")
+    run_series(series, today=date(2026, 2, 5))
+    assert len(z.read_release(tmp_path / "releases/2026-01")["queries"]) == 0
+    assert len(Ledger.open(series.ledger).history()) == 1
+
+
+def test_one_run_at_a_time(tmp_path: Path) -> None:
+    series = a_series(tmp_path, months=1)
+    with claimed(series.releases), pytest.raises(Refused, match="another run"):
+        run_series(series, today=LATE)
+    assert [*map(str, run_series(series, today=LATE).published)] == ["2026-01"]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ("", "must also say"),
+        ('naem = "x"', 'did you mean "name"|name'),
+        ('name = "s"\nlog = "a.csv"', "must hold {period}"),
+        ('every = "moon"', "every is one of day"),
+        ('first = "2026-Q1"', "first is no month"),
+        ("due_after_days = 1.5", "whole number"),
+        ("[total]\ndelta = 1", "epsilon and delta"),
+    ],
+)
+def test_bad_files(tmp_path: Path, change: str, told: str) -> None:
+    path = tmp_path / "series.toml"
+    known = dict(line.split(" = ", 1) for line in TOML.strip().splitlines())
+    if change and not change.startswith("naem"):
+        top = [line for line in change.splitlines() if not line.startswith("[")]
+        given = {} if "[" in change.split("\n")[0] else dict(each.split(" = ", 1) for each in top)
+        rest = "\n".join(f"{name} = {value}" for name, value in (known | given).items())
+        change = rest if given else f"{rest}\n{change}"
+    path.write_text(change)
+    with pytest.raises(UsageError, match=told):
+        Series.read(path)
+
+
+def test_another_cap_than_the_ledger_has_is_refused(tmp_path: Path) -> None:
+    run_series(a_series(tmp_path, months=1), today=LATE)
+    changed = a_series(tmp_path, months=1, cap="[total]\nepsilon = 99\ndelta = 1e-4\n")
+    with pytest.raises(Refused, match="another cap"):
+        run_series(changed, today=LATE)
+
+
+PROGRAM = """
+import sys
+from datetime import date
+from zealous.series.run import run_series
+from zealous.series.series import Series
+from zealous.errors import Refused
+try:
+    run_series(Series.read(sys.argv[1]), today=date(2027, 2, 1))
+except Refused as error:
+    assert "another run" in str(error)
+"""
+
+
+def start(series: Series) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-c", PROGRAM, series.path])
+
+
+@pytest.mark.parametrize(
+    ("months", "kills"), [(2, 3), pytest.param(12, 50, marks=pytest.mark.soak)]
+)
+def test_killed_at_random_it_ends_with_every_release_and_the_account_of_theory(
+    months: int, kills: int, tmp_path: Path
+) -> None:
+    total = "[total]\nepsilon = 20\ndelta = 1e-4\n"
+    last = f'last = "2026-{months:02}"'
+    series = a_series(tmp_path, months=months, more=f'unseen = "void"\n{last}', cap=total)
+    chance = random.Random(os.urandom(8))
+    for _ in range(kills):
+        run = start(series)
+        time.sleep(chance.uniform(0.4, 1.6))
+        run.send_signal(signal.SIGKILL)
+        run.wait()
+    assert start(series).wait() == 0
+    book = Ledger.open(series.ledger).book()
+    assert [each.state for each in book.counted_entries()] == ["released"] * months
+    assert len(periods(tmp_path)) == months
+    alone = a_series(tmp_path_of(tmp_path), months=months, more=last, cap=total)
+    run_series(alone, today=date(2027, 2, 1))
+    assert book.standing() == Ledger.open(alone.ledger).book().standing()
+    assert not Ledger.open(series.ledger).verify(
+        [series.release_path(each) for each in series.periods()]
+    )
+
+
+def tmp_path_of(folder: Path) -> Path:
+    other = folder / "alone"
+    other.mkdir()
+    return other
+
+
+def test_two_at_once_never_publish_a_period_twice(tmp_path: Path) -> None:
+    series = a_series(tmp_path, months=2, more='last = "2026-02"')
+    runs = [start(series), start(series)]
+    assert [each.wait() for each in runs] == [0, 0]
+    run_series(series, today=LATE)
+    assert len(Ledger.open(series.ledger).history()) == 2
+
+
+def test_the_commands(tmp_path: Path, commands: Forks) -> None:
+    series = a_series(tmp_path, months=1, more='last = "2026-01"')
+
+    def run(*arguments: object) -> str:
+        done = commands(COMMAND, "series", *arguments, folder=tmp_path)
+        assert done.code == 0, done.stderr
+        return done.stdout
+
+    assert json.loads(run("status", series.path, "--json"))["periods"][0]["state"] == "due"
+    assert "released" in run("run", series.path)
+    assert "The budget lasts until 2026-01." in run("status", series.path)
