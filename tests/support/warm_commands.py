@@ -19,6 +19,7 @@ from zealous.files.places import SCHEMES
 from zealous.items.kind import KINDS
 from zealous.logs.log import FORMATS
 from zealous.mechanisms.protocol import MECHANISMS
+from zealous.release.build import build_hash
 from zealous.release.text.statement import template
 from zealous.study.anonymity.method import METHODS
 from zealous.study.measures.measured import MEASURES
@@ -30,3 +31,4 @@ for name in study.summaries:
 for registry in (ENGINES, FORMATS, KINDS, MEASURES, MECHANISMS, METHODS, SCHEMES, SETTINGS):
     list(registry)
 template()
+build_hash()
