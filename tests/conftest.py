@@ -217,10 +217,16 @@ LIBRARIES = (
     "jinja2",
     "numpy",
     "pandas",
+    "pyarrow.acero",
     "pyarrow.compute",
     "pyarrow.csv",
+    "pyarrow.dataset",
+    "pyarrow.json",
     "pyarrow.parquet",
+    "rich._emoji_codes",
     "rich.console",
+    "rich.progress",
+    "rich.table",
     "sqlite3",
 )
 

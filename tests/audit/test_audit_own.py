@@ -266,13 +266,15 @@ def test_zealous_passes(goal: Guarantee, m: int) -> None:
     assert found.passed, found.failures()
 
 
+OTHER_NOISE: list[tuple[type[CalibratedMechanism], Guarantee, int]] = [
+    (Laplace, z.Indistinguishability(epsilon=2, delta="0.1"), 3),
+    (Gaussian, z.Indistinguishability(epsilon=2, delta="0.1", neighbors="add-remove"), 4),
+    (Selection, z.Indistinguishability(epsilon=2, delta="0.1"), 1),
+]
+
+
 @pytest.mark.parametrize(
-    ("kind", "goal", "m"),
-    [
-        (Laplace, z.Indistinguishability(epsilon=2, delta="0.1"), 3),
-        (Gaussian, z.Indistinguishability(epsilon=2, delta="0.1", neighbors="add-remove"), 4),
-        (Selection, z.Indistinguishability(epsilon=2, delta="0.1"), 1),
-    ],
+    ("kind", "goal", "m"), in_turn(OTHER_NOISE, lambda case: case[0].__name__, share=3)
 )
 def test_other_noise_between_thresholds_passes(
     kind: type[CalibratedMechanism], goal: Guarantee, m: int

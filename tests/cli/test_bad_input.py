@@ -12,6 +12,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 from conftest import COMMAND, Ran, Run
+from turns import in_turn
 
 # In every value of the logs below, so that no message can quote one unnoticed.
 DATA = "qzx"
@@ -115,7 +117,9 @@ BAD_LINES = {
 }
 
 
-@pytest.mark.parametrize("name", BAD_LINES)
+@pytest.mark.parametrize(
+    "name", in_turn(list(BAD_LINES), str, share=3, group=lambda name: BAD_LINES[name][1])
+)
 def test_a_bad_line_is_skipped_alone(name: str, publish: Publish, tmp_path: Path) -> None:
     line, told = BAD_LINES[name]
     lines = base()
@@ -457,10 +461,13 @@ def big_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+SIGNALS = [*product((signal.SIGINT, signal.SIGTERM, signal.SIGHUP), ("reading", "counting"))]
+
+
 @pytest.mark.parametrize(
-    "sent", [signal.SIGINT, signal.SIGTERM, pytest.param(signal.SIGHUP, marks=pytest.mark.soak)]
+    ("sent", "stage"),
+    in_turn(SIGNALS, lambda case: f"{case[0].name}-{case[1]}", share=3, group=lambda case: case[1]),
 )
-@pytest.mark.parametrize("stage", ["reading", "counting"])
 def test_a_signal_in_the_middle(
     sent: signal.Signals, stage: str, big_log: Path, tmp_path: Path
 ) -> None:

@@ -183,7 +183,7 @@ def noticed_how(mutation: Mutation) -> str:
 
 
 def planted_in_turn(mutations: Iterable[Mutation]) -> list[Any]:
-    return in_turn([*mutations], lambda each: each.name, share=10, group=noticed_how)
+    return in_turn([*mutations], lambda each: each.name, share=15, group=noticed_how)
 
 
 def test_every_planted_bug_can_still_be_planted() -> None:

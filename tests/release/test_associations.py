@@ -21,6 +21,7 @@ import pyarrow as pa
 import pytest
 from msgspec import structs
 from records import record_of
+from turns import in_turn
 
 import zealous as z
 from zealous.cli.associations import print_strongest_rules
@@ -333,7 +334,7 @@ def test_empty_tables() -> None:
 # The interval
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", in_turn(range(30), str, share=3))
 def test_within_the_errors_the_truth_is_within_the_interval(seed: int) -> None:
     """Whatever the counts are, and however they are off, as long as none is off by more."""
     chance = random.Random(seed)

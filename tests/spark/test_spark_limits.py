@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from spark import SPARK, Engines, read
+from turns import in_turn
 
 import zealous as z
 from zealous.engines.engine import Engine
@@ -41,7 +42,7 @@ def entries(engine: Engine, path: Path, **limits: int) -> list[Any]:
     return sorted(engine.rows([*source.entries, Step("shown", shown)]), key=repr)
 
 
-@pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
+@pytest.mark.parametrize("suffix", in_turn(["jsonl", "parquet"], str, share=2))
 def test_texts_and_lists_over_the_limit(suffix: str, engines: Engines, tmp_path: Path) -> None:
     path = tmp_path / f"log.{suffix}"
     if suffix == "parquet":
@@ -64,7 +65,7 @@ def told(engine: Engine, path: Path) -> dict[str, int]:
     return dict(+open_log(log, engine).skipped)
 
 
-@pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
+@pytest.mark.parametrize("suffix", in_turn(["jsonl", "parquet"], str, share=2))
 def test_the_owner_is_told_the_same(suffix: str, engines: Engines, tmp_path: Path) -> None:
     asked = ("a b", "a b c", "a, b; c")
     rows = [*ROWS, *(ROWS[0] | {"query": query} for query in asked)]

@@ -63,7 +63,7 @@ def entries(engine: Engine, path: Any, *given: Any, **options: Any) -> tuple[Any
 
 
 @pytest.mark.usefixtures("small_parts")
-@pytest.mark.parametrize("name", in_turn(list(FORMATS), str, share=3))
+@pytest.mark.parametrize("name", in_turn(list(FORMATS), str, share=6))
 def test_every_kind_of_bad_line(name: str, engines: Engines, tmp_path: Path) -> None:
     """Two files, each with a header, with bad lines everywhere: as on one machine."""
     _, first, content = FORMATS[name]
@@ -121,7 +121,7 @@ ENCODINGS = [
 
 
 @pytest.mark.parametrize(
-    ("encoding", "word", "mark"), in_turn(ENCODINGS, lambda case: case[0], share=3)
+    ("encoding", "word", "mark"), in_turn(ENCODINGS, lambda case: case[0], share=6)
 )
 def test_encodings(encoding: str, word: str, mark: str, engines: Engines, tmp_path: Path) -> None:
     text = f'{mark}user,query\nalice,{word}\nbob,"{word}, {word}"\n'.encode(encoding)

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -181,6 +182,10 @@ def units(
     return Counter({key: number for key, number in found.items() if number <= most})
 
 
+def _case_name(case: dict[str, Any]) -> str:
+    return "-".join(map(str, case.values()))
+
+
 @pytest.mark.parametrize("which", in_turn(list(PAIRS), str, share=3))
 def test_names_of_units_are_one_to_one(which: str, spark: Spark, tmp_path: Path) -> None:
     unit, pairs = PAIRS[which]
@@ -188,7 +193,7 @@ def test_names_of_units_are_one_to_one(which: str, spark: Spark, tmp_path: Path)
         check_one_to_one(spark, pairs, unit, tmp_path / "l.parquet", partial(read, spark))
 
 
-@pytest.mark.parametrize("case", UNITS, ids=lambda case: "-".join(map(str, case.values())))
+@pytest.mark.parametrize("case", in_turn(UNITS, _case_name, share=3, group=itemgetter("unit")))
 def test_units_periods_and_cleaning(
     case: dict[str, Any], many: list[Entry], path: Path, engines: Engines, tmp_path: Path
 ) -> None:

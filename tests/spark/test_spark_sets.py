@@ -138,7 +138,7 @@ def test_ranks_of_what_is_the_same_and_of_what_is_missing(engines: Engines) -> N
     assert one == other
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", in_turn(list(FAMILIES), str, share=2))
 def test_nothing_was_published(family: str, engines: Engines, tmp_path: Path) -> None:
     path = write(tmp_path / "table.parquet", [Row("u", ("tea",), "1", 1), Row("u", ("x",), "2", 2)])
     *_, kind = kinds(family, ["thing_0"], "basket", 3)

@@ -105,7 +105,7 @@ FILES: dict[str, tuple[dict[str, bytes], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", in_turn(list(FILES), str, share=3))
+@pytest.mark.parametrize("name", in_turn(list(FILES), str, share=6))
 def test_several_text_files(name: str, engines: Engines, tmp_path: Path) -> None:
     files, expected = FILES[name]
     for file, content in files.items():
@@ -149,7 +149,7 @@ TABLES: dict[str, tuple[dict[str, Any], str | None]] = {
 }
 
 
-@pytest.mark.parametrize("name", in_turn(list(TABLES), str, share=3))
+@pytest.mark.parametrize("name", in_turn(list(TABLES), str, share=6))
 def test_two_parquet_files(name: str, engines: Engines, tmp_path: Path) -> None:
     second, refused = TABLES[name]
     write(tmp_path / "a.parquet", user=["u1"], query=["tea"])

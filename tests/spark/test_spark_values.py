@@ -132,7 +132,7 @@ def test_times_that_are_texts(engines: Engines, tmp_path: Path) -> None:
         assert times(engine, tmp_path / "l.parquet") == right | dict.fromkeys(NO_TIMES)
 
 
-@pytest.mark.parametrize("form", in_turn(list(PATTERNS), str, share=3))
+@pytest.mark.parametrize("form", in_turn(list(PATTERNS), str, share=6))
 def test_times_of_a_format(form: str, engines: Engines, tmp_path: Path) -> None:
     texts = list(PATTERNS[form])
     table = pa.table({"user": ["u"] * len(texts), "query": texts, "time": texts})
@@ -186,7 +186,7 @@ IDS = {
 }
 
 
-@pytest.mark.parametrize("kind", in_turn(list(IDS), str, share=3))
+@pytest.mark.parametrize("kind", in_turn(list(IDS), str, share=6))
 def test_ids_and_items_of_a_type(kind: str, engines: Engines, tmp_path: Path) -> None:
     pq.write_table(pa.table({"user": IDS[kind], "query": [*"abcdefghi"]}), tmp_path / "l.parquet")
     found = []
@@ -227,7 +227,7 @@ NUMBERS = {
 }
 
 
-@pytest.mark.parametrize("kind", in_turn(list(NUMBERS), str, share=3))
+@pytest.mark.parametrize("kind", in_turn(list(NUMBERS), str, share=6))
 def test_values_that_are_no_text(kind: str, engines: Engines, tmp_path: Path) -> None:
     """Alone and in a list, as an item and as an epoch: written alike, or by both left out."""
     values = NUMBERS[kind]
@@ -253,7 +253,7 @@ NESTED = [b"a", [["a"]], [b"a"], [{"a": 1}], {"a": "b, c", "d": "e"}]
 
 @pytest.mark.parametrize(
     ("role", "value"),
-    in_turn([*product(["user", "x", "url"], NESTED)], lambda case: f"{case[0]} {case[1]}", share=3),
+    in_turn([*product(["user", "x", "url"], NESTED)], lambda case: f"{case[0]} {case[1]}", share=6),
 )
 def test_nested_and_binary_values_are_refused(
     role: str, value: Any, engines: Engines, tmp_path: Path

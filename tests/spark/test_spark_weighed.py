@@ -183,7 +183,7 @@ def test_another_draw_of_the_same_rows_ends_the_run(
                 list(stored.rows_above(threshold))
 
 
-@pytest.mark.parametrize("name", ["queries", "query-clicks"])
+@pytest.mark.parametrize("name", in_turn(["queries", "query-clicks"], str, share=2))
 def test_what_is_kept_steers(
     name: str, path: Path, same_order: Engines, drawing: Any, tmp_path: Path
 ) -> None:

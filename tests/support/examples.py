@@ -14,6 +14,6 @@ settings.load_profile("fixed")
 
 
 def examples(number: int) -> settings:
-    """So many examples where `make soak` looks for new ones, and a third of them in every run."""
+    """So many examples where `make soak` looks for new ones, and a quarter of them in every run."""
     always = settings.get_current_profile_name() == "fixed"
-    return settings(max_examples=max(5, number // 3) if always else number, deadline=None)
+    return settings(max_examples=max(5, number // 4) if always else number, deadline=None)

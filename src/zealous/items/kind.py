@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
+from functools import cache
+from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 from zealous.engines.sql import Step, comma_separated, identifier
@@ -156,7 +158,8 @@ class Kind:
         return [] if found is None else [found]
 
     @classmethod
-    def setting_types(cls) -> dict[str, frozenset[type]]:
+    @cache  # asked for each kind that a name could mean, dozens of times a release
+    def setting_types(cls) -> Mapping[str, frozenset[type]]:
         """The fields that are settings, and what each can be, as far as release.json can hold it.
 
         They define an item beside the name of its kind.
@@ -166,12 +169,14 @@ class Kind:
             for field in fields(cls)
             if field.name not in cls.no_setting
         }
-        return {
-            name: frozenset(
-                each for word, each in _SETTING_TYPES.items() if word in text.split(" | ")
-            )
-            for name, text in declared.items()
-        }
+        return MappingProxyType(
+            {
+                name: frozenset(
+                    each for word, each in _SETTING_TYPES.items() if word in text.split(" | ")
+                )
+                for name, text in declared.items()
+            }
+        )
 
     @classmethod
     def own_settings(cls, settings: Mapping[str, Any]) -> dict[str, Any]:

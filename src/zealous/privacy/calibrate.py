@@ -13,6 +13,7 @@ import math
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal, localcontext
 from fractions import Fraction
+from functools import lru_cache
 
 from zealous.errors import UsageError
 from zealous.privacy.guarantee import (
@@ -24,6 +25,7 @@ from zealous.privacy.guarantee import (
     positive_integer,
 )
 
+_REMEMBERED = 4096  # results; planning, forecasts and checks ask for the same ones
 _DIGITS = 60  # beyond the digits of K; see _context
 _TINY = Decimal("1e-20")
 # One part in 1e30: far above the error of _DIGITS digits, far below what matters. A literal, since
@@ -137,6 +139,7 @@ def satisfied_guarantees(
     return found
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def tail(scale: Fraction, t: int) -> float:
     """T(t) = P(eta > t), for any integer t.
 
@@ -174,6 +177,7 @@ def noise_quantile(scale: Fraction, confidence: float) -> int:
     return max(0, math.ceil(x - 1e-9))
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def any_published_probability(scale: Fraction, t: int, items: int) -> Fraction:
     """1 - (1 - T(t))^K, rounded up: the chance that one of K items at tau is published."""
     with localcontext(_context(items)):
@@ -187,6 +191,7 @@ def any_published_probability(scale: Fraction, t: int, items: int) -> Fraction:
         return Fraction(min(union * _ROUND_UP, Decimal(1)))
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def covers_absence(scale: Fraction, t: int) -> bool:
     """T(t) <= 1 - alpha: an item's absence tells no more than a unit shift of its noise."""
     with localcontext(_context(1)):

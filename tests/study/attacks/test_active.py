@@ -192,7 +192,7 @@ def with_coins(guesses: pa.Table, heads: bool) -> pa.Table:
 
 
 @pytest.mark.parametrize("k", [pytest.param(2, marks=pytest.mark.soak), K])
-@pytest.mark.parametrize("name", list(METHODS))
+@pytest.mark.parametrize("name", in_turn(list(METHODS), str, share=3))
 def test_who_sees_no_coin_is_right_by_chance(log: Log, name: str, k: int) -> None:
     """The coins reach the attacker through the log alone: where they do not make it, by nothing."""
     guesses = choose_guesses(log, victims=VICTIMS, seed=3)

@@ -72,13 +72,13 @@ class Filter:
         if exposure > room:
             return Spent(exposure=exposure, mu_squared=square, epsilon=None, fits=False)
 
-        def holds(epsilon: Fraction) -> bool:
+        def delta_of(epsilon: Fraction) -> Fraction:
             if not square and not hidden:
-                return True  # all that is told is exposure, and it has room
+                return Fraction(0)  # all that is told is exposure, and it has room
             told = hockey_stick(square, epsilon - room / (1 - room))
-            return (room + told) / (1 - room) <= self.delta
+            return (room + told) / (1 - room)
 
-        fits, epsilon = holds(self.epsilon), least_epsilon(holds)
+        fits, epsilon = delta_of(self.epsilon) <= self.delta, least_epsilon(delta_of, self.delta)
         if fits and epsilon is not None:  # its steps need not meet the cap
             epsilon = min(epsilon, self.epsilon)
         return Spent(exposure=exposure, mu_squared=square, epsilon=epsilon, fits=fits)

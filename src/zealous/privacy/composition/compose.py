@@ -67,22 +67,47 @@ def epsilon_at(losses: Iterable[Loss], delta: Fraction) -> Fraction | None:
     3.44712
     """
     parts = tuple(losses)
-    return least_epsilon(lambda epsilon: delta_at(parts, epsilon) <= delta)
+    return least_epsilon(lambda epsilon: delta_at(parts, epsilon), delta)
 
 
-def least_epsilon(holds: Callable[[Fraction], bool]) -> Fraction | None:
-    """The least epsilon, in steps of 1e-5, from which on something holds."""
-    if holds(Fraction(0)):
+def least_epsilon(delta_of: Callable[[Fraction], Fraction], most: Fraction) -> Fraction | None:
+    """The least epsilon, in steps of 1e-5, from which on a delta that falls is at most `most`.
+
+    Where to look next is guessed from logarithms; whether the delta is small enough is exact.
+    """
+    low, at_low = 0, delta_of(Fraction(0))
+    if at_low <= most:
         return Fraction(0)
-    low, high = 0, 1 << 16
-    while not holds(high * STEP):
-        low, high = high, 2 * high
+    high = 1 << 16
+    while (at_high := delta_of(high * STEP)) > most:
+        low, at_low, high = high, at_high, 2 * high
         if high > _MOST_EPSILON:
             return None
+    above, below = _log_ratio(at_low, most), _log_ratio(at_high, most)
+    looks, moved = 0, ""
     while high - low > 1:
+        looks += 1
         middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle * STEP) else (middle, high)
+        if looks % 3 and math.isfinite(above - below):  # a line may be misled again and again
+            middle = low + math.ceil((high - low) * above / (above - below))
+            middle = min(max(middle, low + 1), high - 1)
+        found = delta_of(middle * STEP)
+        # What did not move twice counts half, so that the next look is nearer to it.
+        if found <= most:
+            above *= 0.5 if moved == "high" else 1
+            high, below, moved = middle, _log_ratio(found, most), "high"
+        else:
+            below *= 0.5 if moved == "low" else 1
+            low, above, moved = middle, _log_ratio(found, most), "low"
     return high * STEP
+
+
+def _log_ratio(value: Fraction, other: Fraction) -> float:
+    """The logarithm of a quotient; infinite where one of them is 0."""
+    if not value or not other:
+        return -math.inf if not value else math.inf
+    ratio = value / other
+    return round(math.log(ratio.numerator) - math.log(ratio.denominator), 9)
 
 
 @dataclass(frozen=True, kw_only=True)
