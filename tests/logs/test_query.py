@@ -47,7 +47,12 @@ insert into odd values
     ('NaN', 'tea', 'infinity', 'infinity', 'NaN', array[['a'], ['b']]),
     (1e400::numeric, repeat('z', 2000000), '-infinity', '0044-03-15 BC', '-infinity', '{}'),
     (null, null, null, null, null, null),
-    (7, 'Green Tea', '2026-01-31 12:00:00+01', '2026-01-31', 0.5, array['c', null, 'd'])
+    (7, 'Green Tea', '2026-01-31 12:00:00+01', '2026-01-31', 0.5, array['c', null, 'd']);
+create table large (who int8, ip inet, doc jsonb, file bytea, sizes numeric[], flags int2[]);
+insert into large values
+    (1, '10.0.0.1', '{}', 'x', '{1.50, NaN}', '{1, 2}'),
+    (2, '10.0.0.0/8', null, null, array_fill(1e131071::numeric, array[9]), null),
+    (3, null, null, null, null, array_fill(1::int2, array[1100000]))
 """
 
 
@@ -126,9 +131,21 @@ def test_no_row_of_postgresql_stops_a_run(postgres: str) -> None:
     rows = {row[0]: row[1:] for row in found}
     eleven = datetime(2026, 1, 31, 11)
     assert rows.pop("7") == ("Green Tea", eleven, ["c", None, "d"], "2026-01-31", "0.5")
-    assert rows.pop("NaN")[:3] == ("tea", None, ["a", "b"])
-    ((who, others),) = rows.items()
-    assert (len(who), others[:3]) == (401, (None, None, []))
+    ((who, others),) = rows.items()  # NaN is nobody's id
+    assert (len(who), others) == (401, (None, None, [], "0044-03-15 BC", None))
+
+
+def test_no_size_of_a_value_in_postgresql_stops_a_run(postgres: str) -> None:
+    """The text of a small value may be longer than the server can hold."""
+    sql = "select who as \"user\", ip as query, {} as url from large where who <> '9'"
+    found = [entries(z.read_log(postgres, sql=sql.format(each))) for each in ("sizes", "flags")]
+    addresses = [(1, "10.0.0.1"), (2, "10.0.0.0/8"), (3, None)]
+    lists: list[list[Any]] = [[["1.50", None], None, None], [["1", "2"], None, None]]
+    assert found == [[(*a, b) for a, b in zip(addresses, each, strict=True)] for each in lists]
+    for each in ("doc", "file"):
+        log = z.read_log(postgres, sql=sql.format(each))
+        with pytest.raises(UsageError, match=r"'url' holds (jsonb|bytea) values"):
+            entries(log)
 
 
 def test_no_row_of_sqlite_stops_a_run(tmp_path: Path) -> None:
@@ -265,6 +282,7 @@ NO_QUERY = [
     "values (1)",
     "select 1 as user",
     "nonsense (",
+    "select who from log where q = 'a\0b'",
     "",
 ]
 
@@ -311,7 +329,7 @@ def test_no_row_meets_a_constant_that_is_not_of_its_columns_type(
         connection.sql("create table log (who int, q varchar)")
     sql = """select who as "user", q as query from log where q = 'x' and who in ('1', 'none')"""
     for given in (tmp_path / "log", postgres):
-        with pytest.raises(LogError, match="constant is of its column's type"):
+        with pytest.raises(LogError, match="constant is not of its column's type"):
             z.read_log(given, sql=sql)
 
 
@@ -319,6 +337,18 @@ def test_no_row_meets_a_constant_that_is_not_of_its_columns_type(
 def test_nothing_but_one_query_is_run(sql: str) -> None:
     with pytest.raises(UsageError, match=r"^sql"):
         PersonQuery(sql, "postgres")
+
+
+def test_what_is_wrong_with_a_query_is_said(postgres: str, tmp_path: Path) -> None:
+    with duckdb.connect(tmp_path / "log") as connection:
+        connection.sql("create table log (who int, q varchar)")
+    for given in (postgres, tmp_path / "log"):
+        with pytest.raises(LogError, match="no such column"):
+            z.read_log(given, sql="select nobody as user from log")
+        with pytest.raises(LogError, match="no such table"):
+            z.read_log(given, sql="select who as user from nothing")
+    with pytest.raises(LogError, match="cannot be connected to: check its host"):
+        z.read_log("postgresql://ann:x@localhost:1/db", sql=SQL)
 
 
 def test_a_name_in_postgresql_is_that_of_a_column() -> None:
@@ -378,6 +408,8 @@ def test_no_password_is_told(postgres: str, tmp_path: Path, run: Run) -> None:
         ran = run(each[0], wrong, "--sql", SQL, *each[1:])
         said += [ran.said]
         assert "say --sql" not in ran.said
+    for place in (["plan", wrong], ["verify", wrong], ["publish", f"--items={wrong}", "log"]):
+        said += [run(*place).said]  # where it does not belong
     written = [each.read_bytes() for each in tmp_path.rglob("*") if each.is_file()]
     assert not [each for each in said if PASSWORD in each]
     assert not any(PASSWORD.encode() in each for each in written)
@@ -426,6 +458,9 @@ def test_what_is_no_database_is_said(tmp_path: Path) -> None:
     path = sqlite_of(tmp_path / "log.sqlite", ROWS)
     with pytest.raises(LogError, match="two columns of one name"):
         z.read_log(path, sql="select who as user, q as user from log")
+    for column in ("nobody", '"nobody"'):  # which SQLite would take for a text
+        with pytest.raises(LogError, match="no column 'nobody'"):
+            z.read_log(path, sql=f"select {column} as user from log")
     with pytest.raises(UsageError, match="goes with one database"):
         z.read_log([path, path], sql=SQL)
     with pytest.raises(UsageError, match="does not run on Spark"):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 import string
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -88,6 +88,16 @@ class PersonQuery:
                 for constant in _constants(node):
                     yield column, self._written(constant)
 
+    def misspelt(self, names: Collection[str]) -> str | None:
+        """A column that is used and has none of these names; case does not matter."""
+        known = {each.lower() for each in names}
+        used = (column.name for column in self._tree.find_all(exp.Column))
+        return next((each for each in used if each.lower() not in known), None)
+
+    def whole_table(self) -> str:
+        """The text of a query of all columns and rows of the table."""
+        return f"select * {self._written(_part(self._tree, 'from'))}"
+
     @cached_property
     def _tree(self) -> Any:
         found = _parsed(self.text, self.dialect)
@@ -99,6 +109,8 @@ class PersonQuery:
 
 
 def _parsed(text: str, dialect: str) -> Any:
+    if "\0" in text:  # a driver would take the text for ended there
+        raise UsageError("--sql holds a NUL character")
     try:
         statements = [each for each in sqlglot.parse(text, read=dialect) if each]
     except (sqlglot.errors.SqlglotError, RecursionError):
