@@ -51,7 +51,10 @@ def roles(log: Log) -> dict[str, str]:
 
 def test_an_access_log(tmp_path: Path, entries: Entries) -> None:
     line = '{} - {} [31/Jan/2026:13:00:00 +0100] "GET {} HTTP/1.1" 200 12 "-" "{}"\n'
-    browser, robot = r"Mozilla/5.0 (\"x\") Firefox", "Mozilla/5.0 (compatible; Googlebot/2.1)"
+    browser, robot = (
+        r"Mozilla/5.0 (\"x\"; CUBOT) Firefox",
+        "Mozilla/5.0 (compatible; Googlebot/2.1)",
+    )
     (tmp_path / "access.log").write_text(
         line.format("203.0.113.7", "ann", "/tea?secret=1", browser)
         + line.format("203.0.113.8", "-", "/robots.txt", robot)

@@ -10,32 +10,20 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import adbc_driver_postgresql.dbapi as driver
 import duckdb
-import polars as pl
 import pyarrow as pa
-import pyarrow.csv as pacsv
-import pyarrow.parquet as pq
 import pytest
 from conftest import Run
+from log_forms import GOAL, ROWS, SQL, entries, fill_postgres, published, sqlite_of
 from postgres import PASSWORD, postgres_server
 
 import zealous as z
-from zealous.engines.sql import Step
 from zealous.errors import LogError, Refused, UsageError
 from zealous.logs.databases.postgresql import PostgreSQL
-from zealous.logs.log import Log
-from zealous.logs.open_log import open_log
 from zealous.logs.person_sql import PersonQuery, query_assumption
 from zealous.logs.query import Query
 from zealous.planning.log_binding import LogBinding
 
-SQL = 'select who as "user", q as query, asked as time from log'
-GOAL = z.Indistinguishability(epsilon=2_000, delta="0.5")
-ROWS = [
-    (number % 60, f"Query  {number % 7}", f"2026-01-31 12:{number % 60:02}:00")
-    for number in range(420)
-]
 # What the people of the log do not share with each other, in every type that a database has.
 ODD_POSTGRES = """
 create function note() returns int language sql as 'insert into log values (0) returning who';
@@ -59,70 +47,11 @@ insert into large values
 @pytest.fixture(scope="module")
 def postgres() -> Iterator[str]:
     with postgres_server() as url:
-        values = ", ".join(f"({who}, '{q}', '{at}')" for who, q, at in ROWS)
-        made = (
-            f"create table log (who int, q text, asked timestamp); insert into log values {values}"
-        )
-        with driver.connect(url, autocommit=True) as connection, connection.cursor() as cursor:
-            for statement in (*made.split(";"), *ODD_POSTGRES.split(";")):
-                cursor.execute(statement)
+        fill_postgres(url, *ODD_POSTGRES.split(";"))
         yield url
 
 
-def sqlite_of(path: Path, rows: list[tuple[Any, ...]], types: str = "who int, q, asked") -> Path:
-    with sqlite3.connect(path) as connection:
-        connection.execute(f"create table log ({types})")
-        connection.executemany("insert into log values (?, ?, ?)", rows)
-    connection.close()
-    return path
-
-
-def published(log: Log) -> dict[Any, int]:
-    release = z.publish(log, GOAL, z.queries(7), account=None)
-    return dict(release["queries"].items())
-
-
-def entries(log: Log, *extra: str) -> list[tuple[Any, ...]]:
-    with z.DuckDB(threads=1) as engine:
-        source = open_log(log, engine, extra)
-        return sorted(
-            engine.rows([*source.entries, Step("all", "select * from entries")]), key=repr
-        )
-
-
-# One table in every form
-
-
-def test_one_table_gives_the_same_items_in_every_form(postgres: str, tmp_path: Path) -> None:
-    table = pa.Table.from_pylist(
-        [dict(zip(("who", "q", "asked"), row, strict=True)) for row in ROWS]
-    )
-    pacsv.write_csv(table, tmp_path / "log.csv")
-    pq.write_table(table, tmp_path / "log.parquet")
-    with duckdb.connect(tmp_path / "log.duckdb") as connection:
-        connection.register("given", table)
-        connection.sql("create table log as from given")
-    columns = z.Columns(user="who", query="q", time="asked")
-    forms = {
-        "csv": z.read_log(tmp_path / "log.csv", columns=columns),
-        "parquet": z.read_log(tmp_path / "log.parquet", columns=columns),
-        "pandas": z.read_log(table.to_pandas(), columns=columns),
-        "objects": z.read_log(table.to_pandas().astype(object), columns=columns),
-        "polars": z.read_log(pl.from_arrow(table), columns=columns),
-        "arrow": z.read_log(table, columns=columns),
-        "stream": z.read_log(table.to_reader(), columns=columns),
-        "relation": z.read_log(duckdb.from_arrow(table), columns=columns),
-        "duckdb": z.read_log(tmp_path / "log.duckdb", sql=SQL),
-        "sqlite": z.read_log(sqlite_of(tmp_path / "log.sqlite", ROWS), sql=SQL),
-        "postgresql": z.read_log(postgres, sql=SQL),
-    }
-    expected = {f"query {number}": 60 for number in range(7)}
-    assert {name: published(log) for name, log in forms.items()} == dict.fromkeys(forms, expected)
-    found = {
-        name: sorted((str(who), *rest) for who, *rest in entries(log))
-        for name, log in forms.items()
-    }
-    assert found == dict.fromkeys(forms, found["csv"])
+# Hostile rows
 
 
 def test_no_row_of_postgresql_stops_a_run(postgres: str) -> None:

@@ -136,6 +136,16 @@ def test_one_odd_line_changes_nothing(tmp_path: Path) -> None:
     assert found.encoding == "gb18030"
 
 
+def test_an_access_log_tells_itself(tmp_path: Path) -> None:
+    line = '203.0.113.7 - - [31/Jan/2026:13:00:00 +0100] "GET /tea HTTP/1.1" 200 12 "-" "x"\n'
+    (tmp_path / "access.log").write_text(line * 19 + "broken\n")
+    found = find_format(place_of(tmp_path / "access.log"), StatedFormat())
+    assert (found.format, found.columns[:2]) == ("combined", ("address", "account"))
+    (tmp_path / "access.log").write_text(line * 5 + "broken\n" * 5)
+    with pytest.raises(LogError, match="nothing divides"):
+        find_format(place_of(tmp_path / "access.log"), StatedFormat())
+
+
 def test_parquet_by_its_first_bytes(tmp_path: Path) -> None:
     path = tmp_path / "visits"
     pq.write_table(pa.table({"visitor": ["1"], "page": ["/"]}), path)

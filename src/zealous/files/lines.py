@@ -120,6 +120,11 @@ class LineByLine(Layout):
     """
 
     @property
+    def tells_itself(self) -> bool:
+        """Whether a line that has `values` can be of no other format."""
+        return False
+
+    @property
     @abstractmethod
     def skips(self) -> str:
         """Why a line is left out that is no record; tells nothing of the line."""
