@@ -321,6 +321,17 @@ def test_a_plan_holds_its_query(tmp_path: Path, run: Run) -> None:
     assert run("verify", str(out)).code == 1
 
 
+def test_inspect_prints_the_columns_of_a_query_without_a_user(tmp_path: Path, run: Run) -> None:
+    path = sqlite_of(tmp_path / "log.sqlite", ROWS)
+    ran = run("inspect", str(path), "--sql", "select q as Customer, asked as Time from log")
+    assert ran.code == 2
+    assert "Did you mean Customer?" in ran.said
+    assert [line.split() for line in ran.said.splitlines() if line[:4] in ("Cust", "Time")] == [
+        ["Customer", "user"],
+        ["Time", "time"],
+    ]
+
+
 def test_no_password_is_told(postgres: str, tmp_path: Path, run: Run) -> None:
     log = z.read_log(postgres, sql=SQL)
     account = z.Account(ledger=tmp_path / "people.sqlite")
