@@ -19,6 +19,7 @@ from postgres import PASSWORD, postgres_server
 
 import zealous as z
 from zealous.errors import LogError, Refused, UsageError
+from zealous.logs.databases.adbc import AdbcServer
 from zealous.logs.databases.postgresql import PostgreSQL
 from zealous.logs.person_sql import PersonQuery, query_assumption
 from zealous.logs.query import Query
@@ -198,6 +199,10 @@ REFUSED_IN = [
     ("sqlite", "select who as user from log indexed by x"),
     ("sqlite", "select _rowid_ as user, oid from log"),
     ("sqlite", "select who as user from log where q match 'x'"),
+    ("snowflake", "select metadata$filename as user from log"),
+    ("snowflake", "select $1 as user from @stage"),
+    ("bigquery", "select _PARTITIONTIME as user from log"),
+    ("bigquery", "select who as user from log for system_time as of '2026-01-01'"),
     ("postgres", "select who from only log"),
     ("postgres", "select who from log where q = E'\\'a'"),
     ("postgres", "select who from log where q = $$a$$"),
@@ -232,7 +237,7 @@ def test_rows_of_one_table_are_read_from_every_database(
     assert said == said[:1] * 3
 
 
-@pytest.mark.parametrize("dialect", ["postgres", "sqlite", "duckdb"])
+@pytest.mark.parametrize("dialect", ["postgres", "sqlite", "duckdb", "snowflake", "bigquery", ""])
 def test_nothing_but_rows_of_one_table_is_read(dialect: str) -> None:
     here = [sql for kind, sql in REFUSED_IN if kind == dialect]
     for sql in [*REFUSED, *here]:
@@ -245,10 +250,11 @@ def test_nothing_but_rows_of_one_table_is_read(dialect: str) -> None:
 def test_a_number_stands_in_quotes_where_the_database_would_convert_the_column() -> None:
     for constant in ("10", "-1", "true"):
         sql = f"select who from log where who = {constant}"
-        PersonQuery(sql, "postgres")
-        PersonQuery(sql, "sqlite")
-        with pytest.raises(Refused, match=r"write '10'"):
-            PersonQuery(sql, "duckdb")
+        for dialect in ("postgres", "sqlite", "bigquery"):
+            PersonQuery(sql, dialect)
+        for dialect in ("duckdb", "snowflake", ""):
+            with pytest.raises(Refused, match=r"write '10'"):
+                PersonQuery(sql, dialect)
 
 
 def test_no_row_meets_a_constant_that_is_not_of_its_columns_type(
@@ -266,6 +272,63 @@ def test_no_row_meets_a_constant_that_is_not_of_its_columns_type(
 def test_nothing_but_one_query_is_run(sql: str) -> None:
     with pytest.raises(UsageError, match=r"^sql"):
         PersonQuery(sql, "postgres")
+
+
+class Plain(AdbcServer):
+    """As Snowflake, BigQuery and Flight SQL are read, whose servers no test has."""
+
+    scheme = "postgresql"
+    driver = "adbc_driver_postgresql.dbapi"
+
+    def _connect(self) -> Any:
+        return self._driver().connect(self._url, autocommit=True)
+
+
+def test_other_databases_of_adbc_are_read_by_the_same_code(postgres: str) -> None:
+    with Plain(postgres).open_rows(PersonQuery(SQL, "postgres"), ()) as rows:
+        assert rows.schema.names == ["user", "query", "time"]
+        found = pa.Table.from_batches(rows.batches(["query", "user"])).to_pylist()
+    assert found == [{"query": q, "user": who} for who, q, _ in ROWS]
+
+
+@pytest.mark.parametrize(
+    ("url", "connected", "name"),
+    [
+        ("snowflake://a:S3cret@acc/db?role=r", ("a:S3cret@acc/db?role=r",), "snowflake://acc/db"),
+        (
+            "bigquery://shop/visits",
+            (
+                {
+                    "adbc.bigquery.sql.project_id": "shop",
+                    "adbc.bigquery.sql.dataset_id": "visits",
+                },
+            ),
+            "bigquery://shop/visits",
+        ),
+        (
+            "flightsql://a:S%40cret@host:1",
+            ("grpc+tls://host:1", {"username": "a", "password": "S@cret"}),
+            "flightsql://host:1",
+        ),
+    ],
+)
+def test_how_other_databases_are_connected_to(
+    url: str, connected: Any, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(UsageError, match=f"pip install .* adbc-driver-{name.partition(':')[0]}"):
+        z.read_log(url, sql=SQL)
+    given: list[Any] = []
+
+    class Driver:
+        @staticmethod
+        def connect(*places: Any, **options: Any) -> None:
+            given.append((*places, *(options[each] for each in options if each == "db_kwargs")))
+            raise ValueError("S3cret")
+
+    monkeypatch.setattr(AdbcServer, "_driver", lambda _: Driver)
+    with pytest.raises(LogError, match=f"^{name} cannot be connected to"):
+        z.read_log(url, sql=SQL)
+    assert given == [connected]
 
 
 def test_what_is_wrong_with_a_query_is_said(postgres: str, tmp_path: Path) -> None:

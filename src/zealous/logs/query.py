@@ -76,8 +76,9 @@ class Query(OnEngine):
             with self.database.open_rows(self.checked, lists) as rows:
                 yield rows
         except ModuleNotFoundError as error:
+            package = str(error.name).partition(".")[0].replace("_", "-")
             raise UsageError(
-                f"{self.name} needs {error.name}: pip install 'zealous[sql]'"
+                f"{self.name} needs {package}: pip install 'zealous[sql]' {package}"
             ) from None
         except (LogError, UsageError, MemoryError):
             raise

@@ -1,22 +1,20 @@
-"""PostgreSQL, through ADBC: Arrow's own drivers."""
+"""PostgreSQL, through ADBC."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import Any, NamedTuple
-from urllib.parse import unquote, urlsplit
 
 from zealous.engines.sql import comma_separated, identifier
 from zealous.errors import LogError
 from zealous.files.frames import arrow_rows, stored_rows, unreadable_type
-from zealous.files.passwords import without_password
 from zealous.files.rows import LONGEST, Rows
-from zealous.libraries import LazyModule, pa
+from zealous.libraries import pa
+from zealous.logs.databases.adbc import AdbcServer
 from zealous.logs.person_sql import PersonQuery
 from zealous.logs.query import DatabaseKind, register
 
-_driver = LazyModule("adbc_driver_postgresql.dbapi")
 _BATCH = {"adbc.postgresql.batch_size_hint_bytes": str(1 << 22)}
 _SESSION = (
     "set transaction isolation level repeatable read, read only",
@@ -44,40 +42,20 @@ join pg_catalog.pg_type as found
 """
 
 
-class PostgreSQL:
-    """A PostgreSQL database. No dataclass: its URL may hold a password, which no field tells."""
+class PostgreSQL(AdbcServer):
+    """A PostgreSQL database."""
 
-    def __init__(self, *, url: str) -> None:
-        """A database.
+    scheme = "postgresql"
+    driver = "adbc_driver_postgresql.dbapi"
 
-        Args:
-            url: How to connect to it.
-        """
-        self._url = url
-
-    @property
-    def name(self) -> str:
-        """Its host and its name, without anything that tells who connects."""
-        try:
-            found = urlsplit(self._url)
-            port = f":{found.port}" if found.port else ""
-        except ValueError:
-            return "postgresql://"
-        if "@" in unquote(found.path + found.query + found.fragment):
-            return "postgresql://"  # what was split may be a password with a / or a ? in it
-        return without_password(f"postgresql://{found.hostname or ''}{port}{found.path}")
-
-    def __repr__(self) -> str:
-        return f"PostgreSQL({self.name})"
-
-    def ledger_place(self) -> None:
-        """None: one database has many names."""
+    def _connect(self) -> Any:
+        return self._driver().connect(self._url)
 
     @contextmanager
     def open_rows(self, query: PersonQuery, lists: Sequence[str]) -> Iterator[Rows]:
         """The rows of a query; the server makes texts of values that Arrow could not all hold."""
         sql = query.sql()
-        with closing(self._connect()) as connection:  # one transaction, to its end
+        with closing(self.connected()) as connection:  # one transaction, to its end
             for setting in _SESSION:
                 _run(connection, setting)
             self._check_encoding(connection)
@@ -92,17 +70,6 @@ class PostgreSQL:
 
             types = [(name, kind.arrow_type()) for name, kind in kinds.items()]
             yield Rows(pa.schema(types), batches)
-
-    def _connect(self) -> Any:
-        try:
-            return _driver.connect(self._url)
-        except (ModuleNotFoundError, MemoryError):
-            raise
-        except Exception:  # which may say who connects, and how
-            raise LogError(
-                f"{self.name} cannot be connected to: check its host, port and name, the account "
-                "and the password"
-            ) from None
 
     def _check_encoding(self, connection: Any) -> None:
         ((found,),) = _run(connection, "select current_setting('server_encoding')")
@@ -171,8 +138,4 @@ def _kinds(connection: Any, sql: str) -> dict[str, _Kind]:
     return dict(zip(names, (_Kind(*each) for _, *each in sorted(found)), strict=True))
 
 
-def _of_url(given: str) -> PostgreSQL:
-    return PostgreSQL(url=given)
-
-
-register(DatabaseKind(name="postgresql", dialect="postgres", open=_of_url))
+register(DatabaseKind(name=PostgreSQL.scheme, dialect="postgres", open=PostgreSQL))
