@@ -404,11 +404,16 @@ def test_delimiters_of_several_characters(tmp_path: Path) -> None:
     assert skipped.total() == len(bad)
 
 
-def test_the_places_of_a_name_that_stands_twice_are_told(tmp_path: Path) -> None:
-    path = tmp_path / "log.csv"
-    path.write_bytes(b"user,secret,time,secret\n")
-    with pytest.raises(LogError, match="one name for columns 2 and 4") as raised:
-        header(path, Delimited(delimiter=",", quoted=True))
+def test_a_name_that_stands_twice_is_told_apart_by_its_place(tmp_path: Path) -> None:
+    path, layout = tmp_path / "log.csv", Delimited(delimiter=",", quoted=True)
+    path.write_bytes(b"user,,secret,,secret\nann,1,2,3,4\n")
+    names = header(path, layout)
+    assert names == ("user", "(column 2)", "secret (column 3)", "(column 4)", "secret (column 5)")
+    (batch,) = records(path, layout, [names[4], names[0]], [], Skipped())
+    assert batch.to_pylist() == [{"secret (column 5)": "4", "user": "ann"}]
+    path.write_bytes(b"secret,secret,secret (column 1)\n")
+    with pytest.raises(LogError, match="one name for several columns") as raised:
+        header(path, layout)
     assert "secret" not in str(raised.value)
 
 

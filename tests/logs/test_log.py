@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import gzip
+import io
 import json
 import math
 from collections.abc import Callable
@@ -17,7 +19,8 @@ import pytest
 
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
-from zealous.errors import LogError, UsageError, ZealousError
+from zealous.errors import LogError, Refused, UsageError, ZealousError
+from zealous.files.standard_input import _kept
 from zealous.logs.log import FORMATS, Cleaning, Columns, Log, read_log
 from zealous.logs.open_log import open_log
 from zealous.logs.source import WITHOUT_ID, count_users, extra_column
@@ -48,7 +51,10 @@ def roles(log: Log) -> dict[str, str]:
 
 def test_an_access_log(tmp_path: Path, entries: Entries) -> None:
     line = '{} - {} [31/Jan/2026:13:00:00 +0100] "GET {} HTTP/1.1" 200 12 "-" "{}"\n'
-    browser, robot = r"Mozilla/5.0 (\"x\") Firefox", "Mozilla/5.0 (compatible; Googlebot/2.1)"
+    browser, robot = (
+        r"Mozilla/5.0 (\"x\"; CUBOT) Firefox",
+        "Mozilla/5.0 (compatible; Googlebot/2.1)",
+    )
     (tmp_path / "access.log").write_text(
         line.format("203.0.113.7", "ann", "/tea?secret=1", browser)
         + line.format("203.0.113.8", "-", "/robots.txt", robot)
@@ -328,6 +334,44 @@ def test_files_with_different_columns_are_refused(suffix: str, tmp_path: Path) -
 def test_files_of_different_formats_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="different formats"):
         read_log([written(tmp_path / "a.csv"), written(tmp_path / "b.tsv")])
+
+
+def test_what_is_left_out_of_a_folder_is_said(tmp_path: Path) -> None:
+    for name in ("a.csv", "b.csv.gz.txt", "c.tsv", "d", "sheet.xlsx", ".hidden.csv", "_tmp"):
+        (tmp_path / name).write_text("user,query\nann,tea\n")
+    with pytest.raises(UsageError, match="different formats"):
+        read_log(tmp_path)
+    log = read_log(tmp_path, "csv")
+    assert [each.name for each in log.paths] == ["a.csv"]
+    assert log.left_out == ("b.csv.gz.txt", "c.tsv", "d", "sheet.xlsx")
+    assert log.files_left_out() == "b.csv.gz.txt, c.tsv, d, sheet.xlsx"
+    assert "sheet.xlsx" in log._repr_html_()
+    others = replace(log, left_out=tuple("abcdefg")).files_left_out()
+    assert others == "a, b, c, d, e and 2 more"
+    log = read_log(tmp_path, "aol")  # which no ending tells
+    assert [each.name for each in log.paths] == ["b.csv.gz.txt", "d"]
+
+
+def test_standard_input_is_kept_for_all_who_read_it(
+    tmp_path: Path, entries: Entries, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    piped = io.TextIOWrapper(io.BytesIO(b"user,query\nann,tea\n"))
+    monkeypatch.setattr("sys.stdin", piped)
+    monkeypatch.setattr("zealous.files.standard_input._kept", functools.cache(_kept.__wrapped__))
+    ended: list[Any] = []
+    monkeypatch.setattr("atexit.register", ended.append)
+    with pytest.raises(UsageError, match="does not tell its format"):
+        read_log("-")
+    engine = DuckDB(threads=1, temporary=tmp_path)
+    for _ in range(2):
+        assert entries(read_log("-", "csv", engine=engine), "query") == [("tea",)]
+    (kept,) = tmp_path.glob("zealous-*/files/*")
+    assert kept.stat().st_mode & 0o777 == 0o600
+    with pytest.raises(Refused, match="beside standard input"):
+        read_log("-", "csv", engine=engine).paths[0].ledger_place()
+    (end,) = ended
+    end()
+    assert not list(tmp_path.iterdir())
 
 
 def test_parquet_files_of_different_types_are_refused(tmp_path: Path, entries: Entries) -> None:

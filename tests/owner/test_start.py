@@ -18,6 +18,7 @@ import zealous as z
 from zealous.errors import LogError, UsageError
 from zealous.files.places import place_of
 from zealous.logs.column_names import Role, column_of, guess_roles
+from zealous.logs.log import read_log
 from zealous.owner.draft import Draft, default_delta
 from zealous.owner.file_format import FileFormat, StatedFormat, find_format
 from zealous.owner.inspection import inspect
@@ -134,6 +135,22 @@ def test_one_odd_line_changes_nothing(tmp_path: Path) -> None:
         assert found.columns == ("user", "product")
     found = found_in(tmp_path, "cn.log", CHINESE.encode("gb18030") + b"\xff\xff\n")
     assert found.encoding == "gb18030"
+
+
+def test_an_access_log_tells_itself(tmp_path: Path) -> None:
+    line = '203.0.113.7 - - [31/Jan/2026:13:00:00 +0100] "GET /tea HTTP/1.1" 200 12 "-" "x"\n'
+    (tmp_path / "access.log").write_text(line * 19 + "broken\n")
+    found = find_format(place_of(tmp_path / "access.log"), StatedFormat())
+    assert (found.format, found.columns[:2]) == ("combined", ("address", "account"))
+    (tmp_path / "access.log").write_text(line * 5 + "broken\n" * 5)
+    with pytest.raises(LogError, match="nothing divides"):
+        find_format(place_of(tmp_path / "access.log"), StatedFormat())
+
+
+def test_json_lines_that_name_no_user_are_told_which_name_may_be_meant(tmp_path: Path) -> None:
+    (tmp_path / "log.jsonl").write_text('{"USER-ID": 1, "query": "tea"}\n')
+    found = inspect(read_log(tmp_path / "log.jsonl"))
+    assert "No line has 'user'. Did you mean --user USER-ID?" in found.warnings
 
 
 def test_parquet_by_its_first_bytes(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from zealous.cli.registry import Commands
 from zealous.cli.study import study
 from zealous.errors import UsageError, ZealousError
 from zealous.files import interrupts
+from zealous.files.passwords import without_password
 from zealous.version import VERSION
 
 _SECTIONS = {
@@ -67,7 +68,7 @@ def main() -> None:
     except click.ClickException as error:
         said = io.StringIO()
         error.show(said)
-        show.note(said.getvalue().rstrip("\n"))
+        show.note(_without_passwords(said.getvalue().rstrip("\n")))
         code = 2
     except UsageError as error:
         code = _fail(str(error), 2)
@@ -114,5 +115,16 @@ def _check_arguments(arguments: Sequence[str]) -> None:
 
 
 def _fail(message: str, code: int) -> int:
-    show.note(f"zealous: {message}")
+    show.note(_without_passwords(f"zealous: {message}"))
     return code
+
+
+def _without_passwords(message: str) -> str:
+    """A message in which no argument, wherever it was put, tells the password in it."""
+    for argument in sys.argv[1:]:
+        for text in (argument, argument.partition("=")[2]):
+            for written in (text, text.replace("//", "/")):  # as a path is written
+                shown = without_password(written)
+                if shown != written:
+                    message = message.replace(written, shown)
+    return message

@@ -13,6 +13,8 @@ from zealous.cli.options.items import ITEMS, items_option, kinds_from
 from zealous.cli.options.log import LOG, log_from, stated_from
 from zealous.cli.options.machine import ANY_ENGINE
 from zealous.errors import LogError, UsageError, ZealousError
+from zealous.logs.column_names import guess_roles
+from zealous.logs.query import query
 from zealous.owner.inspection import Inspection
 from zealous.owner.inspection import inspect as run
 from zealous.owner.start import look_at_log
@@ -66,10 +68,14 @@ def _inspect(items: str | None, given: Given) -> Inspection:
 def _print_header(given: Given) -> None:
     """The columns of a log that cannot be read yet: with them its owner knows what to say."""
     with suppress(ZealousError):
-        found = look_at_log(given["paths"], stated_from(given))
+        if given["sql"] is None:
+            guesses = look_at_log(given["paths"], stated_from(given)).guesses
+        else:
+            with query(given["paths"][0], given["sql"]).open_rows(()) as rows:
+                guesses = guess_roles(rows.schema.names)
         show.echo(_INTERNAL)
-        rows = [(each.column, each.role) for each in found.guesses]
-        show.table("Columns", ["column", "looks like"], rows)
+        columns = [(each.column, each.role) for each in guesses]
+        show.table("Columns", ["column", "looks like"], columns)
 
 
 def _print_inspection(found: Inspection) -> None:

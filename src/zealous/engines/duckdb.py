@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from zealous.engines.engine import Each, Opened, Option, register
 from zealous.engines.sql import Step, comma_separated, identifier, literal, statement
 from zealous.errors import LogError, UsageError, ZealousError, reason
-from zealous.files import parquet
+from zealous.files import parquet, standard_input
 from zealous.files.frames import Frame, is_frame
 from zealous.files.limits import Limits
 from zealous.files.lines import Layout, Skipped, columns
@@ -87,8 +87,10 @@ class DuckDB:
         """Itself: it works on this machine."""
         return self
 
-    def place(self, given: object) -> Frame | None:
-        """A table in this process, where it alone can look; what else it reads, others can too."""
+    def place(self, given: object) -> Place | None:
+        """What this process alone can look at: a table, or what is piped into it."""
+        if isinstance(given, str) and given == standard_input.NAME:
+            return standard_input.StandardInput(temporary=self.temporary)
         if is_frame(given):
             return Frame.of(given, self.temporary)
         if not isinstance(given, str | Path | Place):

@@ -120,6 +120,11 @@ class LineByLine(Layout):
     """
 
     @property
+    def tells_itself(self) -> bool:
+        """Whether a line that has `values` can be of no other format."""
+        return False
+
+    @property
     @abstractmethod
     def skips(self) -> str:
         """Why a line is left out that is no record; tells nothing of the line."""
@@ -195,13 +200,12 @@ def column_names(first: bytes, layout: Layout, file: str) -> tuple[str, ...]:
         names = layout.header(first.rstrip(b"\r").decode(_codec(layout.encoding)))
     except UnicodeError:
         names = ()
-    twice = next((each for each, times in Counter(names).items() if times > 1), None)
-    if any(names) and twice is not None:
-        # By their places: the line may be somebody's entry, and no message quotes it.
-        places = [str(place) for place, name in enumerate(names, 1) if name == twice]
+    if any(names):
+        names = _told_apart(names)
+    if len(set(names)) < len(names):
         raise LogError(
-            f"the first line of {file} has one name for columns {' and '.join(places)}: rename "
-            "them, or name all in order with --columns if the file has no header"
+            f"the first line of {file} has one name for several columns: rename them, or name all "
+            "in order with --columns if the file has no header"
         )
     if not any(names):
         raise LogError(
@@ -209,6 +213,19 @@ def column_names(first: bytes, layout: Layout, file: str) -> tuple[str, ...]:
             "--columns if the file has no header"
         )
     return tuple(names)
+
+
+def _told_apart(names: Sequence[str]) -> list[str]:
+    """Names of which none that stands twice is left: nobody could tell which column it means.
+
+    >>> _told_apart(["user", "query", "query"])
+    ['user', 'query (column 2)', 'query (column 3)']
+    """
+    times = Counter(names)
+    return [
+        f"{name} (column {place})".strip() if times[name] > 1 else name
+        for place, name in enumerate(names, 1)
+    ]
 
 
 def records(

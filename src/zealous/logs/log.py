@@ -25,6 +25,7 @@ ANONYMIZED = "anonymized.json"
 NOT_PRIVATE = "NOT DIFFERENTIALLY PRIVATE"
 INTERNAL = "zealous-internal.json"
 _ABOUT = ("release.json", ANONYMIZED, INTERNAL)  # what a directory that zealous wrote has
+_SHOWN = 5  # names of files
 _SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods")
 COMPRESSED = (".gz", ".zst", ".bz2")
 
@@ -113,6 +114,7 @@ class Log:
         engine: Where it is read and worked on; None for the embedded one.
         sql: The query whose result it is, as it was given; None where it is no query's.
         recognised: The roles whose column nobody named, and which was found by its spelling.
+        left_out: Files of a folder that are not read, since their endings are of another format.
     """
 
     paths: tuple[Place, ...]
@@ -123,6 +125,7 @@ class Log:
     engine: Engine | None = None
     sql: str | None = None
     recognised: frozenset[str] = frozenset()
+    left_out: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"Log({self._files()}, {self.columns!r})"
@@ -132,11 +135,17 @@ class Log:
             "Log",
             grid(["role", "column"], list(self.columns.assigned().items())),
             note(f"{self._files()}. It holds no rows: they are read when a release is made."),
+            *([note(f"Not read: {self.files_left_out()}.")] if self.left_out else []),
         )
 
     def _files(self) -> str:
         first, *others = self.paths
         return f"{first} and {len(others):,} more files" if others else str(first)
+
+    def files_left_out(self) -> str:
+        """The files of a folder that are not read, of many the first."""
+        first, others = self.left_out[:_SHOWN], len(self.left_out) - _SHOWN
+        return ", ".join(first) + (f" and {others:,} more" if others > 0 else "")
 
     def engine_for(self, engine: Engine | None) -> Engine:
         """Where to run: where somebody says, else where the log is."""
@@ -208,7 +217,11 @@ def read_log(
         time_format: How times are written; see `Log`.
         cleaning: Whose entries are left out.
     """
-    found = log_files(paths, preset, engine) if sql is None else [_queried(paths, sql, engine)]
+    left_out: list[str] = []
+    if sql is None:
+        found = log_files(paths, preset, engine, left_out)
+    else:
+        found = [_queried(paths, sql, engine)]
     chosen = format_named(preset) if preset else _format_of(found)
     layout = chosen.layout
     if names or delimiter or encoding:
@@ -223,6 +236,7 @@ def read_log(
         cleaning=cleaning or Cleaning(),
         engine=engine,
         sql=None if sql is None else sql.strip(),
+        left_out=tuple(left_out),
     )
     return _assign_columns(log, columns or Columns())
 
@@ -290,8 +304,20 @@ def _no_user(log: Log) -> UsageError:
     return UsageError(f"say which column holds the user's id with --user{offered}")
 
 
-def log_files(paths: Any, preset: str | None = None, engine: Engine | None = None) -> list[Place]:
-    """The files of a log, each known to be readable; arguments as for `read_log`."""
+def log_files(
+    paths: Any,
+    preset: str | None = None,
+    engine: Engine | None = None,
+    left_out: list[str] | None = None,
+) -> list[Place]:
+    """The files of a log, each known to be readable; arguments as for `read_log`.
+
+    Args:
+        paths: Where they are.
+        preset: The format.
+        engine: What reads them.
+        left_out: Receives the names of the files of folders that are not read.
+    """
     engine = engine or DuckDB()
     found: list[Place] = []
     several = isinstance(paths, Sequence | Set | Iterator) and not isinstance(paths, str)
@@ -311,7 +337,9 @@ def log_files(paths: Any, preset: str | None = None, engine: Engine | None = Non
             raise LogError(f"{shown} cannot be read: {error_text(error)}") from None
         if folder:
             logs = _log_files_in(place, matches)
-            matches = [each for each in logs if preset or _suffix(each) in _by_suffix()]
+            matches = _of_format(logs, preset)
+            if left_out is not None:
+                left_out += [each.name for each in logs if each not in set(matches)]
         if not matches:
             raise LogError(f"no log found at {shown}: give a file, a folder or a quoted pattern")
         found += matches
@@ -348,6 +376,22 @@ def _log_files_in(folder: Place, files: Sequence[Place]) -> list[Place]:
         for each, names in parts.items()
         if not any(name.startswith(hidden) for name in names)
         and not any(names[:depth] in written for depth in range(len(names)))
+    ]
+
+
+def _of_format(files: Sequence[Place], preset: str | None) -> list[Place]:
+    """The files of a folder that are read: by their endings, where these tell anything.
+
+    With a format that no ending tells, such as AOL's, those whose ending tells no other one.
+    """
+    told = {each: _by_suffix().get(_suffix(each)) for each in files}
+    if preset is None:
+        return [each for each, known in told.items() if known]
+    own = [each for each, known in told.items() if known and known.name == preset]
+    return own or [
+        each
+        for each, known in told.items()
+        if known is None and each.suffix.lower() not in _SPREADSHEETS
     ]
 
 
@@ -415,7 +459,9 @@ def _format_of(paths: Sequence[Place]) -> Format:
     known = _by_suffix()
     found = {suffix: known.get(suffix) for suffix in map(_suffix, paths)}
     if len({each and each.name for each in found.values()}) > 1:
-        raise UsageError("the files have different formats: publish them as one with --format")
+        raise UsageError(
+            "the files have different formats: say which of them to read, such as by --format csv"
+        )
     only = next(iter(found.values()))
     if only is None:
         raise UsageError(

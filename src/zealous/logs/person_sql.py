@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 import string
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -33,8 +33,13 @@ _COMPARISONS = ("EQ", "NEQ", "LT", "LTE", "GT", "GTE")
 _ALIAS = "_each_row"  # by its table's name PostgreSQL and DuckDB would hand over the whole row
 # Where a row lies, and when it was written, tell of the rows before it.
 _SYSTEM_COLUMNS = frozenset(
-    ("rowid", "_rowid_", "oid", "ctid", "xmin", "xmax", "cmin", "cmax", "tableoid", _ALIAS)
+    (
+        *("rowid", "_rowid_", "oid", "ctid", "xmin", "xmax", "cmin", "cmax", "tableoid", _ALIAS),
+        *("_partitiontime", "_partitiondate", "_table_suffix", "_file_name"),
+    )
 )
+# Databases that compare a column with a number without ever making numbers of its texts.
+_CONVERT_NO_COLUMN = ("postgres", "sqlite", "bigquery")
 _NUMBER = re.compile(r"\d{1,18}(\.\d{1,18})?")
 _FOLDED = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 
@@ -88,6 +93,16 @@ class PersonQuery:
                 for constant in _constants(node):
                     yield column, self._written(constant)
 
+    def misspelt(self, names: Collection[str]) -> str | None:
+        """A column that is used and has none of these names; case does not matter."""
+        known = {each.lower() for each in names}
+        used = (column.name for column in self._tree.find_all(exp.Column))
+        return next((each for each in used if each.lower() not in known), None)
+
+    def whole_table(self) -> str:
+        """The text of a query of all columns and rows of the table."""
+        return f"select * {self._written(_part(self._tree, 'from'))}"
+
     @cached_property
     def _tree(self) -> Any:
         found = _parsed(self.text, self.dialect)
@@ -99,6 +114,8 @@ class PersonQuery:
 
 
 def _parsed(text: str, dialect: str) -> Any:
+    if "\0" in text:  # a driver would take the text for ended there
+        raise UsageError("--sql holds a NUL character")
     try:
         statements = [each for each in sqlglot.parse(text, read=dialect) if each]
     except (sqlglot.errors.SqlglotError, RecursionError):
@@ -182,8 +199,8 @@ def _check_table(table: Any) -> set[str]:
     Returns:
         By what its columns may be qualified.
     """
-    _require(table, ("Table",), ("this", "db", "alias"))
-    names = [table.this, *([table.args["db"]] if table.args.get("db") else [])]
+    _require(table, ("Table",), ("this", "db", "catalog", "alias"))
+    names = [each for name in ("this", "db", "catalog") if (each := table.args.get(name))]
     alias = table.args.get("alias")
     if alias is not None:
         _require(alias, ("TableAlias",), ("this",))
@@ -198,7 +215,7 @@ def _check_column(column: Any, tables: set[str]) -> None:
     _require(column.this, ("Identifier",), ("this", "quoted"))
     if column.table and column.table.lower() not in tables:
         raise _refused(f"a column of {column.table}, which is not the table,")
-    if column.name.lower() in _SYSTEM_COLUMNS:
+    if column.name.lower() in _SYSTEM_COLUMNS or "$" in column.name:
         raise _refused(f"the system column {column.name.lower()}")
 
 
@@ -241,10 +258,11 @@ def _constants(node: Any) -> list[Any]:
 def _check_constant(constant: Any, dialect: str) -> None:
     if isinstance(constant, exp.Literal) and constant.is_string:
         return
-    if dialect == "duckdb" and isinstance(constant, exp.Literal | exp.Neg | exp.Boolean):
+    plain = isinstance(constant, exp.Literal | exp.Neg | exp.Boolean)
+    if plain and dialect not in _CONVERT_NO_COLUMN:
         raise _refused(
-            "a constant without quotes in DuckDB, which would convert every value of the column "
-            "and fail for one (write '10'),"
+            f"a constant without quotes in {dialect or 'this database'}, which would convert every "
+            "value of the column and fail for one (write '10'),"
         )
     if isinstance(constant, exp.Boolean):
         return

@@ -76,8 +76,9 @@ class Query(OnEngine):
             with self.database.open_rows(self.checked, lists) as rows:
                 yield rows
         except ModuleNotFoundError as error:
+            package = str(error.name).partition(".")[0].replace("_", "-")
             raise UsageError(
-                f"{self.name} needs {error.name}: pip install 'zealous[sql]'"
+                f"{self.name} needs {package}: pip install 'zealous[sql]' {package}"
             ) from None
         except (LogError, UsageError, MemoryError):
             raise
@@ -88,10 +89,25 @@ class Query(OnEngine):
             ) from None
 
 
+# What the codes of PostgreSQL and the errors of DuckDB mean, in words that quote nothing.
+_MEANINGS = {
+    "42703": "no such column",
+    "42P01": "no such table",
+    "3F000": "no such schema",
+    "42501": "this account may not read it",
+    "22P02": "a constant is not of its column's type",
+    "57014": "it was cancelled",
+    "BinderException": "no such column, or a constant is not of its column's type",
+    "CatalogException": "no such table",
+    "ConversionException": "a constant is not of its column's type",
+}
+
+
 def _cause(error: Exception) -> str:
-    """The code of an error, which quotes nothing."""
+    """What an error means, or its code: neither quotes anything."""
     code = getattr(error, "sqlstate", None) or getattr(error, "sqlite_errorname", None)
-    return f"{type(error).__name__}, {code}" if code else type(error).__name__
+    name = type(error).__name__
+    return _MEANINGS.get(str(code or name), f"{name}, {code}" if code else name)
 
 
 def query(given: object, sql: str) -> Query:

@@ -11,11 +11,11 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from zealous.errors import LogError, ZealousError
 from zealous.files import parquet
-from zealous.files.lines import first_bytes
+from zealous.files.lines import LineByLine, first_bytes
 from zealous.files.places import Place
 from zealous.logs.column_names import is_known
 from zealous.logs.log import FORMATS, Log, format_by_ending
@@ -142,7 +142,20 @@ def find_format(path: Place, stated: StatedFormat) -> FileFormat:
     lines = _first_lines(start, encoding or "utf-8")
     if stated.format == "jsonl" or lines[0].lstrip().startswith(("{", "[")):
         return _json_format(path, lines, encoding)
+    if stated.format is None:
+        stated = replace(stated, format=_format_told_by(lines))
     return _delimited_format(path, lines, stated, encoding)
+
+
+def _format_told_by(lines: Sequence[str]) -> str | None:
+    """The format that nearly all lines have, and that no line of another format has."""
+    for name, known in FORMATS.items():
+        layout = known.layout
+        if isinstance(layout, LineByLine) and layout.tells_itself:
+            own = sum(layout.values(line) is not None for line in lines)
+            if own >= _ALIKE * len(lines):
+                return name
+    return None
 
 
 def columns_of_lines(log: Log) -> tuple[str, ...] | None:

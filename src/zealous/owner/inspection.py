@@ -12,6 +12,7 @@ from typing import Any
 from zealous.engines.engine import Engine
 from zealous.engines.sql import Step, comma_separated, identifier, literal
 from zealous.items import KINDS, Kind, possible_kinds
+from zealous.logs.column_names import column_of, guess_roles
 from zealous.logs.id_doubts import id_doubts
 from zealous.logs.log import Log
 from zealous.logs.open_log import open_log
@@ -72,7 +73,7 @@ def inspect(log: Log, kinds: Sequence[Kind] = (), engine: Engine | None = None) 
             if overall["users"]
             else [],
             skipped=dict(+source.skipped),
-            warnings=_warnings(source, overall, kinds),
+            warnings=_warnings(source, overall, kinds) + _misnamed_user(log, names, overall),
         )
 
 
@@ -174,6 +175,14 @@ def _warnings(source: Source, overall: dict[str, Any], kinds: Sequence[Kind]) ->
             "--time-format."
         )
     return [*found, *filter(None, (kind.data_warning(source) for kind in kinds))]
+
+
+def _misnamed_user(log: Log, names: Sequence[str] | None, overall: dict[str, Any]) -> list[str]:
+    """Which column may be meant where lines name their own, and none as the log's user."""
+    if overall["entries"] or not names or log.columns.user in names:
+        return []
+    near = column_of(guess_roles(names), "user")
+    return [f"No line has {log.columns.user!r}. Did you mean --user {near}?"] if near else []
 
 
 def _count_placeholder_ids(source: Source) -> int:

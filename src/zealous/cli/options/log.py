@@ -84,6 +84,8 @@ def log_from(given: Given, planned: Plan | None = None) -> Log:
         cleaning=cleaning_from(given, binding),
         engine=engine_from(given) if "engine" in given else None,
     )
+    if log.left_out:
+        show.note(f"zealous: not read, by their names: {log.files_left_out()}")
     if binding is not None:
         return log.without_recognised(binding.columns.assigned())
     _tell_recognised(log)

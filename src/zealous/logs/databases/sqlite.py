@@ -43,6 +43,7 @@ class SqliteFile:
         """The rows of a query, whose values become texts one by one."""
         sql = query.sql()
         with closing(_connect(self.path)) as connection:
+            _check_columns(connection, query)
             found = connection.execute(f"{sql} limit 0")
             names = [each[0] for each in found.description]
             if len({each.lower() for each in names}) < len(names):
@@ -68,6 +69,14 @@ def _connect(path: LocalPath) -> sqlite3.Connection:
     connection.execute("pragma trusted_schema = off")  # a view calls no function that does more
     connection.text_factory = _decoded
     return connection
+
+
+def _check_columns(connection: sqlite3.Connection, query: PersonQuery) -> None:
+    """Raise if a column does not exist: in double quotes, SQLite would take it for a text."""
+    found = connection.execute(f"{query.whole_table()} limit 0")
+    misspelt = query.misspelt([each[0] for each in found.description])
+    if misspelt is not None:
+        raise LogError(f"--sql: the table has no column {misspelt!r}")
 
 
 def _decoded(text: bytes) -> str | None:

@@ -18,8 +18,9 @@ _REQUEST = re.compile(
     rf"(\d{{3}}) \S++ {_QUOTED} {_QUOTED}.*+"
 )
 # Robots that say what they are, programs that fetch pages, and whoever does not say what it is.
+# A Cubot is a telephone.
 _ROBOT = re.compile(
-    r"bot\b|bot/|crawl|spider|slurp|archiver|fetch|monitor|scan|preview|curl|wget|python|java/"
+    r"(?<!\bcu)bot\b|crawl|spider|slurp|archiver|fetch|monitor|scan|preview|curl|wget|python|java/"
     r"|go-http|libwww|headless|^-?$",
     re.IGNORECASE,
 )
@@ -33,6 +34,7 @@ class Combined(LineByLine):
         *("address", "account", "time", "method", "path", "status", "referrer", "agent"),
     )
     skips = "not a request in the combined format"
+    tells_itself = True
 
     def values(self, line: str) -> Sequence[str | None] | None:
         """The fields of a request; all missing in one of a robot, which is nobody's."""
