@@ -26,7 +26,7 @@ from zealous.engines.duckdb import DuckDB
 from zealous.errors import UsageError
 from zealous.logs.log import read_log
 from zealous.logs.open_log import open_log
-from zealous.mechanisms.of_keywords import MOST_WORDS, OfKeywords, SpelledQueries
+from zealous.mechanisms.of_keywords import MOST_WORDS, MadeOf, OfKeywords, SpelledQueries
 from zealous.planning.plan import plan
 
 GOAL = z.Indistinguishability(epsilon=2, delta="1e-6", neighbors="add-remove")
@@ -150,7 +150,7 @@ def test_what_counts_is_what_the_places_spell(
     made = SpelledQueries.of(words["keyword"])  # never refused: a word is one word
     counted = list(
         histogram(
-            z.queries(99), source, bound=99, at_least=1, select="random", key=1, made_of=words
+            z.queries(99), source, bound=99, at_least=1, select="random", key=1, only=MadeOf(words)
         )
     )
     found = [text for batch in counted for text in batch["query"].to_pylist()]

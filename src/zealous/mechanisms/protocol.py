@@ -12,6 +12,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self, TypeVar, runtime_checkable
 
+from zealous.counting.histogram import ItemRule
 from zealous.engines.engine import Stored
 from zealous.errors import UsageError
 from zealous.items import Kind
@@ -47,9 +48,8 @@ class Count(Protocol):
         bound: int,
         at_least: int,
         weights: Sequence[int] | None = None,
-        only: pa.Table | None = None,
+        only: pa.Table | ItemRule | None = None,
         without: pa.Table | None = None,
-        made_of: pa.Table | None = None,
         steered_by: SteeringTables = (),
     ) -> Iterable[pa.RecordBatch]:
         """Count once.
@@ -60,10 +60,9 @@ class Count(Protocol):
                 somebody has and nobody kept.
             weights: What a kept item counts for, by how many its user keeps: weights[0] for one
                 who keeps a single item. Each counts for 1 where not given.
-            only: Items, public or already released: nobody has any other.
+            only: Items, public or already released, or a rule that follows from such: nobody has
+                any other.
             without: Items, public or already released, that nobody has any longer.
-            made_of: Keywords, public or already released: nobody has a query that is not one to
-                three of them, with single spaces between.
             steered_by: Tables of (item..., count), public, released, or stored with their noise:
                 each user keeps those of her items that have the largest count in the first, then
                 those that it does not list by the next, then by chance.
@@ -230,7 +229,11 @@ class CalibratedMechanism(Mechanism, Protocol):
         ...
 
     def parameters(self) -> dict[str, Any]:
-        """What release.json must say beside scale and thresholds for `from_record`."""
+        """What release.json must say beside scale and thresholds for `from_record`.
+
+        Under `parameters`: texts, whole numbers, and lists of objects of these, by name. `rounds`
+        and `longer` have keys of their own, since 0.1.0 wrote them so.
+        """
         ...
 
     @classmethod
