@@ -147,7 +147,11 @@ def _item_steps(
     without: pa.Table | None = None,
     restricted_to: Stored | None = None,
 ) -> list[Step]:
-    """The steps that yield a kind's items, the last one named `items`, without those left aside."""
+    """The steps that yield the items of a kind that may count, the last one named `items`.
+
+    What is left out is left out by the item and by what is public or published (`only`, `without`),
+    or by what the same user kept of another kind (`restricted_to`).
+    """
     steps = kind.steps(source)
     columns = kind.counted_columns()
     if restricted_to is not None:

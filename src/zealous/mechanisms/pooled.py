@@ -1,6 +1,8 @@
 """Keys first, in many small rounds whose evidence is pooled; then counts of the keys.
 
-What a privacy reviewer must read.
+Guarantee:
+    Every weight that is used got noise first, once. What users give in a round follows from their
+    own items and from noisy weights alone, and an item that nobody keeps never becomes a key.
 """
 
 from __future__ import annotations
