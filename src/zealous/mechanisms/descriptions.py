@@ -91,7 +91,7 @@ class AboveThreshold(Description):
     """Of a table of what passed two thresholds."""
 
     def threshold(self, part: PartRecord) -> str:
-        """The second of them."""
+        """tau_prime, the second one."""
         return str(part.tau_prime)
 
     def points(self, part: PartRecord, *, units: str, each: str, origin: str | None) -> list[str]:
@@ -125,7 +125,7 @@ class EveryItem(Description):
     every_item: ClassVar[bool] = True
 
     def threshold(self, part: PartRecord) -> str:
-        """None."""
+        """That there is none: the whole list is published."""
         return f"all of {self.of}"
 
     def points(self, part: PartRecord, *, units: str, each: str, origin: str | None) -> list[str]:
@@ -137,7 +137,7 @@ class EveryItem(Description):
         ]
 
     def empty(self, part: PartRecord, *, units: str, origin: str | None) -> str:
-        """The list is."""
+        """The list itself is empty."""
         return self.nothing.format(origin=origin)
 
 
@@ -168,7 +168,7 @@ class AmongCandidates(Description):
     points_of: str
 
     def threshold(self, part: PartRecord) -> str:
-        """The noise of all of them."""
+        """That it stands out from the noise on all candidates."""
         return f"made of {self.made_of}, above the noise level"
 
     def points(self, part: PartRecord, *, units: str, each: str, origin: str | None) -> list[str]:
@@ -185,7 +185,7 @@ class FoundKeys(Description):
     """Of a table of keys that were found first, and counted then."""
 
     def threshold(self, part: PartRecord) -> str:
-        """The weights."""
+        """The noisy weight that makes a key, in each round."""
         return "weight " + " / ".join(f"{each.threshold:,}" for each in part.rounds or ())
 
     def points(self, part: PartRecord, *, units: str, each: str, origin: str | None) -> list[str]:

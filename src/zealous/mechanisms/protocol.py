@@ -345,7 +345,7 @@ class MechanismDefaults:
     def with_inputs(
         self, item_list: Any = None, released: Mapping[str, pa.Table] | None = None
     ) -> Self:
-        """It needs none."""
+        """It needs nothing besides counts, and refuses a public file."""
         del released
         if item_list is not None:
             raise UsageError(f"the {self.name} mechanism uses no public file")
@@ -366,7 +366,7 @@ class MechanismDefaults:
         return None
 
     def exact_parameters(self) -> ThresholdParameters | None:
-        """None is proven."""
+        """No loss but the planned one is proven."""
         return None
 
     def delta_if_replaced(self: CalibratedMechanism, goal: Guarantee) -> Fraction:
