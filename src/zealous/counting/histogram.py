@@ -125,7 +125,7 @@ def users_keeping(
     bound: int,
     select: Select,
     key: int,
-    only: pa.Table | None = None,
+    only: pa.Table | ItemRule | None = None,
     restricted_to: Stored | None = None,
 ) -> Stored:
     """Who keeps which items when each keeps at most `bound`, chosen as `histogram` chooses them."""

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Self
 
+from zealous.counting.histogram import ItemRule
 from zealous.engines.sql import Step
 from zealous.errors import ReleaseError, UsageError
 from zealous.items import Keywords, Kind, Queries, words
@@ -99,6 +100,11 @@ class OfKeywords(KnownListMechanism):
         order = [("count", "descending"), ("keyword", "ascending")]
         keywords = released[Keywords.label].sort_by(order)
         return replace(self, keywords=keywords.slice(0, MOST_KEYWORDS))
+
+    def counted_items(self, published: pa.Table) -> pa.Table | ItemRule | None:
+        """All queries of its keywords, also those that did not pass."""
+        del published
+        return None if self.keywords is None else MadeOf(self.keywords)
 
     def threshold(self, keywords: int) -> int:
         """What a noisy count must be above with so many keywords: at most 1/N pass by noise alone.

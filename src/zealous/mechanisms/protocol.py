@@ -198,6 +198,14 @@ class CalibratedMechanism(Mechanism, Protocol):
         """Whether its output decides which items each user kept, and so steers what follows it."""
         ...
 
+    def counted_items(self, published: pa.Table) -> pa.Table | ItemRule | None:
+        """Which items users kept some of when they were counted; None: all that they had.
+
+        Args:
+            published: What it published, with its inputs.
+        """
+        ...
+
     def publication_probability(self, count: int) -> float:
         """The chance that an item of this many users (after bounding) is published."""
         ...
@@ -354,6 +362,10 @@ class MechanismDefaults:
     def decides_who_kept_what(self: CalibratedMechanism) -> bool:
         """Where there is no second threshold: then users kept some of the published items alone."""
         return self.tau_prime is None
+
+    def counted_items(self: CalibratedMechanism, published: pa.Table) -> pa.Table | ItemRule | None:
+        """Without a second threshold it was the published items alone."""
+        return published if self.tau_prime is None else None
 
     def theorem(self, goal: Guarantee) -> str:
         """One proof for every guarantee that it gives."""
