@@ -78,9 +78,10 @@ def test_a_threshold_that_is_too_low_or_too_high_is_noticed(name: str) -> None:
 def test_rounds_with_less_noise_or_a_lower_threshold_are_noticed(name: str) -> None:
     part = planned(name, 2, epsilon=1, delta="0.01")
     for key in ("scale", "threshold"):
-        rounds = "rounds" if "rounds" in part else "pooled_rounds"
-        *before, last = part[rounds]
-        other = {**part, rounds: [*before, {**last, key: last[key] * 9 // 10}]}
+        holder = part.get("parameters", part)
+        *before, last = holder["rounds"]
+        changed = {**holder, "rounds": [*before, {**last, key: last[key] * 9 // 10}]}
+        other = {**part, "parameters": changed} if "parameters" in part else changed
         other["delta_achieved"] = theorems.deltas(other)[1]
         assert other["delta_achieved"] > part["delta"]
         assert not follows_from_theorems(other, None)

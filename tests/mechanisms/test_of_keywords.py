@@ -26,7 +26,7 @@ from zealous.engines.duckdb import DuckDB
 from zealous.errors import UsageError
 from zealous.logs.log import read_log
 from zealous.logs.open_log import open_log
-from zealous.mechanisms.of_keywords import MOST_WORDS, OfKeywords, SpelledQueries
+from zealous.mechanisms.of_keywords import MOST_WORDS, MadeOf, OfKeywords, SpelledQueries
 from zealous.planning.plan import plan
 
 GOAL = z.Indistinguishability(epsilon=2, delta="1e-6", neighbors="add-remove")
@@ -150,7 +150,7 @@ def test_what_counts_is_what_the_places_spell(
     made = SpelledQueries.of(words["keyword"])  # never refused: a word is one word
     counted = list(
         histogram(
-            z.queries(99), source, bound=99, at_least=1, select="random", key=1, made_of=words
+            z.queries(99), source, bound=99, at_least=1, select="random", key=1, only=MadeOf(words)
         )
     )
     found = [text for batch in counted for text in batch["query"].to_pylist()]
@@ -166,3 +166,23 @@ def test_what_counts_is_what_the_places_spell(
         if place >= 0
     ]
     assert set(found) == set(candidates) <= set(short)
+
+
+def test_clicks_follow_those_who_were_counted_for_a_query(tmp_path: Path) -> None:
+    """Also where what they kept did not pass: nobody clicks in place of another query of hers."""
+    lines = ["user,query,url"]
+    for user in range(60):
+        rare = " ".join(f"w{user // 10**place % 10}" for place in range(3))
+        lines += [f"u{user},tea,http://a.com", f"u{user},{rare},"]
+    (tmp_path / "log.csv").write_text("\n".join(lines))
+    planned = z.plan(
+        z.Indistinguishability(epsilon=900, delta="1e-4"),
+        [z.keywords(4), z.queries(1), z.query_clicks(1, follow=True)],
+        mechanism={"queries": "of-keywords"},
+        seed=1,
+    )
+    release = z.publish(read_log(tmp_path / "log.csv"), planned, account=None)
+    (asked,) = release["queries"].arrow.to_pylist()
+    (clicked,) = release["query-clicks"].arrow.to_pylist()
+    assert asked["query"] == clicked["query"] == "tea"
+    assert asked["count"] == clicked["count"] < 60

@@ -415,7 +415,7 @@ MUTATIONS = [
         "of-keywords: what is no candidate takes the place of one",
         OF_KEYWORDS,
         "not made of keywords alone",
-        (Change("counting/histogram.py", "    if made_of is not None:", "    if False:"),),
+        (Change(_OF_KEYWORDS, ", only=MadeOf(self.keywords))", ")"),),
         trials=12_000,
     ),
     Mutation(

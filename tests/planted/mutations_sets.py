@@ -416,7 +416,7 @@ MUTATIONS = [
         "of-keywords: keywords by an attribute accepted",
         TESTS,
         "test_of_keywords.py::test_keywords_that_could_be_listed_twice_cannot_be_planned",
-        (Change(_OF_KEYWORDS, " and words.by is None", ""),),
+        (Change(_OF_KEYWORDS, " and keywords.by is None", ""),),
     ),
     Mutation(
         "of-keywords: keywords with a space accepted",

@@ -50,12 +50,21 @@ def test_it_publishes_and_says_how(tens: Outside) -> None:
     assert "rounded up to tens after the noise" in (release / "README.md").read_text()
     about = json.loads((release / "release.json").read_text())
     assert about["guarantee"]["theorem"] == "docs/extending/mechanism.md"
+    assert about["plan"][0]["parameters"] == {"step": 10}
     assert "rounded up to tens" in (release / "registry.yaml").read_text()
     assert "docs/extending/mechanism.md" in (release / "statement.html").read_text()
 
 
 def test_its_release_is_verified(tens: Outside) -> None:
     tens.command("verify", "release")
+    record = tens.folder / "release" / "release.json"
+    was = record.read_text()
+    for wrong in ('{"step": 0}', '{"step": "10"}', '{"other": 10}', '{"step": 10, "more": 1}'):
+        about = {**json.loads(was)}
+        about["plan"][0]["parameters"] = json.loads(wrong)
+        record.write_text(json.dumps(about, indent=2, ensure_ascii=False) + "\n")
+        tens.command("verify", "release", code=1)
+    record.write_text(was)
 
 
 @pytest.mark.false_alarm(1e-8, "four bounds for each pair of logs of a plan")

@@ -41,6 +41,7 @@ from zealous.items import Kind
 from zealous.logs.log import Log
 from zealous.logs.open_log import open_log
 from zealous.logs.source import Source
+from zealous.mechanisms.of_keywords import MadeOf
 from zealous.verification.verify import verify
 
 pytest_plugins = ("spark",)
@@ -92,7 +93,7 @@ def test_queries_of_keywords_and_clicks_that_follow(path: Path, same_order: Engi
     counts, clicks = [], []
     for engine in same_order:
         source = opened(engine, path, z.query_clicks(9))
-        counts.append(found(counter(source, z.queries(2))(bound=2, at_least=1, made_of=words)))
+        counts.append(found(counter(source, z.queries(2))(bound=2, at_least=1, only=MadeOf(words))))
         kept = users_keeping(z.queries(2), source, bound=2, select="random", key=KEY)
         following = counter(source, z.query_clicks(9))(bound=9, at_least=1, restricted_to=kept)
         clicks.append(found(following))

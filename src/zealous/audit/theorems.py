@@ -62,7 +62,17 @@ def noise(part: Figures) -> Law:
 
 def finds_keys(part: Figures) -> bool:
     """Whether keys were found first, in rounds, and counted then."""
-    return "rounds" in part or "pooled_rounds" in part
+    return "rounds" in part.get("parameters", part)
+
+
+def _rounds(part: Figures) -> Sequence[Mapping[str, int]]:
+    found: Sequence[Mapping[str, int]] = part.get("parameters", part)["rounds"]
+    return found
+
+
+def _is_pooled(part: Figures) -> bool:
+    """Whether the weights of all rounds are added up, of items that stay the same."""
+    return "kept_items_per_user" in part.get("parameters", ())
 
 
 def unique_item_probability(part: Figures, items: int) -> float:
@@ -71,15 +81,15 @@ def unique_item_probability(part: Figures, items: int) -> float:
     In rounds she gives as many of them as she may, until one becomes a key. Where rounds are
     pooled it is at most so much.
     """
-    if "pooled_rounds" in part:
-        return _pooled_exposure(part, min(items, part["kept_items_per_user"]))
-    if "rounds" not in part:
+    if _is_pooled(part):
+        return _pooled_exposure(part, min(items, part["parameters"]["kept_items_per_user"]))
+    if not finds_keys(part):
         if part["noise"] == CAPPED:
             return _selection_probability(part, 1)
         absent = 1 - noise(part).tail_above(part["tau_prime"] - part["tau"])
         return 1 - math.pow(absent, min(items, part["items_per_user"]))
     hidden = 1.0
-    for each in part["rounds"]:
+    for each in _rounds(part):
         given = min(items, each["items_per_user"])
         hidden *= (1 - _key_probability(each, given)) ** given
     return 1 - hidden
@@ -149,8 +159,8 @@ def least_delta_together(parts: Sequence[Figures], epsilon: float) -> float:
 
 def _exposure(part: Figures) -> float:
     """The chance that something is published which one user alone has, at its largest."""
-    if "rounds" in part:
-        given = {1, *(each["items_per_user"] for each in part["rounds"])}
+    if finds_keys(part) and not _is_pooled(part):
+        given = {1, *(each["items_per_user"] for each in _rounds(part))}
         return max(unique_item_probability(part, items) for items in given)
     if part["tau_prime"] is None:
         return 0.0
@@ -174,11 +184,11 @@ def _case_deltas(part: Figures, absent: float) -> Iterator[float]:
 
 def _rounds_deltas(part: Figures) -> tuple[float, float]:
     """What she alone gives and becomes a key, and what the noise of weights and counts tells."""
-    if "pooled_rounds" in part:
-        exposed = _pooled_exposure(part, part["kept_items_per_user"])
+    if _is_pooled(part):
+        exposed = _pooled_exposure(part, part["parameters"]["kept_items_per_user"])
     else:
         exposed = 0.0
-        for each in part["rounds"]:
+        for each in _rounds(part):
             given = range(1, each["items_per_user"] + 1)
             exposed += max(d * _key_probability(each, d) for d in given)
     sides = _counts_moved(part) // part["items_per_user"]
@@ -230,8 +240,7 @@ def _selection_probability(part: Figures, users: int) -> float:
 def _square_of_weights(part: Figures) -> float:
     """By how many deviations, squared, one user moves the weights of all rounds."""
     sides = _counts_moved(part) // part["items_per_user"]
-    rounds = part["rounds"] if "rounds" in part else part["pooled_rounds"]
-    return float(sum(sides * (_WEIGHT / each["scale"]) ** 2 for each in rounds))
+    return float(sum(sides * (_WEIGHT / each["scale"]) ** 2 for each in _rounds(part)))
 
 
 def _pooled_exposure(part: Figures, items: int) -> float:
@@ -240,7 +249,7 @@ def _pooled_exposure(part: Figures, items: int) -> float:
     By continuous noise, with all her weight on each of them in every round.
     """
     given, variance, passing = 0.0, 0, 0.0
-    for each in part["pooled_rounds"]:
+    for each in _rounds(part):
         given += each["part"] * (_WEIGHT + 0.5)  # noise is rounded by one half at most
         variance += (each["part"] * each["scale"]) ** 2
         passing += math.erfc((each["threshold"] + 1 - given) / math.sqrt(2 * variance)) / 2

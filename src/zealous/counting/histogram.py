@@ -10,16 +10,34 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Protocol, runtime_checkable
 
 from zealous.counting.bound import ContributionBound, Select, bound_contributions, equal_columns
-from zealous.engines.engine import Counted, Stored, table_name
+from zealous.engines.engine import Counted, Engine, Stored, table_name
 from zealous.engines.sql import Step, comma_separated, identifier
 from zealous.errors import UsageError
-from zealous.items import Kind, words
+from zealous.items import Kind
 from zealous.libraries import pa
 from zealous.logs.source import Source
 
 _numbers = itertools.count()  # of tables: what a count that was broken off left is in no other
+
+
+@runtime_checkable
+class ItemRule(Protocol):
+    """Which items may be counted, where there are too many to list."""
+
+    def allowed_items(self, items: str, load: Callable[[pa.Table], str]) -> list[Step]:
+        """The steps from a table of items, each there once, to those that it allows.
+
+        Whether an item is allowed must follow from the item itself and from what is public or
+        published, never from which others there are. Who has it is not in the table.
+
+        Args:
+            items: The name of the table: (item...).
+            load: Makes a table known to the engine, and gives its name.
+        """
+        ...
 
 
 def histogram(
@@ -31,9 +49,8 @@ def histogram(
     select: Select,
     key: int,
     weights: Sequence[int] | None = None,
-    only: pa.Table | None = None,
+    only: pa.Table | ItemRule | None = None,
     without: pa.Table | None = None,
-    made_of: pa.Table | None = None,
     steered_by: Sequence[Stored | pa.Table] = (),
     restricted_to: Stored | None = None,
     say: Callable[[str], None] = lambda _: None,
@@ -54,9 +71,8 @@ def histogram(
         select: How each user's items are chosen.
         key: The public key of the random order.
         weights: What a kept item counts for, by how many its user keeps; 1 where not given.
-        only: Items: nobody has any other.
+        only: Items, or a rule that says which: nobody has any other.
         without: Items that nobody has any longer.
-        made_of: Keywords: nobody has a query that is not one to three of them.
         steered_by: Tables of (item..., count): each user keeps those of the largest count in the
             first of them, then in the next.
         restricted_to: (user, item...) from `users_keeping` of another kind: nobody has items whose
@@ -78,8 +94,6 @@ def histogram(
     )
     item = comma_separated(identifier(name) for name in kind.counted_columns())
     steps = _item_steps(kind, source, only, without, restricted_to)
-    if made_of is not None:
-        steps = _filter_made_of(steps, table_name(engine, made_of))
     steps = [*steps, *bound_contributions(kind, source, choice)]
     amount = "count(*)" if weights is None else 'sum("order:weight")::bigint'
     count = f"select {item}, {amount} as count from kept group by {item}"
@@ -111,7 +125,7 @@ def users_keeping(
     bound: int,
     select: Select,
     key: int,
-    only: pa.Table | None = None,
+    only: pa.Table | ItemRule | None = None,
     restricted_to: Stored | None = None,
 ) -> Stored:
     """Who keeps which items when each keeps at most `bound`, chosen as `histogram` chooses them."""
@@ -129,18 +143,24 @@ def users_keeping(
 def _item_steps(
     kind: Kind,
     source: Source,
-    only: pa.Table | None = None,
+    only: pa.Table | ItemRule | None = None,
     without: pa.Table | None = None,
     restricted_to: Stored | None = None,
 ) -> list[Step]:
-    """The steps that yield a kind's items, the last one named `items`, without those left aside."""
+    """The steps that yield the items of a kind that may count, the last one named `items`.
+
+    What is left out is left out by the item and by what is public or published (`only`, `without`),
+    or by what the same user kept of another kind (`restricted_to`).
+    """
     steps = kind.steps(source)
     columns = kind.counted_columns()
     if restricted_to is not None:
         steps = _filter_by_join(
             steps, "semi", restricted_to.name, ["user", *kind.restricting_columns()]
         )
-    if only is not None:
+    if isinstance(only, ItemRule):
+        steps = _filter_by_rule(steps, only, source.engine, columns)
+    elif only is not None:
         steps = _filter_by_join(
             steps, "semi", table_name(source.engine, _item_columns(kind, only)), columns
         )
@@ -151,32 +171,22 @@ def _item_steps(
     return steps
 
 
-def _filter_made_of(steps: list[Step], keywords: str) -> list[Step]:
-    """Of `items` those whose query is one to three keywords, with single spaces between."""
+def _filter_by_rule(
+    steps: list[Step], rule: ItemRule, engine: Engine, columns: Sequence[str]
+) -> list[Step]:
+    """The steps to `items`, and some more that leave those whose item a rule allows."""
     *before, last = steps
-    split = f'select distinct query, {words("query")} as "made:words" from all_made'
-    few = (
-        'select query, "made:words" from split where array_length("made:words") between 1 and 3 '
-        "and array_to_string(\"made:words\", ' ') = query"
+    item = comma_separated(map(identifier, columns))
+    allowed = rule.allowed_items("different_items", lambda table: table_name(engine, table))
+    filtered = (
+        f"select before_rule.* from before_rule semi join {allowed[-1].name} as known on "
+        f"{equal_columns(columns, 'before_rule', 'known')}"
     )
-    each = (
-        'select query, array_length("made:words") as "made:size", '
-        'unnest("made:words") as "made:word" from few'
-    )
-    known = (
-        f"select each_word.* from each_word semi join {keywords} as known "
-        'on each_word."made:word" = known.keyword'
-    )
-    made = 'select query from known_words group by query, "made:size" having count(*) = "made:size"'
-    filtered = "select all_made.* from all_made semi join made on all_made.query = made.query"
     return [
         *before,
-        Step("all_made", last.sql),
-        Step("split", split),
-        Step("few", few),
-        Step("each_word", each),
-        Step("known_words", known),
-        Step("made", made),
+        Step("before_rule", last.sql),
+        Step("different_items", f"select distinct {item} from before_rule"),
+        *allowed,
         Step(last.name, filtered),
     ]
 

@@ -1,4 +1,9 @@
-"""What a mechanism counts with: one kind of items of one log, under one key."""
+"""What a mechanism counts with: one kind of items of one log, under one key.
+
+Guarantee:
+    Every count of one part bounds contributions by the same rule and key; a mechanism is given
+    counts of users, or which numbered items a numbered user keeps, and nothing else of the log.
+"""
 
 from __future__ import annotations
 

@@ -341,7 +341,7 @@ def _wrapped(error: BaseException) -> BaseException:
     if "parquet" in text.lower() or kind == "Error":  # the latter for a page that is damaged
         return LogError("a Parquet file of the log is damaged or holds text that is not UTF-8")
     if kind == "ConversionException":
-        return LogError("a Parquet file of the log holds a value that the engine cannot read")
+        return LogError("the log holds a value that is not of the type that a step reads it as")
     return ZealousError(f"the engine could not run a step ({kind})")
 
 

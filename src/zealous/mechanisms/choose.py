@@ -57,6 +57,7 @@ def choose_mechanism(
 def _mechanism_of_family(
     name: str | None, goal: Guarantee, items_per_user: int, given: PublicInput | None, default: str
 ) -> tuple[type[CalibratedMechanism], str]:
+    """A mechanism for kinds that are made of other published kinds, all with the same default."""
     family = {name: each for name, each in MECHANISMS.items() if each.only_for_default == default}
     if given is not None:
         raise UsageError(f"--{given} does not serve items that are made of others: leave it out")

@@ -37,7 +37,8 @@ def cost_text(part: PartRecord) -> str:
     )
 
 
-def _too_rare(part: PartRecord, units: str) -> str:
+def too_rare(part: PartRecord, units: str) -> str:
+    """Why a table of what passed a threshold may be empty."""
     reached = part.forecast.users_to_appear.half
     return f"no item was among the counted items of about {reached} {units}. {_more(units)}"
 
@@ -90,7 +91,7 @@ class AboveThreshold(Description):
     """Of a table of what passed two thresholds."""
 
     def threshold(self, part: PartRecord) -> str:
-        """The second of them."""
+        """tau_prime, the second one."""
         return str(part.tau_prime)
 
     def points(self, part: PartRecord, *, units: str, each: str, origin: str | None) -> list[str]:
@@ -105,7 +106,7 @@ class AboveThreshold(Description):
 
     def empty(self, part: PartRecord, *, units: str, origin: str | None) -> str:
         """Nothing was frequent enough."""
-        return _too_rare(part, units)
+        return too_rare(part, units)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,7 +125,7 @@ class EveryItem(Description):
     every_item: ClassVar[bool] = True
 
     def threshold(self, part: PartRecord) -> str:
-        """None."""
+        """That there is none: the whole list is published."""
         return f"all of {self.of}"
 
     def points(self, part: PartRecord, *, units: str, each: str, origin: str | None) -> list[str]:
@@ -136,7 +137,7 @@ class EveryItem(Description):
         ]
 
     def empty(self, part: PartRecord, *, units: str, origin: str | None) -> str:
-        """The list is."""
+        """The list itself is empty."""
         return self.nothing.format(origin=origin)
 
 
@@ -167,7 +168,7 @@ class AmongCandidates(Description):
     points_of: str
 
     def threshold(self, part: PartRecord) -> str:
-        """The noise of all of them."""
+        """That it stands out from the noise on all candidates."""
         return f"made of {self.made_of}, above the noise level"
 
     def points(self, part: PartRecord, *, units: str, each: str, origin: str | None) -> list[str]:
@@ -184,7 +185,7 @@ class FoundKeys(Description):
     """Of a table of keys that were found first, and counted then."""
 
     def threshold(self, part: PartRecord) -> str:
-        """The weights."""
+        """The noisy weight that makes a key, in each round."""
         return "weight " + " / ".join(f"{each.threshold:,}" for each in part.rounds or ())
 
     def points(self, part: PartRecord, *, units: str, each: str, origin: str | None) -> list[str]:
@@ -206,31 +207,4 @@ class FoundKeys(Description):
 
     def empty(self, part: PartRecord, *, units: str, origin: str | None) -> str:
         """Nothing was frequent enough."""
-        return _too_rare(part, units)
-
-
-@dataclass(frozen=True, kw_only=True)
-class PooledKeys(Description):
-    """Of a table of keys that rounds found together, and that were counted then."""
-
-    def threshold(self, part: PartRecord) -> str:
-        """The evidence."""
-        return "evidence of all rounds so far"
-
-    def points(self, part: PartRecord, *, units: str, each: str, origin: str | None) -> list[str]:
-        """The rounds, and who appears."""
-        appear, rounds = part.forecast.users_to_appear, part.pooled_rounds or ()
-        return [
-            f"- The items were selected first, in {len(rounds)} rounds in which {each} gave weight "
-            f"to at most {part.kept_items_per_user} items, the same in every round, and then "
-            "counted with separate noise. So a count does not show whether an item was nearly left "
-            "out, and can be below zero.",
-            f"- An item of {appear.low} / {appear.half} / {appear.high} {units} is published with "
-            f"probability 5 / 50 / 95 %, if {units} that hold it give it half of their weight.",
-            f"- {cost_text(part)} Noise on weights: of scale {rounds[0].scale:,}. "
-            "The thresholds stand in release.json.",
-        ]
-
-    def empty(self, part: PartRecord, *, units: str, origin: str | None) -> str:
-        """Nothing was frequent enough."""
-        return _too_rare(part, units)
+        return too_rare(part, units)

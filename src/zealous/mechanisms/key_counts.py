@@ -1,6 +1,8 @@
 """Counts of keys that a mechanism has found, out of the same budget.
 
-What a privacy reviewer must read.
+Guarantee:
+    The keys are fixed before they are counted, and every one of them gets noise of its own and is
+    published. So the counts decide nothing, and cost what the counts of a known list cost.
 """
 
 from __future__ import annotations

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Self
 
+from zealous.counting.histogram import ItemRule
+from zealous.engines.sql import Step
 from zealous.errors import ReleaseError, UsageError
-from zealous.items import Keywords, Kind, Queries
+from zealous.items import Keywords, Kind, Queries, words
 from zealous.libraries import np, pa, pc
 from zealous.mechanisms.descriptions import INTEGERS, AmongCandidates, Description
 from zealous.mechanisms.known_list import Whole, above_with_noise
@@ -67,8 +69,8 @@ class OfKeywords(KnownListMechanism):
     @classmethod
     def check_kinds(cls, kind: Kind, before: Mapping[str, Kind]) -> None:
         """Queries that are spelled by keywords, each in one way."""
-        words = before[Keywords.label]
-        if not (isinstance(kind, Queries) and kind.is_plain() and words.by is None):
+        keywords = before[Keywords.label]
+        if not (isinstance(kind, Queries) and kind.is_plain() and keywords.by is None):
             raise UsageError(
                 "of-keywords is for queries alone, after keywords, both without --by and "
                 "--fold-words"
@@ -98,6 +100,11 @@ class OfKeywords(KnownListMechanism):
         order = [("count", "descending"), ("keyword", "ascending")]
         keywords = released[Keywords.label].sort_by(order)
         return replace(self, keywords=keywords.slice(0, MOST_KEYWORDS))
+
+    def counted_items(self, published: pa.Table) -> pa.Table | ItemRule | None:
+        """All queries of its keywords, also those that did not pass."""
+        del published
+        return None if self.keywords is None else MadeOf(self.keywords)
 
     def threshold(self, keywords: int) -> int:
         """What a noisy count must be above with so many keywords: at most 1/N pass by noise alone.
@@ -142,7 +149,7 @@ class OfKeywords(KnownListMechanism):
         if self.keywords is None:
             raise UsageError("the of-keywords mechanism needs published keywords: see with_inputs")
         queries = SpelledQueries.of(self.keywords["keyword"])
-        counted = count(bound=self.items_per_user, at_least=1, made_of=self.keywords)
+        counted = count(bound=self.items_per_user, at_least=1, only=MadeOf(self.keywords))
         above = self.threshold(len(queries.words))
         noise = DiscreteLaplace(scale=self.scale)
         return above_with_noise(queries, counted, noise, random_bytes, above=above)
@@ -168,6 +175,44 @@ class OfKeywords(KnownListMechanism):
         above = self.threshold(used.num_rows)
         if any(count <= above for count in rows["count"].to_pylist()):
             raise ReleaseError("there are counts at or below the threshold for so many keywords")
+
+
+@dataclass(frozen=True, eq=False)
+class MadeOf:
+    """The rule that a query is one to three of some keywords, with single spaces between.
+
+    Attributes:
+        keywords: (keyword, ...), public or already published.
+    """
+
+    keywords: pa.Table
+
+    def allowed_items(self, items: str, load: Callable[[pa.Table], str]) -> list[Step]:
+        """The steps from some queries to those that are made of the keywords."""
+        split = f'select query, {words("query")} as "made:words" from {items}'
+        few = (
+            f'select query, "made:words" from split where array_length("made:words") between 1 and '
+            f"{MOST_WORDS} and array_to_string(\"made:words\", ' ') = query"
+        )
+        each = (
+            'select query, array_length("made:words") as "made:size", '
+            'unnest("made:words") as "made:word" from few'
+        )
+        known = (
+            f"select each_word.* from each_word semi join {load(self.keywords)} as known "
+            'on each_word."made:word" = known.keyword'
+        )
+        made = (
+            'select query from known_words group by query, "made:size" '
+            'having count(*) = "made:size"'
+        )
+        return [
+            Step("split", split),
+            Step("few", few),
+            Step("each_word", each),
+            Step("known_words", known),
+            Step("made", made),
+        ]
 
 
 @dataclass(frozen=True, eq=False)

@@ -81,7 +81,7 @@ class OfSmaller(KnownListMechanism):
 
     @classmethod
     def best_for(cls, goal: Guarantee, items_per_user: int) -> str | None:
-        """For one item of each user, and where there is no delta that could be used."""
+        """For one item of each user, or where there is no delta to use: else Gaussian noise."""
         if _several_with_delta(goal, items_per_user):
             return None
         return "all there can be is known, so no delta is needed"
@@ -243,4 +243,5 @@ class OfSmallerGaussian(OfSmaller):
 
 
 def _several_with_delta(goal: Guarantee, items_per_user: int) -> bool:
+    """Whether Gaussian noise can be used, and is less than Laplace's."""
     return isinstance(goal, Indistinguishability) and not goal.pure and items_per_user > 1

@@ -71,7 +71,7 @@ class KnownListMechanism(MechanismDefaults):
         )
 
     def delta(self, goal: Guarantee) -> Fraction:
-        """None at M/scale and above; 1 below, where nothing is proven."""
+        """0 where epsilon is at least M/scale; 1 below, where nothing is proven."""
         covered = goal.moved_counts(self.items_per_user) <= goal.epsilon * self.scale
         return Fraction(0) if covered else Fraction(1)
 

@@ -1,22 +1,26 @@
 """Keys first, in many small rounds whose evidence is pooled; then counts of the keys.
 
-What a privacy reviewer must read.
+Guarantee:
+    Every weight that is used got noise first, once. What users give in a round follows from their
+    own items and from noisy weights alone, and an item that nobody keeps never becomes a key.
 """
 
 from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from msgspec import ValidationError, convert
 
 from zealous.counting.kept import STRENGTH
 from zealous.engines.engine import Each
 from zealous.errors import UsageError
 from zealous.libraries import np, pa
-from zealous.mechanisms.descriptions import INTEGERS, Description, PooledKeys
+from zealous.mechanisms.descriptions import INTEGERS, Description, cost_text, too_rare
 from zealous.mechanisms.key_counts import CountedKeys
 from zealous.mechanisms.protocol import Count, CountsKept, register
 from zealous.mechanisms.rounds import store_weights
@@ -52,6 +56,48 @@ _STEPS = 64  # of evidence in a deviation of its noise, of which strengths tell 
 _LOWEST = -10  # deviations, below which no item gets less weight
 _WEAKEST = 32  # strength: a root is then rounded by 3 % at most
 _FORECAST = 2  # the root of how many items a user gives alike where a release is forecast
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Recorded:
+    """What release.json has under `parameters`."""
+
+    kept_items_per_user: int
+    rounds: tuple[PooledRound, ...]
+
+
+def _recorded(part: PartRecord) -> _Recorded:
+    try:
+        return convert(part.parameters, _Recorded)
+    except ValidationError:
+        raise UsageError("pooled needs the items that are kept, and its rounds") from None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PooledKeys(Description):
+    """Of a table of keys that rounds found together, and that were counted then."""
+
+    def threshold(self, part: PartRecord) -> str:
+        """The evidence."""
+        return "evidence of all rounds so far"
+
+    def points(self, part: PartRecord, *, units: str, each: str, origin: str | None) -> list[str]:
+        """The rounds, and who appears."""
+        appear, said = part.forecast.users_to_appear, _recorded(part)
+        return [
+            f"- The items were selected first, in {len(said.rounds)} rounds in which {each} gave "
+            f"weight to at most {said.kept_items_per_user} items, the same in every round, and "
+            "then counted with separate noise. So a count does not show whether an item was nearly "
+            "left out, and can be below zero.",
+            f"- An item of {appear.low} / {appear.half} / {appear.high} {units} is published with "
+            f"probability 5 / 50 / 95 %, if {units} that hold it give it half of their weight.",
+            f"- {cost_text(part)} Noise on weights: of scale {said.rounds[0].scale:,}. "
+            "The thresholds stand in release.json.",
+        ]
+
+    def empty(self, part: PartRecord, *, units: str, origin: str | None) -> str:
+        """Nothing was frequent enough."""
+        return too_rare(part, units)
 
 
 @register
@@ -117,21 +163,12 @@ class Pooled(CountedKeys):
     @classmethod
     def from_record(cls, part: PartRecord) -> Self:
         """Made anew from what release.json says of it."""
-        rounds = tuple(
-            PooledRound(
-                scale=each.scale,
-                part=each.part,
-                threshold=each.threshold,
-                steepness=each.steepness,
-                cap=each.cap,
-            )
-            for each in part.pooled_rounds or ()
-        )
+        said = _recorded(part)
         return cls(
             items_per_user=part.items_per_user,
             scale=exact_fraction(part.exact.scale, "scale"),
-            kept=positive_integer(part.kept_items_per_user, "kept_items_per_user"),
-            rounds=rounds,
+            kept=said.kept_items_per_user,
+            rounds=said.rounds,
         )
 
     def delta(self, goal: Guarantee) -> Fraction:
@@ -165,19 +202,8 @@ class Pooled(CountedKeys):
 
     def parameters(self) -> dict[str, Any]:
         """How many items are kept, and the rounds."""
-        return {
-            "kept_items_per_user": self.kept,
-            "pooled_rounds": [
-                {
-                    "scale": each.scale,
-                    "part": each.part,
-                    "threshold": each.threshold,
-                    "steepness": each.steepness,
-                    "cap": each.cap,
-                }
-                for each in self.rounds
-            ],
-        }
+        rounds = [asdict(each) for each in self.rounds]
+        return {"parameters": {"kept_items_per_user": self.kept, "rounds": rounds}}
 
     def release(self, count: Count, random_bytes: RandomBytes = os.urandom) -> list[pa.RecordBatch]:
         """Publish: every key with its noisy count, in no particular order."""

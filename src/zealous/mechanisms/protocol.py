@@ -12,6 +12,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self, TypeVar, runtime_checkable
 
+from zealous.counting.histogram import ItemRule
 from zealous.engines.engine import Stored
 from zealous.errors import UsageError
 from zealous.items import Kind
@@ -47,9 +48,8 @@ class Count(Protocol):
         bound: int,
         at_least: int,
         weights: Sequence[int] | None = None,
-        only: pa.Table | None = None,
+        only: pa.Table | ItemRule | None = None,
         without: pa.Table | None = None,
-        made_of: pa.Table | None = None,
         steered_by: SteeringTables = (),
     ) -> Iterable[pa.RecordBatch]:
         """Count once.
@@ -60,10 +60,9 @@ class Count(Protocol):
                 somebody has and nobody kept.
             weights: What a kept item counts for, by how many its user keeps: weights[0] for one
                 who keeps a single item. Each counts for 1 where not given.
-            only: Items, public or already released: nobody has any other.
+            only: Items, public or already released, or a rule that follows from such: nobody has
+                any other.
             without: Items, public or already released, that nobody has any longer.
-            made_of: Keywords, public or already released: nobody has a query that is not one to
-                three of them, with single spaces between.
             steered_by: Tables of (item..., count), public, released, or stored with their noise:
                 each user keeps those of her items that have the largest count in the first, then
                 those that it does not list by the next, then by chance.
@@ -199,6 +198,14 @@ class CalibratedMechanism(Mechanism, Protocol):
         """Whether its output decides which items each user kept, and so steers what follows it."""
         ...
 
+    def counted_items(self, published: pa.Table) -> pa.Table | ItemRule | None:
+        """Which items users kept some of when they were counted; None: all that they had.
+
+        Args:
+            published: What it published, with its inputs.
+        """
+        ...
+
     def publication_probability(self, count: int) -> float:
         """The chance that an item of this many users (after bounding) is published."""
         ...
@@ -230,7 +237,11 @@ class CalibratedMechanism(Mechanism, Protocol):
         ...
 
     def parameters(self) -> dict[str, Any]:
-        """What release.json must say beside scale and thresholds for `from_record`."""
+        """What release.json must say beside scale and thresholds for `from_record`.
+
+        Under `parameters`: texts, whole numbers, and lists of objects of these, by name. `rounds`
+        and `longer` have keys of their own, since 0.1.0 wrote them so.
+        """
         ...
 
     @classmethod
@@ -342,7 +353,7 @@ class MechanismDefaults:
     def with_inputs(
         self, item_list: Any = None, released: Mapping[str, pa.Table] | None = None
     ) -> Self:
-        """It needs none."""
+        """It needs nothing besides counts, and refuses a public file."""
         del released
         if item_list is not None:
             raise UsageError(f"the {self.name} mechanism uses no public file")
@@ -351,6 +362,10 @@ class MechanismDefaults:
     def decides_who_kept_what(self: CalibratedMechanism) -> bool:
         """Where there is no second threshold: then users kept some of the published items alone."""
         return self.tau_prime is None
+
+    def counted_items(self: CalibratedMechanism, published: pa.Table) -> pa.Table | ItemRule | None:
+        """Without a second threshold it was the published items alone."""
+        return published if self.tau_prime is None else None
 
     def theorem(self, goal: Guarantee) -> str:
         """One proof for every guarantee that it gives."""
@@ -363,7 +378,7 @@ class MechanismDefaults:
         return None
 
     def exact_parameters(self) -> ThresholdParameters | None:
-        """None is proven."""
+        """No loss but the planned one is proven."""
         return None
 
     def delta_if_replaced(self: CalibratedMechanism, goal: Guarantee) -> Fraction:

@@ -81,7 +81,7 @@ def _by_kind(
 ) -> Mapping[str, str | Path]:
     if not files:
         return {}
-    names = _served_kinds(kinds, use)
+    names = served_kinds(kinds, use)
     if not isinstance(files, Mapping):
         if len(names) != 1:
             raise UsageError(f"with several kinds say which one the {use} is for, by its name")
@@ -91,7 +91,7 @@ def _by_kind(
     return files
 
 
-def _served_kinds(kinds: Mapping[str, Kind], use: PublicInput) -> list[str]:
+def served_kinds(kinds: Mapping[str, Kind], use: PublicInput) -> list[str]:
     """The kinds that a mechanism with such a file serves, by name.
 
     Raises:

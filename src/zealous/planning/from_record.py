@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from msgspec import json
+
 from zealous.errors import ReleaseError, UsageError
 from zealous.items import Kind, kind_by_name
 from zealous.mechanisms import CalibratedMechanism
@@ -17,6 +19,8 @@ from zealous.privacy.guarantee import DEFINITIONS, Guarantee, exact_fraction
 if TYPE_CHECKING:
     from zealous.record.record import ExactClaim, PartRecord, Record
 
+_OTHER_PARAMETERS = "its parameters are not those of its mechanism"
+_OF_SOME_MECHANISMS = ("rounds", "longer", "parameters")
 _ROUNDED = "a rounded number is not the one that the exact number gives"
 
 
@@ -54,16 +58,20 @@ def mechanism_from_record(part: PartRecord) -> CalibratedMechanism:
     """
     try:
         mechanism = MECHANISMS[part.mechanism].from_record(part)
-    except LookupError:
-        raise ReleaseError("its parameters are not those of its mechanism") from None
     except UsageError as why:
         raise ReleaseError(str(why)) from None
+    except (LookupError, TypeError, ValueError):
+        raise ReleaseError(_OTHER_PARAMETERS) from None
     if (mechanism.noise_law, mechanism.tau, mechanism.tau_prime) != (
         part.noise,
         part.tau,
         part.tau_prime,
     ):
         raise ReleaseError("its noise or thresholds are not those of its mechanism")
+    said = {name: getattr(part, name) for name in _OF_SOME_MECHANISMS}
+    said = {name: value for name, value in said.items() if value is not None}
+    if json.encode(said, order="sorted") != json.encode(mechanism.parameters(), order="sorted"):
+        raise ReleaseError(_OTHER_PARAMETERS)
     if float(mechanism.scale) != part.scale:
         raise ReleaseError(_ROUNDED)
     if (mechanism.public_input is None) != (part.public is None):

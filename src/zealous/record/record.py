@@ -27,6 +27,8 @@ Users = Annotated[int, Meta(le=2**63 - 1)]
 ParquetName = Annotated[str, Meta(pattern=r"^[\w~-]+\.parquet(?!\n)$")]
 # What else defines an item, by name: which there are is known to the kind, of whatever package.
 Settings = dict[str, str | int | bool | None]
+# What a mechanism needs besides: which there are is known to the mechanism, of whatever package.
+Parameters = dict[str, str | int | bool | tuple[dict[str, str | int | bool], ...]]
 CsvName = Annotated[str, Meta(pattern=r"^[\w~-]+\.csv(?!\n)$")]
 
 
@@ -115,16 +117,6 @@ class RoundRecord(_Strict, frozen=True, kw_only=True):
     threshold: int
 
 
-class PooledRoundRecord(_Strict, frozen=True, kw_only=True):
-    """One of the rounds whose noisy weights are pooled."""
-
-    scale: int
-    part: int
-    threshold: int
-    steepness: int
-    cap: int
-
-
 class PublicFileRecord(_Strict, frozen=True, kw_only=True):
     """A public file that a mechanism uses."""
 
@@ -169,9 +161,8 @@ class PartRecord(_Strict, frozen=True, kw_only=True):
     delta_achieved: Number
     exact: ExactPart
     rounds: tuple[RoundRecord, ...] | None = None  # of mechanisms that find keys first
-    kept_items_per_user: int | None = None  # of the mechanism that pools its rounds
-    pooled_rounds: tuple[PooledRoundRecord, ...] | None = None
     longer: Exact | None = None  # of a mechanism whose noise is held longer
+    parameters: Parameters | None = None  # of mechanisms with more than the keys above
     public: PublicFileRecord | None = None  # of mechanisms that use a public file
     forecast: ForecastRecord
 

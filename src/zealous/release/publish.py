@@ -89,6 +89,7 @@ def publish(
         options: As for `plan`, where a goal is given.
     """
     say = never_raising(say)
+    # Log and plan.
     planned, log = _bound_plan(_plan_to_execute(plan, kinds, options), log, say)
     paying = Untracked() if account is None else account
     if planned.seed is not None:
@@ -101,6 +102,7 @@ def publish(
         key=_selection_key(planned, selection_key),
         attendance=attendance,
     )
+    # What can be refused without the data.
     check_request(request, internal=paying.internal)
     record = provenance(
         request,
@@ -119,11 +121,15 @@ def publish(
     public = public_tables(planned, log.columns.assigned(), say)
     with reporting_spent_budget(payment.entry_number, say):
         with log.engine_for(engine) as running:
+            # What only the log tells.
             source = open_source(request, running, recognition, say)
             rehearse_counting(request, source, public, payment.preview())
-            charged = payment.reserve(say)  # from here on it is spent
+            # Charge: from here on it is spent.
+            charged = payment.reserve(say)
             recognition.remember(charged, say)
+            # Count, add noise, drop what is rare.
             drawn = draw(planned, source, key=request.key, public=public, say=say)
+        # Write.
         record = with_tables(record, drawn, name=payment.id, ledger=charged)
         release = Release(
             record=record, tables=drawn, on_written=payment.mark_written, internal=paying.internal

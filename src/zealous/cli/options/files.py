@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 
 from zealous.cli.help import options_of
 from zealous.cli.options import Given
 from zealous.cli.values import by_kind
-from zealous.items import Kind, QueryClicks
+from zealous.items import Kind
+from zealous.mechanisms.protocol import PublicInput
+from zealous.planning.declared import served_kinds
 
 _option = options_of("Public files")
 
@@ -37,6 +39,8 @@ DOCUMENTS = _option(
 
 def files_from(given: Given, kinds: Sequence[Kind]) -> dict[str, Any]:
     """The public files of FILES options, by what they are for and by name of kind."""
-    names = [kind.name() for kind in kinds]
-    found = {use: by_kind(given[use], names, f"--{use}") for use in ("domain", "prior")}
-    return {**found, "results": by_kind(given["results"], [QueryClicks.label], "--results")}
+    by_name = {kind.name(): kind for kind in kinds}
+    return {
+        use: by_kind(given[use], served_kinds(by_name, use), f"--{use}") if given[use] else {}
+        for use in get_args(PublicInput)
+    }

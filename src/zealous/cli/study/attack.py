@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -226,20 +226,24 @@ def _print(found: Mapping[str, Any]) -> None:
                 for row in picked
             ],
         )
+    _print_personal([row for row in rows if row["personal"]])
     for row in rows:
-        _print_more(row)
+        _print_read_back(row)
 
 
-def _print_more(row: Mapping[str, Any]) -> None:
-    if row["personal"] and row["method"] == "scrub":
-        show.table(
-            "Personal queries still readable after scrubbing",
-            ["kind", "readable", "of", "share"],
-            [
-                (p["kind"], p["successes"], p["trials"], format_percent(p["share"]))
-                for p in row["personal"]
-            ],
-        )
+def _print_personal(rows: Sequence[Mapping[str, Any]]) -> None:
+    if not rows:
+        return
+    shares = [[format_percent(each["share"]) for each in row["personal"]] for row in rows]
+    kinds = [each["kind"] for each in rows[0]["personal"]]
+    show.table(
+        "Personal queries still readable, by method",
+        ["kind", *(row["method"] for row in rows)],
+        list(zip(kinds, *shares, strict=True)),
+    )
+
+
+def _print_read_back(row: Mapping[str, Any]) -> None:
     if row["aligned"]:
         show.table(
             "Tokens read back with another log",

@@ -14,6 +14,7 @@ from importlib.resources import files
 from typing import Any, NamedTuple
 
 from zealous.libraries import jinja2
+from zealous.mechanisms.choose import DEFAULT
 from zealous.planning.parameter_source import PARAMETERS_FROM
 from zealous.planning.part import undercount
 from zealous.privacy.guarantee import (
@@ -148,10 +149,10 @@ def one_in(chance: Fraction) -> str:
 
 
 def _noise(record: Record) -> str:
-    """Which noise, and by which mechanisms where it is not ZEALOUS alone."""
+    """Which noise, and by which mechanisms where it is not the default one alone."""
     noises = " and ".join(dict.fromkeys(map(wording.noise, record.plan)))
     others = dict.fromkeys(part.mechanism for part in record.plan)
-    return noises if list(others) == ["zealous"] else f"{noises} ({', '.join(others)})"
+    return noises if list(others) == [DEFAULT] else f"{noises} ({', '.join(others)})"
 
 
 def _rows(record: Record) -> list[dict[str, Any]]:
