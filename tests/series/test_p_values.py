@@ -28,7 +28,6 @@ def law(mechanism: CalibratedMechanism) -> CountLaw:
     return CountLaw(interval=mechanism.interval(0.95))
 
 
-@cache
 def shown_above(mechanism: CalibratedMechanism) -> Callable[[int, int], float]:
     """P(shown with a count above t), from what the mechanism says of itself."""
     interval = mechanism.interval(0.95)
@@ -42,6 +41,9 @@ def shown_above(mechanism: CalibratedMechanism) -> Callable[[int, int], float]:
     return above
 
 
+ABOVE = {id(each): shown_above(each) for each in (LAPLACE, HIGHER, GAUSSIAN, SELECTION)}
+
+
 def poisson(mean: float) -> dict[int, float]:
     chances = (math.exp(n * math.log(mean) - mean - math.lgamma(n + 1)) for n in range(FAR))
     return dict(enumerate(chances))
@@ -51,7 +53,7 @@ def summed(
     first: CalibratedMechanism, second: CalibratedMechanism, users: dict[int, float], fall: int
 ) -> float:
     """P(a fall of at least that much | shown), summed over all counts, users drawn twice."""
-    before, after = shown_above(first), shown_above(second)
+    before, after = ABOVE[id(first)], ABOVE[id(second)]
     low, other = first.tau_prime, second.tau_prime
     assert low is not None
     assert other is not None
