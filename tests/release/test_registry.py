@@ -166,7 +166,7 @@ def test_the_budget_names_its_unit_neighbours_and_period(release: Release) -> No
     assert "The ledger accounts for add-remove neighbours" in told(neighbors="add-remove")
     quarter = {**TRACKED["accounts"]["period"], "within": "2026-Q1"}
     accounts = {**TRACKED["accounts"], "period": quarter}
-    assert "In 2026-Q1, the period of this release (1)" in told(accounts=accounts)
+    assert "In 2026-Q1, the period of this release (1 release)" in told(accounts=accounts)
 
 
 def test_what_only_the_publisher_knows_is_left_to_her(release: Release) -> None:

@@ -321,7 +321,7 @@ class Ledger:
             if book.dataset is None:
                 raise Refused(
                     "approved plans say for which people they are, and this ledger has no name: "
-                    "give it one with --dataset NAME"
+                    "give it one with `zealous ledger init --dataset NAME`"
                 )
             body = {"signers": signers, **who_and_when(by)}
             self._append(
