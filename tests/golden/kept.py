@@ -65,6 +65,7 @@ def without_version(text: str) -> str:
     """The same text whichever version of zealous wrote it."""
     for around in ('"version": "{}"', "zealous {}"):
         text = text.replace(around.format(z.__version__), around.format("(version)"))
+    text = re.sub(r'(of its sources: <span class="hash">)[0-9a-f]{64}', r"\1(build)", text)
     return re.sub(r'"build": "[0-9a-f]{64}"', '"build": "(build)"', text)
 
 

@@ -74,6 +74,7 @@ def test_a_ledger_of_the_first_format_tells_all(tmp_path: Path) -> None:
         "opened",
         "named",
         "caps",
+        "reserved",  # it claims that its people are others
         "voided",
         "caps",
     ]

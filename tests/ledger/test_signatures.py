@@ -6,6 +6,7 @@ import json
 import shutil
 import sqlite3
 import subprocess
+from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
@@ -15,13 +16,16 @@ from conftest import Run
 from tampering import rewrite, tampered
 
 from zealous.errors import Refused, UsageError
-from zealous.ledger import FILE_NAME, Cap, Caps, Ledger
+from zealous.ledger import FILE_NAME, Cap, Caps, Charge, Ledger, store
+from zealous.ledger.approvals import signed_decision
+from zealous.ledger.cap_changes import decided_caps
 from zealous.ledger.copies import back_up, move, restore
-from zealous.ledger.signatures import NAMESPACE, sign, signer
+from zealous.ledger.signatures import NAMESPACE, Approval, sign, signer
 
 pytestmark = pytest.mark.skipif(not shutil.which("ssh-keygen"), reason="needs openssh-client")
 PLAN = ["--items", "queries", "--items-per-user", 1, "--users", 300, "--epsilon", 10,
-        "--delta", "0.01", "--user", "user", "--query", "query"]  # fmt: skip
+        "--delta", "0.01", "--user", "user", "--query", "query",
+        "--dataset", "teahouse"]  # fmt: skip
 
 
 def make_key(path: Path) -> Path:
@@ -45,7 +49,7 @@ def approved(keys: tuple[Path, Path], tmp_path: Path) -> Ledger:
     folder.mkdir()
     rows = [f"{n},tea" for n in range(200)]
     (folder / "log.csv").write_text("\n".join(["user,query", *rows]) + "\n")
-    made = Ledger.open(folder / FILE_NAME, create=True)
+    made = Ledger.open(folder / FILE_NAME, create=True, dataset="teahouse")
     made.set_approvers(f"ito@example {public(keys[0])}\n", by="her")
     return made
 
@@ -106,6 +110,89 @@ def test_plans_need_a_signature(
 
     tampered(approved.path, lie)
     assert any("the signature is not of one" in each for each in approved.verify())
+
+
+def plan_bytes(**said: object) -> bytes:
+    goal = {"guarantee": "probabilistic", "epsilon": "2", "delta": "1/100", "neighbors": "replace",
+            "unit": "user"}  # fmt: skip
+    log = {"dataset": "teahouse", "columns": {"user": "user"}}
+    return json.dumps({"goal": {**goal, **said}, "log": {**log, **said}}).encode()
+
+
+CHARGE = Charge(epsilon=Fraction(2), delta=Fraction(1, 100), definition="probabilistic",
+                neighbors="replace", person="user")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("plan", "charge", "told"),
+    [
+        (plan_bytes(dataset="pharmacy"), CHARGE, "for the dataset pharmacy"),
+        (plan_bytes(dataset=None), CHARGE, "for no named dataset"),
+        (plan_bytes(), replace(CHARGE, people="north"), "the run for the people north"),
+        (plan_bytes(epsilon="1"), CHARGE, "costs something else"),
+        (plan_bytes(unit="user-day"), CHARGE, "costs something else"),
+        (plan_bytes(columns={"user": "row"}), CHARGE, "another column"),
+        (b"{}", CHARGE, "cannot be read"),
+    ],
+)
+def test_a_signed_plan_serves_what_it_says_alone(
+    approved: Ledger, keys: tuple[Path, Path], plan: bytes, charge: Charge, told: str
+) -> None:
+    signed = Approval(plan=plan, signature=sign(plan, keys[0]))
+    with pytest.raises(Refused, match=told):
+        approved.reserve("one", charge, approval=signed)
+    good = Approval(plan=plan_bytes(), signature=sign(plan_bytes(), keys[0]))
+    approved.reserve("one", CHARGE, approval=good)
+    assert approved.verify() == []
+
+
+def test_a_plan_in_the_ledger_that_costs_something_else_is_found(
+    approved: Ledger, keys: tuple[Path, Path]
+) -> None:
+    good = Approval(plan=plan_bytes(), signature=sign(plan_bytes(), keys[0]))
+    approved.reserve("one", CHARGE, approval=good)
+    tampered(approved.path, lambda each: rewrite(each, '"epsilon":"2"', '"epsilon":"1"'))
+    assert any("by a plan that differs" in each for each in approved.verify())
+
+
+def test_an_approved_plan_signs_no_cap(approved: Ledger, keys: tuple[Path, Path]) -> None:
+    approved.set_caps(Caps(all=Cap(epsilon=Fraction(4))), by="her", key=keys[0])
+    signed = {"plan": "a plan", "signature": sign(b"a plan", keys[0]), "signer": "ito@example"}
+    more = json.dumps({"approval": signed}, separators=(",", ":"))[1:-1]
+    before = '{"all":{"delta":null,"epsilon":"4"},'
+    after = before.replace("4", "40")
+
+    def raise_cap(connection: sqlite3.Connection) -> None:
+        rewrite(connection, before, f"{after}{more},")
+
+    tampered(approved.path, raise_cap)
+    assert any("the signature is not of one" in each for each in approved.verify())
+
+
+def test_a_clock_that_was_put_back_brings_no_approver_back(
+    approved: Ledger, keys: tuple[Path, Path]
+) -> None:
+    approved.set_approvers(
+        f'ito@example valid-before="20200101" {public(keys[0])}\n', by="her", key=keys[0]
+    )
+    with pytest.raises(Refused, match="not of one"):
+        approved.set_caps(Caps(), key=keys[0])
+    book, earlier = approved.book(), {"by": "me", "time": "2019-12-31T00:00:00+00:00"}
+    body = {**decided_caps(book, Caps(), unit=None, reason=None), **earlier}
+    assert book.last is not None
+    with store.writing(approved.path) as connection:
+        signed = signed_decision(book, "caps", body, keys[0])
+        store.append_event(connection, {"event": "caps", **signed}, after=book.last)
+    assert any("the signature is not of one" in each for each in approved.verify())
+
+
+@pytest.mark.parametrize("text", ["", "# nobody\n", "ssh-ed25519 AAAA me\n", "{key} me\n"])
+def test_approvers_who_could_never_sign_are_refused(
+    approved: Ledger, keys: tuple[Path, Path], text: str
+) -> None:
+    with pytest.raises(UsageError, match="no allowed signers"):
+        approved.set_approvers(text.format(key=public(keys[0])), key=keys[0])
+    assert approved.book().events[-1].text.endswith("voids: ito@example")
 
 
 def test_caps_and_voids_need_a_signature(approved: Ledger, keys: tuple[Path, Path]) -> None:

@@ -17,6 +17,7 @@ from zealous.release.account import Account
 from zealous.release.bundle import Release
 from zealous.release.untracked import INTERNAL, Untracked
 
+KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHHAV4rz02Z/saBamVnmKAtQ18/a4ep4/cvGcG1c5pOD"
 GOAL = z.ProbabilisticDP(epsilon=10, delta="0.01", users=300)
 
 
@@ -112,8 +113,8 @@ def test_what_a_ledger_was_moved_to_goes_on_for_it(
 
 @pytest.mark.parametrize("other", [True, False])
 def test_a_ledger_with_approvers_is_not_passed_by(log: Path, tmp_path: Path, other: bool) -> None:
-    approved = Ledger.open(log.with_name(FILE_NAME), create=True)
-    approved.set_approvers("ito@example ssh-ed25519 AAAA\n")
+    approved = Ledger.open(log.with_name(FILE_NAME), create=True, dataset="shop")
+    approved.set_approvers(f"ito@example {KEY}\n")
     path = tmp_path / "other.sqlite"
     account = Account(ledger=path, reason="a test") if other else Untracked(reason="a test")
     with pytest.raises(Refused, match="by approved plans alone"):

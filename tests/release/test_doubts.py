@@ -177,3 +177,16 @@ def test_what_says_that_people_are_others_is_what_helps(tmp_path: Path) -> None:
     with pytest.raises(Refused) as same:
         charged(tmp_path, "south.csv", "attended", people="south")
     assert "others" not in str(same.value), "nobody else used it up"
+
+
+def test_one_log_is_not_first_these_people_and_then_others(tmp_path: Path) -> None:
+    charged(tmp_path, "log.csv", "attended", people="north")
+    with pytest.raises(Refused, match="charged for the people north in entry 1"):
+        charged(tmp_path, "log.csv", "proceed", people="south")
+    account = Account(people="south", reason="a new export under the same name")
+    z.publish(z.read_log(tmp_path / "log.csv"), GOAL, [z.queries(1)], account=account)
+    claims = [each for each in Ledger.open(tmp_path / FILE_NAME).book().decisions() if each.people]
+    assert [(each.people, each.reason) for each in claims] == [
+        ("north", None),
+        ("south", "a new export under the same name"),
+    ]

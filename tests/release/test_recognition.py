@@ -141,13 +141,23 @@ def test_a_ledger_of_which_two_copies_went_on(original: Path) -> None:
     ledger = original.with_name(FILE_NAME)
     copy = Path(shutil.copy(ledger, ledger.with_name("copy.sqlite")))
     assert publish(original) == []
-    with pytest.raises(Refused, match="two copies went on apart") as stopped:
-        publish(original, account=Account(ledger=copy))
-    assert f"--copy {ledger}" in str(stopped.value)
-    (told,) = publish(original, "unattended", Account(ledger=copy))
+    for attendance in ("attended", "unattended"):  # it is told without the data
+        with pytest.raises(Refused, match="two copies went on apart") as stopped:
+            publish(original, attendance, Account(ledger=copy))
+        assert f"--copy {ledger}" in str(stopped.value)
+    (told,) = publish(original, "proceed", Account(ledger=copy))
     assert "two copies" in told
     with pytest.raises(Refused, match="two copies went on apart"):
         publish(original)
+
+
+def test_a_ledger_that_was_put_back(original: Path) -> None:
+    ledger = original.with_name(FILE_NAME)
+    earlier = ledger.read_bytes()
+    publish(original)
+    ledger.write_bytes(earlier)
+    with pytest.raises(Refused, match="an older copy took its place"):
+        publish(original, "unattended")
 
 
 def test_a_copy_that_is_charged_nowhere(copy: Path) -> None:

@@ -149,7 +149,7 @@ def test_the_budget(release: Release) -> None:
     assert model["release_type"] == "Many releases"
     assert model["data_source_type"] == "Dynamic"
     assert (
-        "Over all releases (7): epsilon 14, delta 0.007, cap epsilon 24"
+        "Over all releases (7 releases): epsilon 14, delta 0.007, cap epsilon 24"
         in (model["release_type_details"])
     )
 
@@ -160,13 +160,13 @@ def test_the_budget_names_its_unit_neighbours_and_period(release: Release) -> No
         return str(parsed(record)["deployment_model"]["release_type_details"])
 
     assert "the budget of one user, neighbours: replace (entry 7)" in told()
-    assert "In 2026-03, the most charged period (1): epsilon 2" in told()
+    assert "In 2026-03, the most charged period (1 release): epsilon 2" in told()
     assert "The ledger accounts" not in told()
     assert "The ledger accounts for one user's day" in told(unit="user-day")
     assert "The ledger accounts for add-remove neighbours" in told(neighbors="add-remove")
     quarter = {**TRACKED["accounts"]["period"], "within": "2026-Q1"}
     accounts = {**TRACKED["accounts"], "period": quarter}
-    assert "In 2026-Q1, the period of this release (1)" in told(accounts=accounts)
+    assert "In 2026-Q1, the period of this release (1 release)" in told(accounts=accounts)
 
 
 def test_what_only_the_publisher_knows_is_left_to_her(release: Release) -> None:

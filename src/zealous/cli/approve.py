@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from zealous.cli import show
 from zealous.errors import UsageError, reason
 from zealous.ledger.signatures import sign
 from zealous.planning.plan_file import read_plan
@@ -34,7 +35,7 @@ Example:
 def approve(plan: Path, key: Path) -> None:
     """Sign a plan with an SSH key, as its approver."""
     planned = read_plan(plan)
-    click.echo(f"{planned}\n")
+    show.echo(f"{planned}\n")
     target = signature_file(plan)
     signature = sign(planned.approved_file or b"", key.expanduser())
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any
 
@@ -11,6 +12,8 @@ from zealous.audit.audit import Audit, Measurement
 from zealous.audit.audit import audit as run
 from zealous.cli import show
 from zealous.cli.help import JSON
+from zealous.release.build import build_hash
+from zealous.version import VERSION
 
 _HELP = """Try to break the program, on logs made for it.
 
@@ -76,6 +79,16 @@ def _print_audit(found: Audit) -> None:
     for failure in failures:
         show.echo(f"VIOLATION: {failure}")
     show.echo("FAILED" if failures else "passed: no violation found")
+    if not failures:
+        show.echo(f'For publisher.toml:\n  audit = "{_in_one_line(found)}"')
+
+
+def _in_one_line(found: Audit) -> str:
+    """What a release can state of the audit of the build that made it."""
+    return (
+        f"zealous {VERSION}, build {build_hash()[:12]}: {len(found.measurements)} pairs of logs, "
+        f"each published {found.trials:,} times, no violation, {datetime.now(UTC):%Y-%m-%d}"
+    )
 
 
 def _print_power(found: Audit) -> None:

@@ -12,6 +12,7 @@ from zealous.ledger import Accounts, Budget, Cap, Entry
 from zealous.ledger.book import Book
 from zealous.ledger.budgets import Measure
 from zealous.ledger.events import describe_promise
+from zealous.ledger.signatures import principals
 from zealous.ledger.standing import Standing
 from zealous.privacy.calibrate import float_rounded_up
 from zealous.privacy.guarantee import WHOEVER, format_number
@@ -44,6 +45,7 @@ def ledger_as_json(path: Path, book: Book, within: Period | None = None) -> dict
         "promised": _promised_as_json(book),
         "events": len(book.events),
         "moved_to": book.moved_to,
+        "approvers": None if book.approvers is None else principals(book.approvers),
         "bypassed": sum(event.kind == "bypassed" for event in book.events),
         "entries": [_entry_as_json(entry, book) for entry in book.entries.values()],
         "last": {"seq": book.last.seq, "hash": book.last.hash} if book.last else None,
@@ -93,6 +95,8 @@ def print_ledger(path: Path, book: Book, within: Period | None = None) -> None:
         show.echo(f"\n{changed}")
     if book.moved_to is not None:
         show.echo(f"\nThis ledger was moved to {book.moved_to}: nothing is charged here.")
+    if book.approvers is not None:
+        show.echo(f"\nPlans are approved by: {', '.join(principals(book.approvers))}.")
     decided = book.decisions()
     if past := [event for event in decided if event.kind == "bypassed"]:
         show.echo(f"\n{len(past)} published past this ledger, and not counted in it.")

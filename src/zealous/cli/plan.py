@@ -93,6 +93,12 @@ Let the program choose the mechanism that publishes most:
     metavar="N",
     help="Plan one of N such releases of the same people: epsilon and delta are for all of them.",
 )
+@click.option(
+    "--dataset",
+    metavar="NAME",
+    help="The plan is for the ledger of this name alone; a ledger with approvers demands it.",
+)
+@click.option("--people", metavar="NAME", help="And in it for these people: see publish --people.")
 @options(NAMED_COLUMNS, SQL, CLEANING)
 @JSON
 def plan(items: str | None, output: Path | None, as_json: bool, **given: Any) -> None:
@@ -110,6 +116,7 @@ def plan(items: str | None, output: Path | None, as_json: bool, **given: Any) ->
     if items:
         sql = given["sql"].strip() if given["sql"] else None
         planned = planned.for_log(columns_for(planned, given), cleaning_from(given), sql)
+    planned = planned.for_people(given["dataset"], given["people"])
     if output:
         sha256 = write_plan(planned, output)
         show.note(

@@ -3,30 +3,82 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from zealous.errors import Refused, UsageError
+from zealous.files.strict_json import parse
 from zealous.ledger import store
 from zealous.ledger.book import Book
+from zealous.ledger.budgets import Charge
+from zealous.ledger.events import signature_of
 from zealous.ledger.signatures import Approval, sign, signer
 
 
-def approved_plan(book: Book, approval: Approval | None, at: datetime) -> dict[str, Any]:
+def approved_plan(
+    book: Book, approval: Approval | None, charge: Charge, at: datetime
+) -> dict[str, Any]:
     """What an entry says of the signed plan that it is charged for; refused where it must be."""
     if book.approvers is None:
         return {}
     if approval is None:
         raise Refused(
-            "this ledger publishes by approved plans alone: write one with `zealous plan -o "
-            "plan.json`, have it signed with `zealous approve plan.json --key KEY`, and publish "
-            "with --plan plan.json"
+            "this ledger publishes by approved plans alone: write one with `zealous plan "
+            f"{_population_options(book.dataset, charge.people)}-o plan.json`, have it signed with "
+            "`zealous approve plan.json --key KEY`, and publish with --plan plan.json"
         )
     who = signer(approval.plan, approval.signature, approvers=book.approvers, at=at)
+    different = _difference(approval.plan, book.dataset, charge)
+    if different is not None:
+        raise Refused(
+            f"the plan was signed for something else: {different}. Write one with `zealous plan "
+            f"{_population_options(book.dataset, charge.people)}-o plan.json`, and have it signed"
+        )
     plan = approval.plan.decode("utf-8", "surrogateescape")
     return {"approval": {"plan": plan, "signature": approval.signature, "signer": who}}
+
+
+def _population_options(dataset: str | None, people: str | None) -> str:
+    given = (("--dataset", dataset), ("--people", people))
+    return "".join(f"{option} {shlex.quote(name)} " for option, name in given if name is not None)
+
+
+def _difference(plan: bytes, dataset: str | None, charge: Charge) -> str | None:
+    """What a charge has that its signed plan does not say; None where the plan is for it.
+
+    A signature is for the people that the plan names, so that it cannot be used in the ledger of
+    others, and for what the plan costs.
+    """
+    try:
+        found = parse(plan.decode())
+        goal, log = found["goal"], found["log"]
+        said = (log.get("dataset"), log.get("people"))
+        costs = (Fraction(goal["epsilon"]), Fraction(goal["delta"]))
+        kind = (goal["guarantee"], goal["neighbors"], goal["unit"])
+        person = log["columns"]["user"]
+    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError):
+        return "it cannot be read"
+    if said[0] != dataset:
+        return f"it is {_named(said[0], 'dataset')}, and the ledger {_named(dataset, 'dataset')}"
+    if said[1] != charge.people:
+        return f"it is {_named(said[1], 'people')}, and the run {_named(charge.people, 'people')}"
+    if (*costs, *kind) != (
+        charge.epsilon,
+        charge.delta,
+        charge.definition,
+        charge.neighbors,
+        charge.unit,
+    ):
+        return "it costs something else"
+    return None if person == charge.person else "it names another column as the person"
+
+
+def _named(name: str | None, what: str) -> str:
+    return f"for the {what} {name}" if name is not None else f"for no named {what}"
 
 
 def signed_decision(
@@ -51,18 +103,24 @@ def _signed_message(event: str, body: Mapping[str, Any], *, after: store.Row | N
 
 
 def signature_problems(rows: Sequence[store.Row]) -> list[str]:
-    """Decisions and plans whose signature is not that of an approver of that time."""
+    """Decisions and plans that were signed by nobody who could, or for something else."""
     problems, book = [], Book()
     for row in rows:
-        approvers, last, body = book.approvers, book.last, json.loads(row.body)
+        approvers, last, dataset = book.approvers, book.last, book.dataset
+        before = book.events[-1].time if book.events else None
         book.apply(row)
-        said = body.get("approval") or body.get("signed")
+        body = json.loads(row.body)
+        said = signature_of(body)
         if approvers is None or said is None:
             continue
         message = _signed_message(body["event"], body, after=last)
-        if "approval" in body:
+        if body["event"] == "reserved":
             message = said["plan"].encode("utf-8", "surrogateescape")
-        at = datetime.fromisoformat(body["time"])
+            different = _difference(message, dataset, book.entries[row.seq].charge)
+            if different is not None:
+                problems.append(f"event {row.seq} was charged by a plan that differs: {different}")
+        # A clock that was put back lets nobody sign whose time was over.
+        at = max(filter(None, (datetime.fromisoformat(body["time"]), before)))
         try:
             known = signer(message, said["signature"], approvers=approvers, at=at)
         except (Refused, UsageError) as error:

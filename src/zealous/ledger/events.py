@@ -10,6 +10,7 @@ from typing import Any
 
 from zealous.ledger.budgets import Caps
 from zealous.ledger.entries import Entry, caps_from_json
+from zealous.ledger.signatures import principals
 from zealous.ledger.store import Row
 from zealous.privacy.guarantee import format_number
 
@@ -27,6 +28,7 @@ class Event:
         reason: Why, if somebody said.
         hash: Its hash, which vouches for all events before it.
         signer: Who signed it, or the plan that it charges for.
+        people: The name of the people that a charge is for, who are claimed to be no others'.
     """
 
     seq: int
@@ -37,11 +39,13 @@ class Event:
     reason: str | None
     hash: str
     signer: str | None = None
+    people: str | None = None
 
     @property
     def decided(self) -> bool:
-        """Whether somebody decided it: a charge or a release only follows from a decision."""
-        return self.kind not in ("reserved", "released") or self.signer is not None
+        """Whether somebody decided it: a charge only follows from a decision, unless it claims."""
+        claimed = self.signer is not None or self.people is not None
+        return self.kind not in ("reserved", "released") or claimed
 
     def as_json(self) -> dict[str, Any]:
         """For programs."""
@@ -84,7 +88,8 @@ def describe_event(
         text=describe(body, _Before(caps=caps, entries=entries)) + _signed_by(body),
         reason=body.get("reason"),
         hash=row.hash,
-        signer=(body.get("approval") or body.get("signed") or {}).get("signer"),
+        signer=(signature_of(body) or {}).get("signer"),
+        people=body.get("people"),
     )
 
 
@@ -101,8 +106,17 @@ _SIGNED = {
 
 def is_signed(body: Mapping[str, Any]) -> bool:
     """Whether an event that needs a signature where there are approvers has one."""
-    where = _SIGNED.get(body["event"])
-    return where is None or bool(body.get(where))
+    return body["event"] not in _SIGNED or bool(signature_of(body))
+
+
+def signature_of(body: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """What an event says of its signature, where one of its kind needs one.
+
+    A charge has the signature of its plan, all else one of its own: an approved plan is no
+    signature of a cap.
+    """
+    found: Mapping[str, Any] | None = body.get(_SIGNED.get(body["event"], ""))
+    return found
 
 
 def _opened(body: Mapping[str, Any], _: _Before) -> str:
@@ -162,7 +176,11 @@ def _reserved(body: Mapping[str, Any], before: _Before) -> str:
     number = len(before.entries) + 1
     approved = body.get("approval")
     by = f", by a plan that {approved['signer']} signed" if approved else ""
-    return f"charged entry {number} ({body['release']}): epsilon {epsilon}, delta {delta}{by}"
+    whose = body.get("people")
+    people = f", for the people {whose}, said to be under no other name here" if whose else ""
+    return (
+        f"charged entry {number} ({body['release']}): epsilon {epsilon}, delta {delta}{people}{by}"
+    )
 
 
 def _bypassed(body: Mapping[str, Any], _: _Before) -> str:
@@ -185,7 +203,9 @@ _DESCRIBE: Mapping[str, Callable[[Mapping[str, Any], _Before], str]] = {
     "reserved": _reserved,
     "released": lambda body, before: f"published {before.entry(body)} in {body['directory']}",
     "bypassed": _bypassed,
-    "approvers": lambda _, __: "named who may approve plans, caps and voided charges",
+    "approvers": lambda body, _: (
+        f"named who may approve plans, caps and voids: {', '.join(principals(body['signers']))}"
+    ),
     "upgraded": lambda body, _: f"carried the ledger over to format {body['format']}",
     "moved": lambda body, _: f"moved the ledger to {body['to']}",
     "restored": _restored,

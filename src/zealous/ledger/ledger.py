@@ -29,7 +29,7 @@ from zealous.ledger.reading import read_book, read_sound_book
 from zealous.ledger.refusals import check_bypass, check_charge, check_here
 from zealous.ledger.reservation import reservation, who_and_when
 from zealous.ledger.shown import book_as_html
-from zealous.ledger.signatures import Approval
+from zealous.ledger.signatures import Approval, check_approvers
 from zealous.ledger.verify import verify
 from zealous.ledger.written import fingerprint, holds_release_of, is_still_there
 from zealous.privacy.guarantee import Neighbors, Unit
@@ -119,13 +119,14 @@ class Ledger:
         release: str | None = None,
         again: bool = False,
         approval: Approval | None = None,
+        reason: str | None = None,
     ) -> None:
         """Raise `Refused` if `reserve` would; writes nothing."""
         with store.reading(self.path) as connection:
             store.check_no_backup(connection, self.path)
             book = self._check_same_ledger(read_sound_book(connection, self.path))
-        check_charge(book, charge, release=release, again=again)
-        approved_plan(book, approval, datetime.now(UTC))
+        check_charge(book, charge, release=release, again=again, reason=reason)
+        approved_plan(book, approval, charge, datetime.now(UTC))
 
     def reserve(
         self,
@@ -135,6 +136,7 @@ class Ledger:
         by: str | None = None,
         again: bool = False,
         approval: Approval | None = None,
+        reason: str | None = None,
     ) -> Entry:
         """Charge a release, before its noise is drawn.
 
@@ -150,15 +152,18 @@ class Ledger:
             by: Who asks; the login's name if not given.
             again: Allows a period that was published before.
             approval: The signed plan; needed where the ledger has approvers.
+            reason: Why a log that was charged for some people is charged for others now.
         """
         release = check_label(release, "the release's id")
         with self._writing() as (connection, book):
             for entry in book.attempts(release):
                 if entry.state == "released":
                     raise AlreadyReleased(entry)
-            check_charge(book, charge, release=release, again=again)
+            check_charge(book, charge, release=release, again=again, reason=reason)
             said = reservation(release, charge, by=by, again=again)
-            said |= approved_plan(book, approval, datetime.fromisoformat(said["time"]))
+            if reason is not None:
+                said["reason"] = check_label(reason, "reason")
+            said |= approved_plan(book, approval, charge, datetime.fromisoformat(said["time"]))
             seq = self._append(connection, book, "reserved", said)
             return replace(book.entries[seq], accounts=book.accounts(charge.period))
 
@@ -306,8 +311,18 @@ class Ledger:
         """Record who may approve plans, caps and voids: the text of a file of allowed signers.
 
         Where there are approvers already, one of them has to sign it.
+
+        Raises:
+            UsageError: It is no such file.
+            Refused: The ledger has no name: approved plans say whose data they are for.
         """
+        check_approvers(signers)
         with self._writing() as (connection, book):
+            if book.dataset is None:
+                raise Refused(
+                    "approved plans say for which people they are, and this ledger has no name: "
+                    "give it one with `zealous ledger init --dataset NAME`"
+                )
             body = {"signers": signers, **who_and_when(by)}
             self._append(
                 connection, book, "approvers", signed_decision(book, "approvers", body, key)

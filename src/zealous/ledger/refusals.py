@@ -21,7 +21,9 @@ from zealous.privacy.period import Period
 _MOST_NAMED = 12
 
 
-def check_charge(book: Book, charge: Charge, *, release: str | None, again: bool) -> None:
+def check_charge(
+    book: Book, charge: Charge, *, release: str | None, again: bool, reason: str | None = None
+) -> None:
     """Refuse a charge that breaks a rule or a cap.
 
     Guarantee:
@@ -46,6 +48,8 @@ def check_charge(book: Book, charge: Charge, *, release: str | None, again: bool
         )
     if not again:
         _check_new(book, charge, release)
+    if reason is None:
+        _check_people(book, charge)
     check_caps(book, charge)
 
 
@@ -64,6 +68,24 @@ def _check_new(book: Book, charge: Charge, release: str | None) -> None:
         raise Refused(
             f"the period {charge.period} was published before, in whole or in part. To publish "
             "it again, which is charged again, say --again. Before:" + _list_entries(earlier)
+        )
+
+
+def _check_people(book: Book, charge: Charge) -> None:
+    """Refuse that the people of one log are first these and then others, unless it is explained."""
+    earlier = [
+        entry
+        for entry in book.counted_entries()
+        if None not in (charge.log, entry.charge.log, charge.people, entry.charge.people)
+        and entry.charge.people != charge.people
+        and not charge.of_other_log(entry.charge)
+    ]
+    if earlier:
+        known = earlier[-1]
+        raise Refused(
+            f"this log was charged for the people {known.charge.people} in entry {known.number}, "
+            f"and {charge.people} would be counted as others. Say --people {known.charge.people}; "
+            "or, if the log holds other people now, say so with --reason TEXT, which is recorded"
         )
 
 

@@ -6,11 +6,13 @@ allowed signers with its principals, dates and namespaces, none of which is done
 
 from __future__ import annotations
 
+import base64
 import subprocess
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 
 from zealous.errors import Refused, UsageError
@@ -30,6 +32,44 @@ class Approval:
 
     plan: bytes
     signature: str
+
+
+def principals(approvers: str) -> list[str]:
+    """The names in a file of allowed signers, in order."""
+    lines = (line.strip() for line in approvers.splitlines())
+    found = (
+        line.split('"')[1] if line.startswith('"') else line.split()[0]
+        for line in lines
+        if line and not line.startswith("#")
+    )
+    return ["".join(each if each.isprintable() else "?" for each in name) for name in found]
+
+
+def check_approvers(approvers: str) -> None:
+    """Refuse a text that names nobody, or a line without a key: nobody could sign ever after.
+
+    Raises:
+        UsageError: It is no file of allowed signers.
+    """
+    lines = [line for line in approvers.splitlines() if line.strip() and line.strip()[0] != "#"]
+    if not lines or not all(map(_has_key, lines)):
+        raise UsageError(
+            "these are no allowed signers: each line has a name and a public key, such as "
+            "`ito@example.org ssh-ed25519 AAAA...`; see `man ssh-keygen`, ALLOWED SIGNERS"
+        )
+
+
+def _has_key(line: str) -> bool:
+    """Whether a kind of key and a key of that kind stand behind a name."""
+    _, *fields = line.split()
+    for kind, key in pairwise(fields):
+        try:
+            inside = base64.b64decode(key, validate=True)
+        except ValueError:
+            continue
+        if inside[4 : 4 + len(kind)] == kind.encode() and inside[:4] == len(kind).to_bytes(4):
+            return True
+    return False
 
 
 def sign(message: bytes, key: Path) -> str:

@@ -27,6 +27,8 @@ class LogBinding:
         max_entries_per_user: Whoever has more entries is left out.
         limits: The most that is looked at of anybody else.
         sql: The query whose result is the log; None for a log that is none's.
+        dataset: Whose ledger is to be charged, by the name of its people; None for any.
+        people: The name in that ledger for the people of the log; None for any.
     """
 
     columns: Columns
@@ -34,6 +36,8 @@ class LogBinding:
     max_entries_per_user: int | None = None
     limits: Limits = field(default_factory=Limits)
     sql: str | None = None
+    dataset: str | None = None
+    people: str | None = None
 
     @classmethod
     def of(
@@ -63,6 +67,8 @@ class LogBinding:
             max_entries_per_user=cleaning["max_entries_per_user"],
             limits=Limits(**cleaning["limits"]),
             sql=found.get("sql"),
+            dataset=found.get("dataset"),
+            people=found.get("people"),
         )
 
     def as_json(self) -> dict[str, Any]:
@@ -70,7 +76,11 @@ class LogBinding:
         return {
             "person": person_in_words(self.columns.user),
             "columns": self.columns.assigned(),
-            **({} if self.sql is None else {"sql": self.sql}),
+            **{
+                name: value
+                for name in ("sql", "dataset", "people")
+                if (value := getattr(self, name)) is not None
+            },
             "cleaning": {
                 "users_excluded_by_list": self.excludes_listed,
                 "max_entries_per_user": self.max_entries_per_user,
@@ -95,19 +105,35 @@ class LogBinding:
         for role in sorted({*own, *(used & read.keys())}):
             if own.get(role) != read.get(role):
                 raise Refused(_difference(role, own.get(role), read.get(role)))
-        if self != replace(
-            self.of(log.columns, log.cleaning, kinds, unit, log.sql), columns=self.columns
-        ):
+        different = self._other_cleaning(log.cleaning)
+        if different:
             raise Refused(
-                "the plan says otherwise who is left out and how much of each person is read: use "
-                "its --exclude-users, --max-entries-per-user and --limits, or plan again"
+                f"the plan says otherwise who is left out and how much of each person is read: "
+                f"{'; '.join(different)}. Read the log as planned, or plan again and have that "
+                "approved"
             )
         return replace(log, columns=_restricted(log.columns, roles_used(kinds, unit)))
+
+    def _other_cleaning(self, cleaning: Cleaning) -> list[str]:
+        """Options by which a log is cleaned otherwise than planned."""
+        planned = _cleaning_options(self.excludes_listed, self.max_entries_per_user, self.limits)
+        given = _cleaning_options(
+            cleaning.exclude_users is not None, cleaning.max_entries_per_user, cleaning.limits
+        )
+        return [
+            f"--{option} is {given[option] or 'none'}, and {planned[option] or 'none'} in the plan"
+            for option in planned
+            if planned[option] != given[option]
+        ]
 
     def describe(self, kinds: Iterable[Kind]) -> str:
         """In words, for a terminal or a notebook."""
         listed = other_columns(self.columns.assigned(), kinds)
         said = [person_in_words(self.columns.user)]
+        if self.dataset is not None or self.people is not None:
+            names = (("dataset", self.dataset), ("people", self.people))
+            whose = " and ".join(f"the {what} {name}" for what, name in names if name is not None)
+            said.append(f"For {whose} alone, as the ledger names them.")
         if self.sql is not None:
             said.append(f"The log is the result of: {self.sql}")
         if listed:
@@ -145,6 +171,13 @@ def roles_used(kinds: Iterable[Kind], unit: Unit) -> set[str]:
 def roles_needed(kinds: Iterable[Kind]) -> set[str]:
     """The roles of columns without which a log does not give such items."""
     return {"user"}.union(*(kind.required_roles for kind in kinds))
+
+
+def _cleaning_options(
+    listed: bool, most: int | None, limits: Limits
+) -> dict[str, str | int | None]:
+    each = {f"limits {name}": value for name, value in asdict(limits).items()}
+    return {"exclude-users": "a list" if listed else None, "max-entries-per-user": most, **each}
 
 
 def _restricted(columns: Columns, roles: Collection[str]) -> Columns:

@@ -134,6 +134,21 @@ class Plan:
         kinds, unit = self.kinds(), self.goal.unit
         return replace(self, log=LogBinding.of(columns, cleaning or Cleaning(), kinds, unit, sql))
 
+    def for_people(self, dataset: str | None = None, people: str | None = None) -> Self:
+        """The same plan, for the ledger of these people and no other.
+
+        Args:
+            dataset: The name of the ledger's people; None for any ledger.
+            people: The name in it for those of the log; None for whoever is said.
+        """
+        if dataset is None and people is None:
+            return self
+        if self.log is None:
+            raise UsageError(
+                "a plan that names people must say which column is the person: --items"
+            )
+        return replace(self, log=replace(self.log, dataset=dataset, people=people))
+
     def bind(self, log: Log) -> tuple[Self, Log]:
         """The plan for this log, and the log as the plan has it read.
 

@@ -49,6 +49,8 @@ class _LogBinding(Struct):
     columns: dict[str, str]
     cleaning: _Cleaning
     sql: str | None = None
+    dataset: str | None = None
+    people: str | None = None
 
 
 class _Shape(Struct):

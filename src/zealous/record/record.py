@@ -259,6 +259,7 @@ class PublisherRecord(_Strict, frozen=True, kw_only=True):
     collection: str | None = None
     access: str | None = None
     retention: str | None = None
+    audit: str | None = None
 
 
 class Record(_Strict, frozen=True, kw_only=True):

@@ -23,6 +23,7 @@ from zealous.ledger.refusals import others_option
 from zealous.ledger.reservation import preview_entry
 from zealous.ledger.signatures import Approval
 from zealous.logs.log import Log
+from zealous.planning.log_binding import LogBinding
 from zealous.planning.plan import covers_replaced
 from zealous.privacy.calibrate import float_rounded_up
 from zealous.record.codec import structure
@@ -44,8 +45,9 @@ class Account:
             name in the ledger.
         again: Confirms that a period is published again, and charged again.
         by: Who publishes; the name of the login where not given.
-        reason: Why a capped ledger of the log is passed by, where another is charged; a copy of
-            that ledger is another.
+        reason: Why a capped ledger of the log is passed by, where another is charged (a copy of
+            that ledger is another); or why a log that was charged for some people is now for
+            others.
         approval: A signature of the approved plan that is executed; needed where the ledger has
             approvers.
         id: Under the same id a release is drawn once, however often the run is repeated.
@@ -136,6 +138,7 @@ class LedgerPayment:
         self.id = account.id or secrets.token_hex(8)
         self._account = account
         self._path = account.charged_to(log)
+        _check_population(request.plan.log, account.people, self._path)
         self._charge = charge = charge_of(request, ledger=self._path, people=account.people)
         self._ledger: Ledger | None = None
         self._earlier: tuple[Entry, ...] = ()
@@ -143,7 +146,11 @@ class LedgerPayment:
         check_local(self._path.absolute())
         if self._path.exists():
             Ledger.open(self._path).check(
-                charge, release=self.id, again=account.again, approval=self._approval
+                charge,
+                release=self.id,
+                again=account.again,
+                approval=self._approval,
+                reason=account.reason,
             )
         nearer = f"{self._path} is nearer to the log: name the other with --ledger FILE"
         instead = nearer if account.ledger is None else "Leave out --ledger"
@@ -185,7 +192,12 @@ class LedgerPayment:
             )
         self._earlier = self._ledger.attempts(self.id)
         self._entry = self._ledger.reserve(
-            self.id, self._charge, by=by, again=again, approval=self._approval
+            self.id,
+            self._charge,
+            by=by,
+            again=again,
+            approval=self._approval,
+            reason=self._account.reason,
         )
         book = self._ledger.book_at(self._entry)
         people = f", for the people of {book.dataset}" if book.dataset else ""
@@ -214,6 +226,23 @@ class LedgerPayment:
                 f"the release is in {directory} and paid for, and the ledger could not be told "
                 f"({error}). Run again with --id {self.id} -o {directory}: nothing is drawn again"
             ) from None
+
+
+def _check_population(planned: LogBinding | None, people: str | None, ledger: Path) -> None:
+    """Refuse a plan that is for other people, or for the ledger of others."""
+    if planned is None:
+        return
+    dataset = Ledger.open(ledger).book().dataset if ledger.exists() else None
+    for what, wanted, found, instead in (
+        ("dataset", planned.dataset, dataset, "name its ledger with --ledger FILE"),
+        ("people", planned.people, people, f"say --people {shlex.quote(planned.people or '')}"),
+    ):
+        if wanted is not None and wanted != found:
+            told = f"for the {what} {found}" if found is not None else f"for no named {what}"
+            raise Refused(
+                f"the plan is for the {what} {wanted}, and this run is {told} (ledger {ledger}): "
+                f"{instead}, or plan again and have that approved"
+            )
 
 
 def ledger_stamp(entry: Entry, book: Book) -> LedgerStamp:

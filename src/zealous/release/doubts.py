@@ -34,16 +34,13 @@ class OpenedLog:
 
 
 def check_doubts(request: Request, ledger_doubts: Iterable[str], say: Say) -> None:
-    """Stop where it is told without the data that this is probably a mistake.
-
-    What public figures tell stops every run, doubts about the ledger only an attended one.
+    """Stop, in every run, where it is told without the data that this is probably a mistake.
 
     Raises:
         Refused: It is, and nobody said to go on.
     """
-    public = (_inside_release(request.output), _nothing_to_expect(request.plan))
+    public = (_inside_release(request.output), _nothing_to_expect(request.plan), *ledger_doubts)
     _stop_or_tell(filter(None, public), request.attendance == "proceed", say)
-    _stop_or_tell(ledger_doubts, request.attendance != "attended", say)
 
 
 def warn(doubts: Iterable[str], say: Say) -> None:

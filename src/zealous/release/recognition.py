@@ -63,13 +63,22 @@ class Recognition:
         book = Ledger.open(self.ledger).book()
         for (ledger, file), entry in self.known.entries.items():
             if ledger == book.id and book.entry_hashed(entry) is None:
-                return [
-                    f"The ledger {self.ledger} does not hold what was charged to it in {file}: it "
-                    "is an older copy, or two copies went on apart, and both spent of one budget. "
-                    f"Compare them with `zealous ledger verify {shlex.quote(str(self.ledger))} "
-                    f"--copy {shlex.quote(file)}`, and go on with the one that holds more."
-                ]
+                return [self._lacks_charges(file)]
         return []
+
+    def _lacks_charges(self, file: str) -> str:
+        told = f"The ledger {self.ledger} does not hold what you charged to it"
+        if file == str(self.ledger and self.ledger.resolve()):
+            return (
+                f"{told} before: an older copy took its place, and what was charged since is "
+                "forgotten. Put the newest copy back with `zealous ledger restore`."
+            )
+        return (
+            f"{told} in {file}: it is an older copy, or two copies went on apart, and both spent "
+            f"of one budget. Compare them with `zealous ledger verify "
+            f"{shlex.quote(str(self.ledger))} --copy {shlex.quote(file)}`, and go on with the one "
+            "that holds more."
+        )
 
     def doubts(self, source: Source) -> list[str]:
         """What is probably a mistake: people who are charged elsewhere, or were looked at."""

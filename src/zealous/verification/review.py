@@ -245,9 +245,13 @@ def _filter_table(
 
 def _rule_texts(blocked: TermList | None, allowed: TermList | None, flag_pii: bool) -> list[str]:
     return [
-        *([f"removed: rows that hold a term of the list {blocked.description}"] if blocked else []),
         *(
-            ["removed: rows that look like personal data, by zealous's patterns"]
+            [f"to be removed: rows that hold a term of the list {blocked.description}"]
+            if blocked
+            else []
+        ),
+        *(
+            ["to be removed: rows that look like personal data, by zealous's patterns"]
             if flag_pii
             else []
         ),

@@ -16,6 +16,7 @@ from msgspec.structs import asdict
 
 from zealous.errors import LedgerError, ReleaseError, UsageError, ZealousError
 from zealous.files.places import Place, place_of
+from zealous.files.strict_json import parse
 from zealous.ledger import Ledger
 from zealous.ledger.budgets import check_label
 from zealous.ledger.location import find_ledger
@@ -169,6 +170,8 @@ def _checks(path: Path, ledger: Path | None, parent: Path | None) -> list[Check]
         ]
     if not (path / "release.json").exists():
         raise ReleaseError(_no_release_text(path))
+    if _is_of_another_program(path / "release.json"):
+        raise ReleaseError(f"{path} is no release: its release.json is not of zealous.")
     try:
         record = _read_checked_record(path)
     except Failed as why:
@@ -199,6 +202,15 @@ def _no_release_text(path: Path) -> str:
     near = sorted(each.parent.name for each in path.glob("*/release.json"))[:5]
     below = f" There are releases below it: {', '.join(near)}" if near else ""
     return f"{path} is no release: it has no release.json.{below}"
+
+
+def _is_of_another_program(file: Path) -> bool:
+    """Whether it is JSON that does not even claim to be a release; what is damaged is checked."""
+    try:
+        found = parse(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(found, dict) and not {"format", "guarantee"} & found.keys()
 
 
 def _run_check(name: str, look: Callable[[], str]) -> Check:
@@ -339,7 +351,8 @@ def _check_budget(path: Path, record: Record, ledger: Path | None) -> str:
     found = _compare_with_ledger(path, record, entry, ledger)
     if found:
         raise Failed("; ".join(found[:3]))
-    return f"entry {entry.entry} of the ledger, which is sound"
+    told = f"entry {entry.entry} of the ledger, which is sound"
+    return told if entry.approver is None else f"{told}; {entry.approver} signed its plan"
 
 
 def _compare_with_ledger(path: Path, record: Record, stamp: LedgerStamp, file: Path) -> list[str]:

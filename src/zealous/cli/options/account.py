@@ -36,7 +36,8 @@ ACCOUNT = (
             help="The ledger to charge. [default: the one of the log]"),
     _option("--no-ledger", is_flag=True, help="Charge none: the release says so."),
     _option("--reason", metavar="TEXT",
-            help="Why a capped ledger of the log is not charged: recorded in it."),
+            help="Why a capped ledger of the log is not charged, or why the log has other --people "
+            "than before: recorded in the ledger."),
     _option("--id", "release_id", metavar="ID",
             help="A run repeated with the id of a finished release returns that release."),
     _option("--publisher", type=click.Path(path_type=Path), metavar="FILE",

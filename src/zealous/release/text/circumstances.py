@@ -53,9 +53,7 @@ def circumstances(record: Record) -> list[tuple[str, str]]:
             "How the program was tested",
             "Its tests compare it with exact computations on tiny logs. zealous audit publishes "
             "pairs of logs that differ in one user thousands of times and fails if the rows tell "
-            "more than is claimed; a sound program fails it less than once in 10,000,000 times. "
-            "No figures of such an audit of this build come with the release: anybody who has "
-            "the program can run it.",
+            f"more than is claimed. {_audited(record)}",
         ),
     ]
 
@@ -67,6 +65,13 @@ def _trust(record: Record) -> str:
         "Central: whoever ran the program held the raw log and is trusted with it. Recipients of "
         f"the release are not trusted.{seen}"
     )
+
+
+def _audited(record: Record) -> str:
+    said = record.publisher.audit if record.publisher else None
+    if said is not None:
+        return f"Its figures, as the publisher states: {said}."
+    return "The publisher states no figures of it: anybody who has the program can run it."
 
 
 def _stated(record: Record, name: str) -> str:

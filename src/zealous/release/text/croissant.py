@@ -15,7 +15,7 @@ from zealous.release.text.catalogue import (
     is_url,
     licence,
 )
-from zealous.release.text.readme import about, title
+from zealous.release.text.readme import STATED_PERIOD, about, title
 
 _OWN = (
     "citeAs column conformsTo:dct equivalentProperty extract field fileObject fileProperty fileSet "
@@ -60,7 +60,7 @@ def croissant(record: Record) -> str:
         "datePublished": record.created,
         "version": "1.0.0",  # what is published never changes
         "keywords": list(KEYWORDS),
-        "temporalCoverage": said.get("Period"),
+        "temporalCoverage": said.get("Period") or said.get(STATED_PERIOD),
         "spatialCoverage": said.get("Region"),
         "citeAs": _citation(record, said),
         "distribution": [each for table in tables for each in _files(table, record)],

@@ -17,7 +17,7 @@ from zealous.release.text.catalogue import (
     licence,
     slug,
 )
-from zealous.release.text.readme import about, title
+from zealous.release.text.readme import STATED_PERIOD, about, title
 
 _PROFILES = "https://datapackage.org/profiles/2.0"
 _INERT = (
@@ -41,7 +41,7 @@ def data_package(record: Record) -> str:
         "keywords": list(KEYWORDS),
         "licenses": [_licence(stated)] if stated else None,
         "contributors": _contributors(said) or None,
-        "temporal": said.get("Period"),
+        "temporal": said.get("Period") or said.get(STATED_PERIOD),
         "spatial": said.get("Region"),
         "resources": [
             each

@@ -10,6 +10,7 @@ from zealous.privacy.levels import is_weak, strength
 from zealous.privacy.period import Period
 from zealous.privacy.promise import promise
 from zealous.record.record import (
+    CapRecord,
     CapsRecord,
     Claim,
     LedgerStamp,
@@ -25,6 +26,7 @@ from zealous.release.text.markdown import code, escaped, grid
 from zealous.release.text.row_meaning import row_meaning, selection
 
 NOT_TRACKED = "budget not tracked"
+STATED_PERIOD = "Period, as the publisher states"  # where the program left no days out
 NOT_PRIVATE = "NOT PRIVATE: made with a fixed noise seed, for tests."
 FILTERED = (
     "The rows that a review removed were chosen by looking at the release, never at the log itself."
@@ -59,7 +61,8 @@ def handout(record: Record) -> str:
         *_reviewed(record),
         "Assumptions:",
         "\n".join(f"- {escaped(each)}" for each in record.assumptions),
-        f"The parameters were chosen {chosen(record)}.",
+        f"The parameters were chosen {chosen(record)}. {approval(record)}",
+        *([] if record.ledger is None else ["## Privacy budget spent", escaped(spent(record))]),
         "## What `count` means",
         f"The number of *{units}* that hold the item, plus noise. It is not the number of "
         f"searches.{_REPEATS[goal.unit]} {each.capitalize()} contributes a limited number of items "
@@ -110,7 +113,8 @@ def about(record: Record) -> list[tuple[str, str]]:
         ("Publisher", said and said.publisher),
         ("Contact", said and said.contact),
         ("Purpose", said and said.purpose),
-        ("Period", record.period or (said and said.period)),
+        ("Period", record.period),
+        (STATED_PERIOD, said and not record.period and said.period),
         ("Region", said and said.region),
         ("Licence", said and said.licence),
         ("Address", said and said.url),
@@ -171,6 +175,44 @@ def period_account(record: Record, entry: LedgerStamp) -> str:
         return "in any period"
     own = within == record.period
     return f"in {within}, the {'period of this release' if own else 'most charged period'}"
+
+
+def spent(record: Record) -> str:
+    """What was spent on the same people, with this release."""
+    entry = record.ledger
+    if entry is None:
+        return f"{NOT_TRACKED}: other releases from the same people are not known."
+    said = counted_otherwise(record, entry)
+    for title, account, cap in (
+        (period_account(record, entry), entry.accounts.period, entry.caps.period),
+        ("over all releases", entry.accounts.all, entry.caps.all),
+    ):
+        number = f"{account.releases} release{'s' if account.releases > 1 else ''}"
+        said.append(
+            f"{title[0].upper()}{title[1:]} ({number}): epsilon {format_number(account.epsilon)}, "
+            f"delta {format_number(account.delta)}, {_cap(cap)}"
+        )
+    whose = f"A ledger tracks the budget of {UNITS[entry.unit]}, neighbours: {entry.neighbors}"
+    return " ".join([f"{whose} (entry {entry.entry}).", *said])
+
+
+def _cap(cap: CapRecord | None) -> str:
+    caps = (("epsilon", cap.epsilon), ("delta", cap.delta)) if cap else ()
+    given = [f"{name} {format_number(value)}" for name, value in caps if value is not None]
+    return f"cap {', '.join(given)}." if given else "no cap."
+
+
+def approval(record: Record) -> str:
+    """Who approved the plan, as far as it is on record."""
+    if record.approved_plan is None:
+        return "No approved plan is named: the parameters were given when it was published."
+    approver = record.ledger.approver if record.ledger else None
+    if approver is None:
+        return (
+            "It was made by a plan in a file that nobody signed with a key: who approved it is "
+            "not on record here."
+        )
+    return f"{escaped(approver)} approved the plan and signed it with an SSH key."
 
 
 def counted_otherwise(record: Record, entry: LedgerStamp) -> list[str]:

@@ -13,17 +13,15 @@ from typing import Any
 from zealous.planning.parameter_source import PARAMETERS_FROM
 from zealous.privacy.guarantee import UNIT_PLURALS, UNITS, format_number
 from zealous.privacy.promise import promise
-from zealous.record.record import CapRecord, LedgerStamp, Record
+from zealous.record.record import Record
 from zealous.release.text import method_wording as wording
 from zealous.release.text.claims import deltas, leading_claim
 from zealous.release.text.readme import (
-    NOT_TRACKED,
     about,
     chosen,
-    counted_otherwise,
     filtered,
-    period_account,
     pure,
+    spent,
     stamps,
 )
 from zealous.release.text.yaml import yaml_lines
@@ -132,38 +130,10 @@ def _model(record: Record) -> dict[str, Any]:
         "actors": "The publisher holds the log and is trusted with it and with the machine that "
         "adds the noise. Recipients are not trusted: anybody may hold the whole release.",
         "release_type": "Many releases" if many else "One release",
-        "release_type_details": _spent(record, entry),
+        "release_type_details": spent(record),
         **({"data_source_type": "Dynamic"} if record.period else {}),
         "access_type": "Non-interactive",
     }
-
-
-def _spent(record: Record, entry: LedgerStamp | None) -> str:
-    if entry is None:
-        return f"{NOT_TRACKED}: other releases from the same people are not known."
-    said = counted_otherwise(record, entry)
-    for title, account, cap in (
-        (period_account(record, entry), entry.accounts.period, entry.caps.period),
-        ("over all releases", entry.accounts.all, entry.caps.all),
-    ):
-        begun = f"{title[0].upper()}{title[1:]}"
-        said.append(
-            f"{begun} ({account.releases}): epsilon {format_number(account.epsilon)}, "
-            f"delta {format_number(account.delta)}, " + _cap(cap)
-        )
-    return " ".join(
-        [
-            f"A ledger tracks the budget of {UNITS[entry.unit]}, neighbours: "
-            f"{entry.neighbors} (entry {entry.entry}).",
-            *said,
-        ]
-    )
-
-
-def _cap(cap: CapRecord | None) -> str:
-    caps = (("epsilon", cap.epsilon), ("delta", cap.delta)) if cap else ()
-    given = [f"{name} {format_number(value)}" for name, value in caps if value is not None]
-    return f"cap {', '.join(given)}." if given else "no cap."
 
 
 def _implementation(record: Record) -> dict[str, Any]:

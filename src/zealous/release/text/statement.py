@@ -110,7 +110,7 @@ def statement(record: Record) -> str:
             stamps=stamps(record),
             promise=promise(goal),
             deltas=deltas(record),
-            period=next((value for name, value in about(record) if name == "Period"), None),
+            period=record.period,
             about=[each for each in about(record) if each[0] != "Period"],
             person=person_in_words(record.columns.user),
             circumstances=circumstances(record),
