@@ -28,6 +28,8 @@ _TAKEN_FOR: Mapping[Role, str] = {
     "amount": "an amount",
     "personal": "about the person: not offered as an item",
     "attribute": "",
+    "keywords": "lists: each value is a keyword, in lower case",
+    "list": "lists: say --keywords to publish their values",
     "object": "an object: not usable",
 }
 _PROTECTED: Mapping[Unit, str] = {
@@ -88,12 +90,12 @@ def align_columns(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join("  ".join(line).rstrip() for line in zip(*columns, strict=True)) + "\n"
 
 
-def columns_section(page: Page, found: FoundLog) -> str:
-    """The columns and what each was taken for."""
+def columns_section(page: Page, found: FoundLog, *, asks: bool = False) -> str:
+    """The columns and what each was taken for; where it asks, options need not be named."""
     rows = []
     for guess in found.guesses:
         taken = _TAKEN_FOR[guess.role]
-        near = f" (near: {guess.near})" if guess.near else ""
+        near = f" (near: {guess.near})" if guess.near and taken else ""
         shape = (
             "" if found.format.has_header else f", looks like: {found.format.shape(guess.column)}"
         )
@@ -101,14 +103,20 @@ def columns_section(page: Page, found: FoundLog) -> str:
     rows = rows if len(rows) <= _MOST_COLUMNS else [row for row in rows if row[1]]
     names = [_fit_width(name, page.width // 2) for name, _ in rows]
     widest = max(map(len, names), default=0)
-    lines = [
-        f"{name:<{widest}}  {taken}".rstrip() for name, (_, taken) in zip(names, rows, strict=True)
-    ]
-    if others := len(found.guesses) - len(rows):
-        lines.append(f"and {others} other columns")
+    room = max(page.width - widest - 4, 12)
+    lines = []
+    for name, (_, taken) in zip(names, rows, strict=True):
+        first, *others = textwrap.wrap(taken, room) or [""]
+        lines.append(f"{name:<{widest}}  {first}".rstrip())
+        lines += [f"{'':<{widest}}  {other}" for other in others]
+    if more := len(found.guesses) - len(rows):
+        lines.append(f"and {more} other columns")
     named = (
         ""
         if found.format.has_header
+        else "The first line is taken for data. Which column is the person is guessed by its "
+        "place: check that above all."
+        if asks
         else "The first line is taken for data. Which column is the person is guessed by its "
         "place: check that above all, or say --user COLUMN. Other names are said with --columns, "
         "in order; if the first line does name the columns, say --header."
@@ -135,8 +143,15 @@ def unit_section(page: Page, found: FoundLog, unit: Unit) -> str:
     return page.section("Whose data is protected", " ".join(said))
 
 
-def items_section(page: Page, draft: Draft, offered: Sequence[Offer]) -> str:
-    """What is published, and what else of what is offered could be."""
+def items_section(page: Page, draft: Draft, offered: Sequence[Offer], told: bool) -> str:
+    """What is published, and what else of what is offered could be.
+
+    Args:
+        page: Where it is to fit.
+        draft: What is published.
+        offered: All that could be.
+        told: Whether somebody or the name of a column tells that this is wanted.
+    """
     chosen = ", ".join(
         f"{name} (at most {most} a {draft.goal.unit})" for name, most in draft.items.items()
     )
@@ -147,6 +162,7 @@ def items_section(page: Page, draft: Draft, offered: Sequence[Offer]) -> str:
     return page.section(
         "What is published",
         f"{chosen}.",
+        "" if told else "No name tells what is wanted: this is the first column that may be it.",
         "These columns also allow:" if lines else "",
         "\n".join([*(f"  {line}" for line in lines), ""]),
         "Several share the budget, so that fewer items of each appear: --items A,B."
@@ -250,7 +266,7 @@ def _limit(draft: Draft) -> list[str]:
         return []
     return [
         f"At this epsilon and delta no mechanism publishes an item of fewer than {least:,} "
-        f"{draft.goal.units()} with 50 % or more."
+        f"{draft.goal.units()} in half of all cases."
     ]
 
 
