@@ -104,6 +104,7 @@ class _Guide:
         self.given = given
         self.quiet = quiet
         self.asks = not quiet and _in_terminal()
+        self.answered = False
         self.page = text.Page(show.width())
         self.epsilon = epsilon_from(given)
 
@@ -116,7 +117,7 @@ class _Guide:
         if self.asks and not found.format.has_header and not given["names"]:
             if given["header"] is None:
                 question = "Does the first line of the file name the columns"
-                given["header"] = click.confirm(question, default=None, err=True)
+                given["header"] = self._confirm(question)
                 found = self._look_at()
             if not given["header"]:
                 names = found.format.columns
@@ -257,13 +258,18 @@ class _Guide:
         if not self.asks or said != "unstated":
             return said
         question = "Were these numbers chosen without looking at this log"
-        without: bool = click.confirm(question, default=None, err=True)
-        return "public-facts" if without else "this-log"
+        return "public-facts" if self._confirm(question) else "this-log"
+
+    def _confirm(self, question: str) -> bool:
+        self.answered = True
+        return click.confirm(question, default=None, err=True)
 
     def _ask(self, question: str, proposed: Any, kind: Any = None, *, shows: bool = True) -> Any:
         if not self.asks:
             return kind.convert(proposed, None, None) if kind else proposed
-        few = len(getattr(kind, "choices", ())) <= len(UNITS)
+        choices = "".join(f"{each}, " for each in getattr(kind, "choices", ()))
+        few = len(f"{question} ({choices}) [{proposed}]: ") <= self.page.width
+        self.answered = True
         return click.prompt(
             question, default=proposed, type=kind, err=True, show_choices=few, show_default=shows
         )
@@ -274,7 +280,8 @@ class _Guide:
 
     def _say(self, section: str) -> None:
         if not self.quiet:
-            click.echo(f"\n{section}" if self.asks else section)
+            click.echo(f"\n{section}" if self.answered else section)
+            self.answered = False
 
 
 class _Names(click.ParamType[str]):

@@ -196,7 +196,7 @@ def ladder_blocks(rungs: Sequence[Rung], units: str) -> tuple[str, str]:
         rows=[
             (
                 format_number(each.epsilon),
-                each.level or "",
+                each.level or ("weak" if is_weak(each.epsilon) else ""),
                 percent(each.suspicion),
                 each.users_to_appear,
             )
