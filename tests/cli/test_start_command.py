@@ -147,7 +147,7 @@ def test_one_json_object(run: Run, tmp_path: Path) -> None:
     ("arguments", "words"),
     [
         (["start", "abc.csv"], "which column is the person?"),
-        (["start", "abc.csv", "--user", "alpha"], "--header says so"),
+        (["start", "abc.csv", "--user", "alpha"], "with --header if"),
         (["start", "abc.csv", "--header", "--user", "alpha"], "Did you mean alpah?"),
         (["start", "shop.csv", "--items", "colums:Description"], "Did you mean columns?"),
         (["start", "shop.csv", "--unit", "user-day", "--users", "many"], "not a valid integer"),
@@ -277,6 +277,26 @@ def test_a_proposed_command_quotes_no_guessed_header(run: Run, tmp_path: Path) -
     assert "--user COLUMN" in ran.stderr
     assert "anna" not in ran.stderr
     assert "divorce" not in ran.stderr
+
+
+def test_publish_asks_for_all_at_once_with_a_command_that_works(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "shop.csv").write_text(SHOP.replace("InvoiceNo", "Filiale"))
+    asked = run("publish", "shop.csv")
+    assert asked.code == 2
+    for option in ("--items", "--epsilon", "--delta", "--users", "--user"):
+        assert f"  {option} " in asked.stderr
+    done = run(*command_in(asked.stderr.replace("\n  ", "\n")), "--json")
+    assert done.code == 0, done.stderr
+    assert "an item needs about" in done.stderr.partition("charged")[0]
+    wrong = run("publish", "shop.csv", "--user", "CustomrID")
+    assert "Did you mean CustomerID?" in wrong.stderr
+
+
+def test_advice_on_epsilon_needs_nothing_else(run: Run) -> None:
+    for more in ([], ["--items", "queries"], ["--guarantee", "indistinguishable"]):
+        ladder = json.loads(run("plan", "--advise", *more, "--json").stdout)["ladder"]
+        assert [each["epsilon"] for each in ladder] == [0.5, 1, 2, 4, 8]
+    assert "weak" in run("plan", "--advise").stdout
 
 
 def test_no_name_of_a_column_is_run_by_a_shell(run: Run, tmp_path: Path) -> None:

@@ -256,7 +256,7 @@ def test_a_guessed_header_is_not_quoted_but_for_usual_names(tmp_path: Path) -> N
     for misspelt, near in (("custome", "Did you mean customer?"), ("divorc", "")):
         with pytest.raises(UsageError) as wrong:
             look_at_log(paths, StatedFormat(), {"user": misspelt})
-        assert str(wrong.value).endswith(near or "says so")
+        assert str(wrong.value).endswith(near or "names them")
     with pytest.raises(UsageError, match=r"it has customer, divorce\. Did you mean divorce"):
         look_at_log(paths, StatedFormat(header=True), {"user": "divorc"})
 

@@ -193,7 +193,7 @@ def _check_column(column: str, layout: FileFormat) -> None:
     if layout.certain_names:
         there, quotable = f"it has {', '.join(layout.columns)}", list(layout.columns)
     else:
-        there = "if its first line names the columns, --header says so"
+        there = "`zealous start` lists its columns, with --header if the first line names them"
         quotable = [each for each in layout.columns if is_known(each)]
     raise UsageError(f"the log has no column {column!r}: {there}{did_you_mean(column, quotable)}")
 
