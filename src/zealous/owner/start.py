@@ -164,10 +164,10 @@ def look_at_log(
             _give_role(guesses, role, column)  # type: ignore[arg-type]
     if found.person is not None:
         guesses[found.person] = Guess(column=found.person, role="user")
-    for role, column in (said or {}).items():
-        if column is not None:
-            _check_column(column, found)
-            _give_role(guesses, role, column)
+    for wanted, named in (said or {}).items():
+        if named is not None:
+            _check_column(named, found)
+            _give_role(guesses, wanted, named)
     listed = column_of(tuple(guesses.values()), "list")
     if listed and not {"query", _LISTED} & {each.role for each in guesses.values()}:
         guesses[listed] = Guess(column=listed, role=_LISTED)

@@ -227,7 +227,7 @@ def outlook_section(page: Page, draft: Draft, stated_users: bool) -> str:
         expected or said,
         "" if expected else _kinds_table(kinds, units, stated_users),
         "" if stated_users else bound,
-        *_remedy_blocks(draft, remedies),
+        *_remedy_blocks(page, draft, remedies),
     )
 
 
@@ -270,13 +270,19 @@ def _limit(draft: Draft) -> list[str]:
     ]
 
 
-def _remedy_blocks(draft: Draft, remedies: Sequence[Remedy]) -> list[str]:
+def _remedy_blocks(page: Page, draft: Draft, remedies: Sequence[Remedy]) -> list[str]:
     """What lowers the number of units that an item needs, and at what price."""
     if not remedies:
         return []
     item = "an item of the kind that needs most" if len(draft.by_kind()) > 1 else "an item"
     lines = [
-        f"{each.users_to_appear:>5,} with {each.words}: {shlex.join(each.options)}"
+        textwrap.fill(
+            f"{each.users_to_appear:>5,} with {each.words}: {shlex.join(each.options)}",
+            page.width - 2,
+            subsequent_indent=" " * 6,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
         for each in remedies
     ]
     return [
