@@ -460,6 +460,8 @@ def test_json_lines_have_all_names_but_of_what_one_line_alone_has(tmp_path: Path
     with pytest.raises(UsageError, match=r"it has uid, q, .*Did you mean term") as wrong:
         look_at_log(found.paths, StatedFormat(), {"query": "terms"})
     assert "header" not in str(wrong.value)
+    with pytest.raises(UsageError, match="holds lists"):
+        check_kinds(found, [z.columns("tags", items_per_user=2)])
     with pytest.raises(UsageError, match="holds objects"):
         look_at_log(found.paths, StatedFormat(), {"user": "device"})
     log = z.read_log(tmp_path / "log.jsonl", columns=z.Columns(user="uid", query="q"))

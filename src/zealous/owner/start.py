@@ -214,6 +214,11 @@ def check_kinds(found: FoundLog, kinds: Sequence[Kind]) -> None:
         kind.check(found.roles())
         for column in kind.extra_columns():
             _check_column(column, found.format)
+            if column in found.format.lists:
+                raise UsageError(
+                    f"the column {column!r} holds lists: to publish their values, name it by "
+                    "--keywords and say --items keywords"
+                )
 
 
 def default_offer(found: FoundLog) -> Offer | None:
