@@ -240,7 +240,7 @@ def _one_kind(kind: KindOutlook, draft: Draft, stated_users: bool) -> str:
     if not stated_users:
         least = least_users(needed)
         return f"{about}. With fewer than about {least:,} {units} expect next to nothing."
-    share = f", one in {users // needed:,} of {users:,}" if needed <= users else ""
+    share = f", one in {users // needed:,} of {users:,}" if 2 * needed <= users else ""
     return f"{about}{share}. {_EXPECT[kind.outlook].format(units=units)}"
 
 
