@@ -65,7 +65,8 @@ def _row(tag: str, cells: Sequence[object], right: Sequence[bool]) -> str:
 def _cell(tag: str, value: object, right: bool) -> str:
     side = "right" if right else "left"
     # A text that is written from right to left leaves its neighbours where they are.
-    return f'<{tag} style="text-align:{side}"><bdi>{escaped(_shown(value))}</bdi></{tag}>'
+    style = f"text-align:{side};padding:0.1em 0.8em 0.1em 0;white-space:normal"
+    return f'<{tag} style="{style}"><bdi>{escaped(_shown(value))}</bdi></{tag}>'
 
 
 def _shown(value: object) -> str:

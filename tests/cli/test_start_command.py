@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import shlex
 import subprocess
 from pathlib import Path
@@ -27,6 +28,16 @@ HOURS = "".join(  # a time of day, which is nobody's id, before the person's
     for user in range(400)
 )
 GERMAN = "Kundennummer;Artikel;Preis\n" + "".join(f"{n};Käse;1,{n}\n" for n in range(100, 500))
+# Made by people who had not read the code: nothing tells what to publish, or it is in lists.
+LIBRARY = "Member No.;Date of visit;What did they look for?;Branch (city)\n" + "".join(
+    f"M-{n};{n % 28 + 1}/3/2023;tea and cake;Bonn\n" for n in range(400)
+)
+TAGS = "".join(json.dumps({"reader_id": n, "tags": ["Tea", "Up"]}) + "\n" for n in range(400))
+ACCESS = "".join(
+    f'10.0.{n // 250}.{n % 250} - - [10/Oct/2023:13:55:36 -0700] "GET /a?q=1 HTTP/1.1" 200 23 "-" '
+    '"Mozilla/5.0"\n'
+    for n in range(400)
+)
 EVENTS = "".join(json.dumps({"memberId": n, "movie": "Up", "ts": 1.7e9}) + "\n" for n in range(400))
 
 
@@ -47,6 +58,9 @@ def command_in(stdout: str) -> list[str]:
         ("hours.txt", HOURS.encode("gb18030"), 1),
         ("laden.csv", GERMAN.encode("cp1252"), 1),
         ("events.jsonl", EVENTS.encode(), 1),
+        ("library.csv", LIBRARY.encode(), 1),
+        ("tags.jsonl", TAGS.encode(), 2),
+        ("access.log", ACCESS.encode(), 1),
     ],
 )
 def test_from_a_file_to_a_release(
@@ -133,7 +147,7 @@ def test_one_json_object(run: Run, tmp_path: Path) -> None:
     ("arguments", "words"),
     [
         (["start", "abc.csv"], "which column is the person?"),
-        (["start", "abc.csv", "--user", "alpha"], "--header says so"),
+        (["start", "abc.csv", "--user", "alpha"], "with --header if"),
         (["start", "abc.csv", "--header", "--user", "alpha"], "Did you mean alpah?"),
         (["start", "shop.csv", "--items", "colums:Description"], "Did you mean columns?"),
         (["start", "shop.csv", "--unit", "user-day", "--users", "many"], "not a valid integer"),
@@ -183,7 +197,13 @@ def test_in_a_terminal_it_asks(tmp_path: Path) -> None:
     mine, theirs = pty.openpty()
     program = [str(COMMAND), "start", "shop.csv"]
     with subprocess.Popen(
-        program, cwd=tmp_path, stdin=theirs, stdout=theirs, stderr=theirs, close_fds=True
+        program,
+        cwd=tmp_path,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        close_fds=True,
+        env={**os.environ, "COLUMNS": "80"},
     ) as process:
         os.close(theirs)
         # The person, the unit, items misspelt and then as proposed, the bound; Enter alone does
@@ -199,12 +219,15 @@ def test_in_a_terminal_it_asks(tmp_path: Path) -> None:
     os.close(mine)
     text = said.decode().replace("\r", "")
     assert process.returncode == 0, text
+    # Answers were typed ahead, so that prompts stand side by side.
+    assert not [each for each in re.split(r"\n|\]: |\): ", text) if len(each) > 80]
+    assert text.count("CustomerID   the person") == 1
     asked = [
         "One person is one value of which column [CustomerID]",
         "Protected as a whole (user, user-day, session) [user]",
         "Publish [columns:Description]",
         "At most how many users [10,000,000]",
-        "Privacy (strict, moderate, permissive, or an epsilon such as 2; there is no default)",
+        "Privacy: strict, moderate, permissive or an epsilon (there is no default)",
         "Were these numbers chosen without looking at this log [y/n]",
         "The command",
     ]
@@ -226,7 +249,8 @@ def test_a_wrong_answer_is_asked_for_again(tmp_path: Path, monkeypatch: pytest.M
     asked = CliRunner().invoke(cli, ["start", "log.tsv"], input=answers)
     assert asked.exit_code == 0, asked.output
     assert asked.output.count("Does the first line of the file name the columns [y/n]") == 2
-    assert asked.output.count("The columns in order [unnamed_column_1,time,query,url]") == 2
+    assert asked.output.count("Names of all columns with commas between them") == 2
+    assert asked.output.count("looks like: id") == 2  # as it was found, and once it has names
     assert "give 4 different names" in asked.output
     assert asked.output.count("there is no default") == 4
     arguments = command_in(asked.stdout)
@@ -255,6 +279,26 @@ def test_a_proposed_command_quotes_no_guessed_header(run: Run, tmp_path: Path) -
     assert "divorce" not in ran.stderr
 
 
+def test_publish_asks_for_all_at_once_with_a_command_that_works(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "shop.csv").write_text(SHOP.replace("InvoiceNo", "Filiale"))
+    asked = run("publish", "shop.csv")
+    assert asked.code == 2
+    for option in ("--items", "--epsilon", "--delta", "--users", "--user"):
+        assert f"  {option} " in asked.stderr
+    done = run(*command_in(asked.stderr.replace("\n  ", "\n")), "--json")
+    assert done.code == 0, done.stderr
+    assert "an item needs about" in done.stderr.partition("charged")[0]
+    wrong = run("publish", "shop.csv", "--user", "CustomrID")
+    assert "Did you mean CustomerID?" in wrong.stderr
+
+
+def test_advice_on_epsilon_needs_nothing_else(run: Run) -> None:
+    for more in ([], ["--items", "queries"], ["--guarantee", "indistinguishable"]):
+        ladder = json.loads(run("plan", "--advise", *more, "--json").stdout)["ladder"]
+        assert [each["epsilon"] for each in ladder] == [0.5, 1, 2, 4, 8]
+    assert "weak" in run("plan", "--advise").stdout
+
+
 def test_no_name_of_a_column_is_run_by_a_shell(run: Run, tmp_path: Path) -> None:
     name = "-$(touch ran)"
     (tmp_path / "shop.csv").write_text(SHOP.replace("CustomerID", name, 1))
@@ -277,8 +321,12 @@ def test_real_tables(run: Run, real: Path, name: str) -> None:
 
 
 @pytest.mark.real
-def test_a_real_file_that_is_no_table(run: Run, real: Path) -> None:
+def test_a_real_file_that_is_no_table(run: Run, real: Path, tmp_path: Path) -> None:
     for command in ("start", "inspect"):
         asked = run(command, real / "anonymous-msweb.csv.gz")
         assert asked.code == 1
         assert "awk -F," in asked.stderr
+    convert = asked.stderr[asked.stderr.index("  zcat") :].partition(" && ")[0]
+    subprocess.run(["sh", "-c", convert], cwd=tmp_path, check=True)
+    asked = run("start", "anonymous-msweb-rows.csv", "--privacy", "moderate")
+    assert run(*command_in(asked.stdout), "--json").code == 0

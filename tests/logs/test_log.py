@@ -796,3 +796,11 @@ def test_no_message_quotes_the_first_line_of_a_text(tmp_path: Path) -> None:
             open_log(log, engine, ["hiv test"])
         assert ("user17" in str(of_a_role.value)) == bool(near)
         assert str(of_an_item.value).partition(". Did you mean ")[2].rstrip("?") == near
+
+
+def test_the_person_is_said_by_itself_or_among_the_roles(tmp_path: Path) -> None:
+    (tmp_path / "shop.csv").write_text("Kd,item\n1,tea\n")
+    path = tmp_path / "shop.csv"
+    assert read_log(path, user="Kd") == read_log(path, columns=Columns(user="Kd"))
+    with pytest.raises(ZealousError, match="leave one of them out"):
+        read_log(path, user="Kd", columns=Columns(user="item"))

@@ -60,6 +60,13 @@ SHOP = "CustomerID,InvoiceNo,InvoiceDate,Description,Quantity\n17,5,2024-03-01 1
         ("a,b,c", "user", None),
         ("customer_name,email", "item", None),
         ("CUSTOMER_ID,PRODUCT_NAME", "item", "PRODUCT_NAME"),
+        ("Member No.,Date of visit,Branch", "time", "Date of visit"),
+        ("Member No.,Date of visit,Branch", "session", None),
+        ("user,place of birth", "item", None),
+        ("user,place of birth", "personal", "place of birth"),
+        ("member,number of visits", "amount", "number of visits"),
+        ("reader_id,tags,lang", "item", "tags"),
+        ("order_id,customer,ordered_at", "time", "ordered_at"),
     ],
 )
 def test_columns_are_known_by_name(header: str, role: Role, column: str | None) -> None:
@@ -125,6 +132,15 @@ EXCITE = "".join(f"2A9EABFB35F5B9{n:02d}\t9709161054{n:02d}\tyahoo chat\n" for n
 )
 def test_how_a_file_is_laid_out(tmp_path: Path, name: str, content: bytes, said: list[str]) -> None:
     assert found_in(tmp_path, name, content).options(place_of(tmp_path / name)) == said
+
+
+def test_lines_that_are_unmistakable_tell_their_format(tmp_path: Path) -> None:
+    sogou = "00:00:01\t17\t[天气]\t1 2\ta.cn/x\n" * 3
+    assert found_in(tmp_path, "a.txt", sogou.encode("gb18030")).format == "sogou"
+    utf8 = found_in(tmp_path, "b.txt", sogou.encode())
+    assert (utf8.format, utf8.encoding) == ("sogou", "utf-8")
+    assert found_in(tmp_path, "c.txt", sogou.encode(), format="tsv").format == "tsv"
+    assert found_in(tmp_path, "d.txt", sogou.replace("[", "").encode()).format == "tsv"
 
 
 def test_one_odd_line_changes_nothing(tmp_path: Path) -> None:
@@ -257,7 +273,7 @@ def test_a_guessed_header_is_not_quoted_but_for_usual_names(tmp_path: Path) -> N
     for misspelt, near in (("custome", "Did you mean customer?"), ("divorc", "")):
         with pytest.raises(UsageError) as wrong:
             look_at_log(paths, StatedFormat(), {"user": misspelt})
-        assert str(wrong.value).endswith(near or "says so")
+        assert str(wrong.value).endswith(near or "names them")
     with pytest.raises(UsageError, match=r"it has customer, divorce\. Did you mean divorce"):
         look_at_log(paths, StatedFormat(header=True), {"user": "divorc"})
 
@@ -436,7 +452,7 @@ def test_a_look_at_the_log_expects_what_is_there(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("width", [40, 80])
 def test_text_fits_its_width(tmp_path: Path, width: int) -> None:
-    names = ["user", *(f"a rather long name of column {n}" for n in range(60))]
+    names = ["user", "a rather long name", *(f"a rather long heading {n}" for n in range(60))]
     (tmp_path / "wide.csv").write_text(",".join(names) + "\n")
     found = look_at_log([str(tmp_path / "wide.csv")], StatedFormat(header=True))
     shown = columns_section(Page(width), found)
@@ -461,6 +477,8 @@ def test_json_lines_have_all_names_but_of_what_one_line_alone_has(tmp_path: Path
     with pytest.raises(UsageError, match=r"it has uid, q, .*Did you mean term") as wrong:
         look_at_log(found.paths, StatedFormat(), {"query": "terms"})
     assert "header" not in str(wrong.value)
+    with pytest.raises(UsageError, match="holds lists"):
+        check_kinds(found, [z.columns("tags", items_per_user=2)])
     with pytest.raises(UsageError, match="holds objects"):
         look_at_log(found.paths, StatedFormat(), {"user": "device"})
     log = z.read_log(tmp_path / "log.jsonl", columns=z.Columns(user="uid", query="q"))

@@ -106,7 +106,7 @@ def test_a_plan_shows_what_to_expect() -> None:
     text = "".join(Page(planned._repr_html_()).texts)
     assert "nobody's odds" in text
     assert str(planned.parts[0].mechanism.noise_quantile(0.95)) in text
-    assert repr(planned) == f"Plan({goal!r}, at most queries: 5 a user)"
+    assert repr(planned) == f"Plan({goal!r}: queries, at most 5 a user)"
     assert eval(repr(goal), {"ProbabilisticDP": z.ProbabilisticDP}) == goal
 
 

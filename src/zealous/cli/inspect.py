@@ -55,6 +55,14 @@ def inspect(items: str | None, as_json: bool, **given: Any) -> None:
         show.as_json({"internal": True, **asdict(found)})
     else:
         _print_inspection(found)
+        shown = {each.kind for each in found.kinds}
+        if found.kinds and (
+            unsaid := [each for each in (items or "").split(",") if each not in shown]
+        ):
+            show.echo(
+                f"{', '.join(filter(None, unsaid))}: made of things once these are published; "
+                "above are the things."
+            )
 
 
 def _inspect(items: str | None, given: Given) -> Inspection:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -56,7 +57,7 @@ def check_complete(items: str | None, given: Given) -> None:
     if not missing or (missing == ["--users"] and "paths" not in given):
         return  # alone, the guarantee itself asks for it
     proposed = _proposed(items, given, missing)
-    if proposed.get("--user") == "COLUMN":
+    if "--user" in proposed and given["user"] is None:
         missing.append("--user")
     why = "\n".join(f"  {option:<16}  {_WHY[option]}" for option in missing)
     context = click.get_current_context()
@@ -104,9 +105,8 @@ def _proposed(items: str | None, given: Given, missing: Sequence[str]) -> dict[s
         found = None
         with suppress(ZealousError):  # one that is not a file cannot be looked at
             found = look_at_log(given["paths"], stated_from(given))
-        if found is not None and found.format.certain_names:
-            found = _with_roles(given)  # a column that is not there is what is wrong
         if found is not None:
+            found = _with_roles(given)  # a column that is not there is what is wrong
             with suppress(ZealousError):
                 said |= _of_log(items, given, found)
     return said
@@ -118,10 +118,10 @@ def _with_roles(given: Given) -> FoundLog:
 
 def _of_log(items: str | None, given: Given, found: FoundLog) -> dict[str, str]:
     """How to read the log, and items that its columns allow."""
-    if not found.format.certain_names:
-        if not all(map(is_known, found.format.columns)):
-            return {"--user": given["user"] or "COLUMN"}  # no message quotes what may be data
-        found = _with_roles(given)
+    if not found.format.certain_names:  # no message quotes what may be data, unless it was typed
+        typed = {given[role] for role in ROLES}
+        quotable = [each for each in found.guesses if is_known(each.column) or each.column in typed]
+        found = replace(found, guesses=tuple(quotable))
     offer = default_offer(found)
     names = items.split(",") if items else [offer.items] if offer else []
     draft = Draft(

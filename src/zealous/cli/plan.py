@@ -13,7 +13,7 @@ from zealous.cli import show
 from zealous.cli.help import JSON, command, options
 from zealous.cli.options import Given
 from zealous.cli.options.files import FILES
-from zealous.cli.options.goal import epsilon_from
+from zealous.cli.options.goal import epsilon_from, stated_delta
 from zealous.cli.options.items import items_option
 from zealous.cli.options.log import (
     CLEANING,
@@ -26,17 +26,19 @@ from zealous.cli.options.log import (
 from zealous.cli.options.plan import PLAN, plan_from
 from zealous.errors import UsageError
 from zealous.files.places import absolute_name
+from zealous.items import Kind
 from zealous.logs.log import Log
 from zealous.owner.advice import Advice
-from zealous.owner.draft import Rung, rung
+from zealous.owner.draft import Rung, default_delta, rung
 from zealous.owner.parameter_search import advise
+from zealous.owner.start import USERS
 from zealous.owner.start_text import Page, ladder_only
 from zealous.planning.part import figures, guarantee_numbers
 from zealous.planning.plan import TWELVE, Plan, other_guarantee
 from zealous.planning.plan_file import write_plan
 from zealous.planning.together import cost_of_releases
 from zealous.privacy.calibrate import float_rounded_up
-from zealous.privacy.guarantee import UNIT_PLURALS, format_number
+from zealous.privacy.guarantee import DEFINITIONS, UNIT_PLURALS, format_number
 from zealous.privacy.levels import LADDER
 from zealous.privacy.promise import promise
 from zealous.release.bundle import Release, read_release
@@ -57,7 +59,7 @@ Write a plan for approval, then publish exactly that:
       --delta 0.001 -o plan.json
   zealous publish log.parquet --plan plan.json -o release
 What epsilon? What each would mean, and how many users an item would need:
-  zealous plan --items queries --users 500k --delta 0.001 --advise
+  zealous plan --items queries --advise
 Compare choices of epsilon and --items-per-user, from public sources alone:
   zealous plan --items queries --items-per-user 5 --users 500k --epsilon 2 \\
       --delta 0.001 --advise --like earlier-release
@@ -104,6 +106,7 @@ Let the program choose the mechanism that publishes most:
 def plan(items: str | None, output: Path | None, as_json: bool, **given: Any) -> None:
     """Choose the parameters of a release, without any data."""
     if given["advise"] and epsilon_from(given) is None and not (output or given["like"]):
+        given = _with_examples(items, given)
         _print_ladder([rung(each) for each in _every_epsilon(items, given)], given, as_json)
         return
     if given["like"] and not given["advise"]:
@@ -145,6 +148,18 @@ def plan(items: str | None, output: Path | None, as_json: bool, **given: Any) ->
         show.echo("\n\n".join(each.explanation()))
 
 
+def _with_examples(items: str | None, given: Given) -> Given:
+    """What is not said, as `zealous start` would have it: to compare epsilons nobody needs more."""
+    users = given["users"]
+    if users is None and DEFINITIONS[given["guarantee"]].needs_users:
+        users = USERS
+    delta = stated_delta(given) or format_number(default_delta(given["guarantee"], users or USERS))
+    most = given["items_per_user"]
+    if items is None and most is None:
+        most = str(Kind.default_items_per_user)
+    return {**given, "users": users, "delta": delta, "items_per_user": most}
+
+
 def _every_epsilon(items: str | None, given: Given) -> Iterator[Plan]:
     """What is asked for, at each epsilon that one may think about."""
     for epsilon in LADDER:
@@ -157,8 +172,12 @@ def _print_ladder(rungs: Sequence[Rung], given: Given, as_json: bool) -> None:
             {"ladder": [{**each._asdict(), "epsilon": float(each.epsilon)} for each in rungs]}
         )
         return
-    page = Page(show.width())
-    show.echo(ladder_only(page, rungs, UNIT_PLURALS[given["unit"]]))
+    page, units = Page(show.width()), UNIT_PLURALS[given["unit"]]
+    bound = f"at most {given['users']:,} {units} and " if given["users"] else ""
+    show.echo(ladder_only(page, rungs, units))
+    show.note(
+        f"For {bound}delta {given['delta']}: --users, --delta and --items-per-user say yours."
+    )
 
 
 def refuse_other_mechanisms(planned: Plan, given: Given, names: Sequence[str]) -> None:

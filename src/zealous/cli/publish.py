@@ -21,6 +21,7 @@ from zealous.cli.options.plan import PLAN, plan_from
 from zealous.cli.values import PLACE
 from zealous.errors import UsageError
 from zealous.files.places import Place, place_of
+from zealous.owner.draft import least_users, users_to_appear
 from zealous.owner.start import default_output
 from zealous.planning.part import undercount
 from zealous.planning.plan_file import read_plan
@@ -91,6 +92,11 @@ def publish(
         log = log_from(given)
         planned = plan_from(items, given, log)
     with show.reporting_progress() as say:
+        if (needed := users_to_appear(planned)) > 1:
+            say(
+                f"an item needs about {needed:,} {planned.goal.units()} to appear: with fewer than "
+                f"about {least_users(needed):,} of them expect next to nothing"
+            )
         release = publish_release(
             log,
             planned,

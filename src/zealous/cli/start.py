@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+import textwrap
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,7 @@ from zealous.owner.start import (
     command_line,
     default_offer,
     expected_items,
+    first_offer,
     look_at_log,
     new_output_name,
     offers,
@@ -60,7 +62,7 @@ Examples:
 _decide = options_of("Decide")
 _what = options_of("What to publish")
 _EXAMPLE = "moderate"
-_ROLES: tuple[Role, ...] = ("user", "query", "time", "url", "session")
+_ROLES: tuple[Role, ...] = ("user", "query", "time", "url", "session", "keywords")
 
 
 @command(help=_HELP)
@@ -102,6 +104,7 @@ class _Guide:
         self.given = given
         self.quiet = quiet
         self.asks = not quiet and _in_terminal()
+        self.answered = False
         self.page = text.Page(show.width())
         self.epsilon = epsilon_from(given)
 
@@ -109,18 +112,22 @@ class _Guide:
         """The log, with names for its columns, one of which is the person."""
         given = self.given
         found = self._look_at()
+        shown = text.columns_section(self.page, found, asks=self.asks)
+        self._say(shown)
         if self.asks and not found.format.has_header and not given["names"]:
-            self._say(text.columns_section(self.page, found))
             if given["header"] is None:
                 question = "Does the first line of the file name the columns"
-                given["header"] = click.confirm(question, default=None, err=True)
+                given["header"] = self._confirm(question)
                 found = self._look_at()
             if not given["header"]:
                 names = found.format.columns
-                kind = _Names(len(names))
-                given["names"] = self._ask("The columns in order", ",".join(names), kind)
+                question = "Names of all columns with commas between them (Enter: as above)"
+                given["names"] = self._ask(
+                    question, ",".join(names), _Names(len(names)), shows=False
+                )
                 found = self._look_at()
-        self._say(text.columns_section(self.page, found))
+            if (changed := text.columns_section(self.page, found, asks=True)) != shown:
+                self._say(changed)
         person = found.column("user")
         if self.asks and not given["user"]:
             columns = click.Choice([each.column for each in found.guesses if each.role != "object"])
@@ -154,11 +161,12 @@ class _Guide:
             unit=unit,
         )
         draft = Draft(goal=goal, items=items, basket=basket, mechanism=given["mechanism"])
-        self._say(text.items_section(self.page, draft, [] if self.asks else offered))
+        told = bool(self.asks or given["items"] or default_offer(found))
+        self._say(text.items_section(self.page, draft, [] if self.asks else offered, told))
         self._say(text.ladder_section(self.page, draft, bool(self.epsilon) or self.asks))
         if self.epsilon is None and self.asks:  # a decision, never made by Enter alone
             levels = ", ".join(LEVELS)
-            question = f"Privacy ({levels}, or an epsilon such as 2; there is no default)"
+            question = f"Privacy: {levels} or an epsilon (there is no default)"
             self.epsilon = self._ask(question, None, _Epsilon())
             draft = draft.with_epsilon(self.epsilon)
         self._say(text.outlook_section(self.page, draft, users != USERS or bool(given["users"])))
@@ -184,8 +192,10 @@ class _Guide:
                 self._note(f"  {each.items}")
             proposed = default_offer(found)
             if proposed is None and not self.asks:
+                proposed = first_offer(found)
+            if proposed is None and not self.asks:
                 raise UsageError(
-                    "what is to be published? No column has a name that tells. Try\n  zealous "
+                    "what is to be published? No column looks like it. Try\n  zealous "
                     f"start {shlex.join(found.paths)} --items columns:NAME"
                 )
             names = self._ask("Publish", proposed and proposed.items, kind)
@@ -248,14 +258,21 @@ class _Guide:
         if not self.asks or said != "unstated":
             return said
         question = "Were these numbers chosen without looking at this log"
-        without: bool = click.confirm(question, default=None, err=True)
-        return "public-facts" if without else "this-log"
+        return "public-facts" if self._confirm(question) else "this-log"
 
-    def _ask(self, question: str, proposed: Any, kind: Any = None) -> Any:
+    def _confirm(self, question: str) -> bool:
+        self.answered = True
+        return click.confirm(question, default=None, err=True)
+
+    def _ask(self, question: str, proposed: Any, kind: Any = None, *, shows: bool = True) -> Any:
         if not self.asks:
             return kind.convert(proposed, None, None) if kind else proposed
-        few = len(getattr(kind, "choices", ())) <= len(UNITS)
-        return click.prompt(question, default=proposed, type=kind, err=True, show_choices=few)
+        choices = "".join(f"{each}, " for each in getattr(kind, "choices", ()))
+        few = len(f"{question} ({choices}) [{proposed}]: ") <= self.page.width
+        self.answered = True
+        return click.prompt(
+            question, default=proposed, type=kind, err=True, show_choices=few, show_default=shows
+        )
 
     def _note(self, said: str) -> None:
         if self.asks:
@@ -263,7 +280,8 @@ class _Guide:
 
     def _say(self, section: str) -> None:
         if not self.quiet:
-            click.echo(section)
+            click.echo(f"\n{section}" if self.answered else section)
+            self.answered = False
 
 
 class _Names(click.ParamType[str]):
@@ -312,7 +330,8 @@ class _Items(click.ParamType[list[str]]):
         try:
             return self.names(str(value))
         except UsageError as error:
-            self.fail(str(error), param, context)
+            wrapped = textwrap.fill(f"Error: {error}", show.width(), break_long_words=False)
+            self.fail(wrapped.removeprefix("Error: "), param, context)
 
     def names(self, text: str) -> list[str]:
         """The names, each of a kind that the columns give."""
@@ -357,7 +376,7 @@ def _path_argument(path: str) -> str:
 def _passed_on_options(given: Given) -> list[str]:
     """Options of reading that change nothing here."""
     said = []
-    for name in ("keywords", "exclude_users", "max_entries_per_user", "limits"):
+    for name in ("exclude_users", "max_entries_per_user", "limits"):
         if given[name] is not None:
             said += [f"--{name.replace('_', '-')}", str(given[name])]
     return said

@@ -85,6 +85,11 @@ class Layout(ABC):
         """The names in a file's first line; none where it names nothing."""
         return self.names
 
+    def is_unmistakable(self, line: str) -> bool:
+        """Whether a line can hardly be of any other layout; where none can tell, it is not."""
+        del line
+        return False
+
     def lists(self, wanted: Sequence[str]) -> tuple[str, ...]:
         """Those of the wanted columns that may hold lists of texts."""
         return ()
@@ -118,11 +123,6 @@ class LineByLine(Layout):
 
     Its columns are `names`, and all of them are texts.
     """
-
-    @property
-    def tells_itself(self) -> bool:
-        """Whether a line that has `values` can be of no other format."""
-        return False
 
     @property
     @abstractmethod

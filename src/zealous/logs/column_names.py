@@ -24,6 +24,8 @@ Role = Literal[
     "amount",
     "personal",
     "attribute",
+    "keywords",
+    "list",
     "object",
 ]
 ROLES: tuple[Role, ...] = ("user", "query", "time", "url", "session")  # of a log's entries
@@ -32,7 +34,8 @@ ROLES: tuple[Role, ...] = ("user", "query", "time", "url", "session")  # of a lo
 _NAMES: Mapping[Role, str] = {
     "user": (
         "user usr person customer cust patient anonid member client visitor account subscriber "
-        "buyer requester uid cookie device install citizen student employee kunde kundin benutzer "
+        "buyer shopper reader borrower participant respondent player passenger donor uid cookie "
+        "requester device install citizen student employee kunde kundin benutzer "
         "nutzer mitglied besucher leser leserausweis ausweis "
         "utilisateur abonne adherent usuario cliente paciente socio utilizador utente paziente "
         "gebruiker klant uzytkownik klient anvandare bruger kayttaja kullanici musteri hasta "
@@ -54,13 +57,13 @@ _NAMES: Mapping[Role, str] = {
     ),
     "time": (
         "time timestamp datetime date ts day moment when created createdat updatedat eventtime "
-        "zeit datum uhrzeit zeitpunkt zeitstempel heure horodatage fecha hora data tempo czas "
+        "at zeit datum uhrzeit zeitpunkt zeitstempel heure horodatage fecha hora data tempo czas "
         "tijd tijdstip tid время дата 时间 日期 時刻 日時 時間 날짜 시간"
     ),
     "url": "url urls clickurl link clickedurl uri 网址 链接 リンク",
     "item": (
-        "item product article description stockcode sku diag diagnosis icd drug medication "
-        "treatment procedure category genre title page area book film movie song track artist "
+        "item product article description stockcode sku diag diagnosis icd drug medication codes "
+        "treatment procedure category genre title page path area book film movie song track artist "
         "course tag topic brand dish app keyword word event action produkt artikel ware titel "
         "diagnose kategorie beschreibung bezeichnung produit diagnostic categorie titre producto "
         "articulo diagnostico categoria titulo produto artigo prodotto articolo titolo produkty "
@@ -93,6 +96,8 @@ _LABELS = (
     "id", "编号", "号", "番号", "번호",
 )  # fmt: skip
 _IDS = {*_LABELS, "row", "line", "index", "uuid", "guid", "zeile", "lfd", "lfdnr"} - {"code"}
+# What stands between a thing and what it is of: of a `Date of visit` the first word tells.
+_OF = ("of", "de", "du", "des", "der", "del", "della", "di", "do", "da", "van")
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+|\d+")
 # The names by which a role is recognised without being asked: no other column can be meant.
 _OWN_NAMES: Mapping[Role, tuple[str, ...]] = {
@@ -213,14 +218,21 @@ def _words(column: str) -> list[str]:
 
 
 def _candidate_names(words: Sequence[str]) -> list[str]:
-    """The names to look for, the best first: all of it, without its label, its last word."""
-    text = [word for word in words if not word.isdigit()]
-    whole = "".join(text)
+    """The names to look for, the best first: all of it, without its label, its last word.
+
+    >>> _candidate_names(["date", "of", "visit"])[:2], _candidate_names(["movie", "tags"])[:3]
+    (['dateofvisit', 'date'], ['movietags', 'tags', 'tag'])
+    """
+    every = [word for word in words if not word.isdigit()]
+    text = next((every[:at] for at, word in enumerate(every) if at and word in _OF), every)
+    whole = ["".join(every), "".join(text)]
     bare = "".join(word for word in text if word not in _LABELS)
     cut = next((bare.removesuffix(label) for label in _LABELS if bare.endswith(label)), bare)
     front = next((bare.removeprefix(label) for label in _LABELS if bare.startswith(label)), bare)
     last = text[-1:] if text and text[-1] not in _LABELS else []
-    return [name for name in dict.fromkeys([whole, bare, cut, *last, front]) if name]
+    one = [name.removesuffix("s") for name in last if len(name) > _SHORTEST - 1]
+    names = [*whole, bare, cut, *last, *one, front, *(every[-1:] if text != every else [])]
+    return [name for name in dict.fromkeys(names) if name]
 
 
 def _doubt(guess: Guess) -> tuple[bool, int]:

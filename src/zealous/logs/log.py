@@ -191,6 +191,7 @@ def read_log(
     *,
     sql: str | None = None,
     engine: Engine | None = None,
+    user: str | None = None,
     columns: Columns | None = None,
     names: Sequence[str] = (),
     delimiter: str | None = None,
@@ -210,7 +211,8 @@ def read_log(
         sql: A query, where `paths` is the URL of a database or a file that is one. Each row that it
             returns must depend on one person's rows alone.
         engine: `Spark(...)` for a log on a cluster; the embedded engine where not given.
-        columns: The roles that differ from the preset's; `Columns(user="CustomerID")`.
+        user: The column that is the person, where its name does not tell.
+        columns: All roles that differ from the preset's; `Columns(user="id", query="phrase")`.
         names: The names of the columns in order, for delimited files without a header.
         delimiter: What stands between fields, where it is not the preset's.
         encoding: The files' encoding, where it is not UTF-8.
@@ -238,7 +240,10 @@ def read_log(
         sql=None if sql is None else sql.strip(),
         left_out=tuple(left_out),
     )
-    return _assign_columns(log, columns or Columns())
+    said = columns or Columns()
+    if user is not None and said.user not in (None, user):
+        raise UsageError("user and columns name two columns for the person: leave one of them out")
+    return _assign_columns(log, said if user is None else replace(said, user=user))
 
 
 def _queried(paths: Any, sql: str, engine: Engine | None) -> Place:

@@ -101,6 +101,11 @@ def _within_limit(text: str, value: str, log: Log) -> str:
 
 def _as_text(name: str, kind: str) -> str:
     """SQL: what is no text, as a text."""
+    if kind.startswith("list<"):
+        raise UsageError(
+            f"column {name} holds list values, not text: to publish the values of the lists, name "
+            "it by --keywords and say --items keywords"
+        )
     if kind.startswith(_NESTED):
         raise UsageError(f"column {name} holds {kind.split('<')[0]} values, not text: convert it")
     if kind in FLOATS:

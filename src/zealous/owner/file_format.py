@@ -8,14 +8,16 @@ from __future__ import annotations
 import csv
 import json
 import re
+import shlex
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from pathlib import Path
 
 from zealous.errors import LogError, ZealousError
 from zealous.files import parquet
-from zealous.files.lines import LineByLine, first_bytes
+from zealous.files.lines import Layout, first_bytes
 from zealous.files.places import Place
 from zealous.logs.column_names import is_known
 from zealous.logs.log import FORMATS, Log, format_by_ending
@@ -33,15 +35,16 @@ _CONTROLS = bytes({*range(32), 127} - {*b"\b\t\n\v\f\r\x1b"})
 _TWO_BYTES = ("gb18030", "shift_jis", "euc_kr", "big5")
 _WIDE = re.compile(rb"[\x80-\xff]+")
 _NESTED = re.compile(r"struct<|map<|list.*<.*list.*<")
+_LIST = re.compile(r"(large_|fixed_size_)?list(_view)?<")
 _IDENTIFIER = re.compile(r"[^\W\d][\w.-]*")
 _SUGGESTED: dict[Shape, str] = {"time": "time", "address": "url", "text": "query"}
-_CONVERSION = """For example, where a C line begins a person, whose id is its third field, and the \
-second field of each V line below is a thing of hers (put in your letters and fields):
-  zcat -f LOG | awk -F, '
-    BEGIN { print "user,item" }
-    $1 == "C" { user = $3 }
-    $1 == "V" { print user "," $2 }
-  ' > NEW.csv"""
+_CONVERSION = """This does it where a C line begins a person, whose id is its third field, and the \
+second field of each V line below is a thing of hers; else put in your letters and fields:
+  zcat -f {log} | awk -F, '
+    BEGIN {{ print "user,item" }}
+    $1 == "C" {{ user = $3 }}
+    $1 == "V" {{ print user "," $2 }}
+  ' > {new} && zealous start {new}"""
 _OTHER_FILES = {
     b"PK\x03\x04": "an Excel workbook or a zip archive: save it as CSV",
     b"SQLite format 3": "an SQLite database: publish from it with --sql, see docs/logs.md",
@@ -72,6 +75,7 @@ class FileFormat:
         certain_names: Whether somebody says so, or a schema: else they may be data, and no message
             quotes them.
         nested: Those of the columns that hold objects, which are neither items nor ids.
+        lists: Those that hold lists of values.
         shapes: What the values of each column look like, for text files.
         delimiter: Between fields, where it is not the format's.
         encoding: Where it is not UTF-8.
@@ -84,6 +88,7 @@ class FileFormat:
     has_header: bool = True
     certain_names: bool = True
     nested: frozenset[str] = frozenset()
+    lists: frozenset[str] = frozenset()
     shapes: tuple[Shape, ...] = ()
     delimiter: str | None = None
     encoding: str | None = None
@@ -140,22 +145,12 @@ def find_format(path: Place, stated: StatedFormat) -> FileFormat:
         raise LogError(f"{path.name} is no text: give CSV, TSV, JSON lines or Parquet")
     encoding = stated.encoding or _guess_encoding(start)
     lines = _first_lines(start, encoding or "utf-8")
+    if stated == StatedFormat(encoding=stated.encoding):
+        for name, layout in _recognised_formats(lines):
+            return _preset_format(name, layout, encoding)
     if stated.format == "jsonl" or lines[0].lstrip().startswith(("{", "[")):
         return _json_format(path, lines, encoding)
-    if stated.format is None:
-        stated = replace(stated, format=_format_told_by(lines))
     return _delimited_format(path, lines, stated, encoding)
-
-
-def _format_told_by(lines: Sequence[str]) -> str | None:
-    """The format that nearly all lines have, and that no line of another format has."""
-    for name, known in FORMATS.items():
-        layout = known.layout
-        if isinstance(layout, LineByLine) and layout.tells_itself:
-            own = sum(layout.values(line) is not None for line in lines)
-            if own >= _ALIKE * len(lines):
-                return name
-    return None
 
 
 def columns_of_lines(log: Log) -> tuple[str, ...] | None:
@@ -168,10 +163,29 @@ def columns_of_lines(log: Log) -> tuple[str, ...] | None:
     return None
 
 
+def _recognised_formats(lines: Sequence[str]) -> Iterator[tuple[str, Layout]]:
+    """Formats whose lines nobody can take for another's, where nearly all lines are such."""
+    for name, preset in FORMATS.items():
+        if preset.layout is not None:
+            those = sum(map(preset.layout.is_unmistakable, lines))
+            if those >= _ALIKE * len(lines):
+                yield name, preset.layout
+
+
+def _preset_format(name: str, layout: Layout, encoding: str | None) -> FileFormat:
+    """A format that names its columns itself."""
+    if layout.encoding != "utf-8":
+        encoding = encoding or "utf-8"  # which is not what such files usually are
+    return FileFormat(format=name, columns=layout.names, encoding=encoding, time_formats={})
+
+
 def _parquet_format(path: Place) -> FileFormat:
     types = parquet.common_columns([path])
     nested = frozenset(name for name, kind in types.items() if _NESTED.search(kind))
-    return FileFormat(format="parquet", columns=tuple(types), nested=nested, time_formats={})
+    lists = frozenset(name for name, kind in types.items() if _LIST.match(kind)) - nested
+    return FileFormat(
+        format="parquet", columns=tuple(types), nested=nested, lists=lists, time_formats={}
+    )
 
 
 def _guess_encoding(start: bytes) -> str | None:
@@ -230,14 +244,18 @@ def _json_format(path: Place, lines: Sequence[str], encoding: str | None) -> Fil
     names = tuple(name for name, times in often.items() if times >= _RARE * len(known))
     found = {name: [each[name] for each in known if name in each] for name in names}
     nested = frozenset(name for name, values in found.items() if any(map(_is_nested, values)))
+    lists = frozenset(name for name, values in found.items() if _are_lists(values)) - nested
     texts = {
-        name: [] if name in nested else ["" if each is None else str(each) for each in values]
+        name: []
+        if name in nested | lists
+        else ["" if each is None else str(each) for each in values]
         for name, values in found.items()
     }
     return FileFormat(
         format="jsonl",
         columns=names,
         nested=nested,
+        lists=lists,
         shapes=tuple(map(shape_of, texts.values())),
         encoding=encoding,
         time_formats=_time_formats(texts),
@@ -250,6 +268,11 @@ def _is_nested(value: object) -> bool:
     return any(isinstance(each, dict | list) for each in values)
 
 
+def _are_lists(values: Sequence[object]) -> bool:
+    """Whether most of some values are lists: an odd one changes nothing."""
+    return 2 * sum(isinstance(each, list) for each in values) > len(values)
+
+
 def _delimited_format(
     path: Place, lines: Sequence[str], stated: StatedFormat, encoding: str | None
 ) -> FileFormat:
@@ -257,8 +280,7 @@ def _delimited_format(
         if preset.layout and preset.layout.names and stated.format in (None, name):
             same = lines[0].split("\t") == list(preset.layout.names)
             if same or stated.format == name:
-                names = preset.layout.names
-                return FileFormat(format=name, columns=names, encoding=encoding, time_formats={})
+                return _preset_format(name, preset.layout, encoding)
     delimiter = stated.delimiter or _guess_delimiter(path, lines, stated.format)
     rows = [_split_fields(line, delimiter) for line in lines]
     number, alike = Counter(map(len, rows)).most_common(1)[0]
@@ -273,7 +295,7 @@ def _delimited_format(
         raise LogError(
             f"{path.name} is not one table: the letter at the beginning of its lines says what "
             "kind of line each is. Make it one row for each thing that a person did, with the "
-            f"person's id in each row. {_CONVERSION}"
+            f"person's id in each row. {_conversion(path)}"
         )
     header = not stated.columns and (_has_header(rows) if stated.header is None else stated.header)
     body = rows[1:] if header else rows
@@ -295,6 +317,14 @@ def _delimited_format(
         encoding=encoding,
         time_formats=_time_formats(dict(zip(names, columns, strict=True))),
         person=names[person] if is_unnamed(names[person]) and not header else None,
+    )
+
+
+def _conversion(path: Place) -> str:
+    """A command that makes one table of lines of several kinds, and looks at it."""
+    log = path.local() or Path("LOG")
+    return _CONVERSION.format(
+        log=shlex.quote(str(log)), new=shlex.quote(f"{log.name.partition('.')[0]}-rows.csv")
     )
 
 

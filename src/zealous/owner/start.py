@@ -41,10 +41,11 @@ from zealous.privacy.guarantee import Unit
 
 USERS = 10_000_000  # where nobody says a bound: generous, which is cheap
 UNITS: tuple[Unit, ...] = ("user", "user-day", "session")
-_DROPPED: tuple[Role, ...] = ("url", "time", "session", "query")  # what is not needed, in order
+_DROPPED: tuple[Role, ...] = ("keywords", "url", "time", "session", "query")  # if not needed
 _NUMBERED = re.compile(r"(.*?)[ _.-]?\d+")
 _KEY = 0
 _COLUMN = "columns:"
+_LISTED: Role = "keywords"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +70,7 @@ class FoundLog:
 
     def roles(self) -> dict[str, str]:
         """The columns of those roles that the command line knows."""
-        columns = {role: self.column(role) for role in ROLES}
+        columns = {role: self.column(role) for role in (*ROLES, _LISTED)}
         return {role: column for role, column in columns.items() if column is not None}
 
     def figures(self) -> dict[str, Any]:
@@ -155,22 +156,30 @@ def look_at_log(
     guesses = {
         column: guessed.get(column, Guess(column=column, role="object")) for column in found.columns
     }
+    for column in found.lists:
+        if guesses[column].role != "url":
+            guesses[column] = Guess(column=column, role="list")
     if preset is not None and preset.layout is not None and preset.layout.names:
-        known = {column: role for role, column in preset.columns.assigned().items()}
-        guesses |= {
-            column: Guess(column=column, role=role)  # type: ignore[arg-type]
-            for column, role in known.items()
-        }
+        for role, column in preset.columns.assigned().items():
+            _give_role(guesses, role, column)  # type: ignore[arg-type]
     if found.person is not None:
         guesses[found.person] = Guess(column=found.person, role="user")
-    for role, column in (said or {}).items():
-        if column is None:
-            continue
-        _check_column(column, found)
-        for other in [each for each in guesses.values() if each.role == role]:
-            guesses[other.column] = Guess(column=other.column, role="attribute")
-        guesses[column] = Guess(column=column, role=role)
+    for wanted, named in (said or {}).items():
+        if named is not None:
+            _check_column(named, found)
+            _give_role(guesses, wanted, named)
+    listed = column_of(tuple(guesses.values()), "list")
+    if listed and not {"query", _LISTED} & {each.role for each in guesses.values()}:
+        guesses[listed] = Guess(column=listed, role=_LISTED)
     return FoundLog(paths=tuple(paths), first=first, format=found, guesses=tuple(guesses.values()))
+
+
+def _give_role(guesses: dict[str, Guess], role: Role, column: str) -> None:
+    """Give a role to one column, and take it from any other; another id of people is no item."""
+    without: Role = "personal" if role == "user" else "attribute"
+    for other in [each for each in guesses.values() if each.role == role]:
+        guesses[other.column] = Guess(column=other.column, role=without)
+    guesses[column] = Guess(column=column, role=role)
 
 
 def _check_column(column: str, layout: FileFormat) -> None:
@@ -184,7 +193,7 @@ def _check_column(column: str, layout: FileFormat) -> None:
     if layout.certain_names:
         there, quotable = f"it has {', '.join(layout.columns)}", list(layout.columns)
     else:
-        there = "if its first line names the columns, --header says so"
+        there = "`zealous start` lists its columns, with --header if the first line names them"
         quotable = [each for each in layout.columns if is_known(each)]
     raise UsageError(f"the log has no column {column!r}: {there}{did_you_mean(column, quotable)}")
 
@@ -205,6 +214,11 @@ def check_kinds(found: FoundLog, kinds: Sequence[Kind]) -> None:
         kind.check(found.roles())
         for column in kind.extra_columns():
             _check_column(column, found.format)
+            if column in found.format.lists:
+                raise UsageError(
+                    f"the column {column!r} holds lists: to publish their values, name it by "
+                    "--keywords and say --items keywords"
+                )
 
 
 def default_offer(found: FoundLog) -> Offer | None:
@@ -221,6 +235,14 @@ def default_offer(found: FoundLog) -> Offer | None:
         and found.format.shape(each.column) in (None, "text")
     ]
     return Offer(items=f"{_COLUMN}{likely[0]}") if len(likely) == 1 else None
+
+
+def first_offer(found: FoundLog) -> Offer | None:
+    """What may be wanted where no name tells it: the first column that is no id, number or time."""
+    columns = [each.column for each in found.guesses if each.role == "attribute"]
+    likely = [each for each in columns if _can_be_item(each) and not is_label(each)]
+    texts = [each for each in likely if found.format.shape(each) in (None, "text")]
+    return Offer(items=f"{_COLUMN}{(texts or likely)[0]}") if likely else None
 
 
 def offers(found: FoundLog) -> list[Offer]:
@@ -272,9 +294,10 @@ def reading_options(found: FoundLog, draft: Draft, time_format: str | None) -> l
 
 
 def _needed_roles(roles: Mapping[str, str], draft: Draft) -> dict[str, str]:
-    """Those of the roles without which the draft could not be published."""
+    """Those of the roles without which the draft could not be published as it is meant."""
     kept = dict(roles)
-    for role in _DROPPED:
+    listed = any(_LISTED in kind.may_use for kind in draft.kinds())
+    for role in _DROPPED[1:] if listed else _DROPPED:
         without = {name: column for name, column in kept.items() if name != role}
         with suppress(UsageError):
             check_unit(draft.goal.unit, without)

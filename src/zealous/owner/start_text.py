@@ -28,6 +28,8 @@ _TAKEN_FOR: Mapping[Role, str] = {
     "amount": "an amount",
     "personal": "about the person: not offered as an item",
     "attribute": "",
+    "keywords": "lists: each value is a keyword, in lower case",
+    "list": "lists: say --keywords to publish their values",
     "object": "an object: not usable",
 }
 _PROTECTED: Mapping[Unit, str] = {
@@ -88,12 +90,12 @@ def align_columns(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join("  ".join(line).rstrip() for line in zip(*columns, strict=True)) + "\n"
 
 
-def columns_section(page: Page, found: FoundLog) -> str:
-    """The columns and what each was taken for."""
+def columns_section(page: Page, found: FoundLog, *, asks: bool = False) -> str:
+    """The columns and what each was taken for; where it asks, options need not be named."""
     rows = []
     for guess in found.guesses:
         taken = _TAKEN_FOR[guess.role]
-        near = f" (near: {guess.near})" if guess.near else ""
+        near = f" (near: {guess.near})" if guess.near and taken else ""
         shape = (
             "" if found.format.has_header else f", looks like: {found.format.shape(guess.column)}"
         )
@@ -101,14 +103,20 @@ def columns_section(page: Page, found: FoundLog) -> str:
     rows = rows if len(rows) <= _MOST_COLUMNS else [row for row in rows if row[1]]
     names = [_fit_width(name, page.width // 2) for name, _ in rows]
     widest = max(map(len, names), default=0)
-    lines = [
-        f"{name:<{widest}}  {taken}".rstrip() for name, (_, taken) in zip(names, rows, strict=True)
-    ]
-    if others := len(found.guesses) - len(rows):
-        lines.append(f"and {others} other columns")
+    room = max(page.width - widest - 4, 12)
+    lines = []
+    for name, (_, taken) in zip(names, rows, strict=True):
+        first, *others = textwrap.wrap(taken, room) or [""]
+        lines.append(f"{name:<{widest}}  {first}".rstrip())
+        lines += [f"{'':<{widest}}  {other}" for other in others]
+    if more := len(found.guesses) - len(rows):
+        lines.append(f"and {more} other columns")
     named = (
         ""
         if found.format.has_header
+        else "The first line is taken for data. Which column is the person is guessed by its "
+        "place: check that above all."
+        if asks
         else "The first line is taken for data. Which column is the person is guessed by its "
         "place: check that above all, or say --user COLUMN. Other names are said with --columns, "
         "in order; if the first line does name the columns, say --header."
@@ -135,8 +143,15 @@ def unit_section(page: Page, found: FoundLog, unit: Unit) -> str:
     return page.section("Whose data is protected", " ".join(said))
 
 
-def items_section(page: Page, draft: Draft, offered: Sequence[Offer]) -> str:
-    """What is published, and what else of what is offered could be."""
+def items_section(page: Page, draft: Draft, offered: Sequence[Offer], told: bool) -> str:
+    """What is published, and what else of what is offered could be.
+
+    Args:
+        page: Where it is to fit.
+        draft: What is published.
+        offered: All that could be.
+        told: Whether somebody or the name of a column tells that this is wanted.
+    """
     chosen = ", ".join(
         f"{name} (at most {most} a {draft.goal.unit})" for name, most in draft.items.items()
     )
@@ -147,6 +162,7 @@ def items_section(page: Page, draft: Draft, offered: Sequence[Offer]) -> str:
     return page.section(
         "What is published",
         f"{chosen}.",
+        "" if told else "No name tells what is wanted: this is the first column that may be it.",
         "These columns also allow:" if lines else "",
         "\n".join([*(f"  {line}" for line in lines), ""]),
         "Several share the budget, so that fewer items of each appear: --items A,B."
@@ -180,7 +196,7 @@ def ladder_blocks(rungs: Sequence[Rung], units: str) -> tuple[str, str]:
         rows=[
             (
                 format_number(each.epsilon),
-                each.level or "",
+                each.level or ("weak" if is_weak(each.epsilon) else ""),
                 percent(each.suspicion),
                 each.users_to_appear,
             )
@@ -211,7 +227,7 @@ def outlook_section(page: Page, draft: Draft, stated_users: bool) -> str:
         expected or said,
         "" if expected else _kinds_table(kinds, units, stated_users),
         "" if stated_users else bound,
-        *_remedy_blocks(draft, remedies),
+        *_remedy_blocks(page, draft, remedies),
     )
 
 
@@ -224,7 +240,7 @@ def _one_kind(kind: KindOutlook, draft: Draft, stated_users: bool) -> str:
     if not stated_users:
         least = least_users(needed)
         return f"{about}. With fewer than about {least:,} {units} expect next to nothing."
-    share = f", one in {users // needed:,} of {users:,}" if needed <= users else ""
+    share = f", one in {users // needed:,} of {users:,}" if 2 * needed <= users else ""
     return f"{about}{share}. {_EXPECT[kind.outlook].format(units=units)}"
 
 
@@ -250,17 +266,23 @@ def _limit(draft: Draft) -> list[str]:
         return []
     return [
         f"At this epsilon and delta no mechanism publishes an item of fewer than {least:,} "
-        f"{draft.goal.units()} with 50 % or more."
+        f"{draft.goal.units()} in half of all cases."
     ]
 
 
-def _remedy_blocks(draft: Draft, remedies: Sequence[Remedy]) -> list[str]:
+def _remedy_blocks(page: Page, draft: Draft, remedies: Sequence[Remedy]) -> list[str]:
     """What lowers the number of units that an item needs, and at what price."""
     if not remedies:
         return []
     item = "an item of the kind that needs most" if len(draft.by_kind()) > 1 else "an item"
     lines = [
-        f"{each.users_to_appear:>5,} with {each.words}: {shlex.join(each.options)}"
+        textwrap.fill(
+            f"{each.users_to_appear:>5,} with {each.words}: {shlex.join(each.options)}",
+            page.width - 2,
+            subsequent_indent=" " * 6,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
         for each in remedies
     ]
     return [

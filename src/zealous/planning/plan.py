@@ -259,8 +259,11 @@ class Plan:
         return replace(self, parts=parts)
 
     def __repr__(self) -> str:
-        most = (f"{part.name()}: {part.kind.items_per_user}" for part in self.parts)
-        return f"Plan({self.goal!r}, at most {', '.join(most)} a {self.goal.unit})"
+        each = (
+            f"{part.name()}, at most {part.kind.items_per_user} a {self.goal.unit}"
+            for part in self.parts
+        )
+        return f"Plan({self.goal!r}: {'; '.join(each)})"
 
     def _repr_html_(self) -> str:
         names = ["kind", f"items a {self.goal.unit}", "epsilon", "mechanism"]

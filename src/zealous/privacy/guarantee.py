@@ -137,6 +137,8 @@ def person_in_words(column: str | None, shown: str | None = None) -> str:
 
     >>> person_in_words("SessionID")
     'One person is one value of the column SessionID.'
+    >>> person_in_words("Member No.")
+    'One person is one value of the column Member No.'
     >>> person_in_words(unnamed_column(1))
     'One person is one value of column 1 of the log, which has no header.'
     """
@@ -144,7 +146,8 @@ def person_in_words(column: str | None, shown: str | None = None) -> str:
         return "One person is one id of the log."
     if place := _UNNAMED.fullmatch(column):
         return f"One person is one value of column {place[1]} of the log, which has no header."
-    return f"One person is one value of the column {shown or column}."
+    name = shown or column
+    return f"One person is one value of the column {name}{'' if name.endswith('.') else '.'}"
 
 
 def moved_counts(items_per_user: int, neighbors: Neighbors) -> int:

@@ -34,7 +34,10 @@ class Combined(LineByLine):
         *("address", "account", "time", "method", "path", "status", "referrer", "agent"),
     )
     skips = "not a request in the combined format"
-    tells_itself = True
+
+    def is_unmistakable(self, line: str) -> bool:
+        """Whether it is a request: no other line has such brackets and quotes."""
+        return _REQUEST.fullmatch(line.rstrip("\r\n")) is not None
 
     def values(self, line: str) -> Sequence[str | None] | None:
         """The fields of a request; all missing in one of a robot, which is nobody's."""

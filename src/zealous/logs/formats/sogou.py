@@ -18,6 +18,11 @@ class Sogou(LineByLine):
     encoding: str = "gb18030"
     skips = "too few or too many columns"
 
+    def is_unmistakable(self, line: str) -> bool:
+        """Whether there are as many fields, and the third is a query in brackets."""
+        fields = line.rstrip("\r\n").split("\t")
+        return len(fields) in (5, 6) and fields[2].startswith("[") and fields[2].endswith("]")
+
     def values(self, line: str) -> Sequence[str | None] | None:
         """The user, the query without its brackets, and what was clicked."""
         fields = line.split("\t")
