@@ -204,6 +204,40 @@ def test_a_text_that_is_not_utf8_is_as_if_it_were_not_there(tmp_path: Path, engi
     assert +source.skipped == {"a text that is not UTF-8 (only that text is left out)": 4}
 
 
+def test_a_text_in_a_view_that_is_not_utf8_stops_nobody(tmp_path: Path, engine: DuckDB) -> None:
+    """Arrow picks no rows of such columns, which Polars writes."""
+    texts = pa.array([b"tea", b"caf\xe9", b"a long text that is not in the view \xff"], pa.binary())
+    views = texts.cast(pa.binary_view())
+    query = pa.Array.from_buffers(pa.string_view(), len(views), views.buffers())
+    pq.write_table(
+        pa.table({"user": ["ann", "bob", "cid"], "query": query}), tmp_path / "log.parquet"
+    )
+    log = z.read_log(tmp_path / "log.parquet")
+    try:
+        found = entries(engine, log, "user", "query")
+    except (z.ZealousError, pa.ArrowException) as why:
+        raise AssertionError("one byte ended the run") from why
+    assert found == [("ann", "tea"), ("bob", None), ("cid", None)]
+
+
+@pytest.mark.parametrize("odd", [-1, 86_400 * 10**6, 2**63 - 1])
+def test_a_time_that_is_not_within_a_day_stops_nobody(
+    odd: int, tmp_path: Path, engine: DuckDB
+) -> None:
+    """And changes no other's: whether a file is staged hangs on all of its values."""
+    micros = [3_600 * 10**6, 86_400 * 10**6, odd]
+    times = pa.array(micros, pa.int64()).view(pa.time64("us"))
+    pq.write_table(pa.table({"user": ["ann", "bob", "cid"], "at": times}), tmp_path / "log.parquet")
+    log = z.read_log(tmp_path / "log.parquet", columns=z.Columns(user="user"))
+    try:
+        source = open_log(log, engine, ["at"])
+        wanted = Step("wanted", f"select user, {extra_column('at')} from entries")
+        found = sorted(engine.rows([*source.entries, wanted]))
+    except z.ZealousError as why:
+        raise AssertionError("one time ended the run") from why
+    assert found == [("ann", "01:00:00"), ("bob", None), ("cid", None)]
+
+
 # Entries
 
 

@@ -80,3 +80,8 @@ def test_one_id_changes_one_slot() -> None:
         changed = sum(a != b for a, b in zip(before.slots, after.slots, strict=True))
         assert changed <= 1
         assert after.ids == before.ids, "which is told to two digits"
+
+
+def test_a_sketch_that_somebody_changed_stops_nobody() -> None:
+    found = sketch(people(3000, 1))
+    assert found._replace(ids=0).shared_with(found) is None

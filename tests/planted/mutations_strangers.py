@@ -96,7 +96,25 @@ MUTATIONS = [
         "one moment in milliseconds ends the run",
         TESTS,
         "test_log.py::test_a_moment_beyond_all_years_stops_nobody",
-        (Change("engines/duckdb.py", " or parquet.in_milliseconds(kind)", ""),),
+        (Change("files/parquet.py", "return in_milliseconds(kind) or any", "return any"),),
+    ),
+    Mutation(
+        "one time of day ends the run",
+        TESTS,
+        "test_limits.py::test_a_time_that_is_not_within_a_day_stops_nobody",
+        (Change("files/parquet.py", '("string", "time32[", "time64[")', '("string",)'),),
+    ),
+    Mutation(
+        "one byte of a text in a view ends the run",
+        TESTS,
+        "test_limits.py::test_a_text_in_a_view_that_is_not_utf8_stops_nobody",
+        (
+            Change(
+                "files/staging.py",
+                "stored(column, kind) if stored_type(column.type) is not None else column",
+                "column",
+            ),
+        ),
     ),
     Mutation(
         "one moment before all years ends the run",

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hostile import LARGE, Text, just_under, published, tiny
@@ -12,13 +15,36 @@ import zealous as z
 
 pytest_plugins = ("spark",)
 pytestmark = [SPARK, pytest.mark.soak]
+COMPILED = {
+    "spark.sql.codegen.factoryMode": "FALLBACK",
+    "spark.sql.codegen.wholeStage": "true",
+    "spark.sql.adaptive.enabled": "true",
+}
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "suffix"), [("queries", just_under, "csv"), ("sessions", tiny, "parquet")]
+    ("name", "text", "suffix"),
+    [
+        ("queries", just_under, "csv"),
+        ("sessions", tiny, "parquet"),
+        ("pooled", just_under, "parquet"),
+    ],
 )
 def test_one_person_with_much_does_not_stop_a_run(
     name: str, text: Text, suffix: str, spark: z.Spark, tmp_path: Path
 ) -> None:
-    with spark:
+    with spark, compiled(spark.session):
         assert published(tmp_path / f"log.{suffix}", text, name, LARGE // 4, spark)
+
+
+@contextmanager
+def compiled(session: Any) -> Iterator[None]:
+    """As Spark is outside of tests, which interpret each row: small logs are done sooner so."""
+    usual = {name: session.conf.get(name) for name in COMPILED}
+    for name, value in COMPILED.items():
+        session.conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name, value in usual.items():
+            session.conf.set(name, value)

@@ -47,6 +47,7 @@ CASES = {
     "gaussian": Case([QUERIES], "gaussian"),
     "rounds": Case([QUERIES], "rounds"),
     "sips": Case([QUERIES], "sips"),
+    "pooled": Case([QUERIES], "pooled"),
     "sessions": Case([QUERIES], unit="session"),
     "query-pairs": Case([z.query_pairs(items_per_user=2)]),
     "phrase-pairs": Case([z.phrase_pairs(items_per_user=2)]),

@@ -171,16 +171,9 @@ class DuckDB:
         return Opened(types, skipped, sizes)
 
     def _can_read(self, paths: Sequence[Path | Place], names: Sequence[str]) -> bool:
-        """Whether all values of Parquet files can be read: else one of them would end the run.
-
-        A text may not be UTF-8, and of milliseconds 64 bits hold more than of microseconds.
-        """
+        """Whether all values of Parquet files can be read: else one of them would end the run."""
         types = parquet.column_types(paths, names)
-        doubtful = [
-            name
-            for name, kind in types.items()
-            if "string" in kind or parquet.in_milliseconds(kind)
-        ]
+        doubtful = [name for name, kind in types.items() if parquet.may_be_unreadable(kind)]
         if not doubtful:
             return True
         # A length is told without a look at the text.

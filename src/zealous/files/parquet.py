@@ -142,6 +142,15 @@ def in_milliseconds(kind: str) -> bool:
     return "timestamp[ms" in kind
 
 
+def may_be_unreadable(kind: str) -> bool:
+    """Whether a column can hold a value at which an engine stops.
+
+    A text may not be UTF-8, a time may not be within a day, and of milliseconds 64 bits hold more
+    than of microseconds.
+    """
+    return in_milliseconds(kind) or any(each in kind for each in ("string", "time32[", "time64["))
+
+
 def column_types(paths: Sequence[Path | Place], wanted: Sequence[str]) -> dict[str, str]:
     """The types of the wanted columns, which must be the same in all files."""
     known = schema(paths[0])

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from zealous.errors import LogError, reason
+from zealous.files.arrow_types import stored, stored_type
 from zealous.files.limits import Limits, without_long_texts
 from zealous.files.lines import Layout, Skipped, records
-from zealous.files.parquet import YEARS_IN_MILLISECONDS, in_milliseconds
 from zealous.files.places import Place
-from zealous.libraries import pa, pc, pq
+from zealous.libraries import pa, pq
 
 _ROW_GROUP = 1 << 25  # bytes: an engine may have to hold all of it at once
 _INVALID = "a text that is not UTF-8 (only that text is left out)"
@@ -44,13 +44,15 @@ def stage(
         limits: Texts over these are NULL.
     """
     if layout is None:
-        schema, batches = _columns(paths, names, lists, skipped)
+        schema, batches = _columns(paths, names, lists)
     else:
         schema, batches = _lines(paths, layout, names, lists, skipped)
     with writing_parquet(target, schema) as writer:
         for batch in batches:
             if limits is not None:
                 batch = without_long_texts(batch, limits, skipped)
+            if layout is None:
+                batch = _without_invalid_values(batch, schema, skipped)
             writer.write(batch.cast(schema))
 
 
@@ -69,9 +71,9 @@ def _lines(
 
 
 def _columns(
-    paths: Sequence[Place], names: Sequence[str], lists: Sequence[str], skipped: Skipped
+    paths: Sequence[Place], names: Sequence[str], lists: Sequence[str]
 ) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
-    """The wanted columns, in pieces of bounded size, all values readable."""
+    """The types in which the wanted columns are kept, and their rows in pieces of bounded size."""
     schema = _schema(paths[0], names, lists)
     for path in paths[1:]:
         if _schema(path, names, lists) != schema:
@@ -79,14 +81,14 @@ def _columns(
                 f"the columns of {path.name} and {paths[0].name} have different types: "
                 "convert them to one"
             )
-    batches = (batch for path in paths for batch in _batches(path, names, lists))
-    return schema, (_without_invalid_values(batch, skipped) for batch in batches)
+    return schema, (batch for path in paths for batch in _batches(path, names, lists))
 
 
 def _schema(path: Place, names: Sequence[str], lists: Sequence[str]) -> pa.Schema:
-    """The wanted columns and their types, as `_batches` gives them."""
+    """The wanted columns and the types in which they are kept."""
     with path.open_rows(lists) as rows:
-        return pa.schema([(name, rows.schema.field(name).type) for name in names])
+        types = {name: rows.schema.field(name).type for name in names}
+    return pa.schema([(name, stored_type(kind) or kind) for name, kind in types.items()])
 
 
 def _batches(path: Place, names: Sequence[str], lists: Sequence[str]) -> Iterator[pa.RecordBatch]:
@@ -95,27 +97,27 @@ def _batches(path: Place, names: Sequence[str], lists: Sequence[str]) -> Iterato
             yield batch.select(list(names))
 
 
-def _without_invalid_values(batch: pa.RecordBatch, skipped: Skipped) -> pa.RecordBatch:
-    """A batch in which texts that are not UTF-8, and times beyond all years, are NULL."""
-    columns = [_valid(column, skipped) for column in batch.columns]
-    return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
+def _without_invalid_values(
+    batch: pa.RecordBatch, schema: pa.Schema, skipped: Skipped
+) -> pa.RecordBatch:
+    """A batch in which texts that are not UTF-8, and times that are none, are NULL."""
+    columns = (
+        stored(column, kind) if stored_type(column.type) is not None else column
+        for column, kind in zip(batch.columns, schema.types, strict=True)
+    )
+    valid = [_valid(column, skipped) for column in columns]
+    return pa.RecordBatch.from_arrays(valid, schema=schema)
 
 
 def _valid(column: pa.Array, skipped: Skipped) -> pa.Array:
     if hasattr(column, "offsets"):
         values = _valid(column.values, skipped)
         return type(column).from_arrays(column.offsets, values, column.type, mask=column.is_null())
-    if in_milliseconds(str(column.type)):
-        number = column.cast(pa.int64())
-        first, last = (pa.scalar(each, pa.int64()) for each in YEARS_IN_MILLISECONDS)
-        known = pc.and_(pc.greater_equal(number, first), pc.less_equal(number, last))
-        return pc.if_else(known, column, pa.scalar(None, column.type))
     if _is_valid(column):
         return column
-    if pa.types.is_dictionary(column.type):
-        return _valid(column.dictionary_decode(), skipped).cast(column.type)
     kept = [number if _is_valid(column.slice(number, 1)) else None for number in range(len(column))]
-    skipped[_INVALID] += kept.count(None)
+    if pa.types.is_string(column.type):
+        skipped[_INVALID] += kept.count(None)
     return column.take(pa.array(kept, pa.int64()))
 
 

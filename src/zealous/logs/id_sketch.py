@@ -52,11 +52,12 @@ class Sketch(NamedTuple):
         pairs = [pair for pair in slots if set(pair) != {_EMPTY}]
         filled = sum(_EMPTY not in pair for pair in pairs)
         same = sum(one == two for one, two in pairs)
-        if same < _LEAST_SLOTS:
+        smaller = min(self.ids, other.ids)
+        if same < _LEAST_SLOTS or smaller < 1:  # of a file that somebody changed
             return None
         similar = max(0.0, same - filled / SLOTS) / len(pairs)  # ids in both, of those in either
         both = similar / (1 + similar) * (self.ids + other.ids)
-        share = min(1.0, both / min(self.ids, other.ids))
+        share = min(1.0, both / smaller)
         return share if share >= _LEAST_SHARE else None
 
 

@@ -20,6 +20,7 @@ TEXT = ("string", "large_string", "string_view")
 BLANKS = r"[\p{Z}\p{Cc}]+"
 WORD = r"[\p{L}\p{M}\p{N}]+"
 _MOMENTS = ("timestamp", "date")
+_TIMES_OF_DAY = ("time32", "time64")
 _NESTED = ("list<", "struct<", "map<", "binary", "large_binary", "fixed_size_binary")
 
 
@@ -112,6 +113,8 @@ def _as_text(name: str, kind: str) -> str:
         return _float_text(name)
     if kind.startswith(_MOMENTS):
         return _moment_text(name, kind)
+    if kind.startswith(_TIMES_OF_DAY):  # the end of a day is none, as in a file that is staged
+        return f"nullif({name}::varchar, '24:00:00')"
     return f"{name}::varchar"
 
 
