@@ -78,6 +78,7 @@ SETTINGS: Registry[SettingsMaker] = Registry(
         "of-smaller",
         "results",
         "of-keywords",
+        "look",
     ),
 )
 

@@ -168,6 +168,7 @@ class PartRecord(_Strict, frozen=True, kw_only=True):
     tau_prime: int | None
     delta_achieved: Number
     exact: ExactPart
+    chosen: str | None = None  # what a mechanism chose that follows a look
     rounds: tuple[RoundRecord, ...] | None = None  # of mechanisms that find keys first
     kept_items_per_user: int | None = None  # of the mechanism that pools its rounds
     pooled_rounds: tuple[PooledRoundRecord, ...] | None = None

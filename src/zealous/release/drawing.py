@@ -37,9 +37,11 @@ def draw(
 ) -> dict[str, Table]:
     """Count, add noise, drop what is rare, for each part of a plan: where the budget is spent."""
     tables: dict[str, Table] = {}
-    for number, part in enumerate(planned.parts):
-        say(f"counting {part.name()} ({number + 1} of {len(planned.parts)})")
+    settled: dict[str, Part] = {}
+    for number, planned_part in enumerate(planned.parts):
+        say(f"counting {planned_part.name()} ({number + 1} of {len(planned.parts)})")
         released = {name: table.arrow for name, table in tables.items()}
+        part = settled[planned_part.name()] = planned_part.settled(released)
         kind = part.kind.with_inputs(released)
         item_list = (public or {}).get(part.name(), kind.known_items())
         mechanism = part.mechanism.with_inputs(item_list, released)
@@ -53,9 +55,8 @@ def draw(
         )
         first = kind.restricting_kind()
         if first is not None:
-            (before,) = (each for each in planned.parts if each.name() == first)
-            restricted_to = _keepers(before, released[first], source, planned.select, key)
-            count = replace(count, restricted_to=restricted_to)
+            before = _keepers(settled[first], released[first], source, planned.select, key)
+            count = replace(count, restricted_to=before)
         random_bytes = _random_bytes(planned.seed, number)
         tables[part.name()] = _publish_part(kind, mechanism, count, random_bytes)
     return tables
