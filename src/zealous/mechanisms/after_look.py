@@ -85,17 +85,26 @@ def choose(counts: Sequence[int], neighbors: Neighbors) -> Choice:
     Choice(counted=10, kept=64)
     """
     noise = max(0, -min(counts))  # no range has fewer than nobody: so much is noise at least
-    users = [each if each > noise else 0 for each in counts]
+    most = (*LARGEST, 2 * LARGEST[-1])
+    users = _above(counts, noise)
     total = sum(users)
     if not total:
         return UNKNOWN
-    most = (*LARGEST, 2 * LARGEST[-1])
     inverse = sum(Fraction(each, n) for each, n in zip(users, most, strict=True)) / total
     if inverse >= SELECTED[neighbors]:
         return ONE_ITEM
+    users = _above(counts, 2 * noise)  # one false range of many items would decide alone
+    total = sum(users)
+    if not total:
+        return UNKNOWN
     seen = itertools.accumulate(users)
     enough = next(n for n, each in zip(most, seen, strict=True) if each >= _ALL_KEPT * total)
     return next((each for each in POOLED if (each.kept or 0) >= enough), POOLED[-1])
+
+
+def _above(counts: Sequence[int], noise: int) -> list[int]:
+    """The counts that are above so much noise, and 0 for the others."""
+    return [each if each > noise else 0 for each in counts]
 
 
 @cache  # planning, planning again and verifying ask for the same
