@@ -231,6 +231,8 @@ def test_what_cannot_be_looked_at_is_refused() -> None:
     things = z.itemsets("x", max_size=2, items_per_user=3)
     with pytest.raises(UsageError, match="is not for items that are made of published ones"):
         ItemsPerUser(of=things[-1])
+    with pytest.raises(UsageError, match="rename columns with a plus sign"):
+        ItemsPerUser(of=z.columns("a+b", items_per_user=1))
     with pytest.raises(UsageError, match="are to be published after items-per-user:queries"):
         z.plan(GOAL, z.queries(2), mechanism=AfterLook.name)
     other = ItemsPerUser(of=z.queries(1, fold=True))

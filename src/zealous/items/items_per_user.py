@@ -7,7 +7,7 @@ Guarantee:
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Self
 
@@ -57,6 +57,10 @@ class ItemsPerUser(Kind):
             raise UsageError(f"{self.label} counts everybody once: items_per_user is 1, without by")
         if self.of.steered() or self.of.restricting_kind() or isinstance(self.of, ItemsPerUser):
             raise UsageError(f"{self.label} is not for items that are made of published ones")
+        if _kind_named(self.of.name(), self.of.settings()) != replace(self.of, items_per_user=1):
+            raise UsageError(
+                f"{self.label} cannot name such items: rename columns with a plus sign"
+            )
         for name in ("required_roles", "may_use"):  # of a class everywhere else
             object.__setattr__(self, name, getattr(self.of, name))
 
@@ -72,9 +76,8 @@ class ItemsPerUser(Kind):
         label, _, rest = name.partition(":")
         if label != cls.label or not rest or columns not in (None, cls.item, list(cls.item)):
             return None
-        found = (each.from_name(rest, 1, settings) for each in KINDS.values())
-        kinds = [kind for kind in found if kind is not None]
-        return cls(items_per_user=items_per_user, of=kinds[0]) if len(kinds) == 1 else None
+        kind = _kind_named(rest, settings)
+        return None if kind is None else cls(items_per_user=items_per_user, of=kind)
 
     @classmethod
     def parse_kinds(cls, text: str, items_per_user: int, settings: Mapping[str, Any]) -> list[Kind]:
@@ -150,6 +153,13 @@ class ItemsPerUser(Kind):
             Step("numbers", number),
             Step("items", f"select user, {found}{time} from numbers"),
         ]
+
+
+def _kind_named(name: str, settings: Mapping[str, Any]) -> Kind | None:
+    """The kind of this name, of which one item counts; None where there is not exactly one."""
+    found = (each.from_name(name, 1, settings) for each in KINDS.values())
+    kinds = [kind for kind in found if kind is not None]
+    return kinds[0] if len(kinds) == 1 else None
 
 
 def look_name(kind: Kind) -> str:
