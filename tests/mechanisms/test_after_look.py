@@ -25,6 +25,7 @@ from zealous.logs.open_log import open_log
 from zealous.mechanisms import Laplace, Selection
 from zealous.mechanisms.after_look import CHOICES, ONE_ITEM, AfterLook, choose
 from zealous.planning.plan import Plan
+from zealous.planning.plan_file import write_plan
 from zealous.privacy.guarantee import Neighbors
 from zealous.release.charging import losses_of
 from zealous.verification.verify import verify
@@ -225,6 +226,15 @@ def test_auto_looks_where_nobody_says_how_many_items_count(
     said = json.loads(result.stdout)
     found = [part["kind"] for part in said.get("parts", [said])]
     assert found == kinds
+
+
+def test_an_approved_plan_with_a_look_is_read_back(tmp_path: Path) -> None:
+    planned = looked().for_log(z.Columns(user="user", query="query"))
+    write_plan(planned, tmp_path / "plan.json")
+    again = z.read_plan(tmp_path / "plan.json")
+    assert (again.goal, again.parts) == (planned.goal, planned.parts)
+    log = z.read_log(log_of(*[["a"]] * 30))
+    assert z.publish(log, again, account=None).record.plan[1].mechanism == AfterLook.name
 
 
 def test_what_cannot_be_looked_at_is_refused() -> None:

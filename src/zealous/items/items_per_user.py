@@ -35,7 +35,7 @@ class ItemsPerUser(Kind):
     """How many different items of a kind users have, in ranges: `items-per-user:queries`.
 
     Attributes:
-        of: The kind. How many of its items count elsewhere does not matter here.
+        of: The kind. How many of its items count elsewhere does not matter, and is not kept.
     """
 
     items_per_user: int = 1
@@ -57,7 +57,8 @@ class ItemsPerUser(Kind):
             raise UsageError(f"{self.label} counts everybody once: items_per_user is 1, without by")
         if self.of.steered() or self.of.restricting_kind() or isinstance(self.of, ItemsPerUser):
             raise UsageError(f"{self.label} is not for items that are made of published ones")
-        if _kind_named(self.of.name(), self.of.settings()) != replace(self.of, items_per_user=1):
+        object.__setattr__(self, "of", replace(self.of, items_per_user=1))
+        if _kind_named(self.of.name(), self.of.settings()) != self.of:
             raise UsageError(
                 f"{self.label} cannot name such items: rename columns with a plus sign"
             )

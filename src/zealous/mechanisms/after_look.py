@@ -184,7 +184,7 @@ class AfterLook(MechanismDefaults):
         look = before[look_name(kind)]
         if isinstance(kind, Things) or not isinstance(look, ItemsPerUser):
             raise UsageError(f"the {cls.name} mechanism is not for {kind.name()}")
-        if replace(look.of, items_per_user=1) != replace(kind, items_per_user=1):
+        if look.of != replace(kind, items_per_user=1):
             raise UsageError(f"{look.name()} must be about the same items as {kind.name()}")
 
     @classmethod
