@@ -178,6 +178,7 @@ def test_the_choice_follows_from_the_published_table_and_not_from_the_true_one()
         release = published(seed, [["a"]] * 40)
         counts = [release[LOOK][each] for each in RANGES]
         part = Plan.from_record(release.record).parts[1]
+        assert isinstance(part.mechanism, AfterLook)
         assert part.mechanism.chosen == choose(counts, "add-remove").calibrate(part.goal)
         chosen.add(release.record.plan[1].chosen)
         off += [counts[0] - 40, *counts[1:]]

@@ -154,7 +154,9 @@ def with_looks(
         replace(each, items_per_user=UNKNOWN.counted) if each.name() in looks else each
         for each in kinds
     ]
-    weights = dict(split or {kind.name(): kind.budget_weight() for kind in kinds})
+    weights: dict[str, Number] = {kind.name(): kind.budget_weight() for kind in kinds}
+    if split is not None:
+        weights = dict(split)
     found = [each for kind in usual for each in (looks.get(kind.name()), kind) if each is not None]
     for name, look in looks.items():
         if name in weights:
