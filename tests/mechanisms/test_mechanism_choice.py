@@ -24,7 +24,14 @@ from zealous.planning.plan_file import read_plan
 from zealous.verification.verify import verify
 
 LOOSE = z.Indistinguishability(epsilon=20, delta="1e-9", neighbors="add-remove")
-MADE_OF_OTHERS = ("results", "of-keywords", "of-smaller", "of-smaller-gaussian", "listed")
+MADE_OF_OTHERS = (
+    "after-look",
+    "results",
+    "of-keywords",
+    "of-smaller",
+    "of-smaller-gaussian",
+    "listed",
+)
 ANY_KIND = [name for name in MECHANISMS if name not in (*MADE_OF_OTHERS, "selection")]
 
 
@@ -123,7 +130,7 @@ def test_rounds_with_less_noise_than_claimed_are_found(path: Path) -> None:
         (z.ProbabilisticDP(epsilon=1, delta="0.001", users=1000), 5, None, "zealous"),
         (z.ProbabilisticDP(epsilon=1, delta="0.001", users=1000), 5, "domain", "domain"),
         (LOOSE, 1, None, "selection"),
-        (LOOSE, 5, None, "rounds"),
+        (LOOSE, 5, None, "pooled"),
         (LOOSE, 5, "prior", "prior"),
         (LOOSE, 5, "domain", "domain"),
     ],

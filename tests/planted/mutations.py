@@ -85,7 +85,9 @@ _HELD_POPULAR = """    distinct = (f"select *, count(*) over (partition by {item
             f"(select distinct user, {item} from items)")
     return [Step("distinct_items", distinct)], f"popular desc, {order}"
 """
-_RECORDED = "        record = with_tables(record, drawn, name=payment.id, ledger=charged)\n"
+_RECORDED = (
+    "        record = with_tables(record, planned, drawn, name=payment.id, ledger=charged)\n"
+)
 _LAST_KEY = "    sha256: dict[str, Hash]\n"
 
 

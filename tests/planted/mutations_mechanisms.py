@@ -419,6 +419,62 @@ MUTATIONS = [
         trials=12_000,
     ),
     Mutation(
+        "look: its noise is forgotten",
+        TESTS,
+        "test_after_look.py::test_the_choice_follows_from_the_published_table_and_not_from_the_true_one",
+        (
+            Change(
+                "mechanisms/domain.py",
+                "        noise = self.noise_sampler()\n",
+                "        noise = type(self.noise_sampler())(scale=self.scale / 10**6)\n",
+            ),
+        ),
+    ),
+    Mutation(
+        "look: a person is in every range up to hers",
+        TESTS,
+        "test_after_look.py::test_a_history_moves_one_count_by_one_and_another_history_two",
+        (
+            Change(
+                "items/items_per_user.py",
+                'Step("items", f"select user, {found}{time} from numbers")',
+                'Step("items", f"select user, {found}{time} from numbers "\n'
+                "            \"union all select user, '1' as items from numbers\")",
+            ),
+            Change(
+                "counting/histogram.py",
+                "        most=bound,\n",
+                "        most=bound + isinstance(getattr(kind, 'of', None), Kind),\n",
+            ),
+        ),
+    ),
+    Mutation(
+        "look: the choice is made from true counts",
+        TESTS,
+        "test_after_look.py::test_the_choice_follows_from_the_published_table_and_not_from_the_true_one",
+        (
+            Change(
+                "release/drawing.py",
+                "planned_part.settled(released)",
+                "planned_part.settled(released | true)",
+            ),
+            Change(
+                "release/drawing.py",
+                "        tables[part.name()] = _publish_part(",
+                "        if part.mechanism.name == 'listed':\n"
+                "            exact = replace(mechanism, scale=mechanism.scale / 10**6)\n"
+                "            drawn = _publish_part(kind, exact, count, random_bytes)\n"
+                "            true[part.name()] = drawn.arrow\n"
+                "        tables[part.name()] = _publish_part(",
+            ),
+            Change(
+                "release/drawing.py",
+                "    settled: dict[str, Part] = {}\n",
+                "    settled: dict[str, Part] = {}\n    true: dict[str, pa.Table] = {}\n",
+            ),
+        ),
+    ),
+    Mutation(
         "pooled: weights are not scaled to one length",
         TESTS,
         "test_pooled.py::test_the_engine_weighs_as_it_is_weighed_here",

@@ -36,6 +36,7 @@ pq.write_table(pa.table({{n: [row[i] for row in rows] for i, n in enumerate(name
 """
 COMMANDS: dict[str, tuple[list[str], str]] = {  # arguments, and what the output must hold
     "publish.py": (["--users", "300", "--rounds", "1"], "| query-pairs |"),
+    "auto.py": (["--users", "300", "--means", "1.2", "--exponents", "2", "--draws", "1"], "auto"),
     "anonymize.py": (["--users", "300", "--rounds", "1", "-k", "3"], "| k-keyword |"),
     "composition.py": (["--users", "60", "--only", "generated"], "12 months of queries"),
     "groups.py": (["--users", "3000", "--sets", "400", "-k", "3"], "| users | 400 |"),

@@ -115,22 +115,24 @@ def test_a_package_that_cannot_be_imported_is_named(
 def test_all_that_is_ours_is_registered() -> None:
     sizes = {each.package: len(each) for each in (MECHANISMS, KINDS, METHODS, SETTINGS)}
     assert sizes == {
-        "zealous.mechanisms": 15,
-        "zealous.items": 18,
+        "zealous.mechanisms": 16,
+        "zealous.items": 19,
         "zealous.study.anonymity": 7,
-        "zealous.audit.settings": 8,
+        "zealous.audit.settings": 9,
     }
     assert not MEASURES
 
 
 def test_at_most_one_mechanism_is_best() -> None:
+    follows = {each.requires_kind for each in MECHANISMS.values()}
     files = {each.public_input for each in MECHANISMS.values()}
     families = {each.only_for_default for each in MECHANISMS.values()}
-    for goal, m, used, family in product(GOALS, (1, 5), files, families):
+    for goal, m, used, family, before in product(GOALS, (1, 5), files, families, follows):
         best = [
             each.name
             for each in MECHANISMS.values()
-            if (each.public_input, each.only_for_default) == (used, family)
+            if (each.public_input, each.only_for_default, each.requires_kind)
+            == (used, family, before)
             and each.best_for(goal, m)
         ]
         assert len(best) <= 1, best

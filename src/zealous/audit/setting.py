@@ -81,6 +81,7 @@ SETTINGS: Registry[SettingsMaker] = Registry(
         "results",
         "of-keywords",
         "several-kinds",
+        "look",
     ),
 )
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from zealous.errors import UsageError, did_you_mean
+from zealous.items import Kind
 from zealous.mechanisms.protocol import MECHANISMS, CalibratedMechanism, PublicInput
 from zealous.privacy.guarantee import Guarantee
 
@@ -18,6 +21,7 @@ def choose_mechanism(
     items_per_user: int,
     given: PublicInput | None,
     default: str = DEFAULT,
+    after: tuple[Kind, Collection[str]] | None = None,
 ) -> tuple[type[CalibratedMechanism], str]:
     """A mechanism, and why it is that one; nothing here looks at a log.
 
@@ -29,11 +33,12 @@ def choose_mechanism(
         given: Which public file is given.
         default: The kind's default mechanism. Kinds that are made of other published kinds have a
             family of mechanisms of their own.
+        after: The kind, and the names of those that are published before it.
     """
     if MECHANISMS[default].only_for_default is not None:
         return _mechanism_of_family(name, goal, items_per_user, given, default)
     if name == "auto":
-        return _best_mechanism(goal, items_per_user, given)
+        return _best_mechanism(goal, items_per_user, given, after=after)
     if name is None:
         name = given or DEFAULT
     if name not in MECHANISMS:
@@ -69,10 +74,17 @@ def _mechanism_of_family(
 
 
 def _best_mechanism(
-    goal: Guarantee, items_per_user: int, given: PublicInput | None, family: str | None = None
+    goal: Guarantee,
+    items_per_user: int,
+    given: PublicInput | None,
+    family: str | None = None,
+    after: tuple[Kind, Collection[str]] | None = None,
 ) -> tuple[type[CalibratedMechanism], str]:
     """The first that says so of itself, of those that use the given file and no other."""
     for each in MECHANISMS.values():
+        follows = each.requires_kind is not None and given is None
+        if follows and (after is None or each.required_kind(after[0]) not in after[1]):
+            continue  # what it follows is not published
         if (each.public_input, each.only_for_default) == (given, family):
             why = each.best_for(goal, items_per_user)
             if why is not None:

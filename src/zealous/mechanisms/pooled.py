@@ -147,8 +147,20 @@ class Pooled(CountedKeys):
             raise UsageError(f"{self.name} needs 1 to {MOST_ROUNDS} rounds")
 
     @classmethod
-    def calibrate(cls, goal: Guarantee, items_per_user: int) -> Self:
+    def best_for(cls, goal: Guarantee, items_per_user: int) -> str | None:
+        """For several items of each user, under indistinguishability."""
+        if not isinstance(goal, Indistinguishability) or items_per_user == 1:
+            return None
+        return "rounds whose evidence is pooled find the most items; their counts come after"
+
+    @classmethod
+    def calibrate(cls, goal: Guarantee, items_per_user: int, *, kept: int | None = None) -> Self:
         """The parameters that a guarantee leaves room for, by shares that are always the same.
+
+        Args:
+            goal: The guarantee.
+            items_per_user: m.
+            kept: D, where more is known of how many items users have than m tells.
 
         >>> goal = Indistinguishability(epsilon=1, delta="1e-6", neighbors="add-remove")
         >>> found = Pooled.calibrate(goal, 5)
@@ -157,8 +169,8 @@ class Pooled(CountedKeys):
         >>> round(float(found.scale), 2), found.delta(goal) <= goal.delta
         (21.64, True)
         """
-        rounds, scale, kept = calibrate_pooled(goal, items_per_user, cls.shape)
-        return cls(items_per_user=items_per_user, scale=scale, kept=kept, rounds=rounds)
+        rounds, scale, most = calibrate_pooled(goal, items_per_user, cls.shape, kept)
+        return cls(items_per_user=items_per_user, scale=scale, kept=most, rounds=rounds)
 
     @classmethod
     def from_record(cls, part: PartRecord) -> Self:

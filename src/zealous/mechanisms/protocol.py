@@ -142,7 +142,7 @@ class CalibratedMechanism(Mechanism, Protocol):
     description: ClassVar[Description]
     """What a release says of the tables that it made."""
     requires_kind: ClassVar[str | None]
-    """The kind that must have been published before, of the same log."""
+    """The kind that must have been published before, of the same log, or the label of such."""
     only_for_default: ClassVar[str | None]
     """It serves only kinds whose default mechanism is this one; None: all other kinds."""
 
@@ -250,6 +250,11 @@ class CalibratedMechanism(Mechanism, Protocol):
         ...
 
     @classmethod
+    def required_kind(cls, kind: Kind) -> str | None:
+        """The name of the kind that must have been published before one of this kind."""
+        ...
+
+    @classmethod
     def check_required_kind(cls, kind: Kind, before: Mapping[str, Kind]) -> None:
         """Refuse where the kind that it follows is not among those published before.
 
@@ -284,6 +289,10 @@ class CalibratedMechanism(Mechanism, Protocol):
             item_list: The rows of its public file, or all items that there can be.
             released: What was published before, by name of kind.
         """
+        ...
+
+    def settled(self, first: pa.Table) -> Self:
+        """The same, once the table of its `required_kind` is published, by which it may choose."""
         ...
 
     def theorem(self, goal: Guarantee) -> str:
@@ -338,10 +347,17 @@ class MechanismDefaults:
         return None
 
     @classmethod
+    def required_kind(cls, kind: Kind) -> str | None:
+        """The same for all kinds that it serves."""
+        del kind
+        return cls.requires_kind
+
+    @classmethod
     def check_required_kind(cls, kind: Kind, before: Mapping[str, Kind]) -> None:
-        """The one that `requires_kind` names must have been published."""
-        if cls.requires_kind is not None and cls.requires_kind not in before:
-            raise UsageError(missing_kind_message(kind.name(), cls.requires_kind))
+        """The one that `required_kind` names must have been published."""
+        required = cls.required_kind(kind)
+        if required is not None and required not in before:
+            raise UsageError(missing_kind_message(kind.name(), required))
 
     @classmethod
     def check_kinds(cls, kind: Kind, before: Mapping[str, Kind]) -> None:
@@ -357,6 +373,11 @@ class MechanismDefaults:
         del released
         if item_list is not None:
             raise UsageError(f"the {self.name} mechanism uses no public file")
+        return self
+
+    def settled(self, first: pa.Table) -> Self:
+        """It chooses nothing."""
+        del first
         return self
 
     def decides_who_kept_what(self: CalibratedMechanism) -> bool:
@@ -394,8 +415,8 @@ MECHANISMS: Registry[type[CalibratedMechanism]] = Registry(
     "zealous.mechanisms",
     lambda mechanism: mechanism.name,
     first=(
-        *("zealous", "laplace", "gaussian", "selection", "set-union", "sips", "rounds", "pooled"),
-        "prior",
+        *("zealous", "laplace", "gaussian", "after-look", "selection", "set-union", "sips"),
+        *("rounds", "pooled", "prior"),
         *("domain", "results", "of-keywords", "of-smaller", "of-smaller-gaussian", "listed"),
     ),
 )

@@ -91,14 +91,6 @@ class Rounds(CountedKeys):
         noise_share=Fraction(1, 2),
     )
 
-    @classmethod
-    def best_for(cls, goal: Guarantee, items_per_user: int) -> str | None:
-        """For several items of each user, under indistinguishability."""
-        indistinguishable = isinstance(goal, Indistinguishability)
-        if not (cls.steered and indistinguishable and items_per_user > 1):
-            return None
-        return "rounds that steer each other find the most items; their counts come after"
-
     def __post_init__(self) -> None:
         """Refuse noise that cannot be drawn."""
         super().__post_init__()

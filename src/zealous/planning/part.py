@@ -6,8 +6,8 @@ Guarantee:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Self
 
@@ -25,6 +25,8 @@ from zealous.privacy.calibrate import float_rounded_up
 from zealous.privacy.guarantee import Guarantee, format_number
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from zealous.record.record import PartRecord
 
 _SMALL = 1_000  # items: a log that can yield more is not said to yield few
@@ -68,6 +70,19 @@ class Part:
     def name(self) -> str:
         """What the histogram is called."""
         return self.kind.name()
+
+    def settled(self, released: Mapping[str, pa.Table]) -> Self:
+        """The same, once what its mechanism may choose by is published.
+
+        Args:
+            released: What was published before, by name of kind.
+        """
+        first = self.mechanism.required_kind(self.kind)
+        mechanism = self.mechanism if first is None else self.mechanism.settled(released[first])
+        if mechanism is self.mechanism:
+            return self
+        kind = replace(self.kind, items_per_user=mechanism.items_per_user)
+        return replace(self, kind=kind, mechanism=mechanism)
 
     def check(self, roles: Collection[str]) -> None:
         """Refuse a log whose columns do not give what the histogram is made of."""

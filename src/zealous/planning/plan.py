@@ -42,6 +42,8 @@ from zealous.privacy.levels import is_weak, strength
 from zealous.privacy.promise import both_deltas, promise
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from zealous.record.record import Record
 
 # Which planner chose the parameters: one more whenever the same wish gives other parameters.
@@ -215,6 +217,10 @@ class Plan:
             mechanism=self.mechanisms(),
         )
         return replace(self, goal=planned.goal, parts=planned.parts)
+
+    def settled(self, released: Mapping[str, pa.Table]) -> Self:
+        """The same, with what follows from published tables: see `Part.settled`."""
+        return replace(self, parts=tuple(part.settled(released) for part in self.parts))
 
     def mechanisms(self) -> dict[str, str]:
         """How each kind is published."""
@@ -426,16 +432,18 @@ def choose_mechanisms(
             of_others = MECHANISMS[kind.default_mechanism()].only_for_default is not None
             asked = None if of_others else mechanism
         use = files[kind.name()].use if kind.name() in files else None
+        before = {each.name(): each for each in kinds[: kinds.index(kind)]}
         chosen[kind.name()] = choose_mechanism(
-            asked, goal, kind.items_per_user, use, kind.default_mechanism()
+            asked, goal, kind.items_per_user, use, kind.default_mechanism(), (kind, before)
         )
-        _check_order(kind, kinds, chosen[kind.name()][0])
+        _check_order(kind, before, chosen[kind.name()][0])
     return chosen
 
 
-def _check_order(kind: Kind, kinds: Sequence[Kind], mechanism: type[CalibratedMechanism]) -> None:
+def _check_order(
+    kind: Kind, before: Mapping[str, Kind], mechanism: type[CalibratedMechanism]
+) -> None:
     """Refuse what makes use of another kind that is not published before, or not as it must be."""
-    before = {each.name(): each for each in kinds[: kinds.index(kind)]}
     kind.check_before(before)
     mechanism.check_required_kind(kind, before)
     mechanism.check_kinds(kind, before)

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from msgspec.structs import replace
+
 from zealous.errors import Refused, ReleaseError, UsageError, ZealousError, reason
 from zealous.files.scratch import working_directory
 from zealous.libraries import pa
 from zealous.logs.log import is_anonymized
 from zealous.logs.source import Source, count_everyone
+from zealous.planning.plan import Plan
 from zealous.privacy.guarantee import Guarantee
 from zealous.record.record import LedgerStamp, Record
 from zealous.release.bundle import Release, check_writable, read_release
 from zealous.release.drawing import as_table, draw
-from zealous.release.provenance import ASKED, with_tables
+from zealous.release.provenance import ASKED, plan_record, with_tables
 from zealous.release.request import Request
 from zealous.release.table import INTERVAL
 
@@ -51,8 +54,13 @@ def check_request(request: Request, *, internal: bool) -> None:
         )
 
 
-def check_same_release(made: Release, asked: Record) -> Release:
+def check_same_release(made: Release, record: Record, planned: Plan) -> Release:
     """A release of the same id must be what is asked for now, whoever planned and drew it."""
+    found = {kind: table.arrow for kind, table in made.tables.items()}
+    try:
+        asked = replace(record, plan=plan_record(planned.settled(found)))
+    except LookupError:  # it has other kinds
+        asked = record
     if any(getattr(made.record, name) != getattr(asked, name) for name in ASKED):
         raise Refused(
             "the release of this id was made before, and with other parameters: give this one an "
@@ -81,7 +89,7 @@ def rehearse_writing(request: Request, record: Record, ledger: LedgerStamp | Non
     tables = {part.name(): as_table(part.kind, []) for part in planned.parts}
     try:
         with working_directory(beside, hidden=beside is not None) as folder:
-            written = with_tables(record, tables, name="0" * 16, ledger=ledger)
+            written = with_tables(record, planned, tables, name="0" * 16, ledger=ledger)
             empty = Release(record=written, tables=tables)
             made = read_release(empty.write(folder / "release", not_private=True))
             if made.tables != tables:

@@ -13,12 +13,15 @@ from dataclasses import replace
 
 import pyarrow as pa
 
+from zealous.counting.bound import Select
 from zealous.counting.histogram import users_keeping
 from zealous.counting.log_count import LogCount
+from zealous.engines.engine import Stored
 from zealous.items import Kind
 from zealous.logs.source import Source
-from zealous.mechanisms import CalibratedMechanism, Count, Mechanism
+from zealous.mechanisms import Count, Mechanism
 from zealous.noise import seeded_bytes
+from zealous.planning.part import Part
 from zealous.planning.plan import Plan
 from zealous.release.progress import Say
 from zealous.release.table import Table, counted_schema, sorted_table
@@ -34,13 +37,15 @@ def draw(
 ) -> dict[str, Table]:
     """Count, add noise, drop what is rare, for each part of a plan: where the budget is spent."""
     tables: dict[str, Table] = {}
-    mechanisms: dict[str, CalibratedMechanism] = {}
-    for number, part in enumerate(planned.parts):
-        say(f"counting {part.name()} ({number + 1} of {len(planned.parts)})")
+    settled: dict[str, Part] = {}
+    for number, planned_part in enumerate(planned.parts):
+        say(f"counting {planned_part.name()} ({number + 1} of {len(planned.parts)})")
         released = {name: table.arrow for name, table in tables.items()}
+        part = planned_part.settled(released)
         kind = part.kind.with_inputs(released)
         item_list = (public or {}).get(part.name(), kind.known_items())
         mechanism = part.mechanism.with_inputs(item_list, released)
+        settled[part.name()] = replace(part, mechanism=mechanism)
         count = LogCount(
             kind=kind,
             source=source,
@@ -51,20 +56,23 @@ def draw(
         )
         first = kind.restricting_kind()
         if first is not None:
-            (before,) = (each.kind for each in planned.parts if each.name() == first)
-            restricted_to = users_keeping(
-                before,
-                source,
-                bound=mechanisms[first].items_per_user,
-                select=planned.select,
-                key=key,
-                only=mechanisms[first].counted_items(released[first]),
-            )
-            count = replace(count, restricted_to=restricted_to)
-        mechanisms[part.name()] = mechanism
+            before = _keepers(settled[first], released[first], source, planned.select, key)
+            count = replace(count, restricted_to=before)
         random_bytes = _random_bytes(planned.seed, number)
         tables[part.name()] = _publish_part(kind, mechanism, count, random_bytes)
     return tables
+
+
+def _keepers(part: Part, counted: pa.Table, source: Source, select: Select, key: int) -> Stored:
+    """Who kept which items when they were counted for a table that was published before."""
+    return users_keeping(
+        part.kind,
+        source,
+        bound=part.mechanism.items_per_user,
+        select=select,
+        key=key,
+        only=part.mechanism.counted_items(counted),
+    )
 
 
 def _random_bytes(seed: int | None, part: int) -> Callable[[int], bytes]:

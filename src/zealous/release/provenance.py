@@ -1,7 +1,7 @@
 """The record of a release that is made: public parameters, then what was drawn and charged.
 
 Guarantee:
-    Everything in the record was fixed before the log was read, or is the number of published rows.
+    Everything in the record was fixed before the log was read, or follows from published rows.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from zealous.counting.bound import Select
 from zealous.logs.log import Log
 from zealous.logs.person_sql import query_hash
 from zealous.planning.part import Part, figures
-from zealous.planning.plan import PLANNER, other_guarantee, theorem
+from zealous.planning.plan import PLANNER, Plan, other_guarantee, theorem
 from zealous.privacy.calibrate import float_rounded_up
 from zealous.privacy.guarantee import Guarantee
 from zealous.privacy.promise import promise
@@ -85,7 +85,7 @@ def provenance(
         query=None if log.sql is None else query_hash(log.sql),
         cleaning=cleaning_record(log),
         planner=PLANNER,
-        plan=tuple(part_record(part, planned.select) for part in planned.parts),
+        plan=plan_record(planned),
         assumptions=assumptions(
             goal,
             log.columns,
@@ -108,10 +108,21 @@ def provenance(
 
 
 def with_tables(
-    record: Record, tables: Mapping[str, Table], *, name: str, ledger: LedgerStamp | None
+    record: Record,
+    planned: Plan,
+    tables: Mapping[str, Table],
+    *,
+    name: str,
+    ledger: LedgerStamp | None,
 ) -> Record:
-    """The same with what was drawn, and who paid for it."""
-    return replace(record, id=name, ledger=ledger, files=table_files(tables))
+    """The same with what was drawn and what follows from it, and who paid for it."""
+    plan = plan_record(planned.settled({kind: table.arrow for kind, table in tables.items()}))
+    return replace(record, plan=plan, id=name, ledger=ledger, files=table_files(tables))
+
+
+def plan_record(planned: Plan) -> tuple[PartRecord, ...]:
+    """What is said of each table."""
+    return tuple(part_record(part, planned.select) for part in planned.parts)
 
 
 def software() -> Software:

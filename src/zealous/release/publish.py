@@ -112,7 +112,7 @@ def publish(
     made = paying.earlier_release(log.paths, request.output)
     if made is not None:
         say(f"the release of this id was made before, in {made}: nothing is drawn again")
-        return check_same_release(read_release(made), record)
+        return check_same_release(read_release(made), record, planned)
     payment = paying.prepare(request)
     recognition = recognise(paying, request, say)
     check_doubts(request, recognition.ledger_doubts(), say)
@@ -130,7 +130,7 @@ def publish(
             # Count, add noise, drop what is rare.
             drawn = draw(planned, source, key=request.key, public=public, say=say)
         # Write.
-        record = with_tables(record, drawn, name=payment.id, ledger=charged)
+        record = with_tables(record, planned, drawn, name=payment.id, ledger=charged)
         release = Release(
             record=record, tables=drawn, on_written=payment.mark_written, internal=paying.internal
         )

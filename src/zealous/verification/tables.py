@@ -212,13 +212,13 @@ def _removed_rows(record: Record) -> dict[str, int]:
 
 def _origin_kinds(part: Part) -> list[str]:
     """The tables whose rows tell which rows a table can have."""
-    follows = part.mechanism.requires_kind
+    follows = part.mechanism.required_kind(part.kind)
     return [*part.kind.made_of(), *([follows] if follows is not None else [])]
 
 
 def _check_origin(part: Part, tables: Mapping[str, pa.Table], *, whole: bool) -> None:
     """The rows are among those that can be, given what was published before."""
-    kind, follows = part.kind, part.mechanism.requires_kind
+    kind, follows = part.kind, part.mechanism.required_kind(part.kind)
     missing = {*kind.builds_on(), *([follows] if follows is not None else [])} - set(tables)
     if missing:
         raise Failed(f"{part.name()}: {', '.join(sorted(missing))} must be published before")

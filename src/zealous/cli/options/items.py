@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
 
 import click
@@ -21,6 +23,8 @@ from zealous.items import (
     parse_kinds,
     tail,
 )
+from zealous.items.items_per_user import LOOK_PRICE, ItemsPerUser
+from zealous.mechanisms.after_look import UNKNOWN
 from zealous.mechanisms.choose import MECHANISMS
 from zealous.privacy.guarantee import SESSION_GAP, Guarantee, Number, exact_fraction
 
@@ -111,6 +115,53 @@ def mechanism_from(given: Given) -> str | dict[str, str] | None:
     """The mechanism of all kinds, or of each by its name."""
     text: str | None = given["mechanism"]
     return text if text is None or "=" not in text else pairs(text, "--mechanism")
+
+
+def with_looks(
+    kinds: list[Kind],
+    given: Given,
+    goal: Guarantee,
+    split: Mapping[str, Number] | None,
+    files: Collection[str],
+) -> tuple[list[Kind], Mapping[str, Number] | None]:
+    """The kinds, and before each that `auto` may look at, how many items of it users have.
+
+    Whoever says --items-per-user states a fact, and pays for no look. Kinds that others are made
+    of, or that have a public file, are left as they are.
+
+    Args:
+        kinds: What is published.
+        given: The options.
+        goal: The guarantee.
+        split: The weights of the kinds.
+        files: The kinds that have a public file.
+
+    Returns:
+        The kinds, and the weights of all of them.
+    """
+    asked = mechanism_from(given)
+    followed = {name for kind in kinds for name in (*kind.builds_on(), kind.restricting_kind())}
+    looks: dict[str, Kind] = {}
+    for kind in kinds if given["items_per_user"] is None and goal.composes else ():
+        name = kind.name()
+        auto = (asked.get(name) if isinstance(asked, Mapping) else asked) == "auto"
+        if auto and name not in {*followed, *files}:
+            with suppress(UsageError):  # of what is made of others there is none
+                looks[name] = ItemsPerUser(of=kind)
+    if not looks:
+        return kinds, split
+    usual = [
+        replace(each, items_per_user=UNKNOWN.counted) if each.name() in looks else each
+        for each in kinds
+    ]
+    weights: dict[str, Number] = {kind.name(): kind.budget_weight() for kind in kinds}
+    if split is not None:
+        weights = dict(split)
+    found = [each for kind in usual for each in (looks.get(kind.name()), kind) if each is not None]
+    for name, look in looks.items():
+        if name in weights:
+            weights[look.name()] = LOOK_PRICE * exact_fraction(weights[name], "split")
+    return found, weights
 
 
 def with_tail(

@@ -14,6 +14,7 @@ from zealous.cli.options.items import (
     kinds_from,
     mechanism_from,
     split_from,
+    with_looks,
     with_tail,
 )
 from zealous.cli.values import whole_number
@@ -41,6 +42,8 @@ def plan_from(items: str | None, given: Given, log: Log | None = None) -> Plan:
         kinds, goal, split = with_tail(kinds, given, goal, roles)
     confirm_epsilon(goal.epsilon, given)
     files = files_from(given, kinds)
+    with_file = [name for each in files.values() for name in each or ()]
+    kinds, split = with_looks(kinds, given, goal, split, with_file)
 
     def plan_for(each: Guarantee) -> Plan:
         return plan(

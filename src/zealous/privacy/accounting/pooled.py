@@ -152,16 +152,23 @@ def _mu_squared(
 
 @cache  # planning, planning again and verifying ask for the same
 def calibrate_pooled(
-    goal: Guarantee, items_per_user: int, shape: PooledShape
+    goal: Guarantee, items_per_user: int, shape: PooledShape, kept: int | None = None
 ) -> tuple[tuple[PooledRound, ...], Fraction, int]:
     """The rounds, the scale of the noise on counts, and how many items each user keeps.
+
+    Args:
+        goal: The guarantee.
+        items_per_user: The most keys of one user that count, m.
+        shape: How the budget is divided.
+        kept: The most items that each user keeps; by m where not given.
 
     Raises:
         UsageError: The guarantee is not one that such rounds can give, or epsilon is too small.
     """
     m = positive_integer(items_per_user, "items_per_user")
     mu = mu_for(goal, shape.noise_share)
-    kept = min(max(_FEWEST_KEPT, shape.kept * m), _MANY_KEPT)
+    if kept is None:
+        kept = min(max(_FEWEST_KEPT, shape.kept * m), _MANY_KEPT)
     keys = goal.delta * (1 - shape.noise_share)
     while True:  # once, unless integers cost more than they should
         rounds, scale = _rounds_for_shift(goal, m, shape, mu)

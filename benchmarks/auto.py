@@ -1,0 +1,172 @@
+"""How far `auto` with a look is from the best single choice in hindsight, on a grid of tables.
+
+    python benchmarks/auto.py [--users 1000 10000] [--means 1.2 2 5 15 60] [--exponents 0.7 1.2 1.7]
+        [--draws 3] [--neighbors add-remove] [--tables TABLE:USER:COLUMN ...] [-o auto.json]
+
+Each generated table has so many users with so many different items on average, of items whose
+popularity falls with that power of their rank. A single choice is one mechanism with one bound at
+epsilon 1 and delta 1e-6: ZEALOUS by `gaussian` at several m, `selection`, `rounds`, and pooled
+rounds with every number of kept items that the look can choose. `auto` spends 0.02 of epsilon on
+the look, and the rest on what it chooses. The best of many choices, each drawn a few times, is
+somewhat above what anybody could have known: the shares printed are low estimates.
+
+Prints a row for each table, and the worst share among tables whose best choice publishes 20 items
+or more: a draw alone moves smaller ones by more than the choice does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import secrets
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import zealous as z
+from zealous.engines.duckdb import DuckDB
+from zealous.items.items_per_user import LARGEST
+from zealous.logs.open_log import open_log
+from zealous.mechanisms import CalibratedMechanism
+from zealous.mechanisms.after_look import CHOICES, Choice, choose
+from zealous.mechanisms.choose import MECHANISMS
+from zealous.noise import DiscreteLaplace
+from zealous.privacy.guarantee import Neighbors
+from zealous.study.releases.encoded_log import CachedCounting, encode
+
+DELTA = "1e-6"
+LOOK = Fraction(1, 50)  # of epsilon
+FEW = 20  # items, below which a share says little
+LOOKS = 20  # drawn for each draw of a release: they cost next to nothing
+SINGLE = (*(("gaussian", m) for m in (2, 5, 10, 20)), ("rounds", 10), ("pooled", 10))
+
+
+def main() -> None:
+    arguments = _arguments()
+    rows = []
+    for name, log, kind in _tables(arguments):
+        rows.append({"table": name, **_measure(log, kind, arguments.neighbors, arguments.draws)})
+        print(_line(rows[-1]), flush=True)
+    if arguments.output is not None:
+        arguments.output.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    judged = [row for row in rows if row["best"] >= FEW]
+    if judged:
+        worst = min(judged, key=lambda row: row["share"])
+        told = f"{worst['share']:.2f} of {worst['best_name']}, {worst['table']}"
+        print(f"\nworst of {len(judged)} tables: {told}")
+    else:
+        print(f"\nno table of which {FEW} items or more can be published")
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--users", type=int, nargs="*", default=[1_000, 10_000])
+    parser.add_argument("--means", type=float, nargs="+", default=[1.2, 2, 5, 15, 60])
+    parser.add_argument("--exponents", type=float, nargs="+", default=[0.7, 1.2, 1.7])
+    parser.add_argument("--draws", type=int, default=3)
+    parser.add_argument("--neighbors", choices=get_args(Neighbors), default="add-remove")
+    parser.add_argument("--tables", nargs="*", default=[], metavar="FILE:USER:COLUMN")
+    parser.add_argument("-o", "--output", type=Path)
+    return parser.parse_args()
+
+
+def _tables(arguments: argparse.Namespace) -> Iterator[tuple[str, z.Log, Any]]:
+    kind = z.columns("item", items_per_user=10)
+    for users in arguments.users:
+        for mean in arguments.means:
+            for exponent in arguments.exponents:
+                table = _generated(users, mean, exponent)
+                yield f"{users:,} users, {mean:g} items, {exponent:g}", z.read_log(table), kind
+    for text in arguments.tables:
+        path, user, column = text.rsplit(":", 2)
+        log = z.read_log(path, columns=z.Columns(user=user))
+        yield Path(path).name, log, z.columns(column, items_per_user=10)
+
+
+def _generated(users: int, mean: float, exponent: float, items: int = 100_000) -> pa.Table:
+    """(user, item): numbers of items with a long tail, popularity by a power of the rank."""
+    random = np.random.default_rng([users, int(10 * mean), int(10 * exponent)])
+    extra = random.gamma(0.7, (mean - 1) / 0.7, users)  # more spread than a geometric number has
+    numbers = 1 + random.poisson(extra)
+    popularity = np.cumsum(np.arange(1, items + 1) ** -exponent)
+    drawn = np.searchsorted(popularity, random.random(numbers.sum()) * popularity[-1])
+    pairs = np.unique(np.stack([np.repeat(np.arange(users), numbers), drawn]), axis=1)
+    return pa.table({"user": pairs[0], "item": pairs[1].astype(str)})
+
+
+def _measure(log: z.Log, kind: Any, neighbors: Neighbors, draws: int) -> dict[str, Any]:
+    goal = z.Indistinguishability(epsilon=1, delta=DELTA, neighbors=neighbors)
+    rest = z.Indistinguishability(epsilon=1 - LOOK, delta=DELTA, neighbors=neighbors)
+    with DuckDB() as engine:
+        coded, _ = encode(kind, open_log(log, engine, kind.extra_columns()), {})
+        counting = CachedCounting(coded, [])
+        keys = [secrets.randbits(64) for _ in range(draws)]
+
+        def published(mechanism: CalibratedMechanism, key: int) -> int:
+            with counting.under(key) as count:
+                return sum(
+                    batch.num_rows for batch in mechanism.release(count, secrets.token_bytes)
+                )
+
+        single = {f"{name}, m = {m}": MECHANISMS[name].calibrate(goal, m) for name, m in SINGLE}
+        single |= {_name(each): each.calibrate(goal) for each in CHOICES}
+        found = {
+            name: float(np.mean([published(each, key) for key in keys]))
+            for name, each in single.items()
+        }
+
+        @cache
+        def after_look(choice: Choice, key: int) -> int:
+            return published(choice.calibrate(rest), key)
+
+        counts = _ranges(coded.path)
+        chosen = [
+            (choose(counts + _noise(neighbors), neighbors), key)
+            for key in keys
+            for _ in range(LOOKS)
+        ]
+        auto = float(np.mean([after_look(choice, key) for choice, key in chosen]))
+    best_name = max(found, key=lambda name: found[name])
+    most_chosen = max((each for each, _ in chosen), key=[each for each, _ in chosen].count)
+    return {
+        "auto": auto,
+        "chosen": _name(most_chosen),
+        "best": found[best_name],
+        "best_name": best_name,
+        "share": auto / found[best_name] if found[best_name] else 1.0,
+        "items": found,
+    }
+
+
+def _noise(neighbors: Neighbors) -> Any:
+    scale = (1 if neighbors == "add-remove" else 2) / LOOK
+    return DiscreteLaplace(scale=scale).sample(len(LARGEST) + 1, secrets.token_bytes)
+
+
+def _ranges(pairs: Path) -> Any:
+    """How many users are in each range of the look."""
+    numbers = np.bincount(pq.read_table(pairs)["user"].to_numpy())
+    return np.bincount(np.searchsorted(LARGEST, numbers), minlength=len(LARGEST) + 1)
+
+
+def _name(choice: Choice) -> str:
+    return "selection" if choice.kept is None else f"pooled, {choice.kept} kept"
+
+
+def _line(row: dict[str, Any]) -> str:
+    return (
+        f"{row['table']:34} auto {row['auto']:8.1f} ({row['chosen']})   best {row['best']:8.1f} "
+        f"({row['best_name']})   {row['share']:.2f}"
+    )
+
+
+if __name__ == "__main__":
+    main()
