@@ -111,6 +111,9 @@ class _Given:
 
     table: pa.Table
 
+    def required_kind(self, kind: Any) -> None:
+        del kind
+
     def with_inputs(self, item_list: Any, released: Any) -> _Given:
         del item_list, released
         return self

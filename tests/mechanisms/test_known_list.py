@@ -20,6 +20,7 @@ from scipy import stats
 
 from zealous.errors import UsageError
 from zealous.items.candidate_sets import candidate_itemsets
+from zealous.items.items_per_user import RANGES
 from zealous.mechanisms import known_list
 from zealous.mechanisms.choose import MECHANISMS
 from zealous.mechanisms.known_list import (
@@ -279,6 +280,8 @@ def given_twice(name: str, mechanism: Any) -> Any:
         return mechanism.with_inputs(
             candidate_itemsets([pa.table({"item_1": list("aab"), "count": [9, 9, 9]})])
         )
+    if name == "after-look":  # people with a single item, and so one noise for each
+        return mechanism.settled(pa.table({"items": RANGES[:1], "count": [80]}))
     assert name in OF_THE_LOG, f"{name} is new: if it has a list, give it one with an item twice"
     return mechanism
 

@@ -216,7 +216,7 @@ def test_another_mechanism_for_the_things(name: str, run: Run, tmp_path: Path) -
 def test_one_name_is_for_the_things_alone(name: str) -> None:
     kinds = itemsets("product", max_size=2, items_per_user=3)
     planned = plan(PEOPLES, kinds, mechanism=name)
-    things = "rounds" if name == "auto" else name
+    things = "pooled" if name == "auto" else name
     assert [part.mechanism.name for part in planned.parts] == [
         "listed",
         things,

@@ -73,12 +73,13 @@ def test_nothing_is_told_of_two_releases_of_one_log() -> None:
     assert "which items of each user" in found.meaning()
 
 
-def test_what_was_found_as_keys_is_not_judged_by_its_absence() -> None:
-    key = f"{7:016x}"
-    old, new = (released(each, key=key, mechanism="rounds") for each in (OLD, NEW))
-    found = z.changes(old, new)
-    assert {row.item[0] for row in found} == {"up", "down"}
-    assert found.not_judged == 2
+def test_what_noise_found_first_is_not_compared() -> None:
+    """People count for items among those found: other items found, other counts of the same."""
+    old, new = (released(each, key=f"{7:016x}", mechanism="rounds") for each in (OLD, NEW))
+    with pytest.raises(UsageError, match="that noise found first"):
+        z.changes(old, new)
+    with pytest.raises(UsageError, match="differ in how items are counted"):
+        z.changes(released(OLD), released(OLD, mechanism="laplace"))
 
 
 def test_tables_that_count_otherwise_are_not_compared() -> None:
@@ -87,8 +88,9 @@ def test_tables_that_count_otherwise_are_not_compared() -> None:
 
 
 def test_a_key_must_be_one() -> None:
-    with pytest.raises(UsageError, match="sixteen hexadecimal digits"):
-        released({"a": 3}, key="no key")
+    for wrong in ("no key", " 0x_1", "-5", 40 * "0"):
+        with pytest.raises(UsageError, match="sixteen hexadecimal digits"):
+            released({"a": 3}, key=wrong)
     with pytest.raises(UsageError, match="between 0 and 1"):
         z.changes("a", "b", error_rate=5)
 

@@ -67,11 +67,12 @@ _NAMED = {"kills": "killed", "hostile": "hostile", "audit": "million_trials"}
 _OTHER = " and ".join(f"not {word}" for word in (*_NAMED.values(), "planted_bug"))
 _DRAWN = "false_alarm and not soak and not spark"
 _AUDITS = "the_command_prints or the_program_runs"  # each a minute
+_KILLED = ("tests/ledger", "tests/release", "tests/series", "tests/spark")
 # Where a part names folders, the tests of others are not even collected.
 PARTS = (
     Part(
         "kills",
-        ("-m", "soak", "-k", _NAMED["kills"], "tests/ledger", "tests/release", "tests/spark"),
+        ("-m", "soak", "-k", _NAMED["kills"], *_KILLED),
         6,
     ),
     Part("hostile", ("-m", "soak", "-k", _NAMED["hostile"], "tests/files", "tests/spark"), 12),

@@ -48,6 +48,8 @@ def inspect(items: str | None, as_json: bool, **given: Any) -> None:
             look_at_log(given["paths"], stated_from(given))  # which says more of what is no table
         raise
     except UsageError:
+        if given["sql"] is None and given["user"] is None:
+            look_at_log(given["paths"], stated_from(given))
         if not as_json:
             _print_header(given)
         raise

@@ -21,6 +21,10 @@ from zealous.privacy.period import Period
 _MOST_NAMED = 12
 
 
+class OverCap(Refused):
+    """A cap leaves no room for a charge."""
+
+
 def check_charge(
     book: Book, charge: Charge, *, release: str | None, again: bool, reason: str | None = None
 ) -> None:
@@ -97,7 +101,7 @@ def check_caps(book: Book, charge: Charge) -> None:
         if not after.fits:
             before = book.standing()
             left = _what_is_left("over all releases", before, after)
-            raise Refused(_over_cap(book, charge, left, book.counted_entries()))
+            raise OverCap(_over_cap(book, charge, left, book.counted_entries()))
     if not book.caps.period:
         return
     declared = {each.period for each in [*charges, charge] if each.period is not None}
@@ -114,7 +118,7 @@ def check_caps(book: Book, charge: Charge) -> None:
             ]
             where = f"in the period {within}" if within else "in any period"
             left = _what_is_left(where, before, after)
-            raise Refused(_over_cap(book, charge, left, used))
+            raise OverCap(_over_cap(book, charge, left, used))
 
 
 def check_here(book: Book) -> None:

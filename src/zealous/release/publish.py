@@ -8,6 +8,7 @@ Guarantee:
 
 from __future__ import annotations
 
+import re
 import secrets
 from pathlib import Path
 from typing import Unpack
@@ -99,7 +100,7 @@ def publish(
         log=log,
         period=Period.parse(period) if isinstance(period, str) else period,
         output=None if output is None else place_of(output),
-        key=_selection_key(planned, selection_key),
+        key=_selection_key(planned, selection_key, drawn=secrets.randbits(64)),
         attendance=attendance,
     )
     # What can be refused without the data.
@@ -153,16 +154,15 @@ def _plan_to_execute(plan: Plan | Guarantee, kinds: Kinds, options: Options) -> 
     return plan
 
 
-def _selection_key(plan: Plan, given: str | None) -> int:
+def _selection_key(plan: Plan, given: str | None, *, drawn: int) -> int:
     """The public key that chooses each user's items, fixed before the log is read."""
     if plan.seed is not None:
         return plan.seed
     if given is None:
-        return secrets.randbits(64)
-    try:
-        return int(given, 16)
-    except ValueError:
-        raise UsageError("selection_key is that of a release: sixteen hexadecimal digits") from None
+        return drawn
+    if not re.fullmatch("[0-9a-f]{16}", given):
+        raise UsageError("selection_key is that of a release: sixteen hexadecimal digits")
+    return int(given, 16)
 
 
 def _bound_plan(planned: Plan, log: Log, say: Say) -> tuple[Plan, Log]:

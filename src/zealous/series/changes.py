@@ -17,6 +17,7 @@ from zealous.errors import UsageError
 from zealous.files.places import Place
 from zealous.libraries import np, pa
 from zealous.notebook import block, grid, line, note
+from zealous.planning.part import Part
 from zealous.record.record import PartRecord, Record
 from zealous.release.bundle import Release, read_release
 from zealous.release.table import Item, Table
@@ -179,7 +180,9 @@ def changes(
     before, after = (
         each if isinstance(each, Release) else read_release(each) for each in (old, new)
     )
-    same_key = before.record.selection_key == after.record.selection_key
+    one, two = before.record, after.record
+    # The moments of a day or a session are part of its name, by which its items are chosen.
+    same_key = one.selection_key == two.selection_key and one.guarantee.unit == "user"
     pairs, refused = _comparable(before, after)
     if not pairs:
         why = "; ".join(f"{kind}: {each}" for kind, each in refused.items())
@@ -274,8 +277,11 @@ def _difference(
     differ = [name for name, value in one.items() if value != two[name]]
     if differ:
         return f"the releases differ in {' and '.join(differ)}"
-    if any(each.tau_prime is None and count_interval(each).threshold for each in (part, other)):
-        return "its threshold follows from other tables, and is not stated"
+    made = Part.from_record(part, record.files[part.kind].columns)
+    if made.kind.builds_on() or made.kind.restricting_kind() or made.mechanism.requires_kind:
+        return "what counts in it follows from other tables"
+    if made.mechanism.decides_who_kept_what():
+        return "each person counts for items that noise found first, and so not for the same ones"
     return None
 
 
@@ -284,6 +290,7 @@ def _counted_by(record: Record, part: PartRecord) -> dict[str, object]:
     return {
         "what one person is": (record.columns.user, part.unit),
         "what an item is": (part.settings, record.files[part.kind].columns),
+        "how items are counted": (part.mechanism, part.public and part.public.sha256),
         "how each person's items are chosen": part.select,
         "who is left out": record.cleaning,
     }

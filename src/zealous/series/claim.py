@@ -32,9 +32,16 @@ def claimed(folder: Path) -> Iterator[None]:
     except OSError as error:
         raise UsageError(f"{folder} cannot be written to: {reason(error)}") from None
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _lock(lock, folder)
         yield
-    except BlockingIOError:
-        raise Refused("another run of this series is at work: nothing was done") from None
     finally:
         os.close(lock)
+
+
+def _lock(file: int, folder: Path) -> None:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise Refused("another run of this series is at work: nothing was done") from None
+    except OSError as error:
+        raise UsageError(f"{folder} cannot be locked: {reason(error)}") from None

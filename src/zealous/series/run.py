@@ -1,19 +1,23 @@
 """Publish what is due and missing, each period once, however often this is called.
 
 Guarantee:
-    A period that has its release is never drawn again. What stops a run is never what a log holds,
-    but a cap, a file that is missing or cannot be read, or a kill; the next run goes on from there.
+    A period that has its release is never drawn again. Every attempt is charged, and stays charged.
+    A run stops at a cap alone; a period whose log is missing, cannot be read or holds more people
+    than the plan declares is named, and the others go on.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-from zealous.errors import Refused, UsageError, ZealousError
+from zealous.errors import Refused, ReleaseError, UsageError, ZealousError
 from zealous.ledger import Caps, Ledger
+from zealous.ledger.refusals import OverCap
 from zealous.planning.declared import public_files
 from zealous.planning.plan import Plan, plan_with_files
 from zealous.privacy.period import Period
@@ -27,7 +31,6 @@ from zealous.series.series import Series
 from zealous.series.status import SeriesStatus, log_is_there, status
 
 Say = Callable[[str], None]
-_UNSEEN = 'its run ended before the release was in place (unseen = "void" in the series file)'
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +68,7 @@ def run_series(
         published: list[Period] = []
         failed: dict[Period, str] = {}
         for period in series.due(day):
-            if _settled(series, ledger, period):
+            if ledger.settle(series.release_id(period), series.release_path(period)) is not None:
                 continue
             if not log_is_there(series, period):
                 failed[period] = f"there is no log at {series.log_path(period)}"
@@ -73,9 +76,9 @@ def run_series(
             say(f"publishing {period}")
             try:
                 _publish(series, plan, period, say)
-            except Refused as error:
+            except OverCap as error:
                 failed[period] = str(error)
-                break  # by a cap: later periods would be refused too
+                break  # later periods would be refused too
             except ZealousError as error:
                 failed[period] = str(error)
                 continue
@@ -104,18 +107,6 @@ def _ledger_of(series: Series) -> Ledger:
     return ledger
 
 
-def _settled(series: Series, ledger: Ledger, period: Period) -> bool:
-    """Whether a period has its release; what a killed run left is settled, or voided."""
-    name = series.release_id(period)
-    if ledger.settle(name, series.release_path(period)) is not None:
-        return True
-    if series.unseen == "void":
-        for entry in ledger.attempts(name):
-            if entry.state == "reserved":
-                ledger.void(entry.number, reason=_UNSEEN, by=series.name)
-    return False
-
-
 def _publish(series: Series, plan: Plan, period: Period, say: Say) -> Release:
     before = _release_before(series, period)
     approval = None if series.approval is None else _read_text(series.approval)
@@ -133,14 +124,13 @@ def _publish(series: Series, plan: Plan, period: Period, say: Say) -> Release:
 
 
 def _release_before(series: Series, period: Period) -> Release | None:
-    """The latest release of an earlier period."""
-    found = None
-    for each in series.periods():
-        if each.end > period.first:
-            break
+    """The latest release of an earlier period that can be read."""
+    earlier = itertools.takewhile(lambda each: each.end <= period.first, series.periods())
+    for each in reversed([*earlier]):
         if (series.release_path(each) / "release.json").exists():
-            found = each
-    return None if found is None else read_release(series.release_path(found))
+            with suppress(ReleaseError):
+                return read_release(series.release_path(each))
+    return None
 
 
 def _with_prior(plan: Plan, before: Release) -> Plan:
@@ -158,7 +148,7 @@ def _with_prior(plan: Plan, before: Release) -> Plan:
         mechanism={**plan.mechanisms(), **dict.fromkeys(known, "prior")},
         split={part.name(): part.goal.epsilon for part in plan.parts},
     )
-    return replace(made, select=plan.select, parameters_from=plan.parameters_from, log=plan.log)
+    return replace(plan, goal=made.goal, parts=made.parts, approved_file=None)
 
 
 def _write_changes(series: Series, period: Period, say: Say) -> None:
@@ -171,7 +161,7 @@ def _write_changes(series: Series, period: Period, say: Say) -> None:
         return
     try:
         found = changes(before, release)
-    except UsageError as error:
+    except (ReleaseError, UsageError) as error:
         say(f"{period}: {error}")
         return
     write_changes(found, target)

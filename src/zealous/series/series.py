@@ -46,8 +46,6 @@ class Series:
         last: The last period; None for a series without an end.
         due_after_days: How many days after its end a period is published.
         prior: Whether each release is what is known to be frequent for the next.
-        unseen: What becomes of the charge of a run that ended before its release was in place: it
-            is `kept`, or the owner states here that nobody sees what such a run leaves (`void`).
         total: The cap that the ledger must have; None for whatever it has.
         publisher: A publisher.toml.
         format: The format of the logs.
@@ -70,7 +68,6 @@ class Series:
     last: Period | None = None
     due_after_days: int = 1
     prior: bool = False
-    unseen: Literal["kept", "void"] = "kept"
     total: Cap | None = None
     publisher: Path | None = None
     format: str | None = None
@@ -186,9 +183,8 @@ def _values(found: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     for name in ("name", "log", "format", "delimiter", "encoding", "time_format"):
         if name in values:
             values[name] = _text(values[name], name)
-    for name, allowed in (("every", get_args(Every)), ("unseen", ("kept", "void"))):
-        if name in values and values[name] not in allowed:
-            raise UsageError(f"{name} is one of {', '.join(allowed)}")
+    if values["every"] not in get_args(Every):
+        raise UsageError(f"every is one of {', '.join(get_args(Every))}")
     for name in ("prior", "all_in_period"):
         if not isinstance(values.get(name, False), bool):
             raise UsageError(f"{name} is true or false")

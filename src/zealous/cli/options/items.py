@@ -23,7 +23,7 @@ from zealous.items import (
     parse_kinds,
     tail,
 )
-from zealous.items.items_per_user import LOOK_PRICE, ItemsPerUser
+from zealous.items.items_per_user import LOOK_PRICE, ItemsPerUser, look_name
 from zealous.mechanisms.after_look import UNKNOWN
 from zealous.mechanisms.choose import MECHANISMS
 from zealous.privacy.guarantee import SESSION_GAP, Guarantee, Number, exact_fraction
@@ -141,23 +141,26 @@ def with_looks(
     """
     asked = mechanism_from(given)
     followed = {name for kind in kinds for name in (*kind.builds_on(), kind.restricting_kind())}
+    named = {kind.name() for kind in kinds}
     looks: dict[str, Kind] = {}
+    usual: dict[str, Kind] = {}
     for kind in kinds if given["items_per_user"] is None and goal.composes else ():
         name = kind.name()
         auto = (asked.get(name) if isinstance(asked, Mapping) else asked) == "auto"
-        if auto and name not in {*followed, *files}:
-            with suppress(UsageError):  # of what is made of others there is none
+        if auto and name not in {*followed, *files} and look_name(kind) not in named:
+            with suppress(UsageError):  # of what is made of others, or counts once, there is none
+                usual[name] = replace(kind, items_per_user=UNKNOWN.counted)
                 looks[name] = ItemsPerUser(of=kind)
     if not looks:
         return kinds, split
-    usual = [
-        replace(each, items_per_user=UNKNOWN.counted) if each.name() in looks else each
-        for each in kinds
-    ]
     weights: dict[str, Number] = {kind.name(): kind.budget_weight() for kind in kinds}
     if split is not None:
         weights = dict(split)
-    found = [each for kind in usual for each in (looks.get(kind.name()), kind) if each is not None]
+    found = [
+        each
+        for kind in kinds
+        for each in ((looks[kind.name()], usual[kind.name()]) if kind.name() in looks else (kind,))
+    ]
     for name, look in looks.items():
         if name in weights:
             weights[look.name()] = LOOK_PRICE * exact_fraction(weights[name], "split")

@@ -15,7 +15,7 @@ from zealous.series.series import Series
 _HELP = """Publish what is due and missing, each period once.
 
 Call it as often as you like, by cron or by hand: a period that has its release is never drawn
-again. What a log holds never stops it: an empty table is published and charged. It stops before a
+again. Of a log with nothing to publish an empty table is published and charged. It stops before a
 cap. Beside each release it writes what changed since the one before: changes.csv and a picture.
 Exit code 0 if every period that is due has its release, 1 if not.
 

@@ -88,7 +88,8 @@ def least_epsilon(delta_of: Callable[[Fraction], Fraction], most: Fraction) -> F
     while high - low > 1:
         looks += 1
         middle = (low + high) // 2
-        if looks % 3 and math.isfinite(above - below):  # a line may be misled again and again
+        # A line may be misled again and again; and deltas may differ by less than floats do.
+        if looks % 3 and math.isfinite(above - below) and above > below:
             middle = low + math.ceil((high - low) * above / (above - below))
             middle = min(max(middle, low + 1), high - 1)
         found = delta_of(middle * STEP)
