@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import stat
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from enum import Enum
@@ -219,7 +220,10 @@ def test_a_list_that_is_too_long_is_none(inside: Any) -> None:
 def test_a_value_in_many_rows_is_held_once_until_it_is_known_to_be_short() -> None:
     places, texts = pa.array([0, 1] * 128, pa.int32()), pa.array(["z" * (17 << 20), "tea"])
     dictionary = pa.DictionaryArray.from_arrays(places, texts)  # 2 GiB, if it were written out
-    assert read(pa.table({"a": dictionary}))[0]["a"] == [None, "tea"] * 128
+    found: Any = "one text stopped the reading of all"
+    with suppress(LogError):
+        found = read(pa.table({"a": dictionary}))[0]["a"]
+    assert found == [None, "tea"] * 128
 
 
 def test_pandas_may_hold_a_column_in_pieces() -> None:

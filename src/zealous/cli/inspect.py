@@ -14,6 +14,7 @@ from zealous.cli.options.log import LOG, log_from, stated_from
 from zealous.cli.options.machine import ANY_ENGINE
 from zealous.errors import LogError, UsageError, ZealousError
 from zealous.logs.column_names import guess_roles
+from zealous.logs.log import NoUserColumn
 from zealous.logs.query import query
 from zealous.owner.inspection import Inspection
 from zealous.owner.inspection import inspect as run
@@ -47,8 +48,8 @@ def inspect(items: str | None, as_json: bool, **given: Any) -> None:
         if given["sql"] is None:
             look_at_log(given["paths"], stated_from(given))  # which says more of what is no table
         raise
-    except UsageError:
-        if given["sql"] is None and given["user"] is None:
+    except UsageError as error:
+        if isinstance(error, NoUserColumn) and given["sql"] is None:
             look_at_log(given["paths"], stated_from(given))
         if not as_json:
             _print_header(given)

@@ -296,6 +296,10 @@ def _recognised(log: Log, known: Set[str], present: Sequence[str]) -> dict[str, 
     return {role: same[0] for role, same in named.items() if len(same) == 1}
 
 
+class NoUserColumn(UsageError):
+    """No column is known to be the user's."""
+
+
 def _no_user(log: Log) -> UsageError:
     """What is wrong where no column is the user's, or several may be."""
     names = log.quotable_names()
@@ -306,7 +310,7 @@ def _no_user(log: Log) -> UsageError:
         )
     near = column_of(guess_roles([each for each in names if each.isprintable()]), "user")
     offered = f". Did you mean {near}?" if near else ""
-    return UsageError(f"say which column holds the user's id with --user{offered}")
+    return NoUserColumn(f"say which column holds the user's id with --user{offered}")
 
 
 def log_files(
