@@ -1,8 +1,7 @@
 """Apache Spark: for logs that are on a cluster. Needs `pip install 'zealous[spark]'` and Java 17.
 
 Nothing here uses RDDs, so that any session will do: one of our own, a notebook's, Spark Connect.
-Nothing is kept in memory but what `materialize` is given. What later steps read again and again is
-kept on the executors' disks until it is dropped.
+Nothing is kept in memory but what `materialize` is given.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from functools import reduce
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 from urllib.parse import unquote
 
@@ -86,7 +84,6 @@ class Spark:
         self._conf = dict(conf or {})
         self._views: dict[str, str] = {}
         self._kept: dict[str, Any] = {}
-        self._appended: dict[str, list[Any]] = {}
         self._columns: dict[tuple[Any, Layout | None], dict[str, str] | None] = {}
         self._before: dict[str, str | None] = {}
         self._shipped = False
@@ -150,7 +147,6 @@ class Spark:
                 raise
             self._views.clear()
             self._kept.clear()
-            self._appended.clear()
         finally:
             self._columns.clear()  # files may change before they are opened again
 
@@ -293,27 +289,19 @@ class Spark:
             return [tuple(row) for row in self._run(steps).collect()]
 
     def append_rows(self, name: str, steps: Sequence[Step]) -> None:
-        """Append the rows of the last step to a table, which is computed when it is first read.
-
-        Then its rows are on the executors' disks, as those of a shuffle are: what is made of all
-        entries of one person would else be made anew by each of the many steps that read it.
-        """
-        from pyspark import StorageLevel
-
+        """Append the rows of the last step to a table, which is computed whenever it is read."""
         with wrap_errors():
-            rows = self._run(steps).persist(StorageLevel.DISK_ONLY)
-            parts = [*self._appended.pop(name, ()), rows]
-            self._view(name, reduce(lambda one, other: one.unionByName(other), parts))
-        self._appended[name] = parts
+            frame = self._run(steps)
+            if name in self._views:
+                frame = self.session.table(self._views[name]).unionByName(frame)
+            self._view(name, frame)
 
     def drop(self, name: str) -> None:
         """Forget a table."""
         view = self._views.pop(name, None)
         self._kept.pop(name, None)
-        with wrap_errors():
-            for rows in self._appended.pop(name, ()):
-                rows.unpersist()
-            if view is not None:
+        if view is not None:
+            with wrap_errors():
                 self.session.catalog.dropTempView(view)
 
     def materialize(self, name: str, steps: Sequence[Step], each: Each) -> None:
