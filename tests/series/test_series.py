@@ -175,6 +175,14 @@ def test_bad_files(tmp_path: Path, change: str, told: str) -> None:
         Series.read(path)
 
 
+def test_a_ledger_that_was_left_without_its_cap_gets_it(tmp_path: Path) -> None:
+    """As if the first run had been killed right after it made the ledger."""
+    series = a_series(tmp_path, months=1)
+    Ledger.open(series.ledger, create=True, dataset=series.name)
+    assert [*map(str, run_series(series, today=LATE).published)] == ["2026-01"]
+    assert Ledger.open(series.ledger).book().caps.all == series.total
+
+
 def test_another_cap_than_the_ledger_has_is_refused(tmp_path: Path) -> None:
     run_series(a_series(tmp_path, months=1), today=LATE)
     changed = a_series(tmp_path, months=1, cap="[total]\nepsilon = 99\ndelta = 1e-4\n")

@@ -91,15 +91,15 @@ def run_series(
 
 
 def _ledger_of(series: Series) -> Ledger:
-    """The series' ledger, made with its cap if there is none."""
-    made = not series.ledger.exists()
-    ledger = Ledger.open(series.ledger, create=True)
-    if made:
-        ledger.name_dataset(series.name)
-        if series.total is not None:
-            ledger.set_caps(Caps(all=series.total))
-    cap = ledger.book().caps.all
-    if series.total is not None and cap != series.total:
+    """The series' ledger, made with its cap if there is none.
+
+    A run that was killed in between left one without its cap, to which nothing is charged yet.
+    """
+    ledger = Ledger.open(series.ledger, create=True, dataset=series.name)
+    book = ledger.book()
+    if series.total is not None and not book.entries and not book.capped():
+        ledger.set_caps(Caps(all=series.total))
+    if series.total is not None and ledger.book().caps.all != series.total:
         raise Refused(
             f"the ledger {series.ledger} has another cap than [total] says: change one of them "
             f"(zealous ledger init {series.ledger} --cap-epsilon ... --cap-delta ... --reason ...)"
