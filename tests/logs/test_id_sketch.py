@@ -22,7 +22,9 @@ def hashes(ids: Iterable[str]) -> list[str]:
     """The smallest hash of each slot, by a few lines of Python."""
     least: dict[str, str] = {}
     for each in ids:
-        found = hashlib.md5((KEY + each.lower().lstrip("0")).encode()).hexdigest()
+        plain = each.lower().lstrip("0")
+        found = hashlib.md5((KEY + plain).encode()).hexdigest()
+        found += plain if plain.isdecimal() and len(plain) < 10 else ""
         least[found[:2]] = min(least.get(found[:2], found), found)
     return list(least.values())
 
@@ -70,6 +72,37 @@ def test_other_people_are_not_taken_for_the_same() -> None:
     one = sketch(people(2000, 1))
     assert not any(one.shared_with(sketch(people(2000, seed))) for seed in range(2, 6))
     assert sketch(people(11, 1)).shared_with(one) is None, "too few to tell"
+
+
+def numbered(first: int, last: int, active: float = 1, seed: int = 0) -> list[str]:
+    """Ids that number people, of whom some are not in the log."""
+    chance = random.Random(seed)
+    return [str(n) for n in range(first, last + 1) if chance.random() < active]
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        (numbered(1, 900), numbered(1, 5000)),
+        (numbered(1, 3000), numbered(1, 2400)),
+        (numbered(1, 300), numbered(1, 3000)),
+        (numbered(1001, 4000), numbered(1001, 4900)),
+        (numbered(1, 5000, 0.6), numbered(1, 4000, 0.6, seed=1)),
+    ],
+)
+def test_people_who_are_numbered_are_not_taken_for_the_same(one: list[str], two: list[str]) -> None:
+    assert sketch(one).shared_with(sketch(two)) is None
+    assert sketch(one).shared_with(sketch(one)) == 1.0, "a copy has the very same ids"
+    bare = sketch(one)._replace(numbers=())
+    assert bare.shared_with(sketch(two)) is not None, "what would be told without a look at numbers"
+
+
+def test_few_of_many_numbers_are_taken_for_the_same() -> None:
+    january = numbered(1, 30_000, 0.1)
+    february = january[:2000] + [str(int(each) + 40_000) for each in january[2000:]]
+    share = sketch(january).shared_with(sketch(february))
+    assert share is not None
+    assert abs(share - 2000 / len(january)) < 0.15
 
 
 def test_one_id_changes_one_slot() -> None:

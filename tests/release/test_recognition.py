@@ -173,3 +173,16 @@ def test_a_log_that_parameters_were_chosen_on(tmp_path: Path) -> None:
     (told,) = publish(copy, parameters_from="public-facts")
     assert "laid out the figures" in told
     assert publish(copy, parameters_from="this-log") == []
+
+
+def test_logs_that_number_other_people_are_not_told(tmp_path: Path) -> None:
+    told = []
+    for name, people in (("books", 2000), ("shoes", 1500), ("books again", 2000)):
+        path = tmp_path / name / "log.csv"
+        path.parent.mkdir()
+        path.write_text("user,query\n" + "".join(f"{n},tea\n{n},tea\n" for n in range(1, people)))
+        told.append(publish(path))
+    assert told[:2] == [[], []]
+    (copied,) = told[2]
+    assert "books" in copied
+    assert "number as many people" in copied

@@ -142,7 +142,8 @@ class KnownLogs:
         """
         if any(each._replace(day=new.day) == new for each in self.logs):
             return
-        sketch = {"ids": new.sketch.ids, "sketch": "".join(new.sketch.slots)}
+        ids, slots, numbers = new.sketch
+        sketch = {"ids": ids, "sketch": "".join(slots), "numbers": numbers}
         said = {**new.name._asdict(), "ledger_file": new.ledger, "day": new.day}
         _append_lines(path(), self.key, [{**said, **sketch}])
 
@@ -190,7 +191,9 @@ def _known_log(line: dict[str, Any]) -> KnownLog:
         raise ValueError
     pairs = tuple(slots[at : at + 2] for at in range(0, len(slots), 2))
     file = None if line["ledger_file"] is None else str(line["ledger_file"])
-    sketch = Sketch(ids=int(line["ids"]), slots=pairs)
+    numbers = line.get("numbers", [])  # files of earlier versions have none
+    known = tuple((int(low), int(number)) for low, number in numbers if int(low) > 0)
+    sketch = Sketch(ids=int(line["ids"]), slots=pairs, numbers=known)
     return KnownLog(name=_log_name(line), ledger=file, day=str(line["day"]), sketch=sketch)
 
 

@@ -23,6 +23,7 @@ from zealous.release.known_logs import KnownLog, KnownLogs, LogName, Overlap
 from zealous.release.request import Request
 
 Say = Callable[[str], None]
+_OF_NUMBERS = " Two logs that number as many people share their ids too: then it means nothing."
 
 
 @dataclass(kw_only=True)
@@ -134,8 +135,8 @@ class Recognition:
         return (
             f"This log shares people with {known.name.log}, by their ids: {first.text()} of the "
             f"smaller log's. That log was charged to {known.ledger} on {known.day}, and this "
-            f"release is not counted with it.{more} If they are the same people, {instead}. "
-            "Logs that each number their people from 1 share their ids too: then it means nothing."
+            f"release is not counted with it.{more} If they are the same people, {instead}."
+            f"{_OF_NUMBERS if known.sketch.numbers else ''}"
         )
 
 
