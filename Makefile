@@ -9,7 +9,7 @@ QUICK := $(addprefix tests/,counting engines logs noise owner planning privacy r
 # Compiled modules are kept, whatever the environment says: the tests start hundreds of processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo quick test soak coverage check bench clean
+.PHONY: demo quick test soak coverage check site bench clean
 
 demo: $(VENV)/installed  ## set up, then show on a synthetic log what zealous does
 	@rm -rf demo
@@ -33,6 +33,10 @@ check: $(VENV)/installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --num-workers 2
 
+site: $(VENV)/installed-dev  ## the documentation as a site, in site/
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "To read it: $(BIN)/python -m http.server --directory site --bind 127.0.0.1 8000"
+
 bench: $(VENV)/installed-dev  ## the ratios of benchmarks/README.md (long: 10M entries)
 	$(BIN)/python benchmarks/publish.py
 
@@ -49,4 +53,4 @@ $(VENV)/installed-dev: $(VENV)/bin/python pyproject.toml
 	touch $@ $(VENV)/installed
 
 clean:
-	rm -rf $(VENV) demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) demo site .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis

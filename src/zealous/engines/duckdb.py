@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -127,7 +127,7 @@ class DuckDB:
         }
         try:
             self._connection = duckdb.connect(config=config)
-            self._connection.execute("set enable_progress_bar = false")  # stdout is for data
+            hide_progress_bar(self._connection)
         except duckdb.Error:
             self._until_exit.close()
             raise UsageError("the engine does not take this --memory or --threads") from None
@@ -285,6 +285,15 @@ class DuckDB:
             return self._connection.execute(sql)
         except (self._errors, RuntimeError) as error:
             raise _wrapped(error) from None
+
+
+def hide_progress_bar(connection: Any) -> None:
+    """Leave standard output to data.
+
+    DuckDB refuses the setting in a notebook that cannot show a bar, and then shows none.
+    """
+    with suppress(duckdb.InvalidInputException):
+        connection.execute("set enable_progress_bar = false")
 
 
 def _selecting(types: Mapping[str, str]) -> str:

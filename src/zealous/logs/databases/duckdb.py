@@ -7,6 +7,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from zealous.engines.duckdb import hide_progress_bar
 from zealous.engines.sql import comma_separated, identifier
 from zealous.errors import LogError
 from zealous.files.frames import arrow_rows, stored_rows
@@ -70,7 +71,7 @@ def _connect(path: LocalPath) -> Any:
     connection = duckdb.connect(str(path), read_only=True)
     connection.execute("set enable_external_access = false")  # no file, and no other database
     connection.execute("set TimeZone = 'UTC'")
-    connection.execute("set enable_progress_bar = false")
+    hide_progress_bar(connection)
     connection.execute("set python_enable_replacements = false")  # no variable is a table
     connection.execute("set lock_configuration = true")
     return connection

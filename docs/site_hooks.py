@@ -1,0 +1,56 @@
+"""What the site shows beside docs/: the pages that stand elsewhere in the repository.
+
+Pages link to each other as files of the repository do, so that they can be read there too. Here
+such links are turned into those of the site; what the site does not have stays as its name.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from pathlib import Path
+from typing import Any
+
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+ROOT = Path(__file__).parents[1]
+# Where a page of the repository stands on the site, below docs/.
+ELSEWHERE = {
+    "README.md": "project/first-release.md",
+    "CONTRIBUTING.md": "project/contributing.md",
+    "CHANGELOG.md": "project/changelog.md",
+    "SECURITY.md": "project/security.md",
+    "benchmarks/README.md": "project/benchmarks.md",
+    "benchmarks/peers/README.md": "project/peers.md",
+}
+_ON_SITE = {site: source for source, site in ELSEWHERE.items()}
+_LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)#\s]+)(#[^)\s]*)?\)")
+
+
+def on_files(files: Files, config: Any) -> Files:
+    """Add the pages that stand elsewhere."""
+    for source, site in ELSEWHERE.items():
+        text = (ROOT / source).read_text()
+        files.append(File.generated(config, site, content=text))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, files: Files, **_: Any) -> str:
+    """Turn links between files of the repository into links between pages of the site."""
+    here = page.file.src_uri
+    folder = posixpath.dirname(_ON_SITE.get(here, f"docs/{here}"))
+
+    def on_site(found: re.Match[str]) -> str:
+        image, text, target, anchor = found.groups(default="")
+        if ":" in target:
+            return found.group()
+        source = posixpath.normpath(posixpath.join(folder, target))
+        place = ELSEWHERE.get(source, source.removeprefix("docs/"))
+        if place in (".", "docs"):
+            place = "README.md"
+        if files.get_file_from_path(place) is None:
+            return found.group() if source.startswith("docs/") else text
+        return f"{image}[{text}]({posixpath.relpath(place, posixpath.dirname(here))}{anchor})"
+
+    return _LINK.sub(on_site, markdown)

@@ -1,0 +1,89 @@
+"""The documentation as a site: it builds without a warning, needs nothing from elsewhere, and its
+notebooks run."""
+
+from __future__ import annotations
+
+import html
+import importlib.util
+import re
+from pathlib import Path
+from types import ModuleType
+
+import nbformat
+import pytest
+from mkdocs.commands.build import build
+from mkdocs.config import load_config
+from paths import DOCS, ROOT
+from turns import in_turn
+
+NOTEBOOKS = sorted((DOCS / "notebooks").glob("*.ipynb"))
+
+
+@pytest.fixture(scope="module")
+def executing() -> ModuleType:
+    path = DOCS / "notebooks" / "execute.py"
+    specification = importlib.util.spec_from_file_location("execute", path)
+    assert specification is not None
+    assert specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.filterwarnings("default")  # of the libraries that build it
+def test_the_site_builds_strictly_and_needs_nothing_from_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Strictly: every page is in the navigation, every link and anchor leads somewhere."""
+    monkeypatch.chdir(tmp_path)  # caches stay here
+    config = load_config(str(ROOT / "mkdocs.yml"), strict=True, site_dir=str(tmp_path / "site"))
+    config.plugins.on_startup(command="build", dirty=False)
+    build(config)
+    pages = sorted((tmp_path / "site").rglob("*.html"))
+    assert len(pages) > 60
+    for page in pages:
+        text = page.read_text()
+        loaded = re.findall(r'<(?:script|img|iframe)[^>]* src="([^"]+)"', text)
+        loaded += re.findall(r'<link[^>]* rel="stylesheet"[^>]* href="([^"]+)"', text)
+        assert not [each for each in loaded if each.startswith(("http", "//"))], page.name
+
+
+def without_numbers(line: str) -> str:
+    return re.sub(r"[\d.,]*\d|[─\s]+", "#", line).strip("#")
+
+
+@pytest.mark.parametrize("command", ["plan", "publish", "verify"])
+def test_pictures_of_the_terminal_show_what_the_readme_shows(command: str) -> None:
+    """And what the README shows is compared with the program in test_docs.py."""
+    drawn = (DOCS / "screens" / f"{command}.svg").read_text()
+    spans = re.findall(r'<text[^>]* y="([\d.]+)"[^>]*>(.*?)</text>', drawn)
+    lines: dict[str, str] = {}
+    for height, text in spans:
+        lines[height] = lines.get(height, "") + html.unescape(text).replace("\xa0", " ")
+    seen = [without_numbers(line) for line in lines.values()]
+    shown = re.search(
+        rf"```sh\nzealous {command} .*?```\n\n```text\n(.*?)```",
+        (ROOT / "README.md").read_text(),
+        re.DOTALL,
+    )
+    assert shown is not None
+    wanted = [line for line in shown[1].splitlines() if line.strip() and line != "..."]
+    assert wanted
+    for line in wanted:
+        assert without_numbers(line) in seen, line
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_shows_results_and_nothing_of_the_machine(notebook: Path) -> None:
+    cells = nbformat.read(notebook, as_version=4).cells
+    code = [cell for cell in cells if cell.cell_type == "code"]
+    assert sum(bool(cell.outputs) for cell in code) > len(code) / 2
+    assert all(cell.execution_count for cell in code)
+    assert not re.search(r"/(tmp|home|root|work)/", notebook.read_text())
+
+
+@pytest.mark.parametrize("notebook", in_turn(NOTEBOOKS, lambda path: path.stem, share=2))
+def test_a_notebook_runs_from_top_to_bottom(
+    notebook: Path, executing: ModuleType, tmp_path: Path
+) -> None:
+    executing.execute(notebook, tmp_path)
