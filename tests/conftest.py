@@ -10,7 +10,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,6 +18,7 @@ import examples  # noqa: F401  its profiles
 import no_sync  # noqa: F401
 import pytest
 import randomness  # before the package
+from scheduling import Scheduling, longest_first
 from soak import rotated
 
 from zealous.study.report import mechanism_report, report
@@ -44,33 +44,10 @@ class Ran(NamedTuple):
 
 Run = Callable[..., Ran]
 
-# Tests that share what takes long to start run in one process.
-_TOGETHER = {
-    "cluster": ("test_spark_cluster", "test_spark_connect"),
-    "report": ("test_report",),
-    "spark": ("test_spark_", "test_executor"),
-}
-
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Give each test to whichever process is free, and those that share something to one."""
-    from xdist.scheduler.loadscope import LoadScopeScheduling
-
-    class Scheduling(LoadScopeScheduling):
-        def _split_scope(self, nodeid: str) -> str:
-            path = nodeid.partition("::")[0]
-            file = path.rpartition("/")[2]
-            together = [name for name, files in _TOGETHER.items() if file.startswith(files)]
-            return together[0] if together else path if _shares(path) else nodeid
-
     return Scheduling(config, log)
-
-
-@cache
-def _shares(path: str) -> bool:
-    """Whether the tests of a file share what is made once for all of them."""
-    return 'scope="module"' in (ROOT / path).read_text(encoding="utf-8")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -134,6 +111,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=list(slow))
         items[:] = [item for item in items if item not in slow]
     items[:] = rotated(items, config.getoption("--begin"))
+    if hasattr(config, "workerinput"):  # it shares them with other processes
+        items[:] = longest_first(items)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
