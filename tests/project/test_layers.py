@@ -6,6 +6,7 @@ import ast
 import pickle
 import subprocess
 import sys
+from functools import cache
 from graphlib import TopologicalSorter
 from importlib import import_module
 from pathlib import Path
@@ -54,18 +55,28 @@ def name(path: Path) -> str:
 MODULES = {name(path): path for path in ROOT.rglob("*.py")}
 
 
+@cache
+def imports(path: Path) -> frozenset[tuple[str, str]]:
+    """What a file imports: a module, and the name that is taken from it or nothing."""
+    nodes = list(ast.walk(ast.parse(path.read_text())))
+    taken = [node for node in nodes if isinstance(node, ast.ImportFrom)]
+    whole = [node for node in nodes if isinstance(node, ast.Import)]
+    return frozenset(
+        [(node.module or "", alias.name) for node in taken for alias in node.names]
+        + [(alias.name, "") for node in whole for alias in node.names]
+    )
+
+
 def imported(path: Path) -> set[str]:
     """The modules of this package that a file imports."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            assert not any(alias.name.startswith("zealous") for alias in node.names), path
-        if not isinstance(node, ast.ImportFrom) or (node.module or "").split(".")[0] != "zealous":
+    for module, taken in imports(path):
+        if module.split(".")[0] != "zealous":
             continue
-        base = (node.module or "").removeprefix("zealous").removeprefix(".")
-        for alias in node.names:
-            inner = f"{base}.{alias.name}".removeprefix(".")
-            found.add(inner if inner in MODULES else base)
+        assert taken, f"{path}: import names from {module}"
+        base = module.removeprefix("zealous").removeprefix(".")
+        inner = f"{base}.{taken}".removeprefix(".")
+        found.add(inner if inner in MODULES else base)
     return found
 
 
@@ -252,12 +263,7 @@ def test_the_product_imports_core_dependencies_alone() -> None:
         where = path.relative_to(ROOT).as_posix()
         if where.startswith("study/"):
             continue
-        found = set()
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Import):
-                found |= {alias.name.split(".")[0] for alias in node.names}
-            elif isinstance(node, ast.ImportFrom):
-                found.add((node.module or "").split(".")[0])
+        found = {module.split(".")[0] for module, _ in imports(path)}
         found -= {"zealous", *sys.stdlib_module_names}
         assert found <= CORE | BY_EXTRA.get(where, set()), where
 
