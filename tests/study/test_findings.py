@@ -105,14 +105,17 @@ def test_total_tips() -> None:
     measured, why = both(
         name,
         [by_m("total", {1: 147, 8: 402, 20: 464, 40: 439}, "queries"), average, many],
-        [by_m("total", {1: 147, 2: 402, 20: 364, 40: 339}, "queries"), average, many],
+        [by_m("total", {1: 147, 4: 402, 20: 364, 40: 339}, "queries"), average, many],
     )
     assert measured == "queries most at m = 20, 20.0 items per user"
-    assert why == "queries peak at 0.1 times the average items per user."
+    assert why == "queries peak at 0.2 times the average items per user."
     rising = by_m("total", {1: 1, 8: 2, 40: 3}, "queries")
     at_the_end = judged(name, rising, average, many)
-    assert at_the_end.holds is None
-    assert "may lie beyond" in at_the_end.measured
+    assert at_the_end.holds is True
+    assert "still rising" in at_the_end.measured
+    assert at_the_end.margin == pytest.approx(0.5)  # 40 is twice the average, thrice is allowed
+    beyond = [original("queries", "average-items", 56)]
+    assert judged(name, rising, beyond, many).margin == pytest.approx(0.5)  # 3 after 2
     far = [original("queries", "average-items", 5)]
     assert judged(name, rising, far, many).holds is False
     few = by_m("distinct", {1: 5}, "queries")
@@ -201,11 +204,12 @@ def test_difference_falls() -> None:
     )
     assert measured == "keywords 10.5 at epsilon = 1, 6.4 at 10"
     nothing = [
-        row("zealous", "keywords", "average-difference", 5, epsilon=0.5, m=1),
-        row("zealous", "keywords", "distinct", 0, epsilon=0.5, m=1),
+        row("zealous", "keywords", "average-difference", 5, epsilon=1, m=1),
+        row("zealous", "keywords", "distinct", 0, epsilon=1, m=1),
     ]
-    assert judged(name, difference({1: 10.5, 5: 7.1}), nothing).holds is True
-    flat = judged(name, difference({1: 7, 5: 7}))
+    assert judged(name, difference({2: 10.5, 10: 7.1}), nothing).holds is True
+    assert judged(name, difference({1: 10.5, 5: 7.1})).holds is None
+    flat = judged(name, difference({1: 7, 10: 7}))
     assert flat.holds is False
     assert flat.why
 
@@ -222,9 +226,35 @@ def test_beside_k_query() -> None:
     )
     both(
         "query-pairs-differ-more-than-k-query",
-        [difference({5: 3}, "query-pairs"), k_query({5: 1, 50: 9}, "query-pairs")],
-        [difference({5: 3}, "query-pairs"), k_query({5: 4, 50: 9}, "query-pairs")],
+        [difference({10: 3}, "query-pairs"), k_query({5: 1, 50: 9}, "query-pairs")],
+        [difference({10: 3}, "query-pairs"), k_query({5: 4, 50: 9}, "query-pairs")],
     )
+
+
+def test_difference_falls_with_k() -> None:
+    measured, why = both(
+        "difference-falls-with-k",
+        [k_query({5: 6, 10: 6.5, 100: 8})],
+        [k_query({5: 6, 10: 9, 100: 8})],
+    )
+    assert measured == "keywords 8 at k = 100, 6 at 5"
+    assert why == "keywords rise from 8 at k = 100 to 9 at 10."
+    assert judged("difference-falls-with-k", k_query({5: 6, 10: 6.5})).holds is None
+
+
+def test_single_clicks() -> None:
+    name = "more-single-clicks-than-keywords"
+
+    def singles(kind: str, many: float) -> list[Row]:
+        return [row("original", kind, "items-with-count", many, at=1.0)]
+
+    measured, _ = both(
+        name,
+        [singles("clicks", 4_000), singles("keywords", 1_000)],
+        [singles("clicks", 3_000), singles("keywords", 1_000)],
+    )
+    assert measured.endswith("4.0 times as many")
+    assert judged(name, singles("clicks", 4_000)).holds is None
 
 
 def test_beside_k_query_for_queries() -> None:
@@ -245,10 +275,10 @@ def test_beside_k_query_for_queries() -> None:
     near = [difference({6: 3}, "queries"), k_query({50: 3.01}, "queries")]
     assert judged(name, *near).holds is False  # near, but so are all
     assert judged(name, difference({6: 3}, "queries"), k_query({50: 3}, "queries")).holds is None
-    far = judged(name, difference({1: 9, 2.9: 4}, "queries"), theirs)
+    far = judged(name, difference({1: 9, 2: 4}, "queries"), theirs)
     assert far.holds is None
-    assert far.measured.startswith("ZEALOUS 4 at epsilon = 2.9")
-    few = judged(name, difference({6: 4, 5: 9}, "queries"), k_query({5: 1, 29: 2}, "queries"))
+    assert far.measured.startswith("ZEALOUS 4 at epsilon = 2")
+    few = judged(name, difference({6: 4, 5: 9}, "queries"), k_query({5: 1, 10: 2}, "queries"))
     assert few.holds is None
 
 
@@ -307,6 +337,21 @@ def test_caching_beside_others() -> None:
         "ZEALOUS is higher than k-query with k = 5 never; k = 10 at epsilon = 10; k = 100 at "
         "epsilon = 10."
     )
+    falling = judged(
+        "caching-falls-at-large-m", by_m("hit-probability", {1: 0.33, 8: 0.36, 40: 0.2})
+    )
+    assert (falling.holds, falling.measured) == (True, "most at m = 8 with 0.360, 0.200 at 40")
+    rising = judged("caching-falls-at-large-m", by_m("hit-probability", {1: 0.33, 40: 0.4}))
+    assert (rising.holds, rising.margin) == (False, 0)
+
+
+def test_few_lists() -> None:
+    def lists(needed: float) -> list[Row]:
+        return [*by_m("lists-for-most-hits", {6: needed}), *by_m("lists", {6: 600})]
+
+    measured, why = both("few-lists-suffice", [lists(160)], [lists(200)])
+    assert measured == "160 of 600 lists give 90% of the hits"
+    assert why == "2.4 times the paper's 85."
 
 
 def quality(
@@ -344,6 +389,28 @@ def test_substitution() -> None:
     assert measured == "10.00% at m = 1, 2.00% at 6, epsilon = 5"
 
 
+def test_substitution_varies() -> None:
+    def recall(values: Mapping[float, float]) -> list[Row]:
+        return list(over("epsilon", values, "recall", kind="query-pairs", m=1, at=5))
+
+    name = "substitution-hardly-varies"
+    measured, why = both(name, [recall({1: 0.3, 10: 0.4})], [recall({1: 0.18, 10: 0.39})])
+    assert measured == "recall of top 5 from 0.30 at epsilon = 1 to 0.40 at 10"
+    assert why == "recall of top 5 varies by 0.21 over epsilon."
+    assert judged(name, recall({1: 0.3, 5: 0.4})).holds is None
+
+
+@pytest.mark.parametrize("more", [{0.5: 99.0}, {7: 99.0}, {20: 99.0}])
+def test_other_settings_have_no_say(more: dict[float, float]) -> None:
+    """Whatever else a study tries, the verdict and its margin are the same."""
+    known: dict[float, float] = {1: 10.5, 5: 7.1, 10: 6.4}
+    name = "difference-falls-with-epsilon"
+    plain, further = (judged(name, difference(known | each)) for each in ({}, more))
+    assert plain == further
+    assert plain.margin == pytest.approx(1 - 6.4 / 10.5)
+    assert plain.judged_on == "epsilon = 1, 2, 3, 4, 5, 6, 8 and 10"
+
+
 def test_phrases() -> None:
     name, kind = "phrase-pairs-regain-coverage", "phrase-pairs"
     pairs = quality("coverage", 0.1)
@@ -378,7 +445,7 @@ def test_epsilon_of_the_table() -> None:
         [table({2: 0.3, 5: 0.4, 10: 1.1}), people],
     )
     assert measured == (
-        "epsilon = 5 fits best, off by a factor of 1.10 on average; "
+        "epsilon = 5 fits best, off by a factor of 1.10 on average and 1.10 at worst; "
         "within a factor of 2: 5; epsilon = 5 is off by 1.10"
     )
     assert judged(name, table({2: 0.5, 10: 1.1}), people).holds is None
@@ -392,7 +459,7 @@ def test_nothing_measured() -> None:
     assert {finding.holds for finding in found} == {None}
     assert {finding.measured for finding in found} == {NOT_MEASURED}
     assert {finding.why for finding in found} == {""}
-    assert len({finding.name for finding in found}) == len(found) == 17
+    assert len({finding.name for finding in found}) == len(found) == 22
 
 
 WHOLE = [
@@ -415,7 +482,7 @@ WHOLE = [
 @pytest.mark.parametrize("left_out", range(len(WHOLE)))
 def test_any_row_may_be_missing(left_out: int) -> None:
     rows = [each for place, each in enumerate(WHOLE) if place != left_out]
-    assert len(findings(Results(table=as_table(rows)), Study())) == 17
+    assert len(findings(Results(table=as_table(rows)), Study())) == 22
 
 
 def test_the_paper_agrees_with_itself() -> None:

@@ -15,8 +15,7 @@ import pytest
 from reported import EVIL, FINDINGS, SMALL, STUDY, UNEVEN, Run, context, drawn, made
 from turns import WHOLE_STUDIES, turn_of
 
-from zealous.study.claims.claim import Case
-from zealous.study.claims.claim import judge as finding_of
+from zealous.study.claims.claim import Case, Finding, judge
 from zealous.study.grid.result_table import Point, Results, Spread, as_table
 from zealous.study.report import style
 from zealous.study.report.application_charts import custom_measure as own_chart
@@ -160,10 +159,12 @@ def test_it_is_marked_internal(whole: Path) -> None:
 @turn_of("report", WHOLE_STUDIES)
 def test_findings_are_a_checklist(whole: Path) -> None:
     page = said((whole / "report.html").read_text())
-    for mark, finding in zip(("✓ holds", "✗ does not hold", "? not judged"), FINDINGS, strict=True):
+    marks = ("✓ as in the paper", "✗ differs", "? too little data")
+    for mark, finding in zip(marks, FINDINGS, strict=True):
         assert page.count(f"{mark} {finding.claim}") == 2
         assert f"{mark} {finding.claim} Here: {finding.measured}" in page
     assert "The paper: 55 % fewer keywords" in page
+    assert "Margin: +12.5% (the items at m = 1); judged on m = 1 and 40" in page
     assert "Why: Noise outweighs what is regained." in page
 
 
@@ -375,11 +376,14 @@ def test_what_is_ones_own_and_what_was_left_out_is_told(tmp_path: Path) -> None:
     ],
 )
 def test_a_claim_in_a_line_is_without_how_it_is_judged(claim: str, short: str) -> None:
-    finding = finding_of("name", claim, [Case("3 at m = 1", None)])
+    def finding_of(cases: list[Case]) -> Finding:
+        return judge("name", claim, cases, margin_of="items", judged_on="m = 1")
+
+    finding = finding_of([Case("3 at m = 1", None)])
     assert finding_view(finding).short == short
     assert finding_view(finding).measured == "3 at m = 1. This is too little to judge."
-    assert "not measured" not in finding_view(finding_of("name", claim, [])).measured
-    assert finding_view(finding_of("name", claim, [Case("3", holds=True)])).measured == "3"
+    assert "not measured" not in finding_view(finding_of([])).measured
+    assert finding_view(finding_of([Case("3", holds=True)])).measured == "3"
 
 
 def test_a_method_of_ones_own_is_shown_at_each_setting() -> None:

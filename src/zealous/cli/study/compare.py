@@ -87,13 +87,14 @@ def compare(
 
 def findings(done: StudyResult) -> None:
     """Print the paper's findings and whether they hold on this log."""
-    words = {True: "yes", False: "NO", None: "?"}
     rows = [
         (
-            words[each.holds],
+            each.verdict,
             each.claim,
             f"{each.measured} {each.why if each.holds is False else ''}",
+            each.margin_text,
         )
         for each in done.findings
     ]
-    show.table("The paper's findings on this log", ["holds", "finding", "measured"], rows)
+    headings = ["verdict", "finding", "measured", "margin"]
+    show.table("The paper's findings on this log", headings, rows)

@@ -7,10 +7,18 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
+from zealous.study.claims.paper import ITEMS_PER_USER
 from zealous.study.grid.result_table import Point, Results, Spread
 from zealous.study.grid.study import Study
 
+VERDICTS = {True: "as in the paper", False: "differs", None: "too little data"}
 NOT_MEASURED = "too little of it in this log to judge"
+
+# The settings on which claims are judged, whatever else a study tries. The paper prints the m of
+# its tables; of its figures it does not say where epsilon and k begin and end.
+JUDGED_EPSILONS = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
+JUDGED_K = (5, 10, 50, 100)
+JUDGED_M = ITEMS_PER_USER
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,6 +31,10 @@ class Finding:
         paper: Its numbers, where it prints any.
         measured: What was measured here.
         holds: None where this log or this study cannot tell.
+        margin: How far the measured values are from the other verdict: above 0 where the claim
+            holds; None where it was not judged.
+        margin_of: What the margin is a share of, or a difference of.
+        judged_on: The settings that decide. Others of the study have no say.
         why: Where it does not hold, or not plainly, what explains it; else empty.
     """
 
@@ -31,7 +43,22 @@ class Finding:
     paper: str | None
     measured: str
     holds: bool | None
+    margin: float | None
+    margin_of: str
+    judged_on: str
     why: str
+
+    @property
+    def verdict(self) -> str:
+        """The verdict in words."""
+        return VERDICTS[self.holds]
+
+    @property
+    def margin_text(self) -> str:
+        """How near the verdict is to the other, and what decided it; empty where not judged."""
+        if self.holds is None or self.margin is None:
+            return ""
+        return f"{self.margin:+.1%} ({self.margin_of}); judged on {self.judged_on}"
 
     def with_reason(self, more: str) -> Finding:
         """The same finding with a further reason."""
@@ -39,11 +66,19 @@ class Finding:
 
 
 class Case(NamedTuple):
-    """What was measured for one kind, or one measure, and whether the claim holds there."""
+    """What was measured for one kind, or one measure, and whether the claim holds there.
+
+    Attributes:
+        measured: The figures.
+        holds: None where they do not decide.
+        why: What explains it where it does not hold.
+        margin: How far from the other verdict, as a share; negative where it does not hold.
+    """
 
     measured: str
     holds: bool | None
     why: str = ""
+    margin: float | None = None
 
 
 class StudyCurves(NamedTuple):
@@ -84,17 +119,27 @@ class StudyCurves(NamedTuple):
 
 
 def judge(
-    name: str, claim: str, cases: Iterable[Case | None], *, printed: str | None = None
+    name: str,
+    claim: str,
+    cases: Iterable[Case | None],
+    *,
+    margin_of: str,
+    judged_on: str,
+    printed: str | None = None,
 ) -> Finding:
     """Judge a claim: it fails if one case fails, and holds if one holds and none fails."""
     found = [case for case in cases if case is not None]
     verdicts = {case.holds for case in found} - {None}
+    margins = [case.margin for case in found if case.holds is not None and case.margin is not None]
     return Finding(
         name=name,
         claim=claim,
         paper=printed,
         measured=_join_cases(found) if found else NOT_MEASURED,
         holds=all(verdicts) if verdicts else None,
+        margin=min(margins, default=None),
+        margin_of=margin_of,
+        judged_on=judged_on,
         why="".join(case.why for case in found if case.holds is False).strip(),
     )
 
@@ -108,6 +153,22 @@ def _join_cases(cases: Sequence[Case]) -> str:
     if not (groups[0][1] and groups[1][1]):
         return "; ".join(case.measured for case in cases)
     return " ".join(f"{word}: {told}." for word, told in groups if told)
+
+
+def at_settings(points: Iterable[Point], settings: Sequence[float]) -> list[Point]:
+    """The points at the settings that decide, so that further ones cannot change a verdict."""
+    return [point for point in points if point.x in settings]
+
+
+def spans(points: Sequence[Point], settings: Sequence[float]) -> bool:
+    """Whether the first and the last of the settings that decide were tried."""
+    return bool(points) and (points[0].x, points[-1].x) == (settings[0], settings[-1])
+
+
+def values_text(settings: Sequence[float]) -> str:
+    """Settings in words: 1, 4 and 40."""
+    *most, last = (f"{each:g}" for each in settings)
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def ends_text(points: Sequence[Point], axis: str) -> str:

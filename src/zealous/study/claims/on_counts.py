@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
 from zealous.study.claims import paper
 from zealous.study.claims.claim import (
+    JUDGED_EPSILONS,
+    JUDGED_K,
     Case,
     Finding,
     StudyCurves,
+    at_settings,
     ends_text,
     format_number,
     judge,
     nearest,
     rises,
+    spans,
+    values_text,
 )
 from zealous.study.grid.result_table import Point
 from zealous.study.measures.statistics import bins
@@ -24,6 +30,9 @@ _LEAST_BINS = 3  # of counts: with fewer there is no slope
 _MOST_SLOPE_GAP = 0.25  # by which slopes may differ, relative
 _MOST_DIFFERENCE_GAP = 0.25  # of the range of average differences in the study
 _FARTHEST_SETTING = 2.0  # times the paper's setting: beyond, the study has none that is near
+_FEWEST_TIMES = math.sqrt(10)  # rounds to one order of magnitude
+_ON_EPSILON = f"epsilon = {values_text(JUDGED_EPSILONS)}"
+_ON_K = f"k = {values_text(JUDGED_K)}"
 
 
 def power_law(curves: StudyCurves) -> Finding:
@@ -41,7 +50,8 @@ def power_law(curves: StudyCurves) -> Finding:
         why = f"{kind} by {method}: the slope is {after / before:.2f} times the original's. "
         if method == "zealous":
             why += _slope_at_larger_counts(curves, kind, original, shape)
-        return Case(measured, abs(after - before) <= _MOST_SLOPE_GAP * abs(before), why)
+        margin = _MOST_SLOPE_GAP - abs(after / before - 1)
+        return Case(measured, margin >= 0, why, margin)
 
     epsilon, k = float(curves.study.epsilon), nearest(curves.results.axis("k", "k-query"), 10)
     cases = [case(kind, "zealous", epsilon=epsilon, m=curves.least_m) for kind in paper.KINDS]
@@ -51,6 +61,9 @@ def power_law(curves: StudyCurves) -> Finding:
         "Original and released counts follow a power law. (Slopes on log-log scale over the "
         f"release's range of counts agree within {_MOST_SLOPE_GAP:.0%}, for each kind and method.)",
         cases,
+        margin_of="the original's slope",
+        judged_on=f"epsilon = {epsilon:g}, m = {curves.least_m:g}"
+        + ("" if k is None else f", k = {k:g}"),
         printed="well preserved (about a figure, without numbers)",
     )
 
@@ -98,28 +111,80 @@ def difference_falls(curves: StudyCurves) -> Finding:
     """The average difference over epsilon."""
 
     def case(kind: str) -> Case | None:
-        points = _difference_points(curves, kind)
-        if len(points) < 2:
+        points = at_settings(_difference_points(curves, kind), JUDGED_EPSILONS)
+        if len(points) < 2 or points[-1].x != JUDGED_EPSILONS[-1]:
             return None
-        steps = rises(points)
-        why = [
-            f"{kind} rise from {format_number(a.y.mean)} at epsilon = {a.x:g} to "
-            f"{format_number(b.y.mean)} at {b.x:g}: the few items of a small release are scaled up "
-            "to the original's total. "
-            for a, b in steps[:1]
-        ]
-        falls = not steps and points[-1].y.mean < points[0].y.mean
-        return Case(
-            f"{kind} {ends_text(points, 'epsilon')}",
-            falls,
-            "".join(why) or f"{kind} do not fall. ",
-        )
+        reason = "the few items of a small release are scaled up to the original's total. "
+        return _falling_case(kind, points, "epsilon", f": {reason}")
 
     return judge(
         "difference-falls-with-epsilon",
         "The average difference of counts falls as epsilon grows. (Judged where every draw "
         "publishes something: an empty release cannot be scaled to the original's total.)",
         map(case, paper.KINDS),
+        margin_of="the difference at the smallest epsilon",
+        judged_on=_ON_EPSILON,
+    )
+
+
+def _falling_case(kind: str, points: Sequence[Point], axis: str, reason: str) -> Case:
+    """Whether a curve falls from its first to its last point, and nowhere rises."""
+    steps = rises(points)
+    why = [
+        f"{kind} rise from {format_number(a.y.mean)} at {axis} = {a.x:g} to "
+        f"{format_number(b.y.mean)} at {b.x:g}{reason}"
+        for a, b in steps[:1]
+    ]
+    fall = 1 - points[-1].y.mean / points[0].y.mean if points[0].y.mean else 0.0
+    most = max((b.y.mean / a.y.mean - 1 for a, b in steps if a.y.mean), default=-fall)
+    return Case(
+        f"{kind} {ends_text(points, axis)}",
+        not steps and fall > 0,
+        "".join(why) or f"{kind} do not fall. ",
+        margin=-most,
+    )
+
+
+def difference_falls_with_k(curves: StudyCurves) -> Finding:
+    """The average difference of k-query over k, from the largest k down."""
+
+    def case(kind: str) -> Case | None:
+        points = at_settings(curves.over_k("average-difference", kind), JUDGED_K)
+        if not spans(points, JUDGED_K):
+            return None
+        return _falling_case(kind, points[::-1], "k", ". ")
+
+    return judge(
+        "difference-falls-with-k",
+        "The average difference of counts of k-query falls as k falls.",
+        map(case, paper.KINDS),
+        margin_of="the difference at the largest k",
+        judged_on=_ON_K,
+        printed="accuracy increases (about a figure, without numbers)",
+    )
+
+
+def more_single_clicks_than_keywords(curves: StudyCurves) -> Finding:
+    """How many clicks and how many keywords have a single user."""
+    clicks, keywords = (
+        curves.results.value("items-with-count", kind, "original", at=1.0)
+        for kind in ("clicks", "keywords")
+    )
+    case = None
+    if clicks is not None and keywords is not None and keywords.mean > 0:
+        times = clicks.mean / keywords.mean
+        measured = f"{format_number(clicks.mean)} clicks with one user, "
+        measured += f"{format_number(keywords.mean)} keywords: {times:.1f} times as many"
+        margin = times / _FEWEST_TIMES - 1
+        case = Case(measured, margin >= 0, f"Only {times:.1f} times as many.", margin)
+    return judge(
+        "more-single-clicks-than-keywords",
+        "The log has an order of magnitude more clicks with a single user than keywords. (At least "
+        f"{_FEWEST_TIMES:.1f} times as many, which rounds to a power of ten.)",
+        [case],
+        margin_of="the times that are needed",
+        judged_on="the original log",
+        printed="an order of magnitude",
     )
 
 
@@ -133,31 +198,38 @@ def _difference_points(curves: StudyCurves, kind: str) -> list[Point]:
 def keywords_beat_k_query(curves: StudyCurves) -> Finding:
     """For keywords ZEALOUS differs less at every epsilon above 2 and every k."""
     above = paper.BETTER_ABOVE.values["epsilon"]
-    ours = [point for point in _difference_points(curves, "keywords") if point.x > above]
-    theirs = curves.over_k("average-difference", "keywords")
+    points = at_settings(_difference_points(curves, "keywords"), JUDGED_EPSILONS)
+    ours = [point for point in points if point.x > above]
+    theirs = at_settings(curves.over_k("average-difference", "keywords"), JUDGED_K)
     case = None
-    if ours and theirs:
-        holds = max(p.y.mean for p in ours) < min(p.y.mean for p in theirs)
-        case = Case(_both_ranges(ours, theirs), holds, _crossings_text(ours, theirs))
+    if ours and spans(theirs, JUDGED_K):
+        margin = min(p.y.mean for p in theirs) / max(p.y.mean for p in ours) - 1
+        case = Case(_both_ranges(ours, theirs), margin > 0, _crossings_text(ours, theirs), margin)
     return judge(
         "keywords-differ-less-than-k-query",
         "For keywords, the average difference of ZEALOUS is smaller than that of k-query at every "
-        f"epsilon above {above}. (At every k of the study: the paper does not say which k.)",
+        f"epsilon above {above}. (At every k: the paper does not say which k.)",
         [case],
+        margin_of="the largest difference of ZEALOUS",
+        judged_on=f"{_ON_EPSILON}, those above {above}; {_ON_K}",
         printed=f"epsilon > {above}",
     )
 
 
 def queries_equal_k_query(curves: StudyCurves) -> Finding:
     """For queries ZEALOUS at epsilon = 6 and k-query at k = 60 differ about equally."""
-    ours = _difference_points(curves, "queries")
-    theirs = curves.over_k("average-difference", "queries")
+    ours = at_settings(_difference_points(curves, "queries"), JUDGED_EPSILONS)
+    same = (*JUDGED_K, paper.SAME_DIFFERENCE.values["k"])
+    theirs = at_settings(curves.over_k("average-difference", "queries"), same)
     return judge(
         "queries-differ-like-k-query",
         "For queries, ZEALOUS at epsilon = 6 differs about as much as k-query at k = 60. (At the "
         f"nearest settings of the study, the two differ by at most {_MOST_DIFFERENCE_GAP:.0%} of "
         "the range of all its average differences, over epsilon and k.)",
         [_compare_at_paper_settings(ours, theirs) if ours and theirs else None],
+        margin_of="points of that range",
+        judged_on="the settings nearest to epsilon = 6 and k = 60; the range over "
+        f"{_ON_EPSILON}, {_ON_K}",
         printed="epsilon = 6, k = 60",
     )
 
@@ -181,7 +253,8 @@ def _compare_at_paper_settings(ours: Sequence[Point], theirs: Sequence[Point]) -
     measured += f", and the gap is {abs(apart):.0%} of that range"
     more = "more" if apart > 0 else "less"
     why = f"ZEALOUS differs {more} at these settings. {_crossings_text(ours, theirs)}"
-    return Case(measured, abs(apart) <= _MOST_DIFFERENCE_GAP, why)
+    margin = _MOST_DIFFERENCE_GAP - abs(apart)
+    return Case(measured, margin >= 0, why, margin)
 
 
 def _factor(one: float, other: float) -> float:
@@ -190,16 +263,19 @@ def _factor(one: float, other: float) -> float:
 
 def pairs_lose_to_k_query(curves: StudyCurves) -> Finding:
     """For query pairs k-query differs less."""
-    ours = _difference_points(curves, "query-pairs")
-    theirs = curves.over_k("average-difference", "query-pairs")
+    ours = at_settings(_difference_points(curves, "query-pairs"), JUDGED_EPSILONS)
+    theirs = at_settings(curves.over_k("average-difference", "query-pairs"), JUDGED_K)
     case = None
-    if ours and theirs:
-        holds = min(p.y.mean for p in theirs) < min(p.y.mean for p in ours)
-        case = Case(_both_ranges(ours, theirs), holds, _crossings_text(ours, theirs))
+    if ours and theirs and theirs[0].x == JUDGED_K[0] and ours[-1].x == JUDGED_EPSILONS[-1]:
+        best = min(p.y.mean for p in theirs)
+        margin = 1 - best / min(p.y.mean for p in ours)
+        case = Case(_both_ranges(ours, theirs), margin > 0, _crossings_text(ours, theirs), margin)
     return judge(
         "query-pairs-differ-more-than-k-query",
         "For query pairs, k-query differs less than ZEALOUS, each at its best setting.",
         [case],
+        margin_of="the least difference of ZEALOUS",
+        judged_on=f"{_ON_EPSILON}; {_ON_K}",
     )
 
 

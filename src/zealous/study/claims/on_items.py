@@ -3,52 +3,60 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from operator import itemgetter
+from typing import NamedTuple
 
 from zealous.privacy.calibrate import calibrate
 from zealous.privacy.guarantee import ProbabilisticDP
 from zealous.study.claims import paper
 from zealous.study.claims.claim import (
+    JUDGED_M,
     Case,
     Finding,
     StudyCurves,
+    at_settings,
     ends_text,
     format_number,
     judge,
     rises,
+    values_text,
 )
-from zealous.study.grid.result_table import Point
 
 _LEAST_ITEMS = 10  # items: with fewer a share says nothing
 _MOST_FACTOR_OFF_AVERAGE = 3.0  # times the average items a user
 _MOST_FACTOR_OFF_PAPER = 2.0  # times the paper's numbers
 _LEAST_SHARE_HELD = 0.10  # of the top j, for KL to say something about what is held
+_ON_M = f"m = {values_text(JUDGED_M)}, those of the paper's tables"
 
 
 def coverage_falls(curves: StudyCurves) -> Finding:
     """As m grows, fewer distinct items are published."""
 
     def case(kind: str) -> Case | None:
-        points = curves.over_m("distinct", kind)
+        points = at_settings(curves.over_m("distinct", kind), JUDGED_M)
         if len(points) < 2 or points[0].y.mean < _LEAST_ITEMS:
             return None
         measured = f"{kind} {ends_text(points, 'm')}"
         steps = rises(points)
-        if not steps and points[-1].y.mean < points[0].y.mean:
-            return Case(measured, True)
+        fall = 1 - points[-1].y.mean / points[0].y.mean
+        if not steps and fall > 0:
+            return Case(measured, True, margin=fall)
         why = [
             f"{kind} rise from {format_number(a.y.mean)} at m = {a.x:g} to "
             f"{format_number(b.y.mean)} at {b.x:g}. "
             for a, b in steps
         ]
-        return Case(measured, False, "".join(why) or f"{kind} do not fall. ")
+        most = max((b.y.mean / a.y.mean - 1 for a, b in steps), default=-fall)
+        return Case(measured, False, "".join(why) or f"{kind} do not fall. ", margin=-most)
 
     found = judge(
         "coverage-falls-with-m",
         "The more items a user may contribute, the fewer distinct items are published.",
         map(case, paper.KINDS),
+        margin_of="the items at the smallest m",
+        judged_on=_ON_M,
         printed="; ".join(
             f"{kind} {row[1]:,} at m = 1, {row[40]:,} at 40"
             for kind, row in paper.DISTINCT.values.items()
@@ -82,20 +90,24 @@ def coverage_falls_most_for_pairs(curves: StudyCurves) -> Finding:
     """The loss of distinct items by kind, from the smallest to the largest m."""
     falls = {}
     for kind in paper.KINDS:
-        points = curves.over_m("distinct", kind)
+        points = at_settings(curves.over_m("distinct", kind), JUDGED_M)
         if len(points) > 1 and points[0].y.mean >= _LEAST_ITEMS:
             falls[kind] = 1 - points[-1].y.mean / points[0].y.mean
     case = None
     if "query-pairs" in falls and len(falls) > 1:
-        m = sorted(curves.study.items_per_user)
+        m = [each for each in JUDGED_M if each in curves.study.items_per_user]
         measured = ", ".join(f"{kind} {fall:.1%}" for kind, fall in falls.items())
-        most = max(falls, key=lambda kind: falls[kind])
-        holds = falls["query-pairs"] >= falls[most]
-        case = Case(f"{measured}, from m = {m[0]} to {m[-1]}", holds, f"{most} fall more.")
+        most = max(falls.keys() - {"query-pairs"}, key=lambda kind: falls[kind])
+        ahead = falls["query-pairs"] - falls[most]
+        case = Case(
+            f"{measured}, from m = {m[0]} to {m[-1]}", ahead >= 0, f"{most} fall more.", ahead
+        )
     return judge(
         "coverage-falls-most-for-query-pairs",
         "The loss of distinct items as m grows is greatest for query pairs.",
         [case],
+        margin_of="points between the losses of query pairs and of the next kind",
+        judged_on=_ON_M,
         printed="keywords 55%, query pairs 96%, from m = 1 to 40",
     )
 
@@ -104,7 +116,7 @@ def total_rises_then_falls(curves: StudyCurves) -> Finding:
     """The m with the largest total of counts, compared with the average items per user."""
 
     def case(kind: str) -> Case | None:
-        points = curves.over_m("total", kind)
+        points = at_settings(curves.over_m("total", kind), JUDGED_M)
         average = curves.results.value("average-items", kind, "original")
         published = max((point.y.mean for point in curves.over_m("distinct", kind)), default=0)
         if len(points) < 3 or average is None or published < _LEAST_ITEMS:
@@ -112,42 +124,57 @@ def total_rises_then_falls(curves: StudyCurves) -> Finding:
         most = max(points, key=lambda point: point.y.mean)
         times = most.x / average.mean
         measured = f"{kind} most at m = {most.x:g}, {average.mean:.1f} items per user"
-        near = 1 / _MOST_FACTOR_OFF_AVERAGE <= times <= _MOST_FACTOR_OFF_AVERAGE
-        if near and most in (points[0], points[-1]):
-            return Case(f"{measured} (the end of the grid: the maximum may lie beyond)", None)
+        margin = _MOST_FACTOR_OFF_AVERAGE / max(times, 1 / times) - 1
+        if most is points[-1]:
+            measured += " (still rising at the largest m)"
+            if times < 1:  # below the average the claim asks for no more than a rise
+                margin = most.y.mean / points[-2].y.mean - 1
         return Case(
-            measured, near, f"{kind} peak at {times:.2g} times the average items per user. "
+            measured,
+            margin >= 0,
+            f"{kind} peak at {times:.2g} times the average items per user. ",
+            margin,
         )
 
     return judge(
         "total-rises-then-falls",
         "The total of the published counts rises with m up to about the average number of items "
-        f"per user, and then falls. (About: within a factor of {_MOST_FACTOR_OFF_AVERAGE:g}.)",
+        f"per user, and then falls. (About: within a factor of {_MOST_FACTOR_OFF_AVERAGE:g}; where "
+        "the average lies beyond the largest m, it need only rise.)",
         map(case, paper.KINDS),
+        margin_of="the factor by which the peak may be off, or of the last step of a rise",
+        judged_on=_ON_M,
         printed="queries most at m = 20, 20 items per user; clicks 20 and 14; query pairs 8 and 7; "
         "keywords still rise at m = 40, 56 items per user",
     )
 
 
 def epsilon_of_the_table(curves: StudyCurves) -> Finding:
-    """Which epsilon of the study fits the paper's table of released items best."""
+    """Which epsilon of the study fits the paper's tables of released items best."""
     people, case = curves.results.value("people", "", "original"), None
     off = {
         epsilon: found
         for epsilon in curves.results.axis("epsilon", "zealous")
-        if (found := _misfit(curves, epsilon)) is not None
+        if (found := misfit(curves, "distinct", epsilon)) is not None
     }
     if people and paper.USERS / 2 <= people.mean <= paper.USERS * 2 and len(off) > 1:
-        best = min(off, key=lambda epsilon: off[epsilon])
-        fits = [f"{epsilon:g}" for epsilon in off if off[epsilon] <= _MOST_FACTOR_OFF_PAPER]
-        measured = f"epsilon = {best:g} fits best, off by a factor of {off[best]:.2f}"
-        measured += f" on average; within a factor of {_MOST_FACTOR_OFF_PAPER:g}: "
-        measured += ", ".join(fits) or "none"
-        inferred = off.get(paper.INFERRED_EPSILON)
-        holds = None if inferred is None else inferred <= _MOST_FACTOR_OFF_PAPER
-        measured += "" if inferred is None else f"; epsilon = 5 is off by {inferred:.2f}"
+        best = min(off, key=lambda epsilon: off[epsilon].mean)
+        fits = [f"{epsilon:g}" for epsilon in off if off[epsilon].mean <= _MOST_FACTOR_OFF_PAPER]
+        measured = f"epsilon = {best:g} fits best, off by a factor of {off[best].mean:.2f} on "
+        measured += f"average and {off[best].worst:.2f} at worst"
+        if totals := misfit(curves, "total", best):
+            measured += f" (totals {totals.mean:.2f} and {totals.worst:.2f})"
+        measured += f"; within a factor of {_MOST_FACTOR_OFF_PAPER:g}: {', '.join(fits) or 'none'}"
+        holds, margin = None, None
+        if inferred := off.get(paper.INFERRED_EPSILON):
+            holds = inferred.mean <= _MOST_FACTOR_OFF_PAPER
+            margin = _MOST_FACTOR_OFF_PAPER / inferred.mean - 1
+            measured += f"; epsilon = 5 is off by {inferred.mean:.2f}"
         case = Case(
-            measured, holds, "Or the paper's log has more or fewer frequent items than this one."
+            measured,
+            holds,
+            "Or the paper's log has more or fewer frequent items than this one.",
+            margin,
         )
     return judge(
         "epsilon-of-the-table",
@@ -156,35 +183,48 @@ def epsilon_of_the_table(curves: StudyCurves) -> Finding:
         "at "
         f"most {_MOST_FACTOR_OFF_PAPER:g}, on geometric average.)",
         [case],
+        margin_of="the factor by which the table is off at epsilon = 5",
+        judged_on=f"epsilon = 5 and {_ON_M}",
         printed=f"not stated; by its own numbers above {paper.LEAST_EPSILON:g}",
     )
 
 
-def _misfit(curves: StudyCurves, epsilon: float) -> float | None:
-    """The factor by which distinct items differ from the paper's, as a geometric average."""
+class Misfit(NamedTuple):
+    """The factors by which a table differs from the paper's."""
+
+    mean: float  # geometric
+    worst: float
+
+
+def misfit(curves: StudyCurves, measure: str, epsilon: float) -> Misfit | None:
+    """How far the released items, `distinct` or `total`, are from the paper's table."""
+    printed_table = {"distinct": paper.DISTINCT, "total": paper.TOTAL}[measure]
     off = [
         abs(math.log(max(1.0, found.mean) / printed))
-        for kind, row in paper.DISTINCT.values.items()
+        for kind, row in printed_table.values.items()
         for m, printed in row.items()
-        if (found := curves.zealous("distinct", kind, m, epsilon=epsilon)) is not None
+        if (found := curves.zealous(measure, kind, m, epsilon=epsilon)) is not None
     ]
-    return math.exp(math.fsum(off) / len(off)) if off else None
+    return Misfit(math.exp(math.fsum(off) / len(off)), math.exp(max(off))) if off else None
 
 
 def small_j_prefers_larger_m(curves: StudyCurves) -> Finding:
     """The m with the smallest KL divergence, for each j."""
 
     def case(kind: str) -> Case | None:
-        best = list(_best_m(curves, kind))
-        if len(best) < 2:
+        divergences = list(_divergences(curves, kind))
+        if len(divergences) < 2:
             return None
+        best = [(j, min(of_m, key=lambda m: of_m[m])) for j, of_m in divergences]
         measured = ", ".join(
             f"{m:g} (j = {' to '.join(f'{j:,.0f}' for j in dict.fromkeys((js[0], js[-1])))})"
             for m, js in _group_by_m(best)
         )
         (least, first), (greatest, last) = best[0], best[-1]
         why = f"{kind}: m = {first:g} is best for j = {least:,.0f}, {last:g} for {greatest:,.0f}. "
-        return Case(f"{kind} m = {measured}", first > curves.least_m == last, why)
+        few, many = (_gain_of_larger_m(divergences[place][1]) for place in (0, -1))
+        holds = first > JUDGED_M[0] == last
+        return Case(f"{kind} m = {measured}", holds, why, min(few, -many))
 
     return judge(
         "few-top-items-prefer-larger-m",
@@ -193,6 +233,8 @@ def small_j_prefers_larger_m(curves: StudyCurves) -> Finding:
         f"holds {_LEAST_SHARE_HELD:.0%} of the top j: beyond that, KL mostly reflects missing "
         "items.)",
         map(case, paper.KINDS),
+        margin_of="the KL divergence at m = 1",
+        judged_on=f"the smallest and the largest such j, and {_ON_M}",
         printed="over all j together: keywords m = 8, queries m = 2",
     )
 
@@ -203,16 +245,24 @@ def _group_by_m(best: Iterable[tuple[float, float]]) -> Iterator[tuple[float, li
         yield m, [j for j, _ in group]
 
 
-def _best_m(curves: StudyCurves, kind: str) -> Iterator[tuple[float, float]]:
+def _divergences(curves: StudyCurves, kind: str) -> Iterator[tuple[float, Mapping[float, float]]]:
+    """For each j of which enough is held, the KL divergence by m."""
     lost = curves.results.curve(
         "missing-share",
         kind,
         "zealous",
         over="at",
         epsilon=float(curves.study.epsilon),
-        m=curves.least_m,
+        m=JUDGED_M[0],
     )
     for j in (point.x for point in lost if point.y.mean <= 1 - _LEAST_SHARE_HELD):
-        points: Sequence[Point] = curves.over_m("kl", kind, at=j)
-        if len(points) > 1:
-            yield j, min(points, key=lambda point: point.y.mean).x
+        points = at_settings(curves.over_m("kl", kind, at=j), JUDGED_M)
+        if len(points) > 1 and points[0].x == JUDGED_M[0]:
+            yield j, {point.x: point.y.mean for point in points}
+
+
+def _gain_of_larger_m(by_m: Mapping[float, float]) -> float:
+    """By how much an m above 1 lowers the divergence; negative where m = 1 has the lowest."""
+    one = by_m[JUDGED_M[0]]
+    others = min(value for m, value in by_m.items() if m != JUDGED_M[0])
+    return (one - others) / one if one else 0.0

@@ -43,7 +43,7 @@ class Study:
     delta: float = 0.001
     items_per_user: tuple[int, ...] = (1, 2, 4, 6, 8, 10, 20, 40)
     top: tuple[int, ...] = (10, 50, 100, 500, 1_000, 5_000, 10_000, 50_000)
-    k: tuple[int, ...] = (5, 10, 50, 100)
+    k: tuple[int, ...] = (5, 10, 50, 60, 100)
     methods: tuple[str, ...] = ("k-query", "k-session", "k-keyword")
     kinds: tuple[str, ...] = KINDS
     draws: int = 5

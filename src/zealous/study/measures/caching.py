@@ -63,7 +63,7 @@ class Caching:
             positive_integer(getattr(self, name), name)
 
     def __call__(self, original: Original, released: Released) -> Iterator[Measured]:
-        """The hit probability, that of whole queries, and how many lists there are."""
+        """The hit probability, that of whole queries, how many lists there are and matter."""
         if original.items.column_names != ["keyword"]:
             return
         workload = self._workload(original)
@@ -74,6 +74,7 @@ class Caching:
         if self.queries is not None and workload.queries is not None:
             yield Measured("whole-queries", _share(self.queries.times, workload.queries(cached)))
         yield Measured("lists", len(lists))
+        yield Measured("lists-for-most-hits", _fewest_for(original.times[cached[:-1]]))
 
     def lists(self, documents: Ints, released: Released) -> Ints:
         """Which rows of the release are kept in memory: those of the original, then those beyond.
@@ -186,6 +187,12 @@ def _shorter_first(documents: Ints, released: Released, rows: Ints) -> Ints:
 def _share(times: Ints, of: Bools) -> float:
     total = int(times.sum())
     return int(times[of].sum()) / total if total else 0.0
+
+
+def _fewest_for(hits: Ints, share: float = 0.9) -> int:
+    """How many lists, the most used first, have this share of the hits."""
+    added = np.cumsum(np.sort(hits)[::-1])
+    return int(np.searchsorted(added, share * added[-1])) + 1 if added.size and added[-1] else 0
 
 
 def documents_from(path: Path) -> Documents:

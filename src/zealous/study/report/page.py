@@ -56,6 +56,8 @@ class FindingView(NamedTuple):
     paper: str
     measured: str
     holds: bool | None
+    verdict: str
+    margin: str
     why: str
 
 
@@ -68,7 +70,14 @@ def finding_view(finding: Finding) -> FindingView:
         measured = f"{measured}. {_TOO_LITTLE}"
     short = _CRITERION.sub("", finding.claim)
     return FindingView(
-        finding.claim, short, finding.paper or "", measured, finding.holds, finding.why
+        claim=finding.claim,
+        short=short,
+        paper=finding.paper or "",
+        measured=measured,
+        holds=finding.holds,
+        verdict=finding.verdict,
+        margin=finding.margin_text,
+        why=finding.why,
     )
 
 

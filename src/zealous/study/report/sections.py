@@ -6,18 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from zealous.study.measures.measured import BUILT_IN
 from zealous.study.report import application_charts, sheets, statistics_charts
 from zealous.study.report.parts import Section
 from zealous.study.report.results_view import PHRASES, ResultsView, kind_label
 from zealous.study.theory.tables import Table
 
-KNOWN = frozenset([
-    "distinct", "total", "l1", "kl", "missing", "missing-share", "average-difference",
-    "rms-difference", "total-variation", "items-with-count", "average-items",
-    "average-distinct-items", "people", "inaccuracy-retain", "inaccuracy-filter",
-    "inaccuracy-retain-exact", "inaccuracy-filter-exact", "hit-probability", "whole-queries",
-    "lists", "precision", "recall", "map-printed", "average-precision", "ndcg", "coverage",
-])  # fmt: skip
 DIFFERENCE_LABELS = {
     "average-difference": "average difference, users",
     "rms-difference": "RMS difference, users",
@@ -76,7 +70,7 @@ def sections(data: ReportData) -> list[Section]:
 
 def custom_measures(view: ResultsView) -> list[str]:
     """Measures that are not built in."""
-    return [name for name in view.results.names("measure") if name not in KNOWN]
+    return [name for name in view.results.names("measure") if name not in BUILT_IN]
 
 
 def left_out_notes(view: ResultsView, data: Sequence[str]) -> list[str]:

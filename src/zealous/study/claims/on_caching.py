@@ -1,0 +1,179 @@
+"""The paper's claims on index caching, judged by a study."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from zealous.study.claims import paper
+from zealous.study.claims.claim import (
+    JUDGED_EPSILONS,
+    JUDGED_K,
+    JUDGED_M,
+    Case,
+    Finding,
+    StudyCurves,
+    at_settings,
+    ends_text,
+    falls,
+    judge,
+    nearest,
+    spans,
+    values_text,
+)
+from zealous.study.grid.result_table import Point
+
+_MOST_HIT_LOSS = 0.10  # of the hit probability
+_LEAST_SHARE_OF_PAIRS = 0.5  # of the pairs of epsilon and k
+_MOST_FACTOR_OFF_LISTS = 2.0  # times the paper's number of lists
+_CUT_LISTS_REASON = (
+    "It can fall as epsilon grows probably because of the score that ranks the lists: the score "
+    "divides by all documents with a keyword, while a list takes memory for at most 200,000 of "
+    "them. Long lists in frequent use are worth more than their score. A release with few keywords "
+    "has room for them; one with more keywords prefers others."
+)
+_ON_EPSILON = f"epsilon = {values_text(JUDGED_EPSILONS)}"
+
+
+def caching_suffers_little(curves: StudyCurves) -> Finding:
+    """The hit probability from epsilon = 10 down to 1."""
+    m, case = nearest(curves.results.axis("m", "zealous"), 6), None
+    every = curves.over_epsilon("hit-probability", "keywords", m)
+    points = at_settings(every, JUDGED_EPSILONS)
+    steps = falls(every)
+    if len(points) > 1 and points[-1].y.mean > 0:
+        drop = 1 - points[0].y.mean / points[-1].y.mean
+        measured = f"m = {m:g}: {ends_text(points, 'epsilon')}, "
+        measured += f"{_change_text(drop)} at the smaller epsilon"
+        if perfect := curves.results.value("hit-probability", "keywords", "original"):
+            measured += f"; {perfect.mean:.3f} with the original log"
+        measured += _non_monotone_text(steps)
+        holds = drop < _MOST_HIT_LOSS if spans(points, JUDGED_EPSILONS) else None
+        why = f"{drop:.1%} is not below {_MOST_HIT_LOSS:.0%}."
+        case = Case(measured, holds, why, _MOST_HIT_LOSS - drop)
+    found = judge(
+        "caching-suffers-little",
+        "The hit probability of index caching falls only a little as epsilon becomes smaller. (By "
+        f"less than {_MOST_HIT_LOSS:.0%} from epsilon = 10 to 1.)",
+        [case],
+        margin_of="points of the loss",
+        judged_on="epsilon = 1 and 10" + ("" if m is None else f", m = {m:g}"),
+        printed="only marginally (about a figure, without numbers)",
+    )
+    return found.with_reason(_CUT_LISTS_REASON) if case and steps else found
+
+
+def _change_text(drop: float) -> str:
+    return f"{abs(drop):.1%} {'less' if drop >= 0 else 'more'}"
+
+
+def _non_monotone_text(steps: Sequence[tuple[Point, Point]]) -> str:
+    """Where a larger epsilon makes the cache worse."""
+    if not steps:
+        return ""
+    drops = ", ".join(
+        f"from {a.y.mean:.3f} at epsilon = {a.x:g} to {b.y.mean:.3f} at {b.x:g}" for a, b in steps
+    )
+    return f"; not monotone: as epsilon grows it falls {drops}"
+
+
+def caching_prefers_larger_m(curves: StudyCurves) -> Finding:
+    """The hit probability at m = 6 and at m = 1."""
+    points, case = curves.over_m("hit-probability", "keywords"), None
+    at = {point.x: point.y.mean for point in points}
+    m = nearest([each for each in at if each > 1], 6)
+    if m is not None and 1 in at:
+        best = max(at, key=lambda each: at[each])
+        measured = (
+            f"{at[m]:.3f} at m = {m:g}, {at[1]:.3f} at m = 1, epsilon = {curves.study.epsilon:g}"
+        )
+        why = f"The best m of the study is {best:g}, with {at[best]:.3f}."
+        gain = at[m] / at[1] - 1 if at[1] else 0.0
+        case = Case(measured, gain > 0, why, gain)
+    return judge(
+        "caching-prefers-larger-m",
+        "Index caching has a higher hit probability at m = 6 than at m = 1.",
+        [case],
+        margin_of="the hit probability at m = 1",
+        judged_on=f"epsilon = {curves.study.epsilon:g}, m = 1 and the m nearest to 6",
+        printed="above 0.36 at m = 6, less than 0.33 at m = 1",
+    )
+
+
+def caching_falls_at_large_m(curves: StudyCurves) -> Finding:
+    """The hit probability at the largest m of the paper, beside that at the best."""
+    points = at_settings(curves.over_m("hit-probability", "keywords"), JUDGED_M)
+    case = None
+    if spans(points, JUDGED_M):
+        best, last = max(points, key=lambda point: point.y.mean), points[-1]
+        measured = f"most at m = {best.x:g} with {best.y.mean:.3f}, {last.y.mean:.3f} at {last.x:g}"
+        fall = 1 - last.y.mean / best.y.mean if best.y.mean else 0.0
+        holds = last.y.high < best.y.low
+        case = Case(measured, holds, f"It does not fall up to m = {last.x:g}.", fall)
+    return judge(
+        "caching-falls-at-large-m",
+        f"The hit probability falls again at large m. (By m = {JUDGED_M[-1]}, the largest of the "
+        "paper's tables, by more than the spread of the draws.)",
+        [case],
+        margin_of="the best hit probability",
+        judged_on=f"epsilon = {curves.study.epsilon:g}, m = {values_text(JUDGED_M)}",
+        printed="decreases at some point",
+    )
+
+
+def few_lists_suffice(curves: StudyCurves) -> Finding:
+    """How many lists give most of the hits of a cache that a release at m = 6 filled."""
+    m, case, printed = nearest(curves.results.axis("m", "zealous"), 6), None, paper.CACHED.values
+    needed = None if m is None else curves.zealous("lists-for-most-hits", "keywords", m)
+    held = None if m is None else curves.zealous("lists", "keywords", m)
+    if needed is not None and held is not None and needed.mean > 0:
+        measured = f"{needed.mean:,.0f} of {held.mean:,.0f} lists give 90% of the hits"
+        times = needed.mean / printed
+        margin = _MOST_FACTOR_OFF_LISTS / max(times, 1 / times) - 1
+        case = Case(measured, margin >= 0, f"{times:.2g} times the paper's {printed}.", margin)
+    return judge(
+        "few-lists-suffice",
+        f"Some {printed} posting lists suffice. (As many of the cached lists, the most used first, "
+        "as give 90% of its hits, within a factor of "
+        f"{_MOST_FACTOR_OFF_LISTS:g}. The paper does not say what it takes for enough.)",
+        [case],
+        margin_of="the factor by which the number may be off",
+        judged_on=f"epsilon = {curves.study.epsilon:g} and the m nearest to 6",
+        printed=f"roughly the top {printed}",
+    )
+
+
+def caching_beats_k_query(curves: StudyCurves) -> Finding:
+    """The hit probability of ZEALOUS and of k-query."""
+    m, case = nearest(curves.results.axis("m", "zealous"), 6), None
+    ours = at_settings(curves.over_epsilon("hit-probability", "keywords", m), JUDGED_EPSILONS)
+    theirs = at_settings(curves.over_k("hit-probability", "keywords"), JUDGED_K)
+    if spans(ours, JUDGED_EPSILONS) and spans(theirs, JUDGED_K):
+        better = {k: [p.x for p in ours if p.y.mean > other.mean] for k, other in theirs}
+        higher, pairs = sum(map(len, better.values())), len(ours) * len(theirs)
+        measured = (
+            f"higher in {higher} of {pairs} pairs of epsilon and k ({higher / pairs:.0%}); "
+            f"ZEALOUS (m = {m:g}) {ends_text(ours, 'epsilon')}; "
+            f"k-query {ends_text(theirs, 'k')}"
+        )
+        where = "; ".join(f"k = {k:g} {_epsilons_text(at, len(ours))}" for k, at in better.items())
+        case = Case(
+            measured,
+            higher >= _LEAST_SHARE_OF_PAIRS * pairs,
+            f"ZEALOUS is higher than k-query with {where}.",
+            higher / pairs - _LEAST_SHARE_OF_PAIRS,
+        )
+    return judge(
+        "caching-beats-k-query",
+        "For a range of epsilon and k, ZEALOUS (m = 6) gives a higher hit probability than "
+        f"k-query. (In at least {_LEAST_SHARE_OF_PAIRS:.0%} of the pairs of epsilon and k.)",
+        [case],
+        margin_of="points of the share of pairs",
+        judged_on=f"{_ON_EPSILON}; k = {values_text(JUDGED_K)}",
+        printed="for a range of parameters (about a figure, without numbers)",
+    )
+
+
+def _epsilons_text(at: Sequence[float], every: int) -> str:
+    if len(at) in (0, every):
+        return "at every epsilon" if at else "never"
+    return f"at epsilon = {', '.join(f'{each:g}' for each in at)}"
