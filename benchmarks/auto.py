@@ -20,28 +20,24 @@ import argparse
 import json
 import secrets
 from collections.abc import Iterator
-from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
+from looks import LOOK, choice_name, noisy_choice, users_by_range
 
 import zealous as z
 from zealous.engines.duckdb import DuckDB
-from zealous.items.items_per_user import LARGEST
 from zealous.logs.open_log import open_log
 from zealous.mechanisms import CalibratedMechanism
-from zealous.mechanisms.after_look import CHOICES, Choice, choose
+from zealous.mechanisms.after_look import CHOICES, Choice
 from zealous.mechanisms.choose import MECHANISMS
-from zealous.noise import DiscreteLaplace
 from zealous.privacy.guarantee import Neighbors
 from zealous.study.releases.encoded_log import CachedCounting, encode
 
 DELTA = "1e-6"
-LOOK = Fraction(1, 50)  # of epsilon
 FEW = 20  # items, below which a share says little
 LOOKS = 20  # drawn for each draw of a release: they cost next to nothing
 SINGLE = (*(("gaussian", m) for m in (2, 5, 10, 20)), ("rounds", 10), ("pooled", 10))
@@ -117,7 +113,7 @@ def _measure(log: z.Log, kind: Any, neighbors: Neighbors, draws: int) -> dict[st
                 )
 
         single = {f"{name}, m = {m}": MECHANISMS[name].calibrate(goal, m) for name, m in SINGLE}
-        single |= {_name(each): each.calibrate(goal) for each in CHOICES}
+        single |= {choice_name(each): each.calibrate(goal) for each in CHOICES}
         found = {
             name: float(np.mean([published(each, key) for key in keys]))
             for name, each in single.items()
@@ -127,38 +123,19 @@ def _measure(log: z.Log, kind: Any, neighbors: Neighbors, draws: int) -> dict[st
         def after_look(choice: Choice, key: int) -> int:
             return published(choice.calibrate(rest), key)
 
-        counts = _ranges(coded.path)
-        chosen = [
-            (choose(counts + _noise(neighbors), neighbors), key)
-            for key in keys
-            for _ in range(LOOKS)
-        ]
+        counts = users_by_range(coded.path)
+        chosen = [(noisy_choice(counts, neighbors), key) for key in keys for _ in range(LOOKS)]
         auto = float(np.mean([after_look(choice, key) for choice, key in chosen]))
     best_name = max(found, key=lambda name: found[name])
     most_chosen = max((each for each, _ in chosen), key=[each for each, _ in chosen].count)
     return {
         "auto": auto,
-        "chosen": _name(most_chosen),
+        "chosen": choice_name(most_chosen),
         "best": found[best_name],
         "best_name": best_name,
         "share": auto / found[best_name] if found[best_name] else 1.0,
         "items": found,
     }
-
-
-def _noise(neighbors: Neighbors) -> Any:
-    scale = (1 if neighbors == "add-remove" else 2) / LOOK
-    return DiscreteLaplace(scale=scale).sample(len(LARGEST) + 1, secrets.token_bytes)
-
-
-def _ranges(pairs: Path) -> Any:
-    """How many users are in each range of the look."""
-    numbers = np.bincount(pq.read_table(pairs)["user"].to_numpy())
-    return np.bincount(np.searchsorted(LARGEST, numbers), minlength=len(LARGEST) + 1)
-
-
-def _name(choice: Choice) -> str:
-    return "selection" if choice.kept is None else f"pooled, {choice.kept} kept"
 
 
 def _line(row: dict[str, Any]) -> str:

@@ -1,77 +1,79 @@
-"""What each mechanism publishes, on a generated log and on real tables, beside the best peer.
+"""What each mechanism publishes with counts, each at its best setting, beside peers and rivals.
 
-    python benchmarks/peers/setup.py --only pipelinedp       (once; without it the peer is left out)
-    python benchmarks/mechanisms.py [--users 500000] [--draws 3] [--items-per-user 10]
-        [--epsilons 0.5 1 2 5] [--bounds M ...] [--only generated visits shop] [--peer PYTHON]
+    python benchmarks/peers/setup.py --only pipelinedp opendp      (once; or they are left out)
+    python benchmarks/mechanisms.py [--users 50000 500000] [--real visits shop diagnoses]
+        [--tables FILE:USER:COLUMN ...] [--draws 5] [--neighbors add-remove replace] [-o FILE]
 
-Every mechanism at epsilon 0.5, 1, 2 and 5 and delta 1e-6, under both neighbour relations, as
-`zealous study mechanisms` does it. A prior is what `rounds` publishes of an earlier log under the
-same guarantee: another generated log, the other half of the visitors, the shop's months before
-July. The peer is PipelineDP with Gaussian noise and thresholding at epsilon 1, neighbours that add
-or remove a user, and whichever m publishes the most; beside it stand the mechanisms of one
-histogram, at theirs.
+At epsilon 1 and delta 1e-6. Every setting of a mechanism (m, and for pooled rounds what the look of
+`auto` can choose) is drawn once; the one that publishes most is drawn anew, and the mean of these
+draws is printed. So a best setting is not chosen by the draws that judge it. `auto` looks, for 0.02
+of epsilon, in each draw. Real releases of the table as numbers, with real noise, thrown away.
 
-The real tables stand in ../shared/data where available. Writes mechanisms.json after every table,
-and prints Markdown. The generated log takes most of the time.
+Peers (PipelineDP and OpenDP, in environments of their own) and the set unions of
+mechanisms_rivals.py are measured under add-remove, the relation of their claims.
+
+Real tables stand in ../shared/data where available. Results go to mechanisms.json after every
+table, beside those that are there, and all are printed as Markdown; `--report` only prints.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import shutil
+import secrets
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from dataclasses import replace
-from datetime import date
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from mechanisms_data import Table, generated, shop, visits
+import numpy as np
+import pyarrow.parquet as pq
+from looks import LOOK, choice_name, noisy_choice, users_by_range
+from mechanisms_data import REAL, REAL_TABLES, Table, generated, given
+from mechanisms_rivals import BOUNDS, RIVALS, Pairs, draw
 
 import zealous as z
-from zealous.cli.study.mechanisms import as_object
 from zealous.engines.duckdb import DuckDB
-from zealous.errors import LogError
-from zealous.items import Kind
 from zealous.logs.open_log import open_log
-from zealous.study.mechanism_comparison import (
-    COMPARED_MECHANISMS,
-    EPSILONS,
-    NEIGHBORS,
-    compare_mechanisms,
-)
-from zealous.study.releases.encoded_log import encode
+from zealous.mechanisms import CalibratedMechanism
+from zealous.mechanisms.after_look import POOLED
+from zealous.mechanisms.choose import MECHANISMS
+from zealous.privacy.guarantee import Neighbors
+from zealous.study.mechanism_comparison import compare_with_truth, measure_draw
+from zealous.study.releases.encoded_log import CachedCounting, EncodedLog, encode
 
 HERE = Path(__file__).resolve().parent
-PEER = HERE / "data" / "peers" / "pipelinedp" / "bin" / "python"
-DELTA = "1e-6"
+EPSILON, DELTA = 1, "1e-6"
+PEERS = {
+    "PipelineDP": ("pipelinedp", "pipelinedp_gaussian.py"),
+    "OpenDP": ("opendp", "opendp_best.py"),
+}
 ONE_HISTOGRAM = ("zealous", "laplace", "gaussian")
-TABLES = {"generated": generated, "visits": visits, "shop": shop}
+KEYS_FIRST = ("set-union", "sips", "rounds")
+HISTOGRAM_BOUNDS = (1, 2, 3, 5, 10, 15, 30, 50, 120)
+KEY_BOUNDS = (2, 5, 10, 20, 40)
+LARGE_BOUNDS = (5, 10, 15, 20)  # of a large table
+NOT_OTHERS = ("pooled", "auto")  # which are compared with all others
+FIGURES = ("items", "covered", "error", "relative_error")
+
+Figures = dict[str, float | None]
+Draw = Callable[[], Figures]
 
 
 def main() -> None:
     arguments = _arguments()
-    results: dict[str, Any] = {
-        "date": f"{date.today()}",
-        "delta": float(DELTA),
-        "items_per_user": arguments.items_per_user,
-        "draws": arguments.draws,
-        "tables": {},
-    }
-    with tempfile.TemporaryDirectory() as made:
-        folder = Path(made)
-        for name in arguments.only:
-            for made_table in TABLES[name](folder, arguments.users):
-                table = replace(made_table, bounds=arguments.bounds or made_table.bounds)
-                _say(f"{table.name}")
-                results["tables"][table.name] = _measured(table, arguments, folder)
+    results = json.loads(arguments.output.read_text()) if arguments.output.exists() else {}
+    if not arguments.report:
+        with tempfile.TemporaryDirectory() as folder:
+            for table in _tables(arguments, Path(folder)):
+                _say(table.name)
+                results[table.name] = _measured(table, arguments, Path(folder))
                 text = json.dumps(results, indent=1, ensure_ascii=False)
                 arguments.output.write_text(f"{text}\n", encoding="utf-8")
-    for name, found in results["tables"].items():
+    for name, found in results.items():
         print("\n".join(_markdown(name, found)))
 
 
@@ -79,14 +81,14 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--users", type=int, default=500_000, help="of the generated log")
-    parser.add_argument("--draws", type=int, default=3)
-    parser.add_argument("--items-per-user", type=int, default=10)
-    parser.add_argument("--epsilons", nargs="+", default=EPSILONS)
-    parser.add_argument("--bounds", type=int, nargs="+", help="m that are tried for the best")
-    parser.add_argument("--only", nargs="+", choices=list(TABLES), default=list(TABLES))
-    parser.add_argument("--peer", type=Path, default=PEER, metavar="PYTHON")
-    parser.add_argument("--output", type=Path, default=HERE / "mechanisms.json", metavar="FILE")
+    parser.add_argument("--users", type=int, nargs="*", default=[50_000, 500_000])
+    parser.add_argument("--real", nargs="*", choices=list(REAL_TABLES), default=list(REAL_TABLES))
+    parser.add_argument("--tables", nargs="*", default=[], metavar="FILE:USER:COLUMN")
+    parser.add_argument("--draws", type=int, default=5)
+    parser.add_argument("--neighbors", nargs="+", default=["add-remove", "replace"])
+    parser.add_argument("--bounds", type=int, nargs="+", help="m to try, in place of the usual")
+    parser.add_argument("--report", action="store_true")
+    parser.add_argument("-o", "--output", type=Path, default=HERE / "mechanisms.json")
     return parser.parse_args()
 
 
@@ -94,165 +96,164 @@ def _say(text: str) -> None:
     print(f"{time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)
 
 
+def _tables(arguments: argparse.Namespace, folder: Path) -> Iterator[Table]:
+    if REAL.exists():
+        for name in arguments.real:
+            yield from REAL_TABLES[name](folder)
+    yield from map(given, arguments.tables)
+    yield from map(generated, arguments.users)
+
+
 def _measured(table: Table, arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
     """All figures of one table."""
-    draws, kind = arguments.draws, table.kind(arguments.items_per_user)
-    started = time.perf_counter()
-    found = compare_mechanisms(
-        table.log, kind, epsilons=arguments.epsilons, delta=DELTA, draws=draws, say=_say
-    )
-    about = as_object(kind, found) | {"table_seconds": time.perf_counter() - started}
-    if table.earlier is not None:
-        about["rows"] += _with_prior(table, kind, arguments, folder)
-    return about | {
-        "best_m": _best(table, draws),
-        "peer": _peer(table, arguments, folder),
-        "publish_seconds": _published(table, kind, folder),
-    }
-
-
-def _with_prior(
-    table: Table, kind: Kind, arguments: argparse.Namespace, folder: Path
-) -> list[dict[str, Any]]:
-    """The rows of `prior`: under each guarantee with what the earlier log would have published."""
-    rows = []
-    assert table.earlier is not None
-    for relation in NEIGHBORS:
-        for epsilon in arguments.epsilons:
-            goal = z.Indistinguishability(epsilon=epsilon, delta=DELTA, neighbors=relation)
-            earlier = z.publish(table.earlier, goal, [kind], mechanism="rounds", account=None)
-            place = folder / "earlier"
-            earlier.write(place)
-            try:
-                found = compare_mechanisms(
-                    table.log,
-                    kind,
-                    epsilons=[epsilon],
-                    delta=DELTA,
-                    neighbors=[relation],
-                    mechanisms=["prior"],
-                    draws=arguments.draws,
-                    prior=place,
-                    say=_say,
-                )
-            except LogError:  # nothing was published: no prior
-                continue
-            finally:
-                shutil.rmtree(place)
-            rows += as_object(kind, found)["rows"]
-    return rows
-
-
-def _best(table: Table, draws: int) -> dict[str, dict[str, Any]]:
-    """At epsilon 1, add-remove, the mechanisms of one histogram at the m that publishes most."""
-    found: dict[str, dict[str, Any]] = {}
-    for m in table.bounds:
-        compared = compare_mechanisms(
-            table.log,
-            table.kind(m),
-            epsilons=["1"],
-            delta=DELTA,
-            neighbors=["add-remove"],
-            mechanisms=ONE_HISTOGRAM,
-            draws=draws,
-        )
-        for row in as_object(table.kind(m), compared)["rows"]:
-            best = found.get(row["mechanism"])
-            if best is None or row["items"]["mean"] > best["items"]["mean"]:
-                found[row["mechanism"]] = row
-    return found
-
-
-def _peer(table: Table, arguments: argparse.Namespace, folder: Path) -> dict[str, Any] | None:
-    """PipelineDP on the same pairs of people and things."""
-    if not arguments.peer.exists():
-        _say("the peer is left out: python benchmarks/peers/setup.py --only pipelinedp")
-        return None
-    pairs, output = folder / "pairs.parquet", folder / "peer.json"
     with DuckDB() as engine:
         kind = table.kind(1)
         coded, _ = encode(kind, open_log(table.log, engine, kind.extra_columns()), {})
-        shutil.copy(coded.path, pairs)
-    script = HERE / "peers" / "pipelinedp_gaussian.py"
-    options = ["--draws", arguments.draws, "--bounds", *table.bounds]
-    command = [arguments.peer, script, pairs, output, *options]
-    subprocess.run([str(word) for word in command], check=True, stdout=sys.stderr)
-    found: dict[str, Any] = json.loads(output.read_text())
-    return found
+        rows = []
+        for relation in arguments.neighbors:
+            counting = CachedCounting(coded, [])
+            for name, settings in _ours(table, counting, relation, arguments.bounds).items():
+                rows.append({"neighbors": relation, **_at_best(name, settings, arguments.draws)})
+        if "add-remove" in arguments.neighbors:
+            for name in RIVALS:
+                settings = _rival(name, coded, arguments.bounds or BOUNDS)
+                found = _at_best(name, settings, arguments.draws)
+                rows.append({"neighbors": "add-remove", **found})
+            for name in PEERS:
+                peer = _peer(name, table, coded, arguments, folder)
+                rows += [{"neighbors": "add-remove", **peer}] if peer else []
+        return {
+            "used": table.used,
+            "users": coded.people,
+            "distinct_items": len(coded.users),
+            "pairs": coded.rows,
+            "epsilon": EPSILON,
+            "delta": float(DELTA),
+            "draws": arguments.draws,
+            "rows": rows,
+        }
 
 
-def _published(table: Table, kind: Kind, folder: Path) -> dict[str, float]:
-    """Seconds of a whole release from the file to the directory, at epsilon 1, add-remove."""
-    goal = z.Indistinguishability(epsilon=1, delta=DELTA, neighbors="add-remove")
+def _at_best(name: str, settings: dict[str, Draw], draws: int) -> dict[str, Any]:
+    """The means of new draws at the setting whose first draw published most."""
+    first = {told: one_draw() for told, one_draw in settings.items()} if len(settings) > 1 else {}
+    best = max(settings, key=lambda told: first[told]["items"] or 0 if first else 0)
+    drawn = [settings[best]() for _ in range(draws)]
+    row = {"mechanism": name, "setting": best, **_means(drawn)}
+    _say(f"{name}, {best}: {row['items']['mean']:,.1f} items")
+    return row | {"tried": {told: each["items"] for told, each in first.items()}}
+
+
+def _means(drawn: Sequence[Figures]) -> dict[str, Any]:
+    """Mean, least and most of each figure; None where no draw has it."""
     found = {}
-    for name, each in COMPARED_MECHANISMS.items():
-        if each.public_input is None:
-            m = 1 if name == "selection" else kind.items_per_user
-            started = time.perf_counter()
-            release = z.publish(table.log, goal, [table.kind(m)], mechanism=name, account=None)
-            release.write(folder / "whole")
-            found[name] = time.perf_counter() - started
-            shutil.rmtree(folder / "whole")
+    for name in FIGURES:
+        values = [value for each in drawn if (value := each[name]) is not None]
+        low, high = min(values, default=None), max(values, default=None)
+        mean = sum(values) / len(values) if values else None
+        found[name] = {"mean": mean, "low": low, "high": high} if values else None
     return found
+
+
+def _ours(
+    table: Table, counting: CachedCounting, relation: Neighbors, bounds: Sequence[int] | None
+) -> dict[str, dict[str, Draw]]:
+    """For each mechanism its settings."""
+    goal = z.Indistinguishability(epsilon=EPSILON, delta=DELTA, neighbors=relation)
+    rest = z.Indistinguishability(epsilon=EPSILON * (1 - LOOK), delta=DELTA, neighbors=relation)
+    ranges = users_by_range(counting.coded.path)
+
+    def measured(mechanism: CalibratedMechanism) -> Draw:
+        return lambda: measure_draw(mechanism, counting, secrets.randbits(64))
+
+    def after_look() -> Figures:
+        mechanism = noisy_choice(ranges, relation).calibrate(rest)
+        return measure_draw(mechanism, counting, secrets.randbits(64))
+
+    def at(name: str, tried: Sequence[int]) -> dict[str, Draw]:
+        tried = bounds or (LARGE_BOUNDS if table.large else tried)
+        return {f"m = {m}": measured(MECHANISMS[name].calibrate(goal, m)) for m in tried}
+
+    pooled = POOLED[2::2] if table.large else POOLED
+    return {
+        **{name: at(name, HISTOGRAM_BOUNDS) for name in ONE_HISTOGRAM},
+        "selection": {"m = 1": measured(MECHANISMS["selection"].calibrate(goal, 1))},
+        **{name: at(name, KEY_BOUNDS) for name in KEYS_FIRST},
+        "pooled": at("pooled", KEY_BOUNDS)
+        | {choice_name(each): measured(each.calibrate(goal)) for each in pooled},
+        "auto": {"by its look": after_look},
+    }
+
+
+def _rival(name: str, coded: EncodedLog, bounds: Sequence[int]) -> dict[str, Draw]:
+    """A set union of the literature, with counts."""
+    random = np.random.default_rng(secrets.randbits(64))
+    held = pq.read_table(coded.path)
+    users, items = (held[column].to_numpy().astype(np.int64) for column in ("user", "item"))
+    pairs = Pairs(users, items, random)
+
+    def settled(bound: int) -> Draw:
+        release = draw(name, pairs, bound, EPSILON, float(DELTA), random)
+        return lambda: compare_with_truth(coded.users, *release())
+
+    return {f"{bound} items": settled(bound) for bound in bounds}
+
+
+def _peer(
+    name: str, table: Table, coded: EncodedLog, arguments: argparse.Namespace, folder: Path
+) -> dict[str, Any] | None:
+    """A peer on the same pairs of people and things."""
+    environment, script = PEERS[name]
+    python = HERE / "data" / "peers" / environment / "bin" / "python"
+    if not python.exists():
+        _say(f"{name} is left out: python benchmarks/peers/setup.py --only {environment}")
+        return None
+    output = folder / "peer.json"
+    bounds = arguments.bounds or ((10, 15) if table.large else HISTOGRAM_BOUNDS)
+    options = ["--draws", arguments.draws, "--bounds", *bounds]
+    command = [python, HERE / "peers" / script, coded.path, output, *options]
+    subprocess.run([str(word) for word in command], check=True, stdout=sys.stderr)
+    found = json.loads(output.read_text())
+    drawn = []
+    for published in found["draws"]:
+        items = np.array([item for item, _ in published], np.int64)
+        counts = np.array([count for _, count in published], np.float64)
+        drawn.append(compare_with_truth(coded.users, items, counts))
+    row = {"mechanism": name, "setting": f"m = {found['bound']}", **_means(drawn)}
+    _say(f"{name}, m = {found['bound']}: {row['items']['mean']:,.1f} items")
+    return row | {"tried": found["tried"]}
 
 
 def _markdown(name: str, found: dict[str, Any]) -> Iterator[str]:
-    """Beside the peer at epsilon 1; then items at every epsilon."""
-    peer = _mean(found["peer"]["draws"]) if found["peer"] else None
-    yield f"\n**{name}**: {found['users']:,} people, {found['distinct_items']:,} different items\n"
-    yield (
-        "| epsilon 1, add-remove | m | items | of the peer's | covered mass | count error "
-        "| median error | noise | seconds |\n|---|---|---|---|---|---|---|---|---|"
-    )
-    if peer:
-        yield _line("PipelineDP, its best m", found["peer"]["bound"], peer, peer)
-    for row in found["best_m"].values():
-        yield _line(f"{row['mechanism']}, its best m", row["items_per_user"], _means(row), peer)
-    for row in found["rows"]:
-        if (row["neighbors"], row["epsilon"]) == ("add-remove", 1):
-            yield _line(row["mechanism"], row["items_per_user"], _means(row), peer)
-    yield "\n| items |" + "".join(
-        f" {relation} {epsilon} |" for relation in NEIGHBORS for epsilon in EPSILONS
-    )
-    yield "|---" * (1 + len(NEIGHBORS) * len(EPSILONS)) + "|"
-    cells = {
-        (row["mechanism"], row["neighbors"], row["epsilon"]): row["items"] for row in found["rows"]
-    }
-    for mechanism in dict.fromkeys(row["mechanism"] for row in found["rows"]):
-        items = [
-            cells.get((mechanism, relation, float(epsilon)))
-            for relation in NEIGHBORS
-            for epsilon in EPSILONS
-        ]
-        yield f"| {mechanism} | {' | '.join(map(_spread, items))} |"
+    """A table for each relation, and how pooled rounds and auto compare with the best other."""
+    for relation in dict.fromkeys(row["neighbors"] for row in found["rows"]):
+        rows = [row for row in found["rows"] if row["neighbors"] == relation]
+        yield (
+            f"\n**{name}**, {relation}: {found['users']:,} people, {found['distinct_items']:,} "
+            f"different items, {found['pairs'] / found['users']:.1f} each; {found['used']}\n"
+        )
+        yield "| mechanism | setting | items | covered mass | mean error | median relative error |"
+        yield "|---|---|---|---|---|---|"
+        yield from map(_line, rows)
+        others = [row for row in rows if row["mechanism"] not in NOT_OTHERS]
+        best = max(others, key=lambda row: row["items"]["mean"])
+        for row in rows:
+            if row["mechanism"] in NOT_OTHERS and best["items"]["mean"]:
+                ratio = row["items"]["mean"] / best["items"]["mean"]
+                yield f"\n{row['mechanism']}: {ratio:.2f} of {best['mechanism']}, the best other"
 
 
-def _spread(items: dict[str, float | None] | None) -> str:
-    if items is None or items["mean"] is None:
-        return "–"
-    return f"{items['mean']:,.0f} ({items['low']:,}..{items['high']:,})"
-
-
-def _mean(draws: list[dict[str, float]]) -> dict[str, float]:
-    return {name: sum(each[name] for each in draws) / len(draws) for name in draws[0]}
-
-
-def _means(row: dict[str, Any]) -> dict[str, float]:
-    return {name: value["mean"] for name, value in row.items() if isinstance(value, dict)}
-
-
-def _line(name: str, m: int, row: dict[str, Any], peer: dict[str, float] | None) -> str:
-    if row["items"] is None:
-        return f"| {name} | {m} | – | | | | | | |"
-    ratio = f"{row['items'] / peer['items']:.2f}" if peer and peer["items"] else ""
-    error = "" if row["error"] is None else f"{row['error']:.1f}"
-    relative = row.get("relative_error")
-    median = "" if relative is None else f"{100 * relative:.1f} %"
-    noise = "" if row.get("noise") is None else f"{row['noise']:.1f}"
-    return (
-        f"| {name} | {m} | {row['items']:,.0f} | {ratio} | {100 * row['covered']:.1f} % | {error} "
-        f"| {median} | {noise} | {row['seconds']:.1f} |"
-    )
+def _line(row: dict[str, Any]) -> str:
+    items = row["items"]
+    cells = [
+        row["mechanism"],
+        row["setting"],
+        f"{items['mean']:,.1f} ({items['low']:,.0f} to {items['high']:,.0f})",
+        f"{100 * row['covered']['mean']:.1f} %" if row["covered"] else "",
+        f"{row['error']['mean']:.1f}" if row["error"] else "",
+        f"{100 * row['relative_error']['mean']:.1f} %" if row["relative_error"] else "",
+    ]
+    return f"| {' | '.join(cells)} |"
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""The tables of mechanisms.py: a generated log, page visits and a shop."""
+"""The tables of mechanisms.py: generated logs, and real tables where they are available."""
 
 from __future__ import annotations
 
 import csv
 import gzip
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,8 +19,9 @@ from zealous.synthetic import generate
 
 DATA = Path(__file__).resolve().parent / "data"
 REAL = Path(__file__).resolve().parents[2] / "shared" / "data"
-FEW = (1, 2, 3, 5, 8, 10, 15, 20, 30, 50, 80, 120)
-SLOW = (8, 10, 15, 20)  # minutes each
+DESIGN = "pooled rounds were designed on it"
+LIMITS = "pooled rounds were not designed on it, but the limits of auto were tried on it"
+UNSEEN = "nothing was designed on it"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,16 +31,16 @@ class Table:
     Attributes:
         name: What it is called in the results.
         log: Where it is.
+        used: What of the mechanisms was designed on it.
         items: The column that is counted; queries where not given.
-        earlier: A log of the same kind, from which a prior may come.
-        bounds: Which numbers of items a user are tried where the best is asked for.
+        large: Whether a draw takes many seconds, so that fewer settings are tried.
     """
 
     name: str
     log: Log
+    used: str
     items: str | None = None
-    earlier: Log | None = None
-    bounds: Sequence[int] = FEW
+    large: bool = False
 
     def kind(self, items_per_user: int) -> Kind:
         """What is counted."""
@@ -48,73 +49,73 @@ class Table:
         return z.columns(self.items, items_per_user=items_per_user)
 
 
-def generated(_: Path, users: int) -> Iterator[Table]:
-    """A search log, and another with other people of the same kind."""
-    paths = {7: DATA / f"log-{users}.parquet", 8: DATA / f"log-{users}-8.parquet"}
+def generated_log(users: int, seed: int = 7) -> Log:
+    """A search log; other people of the same kind with another seed."""
+    path = DATA / (f"log-{users}.parquet" if seed == 7 else f"log-{users}-{seed}.parquet")
     DATA.mkdir(exist_ok=True)
-    for seed, path in paths.items():
-        if not path.exists():
-            generate(path, users=users, seed=seed)
-    now, earlier = (z.read_log(path) for path in paths.values())
-    bounds = SLOW if users > 100_000 else FEW
-    yield Table(name=f"generated, {users:,} users", log=now, earlier=earlier, bounds=bounds)
-
-
-def visits(folder: Path, _: int) -> Iterator[Table]:
-    """Areas of a site that visitors saw; half of the visitors stand for an earlier period."""
-    path = REAL / "anonymous-msweb.csv.gz"
     if not path.exists():
-        return
+        generate(path, users=users, seed=seed)
+    return z.read_log(path)
+
+
+def generated(users: int) -> Table:
+    """A search log."""
+    name = f"generated, {users:,} users"
+    return Table(name=name, log=generated_log(users), used=DESIGN, large=users > 100_000)
+
+
+def visits(folder: Path) -> Iterator[Table]:
+    """Areas of a site that visitors saw."""
     seen, visitor = [], ""
-    with gzip.open(path, "rt", encoding="latin-1", newline="") as file:
+    with gzip.open(REAL / "anonymous-msweb.csv.gz", "rt", encoding="latin-1", newline="") as file:
         for line in csv.reader(file):
             if line[:1] == ["C"]:
                 visitor = line[2]
             elif line[:1] == ["V"]:
                 seen.append((visitor, line[1]))
     users, items = zip(*seen, strict=True)
-    table = pa.table({"user": users, "item": items})
-    half = pa.array([int(user) % 2 == 0 for user in users])
-    whole, now = (
-        _written(folder, name, rows)
-        for name, rows in (("visits", table), ("visits-now", table.filter(half)))
-    )
-    odd = pa.array([int(user) % 2 == 1 for user in users])
-    yield Table(name="page visits", log=whole, items="item")
-    yield Table(
-        name="page visits, half of the visitors",
-        log=now,
-        items="item",
-        earlier=_written(folder, "visits-earlier", table.filter(odd)),
-    )
+    log = _written(folder, "visits", pa.table({"user": users, "item": items}))
+    yield Table(name="page visits", log=log, used=DESIGN, items="item")
 
 
-def shop(folder: Path, _: int) -> Iterator[Table]:
-    """Articles that customers bought; the months before July 2011 are the earlier period."""
-    path = REAL / "online_retail.csv.gz"
-    if not path.exists():
-        return
+def shop(folder: Path) -> Iterator[Table]:
+    """Articles that customers bought."""
+    sql = "select CustomerID as user, StockCode as item from rows where CustomerID is not null"
+    log = _selected(folder, "shop", "online_retail.csv.gz", sql)
+    yield Table(name="online_retail", log=log, used=DESIGN, items="item")
+
+
+def diagnoses(folder: Path) -> Iterator[Table]:
+    """First diagnoses of patients, and all three of each encounter."""
+    source = "patient_diagnoses.csv.gz"
+    first = "select patient as user, diag_1 as item from rows"
+    log = _selected(folder, "diag_1", source, first)
+    yield Table(name="patient_diagnoses, diag_1", log=log, used=LIMITS, items="item")
+    all_three = "select patient as user, unnest([diag_1, diag_2, diag_3]) as item from rows"
+    log = _selected(folder, "diagnoses", source, all_three)
+    yield Table(name="patient_diagnoses", log=log, used=DESIGN, items="item")
+
+
+REAL_TABLES: dict[str, Callable[[Path], Iterator[Table]]] = {
+    "visits": visits,
+    "shop": shop,
+    "diagnoses": diagnoses,
+}
+
+
+def given(text: str) -> Table:
+    """A table of the caller's: FILE:USER:COLUMN."""
+    path, user, column = text.rsplit(":", 2)
+    log = z.read_log(path, columns=z.Columns(user=user))
+    return Table(name=Path(path).name, log=log, used=UNSEEN, items=column)
+
+
+def _selected(folder: Path, name: str, source: str, sql: str) -> Log:
     with duckdb.connect() as connection:
         connection.execute(
-            "create table bought as select CustomerID as user, StockCode as item, InvoiceDate as "
-            "time from read_csv($1, all_varchar = true) where CustomerID is not null",
-            [str(path)],
+            f"create view rows as select * from read_csv('{REAL / source}', all_varchar = true)"
         )
-        parts = {
-            "shop": "true",
-            "shop-now": "time >= '2011-07'",
-            "shop-earlier": "time < '2011-07'",
-        }
-        whole, now, earlier = (
-            _written(
-                folder,
-                name,
-                connection.execute(f"select * from bought where {when}").to_arrow_table(),
-            )
-            for name, when in parts.items()
-        )
-    yield Table(name="shop", log=whole, items="item")
-    yield Table(name="shop, from July", log=now, items="item", earlier=earlier)
+        return _written(folder, name, connection.sql(sql).to_arrow_table().drop_null())
 
 
 def _written(folder: Path, name: str, table: pa.Table) -> Log:

@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from mechanisms_data import generated
+from mechanisms_data import generated_log
 from tail_measures import completion, coverage, distances
 from tail_queries import Asked, read_asked
 
@@ -50,9 +50,8 @@ Tables = Mapping[str, pa.Table]
 
 def main() -> None:
     arguments = _arguments()
-    (table,) = generated(HERE, arguments.users)
-    assert table.earlier is not None
-    log, others = _asked(table.log), _asked(table.earlier)
+    source = generated_log(arguments.users)
+    log, others = _asked(source), _asked(generated_log(arguments.users, seed=8))
     found: dict[str, Any] = {
         "date": f"{date.today()}",
         "users": arguments.users,
@@ -64,14 +63,14 @@ def main() -> None:
         "items_per_user": ITEMS_PER_USER,
         "releases": [],
     }
-    published = _published(table.log, EPSILON, None)["queries"]
+    published = _published(source, EPSILON, None)["queries"]
     truth = {"queries": pa.table({"query": log.queries, "count": log.entries})}
     found["itself"] = _plain(completion(truth, published, others))
     for draw in range(arguments.draws):
         for epsilon, tail in _budgets(arguments.tails):
             _say(f"draw {draw + 1}: epsilon {epsilon:g}, tail {tail}")
             started = time.perf_counter()
-            tables = _published(table.log, epsilon, tail)
+            tables = _published(source, epsilon, tail)
             seconds = time.perf_counter() - started
             alone = {name: tables[name] for name in ITEMS_PER_USER}
             found["releases"].append(
@@ -84,7 +83,7 @@ def main() -> None:
                     "coverage": _plain(coverage(tables, published, log)),
                     "completion": _plain(completion(tables, published, others)),
                     "alone": _plain(completion(alone, published, others)),
-                    "distances": _plain(_distances(tables, table.log)),
+                    "distances": _plain(_distances(tables, source)),
                 }
             )
             text = json.dumps(found, indent=1)

@@ -46,9 +46,8 @@ COMMANDS: dict[str, tuple[list[str], str]] = {  # arguments, and what the output
         "**generated shop, baskets**",
     ),
     "mechanisms.py": (
-        ["--users", "300", "--draws", "1", "--epsilons", "200", "--bounds", "1",
-         "--items-per-user", "2", "--only", "generated", "--output", "mechanisms.json"],
-        "| prior |",
+        ["--users", "300", "--real", "--draws", "1", "--bounds", "1", "--output", "here.json"],
+        "| policy Gaussian |",
     ),
     "noise.py": (["--draws", "1000"], "| Laplace up to 24 |"),
     "scale.py": (["--users", "300"], "| 1.00 |"),
@@ -72,6 +71,7 @@ COMMANDS: dict[str, tuple[list[str], str]] = {  # arguments, and what the output
 ELSEWHERE = {
     "peers/setup.py",
     "peers/mlxtend_itemsets.py",
+    "peers/opendp_best.py",
     "peers/opendp_first.py",
     "peers/opendp_polars.py",
     "peers/pipelinedp_gaussian.py",

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple, get_args
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from zealous.engines.duckdb import DuckDB
@@ -38,6 +39,7 @@ from zealous.study.grid.result_table import Spread
 from zealous.study.releases.encoded_log import COUNTS, CachedCounting, Ints, encode
 
 Say = Callable[[str], None]
+Floats = npt.NDArray[np.float64]
 EPSILONS = ("0.5", "1", "2", "5")
 NEIGHBORS: tuple[Neighbors, ...] = ("add-remove", "replace")
 FIGURES = ("items", "covered", "error", "relative_error", "noise", "seconds")
@@ -204,14 +206,14 @@ def _measure_row(
         row = replace(row, items_per_user=1, note="at m = 1, as it must")
     if chosen.public_input is not None:
         made = made.with_inputs(public[chosen.public_input])
-    drawn = [_measure_draw(made, counting, key) for key in keys]
+    drawn = [measure_draw(made, counting, key) for key in keys]
     return replace(row, figures={name: _spread(each[name] for each in drawn) for name in FIGURES})
 
 
-def _measure_draw(
+def measure_draw(
     mechanism: CalibratedMechanism, counting: CachedCounting, key: int
 ) -> dict[str, float | None]:
-    """One release, beside the truth."""
+    """One release, beside the truth: its `FIGURES`."""
     users = counting.coded.users
     with counting.under(key) as count:
         started = time.perf_counter()
@@ -220,6 +222,21 @@ def _measure_draw(
         table = pa.Table.from_batches([batch.cast(COUNTS) for batch in batches], COUNTS)
         items, counts = (table[name].to_numpy() for name in COUNTS.names)
         kept = count.last(items)
+    return {
+        **compare_with_truth(users, items, counts),
+        "noise": None if kept is None else _mean_difference(counts, kept),
+        "seconds": seconds,
+    }
+
+
+def compare_with_truth(users: Ints, items: Ints, counts: Ints | Floats) -> dict[str, float | None]:
+    """How many items a release has, how much they cover, and how far their counts are off.
+
+    Args:
+        users: How many users have each item, by its code.
+        items: The codes of the published items.
+        counts: Their published counts.
+    """
     true = _true_users(users, items)
     total = int(users.sum())
     return {
@@ -227,8 +244,6 @@ def _measure_draw(
         "covered": float(true.sum() / total) if total else None,
         "error": _mean_difference(counts, true),
         "relative_error": _median_relative(counts, true),
-        "noise": None if kept is None else _mean_difference(counts, kept),
-        "seconds": seconds,
     }
 
 
@@ -240,11 +255,11 @@ def _true_users(users: Ints, items: Ints) -> Ints:
     return found
 
 
-def _mean_difference(counts: Ints, others: Ints) -> float | None:
+def _mean_difference(counts: Ints | Floats, others: Ints) -> float | None:
     return float(np.abs(counts - others).mean()) if len(counts) else None
 
 
-def _median_relative(counts: Ints, others: Ints) -> float | None:
+def _median_relative(counts: Ints | Floats, others: Ints) -> float | None:
     """The median over items that somebody has; None where there is none."""
     held = others > 0
     if not held.any():
