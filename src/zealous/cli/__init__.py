@@ -25,7 +25,7 @@ from zealous.files.passwords import without_password
 from zealous.version import VERSION
 
 _SECTIONS = {
-    "Start": ("start", "inspect", "demo", "generate"),
+    "Start": ("start", "serve", "inspect", "demo", "generate"),
     "Publish": ("plan", "approve", "publish", "series", "review", "ledger"),
     "Check": ("verify", "changes", "audit"),
     "Study": ("study",),

@@ -15,7 +15,6 @@ from hashlib import sha256
 from pathlib import Path
 from urllib.parse import unquote_plus
 
-import pyarrow as pa
 from msgspec.structs import replace
 
 from zealous.errors import Refused, UsageError
@@ -23,6 +22,7 @@ from zealous.files.folder import check_new
 from zealous.files.places import Place, place_of
 from zealous.items.personal import fold_text, looks_personal
 from zealous.ledger import fingerprint
+from zealous.libraries import pa
 from zealous.planning.from_record import guarantee_from_record
 from zealous.planning.plan import Plan, theorem
 from zealous.privacy.guarantee import Indistinguishability

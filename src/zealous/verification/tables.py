@@ -9,12 +9,9 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
-
 from zealous.errors import ReleaseError
 from zealous.files.csv_cells import write_rows
+from zealous.libraries import pa, pc, pq
 from zealous.planning.part import Part
 from zealous.planning.plan import PLANNER, Plan
 from zealous.record.record import PartRecord, Record, TableFiles

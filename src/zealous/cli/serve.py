@@ -1,0 +1,70 @@
+"""zealous serve: the workbench, in a browser."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import click
+
+from zealous.cli import show
+from zealous.errors import UsageError
+
+_HELP = """Plan, approve, publish, explore, review and sign in a browser, on this machine.
+
+Prints the address on the first line; it works once, and opens in a browser by itself. The FOLDERs
+are the only places it sees, the current one if none is named: put the log and its ledger there.
+Nothing is fetched from elsewhere, and nobody on another machine can reach it. With --release alone
+it shows a release to whoever received it, and changes nothing. It needs zealous[web].
+
+\b
+Examples:
+  zealous serve logs
+  zealous serve --release release --no-browser
+"""
+
+
+@click.command(help=_HELP)
+@click.argument("folders", nargs=-1, type=click.Path(path_type=Path), metavar="[FOLDER...]")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="[default: any free one]")
+@click.option("--no-browser", is_flag=True, help="Only print the address.")
+@click.option(
+    "--release",
+    "releases",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="A release to explore. Can be repeated, to compare two.",
+)
+@click.option("--internal", is_flag=True, help="Also show figures that must not leave, in red.")
+@click.option(
+    "--key",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The SSH key that you sign with; see zealous approve.",
+)
+def serve(
+    folders: tuple[Path, ...],
+    port: int,
+    no_browser: bool,
+    releases: tuple[Path, ...],
+    internal: bool,
+    key: Path | None,
+) -> None:
+    """Plan, approve, publish, explore, review and sign in a browser."""
+    if find_spec("starlette") is None or find_spec("uvicorn") is None:
+        raise UsageError("the workbench needs two small packages: pip install 'zealous[web]'")
+    # What is slow to load is loaded by whoever runs it, and not to show its help.
+    from zealous.web.bench import Bench
+    from zealous.web.folders import Folders
+    from zealous.web.server import serve as run
+
+    reading = bool(releases) and not folders
+    if reading and (internal or key):
+        raise UsageError("--release alone shows what was published: name a FOLDER to do more")
+    for each in releases:
+        if not (each / "release.json").is_file():
+            raise UsageError(f"{each} is no release: it has no release.json")
+    seen = [*releases, *(folders or ([] if reading else [Path()]))]
+    bench = Bench(folders=Folders(seen), reading=reading, internal=internal, key=key)
+    run(bench, port=port, browser=not no_browser, echo=click.echo, note=show.note)

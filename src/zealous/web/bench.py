@@ -1,0 +1,132 @@
+"""What all screens share: the folders, what is running, and pages made from templates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from zealous.errors import UsageError
+from zealous.privacy.guarantee import format_number
+from zealous.version import VERSION
+from zealous.web.folders import Folders
+from zealous.web.security import CSRF
+
+_LONGEST = 200  # characters of an item on a page
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A screen in the navigation."""
+
+    path: str
+    title: str
+
+
+STEPS = (
+    Entry("/plan", "Plan"),
+    Entry("/approve", "Approve"),
+    Entry("/publish", "Publish"),
+    Entry("/ledger", "Ledger"),
+    Entry("/explore", "Explore"),
+    Entry("/review", "Review"),
+    Entry("/sign", "Sign"),
+)
+READING = (Entry("/explore", "Explore"), Entry("/compare", "Compare"), Entry("/sign", "Verify"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bench:
+    """A running workbench.
+
+    Attributes:
+        folders: What it sees.
+        reading: Whether it only shows releases, and changes nothing.
+        internal: Whether it shows the owner's figures too.
+        key: The SSH key to sign with, if one was named.
+    """
+
+    folders: Folders
+    reading: bool = False
+    internal: bool = False
+    key: Path | None = None
+    seen: dict[str, Any] = field(default_factory=dict)  # answers that are kept, by what they are of
+
+    @cached_property
+    def _templates(self) -> jinja2.Environment:
+        folder = files("zealous.web").joinpath("templates")
+        environment = jinja2.Environment(
+            loader=jinja2.FunctionLoader(lambda name: folder.joinpath(name).read_text("utf-8")),
+            autoescape=True,
+            undefined=jinja2.StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        environment.filters |= {"number": format_number, "visible": visible, "count": "{:,}".format}
+        return environment
+
+    @property
+    def steps(self) -> Sequence[Entry]:
+        """The screens in the order of the work."""
+        return READING if self.reading else STEPS
+
+    def page(
+        self, request: Request, template: str, status: int = 200, **values: Any
+    ) -> HTMLResponse:
+        """A page made from a template."""
+        made = self._templates.get_template(f"{template}.html.j2").render(
+            **values,
+            bench=self,
+            steps=self.steps,
+            here=request.url.path,
+            csrf=request.state._state.get(CSRF, ""),
+            version=VERSION,
+        )
+        return HTMLResponse(made, status_code=status)
+
+    def chosen(self, request: Request, what: str, among: Sequence[str]) -> str | None:
+        """Which thing a page is about: the one that its address names, or the only one there is."""
+        named = request.query_params.get(what)
+        return named or (among[0] if len(among) == 1 else None)
+
+
+def visible(text: object) -> str:
+    r"""A stranger's text on one line of a page: each character is seen, and none changes others.
+
+    >>> visible("a\u202eb")
+    'a\ufffdb'
+    """
+    shown = "".join(
+        each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in str(text)
+    )
+    return shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}…"
+
+
+def form_of(request: Request) -> dict[str, str]:
+    """The fields of a form that was sent, the last of each name."""
+    return {name: values[-1] for name, values in request.state.form.items()}
+
+
+def see_other(path: str) -> Response:
+    """After a form was sent: go to the page that shows what became of it."""
+    return RedirectResponse(path, status_code=303)
+
+
+def number(text: str | None, name: str, *, least: int, most: int, usual: int) -> int:
+    """A whole number of an address; the usual one where it says none."""
+    if text is None or not text.strip():
+        return usual
+    try:
+        found = int(text.replace(",", "").replace(" ", ""))
+    except ValueError:
+        raise UsageError(f"{name} is a whole number") from None
+    if not least <= found <= most:
+        raise UsageError(f"{name} is between {least:,} and {most:,}")
+    return found

@@ -1,0 +1,178 @@
+"""Releases as the workbench shows them: read strictly, served only while their hashes hold.
+
+Guarantee:
+    A file leaves the workbench only if it belongs to a release, lies in its directory and has the
+    SHA-256 that release.json states. So a log that stands in a release's place is not served.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from zealous.errors import Refused, ReleaseError
+from zealous.libraries import duckdb, np, pq
+from zealous.privacy.guarantee import UNIT_PLURALS
+from zealous.record.record import PartRecord, Record
+from zealous.release.bundle import sha256
+from zealous.release.schema import read_record
+from zealous.release.table import counted_schema, written_schema
+from zealous.release.text.method_wording import absence, count_interval
+from zealous.verification.verify import Verdict, verify
+from zealous.web.bench import Bench
+
+PAGE = 50  # rows
+_MEMORY = "1GB"
+_LARGEST_RECORD = 20_000_000  # bytes of a release.json
+SORTS = {"most": "count DESC", "least": "count ASC", "item": ""}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """A published row with the 95 % interval of its count."""
+
+    item: tuple[str, ...]
+    count: int
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rows:
+    """A page of a table.
+
+    Attributes:
+        rows: What it shows.
+        found: How many rows the search finds.
+        highest: The largest upper end in the table, for the scale of bars.
+    """
+
+    rows: tuple[Row, ...]
+    found: int
+    highest: int
+
+
+class ShownRelease:
+    """A release in one of the folders."""
+
+    def __init__(self, bench: Bench, name: str) -> None:
+        """Read what it says of itself.
+
+        Raises:
+            ReleaseError: It is no release.
+        """
+        self._bench, self.name = bench, name
+        self.path = bench.folders.path(name)
+        self.record = self._read()
+
+    def _read(self) -> Record:
+        try:
+            file = self._file("release.json")
+            if file.stat().st_size > _LARGEST_RECORD:
+                raise ReleaseError("its release.json is too large")
+            return read_record(file.read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError, ReleaseError) as error:
+            why = f": {error}" if isinstance(error, ReleaseError) else ""
+            raise ReleaseError(f"{self.name} is no release that can be read{why}") from None
+
+    def _file(self, name: str) -> Path:
+        """A file of the release, which is no link and leads nowhere else."""
+        path = self.path / name
+        if "/" in name or path.is_symlink() or not path.is_file():
+            raise ReleaseError("a file of the release is missing, or is a link")
+        return path
+
+    def checked_file(self, name: str) -> Path:
+        """A file of the release as it was written.
+
+        Raises:
+            ReleaseError: There is no such file in it.
+            Refused: It was changed.
+        """
+        path = self._file(name)
+        if name == "release.json":
+            return path
+        stated = self.record.sha256.get(name)
+        if stated is None:
+            raise ReleaseError("the release has no such file")
+        if self._kept(f"sha256 {name}", [path], lambda: sha256(path)) != stated:
+            raise Refused(
+                f"{name} was changed after the release was written, so it is not shown: do not "
+                "rely on this release"
+            )
+        return path
+
+    def verdict(self, ledger: Path | None = None) -> Verdict:
+        """What `zealous verify` answers."""
+        files = [each for each in sorted(self.path.iterdir()) if each.is_file()]
+        known = [*files, ledger] if ledger else files
+        found: Verdict = self._kept("verdict", known, lambda: verify(self.path, ledger))
+        return found
+
+    def _kept(self, what: str, of: Sequence[Path], make: Any) -> Any:
+        """An answer about files, made anew when one of them was changed."""
+        stats = [(str(each), (s := each.stat()).st_size, s.st_mtime_ns, s.st_ino) for each in of]
+        key, seen = f"{what} {self.path}", self._bench.seen
+        if key not in seen or seen[key][0] != stats:
+            seen[key] = (stats, make())
+        return seen[key][1]
+
+    def part(self, kind: str | None) -> PartRecord:
+        """The table of a kind; the first one where none is named."""
+        for part in self.record.plan:
+            if kind in (None, part.kind) and part.kind in self.record.files:
+                return part
+        raise ReleaseError("the release has no such table")
+
+    def rows(self, part: PartRecord, *, search: str, sort: str, page: int) -> Rows:
+        """A page of a table, by DuckDB on its Parquet file."""
+        files = self.record.files[part.kind]
+        path = self.checked_file(files.parquet)
+        known = (written_schema(files.columns), counted_schema(files.columns))
+        if pq.read_schema(path).remove_metadata() not in known:
+            raise ReleaseError("the table has other columns than release.json says")
+        columns = [f'"{name.replace(chr(34), chr(34) * 2)}"' for name in files.columns]
+        wanted = " OR ".join(f"contains(lower({name}), lower($search))" for name in columns)
+        where = f"WHERE {wanted}" if search else ""
+        order = ", ".join(filter(None, [SORTS[sort], *columns]))
+        with duckdb.connect(config={"memory_limit": _MEMORY, "threads": 2}) as connection:
+            given = {"path": str(path)}
+            whole = connection.execute(
+                "SELECT min(count), max(count) FROM read_parquet($path)", given
+            ).fetchone()
+            given |= {"search": search} if search else {}
+            found = connection.execute(
+                f"SELECT count(*) FROM read_parquet($path) {where}", given
+            ).fetchone()
+            rows = connection.execute(
+                f"SELECT {', '.join(columns)}, count FROM read_parquet($path) {where} "
+                f"ORDER BY {order} LIMIT {PAGE} OFFSET {page * PAGE}",
+                given,
+            ).fetchall()
+        assert whole is not None and found is not None  # noqa: S101, PT018
+        interval = count_interval(part, whole[0])
+        counts = np.array([row[-1] for row in rows] + [whole[1] or 0], np.int64)
+        lows, highs = interval.endpoints(counts)
+        shown = tuple(
+            Row(item=row[:-1], count=row[-1], low=int(low), high=int(high))
+            for row, low, high in zip(rows, lows, highs, strict=False)
+        )
+        return Rows(rows=shown, found=found[0], highest=int(highs[-1]))
+
+    def units(self) -> str:
+        """What is counted: users, days of users, sessions."""
+        return UNIT_PLURALS[self.record.guarantee.unit]
+
+    def absence(self, part: PartRecord) -> str:
+        """What it means that an item is not in a table."""
+        said = absence([part])
+        if count_interval(part).threshold is not None:
+            most = part.forecast.users_to_appear.high
+            said += f" Most probably it counts for fewer than {most:,} {self.units()}."
+        if self.record.is_filtered():
+            said += (
+                " A review took rows out of this release: some items are absent for that reason."
+            )
+        return said

@@ -1,0 +1,56 @@
+"""Verify and sign: the statement, what `zealous verify` answers, hashes."""
+
+from __future__ import annotations
+
+import shlex
+from hashlib import sha256
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+
+from zealous.release.text.statement import statement
+from zealous.verification.verify import SHOWN, STATES
+from zealous.web.bench import Bench
+from zealous.web.releases import ShownRelease
+from zealous.web.security import DOCUMENT_POLICY
+
+
+def routes(bench: Bench) -> list[Route]:
+    """What this screen answers."""
+
+    def sign(request: Request) -> Response:
+        found = bench.folders.look().releases
+        name = bench.chosen(request, "release", found)
+        if name is None:
+            return bench.page(
+                request,
+                "choose",
+                title="Verify" if bench.reading else "Sign",
+                lead="Which release?",
+                what="release",
+                names=found,
+                none="There is no release in the folders yet. Publish one first.",
+            )
+        release = ShownRelease(bench, name)
+        return bench.page(
+            request,
+            "sign",
+            title="Verify" if bench.reading else "Sign",
+            release=release,
+            record=release.record,
+            verdict=release.verdict(),
+            states=STATES,
+            shown=SHOWN,
+            path_in_shell=shlex.quote(str(release.path)),
+            digest=sha256((release.path / "release.json").read_bytes()).hexdigest(),
+        )
+
+    def page(request: Request) -> Response:
+        """The statement, made from release.json: `verify` says whether the file is the same."""
+        release = ShownRelease(bench, request.query_params.get("release", ""))
+        return HTMLResponse(
+            statement(release.record), headers={"content-security-policy": DOCUMENT_POLICY}
+        )
+
+    return [Route("/sign", sign), Route("/sign/statement", page)]

@@ -1,0 +1,166 @@
+"""Who may ask the workbench: nobody from elsewhere, and nobody without the one-time token."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+from workbench import HOST, OURS, Workbench, words
+
+from zealous.web.security import DOCUMENT_POLICY, LARGEST_FORM, PAGE_POLICY, Sessions
+
+PROTECTED = {
+    "cache-control": "no-store",
+    "content-security-policy": PAGE_POLICY,
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+}
+
+
+@pytest.fixture
+def closed(tmp_path: Path) -> Workbench:
+    """A workbench that nobody has opened yet."""
+    return Workbench(tmp_path, enter=False)
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Workbench:
+    return Workbench(tmp_path)
+
+
+def test_every_answer_is_protected(bench: Workbench, closed: Workbench) -> None:
+    answers = [
+        bench.get("/"),
+        bench.get("/none"),
+        bench.get("/explore", params={"release": "../x"}),
+        bench.get("/static/style.css"),
+        bench.get("/", headers={"host": "evil.example"}),
+        bench.client.request("PUT", "/"),
+        bench.client.post("/", headers=OURS),
+        closed.get("/"),
+    ]
+    assert [each.status_code for each in answers] == [200, 404, 404, 200, 421, 405, 403, 401]
+    for each in answers:
+        assert {name: each.headers[name] for name in PROTECTED} == PROTECTED
+        assert "server" not in each.headers
+    assert "default-src 'none'" in PAGE_POLICY
+    assert "unsafe" not in PAGE_POLICY
+    assert "http" not in PAGE_POLICY
+    assert DOCUMENT_POLICY.endswith("sandbox")
+    assert "script" not in DOCUMENT_POLICY
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["evil.example", "127.0.0.1", "127.0.0.1:8001", f"{HOST}.evil.example", "", "0.0.0.0:8000"],
+)
+def test_another_host_is_refused(bench: Workbench, host: str) -> None:
+    """A name of an attacker's that leads to this machine (DNS rebinding) is no way in."""
+    assert bench.get("/", headers={"host": host}).status_code == 421
+    assert bench.get("/", headers={"host": "localhost:8000"}).status_code in (200, 401)
+
+
+@pytest.mark.parametrize(
+    ("origin", "site"),
+    [
+        ("http://evil.example", "cross-site"),
+        ("http://127.0.0.1:8001", "same-site"),
+        ("https://127.0.0.1:8000", "cross-site"),
+        ("null", "cross-site"),
+        ("null", None),
+        (None, "cross-site"),
+        (None, "same-site"),
+        (None, "none"),
+        (None, None),
+    ],
+)
+def test_a_form_of_another_origin_is_refused(
+    bench: Workbench, origin: str | None, site: str | None
+) -> None:
+    said = {"origin": origin, "sec-fetch-site": site}
+    headers = {name: value for name, value in said.items() if value is not None}
+    assert bench.post("/", headers=headers).status_code == 403
+
+
+def test_a_page_of_another_origin_reads_nothing(bench: Workbench) -> None:
+    for headers in (
+        {"origin": "http://evil.example"},
+        {"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"},
+        {"sec-fetch-site": "same-site", "sec-fetch-mode": "cors"},
+    ):
+        assert bench.get("/", headers=headers).status_code == 403
+
+
+@pytest.mark.parametrize("headers", [OURS, {"origin": "null", "sec-fetch-site": "same-origin"}])
+def test_a_form_of_ours_passes_as_browsers_send_it(
+    bench: Workbench, headers: dict[str, str]
+) -> None:
+    assert bench.post("/", headers=headers).status_code == 405  # it passed: / takes no form
+    assert bench.client.post("/", data={"csrf": "x"}, headers=headers).status_code == 403
+    assert bench.client.post("/", headers=headers).status_code == 403
+
+
+def test_without_a_token_nothing_is_seen(closed: Workbench) -> None:
+    for path in ("/", "/explore", "/none", "/static/workbench.js", "/?token=", "/?token=abc"):
+        found = closed.get(path)
+        assert found.status_code == 401
+        assert "address that was printed" in words(found.text)
+    assert closed.client.post("/", headers=OURS).status_code == 401
+    assert not closed.client.cookies
+
+
+def test_a_token_works_once(closed: Workbench) -> None:
+    token = closed.sessions.token
+    entered = closed.get("/", params={"token": token})
+    cookie = entered.headers["set-cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=strict" in cookie
+    assert "Max-Age" not in cookie
+    assert "expires" not in cookie
+    assert token not in entered.text
+    assert closed.get("/").status_code == 200
+    other = TestClient(closed.client.app, base_url=f"http://{HOST}")
+    assert other.get("/", params={"token": token}).status_code == 401
+    assert not other.cookies
+    # Who is let in already and opens the old address again goes on, with the same cookie.
+    assert "set-cookie" not in closed.get("/", params={"token": token}).headers
+
+
+def test_the_owner_learns_the_next_token_and_nobody_else_does() -> None:
+    told: list[str] = []
+    sessions = Sessions(told.append)
+    first = sessions.token
+    assert not told
+    assert sessions.exchange("x") is None
+    session = sessions.exchange(first)
+    assert session is not None
+    assert told == [sessions.token] != [first]
+    assert len({first, sessions.token, session, sessions.csrf(session)}) == 4
+    assert sessions.exchange(first) is None
+    assert sessions.csrf("x") is None
+
+
+def test_a_token_is_taken_at_the_first_page_alone(closed: Workbench) -> None:
+    assert closed.get("/explore", params={"token": closed.sessions.token}).status_code == 401
+    assert closed.client.head("/", params={"token": closed.sessions.token}).status_code == 401
+    assert closed.get("/", params={"token": closed.sessions.token}).status_code == 200
+
+
+def test_large_requests_are_refused(bench: Workbench) -> None:
+    assert bench.post("/", filling="x" * LARGEST_FORM).status_code == 413
+    assert bench.get("/explore", params={"search": "x" * 10_000}).status_code == 414
+
+
+def test_pages_load_nothing_from_elsewhere(bench: Workbench) -> None:
+    page = bench.text("/")
+    assert "http://" not in page
+    assert "https://" not in page
+    assert "<style" not in page
+    assert "style=" not in page
+    assert page.count("<script") == page.count('<script src="/static/') == 1
+    styles, script = (bench.text(f"/static/{name}") for name in ("style.css", "workbench.js"))
+    assert "url(" not in styles
+    assert "@import" not in styles
+    assert "http" not in script
+    assert "innerHTML" not in script
