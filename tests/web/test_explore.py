@@ -6,6 +6,7 @@ import html
 import shutil
 import threading
 import time
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -41,7 +42,7 @@ HOSTILE = (
 
 
 def write(
-    release: Release, folder: Path, rows: dict[str, list[tuple[tuple[str, ...], int]]]
+    release: Release, folder: Path, rows: Mapping[str, Sequence[tuple[tuple[str, ...], int]]]
 ) -> Path:
     """The release with other rows, as if these had been published."""
     tables: dict[str, Table] = {}
