@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 from conftest import Run
-from turns import WHOLE_STUDIES, turn_of
+from turns import turn_of
 
 
-@turn_of("demo", WHOLE_STUDIES)
+@turn_of("demo")
 def test_the_demo_and_the_study(run: Run, tmp_path: Path) -> None:
     done = run("demo", "-o", "demo", "--users", 300, "--study")
     assert done.code == 0, done.stderr

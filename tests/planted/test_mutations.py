@@ -183,7 +183,7 @@ def noticed_how(mutation: Mutation) -> str:
 
 
 def planted_in_turn(mutations: Iterable[Mutation]) -> list[Any]:
-    return in_turn([*mutations], lambda each: each.name, share=15, group=noticed_how)
+    return in_turn([*mutations], lambda each: each.name, share=30, group=noticed_how)
 
 
 def test_every_planted_bug_can_still_be_planted() -> None:
@@ -245,7 +245,7 @@ def _variance(successes: int, trials: int) -> float:
 UNHARMED = (WHOLE, SMALL, DAYS, TWO_ROUNDS, SETS, RESULTS, OF_KEYWORDS, SMALL_QUERIES)
 
 
-@pytest.mark.parametrize("where", in_turn(UNHARMED, str, share=4))
+@pytest.mark.parametrize("where", in_turn(UNHARMED, str, share=8))
 def test_nothing_is_noticed_where_no_bug_was_planted(where: str, ran: Callable[..., Ran]) -> None:
     program = RELEASES if where == WHOLE else PAIRS
     done = ran(program, Mutation("unharmed", where, "", ()), QUICK, where, "")

@@ -124,7 +124,7 @@ def test_every_command_is_run_here() -> None:
 
 
 @pytest.mark.parametrize(
-    "script", in_turn(list(COMMANDS), str, share=5, group=lambda script: Path(script).parent)
+    "script", in_turn(list(COMMANDS), str, share=15, group=lambda script: Path(script).parent)
 )
 def test_a_command_runs(script: str, copy: Path) -> None:
     arguments, told = COMMANDS[script]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from conftest import COMMAND, Forks
-from pages import LONG_PAGES, blocks
+from pages import blocks
 from paths import ROOT
 from turns import have_turn, turn_of
 
@@ -147,12 +147,12 @@ def test_the_page_of_python_runs(
     assert "ReviewResult(0 of 10 rows removed)" in told
 
 
-@turn_of("anonymity", LONG_PAGES)
+@turn_of("page of anonymity")
 def test_the_page_of_anonymity_runs(tmp_path: Path) -> None:
     run_the_python_of("anonymity", tmp_path)
 
 
-@turn_of("attacks", LONG_PAGES)
+@turn_of("page of attacks")
 def test_the_page_of_attacks_runs(tmp_path: Path) -> None:
     run_the_python_of("attacks", tmp_path)
 
@@ -168,7 +168,7 @@ def test_the_commands_of_a_page_run(page: str, runs: int, tmp_path: Path, comman
     assert len(lines) == runs
 
 
-@turn_of("mechanisms", LONG_PAGES)
+@turn_of("page of mechanisms")
 def test_the_page_of_mechanisms_runs(folder: Path, commands: Forks) -> None:
     generate(folder / "log.parquet", users=1000, seed=1)
     (folder / "catalogue.csv").write_text("Description\n" + "thing 1\nthing 2\nthing 8\n")

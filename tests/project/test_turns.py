@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from turns import have_turn, in_turn, turn_of
+from turns import LONG, have_turn, in_turn, turn_of
 
 CASES = [
     f"{group}{number}" for group, size in (("a", 7), ("b", 2), ("c", 1)) for number in range(size)
@@ -33,12 +33,11 @@ def test_those_whose_turn_it_is_not_are_for_the_soak() -> None:
     assert len(soaked) == 8
 
 
-def test_of_several_tests_one_has_its_turn() -> None:
+def test_of_all_long_tests_one_has_its_turn() -> None:
     def marks(name: str) -> list[str]:
         def test() -> None:
             pass
 
-        marked = turn_of(name, ["one", "two", "three"])(test)
-        return [mark.name for mark in getattr(marked, "pytestmark", [])]
+        return [mark.name for mark in getattr(turn_of(name)(test), "pytestmark", [])]
 
-    assert sorted(map(marks, ["one", "two", "three"])) == [[], ["soak"], ["soak"]]
+    assert sorted(map(marks, LONG)) == [[], *[["soak"]] * (len(LONG) - 1)]

@@ -67,21 +67,17 @@ def _sorted(table: pa.Table) -> list[Any]:
     return sorted(table.to_pylist(), key=repr)
 
 
-# What else counts on Spark: each commit tries one of them.
-USES = ["inspect", "evaluate", "advise", "pseudonym", "token-hash"]
-
-
 class TestSame:
     pytestmark = on_spark
 
-    @turn_of("inspect", USES)
+    @turn_of("inspect on Spark")
     def test_inspect(self, here: Log, spark: Spark) -> None:
         kinds = [queries(1), query_pairs(1)]
         found = asdict(inspect(replace(here, engine=spark), kinds))
         assert found == asdict(inspect(here, kinds))
         assert found["overall"]["rows"] == found["overall"]["entries"] > 0
 
-    @turn_of("evaluate", USES)
+    @turn_of("evaluate on Spark")
     def test_evaluate(self, here: Log, spark: Spark, tmp_path: Path) -> None:
         release = tmp_path / "release"
         release.mkdir()
@@ -106,11 +102,11 @@ class TestSame:
         assert _sorted(there.results.table) == _sorted(compare(here, study).results.table)
         assert [each for each in said if each.startswith("left out: k-session does more")]
 
-    @turn_of("pseudonym", USES)
+    @turn_of("pseudonym on Spark")
     def test_histograms_of_pseudonyms(self, here: Log, spark: Spark) -> None:
         self.check_histograms("pseudonym", here, spark)
 
-    @turn_of("token-hash", USES)
+    @turn_of("token-hash on Spark")
     def test_histograms_of_tokens(self, here: Log, spark: Spark) -> None:
         self.check_histograms("token-hash", here, spark)
 
@@ -124,7 +120,7 @@ class TestSame:
             assert table.num_rows > 0
             assert _sorted(there[kind]) == _sorted(table)
 
-    @turn_of("advise", USES)
+    @turn_of("advise on Spark")
     def test_advise(self, here: Log, spark: Spark, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("zealous.owner.parameter_search.LADDER", (1,))
         goal = ProbabilisticDP(epsilon=5, delta="0.01", users=60)

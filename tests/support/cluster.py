@@ -15,7 +15,7 @@ import subprocess
 import sys
 import sysconfig
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,7 +25,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from oracle import Entry
-from turns import Test, turn_of
 
 JOB = Path(__file__).with_name("cluster_job.py")
 DRAWS = Path(__file__).with_name("cluster_draws.py")
@@ -46,7 +45,6 @@ CONF = {
     "spark.sql.codegen.wholeStage": "false",
 }
 COLUMNS = ("user", "query", "time", "url")
-REMOTE = ["connect", "counts", "slow task", "command", "killed driver"]
 
 
 def entries(users: int = 200) -> list[Entry]:
@@ -234,11 +232,6 @@ def bare_python(folder: Path) -> Path:
     environment = without_path(dict(os.environ))
     subprocess.run([python, "-c", tried], check=True, capture_output=True, env=environment)
     return python
-
-
-def in_turn_with_others(name: str) -> Callable[[Test], Test]:
-    """Of what is done on a cluster or through Connect each commit has one: starting takes long."""
-    return turn_of(name, REMOTE)
 
 
 def need_java() -> None:

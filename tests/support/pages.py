@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-LONG_PAGES = ["anonymity", "attacks", "extend", "mechanisms"]  # whose programs run in turn
-
 
 def blocks(path: Path, language: str) -> list[str]:
     """The code of one language that stands in a page."""

@@ -54,19 +54,27 @@ def in_turn(
     ]
 
 
-# Studies from end to end, each of which takes many seconds.
-WHOLE_STUDIES = ["attacks", "demo", "mechanisms", "report"]
+# What takes many seconds: each commit has one of all these, and `make soak` runs the others.
+LONG = [
+    "attacks", "demo", "mechanisms", "report",  # studies from end to end
+    "page of anonymity", "page of attacks", "page of extending", "page of mechanisms",
+    "command on a cluster", "counts on a cluster", "driver killed on a cluster",
+    "slow task on a cluster", "Spark Connect",
+    "advise on Spark", "evaluate on Spark", "inspect on Spark",
+    "pseudonym on Spark", "token-hash on Spark",
+]  # fmt: skip
 
 
-def turn_of(name: str, among: Sequence[str]) -> Callable[[Test], Test]:
-    """Leave a test to `make soak`, but for the one of several whose turn it is."""
-    marks = marks_of_turn(name, among)
+def turn_of(name: str) -> Callable[[Test], Test]:
+    """Leave a long test to `make soak`, unless it is its turn; tests of one name go together."""
+    marks = marks_of_turn(name)
     return lambda test: marks[0](test) if marks else test
 
 
-def marks_of_turn(name: str, among: Sequence[str]) -> list[pytest.MarkDecorator]:
+def marks_of_turn(name: str) -> list[pytest.MarkDecorator]:
     """The same for all tests of a module, as its `pytestmark`."""
-    return [] if name in have_turn(among, str, share=len(among)) else [pytest.mark.soak]
+    assert name in LONG
+    return [] if name in have_turn(LONG, str, share=len(LONG)) else [pytest.mark.soak]
 
 
 def _values(case: Any) -> tuple[Any, ...]:
