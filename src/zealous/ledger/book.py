@@ -15,7 +15,14 @@ from typing import Any
 
 from zealous.errors import ZealousError
 from zealous.ledger.budgets import Accounts, Budget, Cap, Caps, Charge, Compose, Measure, accounts
-from zealous.ledger.entries import Entry, State, caps_from_json, entry_from_json
+from zealous.ledger.entries import (
+    Entry,
+    State,
+    caps_from_json,
+    charge_as_json,
+    entry_from_json,
+    signed_plan,
+)
 from zealous.ledger.events import Event, describe_event, is_signed
 from zealous.ledger.standing import Standing, composed_epsilon, composes_losses, standing
 from zealous.ledger.store import Row, canonical_json
@@ -139,6 +146,24 @@ class Book:
     def attempts(self, release: str) -> tuple[Entry, ...]:
         """All entries of a release's id, in order."""
         return tuple(entry for entry in self.entries.values() if entry.release == release)
+
+    def unfinished(
+        self, release: str, charge: Charge, drafts: str | None, approved: Mapping[str, Any]
+    ) -> Entry | None:
+        """An attempt that may go on: the same charge, for the same folder of drafts.
+
+        Args:
+            release: The release's id.
+            charge: What it costs.
+            drafts: The id of the folder; None where nothing that is drawn is kept.
+            approved: What an event says of the signed plan.
+        """
+        wanted = charge_as_json(charge), signed_plan(approved), drafts
+        for entry in self.attempts(release) if drafts is not None else ():
+            found = charge_as_json(entry.charge), entry.plan, entry.drafts
+            if entry.state == "reserved" and found == wanted:
+                return entry
+        return None
 
     def entries_of_other_logs(self, charge: Charge) -> list[Entry]:
         """What is counted as of the same people as a charge, by nobody's word.

@@ -41,6 +41,8 @@ class Entry:
         plan: The SHA-256 of the signed plan that it was charged for, where one was needed.
         approver: Who signed it.
         accounts: What it all came to after this charge, where it was just made.
+        drafts: The id of the private folder that keeps what is drawn until it is published, where
+            the charge was made for one.
     """
 
     ledger: str
@@ -57,6 +59,7 @@ class Entry:
     plan: str | None = None
     approver: str | None = None
     accounts: Accounts | None = None
+    drafts: str | None = None
 
     def __repr__(self) -> str:
         return f"Entry({self}, {self.state})"
@@ -91,9 +94,8 @@ def entry_from_json(row: Row, body: Mapping[str, Any], *, ledger: str, number: i
         log=body.get("log"),
     )
     approval = body.get("approval")
-    plan = approval["plan"].encode("utf-8", "surrogateescape") if approval else None
     return Entry(
-        plan=hashlib.sha256(plan).hexdigest() if plan is not None else None,
+        plan=signed_plan(body),
         approver=approval["signer"] if approval else None,
         ledger=ledger,
         number=number,
@@ -103,7 +105,16 @@ def entry_from_json(row: Row, body: Mapping[str, Any], *, ledger: str, number: i
         charge=charge,
         by=body["by"],
         time=datetime.fromisoformat(body["time"]),
+        drafts=body.get("drafts"),
     )
+
+
+def signed_plan(body: Mapping[str, Any]) -> str | None:
+    """The SHA-256 of the signed plan that a charge is for, if it is for one."""
+    approval = body.get("approval")
+    if not approval:
+        return None
+    return hashlib.sha256(approval["plan"].encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def charge_as_json(charge: Charge) -> dict[str, Any]:

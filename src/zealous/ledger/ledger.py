@@ -120,13 +120,15 @@ class Ledger:
         again: bool = False,
         approval: Approval | None = None,
         reason: str | None = None,
+        drafts: str | None = None,
     ) -> None:
         """Raise `Refused` if `reserve` would; writes nothing."""
         with store.reading(self.path) as connection:
             store.check_no_backup(connection, self.path)
             book = self._check_same_ledger(read_sound_book(connection, self.path))
-        check_charge(book, charge, release=release, again=again, reason=reason)
-        approved_plan(book, approval, charge, datetime.now(UTC))
+        approved = approved_plan(book, approval, charge, datetime.now(UTC))
+        if release is None or book.unfinished(release, charge, drafts, approved) is None:
+            check_charge(book, charge, release=release, again=again, reason=reason)
 
     def reserve(
         self,
@@ -137,6 +139,7 @@ class Ledger:
         again: bool = False,
         approval: Approval | None = None,
         reason: str | None = None,
+        drafts: str | None = None,
     ) -> Entry:
         """Charge a release, before its noise is drawn.
 
@@ -153,19 +156,25 @@ class Ledger:
             again: Allows a period that was published before.
             approval: The signed plan; needed where the ledger has approvers.
             reason: Why a log that was charged for some people is charged for others now.
+            drafts: The id of a private folder. Whoever gives it states that nothing drawn for it
+                was ever seen but what the folder holds, and that one run at a time draws for it:
+                an attempt that was charged the same for it, and is not released, then goes on
+                (docs/proofs/series.md).
         """
         release = check_label(release, "the release's id")
         with self._writing() as (connection, book):
             for entry in book.attempts(release):
                 if entry.state == "released":
                     raise AlreadyReleased(entry)
-            check_charge(book, charge, release=release, again=again, reason=reason)
-            said = reservation(release, charge, by=by, again=again)
-            if reason is not None:
-                said["reason"] = check_label(reason, "reason")
-            said |= approved_plan(book, approval, charge, datetime.fromisoformat(said["time"]))
-            seq = self._append(connection, book, "reserved", said)
-            return replace(book.entries[seq], accounts=book.accounts(charge.period))
+            said = reservation(release, charge, by=by, again=again, drafts=drafts)
+            approved = approved_plan(book, approval, charge, datetime.fromisoformat(said["time"]))
+            entry = book.unfinished(release, charge, drafts, approved)
+            if entry is None:
+                check_charge(book, charge, release=release, again=again, reason=reason)
+                if reason is not None:
+                    said["reason"] = check_label(reason, "reason")
+                entry = book.entries[self._append(connection, book, "reserved", said | approved)]
+        return replace(entry, accounts=self.book_at(entry).accounts(charge.period))
 
     def mark_released(self, entry: Entry, *, directory: str | Path | Place, sha256: str) -> Entry:
         """Mark an entry's release as written: renamed into place and synced.

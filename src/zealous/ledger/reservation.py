@@ -15,9 +15,12 @@ from zealous.ledger.entries import Entry, charge_as_json
 from zealous.ledger.reading import read_book
 
 
-def reservation(release: str, charge: Charge, *, by: str | None, again: bool) -> dict[str, Any]:
+def reservation(
+    release: str, charge: Charge, *, by: str | None, again: bool, drafts: str | None = None
+) -> dict[str, Any]:
     """What is recorded before noise is drawn."""
-    return {"release": release, "again": again, **charge_as_json(charge), **who_and_when(by)}
+    said = {"release": release, "again": again, **charge_as_json(charge), **who_and_when(by)}
+    return said if drafts is None else {**said, "drafts": drafts}
 
 
 def preview_entry(release: str, charge: Charge, *, by: str | None = None) -> tuple[Entry, Book]:

@@ -109,6 +109,9 @@ class Account:
                 "with so large a delta an add-remove release may cost more than a ledger would "
                 "charge where a history changes: lower --delta, or ask for --neighbors replace"
             )
+        return self._payment(request)
+
+    def _payment(self, request: Request) -> LedgerPayment:
         return LedgerPayment(self, request)
 
 
@@ -129,8 +132,15 @@ def read_ledger(of: str | Path | Place | Log) -> Ledger:
 class LedgerPayment:
     """Charges one release to a ledger."""
 
-    def __init__(self, account: Account, request: Request) -> None:
-        """Find the ledger, and refuse early what it would refuse later."""
+    def __init__(self, account: Account, request: Request, *, drafts: str | None = None) -> None:
+        """Find the ledger, and refuse early what it would refuse later.
+
+        Args:
+            account: Who pays.
+            request: What for.
+            drafts: The id of a private folder that keeps what is drawn; see `Ledger.reserve`.
+        """
+        self._drafts = drafts
         log, plan = request.log.paths, request.plan.approved_file
         self._approval = None
         if plan is not None and account.approval is not None:
@@ -151,6 +161,7 @@ class LedgerPayment:
                 again=account.again,
                 approval=self._approval,
                 reason=account.reason,
+                drafts=drafts,
             )
         nearer = f"{self._path} is nearer to the log: name the other with --ledger FILE"
         instead = nearer if account.ledger is None else "Leave out --ledger"
@@ -198,10 +209,13 @@ class LedgerPayment:
             again=again,
             approval=self._approval,
             reason=self._account.reason,
+            drafts=self._drafts,
         )
         book = self._ledger.book_at(self._entry)
         people = f", for the people of {book.dataset}" if book.dataset else ""
-        say(f"charged as entry {self._entry.number} of {self._path}{people}")
+        went_on = self._entry.seq in {each.seq for each in self._earlier}
+        charged = "charged before, and gone on with," if went_on else "charged"
+        say(f"{charged} as entry {self._entry.number} of {self._path}{people}")
         return ledger_stamp(self._entry, book)
 
     def preview(self) -> LedgerStamp:

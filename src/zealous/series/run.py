@@ -1,7 +1,9 @@
 """Publish what is due and missing, each period once, however often this is called.
 
 Guarantee:
-    A period that has its release is never drawn again. Every attempt is charged, and stays charged.
+    A period that has its release is never drawn again. What was charged for one is gone on with
+    after a kill: of all that is drawn for a charge one release leaves, and no other
+    (docs/proofs/series.md).
     A run stops at a cap alone; a period whose log is missing, cannot be read or holds more people
     than the plan declares is named, and the others go on.
 """
@@ -15,18 +17,18 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-from zealous.errors import Refused, ReleaseError, UsageError, ZealousError
+from zealous.errors import Refused, ReleaseError, UsageError, ZealousError, reason
+from zealous.files.places import place_of
 from zealous.ledger import Caps, Ledger
 from zealous.ledger.refusals import OverCap
 from zealous.planning.declared import public_files
 from zealous.planning.plan import Plan, plan_with_files
 from zealous.privacy.period import Period
-from zealous.release.account import Account
-from zealous.release.bundle import Release, read_release
+from zealous.release.bundle import Release, check_writable, read_release
 from zealous.release.publish import publish
 from zealous.series.changes import changes
 from zealous.series.changes_files import write_changes
-from zealous.series.claim import claimed
+from zealous.series.drafts import DraftAccount, Drafts, opened_drafts
 from zealous.series.series import Series
 from zealous.series.status import SeriesStatus, log_is_there, status
 
@@ -62,20 +64,19 @@ def run_series(
     Raises:
         Refused: Another run is at work, or the ledger has not the cap that the series names.
     """
-    with claimed(series.releases):
+    with opened_drafts(series.ledger, series.name) as drafts:
         plan, ledger = series.read_plan(), _ledger_of(series)
         day = today or datetime.now(UTC).date()
+        _make_folder(series.releases)
         published: list[Period] = []
         failed: dict[Period, str] = {}
         for period in series.due(day):
-            if ledger.settle(series.release_id(period), series.release_path(period)) is not None:
+            target = series.release_path(period)
+            if ledger.settle(series.release_id(period), target) is not None:
+                drafts.discard(target.name)
                 continue
-            if not log_is_there(series, period):
-                failed[period] = f"there is no log at {series.log_path(period)}"
-                continue
-            say(f"publishing {period}")
             try:
-                _publish(series, plan, period, say)
+                _publish(series, plan, period, ledger, drafts, say)
             except OverCap as error:
                 failed[period] = str(error)
                 break  # later periods would be refused too
@@ -107,20 +108,49 @@ def _ledger_of(series: Series) -> Ledger:
     return ledger
 
 
-def _publish(series: Series, plan: Plan, period: Period, say: Say) -> Release:
+def _publish(
+    series: Series, plan: Plan, period: Period, ledger: Ledger, drafts: Drafts, say: Say
+) -> None:
+    """Draw a release to the private folder, if none is there, and put it where releases are."""
+    target = series.release_path(period)
+    found = drafts.find(target.name, ledger)
+    if found is None:
+        if not log_is_there(series, period):
+            raise UsageError(f"there is no log at {series.log_path(period)}")
+        check_writable(place_of(target), [part.name() for part in plan.parts])
+        say(f"publishing {period}")
+        _draw(series, plan, period, drafts, say)
+        found = drafts.find(target.name, ledger)
+        assert found is not None  # noqa: S101 - it was just drawn
+    drafts.put_in_place(*found, target, ledger)
+
+
+def _draw(series: Series, plan: Plan, period: Period, drafts: Drafts, say: Say) -> None:
     before = _release_before(series, period)
     approval = None if series.approval is None else _read_text(series.approval)
-    return publish(
+    publish(
         series.read_log(period, plan),
         _with_prior(plan, before) if series.prior and before else plan,
-        account=Account(ledger=series.ledger, id=series.release_id(period), approval=approval),
+        account=DraftAccount(
+            ledger=series.ledger,
+            id=series.release_id(period),
+            approval=approval,
+            drafts=drafts,
+        ),
         period=period,
-        output=series.release_path(period),
+        output=drafts.new_draft(series.release_path(period).name),
         publisher=series.publisher,
         attendance="unattended",
         selection_key=None if before is None else before.record.selection_key,
         say=say,
     )
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{folder} cannot be written to: {reason(error)}") from None
 
 
 def _release_before(series: Series, period: Period) -> Release | None:
