@@ -73,13 +73,32 @@ def test_nothing_is_told_of_two_releases_of_one_log() -> None:
     assert "which items of each user" in found.meaning()
 
 
-def test_what_noise_found_first_is_not_compared() -> None:
+KEY = f"{7:016x}"
+
+
+@pytest.mark.parametrize("mechanism", ["rounds", "pooled", "set-union"])
+def test_of_what_noise_found_first_moves_that_others_do_not_explain(mechanism: str) -> None:
     """People count for items among those found: other items found, other counts of the same."""
-    old, new = (released(each, key=f"{7:016x}", mechanism="rounds") for each in (OLD, NEW))
-    with pytest.raises(UsageError, match="that noise found first"):
-        z.changes(old, new)
-    with pytest.raises(UsageError, match="differ in how items are counted"):
-        z.changes(released(OLD), released(OLD, mechanism="laplace"))
+    most = {**OLD, "up": 900, "down": 1500}
+    old, new = (
+        released(each, key=KEY, mechanism=mechanism)
+        for each in (most, {**most, "up": 1500, "down": 900, "more": 250, "left": 0})
+    )
+    found = z.changes(old, new)
+    assert {row.item[0]: row.change for row in found} == {"up": "risen", "down": "fallen"}
+    assert found.not_judged == 2  # "more" and "left": noise found them once
+    assert 240 < found.allowed["queries"] < 350
+    assert "can move a count by" in found.meaning()
+    smaller = z.changes(old, released({**most, "more": 250}, key=KEY, mechanism=mechanism))
+    assert not smaller
+    with pytest.raises(UsageError, match="have other selection keys"):
+        z.changes(old, released({**most, "more": 250}, mechanism=mechanism))
+
+
+def test_what_is_counted_decides_and_not_which_noise_it_got() -> None:
+    assert z.changes(released(OLD, key=KEY), released(NEW, key=KEY, mechanism="laplace"))
+    with pytest.raises(UsageError, match="those that were found first"):
+        z.changes(released(OLD, key=KEY), released(OLD, key=KEY, mechanism="rounds"))
 
 
 def test_tables_that_count_otherwise_are_not_compared() -> None:

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_series import LATE, a_series, seen
+from monthly_series import LATE, a_series, seen
 
 from zealous.errors import Refused
 from zealous.ledger import Ledger
 from zealous.release import publish as publishing
+from zealous.release.drawing import draw
 from zealous.series import drafts
 from zealous.series.run import run_series
 from zealous.series.series import Series
@@ -44,7 +45,7 @@ def run_that_ends(series: Series, where: Any, name: str, instead: Callable[..., 
 
 STEPS = {
     "charged": (publishing, "draw", ended),
-    "drawn": (publishing, "draw", ends_after(publishing.draw)),
+    "drawn": (publishing, "draw", ends_after(draw)),
     "written": (drafts.Drafts, "put_in_place", ended),
     "copied": (Ledger, "mark_released", ended),
     "marked": (Ledger, "mark_released", ends_after(Ledger.mark_released)),

@@ -15,55 +15,16 @@ from pathlib import Path
 
 import pytest
 from conftest import COMMAND, Forks
+from monthly_series import LATE, TOML, a_series, periods, seen, write_logs
 
 import zealous as z
 from zealous.errors import Refused, UsageError
 from zealous.ledger import Ledger
-from zealous.planning.plan_file import write_plan
 from zealous.privacy.composition import Filter, across_releases
 from zealous.release.charging import losses_of
 from zealous.series.run import run_series
 from zealous.series.series import Series
 from zealous.series.status import status
-
-GOAL = z.Indistinguishability(epsilon=2, delta="1e-6", neighbors="add-remove", users=1_000)
-TOML = """
-name = "shop"
-log = "logs/{period}.csv"
-every = "month"
-first = "2026-01"
-plan = "plan.json"
-ledger = "ledger.sqlite"
-releases = "releases"
-"""
-CAP = "[total]\nepsilon = 12\ndelta = 1e-4\n"
-LATE = date(2026, 4, 20)
-
-
-def write_logs(folder: Path, months: int, users: int = 150) -> None:
-    chance = random.Random(3)
-    (folder / "logs").mkdir(exist_ok=True)
-    for month in range(1, months + 1):
-        rows = [
-            f"u{user},q{int(4 * chance.random() ** 2)},2026-{month:02}-{chance.randint(1, 28):02}"
-            for user in range(users)
-        ]
-        text = "user,query,time\n" + "\n".join(rows) + "\n"
-        (folder / f"logs/2026-{month:02}.csv").write_text(text)
-
-
-def a_series(folder: Path, *, months: int = 3, more: str = "", cap: str = CAP) -> Series:
-    write_logs(folder, months)
-    plan = z.plan(GOAL, z.queries(1), mechanism="gaussian")
-    columns = z.Columns(user="user", query="query", time="time")
-    if not (folder / "plan.json").exists():
-        write_plan(plan.for_log(columns), folder / "plan.json")
-    (folder / "series.toml").write_text(f"{TOML}{more}\n{cap}")
-    return Series.read(folder / "series.toml")
-
-
-def periods(folder: Path) -> list[str]:
-    return sorted(path.parent.name for path in folder.glob("releases/*/release.json"))
 
 
 def test_what_is_due_is_published_once(tmp_path: Path) -> None:
@@ -200,12 +161,6 @@ def start(series: Series) -> subprocess.Popen[bytes]:
     return subprocess.Popen([sys.executable, "-c", PROGRAM, series.path], stdout=subprocess.PIPE)
 
 
-def seen(folder: Path) -> dict[str, bytes]:
-    """All releases that were drawn whole, in place or not, by their names."""
-    found = [*folder.glob("releases/*/release.json"), *folder.glob("*.drafts/*/*/*/release.json")]
-    return {path.parent.name: path.read_bytes() for path in found}
-
-
 @pytest.mark.parametrize(
     ("months", "kills"), [(2, 3), pytest.param(12, 50, marks=pytest.mark.soak)]
 )
@@ -219,17 +174,17 @@ def test_killed_at_random_it_ends_with_every_release_and_the_account_of_theory(
     chance = random.Random(os.urandom(8))
     known: dict[str, bytes] = {}
     for _ in range(kills):
-        run = start(series)
-        assert run.stdout is not None
-        run.stdout.readline()  # libraries are loaded
-        time.sleep(chance.uniform(0, 0.9))
-        run.send_signal(signal.SIGKILL)
-        run.wait()
+        with start(series) as run:
+            assert run.stdout is not None
+            run.stdout.readline()  # libraries are loaded
+            time.sleep(chance.uniform(0, 0.9))
+            run.send_signal(signal.SIGKILL)
         now = seen(tmp_path)
         assert now == {**now, **{name: known[name] for name in known if name in now}}
         assert known.keys() <= now.keys()
         known = now
-    assert start(series).wait() == 0
+    with start(series) as run:
+        assert run.wait() == 0
     assert seen(tmp_path) == {**seen(tmp_path), **known}
     book = Ledger.open(series.ledger).book()
     states = [each.state for each in book.counted_entries()]
@@ -245,8 +200,8 @@ def test_killed_at_random_it_ends_with_every_release_and_the_account_of_theory(
 
 def test_two_at_once_never_publish_a_period_twice(tmp_path: Path) -> None:
     series = a_series(tmp_path, months=2, more='last = "2026-02"')
-    runs = [start(series), start(series)]
-    assert [each.wait() for each in runs] == [0, 0]
+    with start(series) as one, start(series) as other:
+        assert (one.wait(), other.wait()) == (0, 0)
     run_series(series, today=LATE)
     assert len(Ledger.open(series.ledger).history()) == 2
 

@@ -163,9 +163,9 @@ class Ledger:
         """
         release = check_label(release, "the release's id")
         with self._writing() as (connection, book):
-            for entry in book.attempts(release):
-                if entry.state == "released":
-                    raise AlreadyReleased(entry)
+            for earlier in book.attempts(release):
+                if earlier.state == "released":
+                    raise AlreadyReleased(earlier)
             said = reservation(release, charge, by=by, again=again, drafts=drafts)
             approved = approved_plan(book, approval, charge, datetime.fromisoformat(said["time"]))
             entry = book.unfinished(release, charge, drafts, approved)

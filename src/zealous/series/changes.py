@@ -17,12 +17,10 @@ from zealous.errors import UsageError
 from zealous.files.places import Place
 from zealous.libraries import np, pa
 from zealous.notebook import block, grid, line, note
-from zealous.planning.part import Part
-from zealous.record.record import PartRecord, Record
 from zealous.release.bundle import Release, read_release
-from zealous.release.table import Item, Table
-from zealous.release.text.method_wording import count_interval
-from zealous.series.p_values import CountLaw, fall_p_values, significant
+from zealous.release.table import Item
+from zealous.series.comparable import Pair, comparable
+from zealous.series.p_values import fall_p_values, significant
 
 What = Literal["new", "risen", "fallen", "gone"]
 ERROR_RATE = 0.05
@@ -63,6 +61,7 @@ class Changes(Sequence[Change]):
         tested: How many counts were looked at.
         not_judged: How many items are in one release alone, and nothing tells why.
         not_compared: Why the tables of a kind are not compared, by kind.
+        allowed: How far counts may move because each release found other items, by kind.
         columns: The item's columns of each kind that is compared.
         same_key: Whether the same items of each user were counted in both.
         since: The period of the old release, if it has one.
@@ -73,6 +72,7 @@ class Changes(Sequence[Change]):
     tested: int
     not_judged: int
     not_compared: dict[str, str]
+    allowed: dict[str, int]
     columns: dict[str, tuple[str, ...]]
     same_key: bool
     since: str | None = None
@@ -121,6 +121,12 @@ class Changes(Sequence[Change]):
                 "their selection key tell smaller changes."
             )
         )
+        for kind, most in self.allowed.items():
+            said += (
+                f" In {kind} each person counts for some of the items that were found, and each "
+                f"release found others: that alone can move a count by {most:,}, so only larger "
+                "moves are told."
+            )
         if self.not_judged:
             said += (
                 f" {self.not_judged:,} items are in one release alone, and nothing tells whether "
@@ -183,12 +189,12 @@ def changes(
     one, two = before.record, after.record
     # The moments of a day or a session are part of its name, by which its items are chosen.
     same_key = one.selection_key == two.selection_key and one.guarantee.unit == "user"
-    pairs, refused = _comparable(before, after)
+    pairs, refused = comparable(before, after, same_key=same_key)
     if not pairs:
         why = "; ".join(f"{kind}: {each}" for kind, each in refused.items())
         raise UsageError(f"no table of the two releases can be compared. {why}".strip())
-    fallen = [_falls(pair, same_key=same_key) for pair in pairs]
-    risen = [_falls(pair.reversed(), same_key=same_key) for pair in pairs]
+    fallen = [falls_of(pair, same_key=same_key) for pair in pairs]
+    risen = [falls_of(pair.reversed(), same_key=same_key) for pair in pairs]
     rows = [
         *_told(fallen, error_rate / 2, rise=False),
         *_told(risen, error_rate / 2, rise=True),
@@ -199,6 +205,11 @@ def changes(
         tested=sum(len(each.items) for each in (*fallen, *risen)),
         not_judged=sum(each.not_judged for each in (*fallen, *risen)),
         not_compared=refused,
+        allowed={
+            pair.kind: most
+            for pair in pairs
+            if (most := max(pair.moved.users, pair.reversed().moved.users))
+        },
         columns={pair.kind: pair.before.table.columns for pair in pairs},
         same_key=same_key,
         since=before.record.period,
@@ -206,114 +217,35 @@ def changes(
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Side:
-    """The table of one release, and how its counts come about.
-
-    Attributes:
-        table: The published rows.
-        law: How a number of users becomes a count.
-        absence_tells: Whether an item that is not there did not pass the threshold.
-    """
-
-    table: Table
-    law: CountLaw
-    absence_tells: bool
-
-    @classmethod
-    def of(cls, release: Release, part: PartRecord) -> _Side:
-        law = CountLaw(interval=count_interval(part))
-        whole = law.threshold is not None and not release.record.is_filtered()
-        return cls(table=release[part.kind], law=law, absence_tells=whole)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Pair:
-    """The tables of one kind."""
-
-    kind: str
-    before: _Side
-    after: _Side
-
-    def reversed(self) -> _Pair:
-        return _Pair(kind=self.kind, before=self.after, after=self.before)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Falls:
+class Falls:
     """The items of a table that were tested, and how surprising the fall of each is."""
 
-    pair: _Pair
+    pair: Pair
     items: list[Item]
     p_values: np.ndarray[tuple[int], np.dtype[np.float64]]
     not_judged: int
 
 
-def _comparable(before: Release, after: Release) -> tuple[list[_Pair], dict[str, str]]:
-    """The tables that count the same in both, and why others do not."""
-    pairs, refused = [], {}
-    parts = {part.kind: part for part in before.record.plan}
-    others = {part.kind: part for part in after.record.plan}
-    for kind in dict.fromkeys([*parts, *others]):
-        if kind not in others or kind not in parts:
-            refused[kind] = f"it is in the {'new' if kind in others else 'old'} release alone"
-        elif why := _difference(before.record, parts[kind], after.record, others[kind]):
-            refused[kind] = why
-        else:
-            sides = _Side.of(before, parts[kind]), _Side.of(after, others[kind])
-            pairs.append(_Pair(kind=kind, before=sides[0], after=sides[1]))
-    return pairs, refused
-
-
-def _difference(
-    record: Record, part: PartRecord, other_record: Record, other: PartRecord
-) -> str | None:
-    """Why counts of two tables do not mean the same; None where they do."""
-    if part.items_per_user != other.items_per_user:
-        return (
-            f"it counts at most {part.items_per_user} items a {part.unit} before, and "
-            f"{other.items_per_user} after"
-        )
-    one, two = _counted_by(record, part), _counted_by(other_record, other)
-    differ = [name for name, value in one.items() if value != two[name]]
-    if differ:
-        return f"the releases differ in {' and '.join(differ)}"
-    made = Part.from_record(part, record.files[part.kind].columns)
-    if made.kind.builds_on() or made.kind.restricting_kind() or made.mechanism.requires_kind:
-        return "what counts in it follows from other tables"
-    if made.mechanism.decides_who_kept_what():
-        return "each person counts for items that noise found first, and so not for the same ones"
-    return None
-
-
-def _counted_by(record: Record, part: PartRecord) -> dict[str, object]:
-    """What counts depend on beside the log, in words."""
-    return {
-        "what one person is": (record.columns.user, part.unit),
-        "what an item is": (part.settings, record.files[part.kind].columns),
-        "how items are counted": (part.mechanism, part.public and part.public.sha256),
-        "how each person's items are chosen": part.select,
-        "who is left out": record.cleaning,
-    }
-
-
-def _falls(pair: _Pair, *, same_key: bool) -> _Falls:
+def falls_of(pair: Pair, *, same_key: bool) -> Falls:
     """Test every item of the first table for a fall."""
     before, after = pair.before.table, pair.after.table
     absent = pair.after.law.threshold if pair.after.absence_tells else None
     items = [item for item in before if item in after or absent is not None]
     first = np.array([before[item] for item in items], np.int64)
     then = np.array([after.get(item, absent) for item in items], np.int64)
+    moved = pair.moved
     p_values = fall_p_values(
         pair.before.law,
         pair.after.law,
         np.maximum(first, then),
-        first - then,
+        first - then - moved.users,
         same_key=same_key,
     )
-    return _Falls(pair=pair, items=items, p_values=p_values, not_judged=len(before) - len(items))
+    p_values = np.minimum(p_values + moved.chance, 1.0)
+    return Falls(pair=pair, items=items, p_values=p_values, not_judged=len(before) - len(items))
 
 
-def _told(families: Sequence[_Falls], rate: float, *, rise: bool) -> Iterator[Change]:
+def _told(families: Sequence[Falls], rate: float, *, rise: bool) -> Iterator[Change]:
     """The changes of all kinds that are told at an error rate over all of them."""
     p_values = np.concatenate([each.p_values for each in families])
     told = significant(p_values, rate)
@@ -325,7 +257,7 @@ def _told(families: Sequence[_Falls], rate: float, *, rise: bool) -> Iterator[Ch
             place += 1
 
 
-def _change(pair: _Pair, item: Item, p_value: float, chance: float, *, rise: bool) -> Change:
+def _change(pair: Pair, item: Item, p_value: float, chance: float, *, rise: bool) -> Change:
     """One change; a rise is a fall from the new release to the old one.
 
     Args:

@@ -22,8 +22,8 @@ Numbers: TypeAlias = "npt.NDArray[np.float64]"
 Whole: TypeAlias = "npt.NDArray[np.int64]"
 
 _NEGLIGIBLE = 1e-13  # chance of noise so large that it is left out
-_UNLIKELY = 1e-9  # that the mean is above what is tried; added to each p-value
-_DEVIATIONS = 6.0  # of a normal law, beyond which lies less than _UNLIKELY
+UNLIKELY = 1e-9  # that a bound is passed that p-values rely on; added to each of them
+_DEVIATIONS = 6.0  # of a normal law, beyond which lies less than UNLIKELY
 _STEPS = 8  # means that are tried, in a deviation of the noise
 _RATIO = 1.02  # of means that are rounded up to one, far above both thresholds
 
@@ -85,6 +85,20 @@ class CountLaw:
         below = np.concatenate([[0.0], np.cumsum(self.noise)])  # P(noise < k) from -reach on
         return self.reach - int(np.searchsorted(below, chance, side="right")) + 1
 
+    def sum_bound(self, number: int, chance: float) -> int:
+        """Q: as many noises together are below -Q with at most such a chance, by Chernoff's bound.
+
+        Provided that none is beyond the reach; see `beyond_reach`.
+        """
+        k = np.arange(-self.reach, self.reach + 1)
+        rates = np.geomspace(1e-3, 10, 200) / self.deviation()
+        moments = np.array([math.log(self.noise @ np.exp(-rate * k)) for rate in rates])
+        return math.ceil(float(np.min((number * moments - math.log(chance)) / rates)))
+
+    def beyond_reach(self, number: int) -> float:
+        """At most the chance that one of as many noises is beyond the reach."""
+        return 2 * number * _NEGLIGIBLE
+
     def _tail(self, k: int, reach: int) -> float:
         """P(noise > k), asked where the threshold plays no part."""
         users = max(self.interval.fewest, (self.threshold or 0) + reach + 2)
@@ -118,7 +132,7 @@ def fall_p_values(
         distinct, back = np.unique(falls[rows], return_inverse=True)
         here = _fall_probabilities(first, second, _poisson(float(mean)), distinct)[back]
         found[rows] = np.maximum(found[rows], here)
-    return np.minimum(found + _UNLIKELY, 1.0)
+    return np.minimum(found + UNLIKELY, 1.0)
 
 
 def significant(p_values: Numbers, rate: float) -> npt.NDArray[np.bool_]:
@@ -186,7 +200,7 @@ def _fewer(means: Sequence[float]) -> list[float]:
 
 def _largest_means(first: CountLaw, second: CountLaw, counts: Whole) -> Numbers:
     """For each item the largest mean that its counts allow, a little rounded up."""
-    slack = max(each.least_bound(_UNLIKELY) for each in (first, second))
+    slack = max(each.least_bound(UNLIKELY) for each in (first, second))
     users = np.maximum(counts + slack, 1).astype(np.float64)
     most = users + _DEVIATIONS * np.sqrt(users) + _DEVIATIONS**2
     return np.asarray(_RATIO ** np.ceil(np.log(most) / math.log(_RATIO)))
