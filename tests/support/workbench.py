@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import re
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,7 @@ class Workbench:
 
     def __init__(self, *folders: Path, enter: bool = True, **settings: Any) -> None:
         self.bench = Bench(folders=Folders(folders), **settings)
+        weakref.finalize(self, self.bench.jobs.close)
         self.sessions = Sessions()
         app = application(self.bench, self.sessions, frozenset({HOST, "localhost:8000"}))
         self.client = TestClient(
@@ -60,4 +63,4 @@ class Workbench:
 def words(page: str) -> str:
     """What a page says, without its tags, on one line."""
     inside = page.partition("<main")[2].partition("</main>")[0]
-    return " ".join(re.sub(r"<[^>]*>", " ", f"<main{inside}").split())
+    return html.unescape(" ".join(re.sub(r"<[^>]*>", " ", f"<main{inside}").split()))

@@ -7,9 +7,8 @@ from pathlib import Path
 import click
 
 from zealous.cli import show
-from zealous.errors import UsageError, reason
-from zealous.ledger.signatures import sign
 from zealous.planning.plan_file import read_plan
+from zealous.release.approval import write_signature
 
 _HELP = """Sign a plan with an SSH key, as its approver.
 
@@ -36,18 +35,4 @@ def approve(plan: Path, key: Path) -> None:
     """Sign a plan with an SSH key, as its approver."""
     planned = read_plan(plan)
     show.echo(f"{planned}\n")
-    target = signature_file(plan)
-    signature = sign(planned.approved_file or b"", key.expanduser())
-    try:
-        with target.open("x", encoding="ascii") as file:
-            file.write(signature)
-    except FileExistsError:
-        raise UsageError(f"{target} exists already: remove it to sign anew") from None
-    except OSError as error:
-        raise UsageError(f"{target} cannot be written: {reason(error)}") from None
-    click.echo(f"Signed: {target}")
-
-
-def signature_file(plan: Path) -> Path:
-    """Where the signature of a plan is looked for."""
-    return plan.with_name(f"{plan.name}.sig")
+    click.echo(f"Signed: {write_signature(planned, plan, key)}")

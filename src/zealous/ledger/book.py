@@ -200,6 +200,26 @@ class Book:
         measure = (self.measure(more) or _USUAL).for_period(within)
         return self._standing(self.caps.period, measure, within, more)
 
+    def releases_left(self, like: Charge, *, most: int) -> int | None:
+        """How many more releases like one fit the cap over all releases; None without a cap.
+
+        Args:
+            like: What each of them costs.
+            most: No more than this are counted.
+        """
+        cap, measure = self.caps.all, self.measure(like) or _USUAL
+        if not cap:
+            return None
+        spent = [entry.charge for entry in self.counted_entries()]
+        composed = self.composes_losses(like)
+        low, high = 0, most + 1  # what more of them cost is never less
+        while high - low > 1:
+            middle = (low + high) // 2
+            charges = [*spent, *[like] * middle]
+            fits = standing(cap, measure, charges, None, composed=composed).fits
+            low, high = (middle, high) if fits else (low, middle)
+        return low
+
     def _standing(
         self, cap: Cap, measure: Measure, change: Period | None, more: Charge | None
     ) -> Standing:

@@ -129,6 +129,11 @@ def charge_of(request: Request, *, ledger: Path | None = None, people: str | Non
     )
 
 
+def charge_of_plan(planned: Plan) -> Charge:
+    """What a release by this plan will cost, before it is known of which log and period it is."""
+    return Charge.of(planned.goal, losses=losses_of(planned))
+
+
 def losses_of(planned: Plan) -> Losses:
     """What the parts of a release tell, whatever was published before."""
     return Losses(

@@ -17,12 +17,16 @@ from starlette.types import ASGIApp
 from zealous.errors import ZealousError
 from zealous.web.bench import Bench
 from zealous.web.folders import NotThere
-from zealous.web.screens import compare, explore, home, sign
+from zealous.web.screens import approve, compare, explore, home, ledger, plan, publish, sign
 from zealous.web.security import Guard, Sessions
 
-_STATIC = {"style.css": "text/css", "workbench.js": "text/javascript"}
+_STATIC = {
+    "style.css": "text/css",
+    "workbench.js": "text/javascript",
+    "icon.svg": "image/svg+xml",
+}
 _READING = (home, explore, compare, sign)
-_ALL = (*_READING,)
+_ALL = (*_READING, plan, approve, publish, ledger)
 
 
 def application(bench: Bench, sessions: Sessions, hosts: frozenset[str]) -> ASGIApp:

@@ -8,6 +8,7 @@ from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import jinja2
 from starlette.requests import Request
@@ -17,6 +18,7 @@ from zealous.errors import UsageError
 from zealous.privacy.guarantee import format_number
 from zealous.version import VERSION
 from zealous.web.folders import Folders
+from zealous.web.jobs import Jobs
 from zealous.web.security import CSRF
 
 _LONGEST = 200  # characters of an item on a page
@@ -51,13 +53,16 @@ class Bench:
         reading: Whether it only shows releases, and changes nothing.
         internal: Whether it shows the owner's figures too.
         key: The SSH key to sign with, if one was named.
+        jobs: What runs beside the server.
+        seen: Answers that are kept, by what they are of.
     """
 
     folders: Folders
     reading: bool = False
     internal: bool = False
     key: Path | None = None
-    seen: dict[str, Any] = field(default_factory=dict)  # answers that are kept, by what they are of
+    jobs: Jobs = field(default_factory=Jobs)
+    seen: dict[str, Any] = field(default_factory=dict)
 
     @cached_property
     def _templates(self) -> jinja2.Environment:
@@ -114,9 +119,9 @@ def form_of(request: Request) -> dict[str, str]:
     return {name: values[-1] for name, values in request.state.form.items()}
 
 
-def see_other(path: str) -> Response:
+def see_other(path: str, **asked: str) -> Response:
     """After a form was sent: go to the page that shows what became of it."""
-    return RedirectResponse(path, status_code=303)
+    return RedirectResponse(f"{path}?{urlencode(asked)}", status_code=303)
 
 
 def number(text: str | None, name: str, *, least: int, most: int, usual: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 
 from markupsafe import Markup, escape
 
@@ -38,6 +39,80 @@ class _Logarithm:
         return round(_WIDTH * min(max(share, 0.0), 1.0), 1)
 
 
+def _round_up(number: int) -> int:
+    """A number that four equal steps lead to.
+
+    >>> _round_up(422), _round_up(9)
+    (440, 12)
+    """
+    step = -(-number // 4)
+    unit = int("1".ljust(len(str(step)) - 1, "0"))
+    return 4 * unit * -(-step // unit)
+
+
 def text(x: float, y: float, words: str, css: str = "", anchor: str = "start") -> str:
     """A text in a picture."""
     return f'<text class="{css}" x="{x}" y="{y}" text-anchor="{anchor}">{escape(words)}</text>'
+
+
+def appearance_chart(
+    chances: Mapping[str, Callable[[int], float]], needed: int, units: str
+) -> Markup:
+    """The chance that an item appears by how many people have it, a curve for each kind.
+
+    Args:
+        chances: By name of kind: the chance of an item of so many people.
+        needed: How many an item needs to appear with 95 %, of the kind that needs most.
+        units: What is counted.
+    """
+    most = _round_up(max(2 * needed, 8))
+    left, top, width, height = 44, 8, 480, 170
+    xs = sorted({round(most * step / 60) for step in range(61)})
+
+    def place(users: int, chance: float) -> str:
+        return f"{left + width * users / most:.1f} {top + height * (1 - chance):.1f}"
+
+    drawn = []
+    for share in (0, 0.5, 1):
+        y = top + height * (1 - share)
+        drawn.append(f'<line class="grid" x1="{left}" x2="{left + width}" y1="{y}" y2="{y}"/>')
+        drawn.append(text(left - 6, y + 4, f"{share:.0%}", "small", "end"))
+    for step in range(5):
+        users = round(most * step / 4)
+        drawn.append(
+            text(left + width * step / 4, top + height + 18, f"{users:,}", "small", "middle")
+        )
+    drawn.append(
+        text(left + width / 2, top + height + 36, f"{units} who have the item", "small", "middle")
+    )
+    for number, (name, chance) in enumerate(chances.items()):
+        path = "L".join(place(users, chance(users)) for users in xs)
+        title = f"<title>{escape(name)}</title>"
+        drawn.append(f'<path class="curve curve-{number % 4}" d="M{path}">{title}</path>')
+    said = f"An item of {needed:,} {units} appears with 95 %"
+    return Markup(  # noqa: S704 - all texts in it are escaped
+        f'<svg class="chart" viewBox="0 0 540 220" role="img" aria-label="{said}">'
+        f"{''.join(drawn)}</svg>"
+    )
+
+
+def month_chart(months: Mapping[str, float]) -> Markup:
+    """What was spent in each month, as bars; the last two years of them."""
+    shown = dict(list(months.items())[-24:])
+    most = max(shown.values()) or 1.0
+    height, wide = 120, min(40, 480 / len(shown))
+    drawn = []
+    for number, (month, spent) in enumerate(shown.items()):
+        tall, x = height * spent / most, 20 + number * (wide + 12)
+        title = f"<title>{escape(month)}: epsilon {spent:g}</title>"
+        drawn.append(
+            f'<rect class="spent" x="{x:.1f}" y="{24 + height - tall:.1f}" width="{wide:.1f}" '
+            f'height="{tall:.1f}">{title}</rect>'
+        )
+        drawn.append(text(x + wide / 2, 18 + height - tall, f"{spent:g}", "small", "middle"))
+        drawn.append(text(x + wide / 2, height + 42, month, "small", "middle"))
+    width = 40 + len(shown) * (wide + 12)
+    return Markup(  # noqa: S704 - all texts in it are escaped
+        f'<svg class="chart" viewBox="0 0 {max(width, 540):.0f} {height + 50}" role="img" '
+        f'aria-label="Epsilon spent in each month">{"".join(drawn)}</svg>'
+    )

@@ -60,7 +60,9 @@ def serve(
             ws="none",
             timeout_graceful_shutdown=2,
         )
-        uvicorn.Server(config).run(sockets=[listening])
+        with suppress(KeyboardInterrupt):
+            uvicorn.Server(config).run(sockets=[listening])
+        bench.jobs.close()
 
 
 def _listen(port: int) -> socket.socket:

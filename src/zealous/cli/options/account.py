@@ -7,12 +7,12 @@ from typing import TypedDict
 
 import click
 
-from zealous.cli.approve import signature_file
 from zealous.cli.help import options_of
 from zealous.cli.options import Given
 from zealous.errors import UsageError
 from zealous.privacy.period import Period
 from zealous.release.account import Account
+from zealous.release.approval import read_signature
 from zealous.release.charging import PaymentMethod
 from zealous.release.request import Attendance
 from zealous.release.untracked import Untracked
@@ -87,7 +87,7 @@ def _account(given: Given, approved: Path | None) -> PaymentMethod:
         "people": given["people"],
         "again": given["again"],
         "id": given["release_id"],
-        "approval": _signature_beside(approved),
+        "approval": read_signature(approved),
     }
     why = {"by": given["signed_by"], "reason": given["reason"]}
     if not given["no_ledger"]:
@@ -95,13 +95,3 @@ def _account(given: Given, approved: Path | None) -> PaymentMethod:
     if any(value for name, value in declared.items() if name != "approval"):
         raise UsageError("--no-ledger goes with none of --ledger, --people, --again and --id")
     return Untracked(**why)
-
-
-def _signature_beside(plan: Path | None) -> str | None:
-    """The signature of an approved plan, where there is one beside it."""
-    if plan is None:
-        return None
-    try:
-        return signature_file(plan).read_text(encoding="ascii")
-    except (OSError, ValueError):
-        return None

@@ -17,3 +17,48 @@ document.addEventListener("keydown", (event) => {
     search.focus();
   }
 });
+
+// Plan: what a choice means is computed by the server while a slider moves.
+const live = document.querySelector("form[data-live]");
+if (live) {
+  const target = document.getElementById(live.dataset.live);
+  const slider = document.getElementById("slider");
+  const epsilon = document.getElementById("epsilon");
+  const [least, most] = [Number(slider.dataset.least), Number(slider.dataset.most)];
+  const toPlace = (value) => 100 * Math.log(value / least) / Math.log(most / least);
+  const toEpsilon = (place) => Number((least * (most / least) ** (place / 100)).toPrecision(2));
+  const levels = [...live.querySelectorAll("input[name=level]")];
+  const custom = levels.find((each) => !each.dataset.epsilon);
+  let last = 0;
+
+  async function refresh() {
+    const asked = new URLSearchParams(new FormData(live));
+    history.replaceState(null, "", `/plan?${asked}`);
+    const mine = ++last;
+    asked.set("part", "result");
+    const answer = await fetch(`/plan?${asked}`);
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    if (mine === last) target.replaceChildren(...(page.querySelector("main") ?? page.body).children);
+  }
+
+  slider.hidden = false;
+  slider.value = toPlace(Number(epsilon.value));
+  live.querySelector(".no-script").hidden = true;
+  live.addEventListener("input", (event) => {
+    if (event.target === slider) epsilon.value = toEpsilon(Number(slider.value));
+    if (event.target === slider || event.target === epsilon) {
+      (levels.find((each) => Number(each.dataset.epsilon) === Number(epsilon.value)) ?? custom).checked = true;
+    }
+    if (event.target.dataset.epsilon) epsilon.value = event.target.dataset.epsilon;
+    if (event.target !== slider) slider.value = toPlace(Number(epsilon.value));
+    if (event.target.dataset.reload !== undefined) live.submit();
+    else refresh();
+  });
+  // The form that writes the plan sends what is chosen now.
+  const write = document.querySelector("form[data-with]");
+  write?.addEventListener("formdata", (event) => {
+    const own = ["csrf", "name", "parameters_from"];
+    for (const name of [...event.formData.keys()]) if (!own.includes(name)) event.formData.delete(name);
+    for (const [name, value] of new FormData(live)) event.formData.append(name, value);
+  });
+}

@@ -1,0 +1,214 @@
+"""What somebody chose on the plan screen, and the plan that follows from it. No data is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+
+from starlette.datastructures import QueryParams
+
+from zealous.errors import UsageError
+from zealous.items import KINDS, Kind, default_items_per_user
+from zealous.logs.log import Columns
+from zealous.owner.draft import Draft, default_delta
+from zealous.owner.file_format import StatedFormat
+from zealous.owner.start import FoundLog, command_line, look_at_log, offers, with_values
+from zealous.planning.parameter_source import PARAMETERS_FROM
+from zealous.planning.plan import Plan
+from zealous.privacy.guarantee import ProbabilisticDP, Unit, exact_fraction, format_number
+from zealous.privacy.levels import LEVELS
+from zealous.web.bench import Bench, number
+
+CUSTOM = "custom"
+LEAST, MOST = Fraction(1, 10), Fraction(20)  # epsilon
+UNITS: Mapping[Unit, str] = {
+    "user": "everything a person ever did",
+    "user-day": "one day of a person",
+    "session": "one session of a person",
+}
+_OFFERED = 8  # kinds of items
+_USERS = 100_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Offered:
+    """A kind of items that can be chosen.
+
+    Attributes:
+        name: As --items takes it.
+        most: How many of a person count.
+        chosen: Whether it is published.
+    """
+
+    name: str
+    most: int
+    chosen: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """Everything on the plan screen.
+
+    Attributes:
+        log: The name of the log's file; None while it is not known.
+        found: What its header says.
+        kinds: What can be published.
+        level: strict, moderate, permissive or custom.
+        goal: The guarantee.
+        ledger: The name of the ledger that will be charged, if any.
+        like: The name of an earlier release to expect by, if any.
+        parameters_from: How the numbers were chosen.
+    """
+
+    log: str | None
+    found: FoundLog | None
+    kinds: tuple[Offered, ...]
+    level: str
+    goal: ProbabilisticDP
+    ledger: str | None
+    like: str | None
+    parameters_from: str
+
+    @property
+    def items(self) -> dict[str, int]:
+        """What is published, and how many of a person count."""
+        return {each.name: each.most for each in self.kinds if each.chosen}
+
+    @property
+    def draft(self) -> Draft:
+        """What is to be published at which guarantee."""
+        return Draft(goal=self.goal, items=self.items)
+
+    def plan(self) -> Plan:
+        """The plan, planned once for the same choice."""
+        return _planned(self.goal, tuple(self.items.items()))
+
+    def bound_plan(self, dataset: str | None) -> Plan:
+        """The plan for the chosen log and for the people of a ledger, to be written."""
+        if self.found is None:
+            raise UsageError("choose the log: a plan says which of its columns is the person")
+        roles = self.found.roles()
+        if "user" not in roles:
+            raise UsageError(
+                "no column of the log is known to be the person: write the plan with "
+                "`zealous plan --user COLUMN`"
+            )
+        planned = replace(self.plan(), parameters_from=self.parameters_from)
+        planned = planned.for_log(Columns(**roles)).for_people(dataset)
+        planned.check_possible(roles)
+        return planned
+
+    def command(self, dataset: str | None, output: str) -> str:
+        """The command that writes the same plan."""
+        said = with_values(self.draft.options())
+        if self.found is not None:
+            for role, column in self.found.roles().items():
+                said += with_values([f"--{role}", column])
+        said += ["--parameters-from", self.parameters_from]
+        said += with_values(["--dataset", dataset]) if dataset else []
+        return command_line(["zealous", "plan", *said, "-o", output])
+
+    def python(self) -> str:
+        """The same plan in Python."""
+        goal = self.goal
+        made = [
+            f"z.{name.replace('-', '_')}({most})"
+            if ":" not in name
+            else f"z.columns({', '.join(map(repr, name.partition(':')[2].split('+')))}, "
+            f"items_per_user={most})"
+            for name, most in self.items.items()
+        ]
+        unit = "" if goal.unit == "user" else f', unit="{goal.unit}"'
+        return (
+            "import zealous as z\n\n"
+            f'goal = z.ProbabilisticDP(epsilon="{format_number(goal.epsilon)}", '
+            f'delta="{format_number(goal.delta)}", users={goal.users}{unit})\n'
+            f"plan = z.plan(goal, [{', '.join(made)}])\n"
+            "print(plan)"
+        )
+
+
+@lru_cache(maxsize=4096)
+def _planned(goal: ProbabilisticDP, items: tuple[tuple[str, int], ...]) -> Plan:
+    return Draft(goal=goal, items=dict(items)).planned
+
+
+def choice_from(
+    bench: Bench, asked: QueryParams | Mapping[str, str], kinds: Sequence[str]
+) -> Choice:
+    """What an address or a form says, with the usual where it says nothing.
+
+    Args:
+        bench: The workbench.
+        asked: The fields.
+        kinds: Those of the kinds that are ticked; what is most likely wanted where none is.
+    """
+    log = asked.get("log") or None
+    found = look_at_log([str(bench.folders.path(log))], StatedFormat()) if log else None
+    level = asked.get("level", "moderate")
+    if level not in (*LEVELS, CUSTOM):
+        raise UsageError(f"the protection is one of {', '.join(LEVELS)} or {CUSTOM}")
+    epsilon = LEVELS[level] if level in LEVELS else _epsilon(asked.get("epsilon"))
+    unit = asked.get("unit", "user")
+    if unit not in UNITS:
+        raise UsageError(f"what is protected as one is one of {', '.join(UNITS)}")
+    users = number(asked.get("users"), "the number of people", least=2, most=10**12, usual=_USERS)
+    source = asked.get("parameters_from", "public-facts")
+    if source not in PARAMETERS_FROM:
+        raise UsageError(f"the parameters are from one of {', '.join(PARAMETERS_FROM)}")
+    delta = default_delta("probabilistic", users)
+    return Choice(
+        log=log,
+        found=found,
+        kinds=_offered(found, asked, kinds),
+        level=level,
+        goal=ProbabilisticDP(epsilon=epsilon, delta=delta, users=users, unit=unit),  # type: ignore[arg-type]
+        ledger=asked.get("ledger", _only(bench.folders.look().ledgers)) or None,
+        like=asked.get("like") or None,
+        parameters_from=source,
+    )
+
+
+def _only(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else ""
+
+
+def _epsilon(text: str | None) -> Fraction:
+    found = exact_fraction(text or "2", "epsilon")
+    if not LEAST <= found <= MOST:
+        raise UsageError(
+            f"epsilon is between {format_number(LEAST)} and {format_number(MOST)} here: use the "
+            "command for another one"
+        )
+    return found
+
+
+def _offered(
+    found: FoundLog | None, asked: QueryParams | Mapping[str, str], ticked: Sequence[str]
+) -> tuple[Offered, ...]:
+    """What the header allows, or searches where no log is known."""
+    if found is None:
+        names = ["queries", *(k.label for k in KINDS.values() if k.usage == Kind.usage)]
+    else:
+        names = [each.items for each in offers(found) if each.basket is None]
+        names = [each for each in names if not each.startswith("itemsets:")]
+    names = list(dict.fromkeys(names))[:_OFFERED]
+    if not names:
+        raise UsageError("the log has no column that could be published: name its columns")
+    wanted = [name for name in names if name in ticked] or names[:1]
+    return tuple(
+        Offered(
+            name=name,
+            most=number(
+                asked.get(f"most {name}"),
+                f"the number of {name} of a person",
+                least=1,
+                most=1000,
+                usual=default_items_per_user(name),
+            ),
+            chosen=name in wanted,
+        )
+        for name in names
+    )

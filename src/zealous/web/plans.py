@@ -1,0 +1,97 @@
+"""Plans in files as the workbench shows them: what they say, and what was decided about them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from zealous.errors import ZealousError
+from zealous.ledger import Ledger, existing_ledger
+from zealous.ledger.book import Book
+from zealous.planning.plan import Plan
+from zealous.planning.plan_file import read_plan
+from zealous.privacy.guarantee import format_number
+from zealous.release.approval import signature_file
+from zealous.web.bench import Bench
+from zealous.web.decisions import Decision, plan_hash, read_decision
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShownPlan:
+    """A plan in one of the folders.
+
+    Attributes:
+        name: Its name.
+        path: Its file.
+        planned: What it says.
+        sha256: Of its file.
+        decision: What was decided about it, if anything.
+        signed: Whether a signature stands beside it.
+        ledger: The file of the ledger of its folder, if there is one.
+    """
+
+    name: str
+    path: Path
+    planned: Plan
+    sha256: str
+    decision: Decision | None
+    signed: bool
+    ledger: Path | None
+
+    @classmethod
+    def read(cls, bench: Bench, name: str) -> ShownPlan:
+        """Read a plan, strictly.
+
+        Raises:
+            UsageError: It is no plan.
+        """
+        path = bench.folders.path(name)
+        return cls(
+            name=name,
+            path=path,
+            planned=read_plan(path),
+            sha256=plan_hash(path),
+            decision=read_decision(path),
+            signed=signature_file(path).is_file(),
+            ledger=existing_ledger([path]),
+        )
+
+    def book(self) -> Book | None:
+        """What the ledger holds."""
+        return Ledger.open(self.ledger).book() if self.ledger else None
+
+    @property
+    def state(self) -> str:
+        """What was decided, in a word."""
+        if self.decision is not None:
+            return self.decision.decision
+        return "approved" if self.signed else "waiting"
+
+
+def plan_states(bench: Bench, names: tuple[str, ...]) -> dict[str, str]:
+    """By name of plan: what was decided, or that it cannot be read."""
+    found = {}
+    for name in names:
+        try:
+            found[name] = ShownPlan.read(bench, name).state
+        except ZealousError:
+            found[name] = "cannot be read"
+    return found
+
+
+def facts(planned: Plan) -> dict[str, str]:
+    """What an approver compares between two plans."""
+    goal = planned.goal
+    told = {
+        "epsilon": format_number(goal.epsilon),
+        "delta": format_number(goal.delta),
+        "guarantee": goal.title,
+        "people at most": f"{goal.users:,}" if goal.users else "not stated",
+        "protected as one": goal.unit,
+        "neighbours": goal.neighbors,
+    }
+    for part in planned.parts:
+        told[f"{part.name()}: items of a person"] = str(part.kind.items_per_user)
+        told[f"{part.name()}: thresholds"] = part.mechanism.threshold_text()
+        told[f"{part.name()}: mechanism"] = part.mechanism.name
+    return told

@@ -1,0 +1,128 @@
+"""Plan a release without data: the protection by a slider, and what it means in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from zealous.ledger import Ledger
+from zealous.libraries import pc, pq
+from zealous.planning.parameter_source import PARAMETERS_FROM
+from zealous.planning.part import forecast, undercount
+from zealous.planning.plan import claim_text
+from zealous.planning.plan_file import write_plan
+from zealous.privacy.levels import LEVELS, is_weak, percent, strength, suspicion_after
+from zealous.privacy.promise import factor, promise
+from zealous.release.charging import charge_of_plan
+from zealous.web.bench import Bench, form_of, see_other
+from zealous.web.charts import appearance_chart
+from zealous.web.choice import CUSTOM, LEAST, MOST, UNITS, Choice, choice_from
+from zealous.web.folders import PLAN_ENDING
+from zealous.web.releases import ShownRelease
+
+_OUTLOOK = {
+    "nothing": "an item would need more people than there are: nothing will appear",
+    "next to nothing": "expect next to nothing, unless an item is common to very many people",
+    "only the most frequent": "expect the most frequent items only",
+    "a table": "expect a table worth publishing",
+}
+
+
+def routes(bench: Bench) -> list[Route]:
+    """What this screen answers."""
+
+    def plan(request: Request) -> Response:
+        asked = request.query_params
+        choice = choice_from(bench, asked, asked.getlist("kind"))
+        result = _result(bench, choice)
+        if asked.get("part") == "result":  # while a slider moves
+            return bench.page(request, "plan_result", choice=choice, **result)
+        return bench.page(request, "plan", **_page(bench, choice), **result)
+
+    def write(request: Request) -> Response:
+        form = form_of(request)
+        choice = choice_from(bench, form, request.state.form.get("kind", []))
+        dataset = _book(bench, choice).dataset if choice.ledger else None
+        folder = bench.folders.name_of(bench.folders.path(choice.log).parent) if choice.log else ""
+        planned = choice.bound_plan(dataset)
+        name = form.get("name", "").strip().removesuffix(PLAN_ENDING) + PLAN_ENDING
+        target = bench.folders.new_path(folder, name)
+        write_plan(planned, target)
+        return see_other("/approve", plan=bench.folders.name_of(target))
+
+    return [Route("/plan", plan), Route("/plan", write, methods=["POST"])]
+
+
+def _page(bench: Bench, choice: Choice) -> dict[str, Any]:
+    """What the controls show."""
+    found = bench.folders.look()
+    return {
+        "title": "Plan",
+        "choice": choice,
+        "logs": found.logs,
+        "ledgers": found.ledgers,
+        "releases": found.releases,
+        "levels": {**{name: float(e) for name, e in LEVELS.items()}, CUSTOM: None},
+        "units": UNITS,
+        "sources": PARAMETERS_FROM,
+        "least": float(LEAST),
+        "most": float(MOST),
+    }
+
+
+def _result(bench: Bench, choice: Choice) -> dict[str, Any]:
+    """What the choice means; computed anew while a slider moves, from public figures alone."""
+    planned, epsilon = choice.plan(), choice.goal.epsilon
+    book = _book(bench, choice) if choice.ledger else None
+    dataset = book.dataset if book else None
+    after = book.standing(charge_of_plan(planned)) if book else None
+    return {
+        "planned": planned,
+        "promise": promise(choice.goal),
+        "claim": claim_text(planned),
+        "suspicion": percent(suspicion_after(epsilon)),
+        "strength": strength(epsilon),
+        "weak": is_weak(epsilon),
+        "factor": factor(float(epsilon)),
+        "outlooks": [(each, _OUTLOOK[each.outlook]) for each in choice.draft.by_kind()],
+        "expected": _expected(bench, choice) if choice.like else {},
+        "noise": {part.name(): forecast(part).error_95 for part in planned.parts},
+        "undercount": undercount([*choice.items.values()], choice.goal.units()),
+        "chart": appearance_chart(
+            {part.name(): part.mechanism.publication_probability for part in planned.parts},
+            max(forecast(part).users_to_appear[95] for part in planned.parts),
+            choice.goal.units(),
+        ),
+        "before": book.standing() if book else None,
+        "after": after,
+        "dataset": dataset,
+        "command": choice.command(dataset, f"release{PLAN_ENDING}"),
+        "python": choice.python(),
+    }
+
+
+def _book(bench: Bench, choice: Choice) -> Any:
+    return Ledger.open(bench.folders.path(choice.ledger or "")).book()
+
+
+def _expected(bench: Bench, choice: Choice) -> dict[str, str]:
+    """How many of an earlier release's rows would appear by this plan, by kind."""
+    told: dict[str, str] = {}
+    release = ShownRelease(bench, choice.like or "")
+    rows = {part.kind: part for part in release.record.plan}
+    for part in choice.plan().parts:
+        if part.name() not in rows:
+            told[part.name()] = "that release has no such table"
+            continue
+        path = release.checked_file(release.record.files[part.name()].parquet)
+        counts = pc.value_counts(pq.read_table(path, columns=["count"])["count"])
+        chance = part.mechanism.publication_probability
+        found = sum(
+            each["counts"].as_py() * chance(max(each["values"].as_py(), 0)) for each in counts
+        )
+        whole = sum(each["counts"].as_py() for each in counts)
+        told[part.name()] = f"about {found:,.0f} of its {whole:,} items would appear again"
+    return told

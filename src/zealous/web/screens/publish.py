@@ -1,0 +1,117 @@
+"""Publish an approved plan: what will be charged, the dataset's name typed, and the progress."""
+
+from __future__ import annotations
+
+import getpass
+import shlex
+from pathlib import Path
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from zealous.errors import Refused, UsageError
+from zealous.ledger import Ledger, ledger_path
+from zealous.privacy.guarantee import format_number
+from zealous.privacy.period import Period
+from zealous.release.charging import charge_of_plan
+from zealous.web.bench import Bench, form_of, see_other
+from zealous.web.folders import PLAN_ENDING, NotThere
+from zealous.web.plans import ShownPlan, plan_states
+
+
+def routes(bench: Bench) -> list[Route]:
+    """What this screen answers."""
+
+    def publish(request: Request) -> Response:
+        found = bench.folders.look()
+        name = bench.chosen(request, "plan", found.plans)
+        if name is None:
+            states = plan_states(bench, found.plans)
+            return bench.page(request, "plans", title="Publish", states=states)
+        shown = ShownPlan.read(bench, name)
+        job = bench.jobs.find(shown.sha256)
+        if job is not None and (job.state != "failed" or request.query_params.get("job")):
+            return bench.page(request, "job", title="Publish", **_progress(bench, shown))
+        return bench.page(request, "publish", title="Publish", **_page(bench, shown, found.logs))
+
+    def start(request: Request) -> Response:
+        form = form_of(request)
+        shown = ShownPlan.read(bench, form.get("plan", ""))
+        if shown.state != "approved":
+            raise Refused("only an approved plan is published: approve it first")
+        log = bench.folders.path(form.get("log", ""))
+        dataset = _dataset(shown, ledger_path([log]))
+        if form.get("dataset", "").strip() != dataset:
+            raise UsageError(f"type the name exactly to publish: {dataset}")
+        folder = bench.folders.name_of(log.parent)
+        output = bench.folders.new_path(folder, form.get("output", ""))
+        bench.jobs.start(shown.sha256, _command(shown, form, log, output))
+        return see_other("/publish", plan=shown.name, job="1")
+
+    return [Route("/publish", publish), Route("/publish", start, methods=["POST"])]
+
+
+def _command(shown: ShownPlan, form: dict[str, str], log: Path, output: Path) -> list[str]:
+    """What a terminal would run. Under the plan's own id a release is drawn once."""
+    said = ["publish", str(log), "--plan", str(shown.path), "-o", str(output)]
+    said += [f"--id={_release_id(shown, form.get('period', ''))}"]
+    if form.get("by", "").strip():
+        said += [f"--signed-by={form['by'].strip()}"]
+    if form.get("period", "").strip():
+        said += [f"--period={Period.parse(form['period'].strip())}"]
+    if form.get("proceed"):
+        said += ["--proceed"]
+    people = shown.planned.log.people if shown.planned.log else None
+    return [*said, f"--people={people}"] if people else said
+
+
+def _release_id(shown: ShownPlan, period: str) -> str:
+    stem = shown.path.name.removesuffix(PLAN_ENDING).replace(" ", "-")
+    return "-".join(filter(None, [stem, period.strip(), shown.sha256[:8]]))
+
+
+def _dataset(shown: ShownPlan, ledger: Path) -> str:
+    """The name to type: that of the people, or of the plan where nobody named them."""
+    named = Ledger.open(ledger).book().dataset if ledger.exists() else None
+    return named or shown.path.name.removesuffix(PLAN_ENDING)
+
+
+def _page(bench: Bench, shown: ShownPlan, logs: tuple[str, ...]) -> dict[str, Any]:
+    planned = shown.planned
+    near = [name for name in logs if bench.folders.path(name).parent == shown.path.parent]
+    ledger = ledger_path([bench.folders.path(near[0])]) if near else None
+    book = Ledger.open(ledger).book() if ledger and ledger.exists() else None
+    return {
+        "shown": shown,
+        "planned": planned,
+        "logs": near or list(logs),
+        "ledger": ledger,
+        "dataset": _dataset(shown, ledger) if ledger else "",
+        "capped": bool(book and book.capped()),
+        "before": book.standing() if book else None,
+        "after": book.standing(charge_of_plan(planned)) if book else None,
+        "epsilon": format_number(planned.goal.epsilon),
+        "delta": format_number(planned.goal.delta),
+        "output": f"{shown.path.name.removesuffix(PLAN_ENDING).replace(' ', '-')}-release",
+        "by": getpass.getuser(),
+        "failed": bench.jobs.find(shown.sha256),
+    }
+
+
+def _progress(bench: Bench, shown: ShownPlan) -> dict[str, Any]:
+    job = bench.jobs.find(shown.sha256)
+    assert job is not None  # noqa: S101 - asked only where there is one
+    output = Path(job.command[job.command.index("-o") + 1])
+    try:
+        release = bench.folders.name_of(output) if output.is_dir() else None
+    except NotThere:
+        release = None
+    return {
+        "shown": shown,
+        "job": job,
+        "lines": job.lines(),
+        "release": release,
+        "command": shlex.join(["zealous", *job.command]),
+    }

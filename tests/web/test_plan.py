@@ -1,0 +1,136 @@
+"""Planning in the workbench: what the command plans, from public figures alone."""
+
+from __future__ import annotations
+
+import html
+import re
+import shlex
+import time
+from pathlib import Path
+
+import pytest
+from conftest import Run
+from workbench import Workbench, words
+
+from zealous.ledger import Cap, Caps, Ledger
+from zealous.planning.plan_file import read_plan
+
+ROWS = "user\tquery\ttime\n" + "".join(f"u{n}\ttea\t2026-03-01 12:00:00\n" for n in range(5))
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> Path:
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    (folder / "log.tsv").write_text(ROWS)
+    return folder
+
+
+@pytest.fixture
+def bench(logs: Path) -> Workbench:
+    return Workbench(logs)
+
+
+def chosen(**more: str) -> dict[str, str]:
+    return {
+        "log": "logs/log.tsv",
+        "users": "50,000",
+        "kind": "queries",
+        "most queries": "2",
+        **more,
+    }
+
+
+def test_a_plan_says_what_it_means(bench: Workbench) -> None:
+    said = words(bench.text("/plan", **chosen()))
+    assert "With 99.9 % certainty, this release changes nobody's odds" in said
+    assert "A suspicion of 10 % about somebody becomes at most 45.1 %" in said
+    assert "an item needs about 42 users" in said
+    strict = words(bench.text("/plan", **chosen(level="strict")))
+    assert "becomes at most 23.2 %" in strict
+    own = words(bench.text("/plan", **chosen(level="custom", epsilon="6")))
+    assert "This bound is weak" in own
+    assert "--epsilon 6" in own
+
+
+def test_the_command_that_is_shown_writes_the_same_plan(
+    bench: Workbench, logs: Path, run: Run, tmp_path: Path
+) -> None:
+    page = bench.text("/plan", **chosen(parameters_from="public-facts"))
+    command = re.search(r"<code>(zealous plan .*?)</code>", page, re.DOTALL)
+    assert command is not None
+    arguments = shlex.split(html.unescape(command[1]).replace("\\\n", ""))
+    done = run(*arguments[1:-1], tmp_path / "by-command.json")
+    assert done.code == 0, done.said
+    answer = bench.post("/plan", **chosen(name="march", parameters_from="public-facts"))
+    assert answer.status_code == 303
+    assert answer.headers["location"] == "/approve?plan=logs%2Fmarch.plan.json"
+    assert (logs / "march.plan.json").read_bytes() == (tmp_path / "by-command.json").read_bytes()
+    assert bench.post("/plan", **chosen(name="march")).status_code == 400  # it is taken
+
+
+def test_what_python_is_shown_gives_the_same_plan(bench: Workbench, logs: Path) -> None:
+    page = bench.text("/plan", **chosen())
+    code = re.search(r"<code>(import zealous.*?)</code>", page, re.DOTALL)
+    assert code is not None
+    names: dict[str, object] = {}
+    exec(code[1].replace("&#34;", '"').replace("print(plan)", ""), names)
+    bench.post("/plan", **chosen(name="march"))
+    written = read_plan(logs / "march.plan.json")
+    assert names["plan"].parts == written.parts  # type: ignore[attr-defined]
+
+
+def test_a_step_of_the_slider_is_quick_and_touches_no_data(bench: Workbench, logs: Path) -> None:
+    asked = chosen(level="custom", part="result", epsilon="2")
+    assert "<html" not in bench.text("/plan", **asked)
+    (logs / "log.tsv").write_text("user\tquery\ttime\n")  # the header is all that is read
+    taken = []
+    for step in range(10):
+        started = time.process_time()
+        bench.text("/plan", **asked | {"epsilon": f"{1 + step / 7:.2f}"})
+        taken.append(time.process_time() - started)
+    assert sorted(taken)[5] < 0.1  # in half of them or more
+
+
+def test_a_plan_says_what_is_left_of_the_budget(bench: Workbench, logs: Path) -> None:
+    ledger = Ledger.open(logs / "zealous-ledger.sqlite", create=True, dataset="<b>people</b>")
+    ledger.set_caps(Caps(all=Cap(epsilon=3, delta=1)))  # type: ignore[arg-type]
+    page = bench.text("/plan", **chosen())
+    assert "0 of 3, 2 after this release" in words(page)
+    assert "<b>people</b>" not in page
+    over = words(bench.text("/plan", **chosen(level="permissive")))
+    assert "This release would go over the cap" in over
+    bench.post("/plan", **chosen(name="march"))
+    binding = read_plan(logs / "march.plan.json").log
+    assert binding is not None
+    assert binding.dataset == "<b>people</b>"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"level": "none"},
+        {"level": "custom", "epsilon": "0"},
+        {"level": "custom", "epsilon": "x"},
+        {"level": "custom", "epsilon": "1e9"},
+        {"users": "many"},
+        {"unit": "planet"},
+        {"log": "logs/../log.tsv"},
+        {"most queries": "0"},
+        {"ledger": "logs/log.tsv"},
+        {"parameters_from": "the stars"},
+        {"like": "logs/log.tsv"},
+    ],
+)
+def test_what_cannot_be_planned_is_said(bench: Workbench, wrong: dict[str, str]) -> None:
+    found = bench.get("/plan", params=chosen(**wrong))
+    assert found.status_code in (400, 404)
+    assert "This did not work" in words(found.text)
+
+
+def test_opening_a_page_writes_nothing(bench: Workbench, logs: Path) -> None:
+    before = sorted(logs.rglob("*"))
+    bench.text("/plan", **chosen(name="march", csrf=bench.csrf()))
+    for path in ("/approve", "/publish", "/ledger"):
+        bench.text(path)
+    assert sorted(logs.rglob("*")) == before
