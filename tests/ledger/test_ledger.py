@@ -964,3 +964,16 @@ def test_a_fingerprint_is_the_hash_of_release_json(tmp_path: Path) -> None:
     assert fingerprint(tmp_path) == hashlib.sha256(b"{}").hexdigest()
     with pytest.raises(LedgerError):
         fingerprint(tmp_path / "nowhere")
+
+
+def test_as_many_releases_are_left_as_the_cap_grants(ledger: Ledger) -> None:
+    one = charge()
+    assert ledger.book().releases_left(one, most=99) is None  # no cap
+    capped(ledger, 5 * one.epsilon)
+    for left in (5, 4, 3, 2, 1):
+        assert ledger.book().releases_left(one, most=99) == left
+        assert ledger.book().releases_left(one, most=2) == min(left, 2)
+        ledger.reserve(f"release {left}", one)
+    assert ledger.book().releases_left(one, most=99) == 0
+    with pytest.raises(Refused):
+        ledger.reserve("one more", one)

@@ -41,7 +41,7 @@ class Workbench:
     def get(self, path: str, **given: Any) -> Any:
         return self.client.get(path, **given)
 
-    def text(self, path: str, **asked: str) -> str:
+    def text(self, path: str, /, **asked: str) -> str:
         """A page that is there."""
         found = self.client.get(path, params=asked or None)
         assert found.status_code == 200, found.text
@@ -53,11 +53,13 @@ class Workbench:
         (found,) = self.sessions._csrf.values()
         return found
 
-    def post(self, path: str, headers: dict[str, str] | None = None, **form: Any) -> Any:
+    def post(self, path: str, /, **form: Any) -> Any:
         """Send a form as a page of ours does."""
-        return self.client.post(
-            path, data={"csrf": self.csrf(), **form}, headers=OURS if headers is None else headers
-        )
+        return self.send(path, OURS, form)
+
+    def send(self, path: str, headers: dict[str, str], form: dict[str, Any]) -> Any:
+        """Send a form with the session's token and some headers."""
+        return self.client.post(path, data={"csrf": self.csrf(), **form}, headers=headers)
 
 
 def words(page: str) -> str:
