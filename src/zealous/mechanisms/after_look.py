@@ -46,6 +46,7 @@ SELECTED = {"add-remove": Fraction(13, 20), "replace": Fraction(17, 20)}
 """From which mean of 1/n on, n items a user, one item of each user is enough."""
 _CHOSEN = "chosen"  # in release.json, beside the parameters of what was
 _ALL_KEPT = Fraction(19, 20)  # of users, who may keep all their items in pooled rounds
+_ROOM = 2  # times what they have: noise in the look may hide some, and more costs little
 
 
 class Choice(NamedTuple):
@@ -68,8 +69,8 @@ class Choice(NamedTuple):
 
 ONE_ITEM = Choice(1, None)
 POOLED = (
-    *(Choice(2, 4), Choice(4, 8), Choice(5, 16), Choice(10, 32), Choice(10, 64)),
-    *(Choice(20, 128), Choice(20, 256), Choice(20, 512)),
+    *(Choice(5, 16), Choice(8, 32), Choice(10, 64)),
+    *(Choice(15, 128), Choice(20, 256), Choice(40, 512)),
 )
 CHOICES = (ONE_ITEM, *POOLED)
 UNKNOWN = Choice(10, 64)  # before the look, and where it shows nobody
@@ -85,7 +86,7 @@ def choose(counts: Sequence[int], neighbors: Neighbors) -> Choice:
     >>> choose([900, 100, *[0] * 9], "add-remove")
     Choice(counted=1, kept=None)
     >>> choose([0, 0, 0, 0, 0, 500, 500, 0, 0, 0, 0], "replace")
-    Choice(counted=10, kept=64)
+    Choice(counted=15, kept=128)
     """
     noise = max(0, -min(counts))  # no range has fewer than nobody: so much is noise at least
     most = (*LARGEST, 2 * LARGEST[-1])
@@ -102,7 +103,7 @@ def choose(counts: Sequence[int], neighbors: Neighbors) -> Choice:
         return UNKNOWN
     seen = itertools.accumulate(users)
     enough = next(n for n, each in zip(most, seen, strict=True) if each >= _ALL_KEPT * total)
-    return next((each for each in POOLED if (each.kept or 0) >= enough), POOLED[-1])
+    return next((each for each in POOLED if (each.kept or 0) >= _ROOM * enough), POOLED[-1])
 
 
 def _above(counts: Sequence[int], noise: int) -> list[int]:
