@@ -13,7 +13,8 @@ Peers (PipelineDP and OpenDP, in environments of their own) and the set unions o
 mechanisms_rivals.py are measured under add-remove, the relation of their claims.
 
 Real tables stand in ../shared/data where available. Results go to mechanisms.json after every
-table, beside those that are there, and all are printed as Markdown; `--report` only prints.
+table, in place of what was measured before, and all are printed as Markdown; `--report` only
+prints, `--only pooled auto` measures some mechanisms and keeps the others' rows.
 """
 
 from __future__ import annotations
@@ -57,6 +58,7 @@ HISTOGRAM_BOUNDS = (1, 2, 3, 5, 10, 15, 30, 50, 120)
 KEY_BOUNDS = (2, 5, 10, 20, 40)
 LARGE_BOUNDS = (5, 10, 15, 20)  # of a large table
 NOT_OTHERS = ("pooled", "auto")  # which are compared with all others
+NAMES = (*ONE_HISTOGRAM, "selection", *KEYS_FIRST, *NOT_OTHERS, *RIVALS, *PEERS)
 FIGURES = ("items", "covered", "error", "relative_error")
 
 Figures = dict[str, float | None]
@@ -70,7 +72,11 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             for table in _tables(arguments, Path(folder)):
                 _say(table.name)
-                results[table.name] = _measured(table, arguments, Path(folder))
+                measured = _measured(table, arguments, Path(folder))
+                before = results.get(table.name, {"rows": []})["rows"]
+                new = {(row["neighbors"], row["mechanism"]) for row in measured["rows"]}
+                kept = [row for row in before if (row["neighbors"], row["mechanism"]) not in new]
+                results[table.name] = measured | {"rows": kept + measured["rows"]}
                 text = json.dumps(results, indent=1, ensure_ascii=False)
                 arguments.output.write_text(f"{text}\n", encoding="utf-8")
     for name, found in results.items():
@@ -87,6 +93,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--draws", type=int, default=5)
     parser.add_argument("--neighbors", nargs="+", default=["add-remove", "replace"])
     parser.add_argument("--bounds", type=int, nargs="+", help="m to try, in place of the usual")
+    parser.add_argument("--only", nargs="+", choices=NAMES, default=NAMES, metavar="MECHANISM")
     parser.add_argument("--report", action="store_true")
     parser.add_argument("-o", "--output", type=Path, default=HERE / "mechanisms.json")
     return parser.parse_args()
@@ -113,13 +120,15 @@ def _measured(table: Table, arguments: argparse.Namespace, folder: Path) -> dict
         for relation in arguments.neighbors:
             counting = CachedCounting(coded, [])
             for name, settings in _ours(table, counting, relation, arguments.bounds).items():
+                if name not in arguments.only:
+                    continue
                 rows.append({"neighbors": relation, **_at_best(name, settings, arguments.draws)})
         if "add-remove" in arguments.neighbors:
-            for name in RIVALS:
+            for name in (each for each in RIVALS if each in arguments.only):
                 settings = _rival(name, coded, arguments.bounds or BOUNDS)
                 found = _at_best(name, settings, arguments.draws)
                 rows.append({"neighbors": "add-remove", **found})
-            for name in PEERS:
+            for name in (each for each in PEERS if each in arguments.only):
                 peer = _peer(name, table, coded, arguments, folder)
                 rows += [{"neighbors": "add-remove", **peer}] if peer else []
         return {
