@@ -54,6 +54,7 @@ COMMANDS: dict[str, tuple[list[str], str]] = {  # arguments, and what the output
     "spark_scale.py": (["--report"], "| entries |"),
     "spark_fit.py": ([], "Node-hours"),
     "study.py": (["--users", "300", "--study", "study.toml"], "| 300 |"),
+    "synthetic.py": (["--users", "300", "--epsilons", "5"], "B misfit"),
     "substitution.py": (["--users", "300", "--queries", "50"], "| frequent phrase-pairs |"),
     "tail.py": (
         ["--users", "300", "--tails", "1", "--output", "tail-here.json"],

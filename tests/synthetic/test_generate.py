@@ -12,6 +12,7 @@ import pytest
 from zealous.errors import UsageError
 from zealous.synthetic import PAPER, Figures, figures, generate, is_personal
 from zealous.synthetic import topics as pool
+from zealous.synthetic.behaviour import REGULARS, VISITORS
 from zealous.synthetic.chance import zipf
 from zealous.synthetic.clicks import clicks
 from zealous.synthetic.days import day_entries, next_queries
@@ -43,7 +44,7 @@ def measured(path: Path) -> Figures:
 
 @pytest.fixture(scope="module")
 def people() -> People:
-    return People.draw(USERS, 7)
+    return People.draw(USERS, 7, REGULARS)
 
 
 def small(folder: Path, *, users: int = 300, seed: int = 1, days: int = 3) -> pa.Table:
@@ -96,6 +97,26 @@ def test_a_user_does_as_much_as_in_the_paper(log: pa.Table, measured: Figures) -
     assert log["user"].to_numpy().max() <= USERS
     for kind, (per_user, _) in PAPER.kinds.items():
         assert measured.kinds[kind][0] == pytest.approx(per_user, rel=0.15), kind
+
+
+def test_visitors_do_as_much_but_most_come_once(tmp_path: Path) -> None:
+    path = tmp_path / "log.parquet"
+    generate(path, users=USERS, seed=7, behaviour=VISITORS)
+    found = figures(path)
+    assert found.users == USERS  # a log knows nobody who asked nothing
+    for kind, (per_user, _) in PAPER.kinds.items():
+        assert found.kinds[kind][0] == pytest.approx(per_user, rel=0.3), kind
+    table = pq.read_table(path, columns=["user", "query"])
+    asked = [len(queries) for queries in queries_by_user(table).values()]
+    assert median(asked) <= 4
+    assert max(asked) > 300
+
+
+def queries_by_user(log: pa.Table) -> dict[int, set[str]]:
+    found = defaultdict(set)
+    for user, query in zip(log["user"].to_pylist(), log["query"].to_pylist(), strict=True):
+        found[user].add(query)
+    return found
 
 
 def test_figures_by_hand(tmp_path: Path) -> None:
@@ -214,7 +235,7 @@ def change(before: str, after: str) -> str:
 
 def test_the_first_result_is_clicked_most(people: People) -> None:
     entries = day_entries(people, 0)
-    entry, rank = clicks(entries, np.random.default_rng(0))
+    entry, rank = clicks(entries, np.random.default_rng(0), REGULARS)
     assert (np.diff(entry) >= 0).all()
     count = np.bincount(rank[entries["query"]["page"][entry] == 0], minlength=10)
     assert count[0] > 2 * count[1]
@@ -223,7 +244,7 @@ def test_the_first_result_is_clicked_most(people: People) -> None:
 
 def test_brands_have_one_dominant_url(log: pa.Table) -> None:
     topic = np.arange(200)
-    brand = spell(pool.name_words(topic[pool.is_brand(topic)])[:, 0]).to_pylist()
+    brand = spell(pool.name_words(topic[pool.is_brand(topic)], REGULARS.words)[:, 0]).to_pylist()
     clicked: dict[str, Counter[str]] = defaultdict(Counter)
     for row in log.select(["query", "urls"]).to_pylist():
         clicked[row["query"]].update(row["urls"])

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import click
 
 from zealous.cli import show
 from zealous.errors import UsageError
-from zealous.synthetic import PAPER, generate_shop
+from zealous.synthetic import PAPER, REGULARS, VISITORS, generate_shop
 from zealous.synthetic import figures as count
 from zealous.synthetic import generate as generate_log
 
+_BEHAVIOURS = {"regulars": REGULARS, "visitors": VISITORS}
 _HELP = """Make a synthetic search log that behaves like a real one.
 
 Everything in it is invented, and it is labelled synthetic. At 500,000 users it is near the log of
-the paper; the command prints how near. With --shop it is a table of purchases instead: customer,
-invoice, time, product.
+the paper; the command prints how near. With --behaviour visitors, releases of it are near the
+paper's as well, for every m. With --shop it is a table of purchases instead: customer, invoice,
+time, product.
 
 \b
 Examples:
@@ -30,6 +33,13 @@ Examples:
 @click.option("--users", type=int, required=True, metavar="N")
 @click.option("--seed", type=int, required=True, help="The same seed gives the same log.")
 @click.option("--days", type=int, default=30, show_default=True)
+@click.option(
+    "--behaviour",
+    type=click.Choice(tuple(_BEHAVIOURS)),
+    default="regulars",
+    show_default=True,
+    help="Regulars come a few times a month. Of visitors most come once, and a few all the time.",
+)
 @click.option("--shop", is_flag=True, help="Purchases of customers instead of searches of users.")
 @click.option(
     "--figures/--no-figures",
@@ -37,7 +47,13 @@ Examples:
     help="Count what was made, as a check: the default, but not for a shop.",
 )
 def generate(
-    output: Path, users: int, seed: int, days: int, shop: bool, figures: bool | None
+    output: Path,
+    users: int,
+    seed: int,
+    days: int,
+    behaviour: str,
+    shop: bool,
+    figures: bool | None,
 ) -> None:
     """Make a synthetic search log that behaves like a real one."""
     if shop and figures is not None:
@@ -46,7 +62,9 @@ def generate(
         )
     if output.suffix.lower() not in (".parquet", ".pq"):
         raise UsageError("what is made is a Parquet file: let its name end in .parquet")
-    make = generate_shop if shop else generate_log
+    if shop and behaviour != "regulars":
+        raise UsageError("--behaviour is how people search: leave it out for --shop")
+    make = generate_shop if shop else partial(generate_log, behaviour=_BEHAVIOURS[behaviour])
     with show.progress_bar("generating") as progress:
         make(output, users=users, seed=seed, days=days, progress=progress)
     what = f"shop with {users:,} customers" if shop else f"log of {users:,} users"

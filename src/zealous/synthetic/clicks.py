@@ -3,6 +3,7 @@
 import numpy as np
 
 from zealous.synthetic import topics, words
+from zealous.synthetic.behaviour import Behaviour
 from zealous.synthetic.chance import Ints, integers_below, mix
 from zealous.synthetic.days import Entries
 from zealous.synthetic.people import People
@@ -12,14 +13,13 @@ ENDS = (".example/", ".test/", ".invalid/")  # reserved: nobody has such an addr
 _RESULTS = 10  # a page
 _CLICKS = np.array([0.54, 0.33, 0.08, 0.03, 0.02])  # chance of 0, 1, ... clicks
 _FIRST = np.array([0.34, 0.16, 0.12, 0.09, 0.07, 0.06, 0.05, 0.04, 0.03, 0.04])  # click, by rank
-_WANTS_BRAND, _WANTS_BEST = 0.6, 0.5
 _BEST = 200  # popularity down to which a topic has a site that most people want
 _REGIONS, _LOCAL = 1000, 60  # beyond that popularity even first results differ by region
 _URL = 200  # stream of hashes
 _NAMES = 100_000  # of the tail's words, so that they are short
 
 
-def clicks(entries: Entries, rng: np.random.Generator) -> tuple[Ints, Ints]:
+def clicks(entries: Entries, rng: np.random.Generator, behaviour: Behaviour) -> tuple[Ints, Ints]:
     """The clicks on results of the entries.
 
     Returns:
@@ -31,8 +31,9 @@ def clicks(entries: Entries, rng: np.random.Generator) -> tuple[Ints, Ints]:
     first = rng.choice(_RESULTS, size, p=_FIRST)
     wish = rng.random(size)
     brand, popularity = topics.is_brand(topic), topic // topics.SUBJECT_COUNT
-    wants_site = (page == 0) & brand & (wish < _WANTS_BRAND)
-    wants_best = (page == 0) & (topic >= 0) & (popularity < _BEST) & (wish < _WANTS_BEST)
+    wants_site = (page == 0) & brand & (wish < behaviour.wants_brand)
+    popular = (page == 0) & (topic >= 0) & (popularity < _BEST)
+    wants_best = popular & (wish < behaviour.wants_best)
     count[wants_site] = 1
     first[wants_site | wants_best] = 0
     entry = np.repeat(np.arange(size), count)
@@ -56,7 +57,7 @@ def addresses(people: People, entries: Entries, rank: Ints) -> tuple[Ints, Ints,
     local = (rank > 1) | (popularity > _LOCAL)
     region = np.where(local, people.region(entries["user"], _REGIONS), 0)
     key = mix(_URL, query["topic"], np.where(of_topic, 0, own), rank, region)
-    first = topics.name_words(topic)[:, 0]
+    first = topics.name_words(topic, people.behaviour.words)[:, 0]
     first = np.where(personal, words.TAIL + integers_below(_NAMES, key, 1), first)
     second = words.TAIL + integers_below(
         _NAMES, key, 2
@@ -70,5 +71,5 @@ def addresses(people: People, entries: Entries, rank: Ints) -> tuple[Ints, Ints,
         first,
         np.where(site, words.NONE, second),
         np.where(site, 0, end),
-        np.where(site, topics.slot_word(topic, slot), page),
+        np.where(site, topics.slot_word(topic, slot, people.behaviour.words), page),
     )

@@ -1,11 +1,13 @@
 """What people do in a day: sessions, in which a query is followed by a related one."""
 
 from enum import IntEnum
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from zealous.synthetic import topics, words
+from zealous.synthetic.behaviour import Popularity
 from zealous.synthetic.chance import Ints
 from zealous.synthetic.people import ACQUAINTANCES, TEMPLATES, People
 from zealous.synthetic.topics import BLANK, QUERY, SUBJECT_COUNT, Queries
@@ -14,15 +16,12 @@ ENTRY = np.dtype([("user", np.int64), ("time", np.int64), ("query", QUERY)])  # 
 Entries = npt.NDArray[np.void]
 
 DAY, HOUR = 86_400_000, 3_600_000
-_CONTINUE = 0.545  # chance that another query follows: 2.2 queries a session
 _LONGEST_GAP = 1_500_000  # between two queries of a session, below the 30 minutes of a pair
 _HOURS = np.array(
     [18, 11, 7, 5, 4, 6, 12, 22, 35, 45, 50, 53, 54, 55, 55, 56, 57, 57, 58, 62, 66, 63, 50, 32]
 )
 
-# How a need begins: a favourite of the user, something personal, otherwise any topic.
-_USUAL, _PERSONAL = 0.25, 0.035
-_ADDED, _ADDED_TWICE, _MISSPELLED = 0.65, 0.26, 0.03
+_PERSONAL, _MISSPELLED = 0.035, 0.03  # chances that a need is personal, and of a misspelling
 
 
 class Step(IntEnum):
@@ -36,7 +35,6 @@ class Step(IntEnum):
     CORRECT = 5  # the misspelling
 
 
-_STEPS = np.array([0.37, 0.20, 0.05, 0.09, 0.29])  # chances, SAME to NEW
 _CORRECTS = 0.75  # chance that a misspelling is corrected next
 _NEAR_TOPICS = 10
 _SUGGESTED = 0.85  # who rewords takes what many take: the rarest additions are never suggested
@@ -45,13 +43,14 @@ _SUGGESTED = 0.85  # who rewords takes what many take: the rarest additions are 
 def day_entries(people: People, day: int) -> Entries:
     """All entries of the sessions that begin on the day, in no order; a few end on the next."""
     rng = np.random.default_rng([people.seed, 1, day])
-    user = np.repeat(np.arange(len(people.rates)), rng.poisson(people.rates))
+    sessions = rng.poisson(people.rates) + people.certain_sessions(day)
+    user = np.repeat(np.arange(len(people.rates)), sessions)
     hour = rng.choice(24, len(user), p=_HOURS / _HOURS.sum())
     time = day * DAY + hour * HOUR + rng.integers(HOUR, size=len(user))
     queries = _first_queries(people, user, rng)
     made = [_make_entries(user, time, queries)]
     while user.size:
-        on = rng.random(len(user)) < _CONTINUE
+        on = rng.random(len(user)) < people.behaviour.continues
         user, time, queries = user[on], time[on], queries[on]
         gap = 1000 * np.exp(rng.normal(3.8, 1.2, len(user)))
         time = time + np.clip(gap, 2000, _LONGEST_GAP).astype(np.int64)
@@ -67,10 +66,11 @@ def _make_entries(user: Ints, time: Ints, queries: Queries) -> Entries:
 
 
 def _first_queries(people: People, user: Ints, rng: np.random.Generator) -> Queries:
+    """How needs begin: a favourite of the user, something personal, otherwise any topic."""
     queries = _topic_queries(people, user, rng)
     kind = rng.random(len(user))
     for chosen, make in (
-        (kind < _USUAL, _habitual_queries),
+        (kind < people.behaviour.habitual, _habitual_queries),
         (kind > 1 - _PERSONAL, _personal_queries),
     ):
         queries[chosen] = make(people, user[chosen], rng)
@@ -84,12 +84,10 @@ def _topic_queries(people: People, user: Ints, rng: np.random.Generator) -> Quer
     any_subject = topics.some_subjects(rng.random(size))
     subject = np.where(rng.random(size) < 0.6, own, any_subject)
     queries = np.full(size, BLANK)
-    queries["topic"] = topics.popular_topics(rng.random(size), subject)
-    added = rng.random(size)
-    queries["slot"] = np.where(added < _ADDED, topics.popular_slots(rng.random(size)), words.NONE)
-    queries["slot2"] = np.where(
-        added < _ADDED_TWICE, topics.popular_slots(rng.random(size)), words.NONE
-    )
+    queries["topic"] = topics.popular_topics(rng.random(size), subject, people.behaviour.topics)
+    added, (one, two) = rng.random(size), people.behaviour.added
+    queries["slot"] = np.where(added < one, topics.popular_slots(rng.random(size)), words.NONE)
+    queries["slot2"] = np.where(added < two, topics.popular_slots(rng.random(size)), words.NONE)
     typo = rng.integers(1, words.TYPOS + 1, size=size)
     queries["typo"] = np.where(rng.random(size) < _MISSPELLED, typo, 0)
     return queries
@@ -114,7 +112,8 @@ def _personal_queries(people: People, user: Ints, rng: np.random.Generator) -> Q
 def next_queries(people: People, user: Ints, before: Queries, rng: np.random.Generator) -> Queries:
     """What each user asks next in the session."""
     personal = before["person"] >= 0
-    step = rng.choice(len(_STEPS), len(user), p=_STEPS)
+    steps = people.behaviour.steps
+    step = rng.choice(len(steps), len(user), p=steps)
     step[(before["typo"] > 0) & (rng.random(len(user)) < _CORRECTS)] = Step.CORRECT
     step[personal & np.isin(step, (Step.IMPROVISE, Step.MOVE))] = Step.NEW
     after = before.copy()
@@ -123,8 +122,8 @@ def next_queries(people: People, user: Ints, before: Queries, rng: np.random.Gen
     for chosen, change in (
         ((step == Step.REWORD) & ~personal, _reword),
         ((step == Step.REWORD) & personal, _ask_otherwise),
-        (step == Step.IMPROVISE, _improvise),
-        (step == Step.MOVE, _move_to_near_topic),
+        (step == Step.IMPROVISE, partial(_improvise, law=people.behaviour.words)),
+        (step == Step.MOVE, partial(_move_to_near_topic, law=people.behaviour.topics)),
     ):
         after[chosen] = change(after[chosen], rng)
     new = step == Step.NEW
@@ -158,16 +157,16 @@ def _ask_otherwise(queries: Queries, rng: np.random.Generator) -> Queries:
     return queries
 
 
-def _improvise(queries: Queries, rng: np.random.Generator) -> Queries:
+def _improvise(queries: Queries, rng: np.random.Generator, law: Popularity) -> Queries:
     """A word of the subject that is in none of the topic's slots."""
     subject = queries["topic"] % SUBJECT_COUNT
-    queries["extra"] = topics.subject_words(rng.random(len(queries)), subject)
+    queries["extra"] = topics.subject_words(rng.random(len(queries)), subject, law)
     return queries
 
 
-def _move_to_near_topic(queries: Queries, rng: np.random.Generator) -> Queries:
+def _move_to_near_topic(queries: Queries, rng: np.random.Generator, law: Popularity) -> Queries:
     """One of the few topics that are near this one, with the same words added."""
     which = rng.integers(_NEAR_TOPICS, size=len(queries))
-    queries["topic"] = topics.near_topic(queries["topic"], which)
+    queries["topic"] = topics.near_topic(queries["topic"], which, law)
     queries["extra"], queries["typo"] = words.NONE, 0
     return queries

@@ -10,13 +10,13 @@ from typing import Self
 import numpy as np
 
 from zealous.synthetic import words
-from zealous.synthetic.chance import Floats, Ints, integers_below, uniform
+from zealous.synthetic.behaviour import Behaviour
+from zealous.synthetic.chance import Bools, Floats, Ints, integers_below, uniform, zipf
 from zealous.synthetic.topics import WORDS, Queries, popular_topics, some_subjects
 from zealous.synthetic.vocabulary import ABOUT_A_PERSON, FIRST_NAMES, ROADS
 
-SESSIONS_A_DAY = 0.303
-_SPREAD, _LEAST = 1.25, 0.25  # of activity: its logarithm's deviation, and what everybody has
-_SUBJECT, _FAVOURITE, _REGION, _HABIT, _HOME, _PERSON = range(100, 106)  # streams of hashes
+_SUBJECT, _FAVOURITE, _REGION, _HABIT, _HOME, _PERSON, _CERTAIN = range(100, 107)  # of hashes
+_FIRST_DAYS = 30  # on one of which the certain session is
 
 ACQUAINTANCES = 8  # people (the user first) whom one user may look up
 TEMPLATES = 5  # ways to look someone up, see personal_words
@@ -48,14 +48,25 @@ class People:
     """All users of a log; a user is an index from 0."""
 
     seed: int
-    rates: Floats  # sessions a day of each user
+    behaviour: Behaviour
+    rates: Floats  # sessions a day of each user, besides the certain one
 
     @classmethod
-    def draw(cls, users: int, seed: int) -> Self:
+    def draw(cls, users: int, seed: int, behaviour: Behaviour) -> Self:
         """A population of very different activity: log-normal."""
         normal = np.random.default_rng([seed, 0]).standard_normal(users)
-        activity = _LEAST + (1 - _LEAST) * np.exp(_SPREAD * normal - _SPREAD**2 / 2)
-        return cls(seed=seed, rates=SESSIONS_A_DAY * np.minimum(activity, 40))
+        spread, least = behaviour.spread, behaviour.least
+        activity = least + (1 - least) * np.exp(spread * normal - spread**2 / 2)
+        rates = behaviour.sessions_a_day * np.minimum(activity, behaviour.most)
+        return cls(seed=seed, behaviour=behaviour, rates=rates)
+
+    def certain_sessions(self, day: int) -> Bools:
+        """Who has a session on the day in any case."""
+        if not self.behaviour.certain_session:
+            return np.zeros(len(self.rates), bool)
+        user = np.arange(len(self.rates))
+        found: Bools = integers_below(_FIRST_DAYS, self.seed, _CERTAIN, user) == day
+        return found
 
     def subject(self, user: Ints, which: Ints) -> Ints:
         """The which-th subject that the user cares about."""
@@ -63,8 +74,10 @@ class People:
 
     def favourite(self, user: Ints, which: Ints) -> Ints:
         """The which-th topic to which the user comes back."""
-        subject = self.subject(user, which % 3)
-        return popular_topics(uniform(self.seed, _FAVOURITE, user, which), subject)
+        chance = uniform(self.seed, _FAVOURITE, user, which)
+        if self.behaviour.favourites is not None:
+            return zipf(chance, **self.behaviour.favourites._asdict())
+        return popular_topics(chance, self.subject(user, which % 3), self.behaviour.topics)
 
     def region(self, user: Ints, regions: int) -> Ints:
         """Where the user lives."""

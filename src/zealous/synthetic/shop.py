@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from zealous.synthetic.behaviour import REGULARS
 from zealous.synthetic.chance import Floats, Ints, uniform
 from zealous.synthetic.days import DAY, HOUR
 from zealous.synthetic.people import People
@@ -73,7 +74,7 @@ def generate_shop(
     check_parameters(path, users=users, seed=seed, days=days)
     made = 0
     with labelled_writer(path, SCHEMA, f"synthetic shop, seed {seed}") as write:
-        for day, invoices in enumerate(_days(People.draw(users, seed), days)):
+        for day, invoices in enumerate(_days(People.draw(users, seed, REGULARS), days)):
             for low in range(0, len(invoices.product), ROW_GROUP):
                 write(_table(invoices, slice(low, low + ROW_GROUP), made))
             made += len(invoices.customer)

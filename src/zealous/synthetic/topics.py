@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from zealous.synthetic import words
+from zealous.synthetic.behaviour import Popularity
 from zealous.synthetic.chance import Bools, Floats, Ints, integers_below, uniform, zipf
 from zealous.synthetic.vocabulary import GENERIC, SUBJECTS
 
@@ -42,15 +43,15 @@ def some_subjects(u: Floats) -> Ints:
     return zipf(u, power=0.8, shift=6.0, size=SUBJECT_COUNT)
 
 
-def popular_topics(u: Floats, subject: Ints) -> Ints:
+def popular_topics(u: Floats, subject: Ints, law: Popularity) -> Ints:
     """Topics of the subjects, the popular ones more often."""
-    return zipf(u, power=1.17, shift=3.0, size=2e5) * SUBJECT_COUNT + subject
+    return zipf(u, **law._asdict()) * SUBJECT_COUNT + subject
 
 
-def near_topic(topic: Ints, which: Ints) -> Ints:
+def near_topic(topic: Ints, which: Ints, law: Popularity) -> Ints:
     """A related topic: of the same subject, and always the same few."""
     u = uniform(_NEAR, topic, which)
-    return popular_topics(u, topic % SUBJECT_COUNT)
+    return popular_topics(u, topic % SUBJECT_COUNT, law)
 
 
 def is_brand(topic: Ints) -> Bools:
@@ -65,20 +66,20 @@ def popular_slots(u: Floats) -> Ints:
     return zipf(u, power=1.6, shift=2.0, size=1e4)
 
 
-def subject_words(u: Floats, subject: Ints) -> Ints:
+def subject_words(u: Floats, subject: Ints, law: Popularity) -> Ints:
     """Words of the subjects: its things first, then its own share of the tail."""
-    rank = zipf(u, power=1.16, shift=5.0, size=1e6)
+    rank = zipf(u, **law._asdict())
     thing: Ints = words.THINGS[subject, np.minimum(rank, _THINGS - 1)]
     tail = words.TAIL + (rank - _THINGS) * SUBJECT_COUNT + subject
     return np.where(rank < _THINGS, thing, tail)
 
 
-def name_words(topic: Ints) -> Ints:
+def name_words(topic: Ints, law: Popularity) -> Ints:
     """The words of the topics' names: (topics, 3), NONE at the end of shorter ones."""
     block, subject = np.divmod(topic, SUBJECT_COUNT)
     places = np.arange(3)
     u = uniform(_NAME, topic[:, None], places)
-    found = subject_words(u, np.repeat(subject[:, None], 3, 1))
+    found = subject_words(u, np.repeat(subject[:, None], 3, 1), law)
     head = block < _THINGS
     brand = is_brand(topic)
     found[:, 0] = np.where(head, words.THINGS[subject, np.minimum(block, _THINGS - 1)], found[:, 0])
@@ -88,24 +89,25 @@ def name_words(topic: Ints) -> Ints:
     return np.where(places < length[:, None], found, words.NONE)
 
 
-def slot_word(topic: Ints, slot: Ints) -> Ints:
+def slot_word(topic: Ints, slot: Ints, law: Popularity) -> Ints:
     """The word in the topic's slot: the usual additions first, then rarer and rarer ones."""
     subject = topic % SUBJECT_COUNT
     turn = integers_below(1 << 20, _TURN, topic)
     added = words.ADDED[subject, (slot + turn) % _ADDED]
     common = _COMMON[(slot + turn) % len(_COMMON)]
-    rare = subject_words(uniform(_SLOT, topic, slot), subject)
+    rare = subject_words(uniform(_SLOT, topic, slot), subject, law)
     kind = integers_below(100, _KIND, topic, slot)
     found = np.where(slot < 4, added, np.where((slot < 8) | (kind < 30), common, rare))
     return np.where(slot >= 0, found, words.NONE)
 
 
-def query_words(queries: Queries) -> Ints:
+def query_words(queries: Queries, law: Popularity) -> Ints:
     """The words of queries that have a topic: (queries, WORDS), NONE where there is no word."""
     topic = queries["topic"]
-    named = name_words(topic)
+    named = name_words(topic, law)
     named[:, 0] += queries["typo"] * words.TYPO
-    added = np.stack([slot_word(topic, queries["slot"]), slot_word(topic, queries["slot2"])], 1)
+    slots = (queries["slot"], queries["slot2"])
+    added = np.stack([slot_word(topic, slot, law) for slot in slots], 1)
     known = (added >= 0) & (added < words.HEAD_SIZE)
     before = known & words.STANDS_BEFORE[np.where(known, added, 0)]
     parts = [

@@ -17,7 +17,7 @@ _SLIP = 0.005  # chance of each slip of a finger
 
 def query_texts(people: People, entries: Entries, rng: np.random.Generator) -> pa.Array:
     """The queries as typed: some people use capitals, anybody's finger slips now and then."""
-    text = _plain_texts(entries)
+    text = _plain_texts(people, entries)
     habit, slip = people.habit(entries["user"]), rng.random(len(entries)) / _SLIP
     for chosen, change in (
         (habit < _TITLE, pc.utf8_title),
@@ -31,18 +31,18 @@ def query_texts(people: People, entries: Entries, rng: np.random.Generator) -> p
     return text
 
 
-def _plain_texts(entries: Entries) -> pa.Array:
+def _plain_texts(people: People, entries: Entries) -> pa.Array:
     queries = entries["query"]
     personal = queries["person"] >= 0
     found = np.empty((len(queries), WORDS), np.int64)
-    found[~personal] = query_words(queries[~personal])
+    found[~personal] = query_words(queries[~personal], people.behaviour.words)
     found[personal] = personal_words(queries[personal])
     return pc.binary_join_element_wise(*_spell_columns(*found.T), " ", null_handling="skip")
 
 
 def clicked_urls(people: People, entries: Entries, rng: np.random.Generator) -> pa.Array:
     """The clicked urls of each entry, as a list."""
-    entry, rank = clicks(entries, rng)
+    entry, rank = clicks(entries, rng, people.behaviour)
     first, second, end, page = addresses(people, entries[entry], rank)
     site, site2, path = _spell_columns(first, second, page)
     url = pc.binary_join_element_wise(

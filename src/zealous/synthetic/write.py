@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from zealous.errors import UsageError
+from zealous.synthetic.behaviour import REGULARS, Behaviour
 from zealous.synthetic.days import DAY, ENTRY, Entries, day_entries
 from zealous.synthetic.people import People
 from zealous.synthetic.typed_text import clicked_urls, query_texts
@@ -34,6 +35,7 @@ def generate(
     users: int,
     seed: int,
     days: int = 30,
+    behaviour: Behaviour = REGULARS,
     progress: Callable[[float], None] | None = None,
 ) -> None:
     """Write a synthetic search log, the same for the same parameters.
@@ -43,6 +45,7 @@ def generate(
         users: How many people there are; a few of them happen to ask nothing.
         seed: What distinguishes this log from others of its size.
         days: How long they are watched; 30 days make about 20 entries a user.
+        behaviour: How people search; `VISITORS` for a log whose releases are like the paper's.
         progress: Called with the share done, from 0 to 1.
 
     Raises:
@@ -50,7 +53,7 @@ def generate(
     """
     path = Path(path)
     check_parameters(path, users=users, seed=seed, days=days)
-    people = People.draw(users, seed)
+    people = People.draw(users, seed, behaviour)
     with labelled_writer(path, SCHEMA, f"synthetic log, seed {seed}") as write:
         for day, entries in enumerate(_days(people, days)):
             rng = np.random.default_rng([seed, 2, day])
