@@ -12,7 +12,7 @@ from functools import partial
 _SAME = (
     *("delta", "epsilon", "users", "period", "by", "basket", "max-size", "items-per-user", "split"),
     *("unit", "neighbors", "select"),
-    *("domain", "prior", "results", "mechanism", "engine", "block", "allow", "delimiter"),
+    *("domain", "prior", "results", "mechanism", "engine", "block", "remove", "allow", "delimiter"),
     *("encoding", "parameters-from", "documents", "seed", "sql"),
 )
 _NAMES = {  # the first that fits counts

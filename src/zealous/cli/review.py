@@ -38,6 +38,12 @@ Examples:
     help="Terms, one a line: a row that holds one as whole words goes.",
 )
 @click.option(
+    "--remove",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Items, one a line, columns separated by tabs: these go.",
+)
+@click.option(
     "--allow",
     type=click.Path(path_type=Path),
     metavar="FILE",
@@ -55,6 +61,7 @@ Examples:
 def review(
     release: Path,
     block: Path | None,
+    remove: Path | None,
     allow: Path | None,
     flag_pii: bool,
     output: Path | None,
@@ -62,7 +69,15 @@ def review(
 ) -> None:
     """Remove rows from a release before it leaves."""
     with show.reporting_progress() as say:
-        found = run(release, block=block, allow=allow, flag_pii=flag_pii, output=output, say=say)
+        found = run(
+            release,
+            block=block,
+            remove=remove,
+            allow=allow,
+            flag_pii=flag_pii,
+            output=output,
+            say=say,
+        )
     if as_json:
         show.as_json(
             {

@@ -19,6 +19,7 @@ from zealous.errors import Refused, UsageError
 
 PROGRAM = "ssh-keygen"
 NAMESPACE = "zealous-plan"
+RELEASE_NAMESPACE = "zealous-release"  # so that neither signature can be taken for the other
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,11 +73,11 @@ def _has_key(line: str) -> bool:
     return False
 
 
-def sign(message: bytes, key: Path) -> str:
+def sign(message: bytes, key: Path, *, namespace: str = NAMESPACE) -> str:
     """Sign with a private key, or with a public one whose private key an agent holds."""
     if not key.is_file():
         raise UsageError(f"there is no key at {key}: name one such as ~/.ssh/id_ed25519")
-    done = _run(["-Y", "sign", "-f", str(key), "-n", NAMESPACE], message, quiet=False)
+    done = _run(["-Y", "sign", "-f", str(key), "-n", namespace], message, quiet=False)
     if done.returncode:
         raise UsageError(f"{PROGRAM} could not sign with {key}: wrong passphrase, or no such key?")
     return done.stdout.decode("ascii", "replace")

@@ -40,6 +40,7 @@ from zealous.verification.verify import verify
 
 Item = tuple[str, ...]
 _BLOCKED = "on the block list"
+_REMOVED = "chosen to be removed"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,6 +95,7 @@ def review(
     release: str | Path | Place | Release,
     *,
     block: str | Path | None = None,
+    remove: str | Path | None = None,
     allow: str | Path | None = None,
     flag_pii: bool = False,
     output: str | Path | None = None,
@@ -110,32 +112,34 @@ def review(
     Args:
         release: The release, or where it is. It is read and never changed.
         block: A file with a term on each line; rows that hold one as whole words go.
-        allow: A file with an item on each line, its columns separated by tabs; these stay.
+        remove: A file with an item on each line, its columns separated by tabs; these go.
+        allow: Likewise; these stay, whatever the rules say.
         flag_pii: Whether rows that look like personal data go.
         output: A new directory for the child; None to look without writing.
         say: Receives progress.
     """
-    if block is None and not flag_pii:
+    if block is None and remove is None and not flag_pii:
         raise UsageError(
-            "no rule to review by: give --block FILE with the terms to remove, --flag-pii to find "
-            "what looks like personal data, or both"
+            "no rule to review by: give --block FILE with terms or --remove FILE with items that "
+            "must go, --flag-pii to find what looks like personal data, or several of them"
         )
     parent = release_folder(release)
     blocked = _read_terms(Path(block), "--block") if block is not None else None
+    removed = _read_terms(Path(remove), "--remove") if remove is not None else None
     allowed = _read_terms(Path(allow), "--allow") if allow is not None else None
     if output is not None:
         _check_output_elsewhere(parent, Path(output))
     say(f"verifying {parent}")
     _check_sound(parent)
     whole = read_release(parent)
-    reason_to_flag = _flagging_rule(blocked, flag_pii)
+    reason_to_flag = _flagging_rule(blocked, flag_pii, removed)
     flagged: list[FlaggedRow] = []
     tables: dict[str, Table] = {}
     for kind, table in whole.items():
         say(f"looking at {kind}")
         found, tables[kind] = _filter_table(kind, table, reason_to_flag, allowed)
         flagged += found
-    rules = _rule_texts(blocked, allowed, flag_pii)
+    rules = _rule_texts(blocked, removed, allowed, flag_pii)
     child = Release(record=_child_record(whole, fingerprint(parent), tables, rules), tables=tables)
     return ReviewResult(
         release=child,
@@ -203,9 +207,12 @@ def _normalized_item(columns: Sequence[str]) -> Item:
     return tuple(fold_text(each).strip() for each in columns)
 
 
-def _flagging_rule(blocked: TermList | None, flag_pii: bool) -> Callable[[Item], str | None]:
+def _flagging_rule(
+    blocked: TermList | None, flag_pii: bool, removed: TermList | None = None
+) -> Callable[[Item], str | None]:
     """What is wrong with an item, if anything."""
     terms = blocked.values if blocked else frozenset()
+    chosen = removed.values if removed else frozenset()
     lengths = sorted({len(term) for term in terms})
 
     def holds_term(text: str) -> bool:
@@ -217,6 +224,8 @@ def _flagging_rule(blocked: TermList | None, flag_pii: bool) -> Callable[[Item],
         )
 
     def reason_to_flag(item: Item) -> str | None:
+        if chosen and _normalized_item(item) in chosen:
+            return _REMOVED
         if terms:
             texts = {text for each in item for text in (each, unquote_plus(each))}
             if any(map(holds_term, texts)):
@@ -243,8 +252,11 @@ def _filter_table(
     return flagged, Table(arrow=left)
 
 
-def _rule_texts(blocked: TermList | None, allowed: TermList | None, flag_pii: bool) -> list[str]:
+def _rule_texts(
+    blocked: TermList | None, removed: TermList | None, allowed: TermList | None, flag_pii: bool
+) -> list[str]:
     return [
+        *([f"to be removed: items of the list {removed.description}"] if removed else []),
         *(
             [f"to be removed: rows that hold a term of the list {blocked.description}"]
             if blocked

@@ -17,7 +17,7 @@ from starlette.types import ASGIApp
 from zealous.errors import ZealousError
 from zealous.web.bench import Bench
 from zealous.web.folders import NotThere
-from zealous.web.screens import approve, compare, explore, home, ledger, plan, publish, sign
+from zealous.web.screens import approve, compare, explore, home, ledger, plan, publish, review, sign
 from zealous.web.security import Guard, Sessions
 
 _STATIC = {
@@ -26,7 +26,7 @@ _STATIC = {
     "icon.svg": "image/svg+xml",
 }
 _READING = (home, explore, compare, sign)
-_ALL = (*_READING, plan, approve, publish, ledger)
+_ALL = (*_READING, plan, approve, publish, ledger, review)
 
 
 def application(bench: Bench, sessions: Sessions, hosts: frozenset[str]) -> ASGIApp:

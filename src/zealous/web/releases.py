@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from zealous.errors import Refused, ReleaseError
+from zealous.errors import Refused, ReleaseError, ZealousError
+from zealous.ledger import Ledger, existing_ledger
 from zealous.libraries import duckdb, np, pq
 from zealous.privacy.guarantee import UNIT_PLURALS
 from zealous.record.record import PartRecord, Record
@@ -97,21 +98,43 @@ class ShownRelease:
         stated = self.record.sha256.get(name)
         if stated is None:
             raise ReleaseError("the release has no such file")
-        if self._kept(f"sha256 {name}", [path], lambda: sha256(path)) != stated:
+        if self.kept(f"sha256 {name}", [path], lambda: sha256(path)) != stated:
             raise Refused(
                 f"{name} was changed after the release was written, so it is not shown: do not "
                 "rely on this release"
             )
         return path
 
-    def verdict(self, ledger: Path | None = None) -> Verdict:
-        """What `zealous verify` answers."""
-        files = [each for each in sorted(self.path.iterdir()) if each.is_file()]
-        known = [*files, ledger] if ledger else files
-        found: Verdict = self._kept("verdict", known, lambda: verify(self.path, ledger))
+    def verdict(self) -> Verdict:
+        """What `zealous verify` answers, also of its ledger and parent where they are in sight."""
+        ledger, parent = self._ledger(), self._parent()
+        looked = [each for each in sorted(self.path.iterdir()) if each.is_file()]
+        looked += [ledger] if ledger else []
+        looked += [parent / "release.json"] if parent else []
+        found: Verdict = self.kept("verdict", looked, lambda: verify(self.path, ledger, parent))
         return found
 
-    def _kept(self, what: str, of: Sequence[Path], make: Any) -> Any:
+    def _ledger(self) -> Path | None:
+        """The ledger that it says was charged, if it is that of its folder."""
+        path, stamp = existing_ledger([self.path]), self.record.ledger
+        if path is None or stamp is None:
+            return None
+        try:
+            return path if Ledger.open(path).id == stamp.ledger else None
+        except ZealousError:
+            return None
+
+    def _parent(self) -> Path | None:
+        """The release that a review made it from, if it is in the folders."""
+        if self.record.review is None:
+            return None
+        for name in self._bench.folders.look().releases:
+            file = self._bench.folders.path(name) / "release.json"
+            if file.is_file() and sha256(file) == self.record.review.parent:
+                return file.parent
+        return None
+
+    def kept(self, what: str, of: Sequence[Path], make: Any) -> Any:
         """An answer about files, made anew when one of them was changed."""
         stats = [(str(each), (s := each.stat()).st_size, s.st_mtime_ns, s.st_ino) for each in of]
         key, seen = f"{what} {self.path}", self._bench.seen

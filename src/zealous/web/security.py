@@ -24,6 +24,7 @@ CSRF = "csrf"
 LARGEST_FORM = 4_000_000  # bytes
 LONGEST_ADDRESS = 8_000
 _SAFE = ("GET", "HEAD")
+_FOR_ANYBODY = ("/static/style.css", "/static/icon.svg")
 PAGE_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -149,7 +150,7 @@ class Guard:
         if csrf is not None and not (scope["path"] == "/" and b"token=" in scope["query_string"]):
             scope.setdefault("state", {})[CSRF] = csrf
             return None
-        if scope["path"] == "/static/style.css" and scope["method"] in _SAFE:
+        if scope["path"] in _FOR_ANYBODY and scope["method"] in _SAFE:
             scope.setdefault("state", {})
             return None
         token = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[-1]
@@ -221,6 +222,7 @@ def _page(status: int, text: str) -> Response:
 def _bare(inside: str) -> str:
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>zealous</title>'
-        '<meta name="viewport" content="width=device-width"><link rel="stylesheet" '
-        f'href="/static/style.css"></head><body><main><h1>zealous</h1>{inside}</main></body></html>'
+        '<meta name="viewport" content="width=device-width"><link rel="icon" '
+        'href="/static/icon.svg"><link rel="stylesheet" href="/static/style.css"></head>'
+        f"<body><main><h1>zealous</h1>{inside}</main></body></html>"
     )

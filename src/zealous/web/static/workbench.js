@@ -62,3 +62,14 @@ if (live) {
     for (const [name, value] of new FormData(live)) event.formData.append(name, value);
   });
 }
+
+// Review: arrow keys move between the boxes of rows.
+const boxes = [...document.querySelectorAll("input.goes")];
+for (const [place, box] of boxes.entries()) {
+  box.addEventListener("keydown", (event) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    boxes[Math.min(Math.max(place + step, 0), boxes.length - 1)].focus();
+  });
+}

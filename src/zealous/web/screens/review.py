@@ -1,0 +1,183 @@
+"""Review a release before it leaves: rows with what they look like, and which of them go."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from zealous.errors import UsageError
+from zealous.release.bundle import read_release
+from zealous.verification.review import ReviewResult, review
+from zealous.web.bench import Bench, form_of, number, see_other
+from zealous.web.releases import ShownRelease
+
+_ROWS = 100  # of a page
+_LONGEST_SEARCH = 200
+Item = tuple[str, ...]  # in whichever table
+
+
+@dataclass(frozen=True)
+class Marks:
+    """What was decided about items: True for those that go."""
+
+    goes: dict[Item, bool] = field(default_factory=dict)
+
+
+def routes(bench: Bench) -> list[Route]:
+    """What this screen answers."""
+
+    def look(request: Request) -> Response:
+        found = bench.folders.look().releases
+        name = bench.chosen(request, "release", found)
+        if name is None:
+            return bench.page(
+                request,
+                "choose",
+                title="Review",
+                lead="Which release?",
+                what="release",
+                names=found,
+                none="There is no release in the folders yet. Publish one first.",
+            )
+        return bench.page(request, "review", title="Review", **_page(bench, request, name))
+
+    def mark(request: Request) -> Response:
+        form = form_of(request)
+        release = ShownRelease(bench, form.get("release", ""))
+        marks = _marks(bench, release)
+        gone = set(request.state.form.get("goes", []))
+        for text in request.state.form.get("row", []):
+            marks.goes[_item(text)] = text in gone
+        if form.get("then") != "write":
+            asked = {key: form.get(key, "") for key in ("release", "table", "show", "search")}
+            return see_other("/review", **asked, page=form.get("then", "1"))
+        output = bench.folders.new_path(
+            bench.folders.name_of(release.path.parent), form.get("output", "")
+        )
+        _write(bench, release, output)
+        return see_other("/sign", release=bench.folders.name_of(output))
+
+    return [Route("/review", look), Route("/review", mark, methods=["POST"])]
+
+
+def _marks(bench: Bench, release: ShownRelease) -> Marks:
+    """What was decided so far; kept while the workbench runs."""
+    found: Marks = bench.seen.setdefault(f"marks {release.path}", Marks())
+    return found
+
+
+def _item(text: str) -> Item:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = None
+    if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
+        raise UsageError("a row of the form cannot be read: open the page again")
+    return tuple(found)
+
+
+def _looked(release: ShownRelease) -> ReviewResult:
+    """What the patterns for personal data find; nothing is written."""
+    files = [release.path / "release.json"]
+    found: ReviewResult = release.kept("review", files, lambda: review(release.path, flag_pii=True))
+    return found
+
+
+def _page(bench: Bench, request: Request, name: str) -> dict[str, Any]:
+    asked = request.query_params
+    release = ShownRelease(bench, name)
+    part = release.part(asked.get("table"))
+    release.checked_file(release.record.files[part.kind].parquet)
+    found, marks = _looked(release), _marks(bench, release)
+    flagged = Counter(each.kind for each in found.flagged)
+    why = {each.item: each.why for each in found.flagged}
+    show = asked.get("show", "flagged" if flagged[part.kind] else "all")
+    search = asked.get("search", "")[:_LONGEST_SEARCH]
+    rows = [
+        (item, count, why.get(item))
+        for item, count in _rows(release, part.kind)
+        if (show == "all" or item in why or marks.goes.get(item))
+        and search.lower() in " ".join(item).lower()
+    ]
+    page = number(asked.get("page"), "page", least=1, most=10**9, usual=1) - 1
+    shown = rows[page * _ROWS : (page + 1) * _ROWS]
+    gone = _gone(why, marks)
+    return {
+        "release": release,
+        "record": release.record,
+        "part": part,
+        "columns": release.record.files[part.kind].columns,
+        "rows": [
+            (json.dumps(item), item, count, reason, item in gone) for item, count, reason in shown
+        ],
+        "found": len(rows),
+        "flagged": flagged,
+        "gone": len(gone),
+        "show": show,
+        "search": search,
+        "page": page,
+        "pages": max(-(-len(rows) // _ROWS), 1),
+        "output": f"{release.path.name}-reviewed",
+        "command": f"zealous review {shlex.quote(str(release.path))} --flag-pii --remove "
+        "removed.txt --allow kept.txt -o reviewed",
+    }
+
+
+def _rows(release: ShownRelease, kind: str) -> list[tuple[Item, int]]:
+    """All rows of a table, the most frequent first."""
+    table = read_release(release.path)[kind].arrow
+    columns = [column.to_pylist() for column in table.columns]
+    return [(row[:-1], row[-1]) for row in zip(*columns, strict=True)]
+
+
+def _gone(why: dict[Item, str], marks: Marks) -> set[Item]:
+    """The items that go: those that a pattern caught, and those that a person says, or not."""
+    chosen = {key for key, goes in marks.goes.items() if goes}
+    return chosen | {key for key in why if marks.goes.get(key, True)}
+
+
+def _write(bench: Bench, release: ShownRelease, output: Path) -> None:
+    """Write the reviewed release, and beside it the lists of what was decided."""
+    found, marks = _looked(release), _marks(bench, release)
+    caught = {each.item for each in found.flagged}
+    removed = [key for key, goes in marks.goes.items() if goes and key not in caught]
+    kept = [key for key in caught if not marks.goes.get(key, True)]
+    lists = {"remove": removed, "allow": kept}
+    written = {
+        rule: _write_list(output.with_name(f"{output.name}.{rule}.txt"), items)
+        for rule, items in lists.items()
+        if items
+    }
+    try:
+        review(
+            release.path,
+            remove=written.get("remove"),
+            allow=written.get("allow"),
+            flag_pii=True,
+            output=output,
+        )
+    except BaseException:
+        for path in written.values():
+            path.unlink()
+        raise
+
+
+def _write_list(path: Path, items: list[Item]) -> Path:
+    """A list as `review` reads it: an item a line, its columns separated by tabs."""
+    lines = []
+    for item in sorted(items):
+        line = "\t".join(item)
+        if not line.replace("\t", " ").isprintable() or any("\t" in each for each in item):
+            raise UsageError("an item with characters that cannot be seen must go by --block")
+        lines.append(f"\\{line}" if line.startswith("#") else line)
+    with path.open("x", encoding="utf-8") as file:
+        file.write("\n".join([*lines, ""]))
+    return path
