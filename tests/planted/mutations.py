@@ -124,9 +124,9 @@ MUTATIONS = [
         "m popular items for m others",
         (
             Change(
-                "mechanisms/thresholds.py",
-                "DiscreteLaplace(scale=self.scale)",
-                "DiscreteLaplace(scale=self.scale * 9 / 10)",
+                "mechanisms/laws.py",
+                "DiscreteLaplace(scale=scale)",
+                "DiscreteLaplace(scale=scale * 9 / 10)",
             ),
         ),
         trials=110_000,

@@ -84,9 +84,9 @@ MUTATIONS = [
         "m popular items for m others",
         (
             Change(
-                "mechanisms/gaussian.py",
-                "DiscreteGaussian(scale=self.scale)",
-                "DiscreteGaussian(scale=self.scale * 4 / 5)",
+                "mechanisms/laws.py",
+                "DiscreteGaussian(scale=scale)",
+                "DiscreteGaussian(scale=scale * 4 / 5)",
             ),
         ),
         trials=54_000,

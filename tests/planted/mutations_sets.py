@@ -80,9 +80,9 @@ MUTATIONS = [
         "a popular set for another",
         (
             Change(
-                _PURE,
-                "DiscreteLaplace(scale=self.scale)",
-                "DiscreteLaplace(scale=self.scale * 2 / 3)",
+                "mechanisms/laws.py",
+                "DiscreteLaplace(scale=scale)",
+                "DiscreteLaplace(scale=scale * 2 / 3)",
             ),
         ),
         trials=18_000,
@@ -132,9 +132,9 @@ MUTATIONS = [
         "four things",
         (
             Change(
-                _MECHANISM,
-                "DiscreteGaussian(scale=self.scale)",
-                "DiscreteGaussian(scale=self.scale / 3)",
+                "mechanisms/laws.py",
+                "DiscreteGaussian(scale=scale)",
+                "DiscreteGaussian(scale=scale / 3)",
             ),
         ),
         trials=10_000,

@@ -18,14 +18,12 @@ from zealous.audit.custom_mechanism import MechanismAudit, audit_mechanism
 from zealous.audit.measurement import BY_ACCIDENT, FALSE_ALARMS, Audit, Measurement
 from zealous.audit.other_mechanisms import check_other_mechanisms
 from zealous.audit.pairs import Pair
-from zealous.audit.recompute import follows_from_theorems, whole_follows
 from zealous.audit.setting import Setting, settings
 from zealous.audit.statistics import EventCounts, choose_events
 from zealous.audit.trials import Tally, run_trials
 from zealous.audit.whole_releases import Check, check_bundle
 from zealous.errors import UsageError
 from zealous.files.scratch import working_directory
-from zealous.planning.part import figures
 
 Part: TypeAlias = Literal["pairs", "small", "whole"]
 _LEAST_TRIALS = 100
@@ -102,11 +100,9 @@ def _check_small_releases(plan: Setting, alpha: float) -> list[Check]:
 
 def _check_parameters(setting: Setting) -> Check:
     """A plan's numbers against the theorems, derived a second time."""
-    goal, parts = setting.planned.goal, [figures(part) for part in setting.planned.parts]
     return Check(
         name=f"tau, tau' and scale follow from the theorems ({setting.name})",
-        passed=all(follows_from_theorems(part, goal.users) for part in parts)
-        and whole_follows(parts, goal.epsilon, goal.delta),
+        passed=setting.recomputed(setting.planned),
     )
 
 

@@ -11,18 +11,28 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from zealous.audit.pairs import Pair
+from zealous.audit.recompute import follows_from_theorems, whole_follows
 from zealous.audit.statistics import Claim
 from zealous.audit.theorems import noise_delta, unique_item_probability
 from zealous.planning.part import Part, figures
 from zealous.planning.plan import Plan
 
 Claimed: TypeAlias = Callable[[Plan, Pair], Claim]
+Recomputed: TypeAlias = Callable[[Plan], bool]
 NO_LEAKAGE = Claim(epsilon=0.0, delta=0.0)
 
 
 def least_delta(part: Part) -> float:
     """The delta of a table: what its parameters achieve."""
     return float(min(part.delta, part.goal.delta))
+
+
+def parameters_follow(planned: Plan) -> bool:
+    """Whether the parameters of a plan are what the theorems about its noise give."""
+    goal, parts = planned.goal, [figures(part) for part in planned.parts]
+    return all(follows_from_theorems(part, goal.users) for part in parts) and whole_follows(
+        parts, goal.epsilon, goal.delta
+    )
 
 
 def claim_by_theorems(planned: Plan, pair: Pair) -> Claim:

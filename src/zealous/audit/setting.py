@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
 
-from zealous.audit.claims import Claimed, claim_by_theorems
+from zealous.audit.claims import Claimed, Recomputed, claim_by_theorems, parameters_follow
 from zealous.audit.layout import Layout
 from zealous.audit.pairs import Builder, Pair, Shape
 from zealous.audit.small_releases import SmallTest
@@ -32,6 +32,7 @@ class Setting:
         layout: How the logs of all copies are written, and found in what is published.
         tables: How many tables are looked at together, the last ones.
         claimed: What must hold on a pair.
+        recomputed: Whether the parameters of the plan are right, computed a second time.
         small: The tests of small releases that are drawn by the plan too.
     """
 
@@ -43,6 +44,7 @@ class Setting:
     layout: Layout = field(default_factory=Layout)
     tables: int = 1
     claimed: Claimed = claim_by_theorems
+    recomputed: Recomputed = parameters_follow
     small: tuple[SmallTest, ...] = ()
 
     @property

@@ -176,7 +176,6 @@ class AfterLook(MechanismDefaults):
     chosen: CalibratedMechanism | None = field(default=None, compare=False)
 
     name: ClassVar[str] = "after-look"
-    noise_law: ClassVar[str] = Pooled.noise_law
     proof_page: ClassVar[str] = "docs/proofs/look.md"
     pure: ClassVar[bool] = False
     public_input: ClassVar[PublicInput | None] = None
@@ -185,11 +184,6 @@ class AfterLook(MechanismDefaults):
         how="The mechanism and its parameters follow from the published table of how many items "
         "each unit has."
     )
-
-    def __post_init__(self) -> None:
-        """Its noise is that of the chosen mechanism; all others have one law."""
-        if self.chosen is not None:
-            object.__setattr__(self, "noise_law", self.chosen.noise_law)
 
     @classmethod
     def required_kind(cls, kind: Kind) -> str | None:
@@ -255,6 +249,11 @@ class AfterLook(MechanismDefaults):
     def mechanism(self) -> CalibratedMechanism:
         """The chosen mechanism; the usual one before."""
         return self.chosen or _calibrated(self.goal, UNKNOWN)
+
+    @property
+    def noise_law(self) -> str:
+        """What release.json calls the law of the noise."""
+        return self.mechanism.noise_law
 
     @property
     def items_per_user(self) -> int:

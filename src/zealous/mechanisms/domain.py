@@ -19,7 +19,6 @@ from zealous.mechanisms.over_known_list import KnownListMechanism
 from zealous.mechanisms.protocol import Count, PublicInput, register
 from zealous.noise import RandomBytes
 from zealous.privacy.accounting.intervals import Interval
-from zealous.privacy.calibrate import tail
 from zealous.privacy.guarantee import Guarantee
 
 if TYPE_CHECKING:
@@ -93,7 +92,7 @@ class Domain(KnownListMechanism):
         return Interval(
             error=self.noise_quantile(confidence),
             missed=1 - confidence,
-            chance=lambda count, t: tail(self.scale, t - count),
+            chance=lambda count, t: self.noise_above(t - count),
         )
 
     def expected_unique_items_per_user(self) -> float:

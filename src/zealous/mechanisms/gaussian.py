@@ -7,16 +7,12 @@ Guarantee:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from types import ModuleType
 from typing import ClassVar
 
 from zealous.mechanisms.descriptions import INTEGERS, AboveThreshold, Description
 from zealous.mechanisms.joint import JointlyCalibrated
+from zealous.mechanisms.laws import GAUSSIAN, NoiseLaw
 from zealous.mechanisms.protocol import register
-from zealous.noise import DiscreteGaussian
-from zealous.privacy.accounting import gaussian
-from zealous.privacy.composition import Loss
-from zealous.privacy.guarantee import Neighbors, moved_counts
 
 
 @register
@@ -37,31 +33,9 @@ class Gaussian(JointlyCalibrated):
     """
 
     name: ClassVar[str] = "gaussian"
-    noise_law: ClassVar[str] = "discrete-gaussian"
+    law: ClassVar[NoiseLaw] = GAUSSIAN
     proof_page: ClassVar[str] = "docs/proofs/gaussian.md"
-    accounting: ClassVar[ModuleType] = gaussian
     description: ClassVar[Description] = AboveThreshold(
         how="Gaussian sparse histogram: count the units that hold an item, "
         f"{INTEGERS}publish items whose noisy count is above tau'."
     )
-
-    def noise_sampler(self) -> DiscreteGaussian:
-        """The law that noise is drawn from, at this scale."""
-        return DiscreteGaussian(scale=self.scale)
-
-    def loss(self, neighbors: Neighbors) -> Loss:
-        """Each of her items at tau may be shown by its noise; all other counts shift under it."""
-        return Loss.thresholded(
-            shown=gaussian.tail(self.scale, self.tau_prime - self.tau),
-            items=self.items_per_user,
-            shifts=moved_counts(self.items_per_user, neighbors),
-            scale=self.scale,
-        )
-
-    def probability_above(self, count: int, t: int) -> float:
-        """The chance that an item of `count` >= tau users is published with more than t >= tau'."""
-        return float(gaussian.tail(self.scale, t - count))
-
-    def noise_quantile(self, confidence: float) -> int:
-        """The noise on a count is at most this with such a probability."""
-        return gaussian.quantile(self.scale, confidence)

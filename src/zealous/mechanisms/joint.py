@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from types import ModuleType
 from typing import ClassVar, Self
 
 from zealous.mechanisms.thresholds import Thresholds
@@ -20,30 +19,26 @@ from zealous.privacy.guarantee import Guarantee, Indistinguishability
 class JointlyCalibrated(Thresholds):
     """What the mechanisms with a scale and a threshold for indistinguishability share.
 
-    Attributes:
-        accounting: The module of privacy/accounting for the law of its noise: `scale_and_threshold`
-            chooses, `delta` accounts.
+    A mechanism of another law says its `law`, and nothing else.
     """
 
     name: ClassVar[str]
-    accounting: ClassVar[ModuleType]
 
     @classmethod
     def calibrate(cls, goal: Guarantee, items_per_user: int) -> Self:
         """The least tau_prime at any scale, and the least scale for it."""
         check_indistinguishability(goal, cls.name)
-        best = cls.accounting.scale_and_threshold(goal, items_per_user)
+        best = cls.law.accounting.scale_and_threshold(goal, items_per_user)
         return cls(items_per_user=items_per_user, scale=best.scale, tau=1, tau_prime=best.tau_prime)
 
     def delta(self, goal: Guarantee) -> Fraction:
         """The delta of the theorem; 1 for the probabilistic guarantee, which this cannot give."""
         if not isinstance(goal, Indistinguishability):
             return Fraction(1)
-        found: Fraction = self.accounting.delta(
+        return self.law.accounting.delta(
             scale=self.scale,
             tau=self.tau,
             tau_prime=self.tau_prime,
             items_per_user=self.items_per_user,
             goal=goal,
         )
-        return found

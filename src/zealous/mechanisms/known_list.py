@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from zealous.errors import UsageError
 from zealous.libraries import np, pa
-from zealous.mechanisms.thresholds import Noise
+from zealous.mechanisms.laws import Noise
 from zealous.noise import DiscreteLaplace, RandomBytes
 from zealous.noise.rare_events import rare_events
 from zealous.noise.uniform import uniform

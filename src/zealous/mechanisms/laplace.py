@@ -7,13 +7,11 @@ Guarantee:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from types import ModuleType
 from typing import ClassVar
 
 from zealous.mechanisms.descriptions import AboveThreshold, Description
 from zealous.mechanisms.joint import JointlyCalibrated
 from zealous.mechanisms.protocol import register
-from zealous.privacy.accounting import laplace
 
 
 @register
@@ -35,7 +33,6 @@ class Laplace(JointlyCalibrated):
 
     name: ClassVar[str] = "laplace"
     proof_page: ClassVar[str] = "docs/proofs/exact.md"
-    accounting: ClassVar[ModuleType] = laplace
     description: ClassVar[Description] = AboveThreshold(
         how="Exact accounting: as ZEALOUS, with the scale and tau' that are least together."
     )

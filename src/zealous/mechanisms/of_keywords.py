@@ -24,7 +24,6 @@ from zealous.mechanisms.over_known_list import KnownListMechanism
 from zealous.mechanisms.protocol import Count, register
 from zealous.noise import DiscreteLaplace, RandomBytes
 from zealous.privacy.accounting.intervals import Interval
-from zealous.privacy.calibrate import tail
 
 MOST_WORDS = 3  # of a query
 MOST_KEYWORDS = 1000  # that are used, from the most frequent on
@@ -117,7 +116,7 @@ class OfKeywords(KnownListMechanism):
 
     def publication_probability(self, count: int) -> float:
         """The chance that a query of this many users is published if it is made of keywords."""
-        return tail(self.scale, self.threshold(MOST_KEYWORDS) - count)
+        return self.noise_above(self.threshold(MOST_KEYWORDS) - count)
 
     def interval(
         self, confidence: float, *, lowest: int | None = None, candidates: int | None = None
@@ -129,7 +128,7 @@ class OfKeywords(KnownListMechanism):
         return Interval(
             error=self.noise_quantile(confidence),
             missed=1 - confidence,
-            chance=lambda count, t: tail(self.scale, t - count),
+            chance=lambda count, t: self.noise_above(t - count),
             threshold=passed,
         )
 

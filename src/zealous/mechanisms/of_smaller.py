@@ -19,14 +19,13 @@ from zealous.errors import ReleaseError, UsageError
 from zealous.items.candidate_sets import MAX_CANDIDATES, CandidateSets
 from zealous.mechanisms.descriptions import INTEGERS, AmongCandidates, Description
 from zealous.mechanisms.known_list import with_noise_on_each
+from zealous.mechanisms.laws import GAUSSIAN, NoiseLaw
 from zealous.mechanisms.over_known_list import KnownListMechanism
 from zealous.mechanisms.protocol import Count, register
-from zealous.mechanisms.thresholds import Noise
-from zealous.noise import DiscreteGaussian, RandomBytes
+from zealous.noise import RandomBytes
 from zealous.privacy.accounting import gaussian
 from zealous.privacy.accounting.intervals import Interval
 from zealous.privacy.accounting.sparse import least_integer
-from zealous.privacy.calibrate import tail
 from zealous.privacy.composition import Loss
 from zealous.privacy.composition.normal import gaussian_square
 from zealous.privacy.guarantee import (
@@ -93,17 +92,13 @@ class OfSmaller(KnownListMechanism):
         del released
         return self if item_list is None else replace(self, candidates=item_list)
 
-    def noise_tail(self, t: int) -> float:
-        """The chance that the noise is above t."""
-        return tail(self.scale, t)
-
     def threshold(self, candidates: int) -> int:
         """The least t above which the noise of so many is once or less on average.
 
         >>> OfSmaller(items_per_user=1, scale=Fraction(2)).threshold(1000)
         12
         """
-        found = least_integer(lambda t: candidates * self.noise_tail(t) <= 1, 0)
+        found = least_integer(lambda t: candidates * self.noise_above(t) <= 1, 0)
         assert found is not None  # noqa: S101 - the noise falls for ever
         return found
 
@@ -114,7 +109,7 @@ class OfSmaller(KnownListMechanism):
 
     def publication_probability(self, count: int) -> float:
         """The chance that a set of this many users is published, one of a million candidates."""
-        return self.noise_tail(self.default_threshold - count)
+        return self.noise_above(self.default_threshold - count)
 
     def interval(
         self, confidence: float, *, lowest: int | None = None, candidates: int | None = None
@@ -126,7 +121,7 @@ class OfSmaller(KnownListMechanism):
         return Interval(
             error=self.noise_quantile(confidence),
             missed=1 - confidence,
-            chance=lambda count, t: self.noise_tail(t - count),
+            chance=lambda count, t: self.noise_above(t - count),
             threshold=most if lowest is None else min(lowest - 1, most),
         )
 
@@ -146,8 +141,8 @@ class OfSmaller(KnownListMechanism):
         With N candidates there are at most N of them, and N P(noise > t) <= 1.
         """
         t = self.threshold(MAX_CANDIDATES)
-        rest = self.noise_tail(t)
-        return self.noise_tail(t - 1) / rest if rest else math.inf
+        rest = self.noise_above(t)
+        return self.noise_above(t - 1) / rest if rest else math.inf
 
     def threshold_text(self) -> str:
         """What an item must pass."""
@@ -197,7 +192,7 @@ class OfSmallerGaussian(OfSmaller):
     """
 
     name: ClassVar[str] = "of-smaller-gaussian"
-    noise_law: ClassVar[str] = "discrete-gaussian"
+    law: ClassVar[NoiseLaw] = GAUSSIAN
     pure: ClassVar[bool] = False
 
     @classmethod
@@ -228,18 +223,6 @@ class OfSmallerGaussian(OfSmaller):
         """The counts of a known list shift, and nothing is exposed."""
         moved = moved_counts(self.items_per_user, neighbors)
         return Loss(shifts=moved, mu_squared=gaussian_square(self.scale))
-
-    def noise_sampler(self) -> Noise:
-        """The law that noise is drawn from, at this scale."""
-        return DiscreteGaussian(scale=self.scale)
-
-    def noise_tail(self, t: int) -> float:
-        """The chance that the noise is above t."""
-        return float(gaussian.tail(self.scale, t))
-
-    def noise_quantile(self, confidence: float) -> int:
-        """The noise on a count is at most this with such a probability."""
-        return gaussian.quantile(self.scale, confidence)
 
 
 def _several_with_delta(goal: Guarantee, items_per_user: int) -> bool:

@@ -11,10 +11,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from zealous.errors import UsageError
+from zealous.mechanisms.laws import NoiseByLaw
 from zealous.mechanisms.protocol import MechanismDefaults, PublicInput
-from zealous.mechanisms.thresholds import Noise
-from zealous.noise import DiscreteLaplace
-from zealous.privacy.calibrate import noise_quantile, scale_for
+from zealous.privacy.calibrate import scale_for
 from zealous.privacy.composition import Loss
 from zealous.privacy.guarantee import (
     Guarantee,
@@ -29,12 +28,15 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class KnownListMechanism(MechanismDefaults):
+class KnownListMechanism(NoiseByLaw, MechanismDefaults):
     """What the mechanisms that count over a known list share.
 
     Attributes:
         items_per_user: m.
         scale: The scale of the noise.
+
+    `calibrate`, `delta` and `loss` are those of Laplace noise: a mechanism of another `law` has its
+    own.
 
     Guarantee:
         epsilon-differential privacy if scale >= M/epsilon, where each candidate of the list gets
@@ -44,7 +46,6 @@ class KnownListMechanism(MechanismDefaults):
     items_per_user: int
     scale: Fraction
 
-    noise_law: ClassVar[str] = "discrete-laplace"
     pure: ClassVar[bool] = True
     public_input: ClassVar[PublicInput | None] = None
     tau: ClassVar[int] = 0
@@ -78,14 +79,6 @@ class KnownListMechanism(MechanismDefaults):
     def loss(self, neighbors: Neighbors) -> Loss:
         """The counts of a known list shift, and nothing is exposed."""
         return Loss(shifts=moved_counts(self.items_per_user, neighbors), rate=1 / self.scale)
-
-    def noise_sampler(self) -> Noise:
-        """The law that noise is drawn from, at this scale."""
-        return DiscreteLaplace(scale=self.scale)
-
-    def noise_quantile(self, confidence: float) -> int:
-        """The noise on a count is at most this with such a probability."""
-        return noise_quantile(self.scale, confidence)
 
     def parameters(self) -> dict[str, Any]:
         """The scale says all."""

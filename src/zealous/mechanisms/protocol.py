@@ -133,7 +133,6 @@ class CalibratedMechanism(Mechanism, Protocol):
     """A mechanism of this package: its parameters follow from a guarantee, and give it back."""
 
     name: ClassVar[str]
-    noise_law: ClassVar[str]
     proof_page: ClassVar[str]
     pure: ClassVar[bool]
     """Whether it needs no delta."""
@@ -145,6 +144,11 @@ class CalibratedMechanism(Mechanism, Protocol):
     """The kind that must have been published before, of the same log, or the label of such."""
     only_for_default: ClassVar[str | None]
     """It serves only kinds whose default mechanism is this one; None: all other kinds."""
+
+    @property
+    def noise_law(self) -> str:
+        """What release.json calls the law of its noise."""
+        ...
 
     @property
     def scale(self) -> Fraction:

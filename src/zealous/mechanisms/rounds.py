@@ -21,8 +21,9 @@ from zealous.errors import UsageError
 from zealous.libraries import np, pa, pc
 from zealous.mechanisms.descriptions import INTEGERS, Description, FoundKeys
 from zealous.mechanisms.key_counts import CountedKeys
+from zealous.mechanisms.laws import Noise
 from zealous.mechanisms.protocol import Count, register
-from zealous.mechanisms.thresholds import Noise, select_rows, with_noise
+from zealous.mechanisms.thresholds import select_rows, with_noise
 from zealous.noise import DiscreteGaussian, RandomBytes
 from zealous.privacy.accounting.rounds import (
     Round,

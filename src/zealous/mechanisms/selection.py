@@ -57,12 +57,16 @@ class Selection(Thresholds):
     raised_probability: Fraction
 
     name: ClassVar[str] = "selection"
-    noise_law: ClassVar[str] = "capped-discrete-laplace"
     proof_page: ClassVar[str] = "docs/proofs/selection.md"
     description: ClassVar[Description] = AboveThreshold(
         how="Optimal key selection with counts: count the units that hold an item, one item a "
         f"unit, {INTEGERS}publish items whose noisy count is above tau'."
     )
+
+    @property
+    def noise_law(self) -> str:
+        """What release.json calls the law of its noise."""
+        return "capped-discrete-laplace"
 
     def __post_init__(self) -> None:
         """Refuse what the theorem does not cover."""

@@ -11,14 +11,14 @@ import os
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from zealous.engines.engine import Counted
 from zealous.libraries import np, pa
+from zealous.mechanisms.laws import Noise, NoiseByLaw
 from zealous.mechanisms.protocol import Count, MechanismDefaults, PublicInput
-from zealous.noise import DiscreteLaplace, RandomBytes
+from zealous.noise import RandomBytes
 from zealous.privacy.accounting.intervals import Interval
-from zealous.privacy.calibrate import any_published_probability, noise_quantile, tail
 from zealous.privacy.composition import Loss
 from zealous.privacy.guarantee import (
     Neighbors,
@@ -33,19 +33,11 @@ if TYPE_CHECKING:
     from zealous.record.record import PartRecord
 
 
-class Noise(Protocol):
-    """Draws exact integer noise."""
-
-    def sample(self, size: int, random_bytes: RandomBytes) -> npt.NDArray[np.int64]:
-        """Independent draws."""
-        ...
-
-
 @dataclass(frozen=True, kw_only=True)
-class Thresholds(MechanismDefaults):
+class Thresholds(NoiseByLaw, MechanismDefaults):
     """Counts of at least tau get noise; those strictly above tau_prime are published.
 
-    The noise is discrete Laplace where a mechanism has no other.
+    The noise is discrete Laplace where a mechanism has no other law.
 
     Attributes:
         items_per_user: m.
@@ -59,7 +51,6 @@ class Thresholds(MechanismDefaults):
     tau: int
     tau_prime: int
 
-    noise_law: ClassVar[str] = "discrete-laplace"
     pure: ClassVar[bool] = False
     public_input: ClassVar[PublicInput | None] = None
 
@@ -81,30 +72,22 @@ class Thresholds(MechanismDefaults):
             counted.map_batches(draw) if isinstance(counted, Counted) else map(draw, counted)
         )
 
-    def noise_sampler(self) -> Noise:
-        """The law that noise is drawn from, at this scale."""
-        return DiscreteLaplace(scale=self.scale)
-
     def probability_above(self, count: int, t: int) -> float:
         """The chance that an item of `count` >= tau users is published with more than t >= tau'."""
-        return tail(self.scale, t - count)
+        return self.noise_above(t - count)
 
     def loss(self, neighbors: Neighbors) -> Loss:
         """Each of her items at tau may be shown by its noise; all other counts shift under it."""
-        return Loss.thresholded(
-            shown=any_published_probability(self.scale, self.tau_prime - self.tau, 1),
+        return self.law.accounting.histogram_loss(
+            scale=self.scale,
+            t=self.tau_prime - self.tau,
             items=self.items_per_user,
             shifts=moved_counts(self.items_per_user, neighbors),
-            rate=1 / self.scale,
         )
 
     def publication_probability(self, count: int) -> float:
         """The chance that an item of this many users (after bounding) is published."""
         return self.probability_above(count, self.tau_prime) if count >= self.tau else 0.0
-
-    def noise_quantile(self, confidence: float) -> int:
-        """The noise on a count is at most this with such a probability."""
-        return noise_quantile(self.scale, confidence)
 
     def interval(
         self, confidence: float, *, lowest: int | None = None, candidates: int | None = None

@@ -19,10 +19,7 @@ from zealous.record.record import Record, Settings
 
 # What the types leave open, since names are added with what they name.
 _OF_RECORD = {"parameters_from": tuple(PARAMETERS_FROM)}
-_OF_PART = {
-    "mechanism": tuple(MECHANISMS),
-    "noise": tuple(dict.fromkeys(each.noise_law for each in MECHANISMS.values())),
-}
+_OF_PART = {"mechanism": tuple(MECHANISMS)}
 _SETTINGS: dict[str, set[type]] = {}
 for _kind in KINDS.values():
     for _name, _types in _kind.setting_types().items():

@@ -24,6 +24,7 @@ from zealous.privacy.accounting.sparse import (
     least_integer,
     least_threshold,
 )
+from zealous.privacy.composition.loss import Loss
 from zealous.privacy.guarantee import SMALLEST, Guarantee
 
 _CONTEXT = Context(prec=50, Emin=MIN_EMIN, Emax=MAX_EMAX)
@@ -71,6 +72,16 @@ def tail(scale: Fraction, t: int) -> Fraction:
     with localcontext(_CONTEXT):
         _, upper = _upper_tail(scale**2, t + 1)
         return Fraction(min(max(upper * (1 + _MARGIN), _LEAST), Decimal(1)))
+
+
+def chance_above(scale: Fraction, t: int) -> float:
+    """P(eta > t) for any integer t."""
+    return float(tail(scale, t))
+
+
+def histogram_loss(*, scale: Fraction, t: int, items: int, shifts: int) -> Loss:
+    """Each of her items at tau may be shown by its noise; all other counts shift under it."""
+    return Loss.thresholded(shown=tail(scale, t), items=items, shifts=shifts, scale=scale)
 
 
 def delta(

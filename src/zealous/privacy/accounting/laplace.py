@@ -20,7 +20,14 @@ from zealous.privacy.accounting.sparse import (
     grid_number,
     least_threshold,
 )
-from zealous.privacy.calibrate import any_published_probability, calibrate, scale_for
+from zealous.privacy.calibrate import (
+    any_published_probability,
+    calibrate,
+    noise_quantile,
+    scale_for,
+    tail,
+)
+from zealous.privacy.composition.loss import Loss
 from zealous.privacy.guarantee import Guarantee
 
 _NOISE = partial(
@@ -30,6 +37,22 @@ _NOISE = partial(
 )
 _OCTAVE = 512  # from here on `rising` has as many steps to each doubling
 _MOST_HALVED = 40  # so that every scale can be drawn
+
+
+def chance_above(scale: Fraction, t: int) -> float:
+    """P(eta > t) for any integer t."""
+    return tail(scale, t)
+
+
+def quantile(scale: Fraction, confidence: float) -> int:
+    """The least x with P(|eta| <= x) >= confidence."""
+    return noise_quantile(scale, confidence)
+
+
+def histogram_loss(*, scale: Fraction, t: int, items: int, shifts: int) -> Loss:
+    """Each of her items at tau may be shown by its noise; all other counts shift under it."""
+    shown = any_published_probability(scale, t, 1)
+    return Loss.thresholded(shown=shown, items=items, shifts=shifts, rate=1 / scale)
 
 
 def delta(
