@@ -29,7 +29,7 @@ from zealous.planning.log_binding import LogBinding
 from zealous.planning.parameter_source import PARAMETERS_FROM, THIS_LOG, UNSTATED
 from zealous.planning.part import Part, describe, forecast, undercount
 from zealous.planning.together import cost_of_releases, losses, proven_delta, shares
-from zealous.privacy.composition import delta_at
+from zealous.privacy.composition import delta_at, proof_at
 from zealous.privacy.guarantee import (
     UNITS,
     CannotGive,
@@ -494,8 +494,11 @@ def other_guarantee(planned: Plan) -> Guarantee | None:
 
 def theorem(planned: Plan) -> str:
     """Where it is proved that the parameters give the goal."""
-    proofs = {part.mechanism.theorem(planned.goal) for part in planned.parts}
-    return proofs.pop() if len(proofs) == 1 and not planned.composed else COMPOSITION
+    goal = planned.goal
+    if planned.composed:
+        return proof_at(losses(planned.parts, goal.neighbors), goal.epsilon)
+    proofs = {part.mechanism.theorem(goal) for part in planned.parts}
+    return proofs.pop() if len(proofs) == 1 else COMPOSITION
 
 
 def covers_replaced(planned: Plan) -> bool:

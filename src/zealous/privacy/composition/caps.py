@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from zealous.errors import UsageError
-from zealous.privacy.composition.compose import least_epsilon
 from zealous.privacy.composition.loss import Loss
 from zealous.privacy.composition.normal import hockey_stick
+from zealous.privacy.composition.rules import least_epsilon
 
 HALF = Fraction(1, 2)
 

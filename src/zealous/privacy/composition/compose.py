@@ -1,14 +1,13 @@
-"""The least delta that is proven for several losses together, and the least epsilon.
+"""What several losses tell together: exposures add, or take shifts with them, and noise adds up.
 
-For losses that were fixed before anything was published. Where the next one is chosen by looking at
-what came out, only a cap that was fixed beforehand is a promise: see `Filter`.
+The rule that every plan and ledger rests on; docs/proofs/composition.md has the proof.
 """
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -19,9 +18,8 @@ from zealous.privacy.accounting.exact import hockey_stick as response_stick
 from zealous.privacy.composition import distributions
 from zealous.privacy.composition.loss import Loss
 from zealous.privacy.composition.normal import CONTEXT, decimal, hockey_stick, response_square
+from zealous.privacy.composition.rules import register
 
-STEP = Fraction(1, 10**5)  # in which `epsilon_at` is found
-_MOST_EPSILON = 1 << 34  # steps
 _STRETCHES = 200  # at most, in which a maximum is looked for
 _NEARLY = Decimal("1.0005")  # by how much a stretch may exceed what was seen before
 _MOST_RESPONSES = 20_000  # at one rate; a stranger's release must not keep `verify` busy for days
@@ -32,83 +30,25 @@ _ROUND_UP = 1 + Fraction(1, 10**30)
 Rates: TypeAlias = tuple[tuple[Fraction, int], ...]
 
 
-def delta_at(losses: Iterable[Loss], epsilon: Fraction) -> Fraction:
-    """The least delta that is proven for all of it together at an epsilon, rounded up.
-
-    Guarantee:
-        If each part tells at most its loss, whatever was published before, everything together is
-        (epsilon, delta)-indistinguishable. Parts may depend on each other's outputs; their losses
-        may not. Exposures of parts with `items` must depend on no output (the maximum rule): for
-        several releases take `across_releases` first.
+@register("losses", proof_page="docs/proofs/composition.md")
+def composed_delta(losses: Sequence[Loss], epsilon: Fraction) -> Fraction:
+    """The delta of exposures and shifts together, rounded up.
 
     >>> four = [
     ...     Loss.thresholded(shown=Fraction(3, 10**8), items=5, shifts=5, scale=Fraction("18.9"))
     ... ] * 4
-    >>> f"{float(delta_at(four, Fraction(1))):.3g}", f"{float(delta_at(four[:1], Fraction(1))):.3g}"
-    ('9.98e-07', '1.5e-07')
+    >>> [f"{float(composed_delta(parts, Fraction(1))):.3g}" for parts in (four, four[:1])]
+    ['9.98e-07', '1.5e-07']
     """
-    parts = list(losses)
-    hidden = sum((each.hidden for each in parts), Fraction(0))
+    hidden = sum((each.hidden for each in losses), Fraction(0))
     if hidden >= 1:
         return Fraction(1)
     epsilon -= hidden / (1 - hidden)  # at most what it falls by: -ln(1 - hidden)
-    alone = _largest_class(parts)
-    adding = sum((each.exposure for each in parts if each not in alone), Fraction(0))
-    noise = _Noise.of(parts)
+    alone = _largest_class(losses)
+    adding = sum((each.exposure for each in losses if each not in alone), Fraction(0))
+    noise = _Noise.of(losses)
     told = _maximum(alone, noise, epsilon) if alone else noise.delta(epsilon)
     return min((adding + told) / (1 - hidden), Fraction(1))
-
-
-def epsilon_at(losses: Iterable[Loss], delta: Fraction) -> Fraction | None:
-    """The least epsilon, in steps of 1e-5, at which `delta_at` is at most that; None for none.
-
-    >>> year = [Loss.moved(exposure=Fraction("5e-7"), mu_squared=Fraction("0.0524"))] * 12
-    >>> float(epsilon_at(year, Fraction(12, 10**6)))
-    3.44712
-    """
-    parts = tuple(losses)
-    return least_epsilon(lambda epsilon: delta_at(parts, epsilon), delta)
-
-
-def least_epsilon(delta_of: Callable[[Fraction], Fraction], most: Fraction) -> Fraction | None:
-    """The least epsilon, in steps of 1e-5, from which on a delta that falls is at most `most`.
-
-    Where to look next is guessed from logarithms; whether the delta is small enough is exact.
-    """
-    low, at_low = 0, delta_of(Fraction(0))
-    if at_low <= most:
-        return Fraction(0)
-    high = 1 << 16
-    while (at_high := delta_of(high * STEP)) > most:
-        low, at_low, high = high, at_high, 2 * high
-        if high > _MOST_EPSILON:
-            return None
-    above, below = _log_ratio(at_low, most), _log_ratio(at_high, most)
-    looks, moved = 0, ""
-    while high - low > 1:
-        looks += 1
-        middle = (low + high) // 2
-        # A line may be misled again and again; and deltas may differ by less than floats do.
-        if looks % 3 and math.isfinite(above - below) and above > below:
-            middle = low + math.ceil((high - low) * above / (above - below))
-            middle = min(max(middle, low + 1), high - 1)
-        found = delta_of(middle * STEP)
-        # What did not move twice counts half, so that the next look is nearer to it.
-        if found <= most:
-            above *= 0.5 if moved == "high" else 1
-            high, below, moved = middle, _log_ratio(found, most), "high"
-        else:
-            below *= 0.5 if moved == "low" else 1
-            low, above, moved = middle, _log_ratio(found, most), "low"
-    return high * STEP
-
-
-def _log_ratio(value: Fraction, other: Fraction) -> float:
-    """The logarithm of a quotient; infinite where one of them is 0."""
-    if not value or not other:
-        return -math.inf if not value else math.inf
-    ratio = value / other
-    return round(math.log(ratio.numerator) - math.log(ratio.denominator), 9)
 
 
 @dataclass(frozen=True, kw_only=True)
