@@ -415,7 +415,7 @@ def test_what_is_said_of_single_persons_holds_for_every_number_of_candidates() -
         OfSmallerGaussian(items_per_user=3, scale=Fraction(3)),
     ):
         worst = max(
-            n * made.noise_tail(made.threshold(n) - 1)
+            n * made.noise_above(made.threshold(n) - 1)
             for n in (1, 2, 5, 36, 1000, 10**6, MAX_CANDIDATES)
         )
         assert worst <= made.expected_unique_items_of_all() * (1 + 1e-9)
