@@ -111,10 +111,11 @@ def _is_account(text: str) -> bool:
 
 
 def _has_ip(text: str) -> bool:
-    return any(_is_ip(found.group()) for found in _IP.finditer(text))
+    return any(is_ip_address(found.group()) for found in _IP.finditer(text))
 
 
-def _is_ip(text: str) -> bool:
+def is_ip_address(text: str) -> bool:
+    """Whether a text is an address of the internet protocol."""
     try:
         return bool(ip_address(text))
     except ValueError:

@@ -79,6 +79,11 @@ def mechanism_from_record(part: PartRecord) -> CalibratedMechanism:
     return mechanism
 
 
+def kind_of_table(part: PartRecord, record: Record) -> Kind:
+    """What a table of a release counts; see `kind_from_record`."""
+    return kind_from_record(part, record.files[part.kind].columns)
+
+
 def kind_from_record(part: PartRecord, item: Sequence[str]) -> Kind:
     """What a table counts.
 

@@ -168,11 +168,6 @@ def roles_used(kinds: Iterable[Kind], unit: Unit) -> set[str]:
     return used.union(*((*kind.required_roles, *kind.may_use) for kind in kinds))
 
 
-def roles_needed(kinds: Iterable[Kind]) -> set[str]:
-    """The roles of columns without which a log does not give such items."""
-    return {"user"}.union(*(kind.required_roles for kind in kinds))
-
-
 def _cleaning_options(
     listed: bool, most: int | None, limits: Limits
 ) -> dict[str, str | int | None]:

@@ -18,6 +18,7 @@ from typing import Protocol
 
 from zealous.errors import UsageError
 from zealous.privacy.calibrate import any_published_probability, satisfied_guarantees
+from zealous.privacy.composition.normal import decimal
 from zealous.privacy.guarantee import (
     Guarantee,
     Indistinguishability,
@@ -78,9 +79,9 @@ def hockey_stick(scale: Fraction, shifts: int, epsilon: Fraction) -> Fraction:
     if shifts - first > _MOST_TERMS:
         return Fraction(1)
     with localcontext(_context(_DIGITS + len(str(math.ceil(1 / gap))))):
-        alpha = (-_decimal(1 / scale)).exp()
+        alpha = (-decimal(1 / scale)).exp()
         # From l = k downwards: the chance of l far sides among k, and exp(epsilon - loss).
-        chance, over, total = (1 + alpha) ** -shifts, (-_decimal(gap)).exp(), Decimal(0)
+        chance, over, total = (1 + alpha) ** -shifts, (-decimal(gap)).exp(), Decimal(0)
         for far in range(shifts, first - 1, -1):
             total += chance * (1 - over)
             chance = chance * far * alpha / (shifts - far + 1)
@@ -179,7 +180,7 @@ class _Exact:
         # delta is at least this chance, so digits that resolve it resolve delta.
         self.context = _context(_DIGITS + len(str(published.denominator // published.numerator)))
         with localcontext(self.context):
-            self.absent = 1 - _decimal(published)
+            self.absent = 1 - decimal(published)
         self.worst: _WorstCase | None = None  # made when first needed
 
     def delta(self, epsilon: Fraction) -> Fraction:
@@ -212,7 +213,7 @@ class _WorstCase:
             for rises in range(most + 1)
             if moved > most or not (falls and rises)  # add-remove moves all the same way
         ]
-        alpha = (-_decimal(1 / scale)).exp()
+        alpha = (-decimal(1 / scale)).exp()
         self.far = _tails(1 / (1 + alpha), alpha / (1 + alpha), moved)
         self.near = _tails(alpha / (1 + alpha), 1 / (1 + alpha), moved)
 
@@ -222,9 +223,9 @@ class _WorstCase:
         # an even and an odd k:
         first = {}
         for more in range(-self.most, self.most + 1):
-            above = _decimal(self.scale) * (_decimal(epsilon) + more * self.log_absent)
+            above = decimal(self.scale) * (decimal(epsilon) + more * self.log_absent)
             first[more] = [_floor((above + odd) / 2) + 1 for odd in (0, 1)]
-        factor = _decimal(epsilon).exp()
+        factor = decimal(epsilon).exp()
         weight = [factor * each for each in self.absent]
         worst = Decimal(0)
         for falls, rises in self.cases:
@@ -283,10 +284,6 @@ def _check_epsilon(epsilon: Number) -> Fraction:
 
 def _context(digits: int) -> Context:
     return Context(prec=digits, Emin=MIN_EMIN, Emax=MAX_EMAX)
-
-
-def _decimal(value: Fraction) -> Decimal:
-    return Decimal(value.numerator) / Decimal(value.denominator)
 
 
 def _floor(value: Decimal) -> int:

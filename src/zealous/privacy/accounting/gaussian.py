@@ -25,6 +25,7 @@ from zealous.privacy.accounting.sparse import (
     least_threshold,
 )
 from zealous.privacy.composition.loss import Loss
+from zealous.privacy.composition.normal import decimal
 from zealous.privacy.guarantee import SMALLEST, Guarantee
 
 _CONTEXT = Context(prec=50, Emin=MIN_EMIN, Emax=MAX_EMAX)
@@ -51,7 +52,7 @@ def hockey_stick(scale: Fraction, shifts: int, epsilon: Fraction) -> Fraction:
     _check_scale(scale)
     epsilon = min(epsilon, _LARGEST_EPSILON)
     with localcontext(_CONTEXT):
-        factor = _decimal(epsilon).exp()
+        factor = decimal(epsilon).exp()
         if shifts == 0:
             return Fraction(max(Decimal(0), (1 - factor) * (1 + _MARGIN)))
         first = math.floor(epsilon * scale**2 - Fraction(shifts, 2)) + 1
@@ -155,7 +156,7 @@ def _distance_from_gaussian(scale: Fraction, shifts: int) -> Decimal:
     found = Decimal(1)
     for drawn, times in ((1, min(shifts - 1, 1)), (2, min(shifts - 2, 1)), (3, shifts - 3)):
         if times > 0:
-            once = (-2 * _PI * _PI * _decimal(Fraction(drawn, drawn + 1) * scale**2)).exp()
+            once = (-2 * _PI * _PI * decimal(Fraction(drawn, drawn + 1) * scale**2)).exp()
             r = 2 * once / (1 - once)  # exponents grow as 1, 4, 9: at least as 1, 2, 3
             found *= ((1 + r) / (1 - r)) ** times
     return found
@@ -163,7 +164,7 @@ def _distance_from_gaussian(scale: Fraction, shifts: int) -> Decimal:
 
 def _upper_tail(variance: Fraction, first: int) -> tuple[Decimal, Decimal]:
     """Bounds of P(Z >= first) for a discrete Gaussian, but for rounding."""
-    spread = _decimal(variance)
+    spread = decimal(variance)
     # Poisson summation; what is left out is below 1e-76 for a variance of at least 1.
     once = (-2 * _PI * _PI * spread).exp()
     whole = (2 * _PI * spread).sqrt() * (1 + 2 * (once + once**4))
@@ -174,12 +175,12 @@ def _upper_tail(variance: Fraction, first: int) -> tuple[Decimal, Decimal]:
 def _sum(variance: Fraction, first: int) -> tuple[Decimal, Decimal]:
     """Bounds of the sum of f(z) = exp(-z^2/(2 variance)) over z >= first >= 0, but for rounding."""
     stride = max(1, math.isqrt(math.floor(variance)) // _WIDTH)
-    term = (-_decimal(first * first / (2 * variance))).exp()
-    ratio = (-_decimal((2 * first * stride + stride**2) / (2 * variance))).exp()
-    bend = (-_decimal(stride**2 / variance)).exp()
+    term = (-decimal(first * first / (2 * variance))).exp()
+    ratio = (-decimal((2 * first * stride + stride**2) / (2 * variance))).exp()
+    bend = (-decimal(stride**2 / variance)).exp()
     # Terms fall at least as fast as a geometric series from any of them on, and the rest is at most
     # term / (1 - ratio) <= term (2 variance / stride^2 + 2).
-    rest = 2 * _decimal(variance / stride**2) + 2
+    rest = 2 * decimal(variance / stride**2) + 2
     total, least, leading = Decimal(0), term * _CUT / rest, term
     while term > least:
         total += term
@@ -187,7 +188,7 @@ def _sum(variance: Fraction, first: int) -> tuple[Decimal, Decimal]:
         ratio *= bend
     if stride == 1:
         return total, total
-    more, error = _stride_error(stride, leading, _decimal(variance).sqrt(), first)
+    more, error = _stride_error(stride, leading, decimal(variance).sqrt(), first)
     return stride * total + more - error, stride * total + more + error
 
 
@@ -212,7 +213,3 @@ def _check_scale(scale: Fraction) -> Fraction:
     if not 1 <= scale <= _MOST_SCALE:
         raise UsageError(f"scale must lie between 1 and {_MOST_SCALE} for Gaussian noise")
     return scale
-
-
-def _decimal(value: Fraction) -> Decimal:
-    return Decimal(value.numerator) / Decimal(value.denominator)

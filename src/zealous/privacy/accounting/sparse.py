@@ -13,6 +13,7 @@ from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from fractions import Fraction
 
 from zealous.errors import UsageError
+from zealous.privacy.composition.normal import decimal
 from zealous.privacy.guarantee import (
     SMALLEST,
     CannotGive,
@@ -77,7 +78,7 @@ class SparseHistogram:
         if at_tau not in self.known:
             found = self.noise.hockey_stick(self.scale, self.moved - at_tau, self.epsilon)
             with localcontext(_CONTEXT):
-                self.known[at_tau] = _decimal(found)
+                self.known[at_tau] = decimal(found)
         return self.known[at_tau]
 
     def any_published_probability(self, t: int) -> Fraction:
@@ -94,7 +95,7 @@ class SparseHistogram:
     def has_delta_at_most(self, t: int, most: Fraction) -> bool:
         """Whether the delta with tau' = tau + t is at most so large; sooner found than `delta`."""
         with localcontext(_CONTEXT):
-            worst = self._worst(self._tail(t), _decimal(most))
+            worst = self._worst(self._tail(t), decimal(most))
         return Fraction(worst) * _ROUND_UP <= most
 
     def _worst(self, tail: Decimal, enough: Decimal = _ONE) -> Decimal:
@@ -122,7 +123,7 @@ class SparseHistogram:
         return worst
 
     def _tail(self, t: int) -> Decimal:
-        return _decimal(self.noise.tail(self.scale, t))
+        return decimal(self.noise.tail(self.scale, t))
 
 
 def least_threshold(noise: NoiseFamily, goal: Guarantee, items_per_user: int) -> ScaleAndThreshold:
@@ -221,7 +222,3 @@ def least_integer(holds: Callable[[int], bool], start: int) -> int | None:
 def _any_published(tail: Decimal, items: int) -> Decimal:
     """1 - (1 - q)^c; where that would lose its digits c q, larger by less than 1 in 1e20."""
     return items * tail if items * tail < _TINY else 1 - (1 - tail) ** items
-
-
-def _decimal(value: Fraction) -> Decimal:
-    return Decimal(value.numerator) / Decimal(value.denominator)

@@ -10,10 +10,9 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from zealous.items import Kind
 from zealous.libraries import np, pa, pc
 from zealous.mechanisms.choose import MECHANISMS
-from zealous.planning.from_record import kind_from_record
+from zealous.planning.from_record import kind_of_table
 from zealous.privacy.guarantee import UNIT_PLURALS
 from zealous.record.record import PartRecord, Record
 from zealous.release.columns import Column, item_columns
@@ -39,7 +38,7 @@ def derive(record: Record) -> list[Derived]:
             columns=_columns(part, record),
         )
         for part in record.plan
-        if _kind(part, record).restricting_kind() is not None
+        if kind_of_table(part, record).restricting_kind() is not None
     ]
 
 
@@ -59,7 +58,7 @@ def click_rates(record: Record, tables: Mapping[str, pa.Table]) -> pa.Table:
     ((first, second),) = (
         (follows, part.kind)
         for part in record.plan
-        if (follows := _kind(part, record).restricting_kind()) is not None
+        if (follows := kind_of_table(part, record).restricting_kind()) is not None
     )
     queries, clicks = tables[first], tables[second]
 
@@ -113,7 +112,3 @@ def _columns(part: PartRecord, record: Record) -> list[Column]:
         *(Column(name=name, type="integer", meaning=counts[name], unit=units) for name in counts),
         *(Column(name=name, type="number", meaning=shares[name]) for name in shares),
     ]
-
-
-def _kind(part: PartRecord, record: Record) -> Kind:
-    return kind_from_record(part, record.files[part.kind].columns)

@@ -5,8 +5,7 @@ What differs between kinds of items is said by each of them (`Kind.meaning`, `Ki
 
 from __future__ import annotations
 
-from zealous.items import Kind
-from zealous.planning.from_record import kind_from_record
+from zealous.planning.from_record import kind_of_table
 from zealous.privacy.guarantee import UNIT_PLURALS
 from zealous.record.record import PartRecord, Record
 from zealous.release.text.markdown import code
@@ -25,23 +24,19 @@ _ONE = {
 
 def row_meaning(part: PartRecord, record: Record, each: str) -> list[str]:
     """What an item is, where the names of the columns do not tell, and what its settings mean."""
-    kind = _kind(part, record)
+    kind = kind_of_table(part, record)
     said = [*filter(None, [kind.meaning()]), *kind.notes()]
     return [f"- {_filled(one, part, record, each)}" for one in said]
 
 
 def selection(part: PartRecord, record: Record, each: str) -> str:
     """Which items of each unit count."""
-    return f"- {_filled(_kind(part, record).selection(), part, record, each)}"
+    return f"- {_filled(kind_of_table(part, record).selection(), part, record, each)}"
 
 
 def origin(part: PartRecord, record: Record) -> str | None:
     """The table whose rows are all that there can be; None where a public rule tells that."""
-    return next(iter(_kind(part, record).made_of()), None)
-
-
-def _kind(part: PartRecord, record: Record) -> Kind:
-    return kind_from_record(part, record.files[part.kind].columns)
+    return next(iter(kind_of_table(part, record).made_of()), None)
 
 
 def _filled(said: str, part: PartRecord, record: Record, each: str) -> str:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from ipaddress import ip_address
 from typing import NamedTuple
 
-from zealous.items.personal import has_iban_digits
+from zealous.items.personal import has_iban_digits, is_ip_address
 from zealous.study.anonymity.names import AREAS
 
 Cut = tuple[int, int, str]  # from, to, kind
@@ -22,13 +21,6 @@ def find_identifiers(form: str) -> list[Cut]:
                 if sure(found.group()):
                     cuts.append((*found.span(found.lastindex or 0), kind))
     return cuts
-
-
-def _is_ip(text: str) -> bool:
-    try:
-        return bool(ip_address(text))
-    except ValueError:
-        return False
 
 
 _DIGIT = re.compile(r"\d")
@@ -108,7 +100,7 @@ _FORMS = [
     _Form(
         "IP address",
         re.compile(r"(?<![\w:])[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){2,7}"),
-        sure=_is_ip,
+        sure=is_ip_address,
     ),
     _Form(
         "street address",
