@@ -190,7 +190,7 @@ def test_inspect_prints_the_header_and_what_was_taken_for_what(run: Run, tmp_pat
     assert "Did you mean CustomerID?" in done.stderr
     done = run("inspect", "log.csv", "--user", "CustomerID")
     assert done.code == 0
-    assert "Query is the query" in done.stderr
+    assert "Query as the query" in done.stderr
     assert "the time may be Time or Timestamp" in done.stderr
 
 

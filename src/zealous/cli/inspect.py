@@ -20,7 +20,7 @@ from zealous.owner.inspection import Inspection
 from zealous.owner.inspection import inspect as run
 from zealous.owner.start import look_at_log
 
-_HELP = """Tell the owner what was understood of a log.
+_HELP = """Show the owner how a log is read, with its true figures.
 
 Internal: these are true figures, for the terminal only; publish none of them. No query is quoted.
 
@@ -41,7 +41,7 @@ _ANY = "5"  # how many would count plays no role here; enough for the largest se
 @options(LOG, ITEMS, ANY_ENGINE)
 @JSON
 def inspect(items: str | None, as_json: bool, **given: Any) -> None:
-    """Tell the owner what was understood of a log."""
+    """Show the owner how a log is read, with its true figures."""
     try:
         found = _inspect(items, given)
     except LogError:

@@ -14,7 +14,7 @@ from zealous.record.codec import to_json
 from zealous.verification.review import ReviewResult
 from zealous.verification.review import review as run
 
-_HELP = """Remove rows from a release before it leaves: frequent is not harmless.
+_HELP = """Remove sensitive rows from a release before handing it over.
 
 Lists the rows that a rule catches and writes the rest as a new release, a child, at no budget.
 Without -o nothing is written: look first, put what may stay on the --allow list, then write. Names

@@ -46,7 +46,7 @@ from zealous.planning.plan_file import write_plan
 from zealous.privacy.guarantee import DEFINITIONS, UNIT_PLURALS, Unit, exact_fraction
 from zealous.privacy.levels import LEVELS
 
-_HELP = """Lead from a file to a plan and the one command that publishes it.
+_HELP = """Find out how to read a file, propose a plan, and print the command that publishes it.
 
 In a terminal it asks, and Enter takes what it proposes; in a pipe it prints. It reads the first
 lines for the format and the names of the columns, shows none of them, and spends nothing. No number
@@ -69,7 +69,7 @@ _ROLES: tuple[Role, ...] = ("user", "query", "time", "url", "session", "keywords
 @PRIVACY
 @_decide("--epsilon", metavar="E", help="Any other epsilon, in total.")
 @_decide("--users", type=NUMBER, metavar="U", help="A public upper bound on the people.")
-@_decide("--unit", type=click.Choice(UNITS), help="Whose data is protected as a whole.")
+@_decide("--unit", type=click.Choice(UNITS), help="What is protected: a user, a day or a session.")
 @_what("--items", metavar="KIND,..", help="What to publish.")
 @_decide("--items-per-user", metavar="M", help="The most items of a user that count.")
 @_what("--basket", metavar="COLUMN", help="What tells which things are together.")
@@ -85,7 +85,7 @@ _ROLES: tuple[Role, ...] = ("user", "query", "time", "url", "session", "keywords
 @options(LOG)
 @JSON
 def start(as_json: bool, **given: Any) -> None:
-    """Lead from a file to a plan and the one command that publishes it."""
+    """Find out how to read a file, propose a plan, and print the command that publishes it."""
     if given["sql"]:
         raise UsageError("start looks at files: look at a query's result by `zealous inspect`")
     guide = _Guide(given, quiet=as_json)

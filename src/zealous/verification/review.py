@@ -1,4 +1,4 @@
-"""A person looks before a release leaves: frequent is not harmless.
+"""Removing rows from a release before it is handed over: what many have can still be sensitive.
 
 A review removes rows of a release and writes what is left as a release of its own, a child. It
 looks at published rows alone, so it costs no budget.

@@ -8,7 +8,7 @@ from zealous.cli.registry import Commands
 
 _ORDER = ("init", "show", "events", "report", "verify", "backup", "restore", "move", "void", "logs")
 
-_HELP = """Keep account of what has been spent on the same people.
+_HELP = """Track the privacy budget that has been spent on the same people.
 
 Every `zealous publish` charges a ledger: the file zealous-ledger.sqlite in the log's folder or the
 nearest one above. PLACE is a ledger, or a log or folder whose ledger is meant; show, events and
@@ -23,4 +23,4 @@ Example:
 
 @click.group(cls=Commands, package=__name__, sections={"Commands": _ORDER}, help=_HELP)
 def ledger() -> None:
-    """Keep account of what has been spent on the same people."""
+    """Track the privacy budget that has been spent on the same people."""

@@ -27,13 +27,13 @@ from zealous.privacy.levels import CONFIRMED, LEVELS, percent, suspicion_after
 _option = options_of("Decide")
 
 DEFINITION_HELP = (
-    "What delta bounds: the chance that anybody at all is exposed (probabilistic), or what is "
-    "added to each person's chances (indistinguishable)."
+    "What delta bounds: the probability that anybody at all is exposed (probabilistic), or for "
+    "each person the probability that epsilon does not cover (indistinguishable)."
 )
 PRIVACY = _option(
     "--privacy",
     type=click.Choice(list(LEVELS)),
-    help="An epsilon of 1, 2 or 4 by its name, instead of --epsilon.",
+    help="A named epsilon, instead of --epsilon: strict is 1, moderate 2, permissive 4.",
 )
 PARAMETERS = _option(
     "--parameters-from",
@@ -41,28 +41,36 @@ PARAMETERS = _option(
     default=UNSTATED,
     metavar="SOURCE",
     show_default=True,
-    help=f"How the parameters were chosen: {', '.join(PARAMETERS_FROM)}.",
+    help=f"How the parameters were chosen, as the release will state it: "
+    f"{', '.join(PARAMETERS_FROM)}.",
 )
 GOAL = (
     PRIVACY,
-    _option("--epsilon", metavar="E", help="How far anybody's odds may move: exp(E). Total."),
+    _option("--epsilon", metavar="E",
+            help="How much the release may tell of anybody: odds change by at most a factor of "
+                 "exp(E). In total, over all kinds."),
     _option("--delta", metavar="D",
-            help="What epsilon does not cover. Total. [default with --privacy: as zealous start]"),
+            help="The probability that epsilon does not cover, in total; see --guarantee. [default "
+            "with --privacy: chosen from --users]"),
     _option("--users", type=NUMBER, metavar="U",
-            help="A public upper bound on the number of users (or of other units)."),
+            help="An upper bound on the number of users (or days, or sessions) that is public "
+            "knowledge, and not counted in the log."),
     _option("--items-per-user", metavar="M",
-            help="The most items of a user that count: 5, or keywords=20,queries=5. [default: by "
-                 "kind]"),
+            help="How many different items of each user count: 5, or keywords=20,queries=5. "
+                 "[default: depends on the kind]"),
     _option("--unit", type=click.Choice(["user", "user-day", "session"]), default="user",
-            show_default=True, help="Whose data is protected as a whole."),
+            show_default=True,
+            help="What is protected: all data of a user, each day of a user, or each session."),
     _option("--guarantee", type=click.Choice(list(DEFINITIONS)), default="probabilistic",
             show_default=True, help=DEFINITION_HELP),
     _option("--neighbors", type=click.Choice(["replace", "add-remove"]), default="replace",
-            show_default=True, help="Which two logs must be hard to tell apart."),
+            show_default=True,
+            help="Which logs must be hard to tell apart: those that differ in all data of one user "
+                 "(replace), or in whether a user is there (add-remove)."),
     _option("--accept-delta", is_flag=True,
-            help="Confirm a per-person delta above 1/(10 x users)."),
+            help="Accept a delta per person above 1/(10 x users)."),
     _option("--accept-epsilon", is_flag=True,
-            help="Confirm an epsilon above 10, which protects little."),
+            help="Accept an epsilon above 10, which protects little."),
     PARAMETERS,
 )  # fmt: skip
 

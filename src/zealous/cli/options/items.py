@@ -31,29 +31,34 @@ from zealous.privacy.guarantee import SESSION_GAP, Guarantee, Number, exact_frac
 _option = options_of("What to publish")
 
 ITEMS = (
-    _option("--by", metavar="COLUMN", help="A public attribute to make part of the item."),
-    _option("--fold-words", is_flag=True, help="A query is a set of words: order is ignored."),
+    _option("--by", metavar="COLUMN",
+            help="A public attribute, such as the country, to count separately for each value."),
+    _option("--fold-words", is_flag=True,
+            help="Treat a query as a set of words: order and repetition are ignored."),
     _option("--rates", is_flag=True,
-            help="Count clicks for those queries alone that count for their user: clicked over "
-                 "asked is then a rate, and is published too."),
+            help="Publish click rates too. Clicks then count only for queries that count for "
+                 "the same user."),
     _option("--max-size", type=int, metavar="S",
-            help="The most things in a set or sequence. [default: 3]"),
+            help="The largest number of things in a set or sequence. [default: 3]"),
     _option("--basket", metavar="COLUMN",
-            help="What tells which things are together, such as an invoice. [default: all that a "
-                 "user has]"),
+            help="Things with the same value here belong together, such as those of an invoice. "
+                 "[default: all things of a user]"),
     _option("--session-gap", type=int, default=SESSION_GAP, show_default=True, metavar="MIN",
-            help="Minutes without a query that end a session."),
+            help="A session ends after this many minutes without a query."),
 )  # fmt: skip
 CHOICE = (
     _option("--tail", metavar="E",
-            help="Describe the queries that are not published as far as possible, for this much "
-                 "more epsilon; with queries,keywords."),
+            help="Also publish statistics of rare queries (phrases, beginnings, lengths), for "
+                 "this much more epsilon. Needs --items queries,keywords."),
     _option("--select", type=click.Choice(["random", "first", "frequent"]), default="random",
-            show_default=True, help="Which of a user's items count."),
-    _option("--split", metavar="KIND=W,..", help="Weights of the kinds in the budget."),
+            show_default=True,
+            help="Which items count where a user has more than --items-per-user."),
+    _option("--split", metavar="KIND=W,..",
+            help="How to divide the budget between the kinds: queries=2,keywords=1."),
     _option("--mechanism", metavar="NAME",
-            help=f"{', '.join(MECHANISMS)}, or auto; or queries=NAME,keywords=NAME. "
-                 "[default: zealous, or what a public file is for]"),
+            help=f"{', '.join(MECHANISMS)}; auto for the one that publishes most; or by kind: "
+                 "queries=NAME,keywords=NAME. [default: zealous, or the one that a public file "
+                 "is for]"),
 )  # fmt: skip
 
 

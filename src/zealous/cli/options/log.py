@@ -85,7 +85,7 @@ def log_from(given: Given, planned: Plan | None = None) -> Log:
         engine=engine_from(given) if "engine" in given else None,
     )
     if log.left_out:
-        show.note(f"zealous: not read, by their names: {log.files_left_out()}")
+        show.note(f"zealous: not read, because of their names: {log.files_left_out()}")
     if binding is not None:
         return log.without_recognised(binding.columns.assigned())
     _tell_recognised(log)
@@ -95,9 +95,12 @@ def log_from(given: Given, planned: Plan | None = None) -> Log:
 def _tell_recognised(log: Log) -> None:
     """Say which columns were taken for what, and which of them nobody but the owner can tell."""
     roles = log.columns.assigned()
-    taken = [f"{roles[each]} is the {each}" for each in roles if each in log.recognised]
+    taken = [f"{roles[each]} as the {each}" for each in roles if each in log.recognised]
     if taken:
-        show.note(f"zealous: by their names, {', '.join(taken)}; --user, --time, ... say otherwise")
+        show.note(
+            f"zealous: columns recognised by name: {', '.join(taken)} (--user, --time, ... choose "
+            "others)"
+        )
     for role in ROLES:
         several = called(role, log.quotable_names()) if role not in roles else []
         if len(several) > 1:

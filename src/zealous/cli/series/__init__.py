@@ -8,7 +8,7 @@ from zealous.cli.registry import Commands
 
 _ORDER = ("run", "status")
 
-_HELP = """Publish a release every month, or every day: what is due and missing, each period once.
+_HELP = """Publish a release every month or every day, under one privacy budget.
 
 A file such as series.toml says where the log of each period is, by which plan it is published, what
 all of it may cost, and where releases go; docs/series.md has one to copy.

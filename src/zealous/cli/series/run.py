@@ -12,7 +12,7 @@ from zealous.cli.series.status import print_status, status_json
 from zealous.series.run import run_series
 from zealous.series.series import Series
 
-_HELP = """Publish what is due and missing, each period once.
+_HELP = """Publish the periods that are due and have no release yet.
 
 Call it as often as you like, by cron or by hand: a period that has its release is never drawn
 again. Of a log with nothing to publish an empty table is published and charged. It stops before a
@@ -30,7 +30,7 @@ Example:
 @JSON
 @click.pass_context
 def run(context: click.Context, file: Path, as_json: bool) -> None:
-    """Publish what is due and missing, each period once."""
+    """Publish the periods that are due and have no release yet."""
     series = Series.read(file)
     with show.reporting_progress() as say:
         done = run_series(series, say=say)
