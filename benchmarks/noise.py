@@ -10,7 +10,7 @@ import os
 import time
 from fractions import Fraction
 
-from zealous.mechanisms.thresholds import Noise
+from zealous.mechanisms.laws import Noise
 from zealous.noise import CappedLaplace, DiscreteGaussian, DiscreteLaplace
 
 SCALES = (Fraction(2, 5), Fraction(4), Fraction(5), Fraction(80), Fraction(1000, 7))

@@ -18,6 +18,7 @@ from scipy.stats import norm
 
 from zealous.errors import UsageError
 from zealous.mechanisms import Gaussian
+from zealous.noise import DiscreteGaussian
 from zealous.privacy.accounting import gaussian as module
 from zealous.privacy.accounting.gaussian import (
     delta,
@@ -283,4 +284,4 @@ def test_it_is_made_again_and_says_what_to_expect() -> None:
         assert found.publication_probability(count) == pytest.approx(near, rel=0.01)
     assert found.noise_quantile(0.95) == pytest.approx(1.96 * float(found.scale), abs=1)
     assert found.expected_unique_items_per_user() <= 20 * 1e-6
-    assert found.noise_sampler().scale == found.scale
+    assert found.noise_sampler() == DiscreteGaussian(scale=found.scale)
