@@ -73,7 +73,9 @@ def _listen(port: int) -> socket.socket:
         listening.listen(128)
     except OSError as error:
         listening.close()
-        raise UsageError(f"port {port} cannot be used ({reason(error)}): try --port 0") from None
+        raise UsageError(
+            f"port {port} cannot be used ({reason(error)}): name another one, or none"
+        ) from None
     return listening
 
 
