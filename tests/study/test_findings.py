@@ -240,6 +240,9 @@ def test_difference_falls_with_k() -> None:
     assert measured == "keywords 8 at k = 100, 6 at 5"
     assert why == "keywords rise from 8 at k = 100 to 9 at 10."
     assert judged("difference-falls-with-k", k_query({5: 6, 10: 6.5})).holds is None
+    nothing = [row("k-query", "keywords", "distinct", 0, k=100)]
+    empty = judged("difference-falls-with-k", k_query({5: 6, 10: 6.5, 100: 1}), nothing)
+    assert empty.holds is None, "an empty release cannot be scaled"
 
 
 def test_single_clicks() -> None:
@@ -343,6 +346,12 @@ def test_caching_beside_others() -> None:
     assert (falling.holds, falling.measured) == (True, "most at m = 8 with 0.360, 0.200 at 40")
     rising = judged("caching-falls-at-large-m", by_m("hit-probability", {1: 0.33, 40: 0.4}))
     assert (rising.holds, rising.margin) == (False, 0)
+
+
+@pytest.mark.parametrize(("published", "holds"), [(10, True), (9, None)])
+def test_a_cache_of_next_to_nothing_is_not_judged(published: int, holds: bool | None) -> None:
+    rows = [by_m("hit-probability", {1: 0.33, 6: 0.36}), by_m("distinct", {6: published})]
+    assert judged("caching-prefers-larger-m", *rows).holds is holds
 
 
 def test_few_lists() -> None:

@@ -323,12 +323,12 @@ def test_one_empty_draw_is_enough_to_leave_a_setting_out(tmp_path: Path) -> None
         ]
 
 
-def test_a_panel_without_points_says_why() -> None:
+def test_a_panel_without_figures_is_not_drawn_and_one_without_items_says_so() -> None:
     lines = [Line(label="l", points=[], look=BLACK, gaps=gaps) for gaps in ([], [1])]
-    for line, words in zip(lines, ("not measured", "nothing published"), strict=True):
-        panel = Panel(title="t", x=Axis("x"), y="y", lines=[line])
-        chart = draw_chart(Chart(name="c", title="c", rows=[[panel]]), "internal")
-        assert [text.get_text() for text in chart.axes[0].texts] == [words]
+    panels = [Panel(title="t", x=Axis("x"), y="y", lines=[line]) for line in lines]
+    chart = draw_chart(Chart(name="c", title="c", rows=[panels]), "internal")
+    assert [axes.get_visible() for axes in chart.axes] == [False, True]
+    assert [text.get_text() for text in chart.axes[1].texts] == ["nothing published"]
 
 
 def test_an_axis_shows_what_was_tried_and_left_out() -> None:

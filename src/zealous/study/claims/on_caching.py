@@ -24,6 +24,7 @@ from zealous.study.grid.result_table import Point
 
 _MOST_HIT_LOSS = 0.10  # of the hit probability
 _LEAST_SHARE_OF_PAIRS = 0.5  # of the pairs of epsilon and k
+_LEAST_KEYWORDS = 10  # published: with fewer there is no cache to speak of
 _MOST_FACTOR_OFF_LISTS = 2.0  # times the paper's number of lists
 _CUT_LISTS_REASON = (
     "It can fall as epsilon grows probably because of the score that ranks the lists: the score "
@@ -34,13 +35,20 @@ _CUT_LISTS_REASON = (
 _ON_EPSILON = f"epsilon = {values_text(JUDGED_EPSILONS)}"
 
 
+def _enough_published(curves: StudyCurves) -> bool:
+    """Whether there are keywords to fill a cache with; assumed where it was not measured."""
+    m = nearest(curves.results.axis("m", "zealous"), 6)
+    found = None if m is None else curves.zealous("distinct", "keywords", m)
+    return found is None or found.mean >= _LEAST_KEYWORDS
+
+
 def caching_suffers_little(curves: StudyCurves) -> Finding:
     """The hit probability from epsilon = 10 down to 1."""
     m, case = nearest(curves.results.axis("m", "zealous"), 6), None
     every = curves.over_epsilon("hit-probability", "keywords", m)
     points = at_settings(every, JUDGED_EPSILONS)
     steps = falls(every)
-    if len(points) > 1 and points[-1].y.mean > 0:
+    if len(points) > 1 and points[-1].y.mean > 0 and _enough_published(curves):
         drop = 1 - points[0].y.mean / points[-1].y.mean
         measured = f"m = {m:g}: {ends_text(points, 'epsilon')}, "
         measured += f"{_change_text(drop)} at the smaller epsilon"
@@ -81,7 +89,7 @@ def caching_prefers_larger_m(curves: StudyCurves) -> Finding:
     points, case = curves.over_m("hit-probability", "keywords"), None
     at = {point.x: point.y.mean for point in points}
     m = nearest([each for each in at if each > 1], 6)
-    if m is not None and 1 in at:
+    if m is not None and 1 in at and _enough_published(curves):
         best = max(at, key=lambda each: at[each])
         measured = (
             f"{at[m]:.3f} at m = {m:g}, {at[1]:.3f} at m = 1, epsilon = {curves.study.epsilon:g}"
@@ -103,7 +111,7 @@ def caching_falls_at_large_m(curves: StudyCurves) -> Finding:
     """The hit probability at the largest m of the paper, beside that at the best."""
     points = at_settings(curves.over_m("hit-probability", "keywords"), JUDGED_M)
     case = None
-    if spans(points, JUDGED_M):
+    if spans(points, JUDGED_M) and _enough_published(curves):
         best, last = max(points, key=lambda point: point.y.mean), points[-1]
         measured = f"most at m = {best.x:g} with {best.y.mean:.3f}, {last.y.mean:.3f} at {last.x:g}"
         fall = 1 - last.y.mean / best.y.mean if best.y.mean else 0.0
@@ -125,7 +133,7 @@ def few_lists_suffice(curves: StudyCurves) -> Finding:
     m, case, printed = nearest(curves.results.axis("m", "zealous"), 6), None, paper.CACHED.values
     needed = None if m is None else curves.zealous("lists-for-most-hits", "keywords", m)
     held = None if m is None else curves.zealous("lists", "keywords", m)
-    if needed is not None and held is not None and needed.mean > 0:
+    if needed is not None and held is not None and _enough_published(curves) and needed.mean > 0:
         measured = f"{needed.mean:,.0f} of {held.mean:,.0f} lists give 90% of the hits"
         times = needed.mean / printed
         margin = _MOST_FACTOR_OFF_LISTS / max(times, 1 / times) - 1
@@ -147,7 +155,8 @@ def caching_beats_k_query(curves: StudyCurves) -> Finding:
     m, case = nearest(curves.results.axis("m", "zealous"), 6), None
     ours = at_settings(curves.over_epsilon("hit-probability", "keywords", m), JUDGED_EPSILONS)
     theirs = at_settings(curves.over_k("hit-probability", "keywords"), JUDGED_K)
-    if spans(ours, JUDGED_EPSILONS) and spans(theirs, JUDGED_K):
+    tried = spans(ours, JUDGED_EPSILONS) and spans(theirs, JUDGED_K)
+    if tried and _enough_published(curves):
         better = {k: [p.x for p in ours if p.y.mean > other.mean] for k, other in theirs}
         higher, pairs = sum(map(len, better.values())), len(ours) * len(theirs)
         measured = (

@@ -149,7 +149,7 @@ def difference_falls_with_k(curves: StudyCurves) -> Finding:
     """The average difference of k-query over k, from the largest k down."""
 
     def case(kind: str) -> Case | None:
-        points = at_settings(curves.over_k("average-difference", kind), JUDGED_K)
+        points = at_settings(_k_query_points(curves, kind), JUDGED_K)
         if not spans(points, JUDGED_K):
             return None
         return _falling_case(kind, points[::-1], "k", ". ")
@@ -195,12 +195,19 @@ def _difference_points(curves: StudyCurves, kind: str) -> list[Point]:
     return [point for point in points if point.x in some]
 
 
+def _k_query_points(curves: StudyCurves, kind: str) -> list[Point]:
+    """The average difference of k-query over k, where it publishes something."""
+    nothing = {point.x for point in curves.over_k("distinct", kind) if point.y.mean == 0}
+    points = curves.over_k("average-difference", kind)
+    return [point for point in points if point.x not in nothing]
+
+
 def keywords_beat_k_query(curves: StudyCurves) -> Finding:
     """For keywords ZEALOUS differs less at every epsilon above 2 and every k."""
     above = paper.BETTER_ABOVE.values["epsilon"]
     points = at_settings(_difference_points(curves, "keywords"), JUDGED_EPSILONS)
     ours = [point for point in points if point.x > above]
-    theirs = at_settings(curves.over_k("average-difference", "keywords"), JUDGED_K)
+    theirs = at_settings(_k_query_points(curves, "keywords"), JUDGED_K)
     case = None
     if ours and spans(theirs, JUDGED_K):
         margin = min(p.y.mean for p in theirs) / max(p.y.mean for p in ours) - 1
@@ -220,7 +227,7 @@ def queries_equal_k_query(curves: StudyCurves) -> Finding:
     """For queries ZEALOUS at epsilon = 6 and k-query at k = 60 differ about equally."""
     ours = at_settings(_difference_points(curves, "queries"), JUDGED_EPSILONS)
     same = (*JUDGED_K, paper.SAME_DIFFERENCE.values["k"])
-    theirs = at_settings(curves.over_k("average-difference", "queries"), same)
+    theirs = at_settings(_k_query_points(curves, "queries"), same)
     return judge(
         "queries-differ-like-k-query",
         "For queries, ZEALOUS at epsilon = 6 differs about as much as k-query at k = 60. (At the "
@@ -264,7 +271,7 @@ def _factor(one: float, other: float) -> float:
 def pairs_lose_to_k_query(curves: StudyCurves) -> Finding:
     """For query pairs k-query differs less."""
     ours = at_settings(_difference_points(curves, "query-pairs"), JUDGED_EPSILONS)
-    theirs = at_settings(curves.over_k("average-difference", "query-pairs"), JUDGED_K)
+    theirs = at_settings(_k_query_points(curves, "query-pairs"), JUDGED_K)
     case = None
     if ours and theirs and theirs[0].x == JUDGED_K[0] and ours[-1].x == JUDGED_EPSILONS[-1]:
         best = min(p.y.mean for p in theirs)

@@ -158,12 +158,14 @@ def _draw_panel(axes: Axes, panel: Panel, *, scale: str) -> None:
     axes.set_title(_safe_label(panel.title))
     axes.set(xlabel=panel.x.label, ylabel=_safe_label(panel.y, _LONGEST_Y_LABEL))
     drawn = [line for line in panel.lines if line.points]
+    if not drawn and not any(line.gaps for line in panel.lines):
+        axes.set_visible(False)
+        return
     if not drawn:
-        nothing = any(line.gaps for line in panel.lines)
         axes.text(
             0.5,
             0.5,
-            "nothing published" if nothing else "not measured",
+            "nothing published",
             transform=axes.transAxes,
             ha="center",
             color=GREY,

@@ -153,6 +153,7 @@ class Section:
         key: Where links lead.
         title: The heading.
         intro: What the section shows, or what to look for.
+        finding: The name of the finding that it shows, which is its title then; empty for none.
         paper: What the paper says about it; empty where it says nothing.
         parts: Charts and tables; those without figures are left out.
         notes: How to read them, and what is left out.
@@ -164,6 +165,7 @@ class Section:
     title: str
     intro: str
     parts: Sequence[Chart | Sheet]
+    finding: str = ""
     paper: str = ""
     notes: Sequence[str] = field(default=())
     warnings: Sequence[str] = field(default=())

@@ -11,6 +11,7 @@ from zealous.files.csv_cells import write_rows
 from zealous.study.claims.findings import Finding
 from zealous.study.grid.result_table import Results
 from zealous.study.report.chart_drawing import draw_chart, width_share
+from zealous.study.report.first_screen import NOTE, sentences, tradeoff
 from zealous.study.report.page import (
     ChartView,
     TableView,
@@ -105,9 +106,12 @@ def write_report(
     content = {
         "context": context,
         "epsilon": f"{view.epsilon:g}",
+        "sentences": sentences(view, findings),
+        "tradeoff": None if (first := tradeoff(view)).is_empty() else _render_chart(folder, first),
+        "tradeoff_note": NOTE,
         "summary": _render_table(folder, summary(view, promises)),
         "findings": [finding_view(each) for each in findings],
-        "sections": [_render_section(folder, each) for each in sections(data)],
+        "sections": [_render_section(folder, each, findings) for each in sections(data)],
         "left_out": left_out_notes(view, context.left_out),
         "warning": "" if context.documents_fit else INVENTED_CORPUS_WARNING,
         "settings": {name: _format_setting(value) for name, value in context.study.items()},
@@ -117,7 +121,7 @@ def write_report(
     return path
 
 
-def _render_section(folder: Path, section: Section) -> dict[str, Any]:
+def _render_section(folder: Path, section: Section, findings: Sequence[Finding]) -> dict[str, Any]:
     """Write the files of a section; return what the page shows of it."""
     parts: list[dict[str, ChartView | TableView]] = []
     for part in section.parts:
@@ -126,7 +130,8 @@ def _render_section(folder: Path, section: Section) -> dict[str, Any]:
                 parts.append({"table": _render_table(folder, part)})
         elif not part.is_empty():
             parts.append({"chart": _render_chart(folder, part)})
-    return {"about": section, "parts": parts}
+    found = next((finding_view(each) for each in findings if each.name == section.finding), None)
+    return {"about": section, "parts": parts, "finding": found}
 
 
 def _render_table(folder: Path, sheet: Sheet) -> TableView:

@@ -116,6 +116,7 @@ def _released_section(data: ReportData) -> Section:
     at = f"at epsilon = {view.epsilon:g}"
     return Section(
         key="released",
+        finding="coverage-falls-with-m",
         title="Items released by m",
         intro="As m grows, are fewer distinct items released, above all fewer query pairs? Does "
         "the "
@@ -143,6 +144,7 @@ def _released_section(data: ReportData) -> Section:
 def _average_items_section(data: ReportData) -> Section:
     return Section(
         key="average-items",
+        finding="total-rises-then-falls",
         title="Average items per user",
         intro="The paper recommends an m below this average: above it the total of the counts "
         "falls.",
@@ -155,6 +157,7 @@ def _average_items_section(data: ReportData) -> Section:
 def _top_over_m_section(data: ReportData) -> Section:
     return Section(
         key="top-j-over-m",
+        finding="few-top-items-prefer-larger-m",
         title="Most frequent items, by m",
         intro="Upper two rows, precision (lower is better): is a small top-j best at m > 1, and a "
         "large one at m = 1? Lower two rows, coverage: do more items go missing as m and j grow?",
@@ -188,6 +191,7 @@ def _distributions_section(data: ReportData) -> Section:
     threshold = data.printed("tau-prime")
     return Section(
         key="distributions",
+        finding="power-law-kept",
         title="Distribution of counts",
         intro="Is the straight line of a power law kept? Where does each method cut it off: the "
         "k-anonymity methods at k, zealous at tau'?",
@@ -218,6 +222,7 @@ def _differences_section(data: ReportData) -> Section:
         )
     return Section(
         key="differences",
+        finding="difference-falls-with-epsilon",
         title="Differences between released and original counts",
         intro="Does the difference fall as epsilon grows and as k falls? The paper draws epsilon "
         "and "
@@ -248,6 +253,7 @@ def _caching_section(data: ReportData) -> Section:
     memory = data.view.study.get("memory_for_lists", 0)
     return Section(
         key="caching",
+        finding="caching-suffers-little",
         title="Index caching",
         intro="Does the hit probability fall only a little as epsilon becomes smaller, and is it "
         "higher at m = 6 than at m = 1? The black line is a cache filled from the original log.",
@@ -269,6 +275,7 @@ def _caching_section(data: ReportData) -> Section:
 def _substitution_section(data: ReportData) -> Section:
     return Section(
         key="substitution",
+        finding="substitution-hardly-varies",
         title="Query substitution: quality",
         intro="Do epsilon and k hardly matter, and is zealous as good as k-query for the queries "
         "that have a substitution?",
@@ -290,6 +297,7 @@ def _substitution_section(data: ReportData) -> Section:
 def _coverage_section(data: ReportData) -> Section:
     return Section(
         key="coverage",
+        finding="substitution-covers-less",
         title="Query substitution: coverage",
         intro="How many queries have a substitution, and are there fewer at m = 6 than at m = 1?",
         paper="Coverage is not good, and smaller at m = 6. It prints no numbers.",
@@ -302,6 +310,7 @@ def _phrase_pairs_section(data: ReportData) -> Section:
     both = PHRASES in data.view.kinds and "query-pairs" in data.view.kinds
     return Section(
         key="phrase-pairs",
+        finding="phrase-pairs-regain-coverage",
         title="Phrase pairs instead of query pairs",
         intro="How much does coverage gain at the same guarantee if only the phrase that changed "
         "between two queries is published, instead of both queries?",

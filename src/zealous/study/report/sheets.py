@@ -8,6 +8,7 @@ from typing import Any
 
 from zealous.privacy.promise import factor
 from zealous.study.anonymity import METHODS
+from zealous.study.grid.result_table import Spread
 from zealous.study.report.parts import Cell, Sheet
 from zealous.study.report.results_view import (
     ORIGINAL,
@@ -26,7 +27,7 @@ _SUGGESTED = 5
 def summary(view: ResultsView, promises: Mapping[Entry, str]) -> Sheet:
     """What each method promises and what it keeps."""
     pairs = "query-pairs"
-    top = _nearest_top(view)
+    top = nearest_top(view)
     headings = [
         "method",
         "promise",
@@ -39,14 +40,13 @@ def summary(view: ResultsView, promises: Mapping[Entry, str]) -> Sheet:
     ]
     rows = []
     for entry in promises:
-        lost = view.value("missing-share", "queries", entry, at=top)
         differs = view.value("average-difference", "queries", entry)
         rows.append(
             [
                 str(entry),
                 promises[entry],
                 *(view.value("distinct", kind, entry) for kind in view.kinds),
-                None if lost is None else _complement(lost),
+                kept_share(view, "queries", entry, top),
                 differs if view.publishes_something("queries", entry) else None,
                 view.value("hit-probability", "keywords", entry),
                 view.value("coverage", pairs, entry, at=_SUGGESTED),
@@ -63,15 +63,18 @@ def summary(view: ResultsView, promises: Mapping[Entry, str]) -> Sheet:
     )
 
 
-def _nearest_top(view: ResultsView) -> float:
-    """The j of top-j nearest to 1,000 that was measured."""
+def nearest_top(view: ResultsView, wanted: float = _TOP) -> float:
+    """The j of top-j nearest to the wanted one that was measured."""
     points = view.results.curve("missing-share", "queries", ZEALOUS, over="at")
-    return min((p.x for p in points), key=lambda j: abs(j - _TOP), default=_TOP)
+    return min((p.x for p in points), key=lambda j: abs(j - wanted), default=wanted)
 
 
-def _complement(share: Any) -> Any:
-    """The share that is kept, from the share that is missing."""
-    return share._replace(mean=1 - share.mean, low=1 - share.high, high=1 - share.low)
+def kept_share(view: ResultsView, kind: str, entry: Entry, top: float) -> Spread | None:
+    """The share of the original's top j items that a release holds."""
+    lost = view.value("missing-share", kind, entry, at=top)
+    if lost is None:
+        return None
+    return lost._replace(mean=1 - lost.mean, low=1 - lost.high, high=1 - lost.low)
 
 
 def promise_text(
