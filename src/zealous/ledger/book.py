@@ -147,6 +147,10 @@ class Book:
         """All entries of a release's id, in order."""
         return tuple(entry for entry in self.entries.values() if entry.release == release)
 
+    def is_released(self, release: str) -> bool:
+        """Whether a release of an id is in place."""
+        return any(entry.state == "released" for entry in self.attempts(release))
+
     def unfinished(
         self, release: str, charge: Charge, drafts: str | None, approved: Mapping[str, Any]
     ) -> Entry | None:

@@ -10,29 +10,22 @@ Guarantee:
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 
 from zealous.errors import Refused, ReleaseError, UsageError, ZealousError, reason
-from zealous.files.places import place_of
 from zealous.ledger import Caps, Ledger
 from zealous.ledger.refusals import OverCap
-from zealous.planning.declared import public_files
-from zealous.planning.plan import Plan, plan_with_files
+from zealous.planning.plan import Plan
 from zealous.privacy.period import Period
-from zealous.release.bundle import Release, check_writable, read_release
-from zealous.release.publish import publish
+from zealous.release.bundle import Release
 from zealous.series.changes import changes
 from zealous.series.changes_files import write_changes
-from zealous.series.drafts import DraftAccount, Drafts, opened_drafts
+from zealous.series.drafts import Drafts, opened_drafts
+from zealous.series.one_release import OneRelease, Say, release_before
 from zealous.series.series import Series
-from zealous.series.status import SeriesStatus, log_is_there, status
-
-Say = Callable[[str], None]
+from zealous.series.status import SeriesStatus, status
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,18 +58,16 @@ def run_series(
         Refused: Another run is at work, or the ledger has not the cap that the series names.
     """
     with opened_drafts(series.ledger, series.name) as drafts:
-        plan, ledger = series.read_plan(), _ledger_of(series)
+        plan, ledger = _checked_plan(series), _ledger_of(series)
         day = today or datetime.now(UTC).date()
         _make_folder(series.releases)
         published: list[Period] = []
         failed: dict[Period, str] = {}
         for period in series.due(day):
-            target = series.release_path(period)
-            if ledger.settle(series.release_id(period), target) is not None:
-                drafts.discard(target.name)
+            if _is_released(OneRelease(series=series, period=period), ledger, drafts):
                 continue
             try:
-                _publish(series, plan, period, ledger, drafts, say)
+                OneRelease(series=series, period=period).publish(plan, ledger, drafts, say)
             except OverCap as error:
                 failed[period] = str(error)
                 break  # later periods would be refused too
@@ -89,6 +80,50 @@ def run_series(
         return SeriesRun(
             published=tuple(published), failed=failed, status=status(series, today=day)
         )
+
+
+def publish_again(series: Series, period: Period, *, say: Say = lambda _: None) -> Path:
+    """Publish a corrected edition of a period, which is charged like any other release.
+
+    A correction that was begun and killed is finished, and no other is begun.
+
+    Returns:
+        Where it is.
+
+    Raises:
+        Refused: The period has no release yet; or the ledger does not allow one more.
+    """
+    with opened_drafts(series.ledger, series.name) as drafts:
+        plan, ledger = _checked_plan(series), _ledger_of(series)
+        edition = 1
+        while ledger.book().is_released(series.release_id(period, edition)):
+            edition += 1
+        if edition == 1:
+            raise Refused(f"{period} has no release yet: `zealous series run` publishes it")
+        made = OneRelease(series=series, period=period, edition=edition)
+        if not _is_released(made, ledger, drafts):
+            made.publish(plan, ledger, drafts, say)
+        _write_changes(series, period, say)
+        return made.path
+
+
+def _is_released(release: OneRelease, ledger: Ledger, drafts: Drafts) -> bool:
+    """Whether it is in place; marks it if only that was missing."""
+    if ledger.settle(release.id, release.path) is None:
+        return False
+    drafts.discard(release.path.name)
+    return True
+
+
+def _checked_plan(series: Series) -> Plan:
+    """The plan; refused where a later month could not be published by it."""
+    plan = series.read_plan()
+    if series.prior and any(part.mechanism.requires_kind for part in plan.parts):
+        raise UsageError(
+            f"prior = true needs tables that stand by themselves, and {series.plan} has one that "
+            "follows another: plan with --items-per-user, or leave prior out"
+        )
+    return plan
 
 
 def _ledger_of(series: Series) -> Ledger:
@@ -108,44 +143,6 @@ def _ledger_of(series: Series) -> Ledger:
     return ledger
 
 
-def _publish(
-    series: Series, plan: Plan, period: Period, ledger: Ledger, drafts: Drafts, say: Say
-) -> None:
-    """Draw a release to the private folder, if none is there, and put it where releases are."""
-    target = series.release_path(period)
-    found = drafts.find(target.name, ledger)
-    if found is None:
-        if not log_is_there(series, period):
-            raise UsageError(f"there is no log at {series.log_path(period)}")
-        check_writable(place_of(target), [part.name() for part in plan.parts])
-        say(f"publishing {period}")
-        _draw(series, plan, period, drafts, say)
-        found = drafts.find(target.name, ledger)
-        assert found is not None  # noqa: S101 - it was just drawn
-    drafts.put_in_place(*found, target, ledger)
-
-
-def _draw(series: Series, plan: Plan, period: Period, drafts: Drafts, say: Say) -> None:
-    before = _release_before(series, period)
-    approval = None if series.approval is None else _read_text(series.approval)
-    publish(
-        series.read_log(period, plan),
-        _with_prior(plan, before) if series.prior and before else plan,
-        account=DraftAccount(
-            ledger=series.ledger,
-            id=series.release_id(period),
-            approval=approval,
-            drafts=drafts,
-        ),
-        period=period,
-        output=drafts.new_draft(series.release_path(period).name),
-        publisher=series.publisher,
-        attendance="unattended",
-        selection_key=None if before is None else before.record.selection_key,
-        say=say,
-    )
-
-
 def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -153,52 +150,18 @@ def _make_folder(folder: Path) -> None:
         raise UsageError(f"{folder} cannot be written to: {reason(error)}") from None
 
 
-def _release_before(series: Series, period: Period) -> Release | None:
-    """The latest release of an earlier period that can be read."""
-    earlier = itertools.takewhile(lambda each: each.end <= period.first, series.periods())
-    for each in reversed([*earlier]):
-        if (series.release_path(each) / "release.json").exists():
-            with suppress(ReleaseError):
-                return read_release(series.release_path(each))
-    return None
-
-
-def _with_prior(plan: Plan, before: Release) -> Plan:
-    """The same goal and kinds, with what was frequent in the release before as known."""
-    kinds = plan.kinds()
-    known = {kind.name(): before.directory for kind in kinds if len(before.get(kind.name(), ()))}
-    if not known:
-        return plan
-    files = {name: str(where) for name, where in known.items()}
-    made = plan_with_files(
-        plan.goal,
-        kinds,
-        public_files(kinds, prior=files),
-        accept_delta=plan.accept_delta,
-        mechanism={**plan.mechanisms(), **dict.fromkeys(known, "prior")},
-        split={part.name(): part.goal.epsilon for part in plan.parts},
-    )
-    return replace(plan, goal=made.goal, parts=made.parts, approved_file=None)
-
-
 def _write_changes(series: Series, period: Period, say: Say) -> None:
-    """Beside a release what changed since the one before, if that can be told."""
-    target, release = series.changes_path(period), series.release_path(period)
-    if target.exists() or not (release / "release.json").exists():
-        return
-    before = _release_before(series, period)
-    if before is None:
-        return
-    try:
-        found = changes(before, release)
-    except (ReleaseError, UsageError) as error:
-        say(f"{period}: {error}")
-        return
-    write_changes(found, target)
-
-
-def _read_text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, ValueError):
-        raise UsageError(f"{path} holds no signature: make one with `zealous approve`") from None
+    """Beside each edition of a release what changed since the one before, if that can be told."""
+    for edition in range(1, series.last_edition(period) + 1):
+        target = series.changes_path(period, edition)
+        if target.exists():
+            continue
+        before: Release | Path | None = release_before(series, period)
+        if edition > 1:
+            before = series.release_path(period, edition - 1)
+        if before is None:
+            continue
+        try:
+            write_changes(changes(before, series.release_path(period, edition)), target)
+        except (ReleaseError, UsageError) as error:
+            say(f"{target.name}: {error}")

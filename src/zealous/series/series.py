@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
@@ -112,17 +113,37 @@ class Series:
         if not 0 <= self.due_after_days <= 365:
             raise UsageError("due_after_days lies between 0 and 365")
 
-    def release_id(self, period: Period) -> str:
-        """What the release of a period is called in the ledger."""
-        return f"{self.name} {period}"
+    def release_id(self, period: Period, edition: int = 1) -> str:
+        """What the release of a period is called in the ledger; later editions correct it."""
+        return f"{self.name} {_edition_name(period, edition)}"
 
-    def release_path(self, period: Period) -> Path:
+    def release_path(self, period: Period, edition: int = 1) -> Path:
         """Where the release of a period is written to."""
-        return self.releases / str(period)
+        return self.releases / _edition_name(period, edition)
 
-    def changes_path(self, period: Period) -> Path:
+    def changes_path(self, period: Period, edition: int = 1) -> Path:
         """Where it is told what changed in that release since the one before."""
-        return self.releases / f"{period}.changes"
+        return self.releases / f"{_edition_name(period, edition)}.changes"
+
+    def last_edition(self, period: Period) -> int:
+        """The latest edition of a period's release that is there; 0 for none."""
+        for edition in itertools.count(1):
+            if not (self.release_path(period, edition) / "release.json").exists():
+                return edition - 1
+        raise AssertionError
+
+    def period_named(self, text: str) -> Period:
+        """One of the series' periods, by its name.
+
+        Raises:
+            UsageError: It has no such period.
+        """
+        period = Period.parse(text, all_in_period=self.all_in_period)
+        after = self.last is not None and period.end > self.last.end
+        if period != self._period_of(period.first) or period.first < self.first.first or after:
+            last = f" to {self.last}" if self.last else " on"
+            raise UsageError(f"{text} is no {self.every} of this series, from {self.first}{last}")
+        return period
 
     def log_path(self, period: Period) -> str:
         """Where the log of a period is."""
@@ -172,6 +193,10 @@ class Series:
 
     def _period_of(self, day: date) -> Period:
         return Period.parse(_NEXT[self.every](day), all_in_period=self.all_in_period)
+
+
+def _edition_name(period: Period, edition: int) -> str:
+    return str(period) if edition == 1 else f"{period}.{edition}"
 
 
 def _values(found: Mapping[str, Any], folder: Path) -> dict[str, Any]:

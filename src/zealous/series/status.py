@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Literal
 
-from zealous.errors import Refused, ZealousError
-from zealous.ledger import Charge, Ledger
-from zealous.ledger.book import Book
-from zealous.ledger.refusals import check_caps
-from zealous.ledger.reservation import preview_entry
+from zealous.errors import ZealousError
+from zealous.ledger import Ledger
 from zealous.ledger.standing import Standing
 from zealous.logs.log import log_files
-from zealous.planning.plan import Plan
 from zealous.privacy.period import Period
-from zealous.release.charging import losses_of
+from zealous.series.forecast import book_of, lasts_until, left_text
 from zealous.series.series import Series
 
 State = Literal["released", "due", "log missing"]
-_FAR = 1_000  # periods ahead that are looked at
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,12 +26,14 @@ class PeriodState:
         state: Whether it has its release.
         charges: How many charges count for it.
         unseen: And how many of them have no release.
+        editions: How many releases it has: more than one if it was corrected.
     """
 
     period: Period
     state: State
     charges: int
     unseen: int
+    editions: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +42,7 @@ class SeriesStatus:
 
     Attributes:
         periods: Those that are due, in order.
-        spent: What was spent, against the cap over all releases; None without a ledger.
+        spent: What was spent, against the cap over all releases; None before the first.
         lasts_until: The last period for which the budget lasts; None where nothing limits it, or
             where it does not last for one more.
         limited: Whether a cap limits the series.
@@ -63,11 +60,11 @@ class SeriesStatus:
 
     def budget_text(self) -> str:
         """What was spent, and how long the rest lasts."""
-        if self.spent is None:
-            return "Nothing was charged yet."
-        said = f"Spent: {self.spent}."
+        said = "Nothing was charged yet."
+        if self.spent is not None:
+            said = f"Spent: {self.spent}.{left_text(self.spent)}"
         if not self.limited:
-            return f"{said} The ledger has no cap."
+            return f"{said} No cap limits it."
         if self.lasts_until is None:
             return f"{said} The budget does not last for one more release."
         return f"{said} The budget lasts until {self.lasts_until}."
@@ -81,18 +78,14 @@ def status(series: Series, *, today: date | None = None) -> SeriesStatus:
         today: The day in UTC; by the clock where not given.
     """
     day = today or datetime.now(UTC).date()
-    if not series.ledger.exists():
-        states = tuple(_state(series, None, each) for each in series.due(day))
-        limited = series.total is not None
-        return SeriesStatus(periods=states, spent=None, lasts_until=None, limited=limited)
-    ledger = Ledger.open(series.ledger)
-    book = ledger.book()
+    ledger = Ledger.open(series.ledger) if series.ledger.exists() else None
+    book = book_of(series)
     states = tuple(_state(series, ledger, each) for each in series.due(day))
     limited = bool(book.caps.all)
     return SeriesStatus(
         periods=states,
-        spent=book.standing(),
-        lasts_until=_lasts_until(series, book, series.read_plan()) if limited else None,
+        spent=book.standing() if book.entries else None,
+        lasts_until=lasts_until(series, book, series.read_plan()) if limited else None,
         limited=limited,
     )
 
@@ -106,36 +99,20 @@ def log_is_there(series: Series, period: Period) -> bool:
 
 
 def _state(series: Series, ledger: Ledger | None, period: Period) -> PeriodState:
-    attempts = [] if ledger is None else ledger.attempts(series.release_id(period))
+    first = [] if ledger is None else ledger.attempts(series.release_id(period))
+    released = any(each.state == "released" for each in first)
+    editions = max(series.last_edition(period), int(released))
+    later = range(2, editions + 2)  # also one that was begun
+    attempts = [
+        *first,
+        *(each for n in later if ledger for each in ledger.attempts(series.release_id(period, n))),
+    ]
     counted = [each for each in attempts if each.state != "voided"]
-    released = any(each.state == "released" for each in counted)
     state: State = "due" if log_is_there(series, period) else "log missing"
     return PeriodState(
         period=period,
         state="released" if released else state,
         charges=len(counted),
         unseen=sum(each.state == "reserved" for each in counted),
+        editions=editions if released else 0,
     )
-
-
-def _lasts_until(series: Series, book: Book, plan: Plan) -> Period | None:
-    """The last period that the ledger would still grant, by the function that refuses."""
-    charge = Charge.of(plan.goal, losses=losses_of(plan))
-    entry, _ = preview_entry("forecast", charge)
-    done = {each.release for each in book.counted_entries() if each.state == "released"}
-    entries, granted = dict(book.entries), None
-    for number, period in enumerate(series.periods()):
-        if series.release_id(period) in done:
-            granted = period
-            continue
-        if number > _FAR:
-            break
-        next_charge = replace(charge, period=period)
-        try:
-            check_caps(replace(book, entries=entries), next_charge)
-        except Refused:
-            break
-        seq = max(entries, default=0) + 1
-        entries[seq] = replace(entry, seq=seq, charge=next_charge)
-        granted = period
-    return granted

@@ -6,7 +6,7 @@ import click
 
 from zealous.cli.registry import Commands
 
-_ORDER = ("run", "status")
+_ORDER = ("run", "status", "price")
 
 _HELP = """Publish a release every month or every day, under one privacy budget.
 

@@ -9,31 +9,54 @@ import click
 
 from zealous.cli import show
 from zealous.cli.help import JSON
+from zealous.errors import UsageError, reason
+from zealous.series.budget_picture import budget_picture, budget_steps
+from zealous.series.forecast import book_of
 from zealous.series.series import Series
 from zealous.series.status import SeriesStatus
 from zealous.series.status import status as status_of
 
 _HELP = """Show which periods have their release, which are missing, and how long the budget lasts.
 
-Changes nothing, and reads no log.
+Changes nothing, and reads no log. With --picture the curve of the budget is drawn: what was spent
+after each release, and until when the rest lasts.
 
 \b
-Example:
+Examples:
   zealous series status series.toml
+  zealous series status series.toml --picture budget.svg
 """
 
 
 @click.command(help=_HELP)
 @click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--picture",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Draw the budget's curve as an SVG file.",
+)
 @JSON
-def status(file: Path, as_json: bool) -> None:
+def status(file: Path, picture: Path | None, as_json: bool) -> None:
     """Show which periods have their release, and how long the budget lasts."""
     series = Series.read(file)
     found = status_of(series)
+    if picture is not None:
+        _draw(series, picture)
     if as_json:
         show.as_json(status_json(series, found))
     else:
         print_status(series, found)
+
+
+def _draw(series: Series, picture: Path) -> None:
+    book = book_of(series)
+    cap = None if book.caps.all.epsilon is None else float(book.caps.all.epsilon)
+    drawn = budget_picture(series, budget_steps(series, book, series.read_plan()), cap)
+    try:
+        picture.write_text(drawn, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{picture} cannot be written: {reason(error)}") from None
 
 
 def print_status(series: Series, found: SeriesStatus) -> None:
@@ -42,17 +65,20 @@ def print_status(series: Series, found: SeriesStatus) -> None:
         (
             str(each.period),
             each.state,
-            str(series.release_path(each.period)) if each.state == "released" else "",
+            str(series.release_path(each.period, max(each.editions, 1)))
+            if each.state == "released"
+            else "",
             each.charges,
         )
         for each in found.periods
     ]
     show.table(f"Series {series.name}", ["period", "", "release", "charges"], rows)
-    unseen = sum(each.unseen for each in found.periods if each.state == "released")
+    unseen = sum(each.unseen for each in found.periods)
     if unseen:
         show.echo(
             f"{unseen} charge{'s' if unseen > 1 else ''} of runs that ended before their release "
-            "was in place still count. If nobody saw what they left: zealous ledger void"
+            "was in place. The next run goes on with those of periods that are due; if others stay "
+            "and nobody saw what was drawn for them: zealous ledger void"
         )
     show.echo(found.budget_text())
 
@@ -68,6 +94,7 @@ def status_json(series: Series, found: SeriesStatus) -> dict[str, Any]:
                 "release": str(series.release_path(each.period)),
                 "charges": each.charges,
                 "unseen": each.unseen,
+                "editions": each.editions,
             }
             for each in found.periods
         ],

@@ -1,0 +1,153 @@
+"""What further releases of a series would cost, by the functions that a ledger refuses with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from zealous.errors import Refused
+from zealous.ledger import Caps, Charge, Ledger
+from zealous.ledger.book import Book
+from zealous.ledger.refusals import check_caps
+from zealous.ledger.reservation import preview_entry
+from zealous.ledger.standing import Standing
+from zealous.planning.plan import Plan
+from zealous.privacy.guarantee import format_number
+from zealous.privacy.period import Period
+from zealous.release.charging import losses_of
+from zealous.series.series import Series
+
+_FAR = 1_000  # periods ahead that are looked at
+
+
+def book_of(series: Series) -> Book:
+    """The ledger of a series; before the first run an empty one with the series' cap."""
+    if series.ledger.exists():
+        return Ledger.open(series.ledger).book()
+    return Book() if series.total is None else Book(caps=Caps(all=series.total))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Price:
+    """What some releases would cost.
+
+    Attributes:
+        releases: What would be published, in order.
+        before: What was spent.
+        after: What would be; None where a cap does not allow it.
+        lasted_until: Until when the budget lasts without them; None where nothing limits it, or
+            where it does not last for one more.
+        lasts_until: And with them.
+    """
+
+    releases: tuple[str, ...]
+    before: Standing
+    after: Standing | None
+    lasted_until: Period | None
+    lasts_until: Period | None
+
+    def text(self) -> str:
+        """In sentences."""
+        number = len(self.releases)
+        what = f"{number} release{'' if number == 1 else 's'}"
+        named = f" ({', '.join(self.releases)})" if self.releases else ""
+        said = [f"Spent: {self.before}."]
+        if self.after is None:
+            return f"{said[0]} The cap does not allow {what} more{named}."
+        if number:
+            said.append(f"With {what} more{named}: {self.after}.")
+        if self.lasts_until is not None and self.lasts_until == self.lasted_until:
+            said.append(f"The budget lasts until {self.lasts_until} either way.")
+        elif self.lasts_until is not None:
+            before = f" instead of {self.lasted_until}" if self.lasted_until else ""
+            said.append(f"The budget then lasts until {self.lasts_until}{before}.")
+        elif self.lasted_until is not None:
+            said.append(f"The budget lasts until {self.lasted_until}, and then for none more.")
+        return " ".join(said)
+
+
+def price(
+    series: Series,
+    book: Book,
+    plan: Plan,
+    *,
+    missing: Sequence[Period],
+    again: Sequence[Period] = (),
+    lasted_until: Period | None,
+) -> Price:
+    """What it would cost to publish what is missing, and some periods again.
+
+    Args:
+        series: The series, perhaps with another first period.
+        book: The ledger's.
+        plan: The plan, perhaps another one.
+        missing: Periods without a release.
+        again: Periods to be published once more.
+        lasted_until: Until when the budget lasts as things are.
+    """
+    wanted = [(series.release_id(each), each) for each in missing]
+    wanted += [(series.release_id(each, series.last_edition(each) + 1), each) for each in again]
+    found = Price(
+        releases=(*map(str, missing), *(f"{each} again" for each in again)),
+        before=book.standing(),
+        after=None,
+        lasted_until=lasted_until,
+        lasts_until=None,
+    )
+    later = book
+    try:
+        for release, period in wanted:
+            later = _granted(later, plan, release, period)
+    except Refused:
+        return found
+    last = lasts_until(series, later, plan) if book.capped() else None
+    return replace(found, after=later.standing(), lasts_until=last)
+
+
+def lasts_until(series: Series, book: Book, plan: Plan) -> Period | None:
+    """The last period that the ledger would still grant; None if it grants none."""
+    last = None
+    for last, _ in periods_granted(series, book, plan):  # noqa: B007
+        pass
+    return last
+
+
+def periods_granted(series: Series, book: Book, plan: Plan) -> Iterator[tuple[Period, Book]]:
+    """The periods that have a release or would be granted one, and the ledger after each."""
+    # A charge for a folder of drafts is gone on with.
+    kept = [each for each in book.counted_entries() if each.state == "released" or each.drafts]
+    done = {each.release for each in kept}
+    for number, period in enumerate(series.periods()):
+        release = series.release_id(period)
+        if release not in done:
+            if number > _FAR:
+                return
+            try:
+                book = _granted(book, plan, release, period)
+            except Refused:
+                return
+        yield period, book
+
+
+def left_text(spent: Standing) -> str:
+    """What is left of epsilon, as a sentence; nothing without a cap."""
+    most = spent.cap.epsilon
+    if most is None:
+        return ""
+    left = max(most - spent.epsilon, Fraction(0)) if spent.epsilon is not None else Fraction(0)
+    return f" Left: epsilon {format_number(left, up=False)}."
+
+
+def _granted(book: Book, plan: Plan, release: str, period: Period) -> Book:
+    """The ledger with one more release.
+
+    Raises:
+        Refused: A cap does not allow it.
+    """
+    charge = replace(Charge.of(plan.goal, losses=losses_of(plan)), period=period)
+    check_caps(book, charge)
+    entry, _ = preview_entry(release, charge)
+    seq = max(book.entries, default=0) + 1
+    charged = replace(entry, seq=seq, state="released")
+    return replace(book, entries={**book.entries, seq: charged})
