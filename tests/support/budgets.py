@@ -32,7 +32,7 @@ BUDGETS = {
     "project": 75,
     "record": 4,
     "release": 92,
-    "series": 20,
+    "series": 34,
     "spark": 125,
     "study": 118,
     "synthetic": 6,

@@ -66,11 +66,7 @@ def budget_picture(series: Series, steps: Sequence[Step], cap: float | None) -> 
     done = [step for step in steps if not step.planned]
     most = max([cap or 0, *(step.epsilon for step in steps)]) * 1.08 or 1.0
     places = [_place(number, len(steps), step.epsilon, most) for number, step in enumerate(steps)]
-    sums = [
-        _place(number, len(steps), step.total, most)
-        for number, step in enumerate(steps)
-        if step.total <= most
-    ]
+    sums = [_place(number, len(steps), step.total, most) for number, step in enumerate(steps)]
     spent, ahead = places[: len(done)], places[max(len(done) - 1, 0) :]
     title = f"{series.name}: what one person may have lost, release by release"
     return _svg(
@@ -79,7 +75,9 @@ def budget_picture(series: Series, steps: Sequence[Step], cap: float | None) -> 
             _text(8, 38, _legend(steps, cap), "small"),
             *_axes(steps, most),
             *([_cap_line(cap, most)] if cap else []),
-            *([_path(sums, "sum")] if sums else []),
+            f'<clipPath id="frame"><rect x="{_LEFT}" y="{_TOP}" width="{_WIDTH}" '
+            f'height="{_HEIGHT}"/></clipPath>',
+            f'<g clip-path="url(#frame)">{_path(sums, "sum")}</g>',
             *([_path(spent, "spent")] if done else []),
             *([_path(ahead, "ahead")] if len(done) < len(steps) else []),
             *(
