@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from cluster import conf_options
 from spark import QUICK, SPARK, need_java
+from turns import at_one_commit_in
 
 from zealous.audit.runs import start_run
 from zealous.study.report.style import figure_with_panels, render_svg
@@ -73,6 +74,7 @@ def test_publishing(folder: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@at_one_commit_in(4)
 def test_the_second_process_of_a_study(folder: Path) -> None:
     (folder / "study.toml").write_text(STUDY)
     done = run(

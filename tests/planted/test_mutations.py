@@ -141,7 +141,7 @@ class Failed:
 *_, folder, name = sys.argv
 settings.register_profile("fixed", derandomize=True, deadline=None)
 settings.load_profile("fixed")
-options = ["-x", "--noconftest", "-pno:cacheprovider", "--rootdir", folder]
+options = ["-x", "-m", "", "--noconftest", "-pno:cacheprovider", "--rootdir", folder]
 os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
 with contextlib.redirect_stdout(sys.stderr):
     pytest.main([f"{folder}/{name}", *options], plugins=[Failed()])

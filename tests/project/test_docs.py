@@ -101,6 +101,7 @@ def test_the_readme_runs_as_a_stranger_copies_it(
     subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True, capture_output=True)
 
 
+@turn_of("guide")
 @pytest.mark.parametrize("few", [True, pytest.param(False, marks=pytest.mark.soak)])
 def test_the_guide_runs_from_top_to_bottom(few: bool, folder: Path, commands: Forks) -> None:
     guide = ROOT / "docs" / "guide.md"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+import turns
 from turns import LONG, have_turn, in_turn, turn_of
 
 CASES = [
@@ -41,3 +43,14 @@ def test_of_all_long_tests_one_has_its_turn() -> None:
         return [mark.name for mark in getattr(turn_of(name)(test), "pytestmark", [])]
 
     assert sorted(map(marks, LONG)) == [[], *[["soak"]] * (len(LONG) - 1)]
+
+
+def test_a_test_has_its_turn_at_one_commit_of_some(monkeypatch: pytest.MonkeyPatch) -> None:
+    def soaked(commit: int) -> bool:
+        def test() -> None:
+            pass
+
+        monkeypatch.setattr(turns, "checked_out", lambda: str(commit))
+        return hasattr(turns.at_one_commit_in(4)(test), "pytestmark")
+
+    assert 60 <= sum(map(soaked, range(100))) <= 90

@@ -15,6 +15,7 @@ from log_forms import (
 )
 from postgres import postgres_server
 from spark import SPARK
+from turns import at_one_commit_in
 
 import zealous as z
 from zealous.engines.spark import Spark
@@ -23,6 +24,7 @@ pytest_plugins = ("spark",)
 pytestmark = SPARK
 
 
+@at_one_commit_in(4)
 def test_one_table_gives_the_same_items_in_every_form(spark: Spark, tmp_path: Path) -> None:
     frame = spark.session.createDataFrame(arrow_table())
     with postgres_server() as url:

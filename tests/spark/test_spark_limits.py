@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from spark import SPARK, Engines, read
-from turns import in_turn
+from turns import at_one_commit_in, in_turn
 
 import zealous as z
 from zealous.engines.engine import Engine
@@ -79,6 +79,7 @@ def test_the_owner_is_told_the_same(suffix: str, engines: Engines, tmp_path: Pat
     assert sorted(one.values()) == [1, 2, 2, 3]
 
 
+@at_one_commit_in(4)
 def test_the_first_entries_in_time(engines: Engines, tmp_path: Path) -> None:
     lines = [f"ann,q{n},2026-01-01 10:00:{n:02}" for n in range(40)]
     lines += ["ann,q1,2026-01-01 10:00:01", "bob,tea,"]

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from oracle import md5_place
 from spark import SPARK, Engines, md5_rank, read
-from turns import in_turn
+from turns import at_one_commit_in, in_turn
 from units import PAIRS, check_one_to_one
 from wide_oracle import Entry, Item, expected, known, logs
 
@@ -131,6 +131,7 @@ def test_same_as_the_oracle(
             assert found - right == right - found == Counter(), (source.engine, select)
 
 
+@at_one_commit_in(4)
 def test_ids_have_the_same_sketch(many: list[Entry], path: Path, engines: Engines) -> None:
     columns = z.Columns(user="who")
     sketches = [

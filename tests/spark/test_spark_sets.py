@@ -14,7 +14,7 @@ from families import FAMILIES
 from oracle import md5_place
 from sets_oracle import NAMES, Names, Published, Row, people, write
 from spark import SPARK, Engines, read
-from turns import in_turn
+from turns import at_one_commit_in, in_turn
 
 import zealous as z
 from zealous.counting.histogram import histogram
@@ -146,6 +146,7 @@ def test_nothing_was_published(family: str, engines: Engines, tmp_path: Path) ->
         assert counted(engine, path, None, kind, [{}, {}]) == {}
 
 
+@at_one_commit_in(4)
 def test_a_release(spark: z.Spark, tmp_path: Path) -> None:
     """From the table to the last size, with noise so small that there is none."""
     rows = [Row(f"u{n % 30}", ("ab"[n // 30],), time=n // 30) for n in range(60)]

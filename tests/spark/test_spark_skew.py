@@ -17,6 +17,7 @@ from typing import Any
 import duckdb
 import pytest
 from cluster import PATIENCE, need_java
+from turns import at_one_commit_in
 
 import zealous as z
 from zealous.counting.bound import ContributionBound, bound_contributions
@@ -123,6 +124,7 @@ def test_each_partition_drops_what_it_can_before_it_is_sent(spark: z.Spark, tmp_
     ], found
 
 
+@at_one_commit_in(4)
 def test_no_machine_sorts_all_entries_of_one_person(spark: z.Spark, tmp_path: Path) -> None:
     """Windows over a person are limited to as many rows as count, by each part of the log."""
     log = tmp_path / "log.parquet"

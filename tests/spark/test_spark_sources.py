@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from spark import SPARK, Engines, read
-from turns import in_turn
+from turns import at_one_commit_in, in_turn
 
 import zealous as z
 from zealous.counting.histogram import histogram
@@ -55,6 +55,7 @@ def test_the_same_file_twice_is_read_once(engines: Engines, tmp_path: Path) -> N
         assert counted(engine, [path, path]) == {"q": 2}
 
 
+@at_one_commit_in(4)
 @pytest.mark.parametrize("name", ["_a.csv", ".a.csv", "a._COPYING_", "a:b.csv", "12:00.csv"])
 def test_names_that_spark_cannot_read_are_refused(name: str, spark: Spark, tmp_path: Path) -> None:
     path = tmp_path / name
@@ -219,6 +220,7 @@ def test_a_long_number_stops_nobody(engines: Engines, tmp_path: Path) -> None:
         assert [row["count"] for batch in batches for row in batch.to_pylist()] == [2]
 
 
+@at_one_commit_in(4)
 def test_odd_names_are_published(spark: Spark, tmp_path: Path) -> None:
     names = ["a.b", "a`b", "[0]", 'a"b', "*", "{{x}}"]
     drinks = [("milk", "tea")[n % 2] for n in range(150)]

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from spark import SPARK, Engines, read
-from turns import in_turn
+from turns import at_one_commit_in, in_turn
 
 import zealous as z
 from zealous.counting.histogram import histogram
@@ -142,6 +142,7 @@ def test_times_of_a_format(form: str, engines: Engines, tmp_path: Path) -> None:
         assert times(engine, tmp_path / "l.parquet", time_format=form) == right
 
 
+@at_one_commit_in(4)
 def test_times_of_a_type(engines: Engines, tmp_path: Path) -> None:
     end = 253_370_764_800  # the year 9999
     moments = [0, 1, -1, end, end + 1, -62_135_596_800, -62_135_596_801, None]

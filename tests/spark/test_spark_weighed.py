@@ -17,7 +17,7 @@ import pytest
 from click.testing import CliRunner
 from oracle import md5_place
 from spark import QUICK, SPARK, Engines, read
-from turns import in_turn
+from turns import at_one_commit_in, in_turn
 from weighed import (
     KINDS,
     cases,
@@ -88,6 +88,7 @@ def test_same_as_the_oracle(name: str, path: Path, same_order: Engines) -> None:
             assert found(counter(source, kind, select)(**tables(kind, how))) == right
 
 
+@at_one_commit_in(4)
 def test_queries_of_keywords_and_clicks_that_follow(path: Path, same_order: Engines) -> None:
     words = pa.table({"keyword": ["a", "日本", "100"]})
     counts, clicks = [], []
@@ -184,6 +185,7 @@ def test_another_draw_of_the_same_rows_ends_the_run(
                 list(stored.rows_above(threshold))
 
 
+@at_one_commit_in(4)
 @pytest.mark.parametrize("name", in_turn(["queries", "query-clicks"], str, share=2))
 def test_what_is_kept_steers(
     name: str, path: Path, same_order: Engines, drawing: Any, tmp_path: Path
@@ -240,7 +242,7 @@ def log(spark: z.Spark) -> Log:
 MECHANISMS = ["rounds", "pooled", "gaussian", "domain", "prior"]
 
 
-@pytest.mark.parametrize("mechanism", in_turn(MECHANISMS, str, share=4))
+@pytest.mark.parametrize("mechanism", in_turn(MECHANISMS, str, share=len(MECHANISMS)))
 def test_published(mechanism: str, log: Any, fetched: list[int], tmp_path: Path) -> None:
     listed = tmp_path / "listed.csv"
     listed.write_text("query,count\n" + "".join(f"q{n},{99 - n}\n" for n in range(QUERIES + 9)))
@@ -268,6 +270,7 @@ def test_published(mechanism: str, log: Any, fetched: list[int], tmp_path: Path)
     assert all(check.ok for check in verify(tmp_path / "release"))
 
 
+@at_one_commit_in(4)
 def test_the_command(spark: z.Spark, path: Path, tmp_path: Path) -> None:
     assert spark.session is not None  # which is the one that the command finds
     conf = [part for each in QUICK.items() for part in ("--spark-conf", "=".join(each))]

@@ -17,6 +17,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple, TypeVar
@@ -164,6 +165,7 @@ def table(results: Sequence[Result]) -> str:
     return "\n".join(lines)
 
 
+@cache
 def checked_out() -> str:
     """The hash of what is checked out; 0 where that is no repository."""
     done = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True)

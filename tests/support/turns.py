@@ -54,9 +54,10 @@ def in_turn(
     ]
 
 
-# What takes many seconds: each commit has one of all these, and `make soak` runs the others.
+# What takes many seconds, such as studies from end to end: each commit has one of all these, and
+# `make soak` runs the others.
 LONG = [
-    "attacks", "demo", "mechanisms", "report",  # studies from end to end
+    "alignment", "attacks", "demo", "demonstration", "guide", "mechanisms", "report",
     "page of anonymity", "page of attacks", "page of extending", "page of mechanisms",
     "command on a cluster", "counts on a cluster", "driver killed on a cluster",
     "slow task on a cluster", "Spark Connect",
@@ -75,6 +76,16 @@ def marks_of_turn(name: str) -> list[pytest.MarkDecorator]:
     """The same for all tests of a module, as its `pytestmark`."""
     assert name in LONG
     return [] if name in have_turn(LONG, str, share=len(LONG)) else [pytest.mark.soak]
+
+
+def at_one_commit_in(share: int) -> Callable[[Test], Test]:
+    """Leave a test to `make soak`, but for one commit of so many."""
+
+    def mark(test: Test) -> Test:
+        place = int(_place(checked_out(), test.__qualname__), 16)
+        return test if place % share == 0 else pytest.mark.soak(test)
+
+    return mark
 
 
 def _values(case: Any) -> tuple[Any, ...]:

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 from conftest import Run
 from paths import DOCS
-from turns import turn_of
+from turns import at_one_commit_in, turn_of
 
 from zealous.logs.log import read_log
 from zealous.study.anonymity import METHODS
@@ -162,6 +162,7 @@ SMALL = {
 }
 
 
+@at_one_commit_in(4)
 @pytest.mark.parametrize(
     "name",
     ["one user", "nothing rare", pytest.param("no first query is rare", marks=pytest.mark.soak)],
