@@ -9,7 +9,7 @@ from msgspec import structs
 
 from zealous.items import queries
 from zealous.mechanisms import CalibratedMechanism
-from zealous.planning.part import Part
+from zealous.planning.part import Part, part_record
 from zealous.planning.plan import PLANNER, Plan
 from zealous.privacy.guarantee import Guarantee
 from zealous.record.codec import decode, to_json
@@ -21,7 +21,7 @@ from zealous.record.record import (
     Record,
     TableFiles,
 )
-from zealous.release.provenance import exact_claim, part_record, software, today
+from zealous.release.provenance import exact_claim, software, today
 
 
 def record_of(planned: Plan) -> Record:

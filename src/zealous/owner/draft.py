@@ -94,7 +94,7 @@ class Draft:
         """How many users an item of each kind needs, and what to expect of the kind."""
         found = []
         for part in self.planned.parts:
-            needed = forecast(part).users_to_appear[95]
+            needed = forecast(part).users_to_appear.high
             outlook = self.outlook(needed)
             found.append(KindOutlook(part.name(), part.kind.items_per_user, needed, outlook))
         return found
@@ -203,7 +203,7 @@ def least_users(needed: int) -> int:
 
 def users_to_appear(planned: Plan) -> int:
     """How many users an item needs to appear with 95 %, of the kind that needs most."""
-    return max(forecast(part).users_to_appear[95] for part in planned.parts)
+    return max(forecast(part).users_to_appear.high for part in planned.parts)
 
 
 def rung(planned: Plan) -> Rung:

@@ -14,6 +14,7 @@ from zealous.errors import UsageError
 from zealous.items import Kind
 from zealous.items.lists import find_list
 from zealous.mechanisms.protocol import MECHANISMS, PublicInput
+from zealous.record.record import PublicFileRecord
 
 Files: TypeAlias = str | Path | Mapping[str, str | Path]
 
@@ -36,13 +37,13 @@ class PublicFile:
     path: str | Path | None = field(default=None, compare=False)
 
     @classmethod
-    def from_record(cls, record: Mapping[str, str], use: PublicInput) -> Self:
+    def from_record(cls, record: PublicFileRecord, use: PublicInput) -> Self:
         """The file that a release or a plan in a file names."""
-        return cls(use=use, name=record["name"], sha256=record["sha256"])
+        return cls(use=use, name=record.name, sha256=record.sha256)
 
-    def as_record(self) -> dict[str, str]:
+    def as_record(self) -> PublicFileRecord:
         """What a release says of it."""
-        return {"name": self.name, "sha256": self.sha256}
+        return PublicFileRecord(name=self.name, sha256=self.sha256)
 
 
 def public_files(

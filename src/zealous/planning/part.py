@@ -11,6 +11,9 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Self
 
+from msgspec import to_builtins
+
+from zealous.counting.bound import Select
 from zealous.items import Kind
 from zealous.mechanisms import CalibratedMechanism
 from zealous.mechanisms.choose import ASKED, DEFAULT
@@ -23,11 +26,17 @@ from zealous.planning.from_record import (
 from zealous.privacy.accounting.at_best import fewest_users, most_items
 from zealous.privacy.calibrate import float_rounded_up
 from zealous.privacy.guarantee import Guarantee, format_number
+from zealous.record.codec import structure
+from zealous.record.record import (
+    ExactPart,
+    ForecastRecord,
+    MechanismParameters,
+    PartRecord,
+    UsersToAppear,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-    from zealous.record.record import PartRecord
 
 _SMALL = 1_000  # items: a log that can yield more is not said to yield few
 
@@ -59,10 +68,9 @@ class Part:
         kind = kind_from_record(part, item)
         share = guarantee_from_record(part, part.guarantee)
         made = mechanism_from_record(part)
-        file = part.public
         public = (
-            PublicFile(use=made.public_input, name=file.name, sha256=file.sha256)
-            if made.public_input and file
+            PublicFile.from_record(part.public, made.public_input)
+            if made.public_input and part.public
             else None
         )
         return cls(kind=kind, goal=share, mechanism=made, delta=made.delta(share), public=public)
@@ -90,30 +98,22 @@ class Part:
         self.mechanism.check_roles(roles)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Forecast:
-    """What to expect of a histogram before it is made.
+def forecast(part: Part) -> ForecastRecord:
+    """Say what to expect of a histogram, from public facts alone.
 
-    Attributes:
-        users_to_appear: How many users an item needs to appear with 5, 50 and 95 % probability.
-        error_95: The noise on a count is at most this in 95 of 100 cases.
-        single_person_items: At most this many items of a single person are published on average;
-            None where the number of users is not declared, or where the unit is not the user.
+    At most `single_person_items` items of a single person are published on average; None where the
+    number of users is not declared, or where the unit is not the user.
     """
-
-    users_to_appear: dict[int, int]
-    error_95: int
-    single_person_items: float | None
-
-
-def forecast(part: Part) -> Forecast:
-    """Say what to expect of a histogram, from public facts alone."""
     mechanism, users = part.mechanism, part.goal.users
     single = None
     if users is not None and part.goal.unit == "user":
         single = mechanism.expected_unique_items(users)
-    return Forecast(
-        users_to_appear={p: _least_count(mechanism, p / 100) for p in (5, 50, 95)},
+    return ForecastRecord(
+        users_to_appear=UsersToAppear(
+            low=_least_count(mechanism, 0.05),
+            half=_least_count(mechanism, 0.5),
+            high=_least_count(mechanism, 0.95),
+        ),
         error_95=mechanism.noise_quantile(0.95),
         single_person_items=single,
     )
@@ -131,31 +131,44 @@ def _least_count(mechanism: CalibratedMechanism, probability: float) -> int:
     return high
 
 
+def part_record(part: Part, select: Select) -> PartRecord:
+    """What release.json says of the table."""
+    goal, mechanism = part.goal, part.mechanism
+    own = structure(mechanism.parameters(), MechanismParameters)
+    return PartRecord(
+        kind=part.name(),
+        settings=part.kind.settings(),
+        select=select,
+        guarantee=goal.definition,
+        neighbors=goal.neighbors,
+        epsilon=float(goal.epsilon),
+        delta=float(goal.delta),
+        users=goal.users,
+        unit=goal.unit,
+        items_per_user=mechanism.items_per_user,
+        mechanism=mechanism.name,
+        noise=mechanism.noise_law,
+        scale=float(mechanism.scale),
+        tau=mechanism.tau,
+        tau_prime=mechanism.tau_prime,
+        delta_achieved=float_rounded_up(part.delta),
+        exact=ExactPart(
+            epsilon=str(goal.epsilon), delta=str(goal.delta), scale=str(mechanism.scale)
+        ),
+        rounds=own.rounds,
+        longer=own.longer,
+        parameters=own.parameters,
+        public=None if part.public is None else part.public.as_record(),
+        forecast=forecast(part),
+    )
+
+
 def figures(part: Part) -> dict[str, Any]:
-    """The numbers of one histogram, as the command line and a release print them."""
-    goal, mechanism, expected = part.goal, part.mechanism, forecast(part)
-    return {
-        **guarantee_numbers(goal, float),
-        "items_per_user": mechanism.items_per_user,
-        "mechanism": mechanism.name,
-        "noise": mechanism.noise_law,
-        "scale": float(mechanism.scale),
-        "tau": mechanism.tau,
-        "tau_prime": mechanism.tau_prime,
-        "delta_achieved": float_rounded_up(part.delta),
-        "exact": {
-            "epsilon": str(goal.epsilon),
-            "delta": str(goal.delta),
-            "scale": str(mechanism.scale),
-        },
-        **mechanism.parameters(),
-        **({"public": part.public.as_record()} if part.public else {}),
-        "forecast": {
-            "users_to_appear": {f"{p}%": n for p, n in expected.users_to_appear.items()},
-            "error_95": expected.error_95,
-            "single_person_items": expected.single_person_items,
-        },
-    }
+    """What `plan` prints of a table for programs: its record, but for what the plan says itself."""
+    found: dict[str, Any] = to_builtins(part_record(part, "random"))
+    for name in ("kind", "settings", "select"):
+        del found[name]
+    return found
 
 
 def guarantee_numbers(goal: Guarantee, number: Callable[[Fraction], float]) -> dict[str, Any]:
@@ -192,7 +205,7 @@ def undercount(most: Collection[int], units: str) -> str:
 def describe(part: Part) -> str:
     """The histogram in words, for a terminal or a notebook."""
     mechanism, expected = part.mechanism, forecast(part)
-    low, half, high = expected.users_to_appear.values()
+    appear = expected.users_to_appear
     share = f"epsilon {format_number(part.goal.epsilon)}"
     if not part.goal.pure:
         share += f", delta {format_number(part.goal.delta)} (achieved {format_number(part.delta)})"
@@ -203,10 +216,10 @@ def describe(part: Part) -> str:
         f"  noise                 {mechanism.noise_law}, scale {float(mechanism.scale):g}",
         f"  thresholds            {mechanism.threshold_text()}",
     ]
-    if high:
+    if appear.high:
         lines.append(
             f"  an item appears       with 5 / 50 / 95 % once it is among the items that count of "
-            f"{low} / {half} / {high} {part.goal.units()}"
+            f"{appear.low} / {appear.half} / {appear.high} {part.goal.units()}"
         )
     if mechanism.publication_probability(0) == 0:  # it publishes items of the log alone
         lines += _limit_lines(part)
@@ -224,7 +237,7 @@ def describe(part: Part) -> str:
             "person only are published on average, if everybody's items were their own"
         )
     users = part.goal.users
-    if users is not None and high > users:
+    if users is not None and appear.high > users:
         lines.append(
             "  nothing will appear   an item would need more users than there are: raise epsilon, "
             "lower items_per_user, or publish fewer kinds"

@@ -303,8 +303,8 @@ def _summary_row(part: Part) -> tuple[object, ...]:
         part.kind.items_per_user,
         format_number(part.goal.epsilon),
         part.mechanism.name,
-        expected.users_to_appear[50],
-        expected.users_to_appear[95],
+        expected.users_to_appear.half,
+        expected.users_to_appear.high,
         expected.error_95,
     )
 

@@ -21,6 +21,7 @@ from zealous.planning.part import figures
 from zealous.planning.plan import PLANNER, Plan, other_guarantee, plan_with_files
 from zealous.privacy.guarantee import DEFINITIONS
 from zealous.privacy.promise import both_deltas, promise
+from zealous.record.record import PublicFileRecord
 from zealous.version import VERSION
 
 FORMAT = "zealous plan 1"
@@ -218,5 +219,7 @@ def _public(parts: Sequence[Mapping[str, Any]]) -> dict[str, PublicFile]:
     for part in parts:
         used = MECHANISMS[part["mechanism"]].public_input
         if used is not None:
-            found[part["kind"]] = PublicFile.from_record(part["public"], used)
+            found[part["kind"]] = PublicFile.from_record(
+                convert(part["public"], PublicFileRecord), used
+            )
     return found

@@ -20,6 +20,7 @@ FORMAT: Literal["zealous release 1"] = "zealous release 1"
 
 # `$` alone would let a line end follow.
 Hash = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}(?!\n)$")]
+LawName = Annotated[str, Meta(pattern=r"^[a-z]+(-[a-z]+)*(?!\n)$")]
 Exact = Annotated[str, Meta(pattern=r"^[0-9]+(/[0-9]+)?(?!\n)$")]
 Day = Annotated[str, Meta(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}(?!\n)$")]
 Number = Annotated[float, Meta(ge=-sys.float_info.max, le=sys.float_info.max)]
@@ -140,6 +141,14 @@ class ForecastRecord(_Strict, frozen=True, kw_only=True):
     single_person_items: Number | None
 
 
+class MechanismParameters(_Strict, frozen=True, kw_only=True):
+    """What a mechanism needs besides scale and thresholds: one of these keys of its table."""
+
+    rounds: tuple[RoundRecord, ...] | None = None
+    longer: Exact | None = None
+    parameters: Parameters | None = None
+
+
 class PartRecord(_Strict, frozen=True, kw_only=True):
     """One table: what it counts, its share of the budget, its mechanism and parameters."""
 
@@ -154,7 +163,7 @@ class PartRecord(_Strict, frozen=True, kw_only=True):
     unit: Unit
     items_per_user: int
     mechanism: str
-    noise: str
+    noise: LawName
     scale: Number
     tau: int
     tau_prime: int | None

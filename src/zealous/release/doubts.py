@@ -109,7 +109,7 @@ def _nothing_to_expect(planned: Plan) -> str | None:
     users = planned.goal.users
     if users is None:
         return None
-    least = [forecast(part).users_to_appear[5] for part in planned.parts]
+    least = [forecast(part).users_to_appear.low for part in planned.parts]
     if min(least) <= users:
         return None
     return (

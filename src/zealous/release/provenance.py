@@ -12,10 +12,9 @@ from fractions import Fraction
 
 from msgspec.structs import asdict, replace
 
-from zealous.counting.bound import Select
 from zealous.logs.log import Log
 from zealous.logs.person_sql import query_hash
-from zealous.planning.part import Part, figures
+from zealous.planning.part import part_record
 from zealous.planning.plan import PLANNER, Plan, other_guarantee, theorem
 from zealous.privacy.calibrate import float_rounded_up
 from zealous.privacy.guarantee import Guarantee
@@ -133,12 +132,6 @@ def software() -> Software:
 def today() -> str:
     """The day, in UTC."""
     return datetime.now(UTC).date().isoformat()
-
-
-def part_record(part: Part, select: Select) -> PartRecord:
-    """What is said of one table."""
-    kind = {"kind": part.name(), "settings": part.kind.settings(), "select": select}
-    return structure({**kind, **figures(part)}, PartRecord)
 
 
 def cleaning_record(log: Log) -> CleaningRecord:

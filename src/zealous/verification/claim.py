@@ -11,7 +11,7 @@ from zealous.errors import UsageError
 from zealous.logs.log import Columns
 from zealous.planning.from_record import goal_from_record, guarantee_from_record
 from zealous.planning.parameter_source import PARAMETERS_FROM
-from zealous.planning.part import Part
+from zealous.planning.part import Part, part_record
 from zealous.planning.plan import COMPOSITION, PLANNER, Plan, other_guarantee, theorem
 from zealous.privacy.calibrate import float_rounded_up
 from zealous.privacy.guarantee import (
@@ -25,7 +25,7 @@ from zealous.privacy.period import Period
 from zealous.record.record import Claim, ExactClaim, PartRecord, Record
 from zealous.release.assumptions import OTHERS, assumptions
 from zealous.release.bundle import file_names, text_files
-from zealous.release.provenance import claim_record, exact_claim, part_record
+from zealous.release.provenance import claim_record, exact_claim
 from zealous.release.text.readme import FILTERED
 from zealous.version import VERSION
 

@@ -93,7 +93,7 @@ def _result(bench: Bench, choice: Choice) -> dict[str, Any]:
         "undercount": undercount([*choice.items.values()], choice.goal.units()),
         "chart": appearance_chart(
             {part.name(): part.mechanism.publication_probability for part in planned.parts},
-            max(forecast(part).users_to_appear[95] for part in planned.parts),
+            max(forecast(part).users_to_appear.high for part in planned.parts),
             choice.goal.units(),
         ),
         "before": book.standing() if book else None,
