@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from zealous.study.report.style import BLUE, GREY, ORANGE, figure_with_panels, format_percent
+from zealous.study.report.style import BLUE, GREY, INK, ORANGE, figure_with_panels, format_percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,7 +44,7 @@ def tail_figure(found: Mapping[str, Any]) -> Figure:
         transform=completed.transAxes,
     )
     for axes in (known, completed):
-        axes.set_ylim(bottom=0)
+        axes.set_ylim(0, 1.06 * axes.get_ylim()[1])
     _facts(facts, found["releases"])
     named = [
         dict(zip(*axes.get_legend_handles_labels()[::-1], strict=True)) for axes in figure.axes
@@ -59,7 +59,7 @@ def _over_epsilon(
 ) -> None:
     """Shares over the epsilon that is spent beyond the first release's, on the tail or not."""
     spent = {ORANGE: "epsilon spent on more queries and keywords", BLUE: "on the tail"}
-    for (name, said), stroke in zip(names.items(), _STROKES, strict=True):
+    for name, stroke in zip(names, _STROKES, strict=True):
         for color, label in spent.items():
             shares: dict[float, list[float]] = {}
             for each in found["releases"]:
@@ -68,10 +68,11 @@ def _over_epsilon(
                     shares.setdefault(more, []).append(100 * each[what][name]["traffic"])
             points = sorted((more, sum(each) / len(each)) for more, each in shares.items())
             axes.plot(*zip(*points, strict=True), stroke, color=color, markersize=4.5, label=label)
-        above = said == next(iter(names.values()))
-        axes.annotate(
-            said, points[0], (0, 14 if above else -14), textcoords="offset points", fontsize=8
-        )
+    strokes = [
+        axes.plot([], [], stroke, color=INK, markersize=4.5)[0]
+        for _, stroke in zip(names, _STROKES, strict=True)
+    ]
+    axes.legend(strokes, names.values(), loc="center", fontsize=8, handlelength=3.4)
     axes.set_xticks(sorted({each["tail"] or 0 for each in found["releases"]}))
     axes.set(xlabel="epsilon more", ylabel="of the traffic of rare queries, %")
 

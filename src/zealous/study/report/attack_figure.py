@@ -29,7 +29,7 @@ _COLUMNS = {
     "picked_out": "picked out\nby 3\nqueries",
     "read_back": "tokens\nread back",
 }
-_COLORS = {"pseudonym": RED, "scrub": ORANGE, "k-query": BLUE}
+_COLORS = {"pseudonym": (RED, 4.5), "scrub": (ORANGE, 1.8), "k-query": (BLUE, 1.8)}  # and width
 
 
 def draw_attacks(found: Mapping[str, Any]) -> Figure:
@@ -113,8 +113,12 @@ def _draw_picked_out(axes: Axes, rows: Rows) -> None:
             continue
         shares = [(p, each["share"]) for p, each in enumerate(row["picked_out"], 1)]
         known = [(p, 100 * share) for p, share in shares if share is not None]
-        color = _COLORS.get(row["method"], INK)
-        axes.plot(*zip(*known, strict=True), "o-", color=color, markersize=4, label=row["method"])
+        color, wide = _COLORS.get(row["method"], (INK, 1.8))
+        style: Any = {"color": color, "linewidth": wide, "markersize": wide + 3}
+        axes.plot(*zip(*known, strict=True), "o-", label=row["method"], **style)
+        for p, each in enumerate(row["picked_out"], 1):
+            if each["share"] is not None:
+                axes.plot([p, p], [100 * each["low"], 100 * each["high"]], "_-", color=color)
     axes.set(ylim=(0, 103), xlabel="queries the attacker knows", ylabel="people picked out, %")
     axes.set_xticks(range(1, 6))
     if axes.lines:
