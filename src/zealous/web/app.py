@@ -15,9 +15,21 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from zealous.errors import ZealousError
+from zealous.web import tour
 from zealous.web.bench import Bench
 from zealous.web.folders import NotThere
-from zealous.web.screens import approve, compare, explore, home, ledger, plan, publish, review, sign
+from zealous.web.screens import (
+    approve,
+    compare,
+    explore,
+    home,
+    ledger,
+    plan,
+    publish,
+    review,
+    sign,
+    study,
+)
 from zealous.web.security import Guard, Sessions
 
 _STATIC = {
@@ -26,7 +38,7 @@ _STATIC = {
     "icon.svg": "image/svg+xml",
 }
 _READING = (home, explore, compare, sign)
-_ALL = (*_READING, plan, approve, publish, ledger, review)
+_ALL = (*_READING, plan, approve, publish, ledger, review, tour)
 
 
 def application(bench: Bench, sessions: Sessions, hosts: frozenset[str]) -> ASGIApp:
@@ -37,7 +49,7 @@ def application(bench: Bench, sessions: Sessions, hosts: frozenset[str]) -> ASGI
         sessions: Who is let in.
         hosts: What requests may name as their Host.
     """
-    screens = _READING if bench.reading else _ALL
+    screens = _READING if bench.reading else (*_ALL, study) if bench.internal else _ALL
     routes = [
         Route("/static/{name}", _static),
         *(r for each in screens for r in each.routes(bench)),

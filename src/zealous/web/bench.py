@@ -41,6 +41,7 @@ STEPS = (
     Entry("/review", "Review"),
     Entry("/sign", "Sign"),
 )
+INTERNAL = Entry("/study", "Study")
 READING = (Entry("/explore", "Explore"), Entry("/compare", "Compare"), Entry("/sign", "Verify"))
 
 
@@ -53,6 +54,7 @@ class Bench:
         reading: Whether it only shows releases, and changes nothing.
         internal: Whether it shows the owner's figures too.
         key: The SSH key to sign with, if one was named.
+        scratch: A folder that is removed at the end, for the tour.
         jobs: What runs beside the server.
         seen: Answers that are kept, by what they are of.
     """
@@ -61,6 +63,7 @@ class Bench:
     reading: bool = False
     internal: bool = False
     key: Path | None = None
+    scratch: Path | None = None
     jobs: Jobs = field(default_factory=Jobs)
     seen: dict[str, Any] = field(default_factory=dict)
 
@@ -80,7 +83,9 @@ class Bench:
     @property
     def steps(self) -> Sequence[Entry]:
         """The screens in the order of the work."""
-        return READING if self.reading else STEPS
+        if self.reading:
+            return READING
+        return (*STEPS, INTERNAL) if self.internal else STEPS
 
     def page(
         self, request: Request, template: str, status: int = 200, **values: Any

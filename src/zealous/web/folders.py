@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path, PurePosixPath
 
 from zealous.errors import UsageError
@@ -64,7 +63,11 @@ class Folders:
             if whole not in self._roots.values():
                 self._roots[name] = whole
 
-    @cached_property
+    def add(self, name: str, folder: Path) -> None:
+        """See one more folder, by a name of its own."""
+        self._roots[name] = folder.resolve()
+
+    @property
     def names(self) -> tuple[str, ...]:
         """What the folders are called."""
         return tuple(self._roots)

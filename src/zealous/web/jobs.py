@@ -66,12 +66,13 @@ class Jobs:
         self._jobs: dict[str, Job] = {}
         self._lock = threading.Lock()
 
-    def start(self, key: str, command: Sequence[str]) -> Job:
+    def start(self, key: str, command: Sequence[str], **environment: str) -> Job:
         """Start a command.
 
         Args:
             key: What it is about.
             command: The arguments, after `zealous`.
+            environment: Variables that it has besides ours.
 
         Raises:
             Refused: One about the same runs, or is done.
@@ -89,7 +90,7 @@ class Jobs:
                 stdin=subprocess.DEVNULL,
                 stdout=told,
                 stderr=told,
-                env={**os.environ, "COLUMNS": "100"},
+                env={**os.environ, "COLUMNS": "100", **environment},
                 start_new_session=True,
             )
             made = Job(

@@ -8,6 +8,7 @@ import socket
 import webbrowser
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import uvicorn
@@ -51,7 +52,7 @@ def serve(
         if browser:
             _open(address(sessions.token), folder)
         config = uvicorn.Config(
-            application(bench, sessions, hosts),
+            application(replace(bench, scratch=folder), sessions, hosts),
             log_level="critical",
             access_log=False,
             lifespan="off",

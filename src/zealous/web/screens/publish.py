@@ -16,6 +16,7 @@ from zealous.ledger import Ledger, ledger_path
 from zealous.privacy.guarantee import format_number
 from zealous.privacy.period import Period
 from zealous.release.charging import charge_of_plan
+from zealous.web import tour
 from zealous.web.bench import Bench, form_of, see_other
 from zealous.web.folders import PLAN_ENDING, NotThere
 from zealous.web.plans import ShownPlan, plan_states
@@ -47,7 +48,8 @@ def routes(bench: Bench) -> list[Route]:
             raise UsageError(f"type the name exactly to publish: {dataset}")
         folder = bench.folders.name_of(log.parent)
         output = bench.folders.new_path(folder, form.get("output", ""))
-        bench.jobs.start(shown.sha256, _command(shown, form, log, output))
+        command = _command(shown, form, log, output)
+        bench.jobs.start(shown.sha256, command, **tour.environment(bench, output))
         return see_other("/publish", plan=shown.name, job="1")
 
     return [Route("/publish", publish), Route("/publish", start, methods=["POST"])]

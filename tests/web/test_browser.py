@@ -1,0 +1,173 @@
+"""The workbench in a real browser: the whole way, on a screen and a phone, light and dark.
+
+Pictures of every screen are kept where WORKBENCH_PICTURES says.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from browser import CHROMIUM, DRIVER, Browser, Live, Scheme, live
+
+from zealous.verification.verify import verify
+from zealous.web.bench import Bench
+from zealous.web.folders import Folders
+
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None or DRIVER is None, reason="NO CHROMIUM: nobody opened the workbench"
+)
+PLAN = quote("logs/march 2026.plan.json")
+SCREENS = {
+    "home": "/",
+    "plan": "/plan?log=logs/log.tsv&users=1000",
+    "approve": f"/approve?plan={PLAN}",
+    "publish": f"/publish?plan={PLAN}",
+    "ledger": "/ledger",
+    "explore": "/explore?release=logs/march&table=queries",
+    "review": "/review?release=logs/march&show=all",
+    "sign": "/sign?release=logs/march-reviewed",
+    "compare": "/compare?old=logs/march&new=logs/march-reviewed",
+    "tour": "/tour",
+    "study": "/study?log=logs/log.tsv",
+    "error": "/explore?release=none",
+}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    made = Browser()
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("browser") / "logs"
+    folder.mkdir()
+    rows = ["user\tquery\ttime\n"]
+    for user in range(200):
+        asked = ("green tea", "shoes", f"shop{user % 3}@mail.example", f"my own {user}")
+        rows += [f"u{user}\t{query}\t2026-03-01 12:00:00\n" for query in asked]
+    (folder / "log.tsv").write_text("".join(rows))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def bench(logs: Path) -> Iterator[Live]:
+    folders = Folders([logs])
+    with live(Bench(folders=folders, internal=True, scratch=logs.parent)) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def walked(browser: Browser, bench: Live, logs: Path) -> Browser:
+    """The whole way, with the mouse and the keyboard alone."""
+    browser.show(1280, "light")
+    browser.open(bench.entrance())
+    browser.wait_for("Next: Begin a ledger")
+    # Ledger.
+    browser.find(".alert a").click()
+    browser.type("#dataset", "tea drinkers")
+    browser.type("#epsilon", "60")
+    browser.type("#by", "Ann")
+    browser.click("Begin the ledger")
+    browser.wait_for("0 of 60")
+    # Plan: a slider, and what it means at once.
+    browser.open(f"{bench.address}/plan?log=logs/log.tsv&users=1000")
+    browser.wait_for("becomes at most 45.1 %")
+    browser.driver.execute_script(
+        "const slider = document.getElementById('slider'); slider.value = 100;"
+        "slider.dispatchEvent(new Event('input', {bubbles: true}))"
+    )
+    browser.wait_for("nearly 100 %")
+    assert browser.find("input[value=custom]").is_selected()
+    assert "20 after this release" in browser.says()
+    browser.type("#name", "march 2026")
+    browser.click("Write the plan and ask for approval")
+    # Approve.
+    browser.wait_for("What must be true")
+    for box in browser.find_all("input[name=assumption]"):
+        box.click()
+    browser.type("#by", "Ito")
+    browser.find("button[value=approved]").click()
+    # Publish.
+    browser.wait_for("What will be charged")
+    browser.type("#output", "march")
+    browser.type("#dataset", "tea drinkers")
+    browser.find("main form button.main").click()
+    browser.open(f"{bench.address}/")  # the page is closed, and it goes on
+    browser.open(f"{bench.address}{SCREENS['publish']}")
+    browser.wait_for("Published.")
+    # Review, by the keyboard.
+    browser.click("Review it next")
+    browser.wait_for("flagged")
+    boxes = browser.find_all("input.goes")
+    assert [box.is_selected() for box in boxes] == [True] * 3
+    boxes[0].send_keys("\ue015")  # arrow down
+    browser.driver.switch_to.active_element.send_keys(" ")
+    assert [box.is_selected() for box in boxes] == [True, False, True]
+    browser.click("Write the reviewed release")
+    browser.wait_for("All checks passed.")
+    return browser
+
+
+def test_the_whole_way_ends_in_a_sound_release(walked: Browser, logs: Path) -> None:
+    found = verify(logs / "march-reviewed", logs / "zealous-ledger.sqlite", logs / "march")
+    assert found.ok
+    assert all(check.ok for check in found)
+
+
+@pytest.mark.parametrize("name", SCREENS)
+def test_a_screen_fits_and_has_no_barriers(
+    walked: Browser, bench: Live, name: str, tmp_path: Path
+) -> None:
+    pictures = Path(os.environ.get("WORKBENCH_PICTURES", tmp_path))
+    schemes: tuple[Scheme, ...] = ("light", "dark")
+    walked.complaints()
+    for width, scheme in zip((1280, 400), schemes, strict=True):
+        walked.show(width, scheme)
+        walked.open(f"{bench.address}{SCREENS[name]}")
+        assert not walked.too_wide(), (width, scheme)
+        assert not walked.barriers(), (width, scheme)
+        walked.picture(pictures / f"{name}-{width}.png", width, scheme)
+    for width, scheme in zip((400, 1280), schemes, strict=True):
+        walked.show(width, scheme)
+        assert not walked.too_wide(), (width, scheme)
+    complaints = [each for each in walked.complaints() if name != "error" or "404" not in each]
+    assert not complaints
+
+
+def test_barriers_would_be_found(walked: Browser) -> None:
+    walked.open("data:text/html,<html><body><input><p style='color:%23ddd'>grey</p></body></html>")
+    assert len(walked.barriers()) >= 3  # no language, no label, no contrast
+
+
+def test_internal_pages_are_framed_red(walked: Browser, bench: Live) -> None:
+    walked.open(f"{bench.address}{SCREENS['study']}")
+    assert walked.find("body").value_of_css_property("border-top-color") == "rgba(193, 18, 31, 1)"
+    assert "INTERNAL" in walked.find(".banner").text
+
+
+def test_search_by_the_keyboard(walked: Browser, bench: Live) -> None:
+    walked.show(1280, "light")
+    walked.open(f"{bench.address}{SCREENS['explore']}")
+    walked.find("body").send_keys("/")
+    walked.driver.switch_to.active_element.send_keys("green\n")
+    walked.wait_for("hold “green”")
+    assert len(walked.find_all("table.rows tbody tr")) == 1
+
+
+def test_the_slider_alone_needs_a_script(browser: Browser, walked: Browser, bench: Live) -> None:
+    walked.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        walked.open(f"{bench.address}/plan?log=logs/log.tsv&users=1000")
+        assert not walked.find("#slider").is_displayed()
+        walked.find("input[value=strict]").click()
+        walked.click("Show what this means")
+        walked.wait_for("becomes at most 23.2 %")
+    finally:
+        walked.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
