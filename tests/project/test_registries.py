@@ -25,7 +25,6 @@ from zealous.study.measures.measured import MEASURES
 
 EXCEPT = {
     "owner/start.py: name != 'queries'",  # what the owner of a log is offered first
-    "logs/databases/duckdb.py: scheme.lower() == 'duckdb'",  # of a URL
 }
 GOALS: tuple[Guarantee, ...] = (
     Indistinguishability(epsilon=1, delta="1e-6"),

@@ -56,6 +56,8 @@ def check_complete(items: str | None, given: Given) -> None:
     missing = list(_missing(items, given))
     if not missing or (missing == ["--users"] and "paths" not in given):
         return  # alone, the guarantee itself asks for it
+    for name in filter(None, (items or "").split(",")):
+        default_items_per_user(name.strip())  # one that is misspelt is not proposed again
     proposed = _proposed(items, given, missing)
     if "--user" in proposed and given["user"] is None:
         missing.append("--user")

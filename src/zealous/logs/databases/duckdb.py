@@ -9,12 +9,11 @@ from typing import Any
 
 from zealous.engines.duckdb import hide_progress_bar
 from zealous.engines.sql import comma_separated, identifier
-from zealous.errors import LogError
 from zealous.files.frames import arrow_rows, stored_rows
 from zealous.files.local import LocalPath
-from zealous.files.passwords import without_password
 from zealous.files.rows import AT_ONCE, LONGEST, Rows
 from zealous.libraries import duckdb, pa
+from zealous.logs.databases.database_file import DatabaseFile, check_names
 from zealous.logs.person_sql import PersonQuery
 from zealous.logs.query import DatabaseKind, register
 
@@ -23,34 +22,21 @@ _AS_TEXT = ("HUGEINT", "UHUGEINT", "BIGNUM", "VARINT", "UUID", "TIME WITH TIME Z
 
 
 @dataclass(frozen=True, kw_only=True)
-class DuckDBFile:
-    """A file that is a DuckDB database.
+class DuckDBFile(DatabaseFile):
+    """A file that is a DuckDB database."""
 
-    Attributes:
-        path: Where it is.
-    """
-
-    path: LocalPath
-
-    @property
-    def name(self) -> str:
-        """Its path."""
-        return str(self.path)
-
-    def ledger_place(self) -> LocalPath:
-        """Its ledger is beside it."""
-        return self.path
+    scheme = "duckdb"
 
     @contextmanager
     def open_rows(self, query: PersonQuery, lists: Sequence[str]) -> Iterator[Rows]:
         """The rows of a query."""
         sql = query.sql()
+        self.check_file()
         with closing(_connect(self.path)) as connection:
             _check_constants(connection, query)
             described = connection.execute(f"describe {sql}").fetchall()
             types = {str(name): str(kind) for name, kind, *_ in described}
-            if len({name.lower() for name in types}) < len(described):
-                raise LogError("--sql returns two columns of one name: name them apart with as")
+            check_names([str(name) for name, *_ in described])
 
             def rows_of(wanted: Sequence[str]) -> Rows:
                 columns = comma_separated(_bounded(name, types[name]) for name in wanted)
@@ -66,8 +52,6 @@ class DuckDBFile:
 
 
 def _connect(path: LocalPath) -> Any:
-    if not path.is_file():
-        raise LogError(f"{without_password(str(path))} is not a file")
     connection = duckdb.connect(str(path), read_only=True)
     connection.execute("set enable_external_access = false")  # no file, and no other database
     connection.execute("set TimeZone = 'UTC'")
@@ -94,10 +78,4 @@ def _bounded(name: str, kind: str) -> str:
     return column
 
 
-def _of_url(given: str) -> DuckDBFile:
-    """A path, or a URL as SQLAlchemy has them: three slashes before a relative path."""
-    scheme, found, path = given.partition(":///")
-    return DuckDBFile(path=LocalPath(path if found and scheme.lower() == "duckdb" else given))
-
-
-register(DatabaseKind(name="duckdb", dialect="duckdb", open=_of_url, magic=(8, b"DUCK")))
+register(DatabaseKind(name="duckdb", dialect="duckdb", open=DuckDBFile.of_url, magic=(8, b"DUCK")))

@@ -11,43 +11,30 @@ from urllib.parse import quote
 from zealous.engines.sql import comma_separated, identifier
 from zealous.errors import LogError
 from zealous.files.local import LocalPath
-from zealous.files.passwords import without_password
 from zealous.files.rows import AT_ONCE, LONGEST, Rows
 from zealous.files.single_values import column_of, column_type
 from zealous.libraries import pa
+from zealous.logs.databases.database_file import DatabaseFile, check_names
 from zealous.logs.person_sql import PersonQuery
 from zealous.logs.query import DatabaseKind, register
 
 
 @dataclass(frozen=True, kw_only=True)
-class SqliteFile:
-    """A file that is an SQLite database.
+class SqliteFile(DatabaseFile):
+    """A file that is an SQLite database."""
 
-    Attributes:
-        path: Where it is.
-    """
-
-    path: LocalPath
-
-    @property
-    def name(self) -> str:
-        """Its path."""
-        return str(self.path)
-
-    def ledger_place(self) -> LocalPath:
-        """Its ledger is beside it."""
-        return self.path
+    scheme = "sqlite"
 
     @contextmanager
     def open_rows(self, query: PersonQuery, lists: Sequence[str]) -> Iterator[Rows]:
         """The rows of a query, whose values become texts one by one."""
         sql = query.sql()
+        self.check_file()
         with closing(_connect(self.path)) as connection:
             _check_columns(connection, query)
             found = connection.execute(f"{sql} limit 0")
             names = [each[0] for each in found.description]
-            if len({each.lower() for each in names}) < len(names):
-                raise LogError("--sql returns two columns of one name: name them apart with as")
+            check_names(names)
 
             def batches(wanted: Sequence[str]) -> Iterator[pa.RecordBatch]:
                 columns = comma_separated(_bounded(identifier(each)) for each in wanted)
@@ -62,8 +49,6 @@ class SqliteFile:
 
 
 def _connect(path: LocalPath) -> sqlite3.Connection:
-    if not path.is_file():
-        raise LogError(f"{without_password(str(path))} is not a file")
     connection = sqlite3.connect(f"file:{quote(str(path.absolute()))}?mode=ro", uri=True)
     connection.execute("pragma query_only = on")
     connection.execute("pragma trusted_schema = off")  # a view calls no function that does more
@@ -95,12 +80,8 @@ def _bounded(column: str) -> str:
     )
 
 
-def _of_url(given: str) -> SqliteFile:
-    """A path, or a URL as SQLAlchemy has them: three slashes before a relative path."""
-    scheme, found, path = given.partition(":///")
-    return SqliteFile(path=LocalPath(path if found and scheme.lower() == "sqlite" else given))
-
-
 register(
-    DatabaseKind(name="sqlite", dialect="sqlite", open=_of_url, magic=(0, b"SQLite format 3\0"))
+    DatabaseKind(
+        name="sqlite", dialect="sqlite", open=SqliteFile.of_url, magic=(0, b"SQLite format 3\0")
+    )
 )
