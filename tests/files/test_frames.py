@@ -98,6 +98,8 @@ def test_times_that_no_file_holds_are_no_times() -> None:
         pa.array([(1, 2, 3)], pa.month_day_nano_interval()),
         pd.Series([1j]),
         pd.Series(pd.interval_range(0, 1)),
+        pd.Series(pd.period_range("2026-01", periods=1, freq="M")),
+        pa.array(pd.Series(pd.period_range("2026-01", periods=1, freq="M"))),
     ],
     ids=lambda each: str(getattr(each, "type", getattr(each, "dtype", ""))),
 )

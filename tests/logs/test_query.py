@@ -14,7 +14,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 from conftest import Run
-from log_forms import GOAL, ROWS, SQL, entries, fill_postgres, published, sqlite_of
+from log_forms import GOAL, PUBLISHED, ROWS, SQL, entries, fill_postgres, published, sqlite_of
 from postgres import PASSWORD, postgres_server
 
 import zealous as z
@@ -395,6 +395,24 @@ def test_inspect_prints_the_columns_of_a_query_without_a_user(tmp_path: Path, ru
     ]
 
 
+def test_a_password_may_stand_elsewhere(
+    postgres: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bare = postgres.replace(f":{PASSWORD}", "")
+    wrong = postgres.replace(PASSWORD, "hunter2")
+    for url in (bare, wrong):
+        with pytest.raises(LogError, match="cannot be") as raised:
+            z.read_log(url, sql=SQL)
+        assert "hunter2" not in str(raised.value)
+    monkeypatch.setenv("PGPASSWORD", PASSWORD)
+    assert published(z.read_log(bare, sql=SQL)) == PUBLISHED
+    monkeypatch.delenv("PGPASSWORD")
+    (tmp_path / "pgpass").write_text(f"*:*:*:ann:{PASSWORD}\n")
+    (tmp_path / "pgpass").chmod(0o600)
+    monkeypatch.setenv("PGPASSFILE", str(tmp_path / "pgpass"))
+    assert entries(z.read_log(bare, sql=SQL))
+
+
 def test_no_password_is_told(postgres: str, tmp_path: Path, run: Run) -> None:
     log = z.read_log(postgres, sql=SQL)
     account = z.Account(ledger=tmp_path / "people.sqlite")
@@ -411,7 +429,13 @@ def test_no_password_is_told(postgres: str, tmp_path: Path, run: Run) -> None:
         ran = run(each[0], wrong, "--sql", SQL, *each[1:])
         said += [ran.said]
         assert "say --sql" not in ran.said
-    for place in (["plan", wrong], ["verify", wrong], ["publish", f"--items={wrong}", "log"]):
+    for place in (
+        ["plan", wrong],
+        ["verify", wrong],
+        ["publish", f"--items={wrong}", "log"],
+        ["study", "attack", "-o", wrong],
+        ["study", "attack", "-o", wrong, "log.csv"],
+    ):
         said += [run(*place).said]  # where it does not belong
     written = [each.read_bytes() for each in tmp_path.rglob("*") if each.is_file()]
     assert not [each for each in said if PASSWORD in each]

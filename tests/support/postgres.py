@@ -38,7 +38,7 @@ def _account() -> dict[str, Any]:
 
 @contextmanager
 def postgres_server() -> Iterator[str]:
-    """The URL of a database of a new server, with a password that no message may hold."""
+    """The URL of a database of a new server, with a password that it asks for and nobody tells."""
     initdb, server = _program("initdb"), _program("postgres")
     if initdb is None or server is None:
         if os.environ.get("CI"):
@@ -50,10 +50,12 @@ def postgres_server() -> Iterator[str]:
         if account:
             os.chown(folder, account["user"], account["group"])
         folder.chmod(0o755)
-        data = folder / "data"
+        data, secret = folder / "data", folder / "password"
+        secret.write_text(PASSWORD)
+        secret.chmod(0o644)
         subprocess.run(
-            [initdb, "-D", data, "-A", "trust", "-U", "ann", "-E", "UTF8", "--no-sync",
-             "--locale=C"],
+            [initdb, "-D", data, "-A", "scram-sha-256", "--pwfile", secret, "-U", "ann", "-E",
+             "UTF8", "--no-sync", "--locale=C"],
             check=True, capture_output=True, cwd=folder, **account,
         )  # fmt: skip
         settings = {

@@ -16,7 +16,8 @@ def stored_type(kind: pa.DataType) -> pa.DataType | None:
     """The type in which such a column is kept; None where there is none."""
     types = pa.types
     if isinstance(kind, pa.BaseExtensionType):
-        return stored_type(kind.storage_type)
+        counts = kind.extension_name == "pandas.period"  # months, weeks, ... since 1970: no time
+        return None if counts else stored_type(kind.storage_type)
     if types.is_dictionary(kind) or types.is_run_end_encoded(kind):
         return stored_type(kind.value_type)
     if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):

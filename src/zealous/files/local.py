@@ -13,6 +13,7 @@ from typing import Any
 
 from zealous.errors import ReleaseError, reason
 from zealous.files.parquet import open_parquet
+from zealous.files.passwords import is_address
 from zealous.files.places import Place, Scheme, register
 from zealous.files.rows import Rows
 from zealous.files.scratch import working_directory
@@ -91,6 +92,8 @@ class LocalPath(PosixPath):
 
     def check_new(self) -> None:
         """Nothing is ever overwritten."""
+        if is_address(str(self)):  # which may hold a password
+            raise ReleaseError("an address is no directory to write to: name a directory")
         if os.path.lexists(self):
             raise ReleaseError(f"{self} exists already: name a directory that does not")
         if not self.parent.is_dir():

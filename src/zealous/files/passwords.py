@@ -10,6 +10,16 @@ _OPTION = re.compile(r"[\s?&;]*\w*(?:password|passwd|pwd)\s*=", re.IGNORECASE)
 _KEY = re.compile(r"password|passwd|pwd", re.IGNORECASE)
 
 
+def is_address(place: str) -> bool:
+    """Whether a name is an address, with a scheme, and none of a file or folder.
+
+    >>> is_address("postgresql:/ann@host/db"), is_address("runs/10:00"), is_address("C:/runs")
+    (True, False, False)
+    """
+    scheme = _SCHEME.match(place)
+    return scheme is not None and place.index(":") > 1
+
+
 def without_password(place: str) -> str:
     """A path or a URL as it may be shown. It may be mistyped: rather too much is left out.
 
