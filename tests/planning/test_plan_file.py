@@ -217,6 +217,29 @@ def test_a_plan_is_for_the_columns_that_it_names(other: z.Columns, tmp_path: Pat
     assert Ledger.open(tmp_path / FILE_NAME).history()[0].charge.person == "user"
 
 
+def test_a_plan_that_names_no_time_allows_a_column_of_that_name_alone(tmp_path: Path) -> None:
+    log, goal = searches(tmp_path), z.Indistinguishability(epsilon=9, delta="1e-4")
+    planned = z.plan(goal, [z.queries(1)]).for_log(z.Columns(user="user", query="query"))
+    assert "time (the time, if the log has it)" in str(planned)
+    assert planned.bind(log)[1].columns.time == "time"
+    assert planned.bind(replace(log, columns=replace(log.columns, time=None)))[1].columns
+    with pytest.raises(Refused, match="no column as the time, .* 'when'"):
+        planned.bind(replace(log, columns=replace(log.columns, time="when")))
+
+
+def test_a_plan_for_a_format_names_the_time_that_each_log_of_it_has(
+    run: Run, tmp_path: Path
+) -> None:
+    plan = "plan --items queries --users 500 --epsilon 4 --delta 0.01 -o".split()
+    columns = {}
+    for name in ("excite", "aol", "csv"):
+        assert run(*plan, f"{name}.json", "--format", name).code == 0
+        columns[name] = json.loads((tmp_path / f"{name}.json").read_text())["log"]["columns"]
+    assert columns["excite"] == {"user": "user", "query": "query", "time": "time"}
+    assert columns["aol"]["time"] == "QueryTime"
+    assert "time" not in columns["csv"], "a log without times may be published by such a plan"
+
+
 def test_a_log_is_read_as_its_plan_says(run: Run, tmp_path: Path) -> None:
     rows = "".join(f"{n},tea\n" for n in range(200))
     (tmp_path / "log.csv").write_text(f"who,what\n{rows}")

@@ -16,6 +16,8 @@ from zealous.items import Kind
 from zealous.logs.log import Cleaning, Columns, Log
 from zealous.privacy.guarantee import Unit, person_in_words
 
+_TIME = "time"  # the column of the time where a plan names none: a log need not have it
+
 
 @dataclass(frozen=True, kw_only=True)
 class LogBinding:
@@ -101,8 +103,9 @@ class LogBinding:
             )
         log = log.without_recognised(self.columns.assigned())  # nobody approved those
         own, read = self.columns.assigned(), log.columns.assigned()
-        used = roles_used(kinds, unit) - {"time"}  # which serves a period, and is bound where named
-        for role in sorted({*own, *(used & read.keys())}):
+        if read.get("time") == _TIME:
+            own = {"time": _TIME, **own}
+        for role in sorted({*own, *(roles_used(kinds, unit) & read.keys())}):
             if own.get(role) != read.get(role):
                 raise Refused(_difference(role, own.get(role), read.get(role)))
         different = self._other_cleaning(log.cleaning)
@@ -129,6 +132,8 @@ class LogBinding:
     def describe(self, kinds: Iterable[Kind]) -> str:
         """In words, for a terminal or a notebook."""
         listed = other_columns(self.columns.assigned(), kinds)
+        if self.columns.time is None:
+            listed.append(("the time, if the log has it", _TIME))
         said = [person_in_words(self.columns.user)]
         if self.dataset is not None or self.people is not None:
             names = (("dataset", self.dataset), ("people", self.people))
@@ -136,10 +141,9 @@ class LogBinding:
             said.append(f"For {whose} alone, as the ledger names them.")
         if self.sql is not None:
             said.append(f"The log is the result of: {self.sql}")
-        if listed:
-            said.append(
-                "Other columns: " + ", ".join(f"{name} ({what})" for what, name in listed) + "."
-            )
+        said.append(
+            "Other columns: " + ", ".join(f"{name} ({what})" for what, name in listed) + "."
+        )
         left_out = [
             *(["people on a list"] if self.excludes_listed else []),
             *(
@@ -183,7 +187,7 @@ def _difference(role: str, planned: str | None, read: str | None) -> str:
     what = "the person" if role == "user" else f"the {role}"
     plan = f"column {planned!r} as {what}" if planned else f"no column as {what}"
     log = f"column {read!r}" if read else "none"
-    name = planned or "COLUMN"
+    name = planned or (_TIME if role == "time" else "COLUMN")
     return (
         f"the plan names {plan}, and the log is read with {log}: read it as planned (--{role} "
         f"{name}), or plan again with --{role} {read or 'COLUMN'} and have that approved"

@@ -123,11 +123,14 @@ def cleaning_from(given: Given, binding: LogBinding | None = None) -> Cleaning:
 def columns_for(planned: Plan, given: Given) -> Columns:
     """The columns that a plan needs, for a log that nobody has looked at.
 
-    They are those that NAMED_COLUMNS options name, and where that is not enough those of the
-    format.
+    They are those that NAMED_COLUMNS options name, the time that each log of the format has, and
+    where that is not enough the other columns of the format.
     """
-    usual = format_named(given["preset"] or "parquet").columns.assigned()
-    roles = {"user": usual["user"], **_said_columns(given).assigned()}
+    chosen = format_named(given["preset"] or "parquet")
+    usual = chosen.columns.assigned()
+    always = chosen.layout.names if chosen.layout else ()
+    roles = {each: usual[each] for each in ("user", "time") if usual.get(each) in always}
+    roles = {"user": usual["user"], **roles, **_said_columns(given).assigned()}
     for role, name in usual.items():
         try:
             planned.check_possible(roles)
