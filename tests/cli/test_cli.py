@@ -170,6 +170,7 @@ def test_inspect_tells_the_owner_and_quotes_nothing(run: Run, tmp_path: Path) ->
     rows += [",2026-01-01 00:00:00,x", "u1,never,x", "short"]
     (tmp_path / "log.csv").write_text("\n".join(rows) + "\n")
     done = run("inspect", "log.csv")
+    assert "made of things" not in done.stdout, "nobody asked for sets"
     assert done.code == 0, done.stderr
     assert "INTERNAL" in done.stdout
     assert "search-as-you-type" in done.stdout

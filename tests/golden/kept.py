@@ -66,6 +66,12 @@ def without_version(text: str) -> str:
     for around in ('"version": "{}"', "zealous {}"):
         text = text.replace(around.format(z.__version__), around.format("(version)"))
     text = re.sub(r'(of its sources: <span class="hash">)[0-9a-f]{64}', r"\1(build)", text)
+    text = re.sub(r',\s*"audit": \{\s*"build"[^}]*\}', "", text)
+    for figures in (
+        r"The audit of version .*? no violation \([0-9-]+\)",
+        "No figures of it come .*?",
+    ):
+        text = re.sub(rf"{figures}\.", "(audit).", text)
     return re.sub(r'"build": "[0-9a-f]{64}"', '"build": "(build)"', text)
 
 

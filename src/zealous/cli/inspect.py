@@ -59,12 +59,11 @@ def inspect(items: str | None, as_json: bool, **given: Any) -> None:
     else:
         _print_inspection(found)
         shown = {each.kind for each in found.kinds}
-        if found.kinds and (
-            unsaid := [each for each in (items or "").split(",") if each not in shown]
-        ):
+        unsaid = [each for each in (items or "").split(",") if each and each not in shown]
+        if found.kinds and unsaid:
             show.echo(
-                f"{', '.join(filter(None, unsaid))}: made of things once these are published; "
-                "above are the things."
+                f"{', '.join(unsaid)}: made of things once these are published; above are the "
+                "things."
             )
 
 

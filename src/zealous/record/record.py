@@ -37,12 +37,22 @@ class _Strict(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omi
     """A part of the record: an object with these keys and no others."""
 
 
+class AuditFigures(_Strict, frozen=True, kw_only=True):
+    """An audit that found no violation: of which build, when, and how much it tried."""
+
+    build: Hash
+    day: Day
+    pairs: int
+    runs: int
+
+
 class Software(_Strict, frozen=True, kw_only=True):
     """What made the release."""
 
     name: Literal["zealous"]
     version: str
     build: Hash | None = None  # 0.1.0 wrote none
+    audit: AuditFigures | None = None  # of versions that come with figures of their audit
 
 
 class ExactBudget(_Strict, frozen=True, kw_only=True):

@@ -1,13 +1,19 @@
-"""Which build of the program made a release: the hash of what is installed."""
+"""Which build of the program made a release, and what an audit of its version found."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 from functools import cache
 from pathlib import Path
 
+from zealous.record.codec import structure
+from zealous.record.record import AuditFigures
+from zealous.version import VERSION
+
 _PACKAGE = Path(__file__).parents[1]
 _SOURCES = (".py", ".j2")
+AUDITED = Path(__file__).with_name("audited.json")  # written by docs/audited.py
 
 
 @cache
@@ -22,3 +28,10 @@ def build_hash() -> str:
         name = path.relative_to(_PACKAGE).as_posix()
         found.update(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {name}\n".encode())
     return found.hexdigest()
+
+
+@cache
+def audit_figures() -> AuditFigures | None:
+    """The figures of the audit of this version; None where those that are here are of another."""
+    found = json.loads(AUDITED.read_text(encoding="utf-8"))
+    return structure(found["figures"], AuditFigures) if found["version"] == VERSION else None

@@ -36,7 +36,7 @@ from zealous.record.record import (
     TableFiles,
 )
 from zealous.release.assumptions import assumptions
-from zealous.release.build import build_hash
+from zealous.release.build import audit_figures, build_hash
 from zealous.release.bundle import file_names
 from zealous.release.request import Request
 from zealous.release.table import Table
@@ -126,7 +126,7 @@ def plan_record(planned: Plan) -> tuple[PartRecord, ...]:
 
 def software() -> Software:
     """This program."""
-    return Software(name="zealous", version=VERSION, build=build_hash())
+    return Software(name="zealous", version=VERSION, build=build_hash(), audit=audit_figures())
 
 
 def today() -> str:

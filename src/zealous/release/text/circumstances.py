@@ -30,8 +30,8 @@ def circumstances(record: Record) -> list[tuple[str, str]]:
         ),
         (
             "Who is missing",
-            f"{wording.absence(record.plan)} Of people with many items only some count. So small "
-            "groups, and people who do much, are underrepresented.",
+            f"{wording.absence(record.plan)} Of people with many items only some of these "
+            "count. So small groups, and people who do much, are underrepresented.",
         ),
         (
             "Composition",
@@ -45,15 +45,15 @@ def circumstances(record: Record) -> list[tuple[str, str]]:
             "them together.",
         ),
         (
-            "Published as it is",
-            "The parameters, the names of the columns, the declared number of people, the key that "
-            "selected items and the number of published rows.",
+            "Unprotected quantities",
+            "The parameters, the names of the columns, the declared number of people and the key "
+            "that selected items are published as they are. Every count carries noise.",
         ),
         (
             "How the program was tested",
-            "Its tests compare it with exact computations on tiny logs. zealous audit publishes "
-            "pairs of logs that differ in one user thousands of times and fails if the rows tell "
-            f"more than is claimed. {_audited(record)}",
+            "Its tests compare it with exact computations on tiny logs. The command zealous audit "
+            "publishes pairs of logs that differ in one user many times, and fails if the rows "
+            f"tell more than is claimed. {_audited(record)}",
         ),
     ]
 
@@ -68,10 +68,21 @@ def _trust(record: Record) -> str:
 
 
 def _audited(record: Record) -> str:
-    said = record.publisher.audit if record.publisher else None
-    if said is not None:
-        return f"Its figures, as the publisher states: {said}."
-    return "The publisher states no figures of it: anybody who has the program can run it."
+    """The figures of the audit that come with the program, and what the publisher adds."""
+    found, said = record.software.audit, record.publisher.audit if record.publisher else None
+    added = f" The publisher states: {said}." if said is not None else ""
+    if found is None:
+        own = "No figures of it come with this version: anybody who has the program can run it."
+        return added.strip() or own
+    build = (
+        "the build that made this release"
+        if found.build == record.software.build
+        else f"another build of it ({found.build[:12]})"
+    )
+    return (
+        f"The audit of version {record.software.version} tried {build}: {found.pairs:,} pairs of "
+        f"logs, each published {found.runs:,} times, no violation ({found.day}).{added}"
+    )
 
 
 def _stated(record: Record, name: str) -> str:

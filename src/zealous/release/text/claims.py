@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from zealous.privacy.promise import both_deltas
-from zealous.record.record import Claim, Record
+from zealous.record.record import AccountsRecord, Claim, Record
 
 
 def leading_claim(record: Record) -> Claim:
@@ -24,3 +26,9 @@ def other_claim(record: Record) -> Claim | None:
 def deltas(record: Record) -> str:
     """The delta per person, and the one for anybody at all."""
     return both_deltas(leading_claim(record), other_claim(record))
+
+
+def delta_for_anybody(accounts: AccountsRecord) -> Fraction | float:
+    """The chance that anybody at all is breached by all releases, exactly where that is known."""
+    same = accounts.delta_for_anybody == accounts.all.delta
+    return Fraction(accounts.all.exact.delta) if same else accounts.delta_for_anybody

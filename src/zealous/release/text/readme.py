@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from zealous.planning.from_record import kind_from_record
 from zealous.planning.log_binding import other_columns
 from zealous.planning.parameter_source import PARAMETERS_FROM
@@ -189,8 +191,9 @@ def spent(record: Record) -> str:
     ):
         number = f"{account.releases} release{'s' if account.releases > 1 else ''}"
         said.append(
-            f"{title[0].upper()}{title[1:]} ({number}): epsilon {format_number(account.epsilon)}, "
-            f"delta {format_number(account.delta)}, {_cap(cap)}"
+            f"{title[0].upper()}{title[1:]} ({number}): "
+            f"epsilon {format_number(Fraction(account.exact.epsilon))}, "
+            f"delta {format_number(Fraction(account.exact.delta))}, {_cap(cap)}"
         )
     whose = f"A ledger tracks the budget of {UNITS[entry.unit]}, neighbours: {entry.neighbors}"
     return " ".join([f"{whose} (entry {entry.entry}).", *said])

@@ -21,6 +21,7 @@ from zealous.privacy.guarantee import (
     UNIT_PLURALS,
     UNITS,
     WHOEVER,
+    Unit,
     exact_fraction,
     format_number,
     person_in_words,
@@ -30,7 +31,7 @@ from zealous.privacy.promise import factor, promise
 from zealous.record.record import Claim, LedgerStamp, Record
 from zealous.release.text import method_wording as wording
 from zealous.release.text.circumstances import circumstances
-from zealous.release.text.claims import deltas, leading_claim
+from zealous.release.text.claims import delta_for_anybody, deltas, leading_claim
 from zealous.release.text.readme import (
     about,
     chosen,
@@ -42,6 +43,11 @@ from zealous.release.text.readme import (
 )
 
 _PRIORS = (0.01, 0.1, 0.5)
+_PROTECTED: dict[Unit, str] = {
+    "user": "Each user is protected as a whole, with all entries of that user in the log.",
+    "user-day": "A user is protected for one day (UTC) at a time, with all entries of that day.",
+    "session": "A user is protected for one session at a time, with all entries of that session.",
+}
 
 
 class Comparator(NamedTuple):
@@ -113,6 +119,7 @@ def statement(record: Record) -> str:
             period=record.period,
             about=[each for each in about(record) if each[0] != "Period"],
             person=person_in_words(record.columns.user),
+            protected=_PROTECTED[goal.unit],
             circumstances=circumstances(record),
             unit=UNITS[goal.unit],
             units=UNIT_PLURALS[goal.unit],
@@ -127,6 +134,7 @@ def statement(record: Record) -> str:
             composed=record.losses_compose(),
             ledger=entry,
             accounts=_accounts(record, entry) if entry else [],
+            delta_for_anybody=delta_for_anybody(entry.accounts) if entry else None,
             otherwise=counted_otherwise(record, entry) if entry else [],
             counted=UNITS[(entry or goal).unit],
             unprotected=_unprotected(record),
@@ -228,7 +236,14 @@ def _accounts(record: Record, entry: LedgerStamp) -> list[dict[str, Any]]:
         ("over all releases", accounts.all, caps.all),
     )
     return [
-        {"title": title, "account": account, "factor": factor(account.epsilon), "cap": cap}
+        {
+            "title": title,
+            "account": account,
+            "epsilon": Fraction(account.exact.epsilon),
+            "delta": Fraction(account.exact.delta),
+            "factor": factor(account.epsilon),
+            "cap": cap,
+        }
         for title, account, cap in found
     ]
 
