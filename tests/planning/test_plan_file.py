@@ -223,14 +223,14 @@ def test_a_plan_that_names_no_time_allows_a_column_of_that_name_alone(tmp_path: 
     assert "time (the time, if the log has it)" in str(planned)
     assert planned.bind(log)[1].columns.time == "time"
     assert planned.bind(replace(log, columns=replace(log.columns, time=None)))[1].columns
-    with pytest.raises(Refused, match="no column as the time, .* 'when'"):
+    with pytest.raises(Refused, match=r"no column as the time, .* 'when'"):
         planned.bind(replace(log, columns=replace(log.columns, time="when")))
 
 
 def test_a_plan_for_a_format_names_the_time_that_each_log_of_it_has(
     run: Run, tmp_path: Path
 ) -> None:
-    plan = "plan --items queries --users 500 --epsilon 4 --delta 0.01 -o".split()
+    plan = shlex.split("plan --items queries --users 500 --epsilon 4 --delta 0.01 -o")
     columns = {}
     for name in ("excite", "aol", "csv"):
         assert run(*plan, f"{name}.json", "--format", name).code == 0
