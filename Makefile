@@ -2,6 +2,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 MINUTES ?= 40
+# Processes that run tests: one more than two cores, since some tests wait for others' programs.
+PROCESSES ?= 3
 # What takes little time, and needs neither Spark nor a browser.
 QUICK := $(addprefix tests/,counting engines logs noise owner planning privacy record synthetic \
 	study/theory)
@@ -17,10 +19,10 @@ demo: $(VENV)/installed  ## set up, then show on a synthetic log what zealous do
 
 quick: $(VENV)/installed-dev  ## what takes 90 seconds: no Spark, no commands, no types
 	$(BIN)/ruff check .
-	$(BIN)/pytest -n 2 --quick $(QUICK)
+	$(BIN)/pytest -n $(PROCESSES) --quick $(QUICK)
 
 test: $(VENV)/installed-dev check  ## set up, then run everything that must pass
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n $(PROCESSES)
 
 soak: $(VENV)/installed-dev  ## what is too long for every run; MINUTES=90, PARTS="kills noise"
 	$(BIN)/python tests/support/soak.py --minutes $(MINUTES) $(PARTS)

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from conftest import COMMAND, Run
+from turns import at_one_commit_in
 
 from zealous.cli import cli
 
@@ -309,6 +310,7 @@ def test_no_name_of_a_column_is_run_by_a_shell(run: Run, tmp_path: Path) -> None
     assert done.code == 0, done.stderr
 
 
+@at_one_commit_in(4)
 @pytest.mark.real
 @pytest.mark.parametrize(
     "name", ["excite-small.log", "online_retail.csv.gz", "patient_diagnoses.csv.gz"]

@@ -50,9 +50,7 @@ def _case(case: tuple[str, Text]) -> str:
     return f"{case[0]}-{case[1].__name__}"
 
 
-@pytest.mark.parametrize(
-    ("name", "text"), in_turn(WITH_LITTLE, _case, share=2, group=lambda case: case[1])
-)
+@pytest.mark.parametrize(("name", "text"), in_turn(WITH_LITTLE, _case, share=5))
 def test_one_person_does_not_stop_a_run(
     text: Text, name: str, engine: DuckDB, tmp_path: Path
 ) -> None:

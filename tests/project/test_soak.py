@@ -73,10 +73,6 @@ def test_a_part_that_comes_to_its_end(outcomes: list[str], code: int, verdict: s
     assert (found.verdict, found.tests) == (verdict, Counter(outcomes))
 
 
-def test_a_part_that_may_be_empty() -> None:
-    assert run(PART._replace(may_be_empty=True), fake(code=5), LONG).verdict == "passed"
-
-
 @pytest.mark.parametrize("outcome", ["passed", "failed"])
 def test_a_part_that_is_ended(outcome: str) -> None:
     """It sleeps for longer than it has, and tells its outcome before that."""
@@ -118,7 +114,7 @@ def test_outcomes_are_told_and_the_first_test_follows_from_the_commit(tmp_path: 
     told = tmp_path / "told"
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-pno:cacheprovider", "-pno:xdist", "-k", "by_name or "
-         "each_commit or may_be_empty", "--begin=4", f"--tell={told}", __file__],
+         "each_commit or is_refused", "--begin=4", f"--tell={told}", __file__],
         capture_output=True,
         text=True,
         cwd=soak.ROOT,
@@ -127,7 +123,7 @@ def test_outcomes_are_told_and_the_first_test_follows_from_the_commit(tmp_path: 
     names = [line.rpartition("::")[2] for line in told.read_text().splitlines()]
     assert names == [
         "test_each_commit_begins_with_one_part_and_all_are_begun_with",
-        "test_a_part_that_may_be_empty",
+        "test_a_part_that_there_is_not_is_refused",
         "test_parts_are_chosen_by_name_and_all_where_none_is_named",
     ]
     assert all(line.startswith("passed ") for line in told.read_text().splitlines())

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 from conftest import Run, without_pictures
+from turns import at_one_commit_in
 
 import zealous as z
 from zealous.cli import cli
@@ -117,6 +118,7 @@ def test_what_is_written(done: StudyResult) -> None:
     assert "INTERNAL" in (folder / "report.html").read_text().upper()
 
 
+@at_one_commit_in(4)
 def test_it_is_repeatable_and_a_seed_changes_it(done: StudyResult, log: Path) -> None:
     again = z.compare(z.read_log(log), replace(SMALL, methods=()))
     same = done.results.table.filter(pa.compute.field("method") != "k-query")
@@ -144,6 +146,7 @@ def _stops_after(number: int) -> Any:
     return say
 
 
+@at_one_commit_in(4)
 @pytest.mark.usefixtures("undrawn")
 def test_a_study_that_was_broken_off_is_taken_up(
     done: StudyResult, log: Path, tmp_path: Path
@@ -259,6 +262,7 @@ def thirds(original: Any, released: Any) -> Iterator[Measured]:
     yield Measured("third", len(released) / 3, at=3)
 
 
+@at_one_commit_in(4)
 def test_methods_and_measures_of_ones_own(log: Path) -> None:
     tiny = replace(SMALL, epsilons=(8,), items_per_user=(1,), methods=(), draws=1)
     own = replace(KQuery(k=5), k=7)
