@@ -21,8 +21,8 @@ PROOFS = sorted((ROOT / "docs" / "proofs").glob("*.md"))
 PATH = re.compile(r"(?<![\w/.$~-])(?:[a-z_]+/)*[a-z_]\w*\.py\b")
 NAME = re.compile(r"`([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)?)`")
 RELIED_ON = re.compile(r"^(?:\*\*Relied on by\*\*|Code:).*?(?=\n\n|\Z)", re.DOTALL | re.MULTILINE)
-# Not files of this project: Python would import these from a working directory.
-FOREIGN = {"platform.py", "json.py"}
+# Not files of this project: Python would import them from a working directory, or a page makes them.
+FOREIGN = {"platform.py", "json.py", "months.py"}
 
 
 def paths_of_the_project(text: str) -> set[str]:

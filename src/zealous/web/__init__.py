@@ -1,5 +1,5 @@
 """The workbench: plan, approve, publish, explore, review and sign in a browser, on this machine.
 
 server -> security (who may ask) -> screens (one a file, thin over public functions) -> templates
-`folders.py` says what it sees, `charts.py` draws, `jobs.py` runs what takes long.
+`web/folders.py` says what it sees, `web/charts.py` draws, `web/jobs.py` runs what takes long.
 """
