@@ -83,8 +83,9 @@ def test_another_charge_or_another_folder_is_charged_anew(tmp_path: Path) -> Non
     (kept,) = tmp_path.glob("*.drafts/*/id")
     kept.unlink()
     run_that_ends(series, publishing, "draw", ended)
-    (first, _) = Ledger.open(series.ledger).history()
     ledger = Ledger.open(series.ledger)
+    first, *others = ledger.history()
+    assert len(others) == 1
     ledger.reserve(first.release, first.charge)  # as `publish --id` does, perhaps still drawing
     run_series(series, today=LATE)
     assert [each.state for each in ledger] == ["reserved", "released", "reserved"]
@@ -99,6 +100,20 @@ def test_what_was_voided_is_never_published(tmp_path: Path) -> None:
     run_series(series, today=LATE)
     assert [each.state for each in ledger] == ["voided", "released"]
     assert seen(tmp_path) != drawn
+
+
+def test_a_draft_that_the_ledger_does_not_know_is_neither_removed_nor_drawn_again(
+    tmp_path: Path,
+) -> None:
+    series = a_series(tmp_path, months=1)
+    run_that_ends(series, *STEPS["written"])
+    drawn = seen(tmp_path)
+    for file in tmp_path.glob("ledger.sqlite*"):
+        if file.is_file():
+            file.unlink()
+    done = run_series(series, today=date(2026, 2, 5))
+    assert ["has no charge for it" in why for why in done.failed.values()] == [True]
+    assert seen(tmp_path) == drawn
 
 
 def test_two_machines_with_one_folder_of_releases_publish_a_period_once(tmp_path: Path) -> None:

@@ -117,8 +117,9 @@ class Changes(Sequence[Change]):
             "."
             if self.same_key
             else (
-                ", also by which items of each user were counted: releases of one series that keep "
-                "their selection key tell smaller changes."
+                ", also by which items of each user were counted. That is checked by simulation: "
+                "it is proven for releases of one series, which keep their selection key and tell "
+                "smaller changes."
             )
         )
         for kind, most in self.allowed.items():

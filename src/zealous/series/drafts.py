@@ -27,7 +27,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from zealous.errors import Refused, UsageError, reason
+from zealous.errors import LedgerError, Refused, UsageError, reason
 from zealous.files.folder import new_folder
 from zealous.files.local import sync
 from zealous.files.places import Place
@@ -56,10 +56,22 @@ class Drafts:
         return self.folder / "drawn"
 
     def find(self, name: str, ledger: Ledger) -> tuple[Path, Entry] | None:
-        """A release that was drawn whole and is not in place, with its charge; None without one."""
+        """A release that was drawn whole and is not in place, with its charge; None without one.
+
+        Raises:
+            LedgerError: There is one, and no charge for it: it is not drawn again.
+        """
         draft = self._drawn / name
+        if not (draft / "release.json").exists():
+            return None
         entry = next((each for each in ledger.history() if holds_release_of(draft, each)), None)
-        if entry is None or entry.state != "reserved":  # in place already; or voided, as unseen
+        if entry is None:
+            raise LedgerError(
+                f"{draft} holds what was drawn for {name}, and {ledger.path} has no charge for it: "
+                "an older copy of the ledger may have taken its place. Put the newest one back; or "
+                "remove that folder, if nobody saw what is in it"
+            )
+        if entry.state != "reserved":  # it is in place already; or voided, as never seen
             self.discard(name)
             return None
         return draft, entry
