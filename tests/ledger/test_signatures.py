@@ -16,11 +16,12 @@ from conftest import Run
 from tampering import rewrite, tampered
 
 from zealous.errors import Refused, UsageError
-from zealous.ledger import FILE_NAME, Cap, Caps, Charge, Ledger, store
+from zealous.ledger import FILE_NAME, Cap, Caps, Charge, Ledger, signatures, store
 from zealous.ledger.approvals import signed_decision
 from zealous.ledger.cap_changes import decided_caps
 from zealous.ledger.copies import back_up, move, restore
-from zealous.ledger.signatures import NAMESPACE, Approval, sign, signer
+from zealous.ledger.signatures import NAMESPACE, Approval, NoSigningProgram, sign, signer
+from zealous.verification.verify import verify
 
 pytestmark = pytest.mark.skipif(not shutil.which("ssh-keygen"), reason="needs openssh-client")
 PLAN = ["--items", "queries", "--items-per-user", 1, "--users", 300, "--epsilon", 10,
@@ -28,8 +29,8 @@ PLAN = ["--items", "queries", "--items-per-user", 1, "--users", 300, "--epsilon"
         "--dataset", "teahouse"]  # fmt: skip
 
 
-def make_key(path: Path) -> Path:
-    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", path], check=True)
+def make_key(path: Path, kind: str = "ed25519") -> Path:
+    subprocess.run(["ssh-keygen", "-q", "-t", kind, "-N", "", "-f", path], check=True)
     return path
 
 
@@ -80,6 +81,34 @@ def test_what_is_signed_is_verified_as_ssh_keygen_does(
             signer(message, made, approvers=may, at=now)
     with pytest.raises(UsageError, match="no key"):
         sign(b"a plan", tmp_path / "nowhere")
+
+
+def test_other_kinds_of_keys_sign_too(tmp_path: Path) -> None:
+    for kind in ("ecdsa", "rsa"):
+        key = make_key(tmp_path / kind, kind)
+        may = f'ito@example,lee@example namespaces="{NAMESPACE}" {public(key)}\n'
+        signature = sign(b"a plan", key)
+        who = signer(b"a plan", signature, approvers=may, at=datetime.now(UTC))
+        assert who.startswith("ito@example")
+
+
+def test_without_the_program_nothing_is_said_to_be_wrong(
+    run: Run,
+    approved: Ledger,
+    keys: tuple[Path, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert run("plan", *PLAN, "-o", "plan.json").code == 0
+    assert run("approve", "plan.json", "--key", keys[0]).code == 0
+    assert run("publish", "logs/log.csv", "--plan", "plan.json", "-o", "one").code == 0
+    monkeypatch.setattr(signatures, "PROGRAM", "no-such-program")
+    with pytest.raises(NoSigningProgram, match="install openssh-client"):
+        approved.verify()
+    budget = next(
+        each for each in verify(tmp_path / "one", ledger=approved.path) if each.name == "budget"
+    )
+    assert (budget.ok, "no-such-program" in budget.detail) == (None, True)
 
 
 def test_plans_need_a_signature(

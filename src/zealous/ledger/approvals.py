@@ -10,7 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from zealous.errors import Refused, UsageError
+from zealous.errors import Refused
 from zealous.files.strict_json import parse
 from zealous.ledger import store
 from zealous.ledger.book import Book
@@ -103,7 +103,11 @@ def _signed_message(event: str, body: Mapping[str, Any], *, after: store.Row | N
 
 
 def signature_problems(rows: Sequence[store.Row]) -> list[str]:
-    """Decisions and plans that were signed by nobody who could, or for something else."""
+    """Decisions and plans that were signed by nobody who could, or for something else.
+
+    Raises:
+        NoSigningProgram: No signature can be verified here.
+    """
     problems, book = [], Book()
     for row in rows:
         approvers, last, dataset = book.approvers, book.last, book.dataset
@@ -123,7 +127,7 @@ def signature_problems(rows: Sequence[store.Row]) -> list[str]:
         at = max(filter(None, (datetime.fromisoformat(body["time"]), before)))
         try:
             known = signer(message, said["signature"], approvers=approvers, at=at)
-        except (Refused, UsageError) as error:
+        except Refused as error:
             problems.append(f"event {row.seq}: {error}")
             continue
         if known != said["signer"]:

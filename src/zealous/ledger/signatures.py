@@ -22,6 +22,10 @@ NAMESPACE = "zealous-plan"
 RELEASE_NAMESPACE = "zealous-release"  # so that neither signature can be taken for the other
 
 
+class NoSigningProgram(UsageError):
+    """Signatures can neither be made nor verified here, which says nothing about them."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Approval:
     """A plan, and somebody's signature of it.
@@ -118,4 +122,6 @@ def _run(
             check=False,
         )
     except OSError:
-        raise UsageError(f"signatures need the program {PROGRAM}: install openssh-client") from None
+        raise NoSigningProgram(
+            f"signatures need the program {PROGRAM}: install openssh-client"
+        ) from None

@@ -20,6 +20,7 @@ from zealous.files.strict_json import parse
 from zealous.ledger import Ledger
 from zealous.ledger.budgets import check_label
 from zealous.ledger.location import find_ledger
+from zealous.ledger.signatures import NoSigningProgram
 from zealous.notebook import block, grid, line, note
 from zealous.planning.plan import Plan
 from zealous.privacy.guarantee import positive_integer
@@ -261,6 +262,9 @@ def _check_values(record: Record) -> None:
             positive_integer(record.ledger.entry, "ledger.entry")
         if record.publisher is not None:
             check_lines(asdict(record.publisher), "publisher")
+        if record.software.audit is not None:
+            positive_integer(record.software.audit.pairs, "software.audit.pairs")
+            positive_integer(record.software.audit.runs, "software.audit.runs")
         if most is not None:
             positive_integer(most, "cleaning.max_entries_per_user")
         limits = asdict(record.cleaning.limits) if record.cleaning.limits is not None else {}
@@ -357,7 +361,10 @@ def _check_budget(path: Path, record: Record, ledger: Path | None) -> str:
 
 def _compare_with_ledger(path: Path, record: Record, stamp: LedgerStamp, file: Path) -> list[str]:
     ledger = Ledger.open(file)
-    found = ledger.verify(releases=[path])
+    try:
+        found = ledger.verify(releases=[path])
+    except NoSigningProgram as why:
+        raise Unchecked(f"charged as entry {stamp.entry}; {why}") from None
     entry = ledger.book().entry_hashed(stamp.hash)
     others = entry is not None and entry.charge.people is not None
     if not found and record.software.version == VERSION:
