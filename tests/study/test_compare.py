@@ -34,6 +34,7 @@ SMALL = Study(
     items_per_user=(1, 6),
     top=(10, 100),
     k=(5,),
+    mechanisms=("korolova",),
     methods=("k-query", "k-keyword"),
     draws=2,
     substituted=500,
@@ -57,7 +58,7 @@ def done(log: Path, tmp_path_factory: pytest.TempPathFactory) -> StudyResult:
 
 def test_every_setting_is_in_the_long_table(done: StudyResult) -> None:
     results = done.results
-    assert results.names("method") == ["original", "zealous", "k-query", "k-keyword"]
+    assert results.names("method") == ["original", "zealous", "korolova", "k-query", "k-keyword"]
     assert results.axis("epsilon") == [1, 8]
     assert results.axis("m") == [1, 6]
     assert results.axis("k") == [5]
@@ -304,7 +305,7 @@ def test_what_the_log_does_not_allow_is_left_out_and_told(log: Path, tmp_path: P
     said: list[str] = []
     found = z.compare(z.read_log(path), tiny, say=said.append)
     assert [kind for kind in found.results.names("kind") if kind] == ["keywords", "queries"]
-    assert found.results.names("method") == ["original", "zealous", "k-keyword"]
+    assert found.results.names("method") == ["original", "zealous", "korolova", "k-keyword"]
     assert found.results.axis("k") == [5]
     assert sum(text.startswith("left out: k-query") for text in said) == 2
     assert sum(text.startswith("left out: k is larger") for text in said) == 1

@@ -129,7 +129,7 @@ class ZealousCandidate:
                 tau=best.tau,
                 tau_prime=best.tau_prime,
             )
-            noise = _repeatable_bytes(self.seed, ZEALOUS, self.epsilon, self.m, kind, draw)
+            noise = repeatable_bytes(self.seed, ZEALOUS, self.epsilon, self.m, kind, draw)
             found[kind] = run_mechanism(mechanism, original, noise)
         return found
 
@@ -157,7 +157,7 @@ class MechanismCandidate:
         """One draw of its noise."""
         return {
             kind: run_mechanism(
-                self.mechanism, original, _repeatable_bytes(self.seed, self.setting, kind, draw)
+                self.mechanism, original, repeatable_bytes(self.seed, self.setting, kind, draw)
             )
             for kind, original in originals.items()
         }
@@ -279,7 +279,7 @@ def _column(name: str, batch: pa.RecordBatch, column: str) -> Ints:
     return found
 
 
-def _repeatable_bytes(*parts: Any) -> RandomBytes:
+def repeatable_bytes(*parts: Any) -> RandomBytes:
     """Bytes that repeat themselves, other ones for each release and kind."""
     digest = hashlib.sha256(repr(parts).encode()).digest()
     return seeded_bytes(int.from_bytes(digest[:8], "big"))

@@ -32,6 +32,7 @@ from zealous.study.grid.candidates import (
     Setting,
     ZealousCandidate,
 )
+from zealous.study.grid.other_guarantees import OTHER_GUARANTEES, OtherGuaranteeCandidate
 from zealous.study.grid.result_table import Results, as_table
 from zealous.study.grid.second_process import second_process
 from zealous.study.grid.study import Study
@@ -272,6 +273,17 @@ def _candidates(
             yield ZealousCandidate(
                 epsilon=epsilon, delta=study.delta, m=m, draws=study.draws, seed=study.seed
             )
+    for name in study.mechanisms:
+        for m in (m for m in SUBSTITUTED_M if m in study.items_per_user):
+            for epsilon in map(float, study.epsilons):
+                yield OtherGuaranteeCandidate(
+                    name=name,
+                    epsilon=epsilon,
+                    delta=study.delta,
+                    m=m,
+                    draws=study.draws,
+                    seed=study.seed,
+                )
     for own in grid.methods:
         if not isinstance(own, Method):
             yield MechanismCandidate(mechanism=own, draws=study.draws, seed=study.seed)
@@ -321,4 +333,4 @@ def _figures(candidate: Candidate, against: Truth, draw: int) -> Iterator[tuple[
         yield "", Measured("people", original.people)
 
 
-RESERVED_NAMES = (ORIGINAL, "zealous", *METHODS)
+RESERVED_NAMES = (ORIGINAL, "zealous", *OTHER_GUARANTEES, *METHODS)

@@ -11,10 +11,11 @@ from typing import Any
 from zealous.errors import UsageError, reason
 from zealous.privacy.guarantee import ProbabilisticDP, positive_integer
 from zealous.study.anonymity import METHODS, named
+from zealous.study.grid.other_guarantees import OTHER_GUARANTEES
 
 KINDS = ("keywords", "queries", "clicks", "query-pairs", "phrase-pairs")
 _NUMBERS = ("delta", "epsilon", "epsilons")
-_TEXTS = ("methods", "kinds")
+_TEXTS = ("mechanisms", "methods", "kinds")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +30,9 @@ class Study:
         items_per_user: Every m.
         top: Every j of top-j.
         k: For each of the anonymity methods.
-        methods: Which of these.
+        mechanisms: What is compared at each epsilon beside ZEALOUS under the paper's guarantee, at
+            m = 1 and 6: see `grid.other_guarantees`.
+        methods: Which of the anonymity methods.
         kinds: What is counted; what the log's columns do not allow is left out.
         draws: Of the noise, for each epsilon and m.
         substituted: For how many of the most frequent queries substitutions are looked for.
@@ -44,6 +47,7 @@ class Study:
     items_per_user: tuple[int, ...] = (1, 2, 4, 6, 8, 10, 20, 40)
     top: tuple[int, ...] = (10, 50, 100, 500, 1_000, 5_000, 10_000, 50_000)
     k: tuple[int, ...] = (5, 10, 50, 60, 100)
+    mechanisms: tuple[str, ...] = ("indistinguishable", "korolova", "gaussian")
     methods: tuple[str, ...] = ("k-query", "k-session", "k-keyword")
     kinds: tuple[str, ...] = KINDS
     draws: int = 5
@@ -96,6 +100,10 @@ def _check(study: Study) -> None:
         ProbabilisticDP(epsilon=epsilon, delta=study.delta, users=1)
     if unknown := [name for name in study.kinds if name not in KINDS]:
         raise UsageError(f"a study knows no {unknown[0]!r}: kinds are {', '.join(KINDS)}")
+    if unknown := [name for name in study.mechanisms if name not in OTHER_GUARANTEES]:
+        raise UsageError(
+            f"a study knows no {unknown[0]!r}: mechanisms are {', '.join(OTHER_GUARANTEES)}"
+        )
     if unknown := [name for name in study.methods if name not in METHODS]:
         raise UsageError(f"a study knows no {unknown[0]!r}: methods are {', '.join(METHODS)}")
     for name in study.methods:

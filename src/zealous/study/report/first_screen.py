@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from zealous.study.anonymity import METHODS
 from zealous.study.claims.findings import Finding
+from zealous.study.grid.other_guarantees import OTHER_GUARANTEES
 from zealous.study.grid.result_table import Point, Spread
 from zealous.study.report.parts import Axis, Chart, Line, Panel
 from zealous.study.report.results_view import ZEALOUS, Entry, ResultsView, is_custom
@@ -34,7 +35,7 @@ def best_guess(entry: Entry) -> float | None:
     >>> best_guess(Entry(method="zealous", epsilon=0.0)), best_guess(Entry(method="k-query", k=5))
     (0.5, 1.0)
     """
-    if entry.method == ZEALOUS and entry.epsilon is not None:
+    if entry.method in (ZEALOUS, *OTHER_GUARANTEES) and entry.epsilon is not None:
         return 1 / (1 + math.exp(-entry.epsilon))
     return 1.0 if entry.method in METHODS else None
 
@@ -44,7 +45,7 @@ def tradeoff(view: ResultsView) -> Chart:
     top = nearest_top(view, _TOP)
     lines = []
     for method in view.methods:
-        if is_custom(method):
+        if is_custom(method) or method in OTHER_GUARANTEES:
             continue
         shown = (
             [Entry(method=method, epsilon=e, m=1) for e in view.values_tried("epsilon", method)]

@@ -100,7 +100,9 @@ def write_report(
     )
     (folder / "figures").mkdir(exist_ok=True)
     promises = {
-        entry: promise_text(entry, context.study["delta"], context.audits, context.promises)
+        entry: promise_text(
+            entry, context.study["delta"], context.audits, context.promises, context.users
+        )
         for entry in view.compared_entries()
     }
     content = {

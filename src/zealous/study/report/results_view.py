@@ -9,6 +9,7 @@ from typing import Any
 
 from zealous.study.anonymity import METHODS as KNOWN
 from zealous.study.claims.paper import KINDS as PAPER_KINDS
+from zealous.study.grid.other_guarantees import OTHER_GUARANTEES
 from zealous.study.grid.result_table import Point, Results, Spread
 from zealous.study.report.parts import Axis, Line
 from zealous.study.report.style import LADDER, METHODS, OTHERS, Look
@@ -258,7 +259,7 @@ class ResultsView:
 
 def is_custom(method: str) -> bool:
     """Whether a method is neither built in nor the original."""
-    return method not in KNOWN and method not in (ORIGINAL, ZEALOUS)
+    return method not in KNOWN and method not in (ORIGINAL, ZEALOUS, *OTHER_GUARANTEES)
 
 
 def _drawable(*values: float | None) -> bool:

@@ -6,8 +6,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from zealous.mechanisms import Zealous
+from zealous.privacy.guarantee import ProbabilisticDP
 from zealous.privacy.promise import factor
 from zealous.study.anonymity import METHODS
+from zealous.study.grid.other_guarantees import OTHER_GUARANTEES, PROMISES
 from zealous.study.grid.result_table import Spread
 from zealous.study.report.parts import Cell, Sheet
 from zealous.study.report.results_view import (
@@ -82,6 +85,7 @@ def promise_text(
     delta: float,
     audits: Sequence[Mapping[str, Any]],
     claims: Mapping[str, str] | None = None,
+    people: int = 0,
 ) -> str:
     """What a method promises; `claims` has what the authors of custom methods say, by name."""
     if entry.method == ORIGINAL:
@@ -89,8 +93,11 @@ def promise_text(
     if entry.method == ZEALOUS and entry.epsilon is not None:
         return (
             f"each histogram changes the odds about anybody at most {factor(entry.epsilon)}-fold, "
-            f"except with probability {delta:g}"
+            f"except with probability {delta:g}{_weaker_text(entry, delta, people)}"
         )
+    if entry.method in OTHER_GUARANTEES and entry.epsilon is not None:
+        per_person = f", {float(delta / people):.1g}" if people else ""
+        return f"{PROMISES[entry.method]}: ({entry.epsilon:g}{per_person})-indistinguishability"
     if entry.method in METHODS:
         return _fill_in_k(METHODS[entry.method].promises.partition(", and ")[0], entry)
     if audit := _find_audit(entry, audits):
@@ -102,6 +109,17 @@ def promise_text(
     if entry.epsilon is not None:
         return f"claimed, not audited: epsilon = {entry.epsilon:g}"
     return "nothing claimed, nothing audited"
+
+
+def _weaker_text(entry: Entry, delta: float, people: int) -> str:
+    """The (epsilon', delta')-indistinguishability that ZEALOUS gives with the same parameters."""
+    if not people or entry.m is None:
+        return ""
+    goal = ProbabilisticDP(epsilon=str(entry.epsilon), delta=str(delta), users=people)
+    found = Zealous.calibrate(goal, int(entry.m)).other_guarantee(goal)
+    if found is None:
+        return ""
+    return f"; so ({float(found.epsilon):g}, {float(found.delta):.1g})-indistinguishable"
 
 
 def _fill_in_k(said: str, entry: Entry) -> str:

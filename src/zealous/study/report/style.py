@@ -80,15 +80,18 @@ BLACK = Look("#000000", "", "-")
 METHODS = {
     "original": BLACK,
     "zealous": Look("#0072B2", "o", "-"),
+    "indistinguishable": Look("#56B4E9", "v", (0, (5, 1))),
+    "korolova": Look("#7F7F7F", "p", (0, (2, 1))),
+    "gaussian": Look("#8C510A", "h", (0, (9, 2))),
     "k-query": Look("#D55E00", "s", "--"),
     "k-session": Look("#009E73", "^", "-."),
     "k-keyword": Look("#CC79A7", "D", ":"),
 }
 OTHERS = (
     Look("#E69F00", "X", (0, (5, 1))),
-    Look("#56B4E9", "v", (0, (3, 1, 1, 1))),
-    Look("#7F7F7F", "P", (0, (1, 1))),
-    Look("#8C510A", "*", (0, (7, 2))),
+    Look("#F0A8C8", "v", (0, (3, 1, 1, 1))),
+    Look("#4B0082", "P", (0, (1, 1))),
+    Look("#6B8E23", "*", (0, (7, 2))),
 )
 # From dark to light along one scale, for curves that are in an order.
 LADDER = tuple(

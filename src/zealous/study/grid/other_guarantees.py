@@ -1,0 +1,93 @@
+"""What is published under (epsilon', delta')-indistinguishability, beside the paper's guarantee.
+
+The study's delta bounds the chance that anybody at all is exposed. Indistinguishability states its
+delta per person; here it is the study's delta over the number of users, so that the expected number
+of people who are exposed is the same.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+
+from zealous.mechanisms import Mechanism, Zealous
+from zealous.mechanisms.choose import MECHANISMS
+from zealous.privacy.guarantee import Indistinguishability
+from zealous.study.grid.candidates import Setting, repeatable_bytes, run_mechanism
+from zealous.study.releases.original_histogram import Original
+from zealous.study.releases.released import Released
+from zealous.study.theory.printed_formulas import Continuous
+
+
+def _korolova(goal: Indistinguishability, m: int) -> Mechanism:
+    """As Korolova et al. (2009) set it: tau = 1, and the paper's tau' where it is high enough."""
+    scale = 2 * m / goal.epsilon
+    printed = Continuous(scale=scale, items_per_user=m)
+    tau_prime = math.ceil(printed.indistinguishable_tau_prime(goal.delta))
+    return Zealous(items_per_user=m, scale=scale, tau=1, tau_prime=tau_prime)
+
+
+OTHER_GUARANTEES: Mapping[str, Callable[[Indistinguishability, int], Mechanism]] = {
+    "indistinguishable": Zealous.calibrate,
+    "korolova": _korolova,
+    "gaussian": MECHANISMS["gaussian"].calibrate,
+}
+"""By the name of its curves: ZEALOUS with its best parameters, with those of Korolova et al., and
+Gaussian instead of Laplace noise. `rounds` looks at more than a histogram: see `zealous study
+mechanisms`."""
+
+PROMISES = {
+    "indistinguishable": "ZEALOUS",
+    "korolova": "ZEALOUS with the parameters of Korolova et al.",
+    "gaussian": "Gaussian noise",
+}
+
+
+def goal_for(epsilon: float, delta: float, people: int) -> Indistinguishability:
+    """The guarantee that a study compares with its own."""
+    return Indistinguishability(
+        epsilon=str(epsilon), delta=Fraction(str(delta)) / people, users=people
+    )
+
+
+@cache
+def _mechanism(name: str, epsilon: float, delta: float, m: int, people: int) -> Mechanism:
+    return OTHER_GUARANTEES[name](goal_for(epsilon, delta, people), m)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OtherGuaranteeCandidate:
+    """One of `OTHER_GUARANTEES`, each histogram at the whole epsilon.
+
+    Attributes:
+        name: Which.
+        epsilon: Of each histogram.
+        delta: The study's, for all people together.
+        m: Items a user.
+        draws: Of the noise.
+        seed: Fixes the noise.
+    """
+
+    name: str
+    epsilon: float
+    delta: float
+    m: int
+    draws: int
+    seed: int
+
+    @property
+    def setting(self) -> Setting:
+        """Where on the grid."""
+        return Setting(method=self.name, epsilon=float(self.epsilon), m=self.m)
+
+    def release(self, originals: Mapping[str, Original], draw: int) -> Mapping[str, Released]:
+        """One draw of the noise."""
+        found = {}
+        for kind, original in originals.items():
+            made = _mechanism(self.name, self.epsilon, self.delta, self.m, original.people)
+            noise = repeatable_bytes(self.seed, self.name, self.epsilon, self.m, kind, draw)
+            found[kind] = run_mechanism(made, original, noise)
+        return found
