@@ -204,6 +204,33 @@ def test_a_text_that_is_not_utf8_is_as_if_it_were_not_there(tmp_path: Path, engi
     assert +source.skipped == {"a text that is not UTF-8 (only that text is left out)": 4}
 
 
+@pytest.mark.parametrize("indices", [pa.int8(), pa.uint16(), pa.int32(), pa.int64()], ids=str)
+def test_a_text_in_a_dictionary_that_is_not_utf8_stops_nobody(
+    indices: pa.DataType, tmp_path: Path, engine: DuckDB
+) -> None:
+    """pandas writes categories so, with indices as short as it can."""
+    texts = pa.DictionaryArray.from_arrays(
+        pa.array([0, 1, 0], indices), unchecked([b"tea", b"caf\xe9"]), safe=False
+    )
+    times = pa.array([3, 1, 2], pa.timestamp("us", "Europe/Vienna"))
+    listed = pa.ListArray.from_arrays(pa.array([0, 2, 2, 3], pa.int32()), texts)
+    table = pa.table(
+        {"user": ["ann", "bob", "cid"], "query": texts, "time": times, "keywords": listed}
+    )
+    pq.write_table(table, tmp_path / "log.parquet")
+    columns = z.Columns(user="user", query="query", time="time", keywords="keywords")
+    log = z.read_log(tmp_path / "log.parquet", columns=columns)
+    try:
+        found = entries(engine, log, "user", "query", "epoch_us(time)", "keywords")
+    except (z.ZealousError, pa.ArrowException) as why:
+        raise AssertionError("one byte ended the run") from why
+    assert found == [
+        ("ann", "tea", 3, ["tea", None]),
+        ("bob", None, 1, []),
+        ("cid", "tea", 2, ["tea"]),
+    ]
+
+
 def test_a_text_in_a_view_that_is_not_utf8_stops_nobody(tmp_path: Path, engine: DuckDB) -> None:
     """Arrow picks no rows of such columns, which Polars writes."""
     texts = pa.array([b"tea", b"caf\xe9", b"a long text that is not in the view \xff"], pa.binary())

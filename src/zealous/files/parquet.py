@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,6 +19,8 @@ _SAME = {"large_string": "string", "string_view": "string", "null": "int32"}
 _ELEMENT = 16  # bytes that an engine holds of each element of a list, however it is compressed
 _BUFFER = 1 << 23  # of each column at once, however large the row groups are
 YEARS_IN_MILLISECONDS = (-62_135_596_800_000, 253_402_300_799_999)  # 1 to 9999
+_ARROW_TYPES = b"\x0cARROW:schema"  # a text of 12 bytes: the key of these types in the metadata
+_LAST_BYTES = 8  # of a file: the length of the metadata before them, and PAR1
 _FEW_ROWS = 1 << 10  # to look at: the first of them come with all of a dictionary
 
 
@@ -55,9 +57,14 @@ def sizes(paths: Sequence[Path | Place], names: Sequence[str]) -> Sizes:
 
 def _in_lists(path: Path | Place, names: Sequence[str]) -> list[str]:
     """What Parquet calls the elements of those of the named columns that are lists."""
-    columns = pq.read_metadata(path).schema
-    paths = [columns.column(number).path for number in range(len(columns))]
+    paths = _leaves(pq.read_metadata(path))
     return [each for each in paths if _column_of(each, names) not in (each, None)]
+
+
+def _leaves(metadata: Any) -> list[str]:
+    """What Parquet calls all that holds values: a column that is a list is not one of them."""
+    columns = metadata.schema
+    return [columns.column(number).path for number in range(len(columns))]
 
 
 def _column_of(path: str, names: Sequence[str]) -> str | None:
@@ -104,18 +111,61 @@ def open_parquet(path: Place) -> Iterator[Rows]:
     """The rows of a Parquet file; what goes wrong with it says nothing of what it holds."""
     try:
         with path.open_file() as source:
-            # Nanoseconds would turn years after 2262 into others.
-            file = pq.ParquetFile(source, buffer_size=_BUFFER, coerce_int96_timestamp_unit="us")
+            file = _parquet_file(source)
+            schema = file.schema_arrow
+            checked = [field.name for field in schema if _is_checked_when_read(field.type)]
+            if checked:
+                file = _parquet_file(source, _without_arrow_types(source), checked)
 
             def batches(names: Sequence[str]) -> Iterator[pa.RecordBatch]:
                 yield from file.iter_batches(batch_size=AT_ONCE, columns=list(names))
                 path.check_same()
 
-            yield Rows(file.schema_arrow, batches)
+            yield Rows(schema, batches)
     except (OSError, pa.ArrowException) as error:
         if (trouble := path.reason_unreadable(error)) is not None:
             raise LogError(f"{path.name} cannot be read: {trouble}") from None
         raise LogError(f"{path.name} is not a readable Parquet file, or damaged") from None
+
+
+def _parquet_file(source: Any, metadata: Any = None, dictionaries: Sequence[str] = ()) -> Any:
+    """A file to read from, by its own metadata or by others; some columns as dictionaries."""
+    paths = [] if metadata is None else _leaves(metadata)
+    return pq.ParquetFile(
+        source,
+        metadata=metadata,
+        read_dictionary=[each for each in paths if _column_of(each, dictionaries)],
+        buffer_size=_BUFFER,
+        coerce_int96_timestamp_unit="us",  # nanoseconds would turn years after 2262 into others
+    )
+
+
+def _is_checked_when_read(kind: pa.DataType) -> bool:
+    """Whether Arrow reads such a column only if all of its texts are UTF-8.
+
+    It reads texts into dictionaries with indices of 32 bits, and makes others of these.
+    """
+    if pa.types.is_dictionary(kind):
+        return kind.index_type.bit_width != 32
+    return any(
+        _is_checked_when_read(kind.field(number).type)
+        for number in range(kind.num_fields if pa.types.is_nested(kind) else 0)
+    )
+
+
+def _without_arrow_types(source: Any) -> Any:
+    """The metadata of a file, without the types of the Arrow table that it was made of.
+
+    Its columns are then read by the types that the file has itself, as engines read them.
+    """
+    with pa.OSFile(str(source)) if isinstance(source, Path) else nullcontext(source) as file:
+        file.seek(file.size() - _LAST_BYTES)
+        length = int.from_bytes(file.read(_LAST_BYTES)[:4], "little")
+        file.seek(max(0, file.size() - _LAST_BYTES - length))
+        footer = file.read(length + _LAST_BYTES)
+    before, found, after = footer.rpartition(_ARROW_TYPES)
+    renamed = found.replace(b":", b"-")  # as long as before: what is not known is passed over
+    return pq.read_metadata(pa.BufferReader(footer[-4:] + before + renamed + after))
 
 
 def schema(path: Path | Place) -> dict[str, str]:
