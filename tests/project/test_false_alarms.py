@@ -6,6 +6,7 @@ other draws the same noise in every run (randomness.py).
 
 from __future__ import annotations
 
+import ast
 import itertools
 import json
 import math
@@ -15,7 +16,7 @@ import secrets
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,32 @@ def test_a_run_of_all_tests_fails_a_sound_program_less_than_once_in_a_million(
     assert stated
     assert all(0 < chance < MOST and why for _, chance, why in stated)
     assert sum(chance for _, chance, _ in stated) < MOST
+
+
+DRAWS = re.compile(r"\bpublish(ed)?\(|\.store\(|map_batches\(|\.release\(|\"publish\"|publish=")
+
+
+def draw_on_executors(path: Path) -> Iterator[str]:
+    """The tests of a file that publish, or draw noise, and say nothing of a chance."""
+    text = path.read_text()
+    if not DRAWS.search(text):
+        return
+    for each in ast.parse(text).body:
+        if isinstance(each, ast.FunctionDef) and each.name.startswith("test_"):
+            marks = "".join(ast.unparse(mark) for mark in each.decorator_list)
+            body = "".join(ast.unparse(line) for line in each.body).replace("'", '"')
+            if DRAWS.search(body) and "false_alarm(" not in marks:
+                yield f"{path.name}::{each.name}"
+
+
+def test_what_executors_of_spark_draw_is_seen() -> None:
+    """No stream of a test reaches them: see `randomness`."""
+    found = {name for path in TESTS.glob("spark/test_*.py") for name in draw_on_executors(path)}
+    assert found == {
+        "test_spark_golden.py::test_releases_on_spark",  # seeded
+        "test_spark_sources.py::test_a_log_of_several_names_needs_a_ledger_by_name",  # refused
+        "test_spark_tail.py::test_same_as_the_oracle",  # the oracle's tables
+    }
 
 
 def test_the_page_lists_them(stated: list[tuple[str, float, str]]) -> None:

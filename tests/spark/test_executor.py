@@ -190,6 +190,7 @@ def fetched(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return rows
 
 
+@pytest.mark.false_alarm(1e-10, "eight standard deviations of 20,000 noises, and of their mean")
 def test_noise_is_drawn_once_for_each_row_where_it_is(spark: Spark, fetched: list[int]) -> None:
     mechanism = Zealous(items_per_user=1, scale=Fraction(3), tau=1, tau_prime=104)
     with spark:
@@ -200,10 +201,10 @@ def test_noise_is_drawn_once_for_each_row_where_it_is(spark: Spark, fetched: lis
     assert len(items) == len(noisy)
     ratio = 2.718281828 ** (-1 / 3)
     share = ratio**5 / (1 + ratio)  # P(noise > 4)
-    assert abs(len(noisy) / 20_000 - share) < 0.012  # five standard deviations
+    assert abs(len(noisy) / 20_000 - share) < 0.018  # eight standard deviations
     assert min(noisy) == 105
     mean = sum(noisy) / len(noisy) - 105  # geometric
-    assert abs(mean - ratio / (1 - ratio)) < 0.35
+    assert abs(mean - ratio / (1 - ratio)) < 0.5
 
 
 def test_batches_go_through_one_by_one() -> None:

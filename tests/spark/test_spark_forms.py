@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from log_forms import (
     COLUMNS,
     PUBLISHED,
@@ -25,6 +26,7 @@ pytestmark = SPARK
 
 
 @at_one_commit_in(4)
+@pytest.mark.false_alarm(1e-50, "a dozen counts at a scale of 0.007")
 def test_one_table_gives_the_same_items_in_every_form(spark: Spark, tmp_path: Path) -> None:
     frame = spark.session.createDataFrame(arrow_table())
     with postgres_server() as url:

@@ -22,6 +22,7 @@ COMPILED = {
 }
 
 
+@pytest.mark.false_alarm(1e-99, "a thousand people hold what needs a few")
 @pytest.mark.parametrize(
     ("name", "text", "suffix"),
     [

@@ -147,6 +147,7 @@ def test_nothing_was_published(family: str, engines: Engines, tmp_path: Path) ->
 
 
 @at_one_commit_in(4)
+@pytest.mark.false_alarm(1e-60, "five counts at a scale below 0.007")
 def test_a_release(spark: z.Spark, tmp_path: Path) -> None:
     """From the table to the last size, with noise so small that there is none."""
     rows = [Row(f"u{n % 30}", ("ab"[n // 30],), time=n // 30) for n in range(60)]

@@ -124,19 +124,52 @@ def test_each_partition_drops_what_it_can_before_it_is_sent(spark: z.Spark, tmp_
     ], found
 
 
+def robots_log(path: Path) -> Path:
+    rows = "select 'robot' as user, n::varchar as query, to_timestamp(n) as time"
+    write(f"{rows} from range(5000) t(n) union all select 'ann', 'tea', to_timestamp(1)", path)
+    return path
+
+
+FEW = z.Cleaning(limits=z.Limits(entries=2000))
+NUMBER = Step("n", "select count(*), count(distinct query) from entries")
+
+
 @at_one_commit_in(4)
 def test_no_machine_sorts_all_entries_of_one_person(spark: z.Spark, tmp_path: Path) -> None:
     """Windows over a person are limited to as many rows as count, by each part of the log."""
-    log = tmp_path / "log.parquet"
-    rows = "select 'robot' as user, n::varchar as query, to_timestamp(n) as time"
-    write(f"{rows} from range(5000) t(n) union all select 'ann', 'tea', to_timestamp(1)", log)
-    cleaning = z.Cleaning(limits=z.Limits(entries=2000))
+    log = robots_log(tmp_path / "log.parquet")
     with spark as engine:
-        source = open_log(z.read_log(log, engine=engine, cleaning=cleaning), engine)
-        found = plan(engine, source.entries)
-        ordered = Step("n", "select count(*), count(distinct query) from entries")
-        assert engine.rows([*source.entries, ordered]) == [(2001, 2001)]
+        source = open_log(z.read_log(log, engine=engine, cleaning=FEW), engine)
+        assert engine.rows([*source.entries, NUMBER]) == [(2001, 2001)]
+        stored = [rows.steps for table in engine._stored.tables.values() for rows in table]
+        found = [each for steps in stored for each in plan(engine, steps)]
     windows = [each for each in found if each.startswith("Window ")]
     limits = [each.rpartition(" ")[2] for each in found if each.startswith("WindowGroupLimit")]
     assert windows
     assert limits.count("Partial") == limits.count("Final") == 2, found
+
+
+@at_one_commit_in(4)
+def test_entries_of_one_person_are_worked_out_once(spark: z.Spark, tmp_path: Path) -> None:
+    """Whatever follows reads what is left of them: her entries alone do not decide how long."""
+    log = robots_log(tmp_path / "log.parquet")
+    with spark as engine:
+        source = open_log(
+            z.read_log(log, engine=engine, cleaning=FEW), engine, unit="session", key=1
+        )
+        found = plan(engine, source.entries)
+        # Of all others: entries and, four times in all, the moments of which sessions are made.
+        assert sum("FileScan parquet" in each for each in found) <= 5, found
+        assert sum("ExistingRDD" in each for each in found) <= 6, found
+
+
+@at_one_commit_in(4)
+def test_stored_rows_that_are_lost_are_worked_out_again(spark: z.Spark, tmp_path: Path) -> None:
+    """As if the executor that had them were gone."""
+    log = robots_log(tmp_path / "log.parquet")
+    with spark as engine:
+        source = open_log(z.read_log(log, engine=engine, cleaning=FEW), engine)
+        for _ in range(2):
+            for rdd in engine.session.sparkContext._jsc.getPersistentRDDs().values():
+                rdd.unpersist(True)
+            assert engine.rows([*source.entries, NUMBER]) == [(2001, 2001)]

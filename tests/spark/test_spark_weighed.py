@@ -136,6 +136,7 @@ def counts(spark: z.Spark, number: int) -> Counted:
 EVERY = -(10**9)
 
 
+@pytest.mark.false_alarm(1e-99, "3,000 noises of 16 bits, of which 1,000 differ")
 def test_noise_is_drawn_once(spark: z.Spark, drawing: Any, tmp_path: Path) -> None:
     with spark:
         stored = counts(spark, 3000).store(drawing)
@@ -160,6 +161,7 @@ def test_noise_is_drawn_once(spark: z.Spark, drawing: Any, tmp_path: Path) -> No
         assert found(nothing.rows_above(EVERY)) == {}
 
 
+@pytest.mark.false_alarm(1e-99, "whatever noise is drawn, it is lost")
 def test_what_was_lost_is_not_drawn_again(spark: z.Spark, drawing: Any, tmp_path: Path) -> None:
     """As if the executor that had the rows were gone."""
     with spark:
@@ -171,6 +173,7 @@ def test_what_was_lost_is_not_drawn_again(spark: z.Spark, drawing: Any, tmp_path
     assert drawn(tmp_path) == 100
 
 
+@pytest.mark.false_alarm(1e-18, "two marks of 64 bits are the same")
 def test_another_draw_of_the_same_rows_ends_the_run(
     spark: z.Spark, drawing: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -187,6 +190,7 @@ def test_another_draw_of_the_same_rows_ends_the_run(
 
 @at_one_commit_in(4)
 @pytest.mark.parametrize("name", in_turn(["queries", "query-clicks"], str, share=2))
+@pytest.mark.false_alarm(1e-99, "whatever noise is drawn, the oracle is steered by it")
 def test_what_is_kept_steers(
     name: str, path: Path, same_order: Engines, drawing: Any, tmp_path: Path
 ) -> None:
@@ -242,6 +246,7 @@ def log(spark: z.Spark) -> Log:
 MECHANISMS = ["rounds", "pooled", "gaussian", "domain", "prior"]
 
 
+@pytest.mark.false_alarm(1e-9, "40 queries, give or take 3, where 11 are enough")
 @pytest.mark.parametrize("mechanism", in_turn(MECHANISMS, str, share=len(MECHANISMS)))
 def test_published(mechanism: str, log: Any, fetched: list[int], tmp_path: Path) -> None:
     listed = tmp_path / "listed.csv"
@@ -271,6 +276,7 @@ def test_published(mechanism: str, log: Any, fetched: list[int], tmp_path: Path)
 
 
 @at_one_commit_in(4)
+@pytest.mark.false_alarm(1e-12, "ten queries of 14 people, or more, that need 5 at a scale of 1")
 def test_the_command(spark: z.Spark, path: Path, tmp_path: Path) -> None:
     assert spark.session is not None  # which is the one that the command finds
     conf = [part for each in QUICK.items() for part in ("--spark-conf", "=".join(each))]

@@ -1,7 +1,8 @@
 """Apache Spark: for logs that are on a cluster. Needs `pip install 'zealous[spark]'` and Java 17.
 
 Nothing here uses RDDs, so that any session will do: one of our own, a notebook's, Spark Connect.
-Nothing is kept in memory but what `materialize` is given.
+Nothing is kept in memory but what `materialize` is given; what `append_rows` is given is kept on
+the disks of the executors.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from zealous.engines import executor
 from zealous.engines.engine import Each, Opened, Option, register
 from zealous.engines.on_cluster import OnCluster
 from zealous.engines.spark_session import MEANING, is_spark_error, make_session, wrap_errors
+from zealous.engines.spark_tables import StoredTables
 from zealous.engines.sql import Step, comma_separated, identifier, statement
 from zealous.engines.transpile import to_spark
 from zealous.errors import LogError, UsageError
@@ -84,6 +86,7 @@ class Spark:
         self._conf = dict(conf or {})
         self._views: dict[str, str] = {}
         self._kept: dict[str, Any] = {}
+        self._stored = StoredTables(self._run, self._view)
         self._columns: dict[tuple[Any, Layout | None], dict[str, str] | None] = {}
         self._before: dict[str, str | None] = {}
         self._shipped = False
@@ -147,6 +150,7 @@ class Spark:
                 raise
             self._views.clear()
             self._kept.clear()
+            self._stored.tables.clear()
         finally:
             self._columns.clear()  # files may change before they are opened again
 
@@ -275,31 +279,33 @@ class Spark:
     def batches(self, steps: Sequence[Step], each: Each | None = None) -> Iterator[pa.RecordBatch]:
         """The rows of the last step, each batch as `each` leaves it on the executors."""
         with wrap_errors():
-            frame = self._run(steps)
-            if each is not None:
-                self._ship()
-                through = executor.MapBatches(executor.WithColumnNames(each, tuple(frame.columns)))
-                frame = _numbered(frame).mapInArrow(through, frame.schema)
-            table = frame.toArrow()
+            table = self._stored.despite_losses(lambda: self._through(steps, each).toArrow())
         yield from table.to_batches()
+
+    def _through(self, steps: Sequence[Step], each: Each | None) -> Any:
+        frame = self._run(steps)
+        if each is None:
+            return frame
+        self._ship()
+        through = executor.MapBatches(executor.WithColumnNames(each, tuple(frame.columns)))
+        return _numbered(frame).mapInArrow(through, frame.schema)
 
     def rows(self, steps: Sequence[Step]) -> list[tuple[Any, ...]]:
         """A small result."""
         with wrap_errors():
-            return [tuple(row) for row in self._run(steps).collect()]
+            found = self._stored.despite_losses(lambda: self._run(steps).collect())
+        return [tuple(row) for row in found]
 
     def append_rows(self, name: str, steps: Sequence[Step]) -> None:
-        """Append the rows of the last step to a table, which is computed whenever it is read."""
+        """Append the rows of the last step to a table on the disks of the executors."""
         with wrap_errors():
-            frame = self._run(steps)
-            if name in self._views:
-                frame = self.session.table(self._views[name]).unionByName(frame)
-            self._view(name, frame)
+            self._stored.append(name, steps)
 
     def drop(self, name: str) -> None:
         """Forget a table."""
         view = self._views.pop(name, None)
         self._kept.pop(name, None)
+        self._stored.tables.pop(name, None)
         if view is not None:
             with wrap_errors():
                 self.session.catalog.dropTempView(view)
@@ -317,14 +323,21 @@ class Spark:
 
         with wrap_errors():
             frame = self._run(steps)
-            self._ship()
+            names = frame.columns
             schema = StructType([*frame.schema.fields, StructField(executor.DRAW, LongType())])
-            marked = executor.MarkBatches(executor.WithColumnNames(each, tuple(frame.columns)))
-            drawn = _numbered(frame).mapInArrow(marked, schema).localCheckpoint(eager=True)
+            marked = executor.MarkBatches(executor.WithColumnNames(each, tuple(names)))
+            self._ship()
+            drawn = self._stored.despite_losses(
+                lambda: (
+                    _numbered(self._run(steps))
+                    .mapInArrow(marked, schema)
+                    .localCheckpoint(eager=True)
+                )
+            )
             marks = drawn.select(_quoted(executor.DRAW)).distinct().collect()
             known = comma_separated([str(mark) for (mark,) in marks] or ["0"])
             first = f"{_quoted(executor.DRAW)} in ({known})"
-            self._view(name, drawn.selectExpr(*(_if(first, each) for each in frame.columns)))
+            self._view(name, drawn.selectExpr(*(_if(first, each) for each in names)))
         self._kept[name] = drawn  # Connect lets go of rows of which nobody here has the frame
 
     def buckets(self, rows: int, text: int) -> int:

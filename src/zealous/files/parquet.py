@@ -146,7 +146,7 @@ def _is_checked_when_read(kind: pa.DataType) -> bool:
     It reads texts into dictionaries with indices of 32 bits, and makes others of these.
     """
     if pa.types.is_dictionary(kind):
-        return kind.index_type.bit_width != 32
+        return bool(kind.index_type.bit_width != 32)
     return any(
         _is_checked_when_read(kind.field(number).type)
         for number in range(kind.num_fields if pa.types.is_nested(kind) else 0)
