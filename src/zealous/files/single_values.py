@@ -58,8 +58,8 @@ def _bounded_text(value: str) -> str | None:
 def _float_text(value: float) -> str | None:
     if not math.isfinite(value):
         return None
-    if value == int(value) and abs(value) < 1e16:
-        return f"{int(value)}.0"
+    if value == int(value) and abs(value) < 9e18:  # as in a column of numbers
+        return str(int(value))
     if 1e-5 <= abs(value) < 1e16:
         return format(Decimal(repr(value)), "f")
     return re.sub(r"e([+]|(?=-))(-?)0*", r"e\2", repr(value).replace(".0e", "e"))

@@ -135,6 +135,9 @@ def _moment_text(name: str, kind: str) -> str:
 def _float_text(name: str) -> str:
     """SQL: a number as text, the same from every engine; NULL for what is not finite.
 
+    A whole number is written as one: pandas makes 7.0 of all 7 in a column in which one value is
+    missing, and whoever has the one without a value would change what everybody's are called.
+
     Each engine has its own range in which it writes no power of ten, and its own way to write one.
     """
     text, size = f"{name}::varchar", f"abs({name}::double)"
@@ -146,7 +149,7 @@ def _float_text(name: str) -> str:
         power = f"regexp_replace({power}, '{written}', '{plain}', 'g')"
     # The first part keeps the engine from working out the rest for what is no number.
     cases = {
-        f"{size} < 1e16 and {name} = round({name})": f"{name}::bigint::varchar || '.0'",
+        f"{size} < 9e18 and {name} = round({name})": f"{name}::bigint::varchar",
         f"{size} >= 1e-3 and {size} < 1e7": text,
         f"{size} >= 1e-5 and {size} < 1e16": decimal,
         "true": power,
