@@ -254,6 +254,7 @@ CORE = {"click", "duckdb", "jinja2", "msgspec", "markupsafe", "numpy", "pyarrow"
 BY_EXTRA = {
     "engines/spark.py": {"pyspark"},
     "engines/spark_session.py": {"pyspark"},
+    "engines/spark_tables.py": {"pyspark"},
     "libraries.py": {"sqlglot"},
     "release/bundle.py": {"pandas", "polars"},
     "release/table.py": {"pandas", "polars"},  # whoever asks for a frame has them
