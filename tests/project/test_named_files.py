@@ -21,7 +21,7 @@ PROOFS = sorted((ROOT / "docs" / "proofs").glob("*.md"))
 PATH = re.compile(r"(?<![\w/.$~-])(?:[a-z_]+/)*[a-z_]\w*\.py\b")
 NAME = re.compile(r"`([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)?)`")
 RELIED_ON = re.compile(r"^(?:\*\*Relied on by\*\*|Code:).*?(?=\n\n|\Z)", re.DOTALL | re.MULTILINE)
-# Not files of this project: Python would import them from a working directory, or a page makes them.
+# Not files of this project: Python would import them from a folder, or a reader writes them.
 FOREIGN = {"platform.py", "json.py", "months.py"}
 
 
