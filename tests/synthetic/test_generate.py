@@ -9,7 +9,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from zealous.errors import UsageError
 from zealous.synthetic import PAPER, Figures, figures, generate, is_personal
 from zealous.synthetic import topics as pool
 from zealous.synthetic.behaviour import REGULARS, VISITORS
@@ -280,43 +279,6 @@ def test_popularity_follows_its_power() -> None:
     total = 1 - (1e6 + 1) ** -0.2
     assert count[:20] / 200_000 == pytest.approx(-np.diff(expected)[:20] / total, rel=0.1)
     assert ranks.max() > 100_000
-
-
-@pytest.mark.parametrize("wrong", [{"users": 0}, {"days": 0}, {"seed": -1}, {"users": 10**9}])
-def test_wrong_parameters(tmp_path: Path, wrong: dict[str, int]) -> None:
-    with pytest.raises(UsageError, match=next(iter(wrong))):
-        small(tmp_path, **wrong)
-    assert not list(tmp_path.iterdir())
-
-
-def test_a_folder_that_does_not_exist(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="folder"):
-        small(tmp_path / "absent")
-
-
-def test_failure_leaves_nothing_behind(tmp_path: Path) -> None:
-    def fail(share: float) -> None:
-        raise RuntimeError(f"stopped at {share}")
-
-    with pytest.raises(RuntimeError, match="stopped"):
-        generate(tmp_path / "log.parquet", users=100, seed=1, progress=fail)
-    assert not list(tmp_path.iterdir())
-
-
-def test_failure_keeps_an_earlier_log(tmp_path: Path) -> None:
-    def fail(share: float) -> None:
-        raise RuntimeError(f"stopped at {share}")
-
-    earlier = small(tmp_path)
-    with pytest.raises(RuntimeError, match="stopped"):
-        generate(tmp_path / "small.parquet", users=100, seed=1, progress=fail)
-    assert pq.read_table(tmp_path / "small.parquet").equals(earlier)
-
-
-def test_progress(tmp_path: Path) -> None:
-    seen: list[float] = []
-    generate(tmp_path / "log.parquet", users=50, seed=1, days=4, progress=seen.append)
-    assert seen == [0.25, 0.5, 0.75, 1.0]
 
 
 def test_one_user_on_one_day(tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ import pyarrow.parquet as pq
 import pytest
 from conftest import Run
 
-from zealous.errors import UsageError
 from zealous.synthetic import generate_shop
 from zealous.synthetic.products import BUNDLES, FOLLOW_UP, NAMES, NONE, PULL
 from zealous.synthetic.write import START
@@ -200,27 +199,6 @@ def test_what_follows_is_on_the_next_invoice_rather_than_on_the_same(rows: pa.Ta
     assert bought > 1000
     assert 0.4 < following / bought < 0.6
     assert same / bought < 0.05
-
-
-@pytest.mark.parametrize("wrong", [{"users": 0}, {"days": 0}, {"seed": -1}, {"users": 10**9}])
-def test_wrong_parameters(tmp_path: Path, wrong: dict[str, int]) -> None:
-    with pytest.raises(UsageError, match=next(iter(wrong))):
-        small(tmp_path, **wrong)
-    assert not list(tmp_path.iterdir())
-
-
-def test_a_folder_that_does_not_exist(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="folder"):
-        small(tmp_path / "absent")
-
-
-def test_failure_leaves_nothing_behind(tmp_path: Path) -> None:
-    def fail(share: float) -> None:
-        raise RuntimeError(f"stopped at {share}")
-
-    with pytest.raises(RuntimeError, match="stopped"):
-        generate_shop(tmp_path / "shop.parquet", users=100, seed=1, progress=fail)
-    assert not list(tmp_path.iterdir())
 
 
 def test_one_customer_on_one_day(tmp_path: Path) -> None:
