@@ -95,9 +95,10 @@ def test_undecided_privacy_is_marked_as_an_example(run: Run, tmp_path: Path) -> 
 
 def test_items_without_a_kind_are_looked_for_among_the_columns(run: Run, tmp_path: Path) -> None:
     (tmp_path / "shop.csv").write_text("Customer ID,Product Name\n1,tea\n")
-    assert "Did you mean --items 'columns:Product Name'?" in run(
-        "start", "shop.csv", "--items", "product"
-    ).stderr  # fmt: skip
+    assert (
+        "Did you mean --items 'columns:Product Name'?"
+        in run("start", "shop.csv", "--items", "product").stderr
+    )
     assert "Did you mean queries?" in run("start", "shop.csv", "--items", "querys").stderr
 
 

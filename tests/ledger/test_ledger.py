@@ -955,8 +955,10 @@ def test_show_tells_the_log_and_both_deltas(run: Run, tmp_path: Path) -> None:
     assert "in one period" not in shown_
     found = json.loads(run("ledger", "show", "--json").stdout)["entries"][1]
     assert (found["log"], found["person"], found["other_delta"]) == (
-        "logs/shop.csv", "CustomerID", 2e-7,
-    )  # fmt: skip
+        "logs/shop.csv",
+        "CustomerID",
+        2e-7,
+    )
 
 
 def test_a_fingerprint_is_the_hash_of_release_json(tmp_path: Path) -> None:

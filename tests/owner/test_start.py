@@ -253,8 +253,11 @@ def test_a_person_without_a_name_is_told_by_the_place_of_the_column(tmp_path: Pa
     found = look_at_log([str(tmp_path / "log.tsv")], StatedFormat())
     assert found.column("user") == "unnamed_column_1"
     assert reading_options(found, draft(queries=1), None)[:4] == [
-        "--columns", "unnamed_column_1,time,query", "--user", "unnamed_column_1",
-    ]  # fmt: skip
+        "--columns",
+        "unnamed_column_1,time,query",
+        "--user",
+        "unnamed_column_1",
+    ]
     log = z.read_log(
         tmp_path / "log.tsv",
         names=found.format.columns,
@@ -322,8 +325,12 @@ def test_options_name_the_columns_that_are_needed_and_no_others(tmp_path: Path) 
     assert reading_options(found, draft(queries=2), None) == plain
     days = z.ProbabilisticDP(epsilon=2, delta="0.001", users=9, unit="user-day")
     assert reading_options(found, draft(days, queries=2), None) == [
-        *plain, "--time", "Zeit", "--time-format", "%d.%m.%Y %H:%M",
-    ]  # fmt: skip
+        *plain,
+        "--time",
+        "Zeit",
+        "--time-format",
+        "%d.%m.%Y %H:%M",
+    ]
     sessions = z.ProbabilisticDP(epsilon=2, delta="0.001", users=9, unit="session")
     assert reading_options(found, draft(sessions, queries=2), None) == [
         *plain,

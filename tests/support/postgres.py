@@ -59,9 +59,13 @@ def postgres_server() -> Iterator[str]:
             check=True, capture_output=True, cwd=folder, **account,
         )  # fmt: skip
         settings = {
-            "listen_addresses": "", "unix_socket_directories": str(folder), "fsync": "off",
-            "full_page_writes": "off", "shared_buffers": "16MB", "max_connections": "10",
-        }  # fmt: skip
+            "listen_addresses": "",
+            "unix_socket_directories": str(folder),
+            "fsync": "off",
+            "full_page_writes": "off",
+            "shared_buffers": "16MB",
+            "max_connections": "10",
+        }
         flags = [f"-c{key}={value}" for key, value in settings.items()]
         with (folder / "log").open("wb") as log:
             running = subprocess.Popen(

@@ -75,8 +75,12 @@ _ROLES: tuple[Role, ...] = ("user", "query", "time", "url", "session", "keywords
 @_what("--basket", metavar="COLUMN", help="What tells which things are together.")
 @_decide("--guarantee", type=click.Choice(list(DEFINITIONS)), default="probabilistic",
          show_default=True, help=DEFINITION_HELP)  # fmt: skip
-@_what("--mechanism", type=click.Choice(["auto", *MECHANISMS]), metavar="NAME",
-       help="How it is published; auto for the one that publishes most.")  # fmt: skip
+@_what(
+    "--mechanism",
+    type=click.Choice(["auto", *MECHANISMS]),
+    metavar="NAME",
+    help="How it is published; auto for the one that publishes most.",
+)
 @PARAMETERS
 @click.option("--look", is_flag=True, help="Count this log too. Internal: the plan says so.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE",

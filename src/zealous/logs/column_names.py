@@ -88,7 +88,7 @@ _NAMES: Mapping[Role, str] = {
         "browser platform os useragent agent referrer land pays pais paese stadt ville ciudad "
         "страна 国家 城市 国 나라"
     ),
-}  # fmt: skip
+}
 
 # What only says that something is a label of something else: the id of a customer.
 _LABELS = (

@@ -22,12 +22,16 @@ from zealous.planning.plan import Plan
 _option = options_of("The log")
 
 _SEARCHES = (
-    _option("--format", "preset", metavar="F",
-            help=f"{', '.join(FORMATS)}; from the file's ending if left out."),
+    _option(
+        "--format",
+        "preset",
+        metavar="F",
+        help=f"{', '.join(FORMATS)}; from the file's ending if left out.",
+    ),
     _option("--user", metavar="COLUMN", help="The column with the user's id."),
     _option("--query", metavar="COLUMN", help="The column with the query."),
     _option("--time", metavar="COLUMN", help="The column with the time."),
-)  # fmt: skip
+)
 _MORE_COLUMNS = (
     _option("--url", metavar="COLUMN", help="The column with the clicked URL, or a list."),
     _option("--session", metavar="COLUMN", help="The column with the session's id."),
@@ -52,9 +56,12 @@ _READING = (
 )  # fmt: skip
 
 SQL = (
-    _option("--sql", metavar="QUERY",
-            help="Columns and rows of one table or view, where LOG is a database: docs/logs.md."),
-)  # fmt: skip
+    _option(
+        "--sql",
+        metavar="QUERY",
+        help="Columns and rows of one table or view, where LOG is a database: docs/logs.md.",
+    ),
+)
 
 NAMED_COLUMNS = (*_SEARCHES, *_MORE_COLUMNS)
 READING = (*_SEARCHES, *_MORE_COLUMNS, *_READING, *SQL, *CLEANING)  # of a log named by an option

@@ -18,10 +18,14 @@ _option = options_of("Machine")
 ENGINE = (
     _option("--memory", metavar="SIZE", help="The most memory to use: 4GB. [default: half]"),
     _option("--threads", type=click.IntRange(min=1), metavar="N", help="[default: all cores]"),
-    _option("--temporary", type=click.Path(path_type=Path), metavar="DIR",
-            help="Where to make the private working directory, which holds a copy of the log "
-                 "and what does not fit in memory. [default: TMPDIR, or /tmp]"),
-)  # fmt: skip
+    _option(
+        "--temporary",
+        type=click.Path(path_type=Path),
+        metavar="DIR",
+        help="Where to make the private working directory, which holds a copy of the log "
+        "and what does not fit in memory. [default: TMPDIR, or /tmp]",
+    ),
+)
 ANY_ENGINE = (
     *ENGINE,
     _option("--engine", type=ENGINE_NAME, default=DuckDB.name, show_default=True,

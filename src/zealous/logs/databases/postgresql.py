@@ -26,9 +26,13 @@ _SESSION = (
 )
 _ENCODINGS = ("UTF8", "SQL_ASCII")
 _AS_THEY_ARE = {
-    "bool": "bool_", "int2": "int16", "int4": "int32", "int8": "int64",
-    "float4": "float32", "float8": "float64",
-}  # fmt: skip
+    "bool": "bool_",
+    "int2": "int16",
+    "int4": "int32",
+    "int8": "int64",
+    "float4": "float32",
+    "float8": "float64",
+}
 # Of pg_type: boolean, date and time, enum, network address, number, text, time span. Each has a
 # text that is not much longer than the value.
 _CATEGORIES = "BDEINST"
