@@ -3,6 +3,7 @@
 import doctest
 import itertools
 import math
+import random
 from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
@@ -261,3 +262,76 @@ def test_the_figures_of_the_page_are_what_its_calls_give() -> None:
     done = doctest.testfile(str(page), module_relative=False)
     assert done.attempted > 10
     assert done.failed == 0
+
+
+# Strong indistinguishability, with a small enough delta, gives probabilistic differential privacy
+
+World = dict[tuple[int, ...], list[float]]  # from a log, a history a user, to the law of outputs
+
+
+def a_hat_world(histories: int) -> World:
+    """A-hat on one user."""
+    domain = range(histories)
+    laws = {(own,): a_hat((own,), domain) for own in domain}
+    return {log: [float(law.get(output, 0)) for output in domain] for log, law in laws.items()}
+
+
+def random_world(seed: int, users: int = 2, histories: int = 3, outputs: int = 4) -> World:
+    chance = random.Random(seed)
+    found = {}
+    for log in itertools.product(range(histories), repeat=users):
+        weights = [chance.choice((0.0, 0.01, 1, 1, 2)) + 1e-3 for _ in range(outputs)]
+        found[log] = [weight / sum(weights) for weight in weights]
+    return found
+
+
+def strong_delta(world: World, epsilon: float) -> float:
+    """The least delta' of strong indistinguishability: the likeliest event that moves too much."""
+    most = 0.0
+    for one, two in neighbouring(world):
+        for size in range(1, len(world[one]) + 1):
+            for event in itertools.combinations(range(len(world[one])), size):
+                p, q = (sum(world[log][each] for each in event) for log in (one, two))
+                if moves_too_much(p, q, epsilon):
+                    most = max(most, p)
+    return most
+
+
+def neighbouring(world: World) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
+    for one, two in itertools.permutations(world, 2):
+        if sum(a != b for a, b in zip(one, two, strict=True)) == 1:
+            yield one, two
+
+
+def moves_too_much(p: float, q: float, epsilon: float) -> bool:
+    return p > math.exp(epsilon) * q or p < math.exp(-epsilon) * q
+
+
+def bad_share(world: World, epsilon: float) -> float:
+    """The chance of an output that breaches somebody, for the worst log."""
+    bad: dict[tuple[int, ...], set[int]] = {log: set() for log in world}
+    for one, two in neighbouring(world):
+        bad[one] |= {
+            output
+            for output, (p, q) in enumerate(zip(world[one], world[two], strict=True))
+            if moves_too_much(p, q, epsilon)
+        }
+    return max(sum(world[log][each] for each in found) for log, found in bad.items())
+
+
+@pytest.mark.parametrize("world", [a_hat_world(5), *map(random_world, range(6))])
+@pytest.mark.parametrize("epsilon", [0.5, 2.0, 5.0])
+def test_strong_indistinguishability_gives_the_probabilistic_guarantee(
+    world: World, epsilon: float
+) -> None:
+    users = len(next(iter(world)))
+    histories = 1 + max(max(log) for log in world)
+    allowed = 2 * users * (histories - 1) * strong_delta(world, epsilon)
+    assert bad_share(world, epsilon) <= allowed + 1e-12
+
+
+def test_the_number_of_histories_cannot_be_spared() -> None:
+    """Every output of A-hat is bad, though delta' is as small as histories are many."""
+    world = a_hat_world(5)
+    assert strong_delta(world, 1.0) == pytest.approx(1 / 4)
+    assert bad_share(world, 1.0) == pytest.approx(1)

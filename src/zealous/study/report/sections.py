@@ -201,7 +201,8 @@ def _distributions_section(data: ReportData) -> Section:
         parts=[statistics_charts.distributions(data.view)],
         notes=[
             "Both axes are logarithmic. Counts are grouped into bins; the number of items in a bin "
-            "is divided by its width."
+            "is divided by its width.",
+            *data.note("tau-prime"),
         ],
     )
 
