@@ -8,12 +8,16 @@ from pathlib import Path
 from zealous.errors import ZealousError
 from zealous.ledger import Ledger, existing_ledger
 from zealous.ledger.book import Book
+from zealous.planning.part import forecast
 from zealous.planning.plan import Plan
 from zealous.planning.plan_file import read_plan
-from zealous.privacy.guarantee import format_number
+from zealous.privacy.guarantee import UNITS, format_number
+from zealous.record.record import Record
 from zealous.release.approval import signature_file
 from zealous.web.bench import Bench
 from zealous.web.decisions import Decision, plan_hash, read_decision
+from zealous.web.folders import PLAN_ENDING
+from zealous.web.releases import ShownRelease
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +32,7 @@ class ShownPlan:
         decision: What was decided about it, if anything.
         signed: Whether a signature stands beside it.
         ledger: The file of the ledger of its folder, if there is one.
+        published: The names of the releases that were made by it.
     """
 
     name: str
@@ -37,6 +42,7 @@ class ShownPlan:
     decision: Decision | None
     signed: bool
     ledger: Path | None
+    published: tuple[str, ...]
 
     @classmethod
     def read(cls, bench: Bench, name: str) -> ShownPlan:
@@ -46,15 +52,26 @@ class ShownPlan:
             UsageError: It is no plan.
         """
         path = bench.folders.path(name)
+        digest = plan_hash(path)
         return cls(
             name=name,
             path=path,
             planned=read_plan(path),
-            sha256=plan_hash(path),
+            sha256=digest,
             decision=read_decision(path),
             signed=signature_file(path).is_file(),
             ledger=existing_ledger([path]),
+            published=tuple(
+                release
+                for release, record in records(bench).items()
+                if record.approved_plan == digest and record.review is None
+            ),
         )
+
+    @property
+    def title(self) -> str:
+        """What it is called, without its folder and ending."""
+        return self.path.name.removesuffix(PLAN_ENDING)
 
     def book(self) -> Book | None:
         """What the ledger holds."""
@@ -63,9 +80,22 @@ class ShownPlan:
     @property
     def state(self) -> str:
         """What was decided, in a word."""
+        if self.published:
+            return "published"
         if self.decision is not None:
             return self.decision.decision
         return "approved" if self.signed else "waiting"
+
+
+def records(bench: Bench) -> dict[str, Record]:
+    """What the releases in the folders say of themselves, by name, as far as they can be read."""
+    found = {}
+    for name in bench.folders.look().releases:
+        try:
+            found[name] = ShownRelease(bench, name).record
+        except ZealousError:
+            continue
+    return found
 
 
 def plan_states(bench: Bench, names: tuple[str, ...]) -> dict[str, str]:
@@ -87,11 +117,12 @@ def facts(planned: Plan) -> dict[str, str]:
         "delta": format_number(goal.delta),
         "guarantee": goal.title,
         "people at most": f"{goal.users:,}" if goal.users else "not stated",
-        "protected as one": goal.unit,
+        "protected as one": UNITS[goal.unit],
         "neighbours": goal.neighbors,
     }
     for part in planned.parts:
         told[f"{part.name()}: items of a person"] = str(part.kind.items_per_user)
-        told[f"{part.name()}: thresholds"] = part.mechanism.threshold_text()
+        needed = forecast(part).users_to_appear.high
+        told[f"{part.name()}: {goal.units()} an item needs"] = f"about {needed:,}"
         told[f"{part.name()}: mechanism"] = part.mechanism.name
     return told

@@ -7,6 +7,7 @@ Guarantee:
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -113,6 +114,12 @@ class ShownRelease:
         looked += [parent / "release.json"] if parent else []
         found: Verdict = self.kept("verdict", looked, lambda: verify(self.path, ledger, parent))
         return found
+
+    def verify_command(self) -> str:
+        """The command that answers the same."""
+        said, ledger, parent = ["zealous", "verify", str(self.path)], self._ledger(), self._parent()
+        said += ["--ledger", str(ledger)] if ledger else []
+        return shlex.join([*said, "--parent", str(parent)] if parent else said)
 
     def _ledger(self) -> Path | None:
         """The ledger that it says was charged, if it is that of its folder."""

@@ -9,15 +9,16 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from zealous.errors import Refused, ReleaseError, UsageError, ZealousError
+from zealous.errors import Refused, ReleaseError, UsageError
 from zealous.ledger.signatures import principals
 from zealous.planning.plan import Plan
+from zealous.privacy.levels import is_weak, percent, strength, suspicion_after
 from zealous.privacy.promise import promise
 from zealous.release.approval import write_signature
 from zealous.release.charging import charge_of_plan
 from zealous.web.bench import Bench, form_of, see_other
 from zealous.web.decisions import write_decision
-from zealous.web.plans import ShownPlan, facts, plan_states
+from zealous.web.plans import ShownPlan, facts, plan_states, records
 from zealous.web.releases import ShownRelease
 
 
@@ -48,8 +49,8 @@ def routes(bench: Bench) -> list[Route]:
         ticked = request.state.form.get("assumption", [])
         if sorted(ticked) != sorted(map(str, range(len(shown.planned.assumptions())))):
             raise UsageError("tick every assumption, or return the plan: each of them must hold")
-        if shown.decision is not None:
-            raise Refused(f"this plan was {shown.decision.decision} before")
+        if shown.decision is not None or shown.published:
+            raise Refused(f"this plan was {shown.state} before")
         if shown.sha256 != form.get("seen"):
             raise Refused("the plan was changed while you looked at it: read it again")
         book = shown.book()
@@ -68,7 +69,7 @@ def routes(bench: Bench) -> list[Route]:
 
 def _page(bench: Bench, shown: ShownPlan) -> dict[str, Any]:
     planned, book = shown.planned, shown.book()
-    last_name, last = _last_release(bench)
+    last_name, last = _last_release(bench, shown)
     now = facts(planned)
     before = facts(last) if last is not None else {}
     approvers = principals(book.approvers) if book and book.approvers is not None else None
@@ -76,6 +77,9 @@ def _page(bench: Bench, shown: ShownPlan) -> dict[str, Any]:
         "shown": shown,
         "planned": planned,
         "promise": promise(planned.goal),
+        "suspicion": percent(suspicion_after(planned.goal.epsilon)),
+        "strength": strength(planned.goal.epsilon),
+        "weak": is_weak(planned.goal.epsilon),
         "assumptions": planned.assumptions(),
         "last": last_name,
         "changed": [
@@ -92,17 +96,17 @@ def _page(bench: Bench, shown: ShownPlan) -> dict[str, Any]:
     }
 
 
-def _last_release(bench: Bench) -> tuple[str | None, Plan | None]:
-    """The release that was charged last, and the plan that it says it was made by."""
-    found = []
-    for name in bench.folders.look().releases:
-        try:
-            record = ShownRelease(bench, name).record
-            entry = record.ledger.entry if record.ledger else 0
-            found.append((record.created, entry, name, Plan.from_record(record)))
-        except (ReleaseError, ZealousError):
-            continue
+def _last_release(bench: Bench, but: ShownPlan) -> tuple[str | None, Plan | None]:
+    """The release that was charged last, by another plan, and the plan that it was made by."""
+    found = [
+        (record.created, record.ledger.entry if record.ledger else 0, name)
+        for name, record in records(bench).items()
+        if record.review is None and record.approved_plan != but.sha256
+    ]
     if not found:
         return None, None
-    _, _, name, planned = max(found, key=lambda each: each[:3])
-    return name, planned
+    *_, name = max(found)
+    try:
+        return name, Plan.from_record(ShownRelease(bench, name).record)
+    except ReleaseError:
+        return None, None

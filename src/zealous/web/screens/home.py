@@ -8,9 +8,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from zealous.verification.signing import release_signature_file
 from zealous.web.bench import Bench
 from zealous.web.folders import Found
-from zealous.web.plans import plan_states
+from zealous.web.plans import plan_states, records
 
 
 def routes(bench: Bench) -> list[Route]:
@@ -25,31 +26,31 @@ def routes(bench: Bench) -> list[Route]:
             title="Start",
             found=found,
             states=states,
-            next_step=None if bench.reading else _next_step(found, states),
+            next_step=None if bench.reading else _next_step(bench, found, states),
         )
 
     return [Route("/", home)]
 
 
-def _next_step(found: Found, states: dict[str, str]) -> tuple[str, str]:
+def _next_step(bench: Bench, found: Found, states: dict[str, str]) -> tuple[str, str]:
     """What to do now: its words, and where."""
     if not found.logs and not found.releases:
         return "Take the tour: no log is in the folders yet", "/tour"
     if not found.ledgers:
         return "Begin a ledger, with a limit on what one person may lose", "/ledger"
-    waiting = [name for name, state in states.items() if state == "waiting"]
-    approved = [name for name, state in states.items() if state == "approved"]
-    if waiting:
-        return (
-            f"Read {waiting[0]}, and approve or return it",
-            f"/approve?{urlencode({'plan': waiting[0]})}",
-        )
-    if approved and len(approved) > len(found.releases):
-        return f"Publish {approved[0]}", f"/publish?{urlencode({'plan': approved[0]})}"
-    if found.releases:
-        last = found.releases[-1]
-        return (
-            f"Review {last} before it leaves, then sign",
-            f"/review?{urlencode({'release': last})}",
-        )
-    return "Plan a release", "/plan"
+    for state, words, path in (
+        ("waiting", "Read {}, and approve or return it", "/approve"),
+        ("approved", "Publish {}", "/publish"),
+    ):
+        for name in (name for name, each in states.items() if each == state):
+            return words.format(name), f"{path}?{urlencode({'plan': name})}"
+    known = records(bench)
+    reviewed = {record.review.parent_id for record in known.values() if record.review}
+    for name, record in known.items():
+        signed = release_signature_file(bench.folders.path(name)).exists()
+        asked = urlencode({"release": name})
+        if record.review is None and record.id not in reviewed and not signed:
+            return f"Review {name} before it leaves", f"/review?{asked}"
+        if record.review is not None and record.id not in reviewed and not signed:
+            return f"Verify {name}, and sign it", f"/sign?{asked}"
+    return "Plan the next release", "/plan"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import getpass
-import shlex
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +12,13 @@ from starlette.routing import Route
 
 from zealous.errors import Refused, UsageError
 from zealous.ledger import Ledger, ledger_path
+from zealous.owner.start import command_line
 from zealous.privacy.guarantee import format_number
 from zealous.privacy.period import Period
 from zealous.release.charging import charge_of_plan
 from zealous.web import tour
 from zealous.web.bench import Bench, form_of, see_other
-from zealous.web.folders import PLAN_ENDING, NotThere
+from zealous.web.folders import NotThere
 from zealous.web.plans import ShownPlan, plan_states
 
 
@@ -40,7 +40,7 @@ def routes(bench: Bench) -> list[Route]:
     def start(request: Request) -> Response:
         form = form_of(request)
         shown = ShownPlan.read(bench, form.get("plan", ""))
-        if shown.state != "approved":
+        if shown.state not in ("approved", "published"):
             raise Refused("only an approved plan is published: approve it first")
         log = bench.folders.path(form.get("log", ""))
         dataset = _dataset(shown, ledger_path([log]))
@@ -63,21 +63,29 @@ def _command(shown: ShownPlan, form: dict[str, str], log: Path, output: Path) ->
         said += [f"--signed-by={form['by'].strip()}"]
     if form.get("period", "").strip():
         said += [f"--period={Period.parse(form['period'].strip())}"]
+    if _publisher(log) is not None:
+        said += [f"--publisher={_publisher(log)}"]
     if form.get("proceed"):
         said += ["--proceed"]
     people = shown.planned.log.people if shown.planned.log else None
     return [*said, f"--people={people}"] if people else said
 
 
+def _publisher(log: Path) -> Path | None:
+    """Who publishes and what for, where a publisher.toml beside the log says it."""
+    path = log.parent / "publisher.toml"
+    return path if path.is_file() and not path.is_symlink() else None
+
+
 def _release_id(shown: ShownPlan, period: str) -> str:
-    stem = shown.path.name.removesuffix(PLAN_ENDING).replace(" ", "-")
+    stem = shown.title.replace(" ", "-")
     return "-".join(filter(None, [stem, period.strip(), shown.sha256[:8]]))
 
 
 def _dataset(shown: ShownPlan, ledger: Path) -> str:
     """The name to type: that of the people, or of the plan where nobody named them."""
     named = Ledger.open(ledger).book().dataset if ledger.exists() else None
-    return named or shown.path.name.removesuffix(PLAN_ENDING)
+    return named or shown.title
 
 
 def _page(bench: Bench, shown: ShownPlan, logs: tuple[str, ...]) -> dict[str, Any]:
@@ -89,17 +97,26 @@ def _page(bench: Bench, shown: ShownPlan, logs: tuple[str, ...]) -> dict[str, An
         "shown": shown,
         "planned": planned,
         "logs": near or list(logs),
-        "ledger": ledger,
+        "ledger": _shown_ledger(bench, ledger) if ledger else None,
         "dataset": _dataset(shown, ledger) if ledger else "",
         "capped": bool(book and book.capped()),
         "before": book.standing() if book else None,
         "after": book.standing(charge_of_plan(planned)) if book else None,
         "epsilon": format_number(planned.goal.epsilon),
         "delta": format_number(planned.goal.delta),
-        "output": f"{shown.path.name.removesuffix(PLAN_ENDING).replace(' ', '-')}-release",
+        "output": f"{shown.title.replace(' ', '-')}-release",
+        "publisher": bool(near) and _publisher(bench.folders.path(near[0])) is not None,
         "by": getpass.getuser(),
         "failed": bench.jobs.find(shown.sha256),
     }
+
+
+def _shown_ledger(bench: Bench, ledger: Path) -> str:
+    """The ledger's name in the folders; its path where it is outside of them."""
+    try:
+        return bench.folders.name_of(ledger)
+    except NotThere:
+        return str(ledger)
 
 
 def _progress(bench: Bench, shown: ShownPlan) -> dict[str, Any]:
@@ -115,5 +132,5 @@ def _progress(bench: Bench, shown: ShownPlan) -> dict[str, Any]:
         "job": job,
         "lines": job.lines(),
         "release": release,
-        "command": shlex.join(["zealous", *job.command]),
+        "command": command_line(["zealous", *job.command]),
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from hashlib import sha256
 
 from starlette.requests import Request
@@ -48,7 +47,6 @@ def routes(bench: Bench) -> list[Route]:
             check=check_command(release.path),
             states=STATES,
             shown=SHOWN,
-            path_in_shell=shlex.quote(str(release.path)),
             digest=sha256((release.path / "release.json").read_bytes()).hexdigest(),
         )
 
