@@ -8,7 +8,7 @@ from html import escape
 
 from zealous.ledger.book import Book
 from zealous.planning.plan import Plan
-from zealous.series.forecast import periods_granted
+from zealous.series.forecast import cost_of, lasts_until, missing_periods, with_releases
 from zealous.series.series import Series
 
 _LEFT, _TOP, _WIDTH, _HEIGHT, _RIGHT, _BOTTOM = 56, 64, 600, 260, 84, 56
@@ -51,11 +51,12 @@ def budget_steps(series: Series, book: Book, plan: Plan) -> list[Step]:
         so_far[seq] = entry
         name = entry.release.removeprefix(f"{series.name} ")
         steps.append(_step(name, replace(book, entries=dict(so_far)), planned=False))
-    known = len(kept)
-    for period, after in periods_granted(series, book, plan) if book.capped() else ():
-        if len(after.entries) > known and len(steps) < len(kept) + _AHEAD:
-            known = len(after.entries)
-            steps.append(_step(str(period), after, planned=True))
+    last = lasts_until(series, book, plan) if book.capped() else None
+    for period in missing_periods(series, book)[:_AHEAD]:
+        if last is None or period.first > last.first:
+            break
+        book = with_releases(book, cost_of(plan), [(series.release_id(period), period)])
+        steps.append(_step(str(period), book, planned=True))
     return steps
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import bisect
+import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -95,39 +97,85 @@ def price(
         lasted_until=lasted_until,
         lasts_until=None,
     )
-    later = book
-    try:
-        for release, period in wanted:
-            later = _granted(later, plan, release, period)
-    except Refused:
-        return found
+    later, charge = book, cost_of(plan)
+    for release, period in wanted:
+        if not _is_granted(later, charge, period):
+            return found
+        later = with_releases(later, charge, [(release, period)])
     last = lasts_until(series, later, plan) if book.capped() else None
     return replace(found, after=later.standing(), lasts_until=last)
 
 
 def lasts_until(series: Series, book: Book, plan: Plan) -> Period | None:
-    """The last period that the ledger would still grant; None if it grants none."""
+    """The last period up to which each has a release or would be granted one; None for none."""
+    missing = missing_periods(series, book)
+    wanted = [(series.release_id(each), each) for each in missing]
+    granted = _how_many_granted(book, cost_of(plan), wanted)
+    refused = missing[granted] if granted < len(missing) else None
     last = None
-    for last, _ in periods_granted(series, book, plan):  # noqa: B007
-        pass
+    for period in itertools.islice(series.periods(), _FAR):
+        if period == refused:
+            break
+        last = period
     return last
 
 
-def periods_granted(series: Series, book: Book, plan: Plan) -> Iterator[tuple[Period, Book]]:
-    """The periods that have a release or would be granted one, and the ledger after each."""
+def missing_periods(series: Series, book: Book) -> list[Period]:
+    """The periods, from the first on, that nothing was charged for; not more than `_FAR` ahead."""
     # A charge for a folder of drafts is gone on with.
     kept = [each for each in book.counted_entries() if each.state == "released" or each.drafts]
     done = {each.release for each in kept}
-    for number, period in enumerate(series.periods()):
-        release = series.release_id(period)
-        if release not in done:
-            if number > _FAR:
-                return
-            try:
-                book = _granted(book, plan, release, period)
-            except Refused:
-                return
-        yield period, book
+    every = itertools.islice(series.periods(), _FAR)
+    return [period for period in every if series.release_id(period) not in done]
+
+
+def with_releases(book: Book, charge: Charge, releases: Sequence[tuple[str, Period]]) -> Book:
+    """The ledger as it would be after some more releases, whether it grants them or not.
+
+    Args:
+        book: The ledger's.
+        charge: What each costs.
+        releases: Their ids and periods.
+    """
+    entry, _ = preview_entry("forecast", charge)
+    first = max(book.entries, default=0) + 1
+    more = {
+        seq: replace(
+            entry, seq=seq, release=release, state="released", charge=replace(charge, period=period)
+        )
+        for seq, (release, period) in enumerate(releases, first)
+    }
+    return replace(book, entries={**book.entries, **more})
+
+
+def cost_of(plan: Plan) -> Charge:
+    """What one release costs by a plan."""
+    return Charge.of(plan.goal, losses=losses_of(plan))
+
+
+def _how_many_granted(book: Book, charge: Charge, wanted: Sequence[tuple[str, Period]]) -> int:
+    """How many of them are granted before the first refusal.
+
+    What all releases come to only grows, so the place is searched; a cap of one period may refuse
+    any of them, and all are tried.
+    """
+
+    def is_refused(number: int) -> bool:
+        before = with_releases(book, charge, wanted[:number])
+        return not _is_granted(before, charge, wanted[number][1])
+
+    places = range(len(wanted))
+    if book.caps.period:
+        return next((each for each in places if is_refused(each)), len(wanted))
+    return bisect.bisect_left(places, True, key=is_refused)
+
+
+def _is_granted(book: Book, charge: Charge, period: Period) -> bool:
+    try:
+        check_caps(book, replace(charge, period=period))
+    except Refused:
+        return False
+    return True
 
 
 def left_text(spent: Standing) -> str:
@@ -137,17 +185,3 @@ def left_text(spent: Standing) -> str:
         return ""
     left = max(most - spent.epsilon, Fraction(0)) if spent.epsilon is not None else Fraction(0)
     return f" Left: epsilon {format_number(left, up=False)}."
-
-
-def _granted(book: Book, plan: Plan, release: str, period: Period) -> Book:
-    """The ledger with one more release.
-
-    Raises:
-        Refused: A cap does not allow it.
-    """
-    charge = replace(Charge.of(plan.goal, losses=losses_of(plan)), period=period)
-    check_caps(book, charge)
-    entry, _ = preview_entry(release, charge)
-    seq = max(book.entries, default=0) + 1
-    charged = replace(entry, seq=seq, state="released")
-    return replace(book, entries={**book.entries, seq: charged})

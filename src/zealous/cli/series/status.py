@@ -91,7 +91,7 @@ def status_json(series: Series, found: SeriesStatus) -> dict[str, Any]:
             {
                 "period": str(each.period),
                 "state": each.state,
-                "release": str(series.release_path(each.period)),
+                "release": str(series.release_path(each.period, max(each.editions, 1))),
                 "charges": each.charges,
                 "unseen": each.unseen,
                 "editions": each.editions,
