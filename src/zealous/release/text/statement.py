@@ -160,7 +160,8 @@ def _noise(record: Record) -> str:
     """Which noise, and by which mechanisms where it is not the default one alone."""
     noises = " and ".join(dict.fromkeys(map(wording.noise, record.plan)))
     others = dict.fromkeys(part.mechanism for part in record.plan)
-    return noises if list(others) == [DEFAULT] else f"{noises} ({', '.join(others)})"
+    named = "" if list(others) == [DEFAULT] else f" (mechanisms: {', '.join(others)})"
+    return f"{noises} noise{named}"
 
 
 def _rows(record: Record) -> list[dict[str, Any]]:
