@@ -27,7 +27,7 @@ from tiny_worlds import (
 )
 
 from zealous.errors import UsageError
-from zealous.mechanisms import Zealous
+from zealous.mechanisms import Gaussian, Laplace, Selection, Zealous
 from zealous.privacy.accounting import exact as module
 from zealous.privacy.accounting.exact import delta_curve, exact_delta, hockey_stick
 from zealous.privacy.calibrate import (
@@ -476,3 +476,14 @@ def test_a_release_has_at_least_one_histogram(goal: Guarantee) -> None:
 
 def test_a_sum_of_very_many_terms_is_not_begun() -> None:
     assert hockey_stick(Fraction(5), 10**15, Fraction(1)) == 1
+
+
+def test_the_curve_is_that_of_every_laplace_noise_between_two_thresholds() -> None:
+    goal = Indistinguishability(epsilon=1, delta="1e-6")
+    laplace, gaussian = Laplace.calibrate(goal, 5), Gaussian.calibrate(goal, 5)
+    assert gaussian.exact_parameters() is None
+    assert Selection.calibrate(goal, 1).exact_parameters() is None
+    parameters = laplace.exact_parameters()
+    assert parameters is not None
+    ((_, delta),) = delta_curve(goal, [parameters], [goal.epsilon])
+    assert 0.99 * laplace.delta(goal) <= delta <= laplace.delta(goal)

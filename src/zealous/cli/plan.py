@@ -181,12 +181,15 @@ def _print_ladder(rungs: Sequence[Rung], given: Given, as_json: bool) -> None:
 
 
 def refuse_other_mechanisms(planned: Plan, given: Given, names: Sequence[str]) -> None:
-    """Refuse options about losses that are not proven for the mechanisms that are planned."""
+    """Refuse options about what is proven of Laplace noise alone, where other noise is planned."""
     if all(part.mechanism.exact_parameters() is not None for part in planned.parts):
         return
     for option in names:
         if given[option]:
-            raise UsageError(f"--{option.replace('_', '-')} goes with --mechanism zealous alone")
+            raise UsageError(
+                f"--{option.replace('_', '-')} is for Laplace noise between two thresholds: use "
+                "--mechanism zealous or laplace"
+            )
 
 
 def _advice_by_kind(planned: Plan, public: Log | Release | None) -> list[Advice]:

@@ -308,9 +308,9 @@ class CalibratedMechanism(Mechanism, Protocol):
         ...
 
     def exact_parameters(self) -> ThresholdParameters | None:
-        """What other losses follow from: at any epsilon, and of people with several accounts.
+        """Its parameters, where the noise is discrete Laplace between two thresholds; else None.
 
-        None where the theorems speak of the loss alone that was planned.
+        More is proven of such: at any epsilon, and for people with several accounts.
         """
         ...
 
@@ -403,7 +403,7 @@ class MechanismDefaults:
         return None
 
     def exact_parameters(self) -> ThresholdParameters | None:
-        """No loss but the planned one is proven."""
+        """It is no Laplace noise between two thresholds."""
         return None
 
     def delta_if_replaced(self: CalibratedMechanism, goal: Guarantee) -> Fraction:

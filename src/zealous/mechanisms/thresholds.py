@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from zealous.engines.engine import Counted
 from zealous.libraries import np, pa
-from zealous.mechanisms.laws import Noise, NoiseByLaw
+from zealous.mechanisms.laws import LAPLACE, Noise, NoiseByLaw
 from zealous.mechanisms.protocol import Count, MechanismDefaults, PublicInput
 from zealous.noise import RandomBytes
+from zealous.privacy.accounting.exact import ThresholdParameters
 from zealous.privacy.accounting.intervals import Interval
 from zealous.privacy.composition import Loss
 from zealous.privacy.guarantee import (
@@ -84,6 +85,10 @@ class Thresholds(NoiseByLaw, MechanismDefaults):
             items=self.items_per_user,
             shifts=moved_counts(self.items_per_user, neighbors),
         )
+
+    def exact_parameters(self) -> ThresholdParameters | None:
+        """Itself, with Laplace noise."""
+        return self if self.noise_law == LAPLACE.name else None
 
     def publication_probability(self, count: int) -> float:
         """The chance that an item of this many users (after bounding) is published."""

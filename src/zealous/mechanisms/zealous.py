@@ -14,7 +14,6 @@ from typing import ClassVar, Self
 from zealous.mechanisms.descriptions import INTEGERS, AboveThreshold, Description
 from zealous.mechanisms.protocol import register
 from zealous.mechanisms.thresholds import Thresholds
-from zealous.privacy.accounting.exact import ThresholdParameters
 from zealous.privacy.calibrate import calibrate, satisfied_guarantees
 from zealous.privacy.guarantee import Guarantee, ProbabilisticDP
 
@@ -77,10 +76,6 @@ class Zealous(Thresholds):
             if each.definition != goal.definition and each.neighbors == goal.neighbors
         ]
         return others[0] if others else None
-
-    def exact_parameters(self) -> ThresholdParameters | None:
-        """All of them, from scale and thresholds; see `delta_curve`."""
-        return self
 
     def delta_if_replaced(self, goal: Guarantee) -> Fraction:
         """By the theorem it is the same."""
