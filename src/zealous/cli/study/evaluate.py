@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -29,13 +31,32 @@ Examples:
   zealous study evaluate release --against log.parquet -o evaluation
   zealous study evaluate release k-query --against log.parquet --json
 """
-_TABLE = {
-    "distinct": "distinct items",
-    "missing-share": "top {} missing",
-    "average-difference": "average difference",
-    "total-variation": "total variation",
-}
 _TOP = 1_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Column:
+    """How a measure is shown.
+
+    Attributes:
+        title: Its heading.
+        text: A figure of it.
+        at: Where it is looked at.
+        needs_items: An empty release has none: it cannot be scaled to the same total.
+    """
+
+    title: str
+    text: Callable[[float], object] = "{:.4g}".format
+    at: Mapping[str, float] = field(default_factory=dict)
+    needs_items: bool = False
+
+
+_TABLE = {
+    "distinct": _Column(title="distinct items", text=int),
+    "missing-share": _Column(title=f"top {_TOP:,} missing", text=format_percent, at={"at": _TOP}),
+    "average-difference": _Column(title="average difference", needs_items=True),
+    "total-variation": _Column(title="total variation", needs_items=True),
+}
 
 
 @command(help=_HELP)
@@ -88,28 +109,23 @@ def evaluate(
 
 
 def _print(found: Results) -> None:
+    columns = {**_TABLE, **{name: _Column(title=name) for name in MEASURES}}
     for kind in found.names("kind"):
         rows = []
         for method in found.names("method"):
-            if found.value("distinct", kind, method) is not None:
-                shown = (*_TABLE, *MEASURES)
-                rows.append((method, *(_figure(found, name, kind, method) for name in shown)))
-        names = [*(text.format(f"{_TOP:,}") for text in _TABLE.values()), *MEASURES]
-        show.table(f"{kind}", ["release", *names], rows)
+            kept = found.value("distinct", kind, method)
+            if kept is None:
+                continue
+            figures: list[object] = []
+            for name, column in columns.items():
+                spread = found.value(name, kind, method, **column.at)
+                if spread is None or (column.needs_items and not kept.mean):
+                    figures.append("–")
+                else:
+                    figures.append(column.text(spread.mean))
+            rows.append((method, *figures))
+        show.table(f"{kind}", ["release", *(each.title for each in columns.values())], rows)
     _print_uses(found)
-
-
-def _figure(found: Results, measure: str, kind: str, method: str) -> object:
-    kept = found.value("distinct", kind, method)
-    if measure in ("average-difference", "total-variation") and not (kept and kept.mean):
-        return "–"  # an empty release cannot be scaled to the same total
-    at = {"at": _TOP} if measure == "missing-share" else {}
-    spread = found.value(measure, kind, method, **at)
-    if spread is None:
-        return "–"
-    if measure == "missing-share":
-        return format_percent(spread.mean)
-    return int(spread.mean) if measure == "distinct" else f"{spread.mean:.4g}"
 
 
 def _print_uses(found: Results) -> None:
