@@ -18,7 +18,7 @@ from zealous.mechanisms import Laplace
 from zealous.mechanisms.choose import MECHANISMS
 from zealous.mechanisms.descriptions import Description
 from zealous.record.record import CapRecord
-from zealous.release.text.readme import counted_otherwise
+from zealous.release.text.readme import differing_accounts
 
 GOAL = ["--items-per-user", 1, "--users", 300, "--epsilon", 10, "--delta", "0.01"]
 
@@ -81,7 +81,7 @@ def test_a_release_tells_what_all_caps_promise(log: Path) -> None:
     assert again.record.ledger.promised is not None
     assert again.record.ledger.promised.all == CapRecord(epsilon=18, delta=0.002)
     assert "of 9 at delta 0.001." in str(again.charged)
-    undated, changed = counted_otherwise(again.record, again.record.ledger)
+    undated, changed = differing_accounts(again.record, again.record.ledger)
     assert undated.startswith("In one period this release counts as what it costs one whose")
     assert changed.endswith("the caps promise epsilon 18, delta 0.002 over all releases.")
     assert z.verify(again, ledger).ok

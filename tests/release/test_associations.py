@@ -41,7 +41,7 @@ from zealous.release.derived.associations import (
     rule_families,
 )
 from zealous.release.table import Table, sorted_table
-from zealous.release.text.readme import handout
+from zealous.release.text.readme import readme_text
 from zealous.verification.review import review
 from zealous.verification.verify import verify
 
@@ -625,8 +625,8 @@ def test_a_release_without_sets_is_as_it_was(log: Any, made: Release, tmp_path: 
     plain = z.publish(log, GOAL, [z.columns("product", items_per_user=4)], account=None)
     plain.write(tmp_path / "release")
     assert not list((tmp_path / "release").glob("associations*"))
-    assert "ssociation" not in handout(plain.record)
-    assert "ssociation" in handout(made.record)
+    assert "ssociation" not in readme_text(plain.record)
+    assert "ssociation" in readme_text(made.record)
 
 
 # What people see

@@ -26,7 +26,7 @@ from zealous.privacy.guarantee import Indistinguishability
 from zealous.record.codec import to_json
 from zealous.release.bundle import Release, read_release
 from zealous.release.text.markdown import code, escaped
-from zealous.release.text.readme import handout
+from zealous.release.text.readme import readme_text
 from zealous.release.text.registry_entry import registry
 from zealous.release.text.statement import statement
 from zealous.study.anonymity import anonymize, named
@@ -221,7 +221,7 @@ def named_so(name: str, folder: Path) -> Release:
 
 def test_odd_names_stay_names(tmp_path: Path) -> None:
     release = named_so(HOSTILE, tmp_path)
-    text = handout(release.record)
+    text = readme_text(release.record)
     assert "\u202e" not in text
     lines = text.splitlines()
     assert not any(line.startswith("# Heading") for line in lines)

@@ -31,7 +31,7 @@ from zealous.record.codec import to_json
 from zealous.release.bundle import Release, read_release
 from zealous.release.publish import publish as publish_release
 from zealous.release.text.method_wording import noise_at_most
-from zealous.release.text.readme import budget, empty
+from zealous.release.text.readme import epsilon_and_delta, why_empty
 
 _HELP = """Publish the frequent items of a log.
 
@@ -144,11 +144,11 @@ def summary(release: Release, output: Path | Place) -> None:
     show.echo(undercount(most, UNIT_PLURALS[goal.unit]))
     for part in release.record.plan:
         if not len(release[part.kind]):
-            show.echo(f"{part.kind}: {empty(part, release.record)}")
+            show.echo(f"{part.kind}: {why_empty(part, release.record)}")
     print_strongest_rules(release)
     weak = f" {strength(goal.epsilon)}" if is_weak(goal.epsilon) else ""
     show.echo(
-        f"{goal.title}, {budget(goal)}, for {UNITS[goal.unit]}.{weak}\n"
+        f"{goal.title}, {epsilon_and_delta(goal)}, for {UNITS[goal.unit]}.{weak}\n"
         f"Start with {output / 'README.md'}; the page to sign is "
         f"{output / 'statement.html'}"
     )

@@ -3,12 +3,27 @@
 A mechanism draws the noise, decides what is published and states its delta. How a law of noise
 is sampled belongs in noise/, its mathematics in privacy/accounting/.
 
-Why a release is private, in the order of the code: each user counts for at most m items, chosen by
-her own entries and a public key (counting/bound.py). So one person moves at most m counts by one,
-or 2m where a history is replaced (counting/histogram.py). A mechanism adds noise of that size to
-every count. What it publishes is either known to be possible without the log (`known_list`), or
-has a noisy count so high that an item of one person hardly ever gets there (`thresholds`): delta
-bounds how often. The loss of each table is composed with the others (privacy/composition/).
+Why a release is private, in the order of the code:
+
+1. Each user counts for at most m items, chosen by her own entries and a public key
+   (counting/bound.py).
+2. So one person moves at most m counts by one, or 2m where a history is replaced
+   (counting/histogram.py).
+3. A mechanism adds noise of that size to every count. It sees the log only through these counts,
+   and what its `release` returns is all that is published (`protocol`).
+4. What it publishes is either known to be possible without the log (`known_list`), or has a noisy
+   count so high that an item of one person hardly ever gets there (`thresholds`): delta bounds how
+   often.
+5. What each table tells is composed with the others (privacy/composition/).
+
+Read `protocol`, `laws` and `thresholds` first, then `zealous`, the default. The others:
+
+- Noise between two thresholds: `joint` with `laplace` and `gaussian`; `selection`.
+- Noise on each item of a list that is known without the log: `known_list` and `over_known_list`
+  with `domain`, `results`, `listed`, `of_keywords` and `of_smaller`.
+- Items are found in rounds, and counted then: `key_counts` with `rounds`, `prior` and `pooled`.
+- Chosen by what was published before: `after_look`. Chosen by a rule: `choose`.
+- What a release says of each: `descriptions`.
 """
 
 from zealous.mechanisms.gaussian import Gaussian

@@ -34,7 +34,7 @@ from zealous.release.table import Table, counted_schema, write_parquet, written_
 from zealous.release.text.croissant import croissant
 from zealous.release.text.data_package import data_package
 from zealous.release.text.dataset_card import dataset_card
-from zealous.release.text.readme import stamps
+from zealous.release.text.readme import prominent_notes
 from zealous.release.text.registry_entry import registry
 from zealous.release.text.statement import statement
 
@@ -123,7 +123,7 @@ class Release(Mapping[str, Table]):
         tables = [caption(table.title()) + table.first_rows() for table in self.values()]
         return block(
             f"Release of {', '.join(self)}",
-            *map(line, stamps(self.record)),
+            *map(line, prominent_notes(self.record)),
             line(promise(self.record.guarantee)),
             line(str(self.charged)),
             *tables,

@@ -16,7 +16,7 @@ from zealous.errors import NotPublished, UsageError
 from zealous.libraries import np, pa, pq
 from zealous.notebook import ROWS, block, grid, line, note
 from zealous.record.record import PartRecord
-from zealous.release.text.method_wording import absence, count_interval
+from zealous.release.text.method_wording import count_interval, meaning_of_absence
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -113,7 +113,7 @@ class Table(Mapping[Item, int]):
         return grid(names, rows) + note(f"and {left:,} more" if left else "")
 
     def _absence(self) -> str:
-        return absence([self.part]) if self.part else ""
+        return meaning_of_absence([self.part]) if self.part else ""
 
     def __repr__(self) -> str:
         return f"Table({self.title()} of {', '.join(self.arrow.column_names)})"

@@ -21,7 +21,7 @@ from zealous.record.record import PartRecord, Record
 from zealous.release.bundle import sha256
 from zealous.release.schema import read_record
 from zealous.release.table import counted_schema, written_schema
-from zealous.release.text.method_wording import absence, count_interval
+from zealous.release.text.method_wording import count_interval, meaning_of_absence
 from zealous.verification.verify import Verdict, verify
 from zealous.web.bench import Bench
 
@@ -197,7 +197,7 @@ class ShownRelease:
 
     def absence(self, part: PartRecord) -> str:
         """What it means that an item is not in a table."""
-        said = absence([part])
+        said = meaning_of_absence([part])
         if count_interval(part).threshold is not None:
             most = part.forecast.users_to_appear.high
             said += f" Most probably it counts for fewer than {most:,} {self.units()}."

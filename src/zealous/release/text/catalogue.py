@@ -16,8 +16,8 @@ from zealous.record.record import Record
 from zealous.release.columns import Column, table_columns
 from zealous.release.derived.files import derived_files
 from zealous.release.text.claims import leading_claim
-from zealous.release.text.method_wording import absence
-from zealous.release.text.readme import budget, filtered, stamps
+from zealous.release.text.method_wording import meaning_of_absence
+from zealous.release.text.readme import epsilon_and_delta, filtered_text, prominent_notes
 
 KEYWORDS = ("differential privacy", "aggregate statistics", "frequent items")
 _CREATIVE_COMMONS = "https://creativecommons.org"
@@ -71,7 +71,7 @@ def catalogue_tables(record: Record) -> list[CatalogueTable]:
                 name=files.csv.removesuffix(".csv"),
                 description=f"{part.kind}: {files.rows:,} items with noisy counts of the {units} "
                 f"that hold them, of which at most {part.items_per_user} a {part.unit} count. "
-                f"{absence([part])}",
+                f"{meaning_of_absence([part])}",
                 csv=files.csv,
                 parquet=files.parquet,
                 columns=table_columns(part, record),
@@ -93,11 +93,11 @@ def description(record: Record) -> str:
     """What the release is and what it guarantees, in one paragraph."""
     goal = leading_claim(record)
     said = [
-        *stamps(record),
+        *prominent_notes(record),
         f"Frequent items with noisy counts of the {UNIT_PLURALS[goal.unit]} that hold them, with a "
-        f"privacy guarantee: {goal.title}, {budget(goal)}, for each {goal.unit}.",
+        f"privacy guarantee: {goal.title}, {epsilon_and_delta(goal)}, for each {goal.unit}.",
         promise(goal),
-        *([filtered(record)] if record.review else []),
+        *([filtered_text(record)] if record.review else []),
         "README.md says what count means, and statement.html what is not protected.",
     ]
     return " ".join(each if each.endswith(".") else f"{each}." for each in said)

@@ -30,8 +30,8 @@ def circumstances(record: Record) -> list[tuple[str, str]]:
         ),
         (
             "Who is missing",
-            f"{wording.absence(record.plan)} Of people with many items only some of these "
-            "count. So small groups, and people who do much, are underrepresented.",
+            f"{wording.meaning_of_absence(record.plan)} Of people with many items only some of "
+            "these count. So small groups, and people who do much, are underrepresented.",
         ),
         (
             "Composition",

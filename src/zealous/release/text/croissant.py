@@ -15,7 +15,7 @@ from zealous.release.text.catalogue import (
     is_url,
     licence,
 )
-from zealous.release.text.readme import STATED_PERIOD, about, title
+from zealous.release.text.readme import STATED_PERIOD, publisher_facts, title
 
 _OWN = (
     "citeAs column conformsTo:dct equivalentProperty extract field fileObject fileProperty fileSet "
@@ -44,7 +44,7 @@ _FORMATS = {"csv": "text/csv", "parquet": "application/x-parquet"}
 
 def croissant(record: Record) -> str:
     """The text of croissant.json, made from release.json and nothing else."""
-    tables, said = catalogue_tables(record), dict(about(record))
+    tables, said = catalogue_tables(record), dict(publisher_facts(record))
     stated, url = licence(record), record.publisher.url if record.publisher else None
     entry = {
         "@context": _CONTEXT,

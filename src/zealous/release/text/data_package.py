@@ -17,7 +17,7 @@ from zealous.release.text.catalogue import (
     licence,
     slug,
 )
-from zealous.release.text.readme import STATED_PERIOD, about, title
+from zealous.release.text.readme import STATED_PERIOD, publisher_facts, title
 
 _PROFILES = "https://datapackage.org/profiles/2.0"
 _INERT = (
@@ -28,7 +28,7 @@ _INERT = (
 
 def data_package(record: Record) -> str:
     """The text of datapackage.json, made from release.json and nothing else."""
-    said, stated = dict(about(record)), licence(record)
+    said, stated = dict(publisher_facts(record)), licence(record)
     package = {
         "$schema": f"{_PROFILES}/datapackage.json",
         "name": slug(title(record)) or "release",

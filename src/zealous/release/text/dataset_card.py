@@ -6,7 +6,7 @@ from typing import Any
 
 from zealous.record.record import Record
 from zealous.release.text.catalogue import KEYWORDS, catalogue_tables, licence, slug
-from zealous.release.text.readme import handout, title
+from zealous.release.text.readme import readme_text, title
 from zealous.release.text.yaml import yaml_lines
 
 _SIZES = (
@@ -21,7 +21,7 @@ _SIZES = (
 
 def dataset_card(record: Record) -> str:
     """The text of README.md, made from release.json and nothing else."""
-    return "\n".join(["---", *yaml_lines(_front_matter(record)), "---", "", handout(record)])
+    return "\n".join(["---", *yaml_lines(_front_matter(record)), "---", "", readme_text(record)])
 
 
 def _front_matter(record: Record) -> dict[str, Any]:

@@ -36,7 +36,7 @@ def threshold(part: PartRecord) -> str:
     return _description(part).threshold(part)
 
 
-def absence(plan: Sequence[PartRecord]) -> str:
+def meaning_of_absence(plan: Sequence[PartRecord]) -> str:
     """What it means that an item is not there."""
     said, listed = [], [_description(part).every_item for part in plan]
     if not all(listed):
@@ -49,7 +49,7 @@ def absence(plan: Sequence[PartRecord]) -> str:
     return " ".join(said)
 
 
-def empty(part: PartRecord, record: Record, units: str) -> str:
+def why_empty(part: PartRecord, record: Record, units: str) -> str:
     """What would fill an empty table."""
     return _description(part).empty(part, units=units, origin=origin(part, record))
 
@@ -90,7 +90,7 @@ def _margin(found: Interval) -> int:
     return int(found.certain_from) - found.threshold - 1
 
 
-def table(part: PartRecord, record: Record, units: str, each: str) -> list[str]:
+def method_points(part: PartRecord, record: Record, units: str, each: str) -> list[str]:
     """How a table was made, point by point."""
     before = origin(part, record)
     said = _description(part).points(part, units=units, each=each, origin=before and code(before))

@@ -45,16 +45,16 @@ _REPEATS = {
 }
 
 
-def handout(record: Record) -> str:
+def readme_text(record: Record) -> str:
     """The text of README.md, made from release.json and nothing else."""
     goal = leading_claim(record)
     units, each = UNIT_PLURALS[goal.unit], _EACH[goal.unit]
     sections = [
         f"# {escaped(title(record))}",
         *_about(record),
-        *(f"**{each}**" for each in stamps(record)),
+        *(f"**{each}**" for each in prominent_notes(record)),
         "## Privacy guarantee",
-        f"{goal.title}, {budget(goal)}, for each {goal.unit}; neighbours: "
+        f"{goal.title}, {epsilon_and_delta(goal)}, for each {goal.unit}; neighbours: "
         f"{goal.neighbors}. {promise(goal)}",
         f"With these parameters {deltas(record)}",
         *([strength(goal.epsilon)] if is_weak(goal.epsilon) else []),
@@ -63,13 +63,17 @@ def handout(record: Record) -> str:
         *_reviewed(record),
         "Assumptions:",
         "\n".join(f"- {escaped(each)}" for each in record.assumptions),
-        f"The parameters were chosen {chosen(record)}. {approval(record)}",
-        *([] if record.ledger is None else ["## Privacy budget spent", escaped(spent(record))]),
+        f"The parameters were chosen {parameter_source_text(record)}. {approval(record)}",
+        *(
+            []
+            if record.ledger is None
+            else ["## Privacy budget spent", escaped(budget_spent_text(record))]
+        ),
         "## What `count` means",
         f"The number of *{units}* that hold the item, plus noise. It is not the number of "
         f"searches.{_REPEATS[goal.unit]} {each.capitalize()} contributes a limited number of items "
         "(see each table), and items beyond that limit are not counted, so `count` is a low "
-        f"estimate of the {units} that hold the item. {wording.absence(record.plan)}",
+        f"estimate of the {units} that hold the item. {wording.meaning_of_absence(record.plan)}",
         "`count_low` and `count_high` are the 95 % interval of the count before noise: for "
         "published items it holds in 95 of 100 cases. It covers the noise only, not items beyond "
         "the limit, and not that a review or a reader picked some of the rows.",
@@ -108,7 +112,7 @@ def title(record: Record) -> str:
     return named or "Frequent items, published with a privacy guarantee"
 
 
-def about(record: Record) -> list[tuple[str, str]]:
+def publisher_facts(record: Record) -> list[tuple[str, str]]:
     """Who publishes and what for, as far as it is said."""
     said = record.publisher
     listed = (
@@ -125,7 +129,7 @@ def about(record: Record) -> list[tuple[str, str]]:
 
 
 def _about(record: Record) -> list[str]:
-    listed = about(record)
+    listed = publisher_facts(record)
     return ["\n".join(f"- {name}: {escaped(value)}" for name, value in listed)] if listed else []
 
 
@@ -151,18 +155,18 @@ def _limits(limits: LimitsRecord | None, each: str) -> list[str]:
     ]
 
 
-def pure(goal: Claim) -> bool:
+def has_no_delta(goal: Claim) -> bool:
     """Whether a claim leaves nothing to a delta."""
     return goal.delta == 0
 
 
-def budget(goal: Claim) -> str:
+def epsilon_and_delta(goal: Claim) -> str:
     """The numbers of a claim; the title has said that delta is 0, where it is."""
     epsilon = f"epsilon = {format_number(goal.epsilon)}"
-    return epsilon if pure(goal) else f"{epsilon}, delta = {format_number(goal.delta)}"
+    return epsilon if has_no_delta(goal) else f"{epsilon}, delta = {format_number(goal.delta)}"
 
 
-def stamps(record: Record) -> list[str]:
+def prominent_notes(record: Record) -> list[str]:
     """What nobody may overlook."""
     return [
         *([] if record.private else [NOT_PRIVATE]),
@@ -179,12 +183,12 @@ def period_account(record: Record, entry: LedgerStamp) -> str:
     return f"in {within}, the {'period of this release' if own else 'most charged period'}"
 
 
-def spent(record: Record) -> str:
+def budget_spent_text(record: Record) -> str:
     """What was spent on the same people, with this release."""
     entry = record.ledger
     if entry is None:
         return f"{NOT_TRACKED}: other releases from the same people are not known."
-    said = counted_otherwise(record, entry)
+    said = differing_accounts(record, entry)
     for title, account, cap in (
         (period_account(record, entry), entry.accounts.period, entry.caps.period),
         ("over all releases", entry.accounts.all, entry.caps.all),
@@ -218,7 +222,7 @@ def approval(record: Record) -> str:
     return f"{escaped(approver)} approved the plan and signed it with an SSH key."
 
 
-def counted_otherwise(record: Record, entry: LedgerStamp) -> list[str]:
+def differing_accounts(record: Record, entry: LedgerStamp) -> list[str]:
     """Where the accounts are about another loss than the one that the release bounds."""
     goal, said = record.guarantee, []
     if entry.unit != goal.unit:
@@ -268,12 +272,12 @@ def _promise(caps: CapsRecord) -> str:
     return "; ".join(said) or "nothing any more"
 
 
-def chosen(record: Record) -> str:
+def parameter_source_text(record: Record) -> str:
     """How the parameters came about."""
     return PARAMETERS_FROM[record.parameters_from].words
 
 
-def filtered(record: Record) -> str:
+def filtered_text(record: Record) -> str:
     """What a filtered child is, and what it keeps."""
     first, *_ = every = record.reviews()
     removed = sum(sum(each.removed.values()) for each in every)
@@ -284,7 +288,7 @@ def filtered(record: Record) -> str:
         )
     keeps = (
         "epsilon-differential privacy with the epsilon of the parent"
-        if pure(record.guarantee)
+        if has_no_delta(record.guarantee)
         else "the (epsilon, delta)-indistinguishability that the parameters give, and not "
         "probabilistic differential privacy"
     )
@@ -298,11 +302,13 @@ def filtered(record: Record) -> str:
 def _also(other: Claim | None) -> list[str]:
     if other is None:
         return []
-    return [f"The same parameters also give {other.title}, {budget(other)}. {promise(other)}"]
+    return [
+        f"The same parameters also give {other.title}, {epsilon_and_delta(other)}. {promise(other)}"
+    ]
 
 
 def _afterwards(goal: Claim) -> str:
-    if pure(goal):
+    if has_no_delta(goal):
         return "Anything computed from the release without the log keeps the guarantee."
     return (
         "Sorting and reformatting the complete release keeps the guarantee; a part of it is only "
@@ -313,7 +319,7 @@ def _afterwards(goal: Claim) -> str:
 def _reviewed(record: Record) -> list[str]:
     if record.review is None:
         return []
-    said = [escaped(filtered(record))]
+    said = [escaped(filtered_text(record))]
     for each in record.reviews():
         removed = ", ".join(f"{code(kind)} {rows:,}" for kind, rows in each.removed.items())
         said.append("\n".join(f"- {escaped(rule)}" for rule in each.rules))
@@ -333,11 +339,11 @@ def _table(part: PartRecord, record: Record, units: str, each: str) -> str:
         "",
         *row_meaning(part, record, each),
         selection(part, record, each),
-        *wording.table(part, record, units, each),
+        *wording.method_points(part, record, units, each),
     ]
     if not files.rows:
         went = any(each.removed[part.kind] for each in record.reviews())
-        why = "all of its rows were removed in the review." if went else empty(part, record)
+        why = "all of its rows were removed in the review." if went else why_empty(part, record)
         lines += ["", f"The table is empty: {escaped(why)}"]
     return "\n".join(lines)
 
@@ -356,6 +362,6 @@ def _columns(record: Record) -> str:
     return grid(("table", "column", "type", "what it holds", "unit", "empty"), rows)
 
 
-def empty(part: PartRecord, record: Record) -> str:
+def why_empty(part: PartRecord, record: Record) -> str:
     """What would fill an empty table."""
-    return wording.empty(part, record, UNIT_PLURALS[part.unit])
+    return wording.why_empty(part, record, UNIT_PLURALS[part.unit])

@@ -17,12 +17,12 @@ from zealous.record.record import Record
 from zealous.release.text import method_wording as wording
 from zealous.release.text.claims import deltas, leading_claim
 from zealous.release.text.readme import (
-    about,
-    chosen,
-    filtered,
-    pure,
-    spent,
-    stamps,
+    budget_spent_text,
+    filtered_text,
+    has_no_delta,
+    parameter_source_text,
+    prominent_notes,
+    publisher_facts,
 )
 from zealous.release.text.yaml import yaml_lines
 
@@ -35,7 +35,7 @@ def registry(record: Record) -> str:
     head = [
         "# A draft entry for the OpenDP deployments registry, made by zealous.",
         f"# Search for '{_TO_FILL}' before you submit it.",
-        *(f"# {each}" for each in stamps(record)),
+        *(f"# {each}" for each in prominent_notes(record)),
     ]
     entry = {
         "url_slug": _slug(record),
@@ -80,13 +80,14 @@ def _variant(record: Record) -> dict[str, Any]:
     ]
     if not PARAMETERS_FROM[record.parameters_from].covered:
         unprotected = [
-            f"The parameters were chosen {chosen(record)}; what they reveal is not accounted for."
+            f"The parameters were chosen {parameter_source_text(record)}; what they reveal is not "
+            "accounted for."
         ]
     if not record.private:
         unprotected.insert(0, "Everything: the noise was made with a fixed seed.")
     return {
         "variant_name": "Pure DP"
-        if pure(record.guarantee)
+        if has_no_delta(record.guarantee)
         else _VARIANT[leading_claim(record).definition],
         "data_domain": "Logs of entries with a user id. From each "
         f"{record.guarantee.unit} at most a fixed number of distinct items is counted.",
@@ -108,11 +109,11 @@ def _privacy_loss(record: Record) -> dict[str, Any]:
         f"Neighbours: {goal.neighbors}. {' '.join(record.assumptions)}",
     }
     loss["privacy_parameters"] = {"epsilon": goal.epsilon}
-    if not pure(goal):
+    if not has_no_delta(goal):
         loss["privacy_parameters"]["delta"] = goal.delta
     loss["privacy_parameters_details"] = (
         f"{goal.title}. {promise(goal)} With these parameters {deltas(record)}"
-        + (custom if goal.definition == "probabilistic" and not pure(goal) else "")
+        + (custom if goal.definition == "probabilistic" and not has_no_delta(goal) else "")
         + (
             f" At most {goal.users:,} {units}: a declared upper bound, never counted from the data."
             if goal.users is not None
@@ -130,7 +131,7 @@ def _model(record: Record) -> dict[str, Any]:
         "actors": "The publisher holds the log and is trusted with it and with the machine that "
         "adds the noise. Recipients are not trusted: anybody may hold the whole release.",
         "release_type": "Many releases" if many else "One release",
-        "release_type_details": spent(record),
+        "release_type_details": budget_spent_text(record),
         **({"data_source_type": "Dynamic"} if record.period else {}),
         "access_type": "Non-interactive",
     }
@@ -151,7 +152,7 @@ def _implementation(record: Record) -> dict[str, Any]:
     )
     return {
         "preprocessing_and_hyperparameter_tuning": "The cleaning rules and the "
-        f"parameters were chosen {chosen(record)}.",
+        f"parameters were chosen {parameter_source_text(record)}.",
         "mechanisms": " ".join(
             [
                 *dict.fromkeys(map(wording.method, plan)),
@@ -166,7 +167,7 @@ def _accounting(record: Record) -> dict[str, Any]:
     after = "Rows are sorted by the published count, then by item."
     if record.review is not None:
         rules = "; ".join(rule for each in record.reviews() for rule in each.rules)
-        after += f" {filtered(record)} Rules: {rules}."
+        after += f" {filtered_text(record)} Rules: {rules}."
     added = "Epsilons add and deltas add over the tables of the release and over releases from "
     if record.losses_compose():
         added = "The losses of the tables compose, and those of releases from "
@@ -178,7 +179,7 @@ def _accounting(record: Record) -> dict[str, Any]:
 
 def _notes(record: Record) -> str:
     most = (f"{part.kind}: at most {wording.noise_at_most(part)}" for part in record.plan)
-    known = [f"{name}: {value}." for name, value in about(record)]
+    known = [f"{name}: {value}." for name, value in publisher_facts(record)]
     return " ".join(
         [
             f"Release {record.id}.",

@@ -33,13 +33,13 @@ from zealous.release.text import method_wording as wording
 from zealous.release.text.circumstances import circumstances
 from zealous.release.text.claims import delta_for_anybody, deltas, leading_claim
 from zealous.release.text.readme import (
-    about,
-    chosen,
-    counted_otherwise,
-    filtered,
+    differing_accounts,
+    filtered_text,
+    has_no_delta,
+    parameter_source_text,
     period_account,
-    pure,
-    stamps,
+    prominent_notes,
+    publisher_facts,
 )
 
 _PRIORS = (0.01, 0.1, 0.5)
@@ -113,11 +113,11 @@ def statement(record: Record) -> str:
             whoever=WHOEVER[(entry or goal).unit],
             record=record,
             goal=goal,
-            stamps=stamps(record),
+            stamps=prominent_notes(record),
             promise=promise(goal),
             deltas=deltas(record),
             period=record.period,
-            about=[each for each in about(record) if each[0] != "Period"],
+            about=[each for each in publisher_facts(record) if each[0] != "Period"],
             person=person_in_words(record.columns.user),
             protected=_PROTECTED[goal.unit],
             circumstances=circumstances(record),
@@ -129,17 +129,17 @@ def statement(record: Record) -> str:
             ),
             odds=_odds(goal),
             delta=_delta(goal),
-            pure=pure(goal),
+            pure=has_no_delta(goal),
             noise=_noise(record),
             composed=record.losses_compose(),
             ledger=entry,
             accounts=_accounts(record, entry) if entry else [],
             delta_for_anybody=delta_for_anybody(entry.accounts) if entry else None,
-            otherwise=counted_otherwise(record, entry) if entry else [],
+            otherwise=differing_accounts(record, entry) if entry else [],
             counted=UNITS[(entry or goal).unit],
             unprotected=_unprotected(record),
-            chosen=chosen(record),
-            filtered=filtered(record) if record.review else None,
+            chosen=parameter_source_text(record),
+            filtered=filtered_text(record) if record.review else None,
             comparators=COMPARATORS,
         )
         + "\n"
@@ -256,7 +256,7 @@ def _unprotected(record: Record) -> list[str]:
         "too, so somebody should look at the rows (zealous review).",
         "Conclusions about a person from what is true of similar people.",
         "Groups as a whole: for n people who act alike, epsilon is n times as large"
-        f"{'.' if pure(record.guarantee) else ' and delta grows.'}",
+        f"{'.' if has_no_delta(record.guarantee) else ' and delta grows.'}",
         "The log, the machine, and figures or messages shown to the owner: they are not part of "
         "the release and must not be published.",
     ]
@@ -269,7 +269,10 @@ def _unprotected(record: Record) -> list[str]:
     if not record.ledger:
         said.insert(0, "The total over several releases: no ledger was kept for this one.")
     if not PARAMETERS_FROM[record.parameters_from].covered:
-        said.append(f"What the parameters themselves reveal: they were chosen {chosen(record)}.")
+        said.append(
+            "What the parameters themselves reveal: they were chosen "
+            f"{parameter_source_text(record)}."
+        )
     if not record.private:
         said.insert(0, "Anything: the noise has a fixed seed and can be subtracted.")
     return said

@@ -13,7 +13,7 @@ from zealous.errors import UsageError
 from zealous.privacy.promise import promise
 from zealous.release.text.claims import leading_claim
 from zealous.release.text.method_wording import count_interval, noise_at_most
-from zealous.release.text.readme import stamps
+from zealous.release.text.readme import prominent_notes
 from zealous.web.bench import Bench, number
 from zealous.web.charts import interval_bar
 from zealous.web.releases import PAGE, SORTS, ShownRelease
@@ -73,7 +73,7 @@ def _explored(bench: Bench, request: Request, name: str) -> dict[str, Any]:
         "noise": noise_at_most(part),
         "absence": release.absence(part),
         "promise": promise(leading_claim(record)),
-        "stamps": stamps(record),
+        "stamps": prominent_notes(record),
         "search": search,
         "sort": sort,
         "page": page,
