@@ -114,6 +114,21 @@ def test_other_columns_are_refused_where_they_are_used(column: Any) -> None:
     assert found == {"query": ["tea"]}
 
 
+@pytest.mark.parametrize("missing", [None, float("nan"), pd.NA])
+def test_one_missing_value_does_not_change_how_others_are_written(missing: Any) -> None:
+    """pandas makes fractions of all whole numbers of a column where one is missing."""
+    shops = [3, 3, 10**15, 10**15, -7, -7]
+    goal = z.Indistinguishability(epsilon=100, delta="0.5")
+    found = []
+    for one in (8, missing):
+        frame = pd.DataFrame({"user": list("abcdefg"), "shop": [*shops, one]})
+        log = z.read_log(frame, columns=z.Columns(user="user"))
+        release = z.publish(log, goal, [z.columns("shop", items_per_user=1)], account=None)
+        found.append(set(release["columns:shop"].items()))
+    assert found[0] == found[1]
+    assert len(found[1]) == 3
+
+
 def test_a_value_has_its_own_type_in_a_column_of_objects() -> None:
     values = [
         *((7, "7"), (7.0, "7"), (0.5, "0.5"), (2e-5, "0.00002"), (1e19, "1e19")),

@@ -204,7 +204,11 @@ class Engine(Protocol):
         ...
 
     def append_rows(self, name: str, steps: Sequence[Step]) -> None:
-        """Append the rows of the last step to a temporary table."""
+        """Append the rows of the last step to a temporary table.
+
+        The steps must give the same rows whenever they are run, so without noise and without
+        `row_identifier`: an engine may run them again to make what it lost.
+        """
         ...
 
     def drop(self, name: str) -> None:
