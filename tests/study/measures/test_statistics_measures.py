@@ -110,7 +110,7 @@ def test_nothing() -> None:
 def test_an_original_without_items() -> None:
     empty = original([])
     found = figures(Statistics(top=(1, 10))(empty, empty_release(empty)))
-    assert found == {("distinct", None): 0, ("total", None): 0}
+    assert found == {("distinct", None): 0, ("empty", None): 1, ("total", None): 0}
 
 
 def test_counts_of_foreign_mechanisms() -> None:

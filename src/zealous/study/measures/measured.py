@@ -11,7 +11,7 @@ from zealous.study.releases.original_histogram import Original
 from zealous.study.releases.released import Released
 
 BUILT_IN = (
-    *("distinct", "total", "l1", "kl", "missing", "missing-share"),
+    *("distinct", "empty", "total", "l1", "kl", "missing", "missing-share"),
     *("average-difference", "rms-difference", "total-variation", "items-with-count"),
     *("average-items", "average-distinct-items", "people"),
     *("inaccuracy-retain", "inaccuracy-filter"),

@@ -31,6 +31,7 @@ class Statistics:
     def __call__(self, original: Original, released: Released) -> Iterator[Measured]:
         """All figures."""
         yield Measured("distinct", len(released))
+        yield Measured("empty", int(len(released) == 0))
         yield Measured("total", released.total)
         yield from top_item_measures(original, released, self.top)
         yield from count_differences(original, released)
