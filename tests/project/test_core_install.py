@@ -126,14 +126,17 @@ def test_the_study_says_what_it_needs(core: Path, tmp_path: Path) -> None:
     needed = "zealous: the study needs more packages: pip install 'zealous[study]'\n"
     assert told == [("", needed)] * 4
     assert not (tmp_path / "study").exists()
+    ((_, said),) = run_several(core, tmp_path, ["serve"], code=2)
+    assert "pip install 'zealous[web]'" in said
 
 
 def test_every_module_and_public_name_can_be_imported(core: Path, tmp_path: Path) -> None:
     program = (
         "import importlib, importlib.util, pkgutil, zealous\n"
-        "for each in ('matplotlib', 'ir_measures', 'scipy', 'pandas', 'pyspark', 'sqlglot'):\n"
+        "for each in ('matplotlib', 'ir_measures', 'scipy', 'pandas', 'pyspark', 'sqlglot', 'starlette'):\n"
         "    assert importlib.util.find_spec(each) is None, each\n"
-        "found = list(pkgutil.walk_packages(zealous.__path__, 'zealous.'))\n"
+        "found = [each for each in pkgutil.walk_packages(zealous.__path__, 'zealous.')\n"
+        "    if not each.name.startswith('zealous.web.')]\n"  # which zealous[web] is for
         "for each in found:\n"
         "    importlib.import_module(each.name)\n"
         "assert len(found) > 200\n"

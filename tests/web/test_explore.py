@@ -140,8 +140,12 @@ def test_rows_of_strangers_are_text(bench: Workbench) -> None:
 
 
 def test_rows_of_strangers_are_text_on_every_other_page(bench: Workbench) -> None:
-    for path in ("/", "/sign?release=logs/hostile", "/sign/statement?release=logs/hostile"):
-        page = bench.text(path)
+    named = "release=logs/hostile"
+    review = f"/review?{named}&show=all"
+    for path in ("/", f"/sign?{named}", f"/sign/statement?{named}", "/plan?like=logs/hostile"):
+        bench.text(path)
+    for path in ("/", f"/sign?{named}", f"/sign/statement?{named}", review, f"{review}&search=<b>"):
+        page = bench.get(path).text
         assert "<script>alert" not in page
         assert "onerror=alert(1)>" not in page
 
