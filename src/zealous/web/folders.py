@@ -147,13 +147,13 @@ class Folders:
                 if depth > _DEEPEST or (folder / "release.json").exists():
                     continue
                 try:
-                    entries = sorted(folder.iterdir())
+                    entries = sorted(folder.iterdir(), key=lambda each: (each.is_file(), each.name))
                 except OSError:
                     continue
                 for each in entries:
                     looked += 1
                     if looked > _MOST:
-                        return
+                        break
                     if each.name.startswith(".") or each.is_symlink():
                         continue
                     below = f"{name}/{each.name}"
