@@ -329,7 +329,7 @@ def refusals(folder: Path) -> list[tuple[Path, Kind, type[ZealousError], str]]:
         (released(folder / "r1", of), clicks(1), UsageError, "holds no clicks"),
         (released(folder / "r2", of, private=False), queries(1), Refused, "fixed seed"),
         (released(folder / "r3", of, format="other"), queries(1), LogError, "holds no release"),
-        (released(folder / "r4", of, files=[]), queries(1), UsageError, "holds no queries"),
+        (released(folder / "r4", of, files=[]), queries(1), LogError, "holds no release"),
         (released(folder / "r5", of, files=3), queries(1), LogError, "holds no release"),
     ]
 

@@ -11,6 +11,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from msgspec import Struct, convert
+
 from zealous.errors import LogError, Refused, UsageError
 from zealous.files import parquet
 from zealous.files.delimited import Delimited
@@ -36,6 +38,21 @@ _LAYOUTS = {
 _PARQUET = (".parquet", ".pq")
 _BLOCK = 1 << 20
 _INTERVAL = ("count_low", "count_high")  # what a release has beside its count
+
+
+class _StatedTable(Struct):
+    """What release.json says of the files of a table, as far as it is needed here."""
+
+    parquet: str
+
+
+class _StatedRelease(Struct):
+    """What release.json says, as far as it is needed here."""
+
+    format: str
+    private: bool
+    id: str
+    files: dict[str, _StatedTable]
 
 
 class Listing(NamedTuple):
@@ -163,20 +180,21 @@ def _exists(place: Place) -> bool:
 def _table_of_release(directory: Place, kind: Kind) -> tuple[str, Place]:
     """A release's id, and its table of a kind."""
     try:
-        about = parse((directory / "release.json").read_bytes().decode())
-        known = about["format"] == FORMAT
-        private, name, files = about["private"], str(about["id"]), about["files"]
-        listed = kind.name() in files
-        file = file_in_folder(directory, files[kind.name()]["parquet"]) if listed else None
-    except (ValueError, LookupError, TypeError, RecursionError):
-        known = False
-    if not known:
-        raise LogError(f"{directory} holds no release that this version of zealous can read")
-    if not private:
+        found = parse((directory / "release.json").read_bytes().decode())
+        release = convert(found, _StatedRelease)
+        if release.format != FORMAT:
+            raise ValueError
+        table = release.files.get(kind.name())
+        file = None if table is None else file_in_folder(directory, table.parquet)
+    except (ValueError, RecursionError):
+        raise LogError(
+            f"{directory} holds no release that this version of zealous can read"
+        ) from None
+    if not release.private:
         raise Refused(f"the release in {directory} was made with a fixed seed and is not private")
     if file is None:
         raise UsageError(f"the release in {directory} holds no {kind.name()}: give another")
-    return name, file
+    return release.id, file
 
 
 def _sha256(file: Place, keep: Callable[[bytes], object] | None = None) -> str:
