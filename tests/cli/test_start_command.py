@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from conftest import COMMAND, Run
-from turns import at_one_commit_in
+from turns import at_one_commit_in, in_turn
 
 from zealous.cli import cli
 
@@ -51,18 +51,20 @@ def command_in(stdout: str) -> list[str]:
     return arguments
 
 
+FILES = [
+    ("shop.csv", SHOP.encode(), 2),
+    ("cn.log", CHINESE.encode("gb18030"), 1),
+    ("hours.txt", HOURS.encode("gb18030"), 1),
+    ("laden.csv", GERMAN.encode("cp1252"), 1),
+    ("events.jsonl", EVENTS.encode(), 1),
+    ("library.csv", LIBRARY.encode(), 1),
+    ("tags.jsonl", TAGS.encode(), 2),
+    ("access.log", ACCESS.encode(), 1),
+]
+
+
 @pytest.mark.parametrize(
-    ("name", "content", "items"),
-    [
-        ("shop.csv", SHOP.encode(), 2),
-        ("cn.log", CHINESE.encode("gb18030"), 1),
-        ("hours.txt", HOURS.encode("gb18030"), 1),
-        ("laden.csv", GERMAN.encode("cp1252"), 1),
-        ("events.jsonl", EVENTS.encode(), 1),
-        ("library.csv", LIBRARY.encode(), 1),
-        ("tags.jsonl", TAGS.encode(), 2),
-        ("access.log", ACCESS.encode(), 1),
-    ],
+    ("name", "content", "items"), in_turn(FILES, lambda case: case[0], share=4)
 )
 def test_from_a_file_to_a_release(
     run: Run, tmp_path: Path, name: str, content: bytes, items: int

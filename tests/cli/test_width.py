@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from conftest import COMMAND, Forks
+from turns import in_turn
 
 from zealous.cli import show
 from zealous.synthetic import generate
@@ -42,7 +43,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory, commands: Forks) -> Path:
     return made
 
 
-@pytest.mark.parametrize("arguments", COMMANDS, ids=lambda words: " ".join(words[:3]))
+@pytest.mark.parametrize(
+    "arguments", in_turn(COMMANDS, lambda words: " ".join(map(str, words)), share=4)
+)
 def test_no_line_is_wider_than_the_terminal(
     folder: Path, commands: Forks, arguments: list[str]
 ) -> None:

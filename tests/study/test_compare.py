@@ -347,6 +347,7 @@ def test_the_file_of_a_study(tmp_path: Path) -> None:
         read_study(tmp_path / "none.toml")
 
 
+@at_one_commit_in(4)
 @pytest.mark.usefixtures("undrawn")
 def test_the_command(run: Run, log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from bundles import made
 from forging import FIXTURES, About, Tables, add, drop, forged, part, reorder, restate
+from turns import in_turn
 
 from zealous.items import itemsets, keywords, queries, query_pairs
 from zealous.items.text import is_normalized
@@ -489,7 +490,7 @@ OLD = [
 ]
 
 
-@pytest.mark.parametrize("forgery", OLD, ids=lambda forgery: forgery.name)
+@pytest.mark.parametrize("forgery", in_turn(OLD, lambda forgery: forgery.name, share=3))
 def test_a_forgery_that_names_an_earlier_version(forgery: Forgery, tmp_path: Path) -> None:
     target = forged(FIXTURES / forgery.of, tmp_path / "out", forgery.change, forgery.edit)
     found = failed(target)
