@@ -31,7 +31,7 @@ from zealous.record.codec import to_json
 from zealous.record.record import FORMAT, TableFiles
 from zealous.release import bundle as module
 from zealous.release import provenance
-from zealous.release.build import build_hash
+from zealous.release.build import audit_figures, build_hash
 from zealous.release.bundle import Release, file_names, read_release
 from zealous.release.publish import publish
 from zealous.release.table import INTERVAL, Table, sorted_table
@@ -143,6 +143,8 @@ def test_rows_are_sorted_by_count_then_item(release: Release) -> None:
 def test_release_json(release: Release, tmp_path: Path) -> None:
     about = json.loads((release.write(tmp_path / "out") / "release.json").read_text("utf-8"))
     assert about["format"] == FORMAT
+    audited = about["software"].pop("audit", None)
+    assert audited == (None if (found := audit_figures()) is None else structs.asdict(found))
     assert about["software"] == {"name": "zealous", "version": VERSION, "build": build_hash()}
     assert about["private"] is True
     assert re.fullmatch(r"[0-9a-f]{16}", about["selection_key"])
