@@ -54,8 +54,8 @@ PEERS = {
 }
 ONE_HISTOGRAM = ("zealous", "laplace", "gaussian")
 KEYS_FIRST = ("set-union", "sips", "rounds")
-HISTOGRAM_BOUNDS = (1, 2, 3, 5, 10, 15, 30, 50, 120)
-KEY_BOUNDS = (2, 5, 10, 20, 40)
+HISTOGRAM_BOUNDS = (1, 2, 3, 5, 10, 30)
+KEY_BOUNDS = (2, 10, 40)
 LARGE_BOUNDS = (5, 10, 15, 20)  # of a large table
 NOT_OTHERS = ("pooled", "auto")  # which are compared with all others
 NAMES = (*ONE_HISTOGRAM, "selection", *KEYS_FIRST, *NOT_OTHERS, *RIVALS, *PEERS)

@@ -60,6 +60,7 @@ COMMANDS: dict[str, tuple[list[str], str]] = {  # arguments, and what the output
         ["--users", "300", "--tails", "1", "--output", "tail-here.json"],
         "Completion without privacy",
     ),
+    "top.py": (["--real", "--tables", "given.csv:user:item", "--draws", "1"], "limited domain"),
     "peers/data.py": (["--rows", "2000"], "distinct rows"),
     "peers/run.py": (
         ["--rows", "2000", "--rounds", "1", "--only", "zealous"], "zealous, 2,000 rows: done"
@@ -89,6 +90,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("project") / "benchmarks"
     shutil.copytree(SOURCE, folder, ignore=shutil.ignore_patterns("data", "__pycache__"))
     (folder / "study.toml").write_text(STUDY)
+    (folder / "given.csv").write_text("user,item\n1,a\n1,b\n2,a\n")
     miner = folder / "data" / "peers" / "mlxtend" / "bin" / "python"
     miner.parent.mkdir(parents=True)
     miner.write_text(MINER.format(python=sys.executable))
