@@ -39,6 +39,7 @@ COMMANDS: dict[str, tuple[list[str], str]] = {  # arguments, and what the output
     "auto.py": (["--users", "300", "--means", "1.2", "--exponents", "2", "--draws", "1"], "auto"),
     "anonymize.py": (["--users", "300", "--rounds", "1", "-k", "3"], "| k-keyword |"),
     "composition.py": (["--users", "60", "--only", "generated"], "12 months of queries"),
+    "counts.py": (["--real", "--tables", "given.csv:user:item", "--draws", "1"], "| m of n |"),
     "groups.py": (["--users", "3000", "--sets", "400", "-k", "3"], "| users | 400 |"),
     "itemsets.py": (
         ["--users", "300", "--draws", "1", "--epsilons", "5", "--bounds", "3",
