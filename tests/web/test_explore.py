@@ -212,6 +212,18 @@ def test_two_releases_are_compared(bench: Workbench) -> None:
     assert "Earlier" in words(bench.text("/compare"))
 
 
+@pytest.mark.parametrize("name", ["plain*", "[a-z]lain", "pl?in", "count=7", "per cent %s"])
+def test_the_name_of_a_folder_is_no_pattern(logs: Path, tmp_path: Path, name: str) -> None:
+    """DuckDB would read whatever such a name fits, and take `count=7` for a column."""
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    shutil.copytree(logs / "hostile", folder / "plain")
+    shutil.copytree(logs / "plain", folder / name)
+    page = Workbench(folder).text("/explore", release=f"logs/{name}", table="queries")
+    assert rows_of(page)[0] == "query 000"
+    assert "120 of 120 rows" in words(page)
+
+
 def test_who_received_a_release_reads_and_no_more(logs: Path) -> None:
     bench = Workbench(logs / "plain", reading=True)
     assert "A release with a privacy guarantee" in bench.text("/")

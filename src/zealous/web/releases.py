@@ -7,12 +7,14 @@ Guarantee:
 
 from __future__ import annotations
 
+import glob
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from zealous.engines.sql import identifier
 from zealous.errors import Refused, ReleaseError, ZealousError
 from zealous.ledger import Ledger, existing_ledger
 from zealous.libraries import duckdb, np, pq
@@ -127,6 +129,7 @@ class ShownRelease:
         if path is None or stamp is None:
             return None
         try:
+            self._bench.folders.name_of(path)  # one of a folder above is not ours to look at
             return path if Ledger.open(path).id == stamp.ledger else None
         except ZealousError:
             return None
@@ -163,21 +166,21 @@ class ShownRelease:
         known = (written_schema(files.columns), counted_schema(files.columns))
         if pq.read_schema(path).remove_metadata() not in known:
             raise ReleaseError("the table has other columns than release.json says")
-        columns = [f'"{name.replace(chr(34), chr(34) * 2)}"' for name in files.columns]
+        columns = [identifier(name) for name in files.columns]
+        # No name is a pattern, and no folder user=x adds a column.
+        rows_of = "read_parquet($path, hive_partitioning = false)"
         wanted = " OR ".join(f"contains(lower({name}), lower($search))" for name in columns)
         where = f"WHERE {wanted}" if search else ""
         order = ", ".join(filter(None, [SORTS[sort], *columns]))
         with duckdb.connect(config={"memory_limit": _MEMORY, "threads": 2}) as connection:
-            given = {"path": str(path)}
+            given = {"path": glob.escape(str(path))}
             whole = connection.execute(
-                "SELECT min(count), max(count) FROM read_parquet($path)", given
+                f"SELECT min(count), max(count) FROM {rows_of}", given
             ).fetchone()
             given |= {"search": search} if search else {}
-            found = connection.execute(
-                f"SELECT count(*) FROM read_parquet($path) {where}", given
-            ).fetchone()
+            found = connection.execute(f"SELECT count(*) FROM {rows_of} {where}", given).fetchone()
             rows = connection.execute(
-                f"SELECT {', '.join(columns)}, count FROM read_parquet($path) {where} "
+                f"SELECT {', '.join(columns)}, count FROM {rows_of} {where} "
                 f"ORDER BY {order} LIMIT {PAGE} OFFSET {page * PAGE}",
                 given,
             ).fetchall()

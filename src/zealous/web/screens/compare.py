@@ -53,10 +53,16 @@ def routes(bench: Bench) -> list[Route]:
 
 def _changes(bench: Bench, old: str, new: str) -> Changes:
     """What changed between two releases whose tables are as they were written."""
-    read = []
-    for name in (old, new):
-        release = ShownRelease(bench, name)
-        for files in release.record.files.values():
-            release.checked_file(files.parquet)
-        read.append(read_release(release.path))
-    return changes(*read)
+    both = [ShownRelease(bench, name) for name in (old, new)]
+    tables = [
+        release.checked_file(files.parquet)
+        for release in both
+        for files in release.record.files.values()
+    ]
+    records = [release.path / "release.json" for release in both]
+    found: Changes = both[0].kept(
+        f"changes to {both[1].path} since",
+        [*records, *tables],
+        lambda: changes(*(read_release(release.path) for release in both)),
+    )
+    return found
