@@ -199,6 +199,19 @@ def test_the_findings_of_the_page_are_those_of_the_run() -> None:
         assert each["why"] in row
 
 
+def test_the_findings_on_visitors_are_those_of_the_run() -> None:
+    page = (ROOT / "docs" / "study.md").read_text()
+    found = json.loads((ROOT / "docs" / "study.json").read_text())["visitors"]["findings"]
+    assert len(found) == 22
+    for each in found:
+        verdict = "**differs**" if each["holds"] is False else each["verdict"]
+        start = each["claim"].partition(". (")[0]
+        assert any(
+            line.startswith(f"| {verdict} | {start}") and each["measured"] in line
+            for line in page.splitlines()
+        ), each["name"]
+
+
 def test_the_study_of_the_page_is_the_default(tmp_path: Path) -> None:
     (text,) = blocks(ROOT / "docs" / "study.md", "toml")
     (tmp_path / "study.toml").write_text(text)

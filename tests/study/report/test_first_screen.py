@@ -19,7 +19,7 @@ def view() -> ResultsView:
 def test_the_sentences_name_a_method_its_promise_and_its_price(view: ResultsView) -> None:
     choice, price, findings = sentences(view, FINDINGS)
     assert choice.startswith("Choose zealous with m = 1 and a small epsilon: at epsilon = ")
-    assert "of the 5,000 most frequent queries" in choice
+    assert "of the 1,000 most frequent queries" in choice
     assert choice.endswith("and who has 9 accounts guesses right every time.")
     assert "hit probability" in price
     assert findings == (

@@ -15,7 +15,6 @@ from zealous.study.report.results_view import ZEALOUS, Entry, ResultsView, is_cu
 from zealous.study.report.sheets import kept_share, nearest_top
 
 _KIND = "queries"
-_TOP = 5_000  # of these: of fewer, every method keeps nearly all
 _GUESS = Axis("chance that an attacker with accounts of her own guesses right, %")
 NOTE = (
     "The attacker wants to know whether somebody asked a certain query, knows everybody else's and "
@@ -42,7 +41,7 @@ def best_guess(entry: Entry) -> float | None:
 
 def tradeoff(view: ResultsView) -> Chart:
     """A point for each method and setting: what is kept, and how well an attacker guesses."""
-    top = nearest_top(view, _TOP)
+    top = nearest_top(view)
     lines = []
     for method in view.methods:
         if is_custom(method) or method in OTHER_GUARANTEES:
@@ -83,7 +82,7 @@ def sentences(view: ResultsView, findings: Sequence[Finding]) -> list[str]:
 
 
 def _choice(view: ResultsView) -> Iterator[str]:
-    top = nearest_top(view, _TOP)
+    top = nearest_top(view)
     ours, theirs = (
         view.nearest_entry(ZEALOUS, epsilon=_CHOSEN_EPSILON),
         view.nearest_entry("k-query"),

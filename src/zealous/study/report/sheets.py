@@ -66,10 +66,10 @@ def summary(view: ResultsView, promises: Mapping[Entry, str]) -> Sheet:
     )
 
 
-def nearest_top(view: ResultsView, wanted: float = _TOP) -> float:
-    """The j of top-j nearest to the wanted one that was measured."""
+def nearest_top(view: ResultsView) -> float:
+    """The j of top-j nearest to 1,000 that was measured."""
     points = view.results.curve("missing-share", "queries", ZEALOUS, over="at")
-    return min((p.x for p in points), key=lambda j: abs(j - wanted), default=wanted)
+    return min((p.x for p in points), key=lambda j: abs(j - _TOP), default=_TOP)
 
 
 def kept_share(view: ResultsView, kind: str, entry: Entry, top: float) -> Spread | None:
