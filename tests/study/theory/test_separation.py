@@ -18,6 +18,7 @@ from zealous.errors import UsageError
 from zealous.noise import seeded_bytes
 from zealous.privacy.calibrate import calibrate, publication_probability, tail
 from zealous.privacy.guarantee import Neighbors, ProbabilisticDP
+from zealous.study.theory.a_hat import AHat
 from zealous.study.theory.accuracy_theorem import AccuracyTarget, target_of
 from zealous.study.theory.explicit_domain import DomainHistogram, scale_for, threshold_for
 from zealous.study.theory.negative import DomainSetting, hopeless_count, log_hopeless_domain
@@ -189,8 +190,8 @@ def changed(log: tuple[int, ...], domain: range) -> Iterator[tuple[int, ...]]:
 
 def a_hat(log: tuple[int, ...], domain: range) -> dict[int, Fraction]:
     """The chance of each output of A-hat: any history but the first user's, all alike."""
-    each = Fraction(1, len(domain) - 1)
-    return {history: Fraction(0) if history == log[0] else each for history in domain}
+    algorithm = AHat(histories=len(domain))
+    return {history: algorithm.chance(history, log[0]) for history in domain}
 
 
 WORLDS = [(2, 1), (2, 3), (3, 1), (3, 2), (4, 3), (6, 2)]
@@ -209,7 +210,7 @@ def test_a_hat_is_indistinguishable_even_at_epsilon_zero(size: int, users: int) 
                 event = [history for history in domain if members[history]]
                 excess = sum(one[h] for h in event) - sum(two[h] for h in event)
                 worst = max(worst, Fraction(excess))
-    assert worst == Fraction(1, size - 1)
+    assert worst == Fraction(1, size - 1) == AHat(histories=size).delta_prime()
 
 
 @pytest.mark.parametrize(("size", "users"), WORLDS)
@@ -222,7 +223,7 @@ def test_every_output_of_a_hat_is_a_breach(size: int, users: int) -> None:
             # No factor exp(epsilon) is enough where a neighbour cannot give the output at all.
             if p > 0 and any(a_hat(other, domain)[output] == 0 for other in changed(log, domain)):
                 breached += p
-        assert breached == 1
+        assert breached == 1 == AHat(histories=size).breach()
 
 
 # The separation

@@ -15,9 +15,19 @@ from zealous.privacy.calibrate import calibrate, satisfied_guarantees
 from zealous.privacy.guarantee import Indistinguishability, ProbabilisticDP
 from zealous.study.theory import tables as theory
 from zealous.study.theory.printed_formulas import Continuous
-from zealous.study.theory.tables import Table, TableParameters, tables, zipf
+from zealous.study.theory.table import Table, TableParameters
+from zealous.study.theory.tables import tables, zipf
 
-NAMES = ["privacy", "thresholds", "best_tau", "indistinguishable", "accuracy", "negative", "domain"]
+NAMES = [
+    "privacy",
+    "thresholds",
+    "best_tau",
+    "indistinguishable",
+    "accuracy",
+    "negative",
+    "domain",
+    "a_hat",
+]
 
 
 def rows(name: str, **own: Any) -> list[dict[str, Any]]:
@@ -242,6 +252,27 @@ def test_the_title_of_the_negative_result_promises_nothing() -> None:
     assert table.title.startswith("Where no ")
 
 
+def test_a_hat_has_any_delta_prime_and_breaches_every_time() -> None:
+    found = rows("a_hat")
+    assert [row["histories"] for row in found] == [10**3, 10**6, 10**9, 10**12]
+    assert found[1]["delta_prime"] == pytest.approx(1 / 999_999)
+    assert [row["breach"] for row in found] == [1] * 4
+
+
+@pytest.mark.parametrize("histories", [2, 7, 10**400])
+def test_a_hat_for_histories_of_ones_own(histories: int) -> None:
+    (row,) = rows("a_hat", histories=histories)
+    assert 0 < Fraction(row["delta_prime"]) >= Fraction(1, histories - 1)  # never rounded to 0
+    assert row["breach"] == 1
+    others = [name for name in NAMES if name != "a_hat"]
+    assert all(rows(name, histories=histories) == rows(name) for name in others)
+    assert all(
+        getattr(theory, name)(TableParameters(histories=histories)).note
+        == getattr(theory, name)(TableParameters()).note
+        for name in others
+    )
+
+
 # The command
 
 
@@ -279,7 +310,14 @@ def test_the_command_refuses_what_no_table_can_hold(vast: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [["--users", "0"], ["--delta", "2"], ["--items-per-user", "0"], ["--epsilon", "x"]]
+    "wrong",
+    [
+        ["--users", "0"],
+        ["--delta", "2"],
+        ["--items-per-user", "0"],
+        ["--epsilon", "x"],
+        ["--histories", "1"],
+    ],
 )
 def test_the_command_refuses_nonsense(wrong: list[str]) -> None:
     done = CliRunner().invoke(command, wrong)

@@ -10,7 +10,7 @@ import click
 
 from zealous.cli import show
 from zealous.cli.help import JSON
-from zealous.study.theory.tables import Cell, Table, TableParameters
+from zealous.study.theory.table import Cell, Table, TableParameters
 from zealous.study.theory.tables import tables as all_tables
 
 _HUGE, _TINY = 1e6, 1e-3
@@ -18,16 +18,17 @@ _HUGE, _TINY = 1e6, 1e-3
 _HELP = """Print the paper's analytic tables, as printed and as computed by this program.
 
 Noise and thresholds by delta, tau' by tau, the best tau, the threshold of indistinguishability,
-accuracy, the negative result and a growing domain. Compares the paper's continuous noise with the
-integer noise of a release, and notes misprints below each table. Reads no data. The paper's
-parameters (U = 500,000 and so on) are not a recommendation: use the options to see the tables for
-yours.
+accuracy, the negative result, a growing domain and A-hat. Compares the paper's continuous noise
+with the integer noise of a release, and notes misprints below each table. Reads no data. The
+paper's parameters (U = 500,000 and so on) are not a recommendation: use the options to see the
+tables for yours.
 
 \b
 Examples:
   zealous study tables
   zealous study tables --users 2000000 --items-per-user 3 --epsilon 2 \\
       --delta 1e-4
+  zealous study tables --histories 1000000
   zealous study tables --json
 """
 
@@ -37,16 +38,26 @@ Examples:
 @click.option("--items-per-user", type=int, metavar="M", help="Instead of the paper's m.")
 @click.option("--epsilon", metavar="E", help="Instead of the paper's epsilon.")
 @click.option("--delta", metavar="D", help="Instead of the paper's delta.")
+@click.option(
+    "--histories", type=int, metavar="N", help="How many histories a user can have, for A-hat."
+)
 @JSON
 def tables(
     users: int | None,
     items_per_user: int | None,
     epsilon: str | None,
     delta: str | None,
+    histories: int | None,
     as_json: bool,
 ) -> None:
     """Print the paper's analytic tables."""
-    own = TableParameters(users=users, items_per_user=items_per_user, epsilon=epsilon, delta=delta)
+    own = TableParameters(
+        users=users,
+        items_per_user=items_per_user,
+        epsilon=epsilon,
+        delta=delta,
+        histories=histories,
+    )
     made = all_tables(own)
     if as_json:
         show.as_json({table.name: table.as_object() for table in made})

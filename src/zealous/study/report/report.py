@@ -30,7 +30,7 @@ from zealous.study.report.sections import (
 )
 from zealous.study.report.sheets import promise_text, summary
 from zealous.study.report.style import render_svg_and_png
-from zealous.study.theory.tables import Table
+from zealous.study.theory.table import Table
 from zealous.version import VERSION
 
 _STAMP = "internal: not for publication"

@@ -10,7 +10,7 @@ from zealous.study.measures.measured import BUILT_IN
 from zealous.study.report import application_charts, sheets, statistics_charts
 from zealous.study.report.parts import Section
 from zealous.study.report.results_view import PHRASES, ResultsView, kind_label
-from zealous.study.theory.tables import Table
+from zealous.study.theory.table import Table
 
 DIFFERENCE_LABELS = {
     "average-difference": "average difference, users",

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, Overflow
 from fractions import Fraction
-from typing import Any
 
 from zealous.errors import UsageError
 from zealous.privacy.accounting.expected import expected_published, tau_prime_curve
@@ -17,7 +15,8 @@ from zealous.privacy.calibrate import (
     covers_absence,
     float_rounded_up,
 )
-from zealous.privacy.guarantee import Indistinguishability, Number, ProbabilisticDP
+from zealous.privacy.guarantee import Indistinguishability, Number
+from zealous.study.theory.a_hat import AHat
 from zealous.study.theory.accuracy_theorem import (
     AccuracyTarget,
     missing_probability,
@@ -28,63 +27,12 @@ from zealous.study.theory.accuracy_theorem import (
 from zealous.study.theory.explicit_domain import DomainHistogram, scale_for, threshold_for
 from zealous.study.theory.negative import DomainSetting, log_hopeless_domain, printed_log_domain
 from zealous.study.theory.printed_formulas import Continuous
+from zealous.study.theory.table import Cell, Table, TableParameters, remark_if
 
-Cell = bool | int | float | Decimal | None
 PAIRS_OF_QUERIES = 900_000**6  # two queries of up to three words out of 900,000
 _MOST_AT_THE_TOP = 1_000_000
+_WRITTEN_OUT = 10**12  # numbers from here on are shown by their size alone
 _VAST = Context(prec=17, Emin=MIN_EMIN, Emax=MAX_EMAX)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Table:
-    """A table: its rows, and what to know about them.
-
-    Attributes:
-        name: A key for programs.
-        title: A line for people.
-        columns: From a key to a heading.
-        rows: A cell for each column; None where nothing can be said.
-        note: What the paper misprints, and how to read it.
-    """
-
-    name: str
-    title: str
-    columns: dict[str, str]
-    rows: Sequence[tuple[Cell, ...]]
-    note: str
-
-    def as_object(self) -> dict[str, Any]:
-        """The same for programs: every number under its key, as text what no float can hold."""
-        rows = [dict(zip(self.columns, map(_json_value, row), strict=True)) for row in self.rows]
-        return {"title": self.title, "note": self.note, "rows": rows}
-
-
-@dataclass(frozen=True, kw_only=True)
-class TableParameters:
-    """Numbers of one's own; where there is none, each table takes the paper's."""
-
-    users: int | None = None
-    items_per_user: int | None = None
-    epsilon: Number | None = None
-    delta: Number | None = None
-
-    def goal(
-        self, *, users: int = 500_000, epsilon: Number = 1, delta: Number = "0.001"
-    ) -> ProbabilisticDP:
-        """The guarantee of a table, by the paper's numbers where there are none of one's own."""
-        return ProbabilisticDP(
-            epsilon=epsilon if self.epsilon is None else self.epsilon,
-            delta=delta if self.delta is None else self.delta,
-            users=users if self.users is None else self.users,
-        )
-
-    def uses_paper_values(self, *names: str) -> bool:
-        """Whether the paper's own numbers stand under these names: then its rows can be named."""
-        return all(getattr(self, name) is None for name in names)
-
-    def bound(self, items_per_user: int) -> int:
-        """m, by the paper where there is none of one's own."""
-        return items_per_user if self.items_per_user is None else self.items_per_user
 
 
 def tables(parameters: TableParameters | None = None) -> list[Table]:
@@ -93,7 +41,7 @@ def tables(parameters: TableParameters | None = None) -> list[Table]:
     Raises:
         UsageError: A number is not allowed, or so large that no table can hold what follows.
     """
-    makers = (privacy, thresholds, best_tau, indistinguishable, accuracy, negative, domain)
+    makers = (privacy, thresholds, best_tau, indistinguishable, accuracy, negative, domain, a_hat)
     try:
         return [make(parameters or TableParameters()) for make in makers]
     except (OverflowError, Overflow):
@@ -146,7 +94,7 @@ def privacy(parameters: TableParameters) -> Table:
         note="The paper's delta' lets one user move one count by m. Here people are counted, a "
         "count moves by 1, and delta' is lower. A delta of 1 promises nothing. The discrete "
         "columns are what `zealous plan` claims."
-        + _remark_if(
+        + remark_if(
             parameters.uses_paper_values("users", "items_per_user", "epsilon"),
             "The paper rounds some second digits up.",
         ),
@@ -177,8 +125,8 @@ def thresholds(parameters: TableParameters) -> Table:
         columns=columns,
         rows=list(zip(*values, strict=True)),
         note="An item is published when its noisy count is above tau'."
-        + _remark_if(
-            parameters == TableParameters(),
+        + remark_if(
+            parameters.uses_paper_values(),
             "The paper's caption says delta = 0.01; its numbers are those of delta = 0.001.",
         ),
     )
@@ -220,7 +168,7 @@ def best_tau(parameters: TableParameters) -> Table:
         rows=rows,
         note="The rule tau = ceil(2m/epsilon) is not always best. `zealous plan` tries every tau, "
         "and takes the least delta where several give one tau'."
-        + _remark_if(parameters == TableParameters(), "At lambda = 4.05 the 4 beats the 5."),
+        + remark_if(parameters.uses_paper_values(), "At lambda = 4.05 the 4 beats the 5."),
     )
 
 
@@ -232,7 +180,7 @@ def indistinguishable(parameters: TableParameters) -> Table:
         (5, 2, "0.001"),
         (5, 1, "1e-6"),
     ]
-    if parameters != TableParameters(users=parameters.users):
+    if not parameters.uses_paper_values("items_per_user", "epsilon", "delta"):
         goal = parameters.goal()
         cases = [(parameters.bound(5), goal.epsilon, goal.delta)]
     rows: list[tuple[Cell, ...]] = []
@@ -268,7 +216,7 @@ def indistinguishable(parameters: TableParameters) -> Table:
         rows=rows,
         note="The printed threshold m (1 - ln(2 delta'/m)/epsilon') is too low for its own noise: "
         "the privacy it promises is not there. Never use it."
-        + _remark_if(
+        + remark_if(
             parameters.uses_paper_values("items_per_user", "epsilon", "delta"),
             "First row: for lambda = 1, m = 5 "
             "and tau' = 100 it claims 7.6e-83 where the paper's own table says 1.4e-41.",
@@ -355,7 +303,7 @@ def negative(parameters: TableParameters) -> Table:
         "large enough. The printed figure divides epsilon by m, which is not right when people "
         "are counted. Rows with a chance of 0.5 ask for the items that ZEALOUS shows at least "
         f"every other time, at delta = {float(parameters.goal().delta):g}."
-        + _remark_if(
+        + remark_if(
             parameters.uses_paper_values("users", "items_per_user", "epsilon"),
             "The paper's example (first row) survives.",
         ),
@@ -411,6 +359,37 @@ def domain(parameters: TableParameters) -> Table:
     )
 
 
+def a_hat(parameters: TableParameters) -> Table:
+    """A-hat: indistinguishable, and a breach in every output."""
+    sizes = [10**3, 10**6, 10**9, 10**12]
+    if parameters.histories is not None:
+        sizes = [parameters.histories]
+    rows: list[tuple[Cell, ...]] = []
+    for size in sizes:
+        algorithm = AHat(histories=size)
+        rows.append(
+            (
+                size if size < _WRITTEN_OUT else Decimal(size),
+                float_rounded_up(algorithm.delta_prime()),
+                float(algorithm.breach()),
+            )
+        )
+    return Table(
+        name="a_hat",
+        title="A-hat, which shows a history that the first user does not have",
+        columns={
+            "histories": "histories a user can have",
+            "delta_prime": "delta', at every epsilon'",
+            "breach": "share of outputs that are a breach",
+        },
+        rows=rows,
+        note="A-hat draws one of all possible histories except the first user's, and shows it. It "
+        "is (epsilon', delta')-indistinguishable for every epsilon', with delta' = 1/(histories - "
+        "1), and no smaller delta' will do. Yet each output says for certain what the first user's "
+        "history is not, so its delta under probabilistic differential privacy is 1.",
+    )
+
+
 def zipf(top: int) -> dict[int, int]:
     """A textbook log: the r-th most frequent item has floor(top/r) users.
 
@@ -425,16 +404,5 @@ def zipf(top: int) -> dict[int, int]:
     return found
 
 
-def _remark_if(holds: bool, remark: str) -> str:
-    """A remark on rows of the paper, where they are shown."""
-    return f" {remark}" if holds else ""
-
-
 def _huge_number(log: float) -> Decimal | None:
     return _VAST.exp(Decimal(log)) if math.isfinite(log) else None
-
-
-def _json_value(cell: Cell) -> bool | int | float | str | None:
-    if isinstance(cell, Decimal):
-        return float(cell) if cell < Decimal("1e300") else f"{cell:.6e}"
-    return cell
