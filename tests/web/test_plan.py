@@ -7,6 +7,7 @@ import re
 import shlex
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import Run
@@ -31,7 +32,7 @@ def bench(logs: Path) -> Workbench:
     return Workbench(logs)
 
 
-def chosen(**more: str) -> dict[str, str]:
+def chosen(**more: Any) -> dict[str, Any]:
     return {
         "log": "logs/log.tsv",
         "users": "50,000",
@@ -53,31 +54,54 @@ def test_a_plan_says_what_it_means(bench: Workbench) -> None:
     assert "--epsilon 6" in own
 
 
-def test_the_command_that_is_shown_writes_the_same_plan(
-    bench: Workbench, logs: Path, run: Run, tmp_path: Path
+def shown_code(page: str, beginning: str) -> str:
+    found = re.search(rf"<code>({beginning} .*?)</code>", page, re.DOTALL)
+    assert found is not None
+    return html.unescape(found[1])
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {},
+        {"guarantee": "indistinguishable"},
+        {"guarantee": "indistinguishable", "delta": "3e-8", "level": "custom", "epsilon": "0.7"},
+        {"delta": "0.0123", "unit": "user-day", "parameters_from": "synthetic-log"},
+        {"kind": ["queries", "keywords"], "guarantee": "indistinguishable"},
+    ],
+)
+def test_the_command_and_the_python_that_are_shown_write_the_same_plan(
+    bench: Workbench, logs: Path, run: Run, tmp_path: Path, more: dict[str, Any], monkeypatch: Any
 ) -> None:
-    page = bench.text("/plan", **chosen(parameters_from="public-facts"))
-    command = re.search(r"<code>(zealous plan .*?)</code>", page, re.DOTALL)
-    assert command is not None
-    arguments = shlex.split(html.unescape(command[1]).replace("\\\n", ""))
+    Ledger.open(logs / "zealous-ledger.sqlite", create=True, dataset="Ann's <people>")
+    page = bench.text("/plan", **chosen(**more))
+    arguments = shlex.split(shown_code(page, "zealous plan").replace("\\\n", ""))
     done = run(*arguments[1:-1], tmp_path / "by-command.json")
     assert done.code == 0, done.said
-    answer = bench.post("/plan", **chosen(name="march", parameters_from="public-facts"))
+    monkeypatch.chdir(tmp_path)
+    exec(shown_code(page, "from pathlib"), {})
+    answer = bench.post("/plan", **chosen(name="march", **more))
     assert answer.status_code == 303
     assert answer.headers["location"] == "/approve?plan=logs%2Fmarch.plan.json"
-    assert (logs / "march.plan.json").read_bytes() == (tmp_path / "by-command.json").read_bytes()
+    written = (logs / "march.plan.json").read_bytes()
+    assert (tmp_path / "by-command.json").read_bytes() == written
+    assert (tmp_path / "release.plan.json").read_bytes() == written
+    planned = read_plan(logs / "march.plan.json")
+    assert planned.goal.definition == more.get("guarantee", "probabilistic")
+    assert planned.goal.neighbors == "replace"
     assert bench.post("/plan", **chosen(name="march")).status_code == 400  # it is taken
 
 
-def test_what_python_is_shown_gives_the_same_plan(bench: Workbench, logs: Path) -> None:
-    page = bench.text("/plan", **chosen())
-    code = re.search(r"<code>(import zealous.*?)</code>", page, re.DOTALL)
-    assert code is not None
-    names: dict[str, object] = {}
-    exec(code[1].replace("&#34;", '"').replace("print(plan)", ""), names)
-    bench.post("/plan", **chosen(name="march"))
-    written = read_plan(logs / "march.plan.json")
-    assert names["plan"].parts == written.parts  # type: ignore[attr-defined]
+def test_delta_is_shown_and_means_what_the_guarantee_says(bench: Workbench) -> None:
+    usual = words(bench.text("/plan", **chosen()))
+    assert "per person, and 0.001 for anybody at all" in usual
+    other = words(bench.text("/plan", **chosen(delta="0.01")))
+    assert "With 99 % certainty" in other
+    assert "0.01 for anybody at all" in other
+    person = words(bench.text("/plan", **chosen(guarantee="indistinguishable", delta="")))
+    assert "plus a delta of 1e-6 per person" in person
+    assert "apart from what delta allows" in person
+    assert "apart from what delta allows" not in usual
 
 
 def test_a_step_of_the_slider_is_quick_and_touches_no_data(bench: Workbench, logs: Path) -> None:
@@ -113,6 +137,11 @@ def test_a_plan_says_what_is_left_of_the_budget(bench: Workbench, logs: Path) ->
         {"level": "custom", "epsilon": "0"},
         {"level": "custom", "epsilon": "x"},
         {"level": "custom", "epsilon": "1e9"},
+        {"level": "custom", "epsilon": "7/3"},  # no command can repeat it
+        {"delta": "1"},
+        {"delta": "0.00123456789012345"},
+        {"guarantee": "absolute"},
+        {"guarantee": "indistinguishable", "delta": "0.001"},  # of each person
         {"users": "many"},
         {"unit": "planet"},
         {"log": "logs/../log.tsv"},

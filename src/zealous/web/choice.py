@@ -17,7 +17,7 @@ from zealous.owner.file_format import StatedFormat
 from zealous.owner.start import FoundLog, command_line, look_at_log, offers, with_values
 from zealous.planning.parameter_source import PARAMETERS_FROM
 from zealous.planning.plan import Plan
-from zealous.privacy.guarantee import ProbabilisticDP, Unit, exact_fraction, format_number
+from zealous.privacy.guarantee import DEFINITIONS, Guarantee, Unit, exact_fraction, format_number
 from zealous.privacy.levels import LEVELS
 from zealous.web.bench import Bench, number
 
@@ -27,6 +27,10 @@ UNITS: Mapping[Unit, str] = {
     "user": "everything a person ever did",
     "user-day": "one day of a person",
     "session": "one session of a person",
+}
+GUARANTEES: Mapping[str, str] = {
+    "probabilistic": "for everybody together: delta is the chance that anybody at all is exposed",
+    "indistinguishable": "for each person alone: delta is the chance that epsilon does not cover",
 }
 _OFFERED = 8  # kinds of items
 _USERS = 100_000
@@ -56,7 +60,8 @@ class Choice:
         found: What its header says.
         kinds: What can be published.
         level: strict, moderate, permissive or custom.
-        goal: The guarantee.
+        goal: The guarantee; its neighbours are the usual ones.
+        usual_delta: Whether its delta is the usual one, because none was chosen.
         ledger: The name of the ledger that will be charged, if any.
         like: The name of an earlier release to expect by, if any.
         parameters_from: How the numbers were chosen.
@@ -66,7 +71,8 @@ class Choice:
     found: FoundLog | None
     kinds: tuple[Offered, ...]
     level: str
-    goal: ProbabilisticDP
+    goal: Guarantee
+    usual_delta: bool
     ledger: str | None
     like: str | None
     parameters_from: str
@@ -110,9 +116,8 @@ class Choice:
         said += with_values(["--dataset", dataset]) if dataset else []
         return command_line(["zealous", "plan", *said, "-o", output])
 
-    def python(self) -> str:
-        """The same plan in Python."""
-        goal = self.goal
+    def python(self, dataset: str | None, output: str) -> str:
+        """The Python that writes the same plan, or prints it while no log is known."""
         made = [
             f"z.{name.replace('-', '_')}({most})"
             if ":" not in name
@@ -120,18 +125,28 @@ class Choice:
             f"items_per_user={most})"
             for name, most in self.items.items()
         ]
-        unit = "" if goal.unit == "user" else f', unit="{goal.unit}"'
-        return (
-            "import zealous as z\n\n"
-            f'goal = z.ProbabilisticDP(epsilon="{format_number(goal.epsilon)}", '
-            f'delta="{format_number(goal.delta)}", users={goal.users}{unit})\n'
-            f"plan = z.plan(goal, [{', '.join(made)}])\n"
-            "print(plan)"
+        said = [
+            f"goal = z.{self.goal!r}",
+            f"kinds = [{', '.join(made)}]",
+            f"plan = z.plan(goal, kinds, parameters_from={self.parameters_from!r})",
+        ]
+        if self.found is None:
+            return "\n".join(["import zealous as z", "", *said, "print(plan)"])
+        roles = [f"{role}={column!r}" for role, column in self.found.roles().items()]
+        return "\n".join(
+            [
+                "from pathlib import Path\n",
+                "import zealous as z",
+                "from zealous.planning.plan_file import write_plan\n",
+                *said,
+                f"plan = plan.for_log(z.Columns({', '.join(roles)})).for_people({dataset!r})",
+                f"write_plan(plan, Path({output!r}))",
+            ]
         )
 
 
 @lru_cache(maxsize=4096)
-def _planned(goal: ProbabilisticDP, items: tuple[tuple[str, int], ...]) -> Plan:
+def _planned(goal: Guarantee, items: tuple[tuple[str, int], ...]) -> Plan:
     return Draft(goal=goal, items=dict(items)).planned
 
 
@@ -158,13 +173,19 @@ def choice_from(
     source = asked.get("parameters_from", "public-facts")
     if source not in PARAMETERS_FROM:
         raise UsageError(f"the parameters are from one of {', '.join(PARAMETERS_FROM)}")
-    delta = default_delta("probabilistic", users)
+    definition = asked.get("guarantee", "probabilistic")
+    if definition not in GUARANTEES:
+        raise UsageError(f"the guarantee is one of {', '.join(GUARANTEES)}")
+    stated = asked.get("delta", "").strip()
+    delta = _exact(stated, "delta") if stated else default_delta(definition, users)
+    made = DEFINITIONS[definition]
     return Choice(
         log=log,
         found=found,
         kinds=_offered(found, asked, kinds),
         level=level,
-        goal=ProbabilisticDP(epsilon=epsilon, delta=delta, users=users, unit=unit),  # type: ignore[arg-type]
+        goal=made(epsilon=epsilon, delta=delta, users=users, unit=unit),  # type: ignore[arg-type]
+        usual_delta=not stated,
         ledger=asked.get("ledger", _only(bench.folders.look().ledgers)) or None,
         like=asked.get("like") or None,
         parameters_from=source,
@@ -176,12 +197,20 @@ def _only(names: Sequence[str]) -> str:
 
 
 def _epsilon(text: str | None) -> Fraction:
-    found = exact_fraction(text or "2", "epsilon")
+    found = _exact(text or "2", "epsilon")
     if not LEAST <= found <= MOST:
         raise UsageError(
             f"epsilon is between {format_number(LEAST)} and {format_number(MOST)} here: use the "
             "command for another one"
         )
+    return found
+
+
+def _exact(text: str, name: str) -> Fraction:
+    """A number that a command can repeat as it is."""
+    found = exact_fraction(text, name)
+    if exact_fraction(format_number(found), name) != found:
+        raise UsageError(f"{name} has too many digits: twelve are enough")
     return found
 
 

@@ -12,14 +12,14 @@ from zealous.ledger import Ledger
 from zealous.libraries import pc, pq
 from zealous.planning.parameter_source import PARAMETERS_FROM
 from zealous.planning.part import forecast, undercount
-from zealous.planning.plan import claim_text
+from zealous.planning.plan import claim_text, other_guarantee
 from zealous.planning.plan_file import write_plan
 from zealous.privacy.levels import LEVELS, is_weak, percent, strength, suspicion_after
-from zealous.privacy.promise import factor, promise
+from zealous.privacy.promise import both_deltas, factor, promise
 from zealous.release.charging import charge_of_plan
 from zealous.web.bench import Bench, form_of, see_other
 from zealous.web.charts import appearance_chart
-from zealous.web.choice import CUSTOM, LEAST, MOST, UNITS, Choice, choice_from
+from zealous.web.choice import CUSTOM, GUARANTEES, LEAST, MOST, UNITS, Choice, choice_from
 from zealous.web.folders import PLAN_ENDING
 from zealous.web.releases import ShownRelease
 
@@ -67,6 +67,7 @@ def _page(bench: Bench, choice: Choice) -> dict[str, Any]:
         "releases": found.releases,
         "levels": {**{name: float(e) for name, e in LEVELS.items()}, CUSTOM: None},
         "units": UNITS,
+        "guarantees": GUARANTEES,
         "sources": PARAMETERS_FROM,
         "least": float(LEAST),
         "most": float(MOST),
@@ -77,11 +78,12 @@ def _result(bench: Bench, choice: Choice) -> dict[str, Any]:
     """What the choice means; computed anew while a slider moves, from public figures alone."""
     planned, epsilon = choice.plan(), choice.goal.epsilon
     book = _book(bench, choice) if choice.ledger else None
-    dataset = book.dataset if book else None
+    dataset, output = (book.dataset if book else None), f"release{PLAN_ENDING}"
     after = book.standing(charge_of_plan(planned)) if book else None
     return {
         "planned": planned,
         "promise": promise(choice.goal),
+        "deltas": both_deltas(choice.goal, other_guarantee(planned)),
         "claim": claim_text(planned),
         "suspicion": percent(suspicion_after(epsilon)),
         "strength": strength(epsilon),
@@ -99,8 +101,8 @@ def _result(bench: Bench, choice: Choice) -> dict[str, Any]:
         "before": book.standing() if book else None,
         "after": after,
         "dataset": dataset,
-        "command": choice.command(dataset, f"release{PLAN_ENDING}"),
-        "python": choice.python(),
+        "command": choice.command(dataset, output),
+        "python": choice.python(dataset, output),
     }
 
 

@@ -50,6 +50,7 @@ if (live) {
       (levels.find((each) => Number(each.dataset.epsilon) === Number(epsilon.value)) ?? custom).checked = true;
     }
     if (event.target.dataset.epsilon) epsilon.value = event.target.dataset.epsilon;
+    if (event.target.name === "guarantee") document.getElementById("delta").value = ""; // the usual one
     if (event.target !== slider) slider.value = toPlace(Number(epsilon.value));
     if (event.target.dataset.reload !== undefined) live.submit();
     else refresh();
@@ -57,7 +58,7 @@ if (live) {
   // The form that writes the plan sends what is chosen now.
   const write = document.querySelector("form[data-with]");
   write?.addEventListener("formdata", (event) => {
-    const own = ["csrf", "name", "parameters_from"];
+    const own = ["csrf", "name"];
     for (const name of [...event.formData.keys()]) if (!own.includes(name)) event.formData.delete(name);
     for (const [name, value] of new FormData(live)) event.formData.append(name, value);
   });
