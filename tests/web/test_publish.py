@@ -122,10 +122,33 @@ def test_what_fails_says_why_and_can_be_tried_again(bench: Workbench, logs: Path
     assert "It did not finish" in finished(bench)
     page = bench.text("/publish", plan=NAME)
     assert "The last attempt did not finish" in words(page)
-    assert 'name="proceed"' in page
+    assert "Answer it" not in page  # it did not ask
+    assert bench.post("/publish/go-on", plan=NAME, meant="1").status_code == 400
     assert not Ledger.open(logs / "zealous-ledger.sqlite").history()
     assert bench.post("/publish", **publishing()).status_code == 303  # the next one starts
     finished(bench)
+
+
+def test_a_run_that_stopped_to_ask_goes_on_when_it_is_meant_so(
+    bench: Workbench, logs: Path
+) -> None:
+    bench.post("/approve", **approval(bench))
+    assert bench.post("/publish/go-on", plan=NAME, meant="1").status_code == 400  # nothing asks
+    bench.post("/publish", **publishing(period="2020-01"))
+    page = finished(bench)
+    assert "It stopped to ask" in page
+    assert "The log has no entry of the period 2020-01. Nothing was charged." in page
+    assert "I have read this, and it is meant so" in page
+    assert "--proceed" not in page
+    assert "Answer it" in words(bench.text("/publish", plan=NAME))
+    assert bench.post("/publish/go-on", plan=NAME).status_code == 400  # not ticked
+    ledger = Ledger.open(logs / "zealous-ledger.sqlite")
+    assert not ledger.history()
+    assert bench.post("/publish/go-on", plan=NAME, meant="1").status_code == 303
+    assert "Published." in finished(bench)
+    assert len(ledger.history()) == 1
+    assert not verify(ledger.path, [logs / "march"])
+    assert bench.post("/publish/go-on", plan=NAME, meant="1").status_code == 400  # once
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,8 @@ from zealous.release.progress import Say
 from zealous.release.recognition import Recognition
 from zealous.release.request import Request
 
+ASKS = "If it is meant so, say --proceed"  # how a run ends that stopped to ask
+
 
 @dataclass(frozen=True, kw_only=True)
 class OpenedLog:
@@ -85,7 +87,7 @@ def _maybe_header(log: Log) -> str:
 def _stop_or_tell(doubts: Iterable[str], proceed: bool, say: Say) -> None:
     for text in doubts:
         if not proceed:
-            raise Refused(f"{text} Nothing was charged. If it is meant so, say --proceed")
+            raise Refused(f"{text} Nothing was charged. {ASKS}")
         warn([text], say)
 
 

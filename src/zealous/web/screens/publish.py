@@ -16,9 +16,11 @@ from zealous.owner.start import command_line
 from zealous.privacy.guarantee import format_number
 from zealous.privacy.period import Period
 from zealous.release.charging import charge_of_plan
+from zealous.release.doubts import ASKS
 from zealous.web import tour
 from zealous.web.bench import Bench, form_of, see_other
 from zealous.web.folders import NotThere
+from zealous.web.jobs import Job
 from zealous.web.plans import ShownPlan, plan_states
 
 
@@ -40,8 +42,7 @@ def routes(bench: Bench) -> list[Route]:
     def start(request: Request) -> Response:
         form = form_of(request)
         shown = ShownPlan.read(bench, form.get("plan", ""))
-        if shown.state not in ("approved", "published"):
-            raise Refused("only an approved plan is published: approve it first")
+        _check_approved(shown)
         log = bench.folders.path(form.get("log", ""))
         dataset = _dataset(shown, ledger_path([log]))
         if form.get("dataset", "").strip() != dataset:
@@ -52,7 +53,44 @@ def routes(bench: Bench) -> list[Route]:
         bench.jobs.start(shown.sha256, command, **tour.environment(bench, output))
         return see_other("/publish", plan=shown.name, job="1")
 
-    return [Route("/publish", publish), Route("/publish", start, methods=["POST"])]
+    def go_on(request: Request) -> Response:
+        form = form_of(request)
+        shown = ShownPlan.read(bench, form.get("plan", ""))
+        job = bench.jobs.find(shown.sha256)
+        if job is None or not _asks(job):
+            raise Refused("no publication of this plan waits for an answer")
+        if not form.get("meant"):
+            raise UsageError("tick that it is meant so, or leave it: nothing was charged")
+        _check_approved(shown)
+        output = _output(job)
+        again = [*job.command, "--proceed"]
+        bench.jobs.start(shown.sha256, again, **tour.environment(bench, output))
+        return see_other("/publish", plan=shown.name, job="1")
+
+    return [
+        Route("/publish", publish),
+        Route("/publish", start, methods=["POST"]),
+        Route("/publish/go-on", go_on, methods=["POST"]),
+    ]
+
+
+def _check_approved(shown: ShownPlan) -> None:
+    if shown.state not in ("approved", "published"):
+        raise Refused("only an approved plan is published: approve it first")
+
+
+def _asks(job: Job) -> bool:
+    """Whether it stopped to ask if it is meant so, and charged nothing."""
+    return job.state == "failed" and any(line.endswith(ASKS) for line in job.lines()[-1:])
+
+
+def _told(job: Job) -> list[str]:
+    """What it said, without the option that a page has a box for."""
+    return [line.removesuffix(ASKS).rstrip() for line in job.lines()]
+
+
+def _output(job: Job) -> Path:
+    return Path(job.command[job.command.index("-o") + 1])
 
 
 def _command(shown: ShownPlan, form: dict[str, str], log: Path, output: Path) -> list[str]:
@@ -65,8 +103,6 @@ def _command(shown: ShownPlan, form: dict[str, str], log: Path, output: Path) ->
         said += [f"--period={Period.parse(form['period'].strip())}"]
     if _publisher(log) is not None:
         said += [f"--publisher={_publisher(log)}"]
-    if form.get("proceed"):
-        said += ["--proceed"]
     people = shown.planned.log.people if shown.planned.log else None
     return [*said, f"--people={people}"] if people else said
 
@@ -89,7 +125,7 @@ def _dataset(shown: ShownPlan, ledger: Path) -> str:
 
 
 def _page(bench: Bench, shown: ShownPlan, logs: tuple[str, ...]) -> dict[str, Any]:
-    planned = shown.planned
+    planned, failed = shown.planned, bench.jobs.find(shown.sha256)
     near = [name for name in logs if bench.folders.path(name).parent == shown.path.parent]
     ledger = ledger_path([bench.folders.path(near[0])]) if near else None
     book = Ledger.open(ledger).book() if ledger and ledger.exists() else None
@@ -107,7 +143,8 @@ def _page(bench: Bench, shown: ShownPlan, logs: tuple[str, ...]) -> dict[str, An
         "output": f"{shown.title.replace(' ', '-')}-release",
         "publisher": bool(near) and _publisher(bench.folders.path(near[0])) is not None,
         "by": getpass.getuser(),
-        "failed": bench.jobs.find(shown.sha256),
+        "failed": failed and _told(failed),
+        "asks": failed and _asks(failed),
     }
 
 
@@ -122,7 +159,7 @@ def _shown_ledger(bench: Bench, ledger: Path) -> str:
 def _progress(bench: Bench, shown: ShownPlan) -> dict[str, Any]:
     job = bench.jobs.find(shown.sha256)
     assert job is not None  # noqa: S101 - asked only where there is one
-    output = Path(job.command[job.command.index("-o") + 1])
+    output = _output(job)
     try:
         release = bench.folders.name_of(output) if output.is_dir() else None
     except NotThere:
@@ -130,7 +167,8 @@ def _progress(bench: Bench, shown: ShownPlan) -> dict[str, Any]:
     return {
         "shown": shown,
         "job": job,
-        "lines": job.lines(),
+        "lines": _told(job),
+        "asks": _asks(job),
         "release": release,
         "command": command_line(["zealous", *job.command]),
     }
