@@ -36,6 +36,7 @@ from zealous.privacy.calibrate import calibrate, publication_probability, tail
 from zealous.privacy.guarantee import Neighbors
 from zealous.privacy.period import Period
 from zealous.release.derived.associations import associations as rules_of
+from zealous.study.report.algorithm_picture import draw_algorithm
 from zealous.study.report.attack_figure import draw_attacks
 from zealous.study.report.style import BLUE, GREY, INK, ORANGE, PALE, RED, STYLE, figure_with_panels
 from zealous.synthetic import generate
@@ -70,37 +71,6 @@ def box(axes: Axes, x: float, y: float, width: float, height: float, color: str,
 def noise_chance(scale: Fraction, value: int) -> float:
     """P(eta = value)."""
     return tail(scale, value - 1) - tail(scale, value)
-
-
-def thresholds() -> Figure:
-    """What happens to a log: counts, the first threshold, noise, the second threshold."""
-    best = calibrate(z.ProbabilisticDP(epsilon=1, delta="0.01", users=1000), 1)
-    things = ["weather", "news", "maps", "recipes", "train", "a lake", "a shop", "her name"]
-    end = best.tau_prime
-    counts = [end + 26, end + 18, end + 12, end + 6, end + 1, end - 1, 6, best.tau - 1]
-    noise = DiscreteLaplace(scale=best.scale).sample(len(counts), seeded_bytes(6))
-    noisy = [count + int(eta) for count, eta in zip(counts, noise, strict=True)]
-    figure, (before, after) = figure_with_panels(1, 1)
-    for axes, values in ((before, counts), (after, noisy)):
-        axes.set_yticks(range(len(things)), things)
-        axes.set(xlim=(0, end + 34), ylim=(len(things) - 0.4, -0.6), xlabel="people")
-        for row, value in enumerate(values):
-            if axes is after and counts[row] < best.tau:
-                axes.text(1, row, "dropped before", va="center", color=GREY, style="italic")
-                continue
-            kept = counts[row] >= best.tau if axes is before else value > best.tau_prime
-            axes.barh(row, value, color=BLUE if kept else PALE, height=0.65)
-            axes.text(value + 1.2, row, str(value), va="center")
-    # Between whole numbers: at least tau stays, and only what is above tau' does.
-    before.axvline(best.tau - 0.5, color=ORANGE)
-    before.text(9, 7, f"at least tau = {best.tau} people stay", color=ORANGE, va="center")
-    before.set_title("1  people who kept each item")
-    after.axvline(best.tau_prime + 0.5, color=RED)
-    after.text(
-        end + 4, 6, f"only above tau' = {best.tau_prime}\nis published", color=RED, va="center"
-    )
-    after.set_title("2  the same with noise")
-    return figure
 
 
 def probabilistic() -> Figure:
@@ -513,7 +483,7 @@ def rare_queries() -> Figure:
 
 
 PICTURES: dict[str, Callable[[], Figure]] = {
-    "thresholds": thresholds,
+    "thresholds": draw_algorithm,
     "probabilistic": probabilistic,
     "indistinguishable": indistinguishable,
     "neighbours": neighbours,

@@ -18,6 +18,7 @@ from turns import turn_of
 from zealous.study.claims.claim import Case, Finding, judge
 from zealous.study.grid.result_table import Point, Results, Spread, as_table
 from zealous.study.report import style
+from zealous.study.report.algorithm_picture import algorithm, example
 from zealous.study.report.application_charts import custom_measure as own_chart
 from zealous.study.report.chart_drawing import draw_chart, format_tick
 from zealous.study.report.page import cell_view, finding_view, format_number, inline_svg
@@ -30,6 +31,7 @@ from zealous.study.report.statistics_charts import distributions
 from zealous.study.report.style import BLACK, LADDER, METHODS, OTHERS
 
 CHARTS = {
+    "algorithm",
     "top-j-over-m", "top-j-over-j", "distributions", "average-difference", "rms-difference",
     "total-variation", "caching", "substitution", "coverage", "phrase-pairs", "accuracy",
 }  # fmt: skip
@@ -84,7 +86,7 @@ def test_every_figure_and_table_is_there_with_its_files(whole: Path) -> None:
     ids = {attributes.get("id") for _, attributes in page.tags}
     assert ids >= {f"figure-{name}" for name in CHARTS | own} | {f"table-{n}" for n in TABLES}
     headings = re.findall(r"<h2>(\d+)\.", (whole / "report.html").read_text())
-    assert headings == [str(n) for n in range(1, 17)]
+    assert headings == [str(n) for n in range(1, 18)]
     for path in (whole / "figures").glob("*.png"):
         assert path.read_bytes().startswith(b"\x89PNG")
 
@@ -267,7 +269,7 @@ def test_nothing_measured_is_a_page_all_the_same(tmp_path: Path) -> None:
     write_report(tmp_path, Results(table=as_table([])), (), context(SMALL))
     page = said((tmp_path / "report.html").read_text())
     assert "No finding was checked." in page
-    assert files(tmp_path, "svg") == set()
+    assert files(tmp_path, "svg") == {"algorithm"}  # which shows no result
 
 
 def columns(path: Path, *names: str) -> list[tuple[Any, ...]]:
@@ -581,3 +583,18 @@ def test_a_chart_without_points_is_empty() -> None:
     assert not Chart(
         name="c", title="c", rows=[[panel], [Panel(title="t", x=Axis("x"), y="y", lines=[full])]]
     ).is_empty()
+
+
+def test_the_picture_of_the_algorithm_obeys_both_thresholds() -> None:
+    log = example()
+    rows = algorithm().table().to_pylist()
+    assert {row["published"] for row in rows} == {True, False}
+    assert None in log.noisy  # the first threshold drops something
+    for row in rows:
+        assert (row["with noise"] is None) == (row["people"] < log.plan.tau)
+        assert row["published"] == ((row["with noise"] or 0) > log.plan.tau_prime)
+    # Noise moves an item below the second threshold, and another one above it.
+    assert {(row["people"] > log.plan.tau_prime, row["published"]) for row in rows} >= {
+        (True, False),
+        (False, True),
+    }

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import pyarrow as pa
 
 from zealous.study.grid.result_table import Point, Spread
 from zealous.study.report.style import Look
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Scale = Literal["linear", "log", "symlog", "auto"]
 
@@ -94,6 +97,27 @@ class Chart:
         )
 
 
+@dataclass(frozen=True, kw_only=True)
+class Drawing:
+    """A picture that is no chart of results: it shows nothing of the log.
+
+    Attributes:
+        name: Of its files.
+        title: One line; also the text alternative of the picture.
+        draw: Draws it, at full width.
+        figures: The figures in it.
+    """
+
+    name: str
+    title: str
+    draw: Callable[[], Figure]
+    figures: pa.Table
+
+    def table(self) -> pa.Table:
+        """The figures in it."""
+        return self.figures
+
+
 Cell = Any  # text, a number, a Spread, or None where nothing was measured
 
 
@@ -155,7 +179,7 @@ class Section:
         intro: What the section shows, or what to look for.
         finding: The name of the finding that it shows, which is its title then; empty for none.
         paper: What the paper says about it; empty where it says nothing.
-        parts: Charts and tables; those without figures are left out.
+        parts: Charts, drawings and tables; those without figures are left out.
         notes: How to read them, and what is left out.
         warnings: What must not be overlooked.
         if_empty: Shown instead of all else where no part has figures.
@@ -164,7 +188,7 @@ class Section:
     key: str
     title: str
     intro: str
-    parts: Sequence[Chart | Sheet]
+    parts: Sequence[Chart | Drawing | Sheet]
     finding: str = ""
     paper: str = ""
     notes: Sequence[str] = field(default=())

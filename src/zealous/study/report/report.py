@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from zealous.files.csv_cells import write_rows
 from zealous.study.claims.findings import Finding
@@ -20,7 +20,7 @@ from zealous.study.report.page import (
     render_page,
     table_view,
 )
-from zealous.study.report.parts import Chart, Section, Sheet
+from zealous.study.report.parts import Chart, Drawing, Section, Sheet
 from zealous.study.report.results_view import ResultsView
 from zealous.study.report.sections import (
     INVENTED_CORPUS_WARNING,
@@ -32,6 +32,9 @@ from zealous.study.report.sheets import promise_text, summary
 from zealous.study.report.style import render_svg_and_png
 from zealous.study.theory.table import Table
 from zealous.version import VERSION
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _STAMP = "internal: not for publication"
 
@@ -130,6 +133,8 @@ def _render_section(folder: Path, section: Section, findings: Sequence[Finding])
         if isinstance(part, Sheet):
             if part.rows:
                 parts.append({"table": _render_table(folder, part)})
+        elif isinstance(part, Drawing):
+            parts.append({"chart": _render_drawing(folder, part)})
         elif not part.is_empty():
             parts.append({"chart": _render_chart(folder, part)})
     found = next((finding_view(each) for each in findings if each.name == section.finding), None)
@@ -142,17 +147,26 @@ def _render_table(folder: Path, sheet: Sheet) -> TableView:
 
 
 def _render_chart(folder: Path, chart: Chart) -> ChartView:
-    text, pixels = render_svg_and_png(lambda: draw_chart(chart, _STAMP))
-    base = folder / "figures" / chart.name
+    return _write_picture(folder, chart, lambda: draw_chart(chart, _STAMP), width_share(chart))
+
+
+def _render_drawing(folder: Path, drawing: Drawing) -> ChartView:
+    """Without a stamp: it tells nothing of the log."""
+    return _write_picture(folder, drawing, drawing.draw, 1.0)
+
+
+def _write_picture(
+    folder: Path, part: Chart | Drawing, draw: Callable[[], Figure], width: float
+) -> ChartView:
+    text, pixels = render_svg_and_png(draw)
+    base = folder / "figures" / part.name
     base.with_suffix(".svg").write_text(text, encoding="utf-8")
     base.with_suffix(".png").write_bytes(pixels)
-    _write_csv(folder, chart)
-    return ChartView(
-        chart.name, chart.title, inline_svg(text, chart.name, chart.title), width_share(chart)
-    )
+    _write_csv(folder, part)
+    return ChartView(part.name, part.title, inline_svg(text, part.name, part.title), width)
 
 
-def _write_csv(folder: Path, part: Chart | Sheet) -> None:
+def _write_csv(folder: Path, part: Chart | Drawing | Sheet) -> None:
     path = folder / "figures" / f"{part.name}.csv"
     with path.open("w", encoding="utf-8", newline="") as file:
         write_rows(part.table(), file)

@@ -8,6 +8,7 @@ from typing import Any
 
 from zealous.study.measures.measured import BUILT_IN
 from zealous.study.report import application_charts, sheets, statistics_charts
+from zealous.study.report.algorithm_picture import algorithm
 from zealous.study.report.parts import Section
 from zealous.study.report.results_view import PHRASES, ResultsView, kind_label
 from zealous.study.theory.table import Table
@@ -83,6 +84,21 @@ def left_out_notes(view: ResultsView, data: Sequence[str]) -> list[str]:
             "The log lacks the columns to count them, such as clicks or times."
         )
     return found + [f"Left out: {each}" for each in dict.fromkeys(data)]
+
+
+def _algorithm_section(_: ReportData) -> Section:
+    return Section(
+        key="algorithm",
+        title="What zealous does",
+        intro="From each person at most m different items are kept, and the people who kept each "
+        "item are counted. Items of fewer than tau people are dropped. Noise is added to each "
+        "count, and what is not above tau' then is dropped too. The rest is published.",
+        parts=[algorithm()],
+        notes=[
+            "The picture is the same for every log. tau and tau' follow from epsilon, delta, m "
+            "and the number of users."
+        ],
+    )
 
 
 def _privacy_section(data: ReportData) -> Section:
@@ -379,6 +395,7 @@ def _audits_section(data: ReportData) -> Section:
 
 
 _SECTIONS = (
+    _algorithm_section,
     _privacy_section,
     _thresholds_section,
     _released_section,
