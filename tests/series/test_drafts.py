@@ -13,6 +13,7 @@ from monthly_series import LATE, a_series, seen
 
 from zealous.errors import Refused
 from zealous.ledger import Ledger
+from zealous.ledger.copies import back_up, restore
 from zealous.release import publish as publishing
 from zealous.release.drawing import draw
 from zealous.series import drafts
@@ -80,7 +81,7 @@ def test_another_charge_or_another_folder_is_charged_anew(tmp_path: Path) -> Non
     """What nobody can say to be unseen stays charged: a run by hand, or a lost folder."""
     series = a_series(tmp_path, months=1)
     run_that_ends(series, publishing, "draw", ended)
-    (kept,) = tmp_path.glob("*.drafts/*/id")
+    (kept,) = tmp_path.glob("*.drafts/*/ids/*")
     kept.unlink()
     run_that_ends(series, publishing, "draw", ended)
     ledger = Ledger.open(series.ledger)
@@ -89,6 +90,21 @@ def test_another_charge_or_another_folder_is_charged_anew(tmp_path: Path) -> Non
     ledger.reserve(first.release, first.charge)  # as `publish --id` does, perhaps still drawing
     run_series(series, today=LATE)
     assert [each.state for each in ledger] == ["reserved", "released", "reserved"]
+
+
+def test_what_has_left_is_not_drawn_again_for_an_older_copy_of_the_ledger(tmp_path: Path) -> None:
+    """A backup of the moment between charge and release says that nothing was published yet."""
+    series = a_series(tmp_path, months=1)
+    run_that_ends(series, publishing, "draw", ended)
+    back_up(series.ledger, tmp_path / "backup.sqlite")
+    run_series(series, today=LATE)
+    (tmp_path / "releases/2026-01").rename(tmp_path / "archived")
+    for file in tmp_path.glob("ledger.sqlite*"):
+        if file.is_file():
+            file.unlink()
+    restore(tmp_path / "backup.sqlite", series.ledger, reason="the disk was lost")
+    assert [*map(str, run_series(series, today=LATE).published)] == ["2026-01"]
+    assert [each.state for each in Ledger.open(series.ledger)] == ["reserved", "released"]
 
 
 def test_what_was_voided_is_never_published(tmp_path: Path) -> None:

@@ -154,12 +154,12 @@ class Book:
     def unfinished(
         self, release: str, charge: Charge, drafts: str | None, approved: Mapping[str, Any]
     ) -> Entry | None:
-        """An attempt that may go on: the same charge, for the same folder of drafts.
+        """An attempt that may go on: the same charge, for the same draft.
 
         Args:
             release: The release's id.
             charge: What it costs.
-            drafts: The id of the folder; None where nothing that is drawn is kept.
+            drafts: The id of the draft; None where nothing that is drawn is kept.
             approved: What an event says of the signed plan.
         """
         wanted = charge_as_json(charge), signed_plan(approved), drafts

@@ -41,8 +41,8 @@ class Entry:
         plan: The SHA-256 of the signed plan that it was charged for, where one was needed.
         approver: Who signed it.
         accounts: What it all came to after this charge, where it was just made.
-        drafts: The id of the private folder that keeps what is drawn until it is published, where
-            the charge was made for one.
+        drafts: The id of the draft that a private folder keeps until it is published, where the
+            charge was made for one.
     """
 
     ledger: str

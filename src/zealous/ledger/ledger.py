@@ -156,9 +156,9 @@ class Ledger:
             again: Allows a period that was published before.
             approval: The signed plan; needed where the ledger has approvers.
             reason: Why a log that was charged for some people is charged for others now.
-            drafts: The id of a private folder. Whoever gives it states that nothing drawn for it
-                was ever seen but what the folder holds, and that one run at a time draws for it:
-                an attempt that was charged the same for it, and is not released, then goes on
+            drafts: The id of a draft in a private folder. Whoever gives it states that nothing
+                drawn for it has left that folder, and that one run at a time draws for it: an
+                attempt that was charged the same for it, and is not released, then goes on
                 (docs/proofs/series.md).
         """
         release = check_label(release, "the release's id")

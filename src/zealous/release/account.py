@@ -138,7 +138,7 @@ class LedgerPayment:
         Args:
             account: Who pays.
             request: What for.
-            drafts: The id of a private folder that keeps what is drawn; see `Ledger.reserve`.
+            drafts: The id of a draft in a private folder; see `Ledger.reserve`.
         """
         self._drafts = drafts
         log, plan = request.log.paths, request.plan.approved_file

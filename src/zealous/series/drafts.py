@@ -6,7 +6,7 @@ then copied to where releases are:
     ledger.sqlite.drafts/
         5c1f0a.../            one for each name of a series; its owner alone (0700)
             lock              held by flock for as long as a run lives
-            id                what the ledger's entries call this folder
+            ids/              by a release's name: what entries of the ledger call its draft
             drawn/            releases under the names that they will have; hidden: unfinished ones
 
 Guarantee:
@@ -45,15 +45,40 @@ class Drafts:
 
     Attributes:
         folder: Where it is.
-        id: What entries of the ledger call it.
     """
 
     folder: Path
-    id: str
 
     @property
     def _drawn(self) -> Path:
         return self.folder / "drawn"
+
+    def id_of(self, name: str) -> str:
+        """What entries of the ledger call the draft of a release; another once that has left.
+
+        It is on the disk before anything is charged for it.
+        """
+        path, new = self._ids / name, self._ids / ".new"
+        if not path.exists():
+            self._ids.mkdir(mode=0o700, exist_ok=True)
+            new.write_text(secrets.token_hex(16), encoding="ascii")
+            sync(new)
+            new.rename(path)
+            sync(self._ids)
+        return path.read_text(encoding="ascii")
+
+    @property
+    def _ids(self) -> Path:
+        return self.folder / "ids"
+
+    def _forget_id(self, name: str) -> None:
+        """Let no later run draw for what was charged for a draft: it is about to leave.
+
+        The ledger says so once that is recorded; an older copy of it, in its place, does not.
+        """
+        (self._ids / name).unlink(missing_ok=True)
+        if self._ids.exists():
+            sync(self._ids)
 
     def find(self, name: str, ledger: Ledger) -> tuple[Path, Entry] | None:
         """A release that was drawn whole and is not in place, with its charge; None without one.
@@ -94,6 +119,7 @@ class Drafts:
         Raises:
             ReleaseError: It cannot be written; or something else has its name. The draft stays.
         """
+        self._forget_id(draft.name)
         with new_folder(target, "release") as partial:
             for file in draft.iterdir():
                 shutil.copyfile(file, partial / file.name)
@@ -121,7 +147,7 @@ def opened_drafts(ledger: Path, series: str) -> Iterator[Drafts]:
         raise UsageError(f"{folder} cannot be written to: {reason(error)}") from None
     try:
         _lock(lock, folder)
-        yield Drafts(folder=folder, id=_id_of(folder))
+        yield Drafts(folder=folder)
     finally:
         os.close(lock)
 
@@ -135,29 +161,18 @@ def _lock(file: int, folder: Path) -> None:
         raise UsageError(f"{folder} cannot be locked: {reason(error)}") from None
 
 
-def _id_of(folder: Path) -> str:
-    """The folder's own id, on the disk before anything is charged for it."""
-    path, new = folder / "id", folder / "id.new"
-    if not path.exists():
-        new.write_text(secrets.token_hex(16), encoding="ascii")
-        sync(new)
-        new.rename(path)
-        sync(folder)
-    return path.read_text(encoding="ascii")
-
-
 @dataclass(frozen=True, kw_only=True)
 class DraftAccount(Account):
     """Pays for a release that is drawn to a folder of drafts.
 
     Attributes:
-        drafts: The folder.
+        draft: The id of its draft.
     """
 
-    drafts: Drafts
+    draft: str
 
     def _payment(self, request: Request) -> LedgerPayment:
-        return _DraftPayment(self, request, drafts=self.drafts.id)
+        return _DraftPayment(self, request, drafts=self.draft)
 
 
 class _DraftPayment(LedgerPayment):

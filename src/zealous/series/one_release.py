@@ -70,7 +70,7 @@ class OneRelease:
                 id=self.id,
                 approval=None if series.approval is None else _read_text(series.approval),
                 again=self.edition > 1,
-                drafts=drafts,
+                draft=drafts.id_of(self.path.name),
             ),
             period=self.period,
             output=drafts.new_draft(self.path.name),
