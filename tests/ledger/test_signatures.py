@@ -109,6 +109,13 @@ def test_without_the_program_nothing_is_said_to_be_wrong(
         each for each in verify(tmp_path / "one", ledger=approved.path) if each.name == "budget"
     )
     assert (budget.ok, "no-such-program" in budget.detail) == (None, True)
+    about = tmp_path / "one/release.json"  # no signature is needed to see that this is another
+    about.write_text(about.read_text().replace('"entry": 1', '"entry": 2'))
+    assert approved.verify([tmp_path / "one"])
+    budget = next(
+        each for each in verify(tmp_path / "one", ledger=approved.path) if each.name == "budget"
+    )
+    assert budget.ok is False
 
 
 def test_plans_need_a_signature(

@@ -17,6 +17,7 @@ from zealous.ledger.budgets import Caps, Compose
 from zealous.ledger.entries import Entry
 from zealous.ledger.reading import read_book
 from zealous.ledger.refusals import check_caps
+from zealous.ledger.signatures import NoSigningProgram
 from zealous.ledger.stated import RELEASE, read_stated
 from zealous.ledger.written import fingerprint
 
@@ -34,6 +35,9 @@ def verify(path: Path, releases: Sequence[str | Path | Place] = ()) -> list[str]
     Args:
         path: The ledger.
         releases: Directories of releases, or folders that hold some.
+
+    Raises:
+        NoSigningProgram: Nothing else is wrong, and signatures cannot be verified here.
     """
     try:
         with store.reading(path) as connection:
@@ -42,7 +46,12 @@ def verify(path: Path, releases: Sequence[str | Path | Place] = ()) -> list[str]
             book = read_book(rows)
     except LedgerError as error:
         return [str(error)]
-    problems += book.problems or [*_recomputed(rows), *signature_problems(rows)]
+    problems += book.problems or _recomputed(rows)
+    unverified: NoSigningProgram | None = None
+    try:
+        problems += [] if book.problems else signature_problems(rows)
+    except NoSigningProgram as error:
+        unverified = error
     for each in releases:
         place = place_of(each)
         try:
@@ -54,6 +63,8 @@ def verify(path: Path, releases: Sequence[str | Path | Place] = ()) -> list[str]
             problems.append(f"{place}: no release here")
         for directory in found:
             problems += [f"{directory}: {problem}" for problem in _disagreements(book, directory)]
+    if unverified is not None and not problems:
+        raise unverified
     return problems
 
 

@@ -361,10 +361,12 @@ def _check_budget(path: Path, record: Record, ledger: Path | None) -> str:
 
 def _compare_with_ledger(path: Path, record: Record, stamp: LedgerStamp, file: Path) -> list[str]:
     ledger = Ledger.open(file)
+    unverified: NoSigningProgram | None = None
+    found: list[str] = []
     try:
-        found = ledger.verify(releases=[path])
-    except NoSigningProgram as why:
-        raise Unchecked(f"charged as entry {stamp.entry}; {why}") from None
+        found += ledger.verify(releases=[path])
+    except NoSigningProgram as why:  # nothing else is wrong so far
+        unverified = why
     entry = ledger.book().entry_hashed(stamp.hash)
     others = entry is not None and entry.charge.people is not None
     if not found and record.software.version == VERSION:
@@ -377,4 +379,6 @@ def _compare_with_ledger(path: Path, record: Record, stamp: LedgerStamp, file: P
             found.append("it does not say that it rests on whom the ledger takes its people for")
         elif not others and OTHERS in record.assumptions:
             found.append("its people are those of the other releases, as the ledger has it")
+    if unverified is not None and not found:
+        raise Unchecked(f"charged as entry {stamp.entry}; {unverified}")
     return found
