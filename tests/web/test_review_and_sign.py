@@ -12,9 +12,11 @@ from bundles import PERSONAL, made
 from conftest import Run
 from workbench import Workbench, words
 
-from zealous.items import keywords, queries
+from zealous.items import columns, keywords, queries
+from zealous.logs.log import read_log
 from zealous.privacy.guarantee import ProbabilisticDP
 from zealous.release.bundle import read_release
+from zealous.release.publish import publish
 from zealous.verification.verify import verify
 
 GOAL = ProbabilisticDP(epsilon=400, delta="0.5", users=1_000)
@@ -87,6 +89,24 @@ def test_where_nothing_goes_the_promise_stays(bench: Workbench, logs: Path) -> N
     assert found.status_code == 303
     assert not read_release(logs / "out").record.is_filtered()
     assert bench.post("/review", **marked([], [], then="write")).status_code == 400  # it is there
+
+
+def test_a_row_that_is_to_go_does_not_stay_for_another_spelling(tmp_path: Path) -> None:
+    people = [
+        f"u{user},{name}\n" for user in range(60) for name in ("Ann@x.example", "ann@x.example")
+    ]
+    (tmp_path / "log.csv").write_text("".join(["user,thing\n", *people]))
+    log = read_log(tmp_path / "log.csv", user="user")
+    (tmp_path / "logs").mkdir()
+    publish(
+        log, GOAL, columns("thing", items_per_user=2), account=None, output=tmp_path / "logs/march"
+    )
+    bench = Workbench(tmp_path / "logs")
+    both, form = ["Ann@x.example", "ann@x.example"], {"table": "columns:thing"}
+    bench.post("/review", **marked(both, both[:1], then="1") | form)
+    answer = bench.post("/review", **marked([], [], then="write") | form)
+    assert (answer.status_code, "another spelling" in answer.text) == (400, True)
+    assert [each.name for each in (tmp_path / "logs").iterdir()] == ["march"]
 
 
 @pytest.mark.parametrize("row", ["x", "[1]", '{"a": 1}', '"x"'])

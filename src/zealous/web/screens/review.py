@@ -157,17 +157,29 @@ def _write(bench: Bench, release: ShownRelease, output: Path) -> None:
         if items
     }
     try:
-        review(
+        made = review(
             release.path,
             remove=written.get("remove"),
             allow=written.get("allow"),
             flag_pii=True,
-            output=output,
         )
+        _check_gone(made, _gone(dict.fromkeys(caught, ""), marks))
+        made.release.write(output)
     except BaseException:
         for path in written.values():
             path.unlink()
         raise
+
+
+def _check_gone(made: ReviewResult, gone: set[Item]) -> None:
+    """Refuse a result that holds what was to go: lists take several spellings for one item."""
+    for table in made.release.values():
+        *item, _ = (column.to_pylist() for column in table.arrow.columns)
+        if not gone.isdisjoint(zip(*item, strict=True)):
+            raise UsageError(
+                "an item that is to go would stay: another spelling of it is kept, or it begins or "
+                "ends with an empty column. Let all of its spellings go, or use --block"
+            )
 
 
 def _write_list(path: Path, items: list[Item]) -> Path:
