@@ -161,6 +161,18 @@ def test_an_approval_is_of_what_was_seen_and_ticked(
     assert "waits for approval" in words(bench.text("/publish", plan=NAME))
 
 
+def test_what_is_approved_is_explained_in_plain_words(bench: Workbench) -> None:
+    page = bench.text("/approve", plan=NAME)
+    explained = words(f"<main{page.partition('<details id=')[2].partition('</details>')[0]}</main>")
+    for word in ("epsilon", "delta", "neighbours: replace", "one value of the column", "mechanism"):
+        assert word in explained
+    assert "anybody at all is exposed" in explained
+    bench.post("/plan", **PLAN | {"name": "april", "guarantee": "indistinguishable"})
+    other = words(bench.text("/approve", plan="logs/april.plan.json"))
+    assert "for each person alone" in other
+    assert "anybody at all is exposed" not in other
+
+
 def test_a_plan_that_was_changed_since_is_not_approved(bench: Workbench, logs: Path) -> None:
     bench.post("/approve", **approval(bench))
     path = logs / "march.plan.json"
