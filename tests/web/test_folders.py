@@ -56,6 +56,19 @@ def test_nothing_leads_outside_by_an_address(root: Path) -> None:
         assert bench.get(path).status_code == 404
 
 
+def test_what_a_series_has_drawn_and_not_published_is_not_seen(root: Path) -> None:
+    """A run that was killed may have left it; nobody explores, reviews or signs that."""
+    drawn = root / "ledger.sqlite.drafts" / "5c1f0a" / "drawn" / "2026-03"
+    drawn.mkdir(parents=True)
+    (drawn / "release.json").write_text("{}")
+    (root / "to-drafts").symlink_to(drawn)
+    folders = Folders([root])
+    assert folders.look().releases == ()
+    for name in ("logs/ledger.sqlite.drafts/5c1f0a/drawn/2026-03", "logs/to-drafts"):
+        with pytest.raises(NotThere):
+            folders.path(name)
+
+
 def test_names_lead_inside(root: Path) -> None:
     folders = Folders([root, root, root / "a"])
     assert folders.names == ("logs", "a")

@@ -38,6 +38,8 @@ from zealous.ledger.written import fingerprint, holds_release_of
 from zealous.release.account import Account, LedgerPayment
 from zealous.release.request import Request
 
+ENDING = ".drafts"  # of the folder's name, after that of the ledger
+
 
 @dataclass(frozen=True, kw_only=True)
 class Drafts:
@@ -138,7 +140,7 @@ def opened_drafts(ledger: Path, series: str) -> Iterator[Drafts]:
     ledger = ledger.absolute()
     check_local(ledger)
     name = hashlib.sha256(series.encode()).hexdigest()[:16]
-    folder = ledger.with_name(f"{ledger.name}.drafts") / name
+    folder = ledger.with_name(f"{ledger.name}{ENDING}") / name
     try:
         folder.parent.mkdir(mode=0o700, exist_ok=True)
         folder.mkdir(mode=0o700, exist_ok=True)

@@ -16,6 +16,7 @@ from zealous.errors import UsageError
 from zealous.files.places import place_of
 from zealous.ledger.location import FILE_NAME
 from zealous.logs.log import format_by_ending
+from zealous.series.drafts import ENDING
 
 _DEEPEST = 3  # folders below a named one
 _MOST = 2_000  # entries that are looked at
@@ -83,7 +84,7 @@ class Folders:
             whole = found.resolve(strict=True)
         except (OSError, RuntimeError, ValueError):
             raise NotThere("there is no such file in the folders of this workbench") from None
-        if not whole.is_relative_to(root):
+        if not whole.is_relative_to(root) or _is_unpublished(whole.relative_to(root)):
             raise NotThere("there is no such file in the folders of this workbench")
         return whole
 
@@ -137,7 +138,7 @@ class Folders:
         return Found(*map(tuple, (releases, ledgers, plans, logs)))
 
     def _walk(self) -> Iterator[tuple[str, Path]]:
-        """Files and folders by name, not inside releases, hidden ones or links."""
+        """Files and folders by name, not inside releases, hidden ones, drafts or links."""
         looked = 0
         for root_name, root in self._roots.items():
             waiting = [(root_name, root, 0)]
@@ -156,11 +157,18 @@ class Folders:
                         break
                     if each.name.startswith(".") or each.is_symlink():
                         continue
+                    if _is_unpublished(each.relative_to(root)):
+                        continue
                     below = f"{name}/{each.name}"
                     if each.is_dir():
                         waiting.append((below, each, depth + 1))
                     else:
                         yield below, each
+
+
+def _is_unpublished(path: Path) -> bool:
+    """Whether it is what a series has drawn and not published yet."""
+    return any(part.endswith(ENDING) for part in path.parts)
 
 
 def _may_be_log(path: Path) -> bool:
