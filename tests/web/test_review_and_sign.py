@@ -81,6 +81,20 @@ def test_flagged_rows_go_unless_somebody_keeps_them(bench: Workbench, logs: Path
     assert again.record.review.rules == child.record.review.rules
 
 
+def test_a_release_is_read_as_a_whole_once_and_then_by_pages(
+    bench: Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = {"release": "logs/march", "table": "queries"}
+    first = bench.text("/review", **asked)
+    for module in ("zealous.web.screens.review.review", "pyarrow.parquet.read_table"):
+        monkeypatch.setattr(module, None)  # whoever calls it fails
+    assert words(bench.text("/review", **asked)) == words(first)
+    assert "shoes" in bench.text("/review", **asked, show="all", search="SHO")
+    assert "No row is like that" in words(bench.text("/review", **asked, search="nothing like it"))
+    bench.post("/review", **marked(["shoes"], ["shoes"], then="1"))
+    assert "shoes" in bench.text("/review", **asked)  # what goes is shown with what is flagged
+
+
 def test_where_nothing_goes_the_promise_stays(bench: Workbench, logs: Path) -> None:
     bench.post("/review", **marked(PERSONAL, [], then="1"))
     for each in ("anna", "kern"):

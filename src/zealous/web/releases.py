@@ -7,17 +7,15 @@ Guarantee:
 
 from __future__ import annotations
 
-import glob
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from zealous.engines.sql import identifier
 from zealous.errors import Refused, ReleaseError, ZealousError
 from zealous.ledger import Ledger, existing_ledger
-from zealous.libraries import duckdb, np, pq
+from zealous.libraries import np, pq
 from zealous.privacy.guarantee import UNIT_PLURALS
 from zealous.record.record import PartRecord, Record
 from zealous.release.bundle import sha256
@@ -26,11 +24,10 @@ from zealous.release.table import counted_schema, written_schema
 from zealous.release.text.method_wording import count_interval, meaning_of_absence
 from zealous.verification.verify import Verdict, verify
 from zealous.web.bench import Bench
+from zealous.web.tables import FoundRows, find_rows
 
 PAGE = 50  # rows
-_MEMORY = "1GB"
 _LARGEST_RECORD = 20_000_000  # bytes of a release.json
-SORTS = {"most": "count DESC", "least": "count ASC", "item": ""}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,40 +156,26 @@ class ShownRelease:
                 return part
         raise ReleaseError("the release has no such table")
 
-    def rows(self, part: PartRecord, *, search: str, sort: str, page: int) -> Rows:
-        """A page of a table, by DuckDB on its Parquet file."""
+    def find_rows(self, part: PartRecord, **asked: Any) -> FoundRows:
+        """A page of a table as it was written: see `tables.find_rows`."""
         files = self.record.files[part.kind]
         path = self.checked_file(files.parquet)
         known = (written_schema(files.columns), counted_schema(files.columns))
         if pq.read_schema(path).remove_metadata() not in known:
             raise ReleaseError("the table has other columns than release.json says")
-        columns = [identifier(name) for name in files.columns]
-        # No name is a pattern, and no folder user=x adds a column.
-        rows_of = "read_parquet($path, hive_partitioning = false)"
-        wanted = " OR ".join(f"contains(lower({name}), lower($search))" for name in columns)
-        where = f"WHERE {wanted}" if search else ""
-        order = ", ".join(filter(None, [SORTS[sort], *columns]))
-        with duckdb.connect(config={"memory_limit": _MEMORY, "threads": 2}) as connection:
-            given = {"path": glob.escape(str(path))}
-            whole = connection.execute(
-                f"SELECT min(count), max(count) FROM {rows_of}", given
-            ).fetchone()
-            given |= {"search": search} if search else {}
-            found = connection.execute(f"SELECT count(*) FROM {rows_of} {where}", given).fetchone()
-            rows = connection.execute(
-                f"SELECT {', '.join(columns)}, count FROM {rows_of} {where} "
-                f"ORDER BY {order} LIMIT {PAGE} OFFSET {page * PAGE}",
-                given,
-            ).fetchall()
-        assert whole is not None and found is not None  # noqa: S101, PT018
-        interval = count_interval(part, whole[0])
-        counts = np.array([row[-1] for row in rows] + [whole[1] or 0], np.int64)
+        return find_rows(path, files.columns, **asked)
+
+    def rows(self, part: PartRecord, *, search: str, sort: str, page: int) -> Rows:
+        """A page of a table, with the interval of each count."""
+        found = self.find_rows(part, search=search, sort=sort, page=page, size=PAGE)
+        interval = count_interval(part, found.least)
+        counts = np.array([count for _, count in found.rows] + [found.most or 0], np.int64)
         lows, highs = interval.endpoints(counts)
         shown = tuple(
-            Row(item=row[:-1], count=row[-1], low=int(low), high=int(high))
-            for row, low, high in zip(rows, lows, highs, strict=False)
+            Row(item=item, count=count, low=int(low), high=int(high))
+            for (item, count), low, high in zip(found.rows, lows, highs, strict=False)
         )
-        return Rows(rows=shown, found=found[0], highest=int(highs[-1]))
+        return Rows(rows=shown, found=found.found, highest=int(highs[-1]))
 
     def units(self) -> str:
         """What is counted: users, days of users, sessions."""

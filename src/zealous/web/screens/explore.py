@@ -16,7 +16,8 @@ from zealous.release.text.method_wording import count_interval, noise_at_most
 from zealous.release.text.readme import prominent_notes
 from zealous.web.bench import Bench, number
 from zealous.web.charts import interval_bar
-from zealous.web.releases import PAGE, SORTS, ShownRelease
+from zealous.web.releases import PAGE, ShownRelease
+from zealous.web.tables import SORTS
 
 _LONGEST_SEARCH = 200
 

@@ -14,14 +14,13 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from zealous.errors import UsageError
-from zealous.release.bundle import read_release
-from zealous.verification.review import ReviewResult, review
+from zealous.verification.review import FlaggedRow, ReviewResult, review
 from zealous.web.bench import Bench, form_of, number, see_other
 from zealous.web.releases import ShownRelease
+from zealous.web.tables import Item
 
 _ROWS = 100  # of a page
 _LONGEST_SEARCH = 200
-Item = tuple[str, ...]  # in whichever table
 
 
 @dataclass(frozen=True)
@@ -84,10 +83,12 @@ def _item(text: str) -> Item:
     return tuple(found)
 
 
-def _looked(release: ShownRelease) -> ReviewResult:
-    """What the patterns for personal data find; nothing is written."""
+def _flagged(release: ShownRelease) -> list[FlaggedRow]:
+    """What the patterns for personal data find, looked for once; nothing is written."""
     files = [release.path / "release.json"]
-    found: ReviewResult = release.kept("review", files, lambda: review(release.path, flag_pii=True))
+    found: list[FlaggedRow] = release.kept(
+        "flagged", files, lambda: review(release.path, flag_pii=True).flagged
+    )
     return found
 
 
@@ -96,19 +97,21 @@ def _page(bench: Bench, request: Request, name: str) -> dict[str, Any]:
     release = ShownRelease(bench, name)
     part = release.part(asked.get("table"))
     release.checked_file(release.record.files[part.kind].parquet)
-    found, marks = _looked(release), _marks(bench, release)
-    flagged = Counter(each.kind for each in found.flagged)
-    why = {each.item: each.why for each in found.flagged}
+    caught, marks = _flagged(release), _marks(bench, release)
+    flagged = Counter(each.kind for each in caught)
+    why = {each.item: each.why for each in caught}
     show = asked.get("show", "flagged" if flagged[part.kind] else "all")
     search = asked.get("search", "")[:_LONGEST_SEARCH]
-    rows = [
-        (item, count, why.get(item))
-        for item, count in _rows(release, part.kind)
-        if (show == "all" or item in why or marks.goes.get(item))
-        and search.lower() in " ".join(item).lower()
-    ]
     page = number(asked.get("page"), "page", least=1, most=10**9, usual=1) - 1
-    shown = rows[page * _ROWS : (page + 1) * _ROWS]
+    doubtful = {*why, *(item for item, goes in marks.goes.items() if goes)}
+    found = release.find_rows(
+        part,
+        search=search,
+        sort="most",
+        page=page,
+        size=_ROWS,
+        among=None if show == "all" else doubtful,
+    )
     gone = _gone(why, marks)
     return {
         "release": release,
@@ -116,26 +119,20 @@ def _page(bench: Bench, request: Request, name: str) -> dict[str, Any]:
         "part": part,
         "columns": release.record.files[part.kind].columns,
         "rows": [
-            (json.dumps(item), item, count, reason, item in gone) for item, count, reason in shown
+            (json.dumps(item), item, count, why.get(item), item in gone)
+            for item, count in found.rows
         ],
-        "found": len(rows),
+        "found": found.found,
         "flagged": flagged,
         "gone": len(gone),
         "show": show,
         "search": search,
         "page": page,
-        "pages": max(-(-len(rows) // _ROWS), 1),
+        "pages": max(-(-found.found // _ROWS), 1),
         "output": f"{release.path.name}-reviewed",
         "command": f"zealous review {shlex.quote(str(release.path))} --flag-pii --remove "
         "removed.txt --allow kept.txt -o reviewed",
     }
-
-
-def _rows(release: ShownRelease, kind: str) -> list[tuple[Item, int]]:
-    """All rows of a table, the most frequent first."""
-    table = read_release(release.path)[kind].arrow
-    columns = [column.to_pylist() for column in table.columns]
-    return [(row[:-1], row[-1]) for row in zip(*columns, strict=True)]
 
 
 def _gone(why: dict[Item, str], marks: Marks) -> set[Item]:
@@ -146,8 +143,8 @@ def _gone(why: dict[Item, str], marks: Marks) -> set[Item]:
 
 def _write(bench: Bench, release: ShownRelease, output: Path) -> None:
     """Write the reviewed release, and beside it the lists of what was decided."""
-    found, marks = _looked(release), _marks(bench, release)
-    caught = {each.item for each in found.flagged}
+    marks = _marks(bench, release)
+    caught = {each.item for each in _flagged(release)}
     removed = [key for key, goes in marks.goes.items() if goes and key not in caught]
     kept = [key for key in caught if not marks.goes.get(key, True)]
     lists = {"remove": removed, "allow": kept}
