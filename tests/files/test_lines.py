@@ -425,7 +425,7 @@ def test_a_first_line_that_names_nothing_is_refused(first: bytes, tmp_path: Path
     # In particular the second line, which is somebody's, is not taken for the header.
     path = tmp_path / "log.csv"
     path.write_bytes(first + (b"secret,secret2\n" if first else b""))
-    with pytest.raises(LogError, match="does not name the columns") as raised:
+    with pytest.raises(LogError, match="not name the columns: `zealous start` finds") as raised:
         header(path, Delimited(delimiter=",", quoted=True))
     assert "secret" not in str(raised.value)
 

@@ -804,3 +804,14 @@ def test_the_person_is_said_by_itself_or_among_the_roles(tmp_path: Path) -> None
     assert read_log(path, user="Kd") == read_log(path, columns=Columns(user="Kd"))
     with pytest.raises(ZealousError, match="leave one of them out"):
         read_log(path, user="Kd", columns=Columns(user="item"))
+
+
+def test_a_file_with_another_delimiter_is_told_from_a_missing_column(tmp_path: Path) -> None:
+    path = tmp_path / "loans.csv"
+    path.write_text("Card No.;Titel\n000441;tea\n")
+    with pytest.raises(UsageError, match=r"it has only one\. `zealous start` finds out") as told:
+        read_log(path, columns=Columns(user="Card No."))
+    assert "Titel" not in str(told.value)  # which may be data
+    path.write_text("Card No.,Titel\n000441,tea\n")
+    with pytest.raises(UsageError, match="`zealous start` lists its columns"):
+        read_log(path, columns=Columns(user="Card"))

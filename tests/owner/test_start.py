@@ -339,6 +339,14 @@ def test_options_name_the_columns_that_are_needed_and_no_others(tmp_path: Path) 
     ]
 
 
+def test_options_name_the_time_that_the_owner_names_where_no_item_needs_it(tmp_path: Path) -> None:
+    path = tmp_path / "loans.csv"
+    path.write_text("Kunde,Suche,Ausleihdatum\n1,tea,25.09.2026\n")
+    found = look_at_log([str(path)], StatedFormat(), {"time": "Ausleihdatum", "url": None})
+    options = reading_options(found, draft(queries=2), None)
+    assert options[-4:] == ["--time", "Ausleihdatum", "--time-format", "%d.%m.%Y"]
+
+
 def test_misspelt_columns_are_answered_with_the_nearest(tmp_path: Path) -> None:
     (tmp_path / "shop.csv").write_text(SHOP)
     paths = [str(tmp_path / "shop.csv")]

@@ -139,7 +139,7 @@ class _Guide:
             return self._look_at()
         if person is None:
             raise UsageError(
-                "which column is the person? None has a name that tells. Try\n  zealous start "
+                "which column is the person? No name says so. Try\n  zealous start "
                 f"{shlex.join(found.paths)} --user COLUMN"
             )
         return found

@@ -209,8 +209,9 @@ def column_names(first: bytes, layout: Layout, file: str) -> tuple[str, ...]:
         )
     if not any(names):
         raise LogError(
-            f"the first line of {file} does not name the columns: name them in order with "
-            "--columns if the file has no header"
+            f"the first line of {file} does not name the columns: `zealous start` finds out "
+            "--delimiter and --encoding; name the columns in order with --columns if the file "
+            "has no header"
         )
     return tuple(names)
 

@@ -166,9 +166,13 @@ class Log:
         The first line of a text file may be somebody's entry and no header: nothing of it is said.
         """
         near = did_you_mean(name, self.quotable_names())
-        return UsageError(
-            f"the log has no column {name!r}{given_as}: `zealous start` lists its columns{near}"
+        in_lines = self.layout is not None and self.layout.has_header
+        what = (
+            "as it is read, it has only one. `zealous start` finds out --delimiter and --encoding"
+            if in_lines and len(self.names() or ()) == 1
+            else "`zealous start` lists its columns"
         )
+        return UsageError(f"the log has no column {name!r}{given_as}: {what}{near}")
 
     def quotable_names(self) -> list[str]:
         """Those of its columns that a message may name; see `no_column`."""

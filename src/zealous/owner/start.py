@@ -57,12 +57,14 @@ class FoundLog:
         first: Its first file.
         format: How it is laid out.
         guesses: What each column was taken for.
+        named: The roles whose column its owner named.
     """
 
     paths: tuple[str, ...]
     first: Place
     format: FileFormat
     guesses: tuple[Guess, ...]
+    named: frozenset[str] = frozenset()
 
     def column(self, role: Role) -> str | None:
         """The column that has a role."""
@@ -164,14 +166,20 @@ def look_at_log(
             _give_role(guesses, role, column)  # type: ignore[arg-type]
     if found.person is not None:
         guesses[found.person] = Guess(column=found.person, role="user")
-    for wanted, named in (said or {}).items():
-        if named is not None:
-            _check_column(named, found)
-            _give_role(guesses, wanted, named)
+    named = {role: column for role, column in (said or {}).items() if column is not None}
+    for wanted, column in named.items():
+        _check_column(column, found)
+        _give_role(guesses, wanted, column)
     listed = column_of(tuple(guesses.values()), "list")
     if listed and not {"query", _LISTED} & {each.role for each in guesses.values()}:
         guesses[listed] = Guess(column=listed, role=_LISTED)
-    return FoundLog(paths=tuple(paths), first=first, format=found, guesses=tuple(guesses.values()))
+    return FoundLog(
+        paths=tuple(paths),
+        first=first,
+        format=found,
+        guesses=tuple(guesses.values()),
+        named=frozenset(named),
+    )
 
 
 def _give_role(guesses: dict[str, Guess], role: Role, column: str) -> None:
@@ -281,9 +289,9 @@ def _can_be_item(column: str) -> bool:
 
 
 def reading_options(found: FoundLog, draft: Draft, time_format: str | None) -> list[str]:
-    """The options that say how to read the log, and which of its columns a draft needs."""
+    """The options that say how to read the log: columns that a draft needs or the owner named."""
     said = found.format.options(found.first)
-    roles = _needed_roles(found.roles(), draft)
+    roles = _needed_roles(found, draft)
     preset = FORMATS[found.format.format].columns.assigned()
     for role, column in roles.items():
         if preset.get(role) != column:
@@ -293,11 +301,13 @@ def reading_options(found: FoundLog, draft: Draft, time_format: str | None) -> l
     return [*said, "--time-format", form] if form and time in found.format.columns else said
 
 
-def _needed_roles(roles: Mapping[str, str], draft: Draft) -> dict[str, str]:
-    """Those of the roles without which the draft could not be published as it is meant."""
-    kept = dict(roles)
+def _needed_roles(found: FoundLog, draft: Draft) -> dict[str, str]:
+    """The roles that the draft needs, and those whose column the owner named: for a period, say."""
+    kept = found.roles()
     listed = any(_LISTED in kind.may_use for kind in draft.kinds())
     for role in _DROPPED[1:] if listed else _DROPPED:
+        if role in found.named:
+            continue
         without = {name: column for name, column in kept.items() if name != role}
         with suppress(UsageError):
             check_unit(draft.goal.unit, without)

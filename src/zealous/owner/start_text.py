@@ -205,8 +205,8 @@ def ladder_blocks(rungs: Sequence[Rung], units: str) -> tuple[str, str]:
     )
     before = percent(SUSPICION)
     said = (
-        f"Somebody suspects, with {before}, that a person did one thing rather than another. What "
-        f"that can become by seeing the release, and how many {units} an item needs to appear:"
+        f"Suppose somebody is {before} sure that a person did one thing rather than another. What "
+        f"that can become after seeing the release, and how many {units} an item needs to appear:"
     )
     return said, str(grid)
 
