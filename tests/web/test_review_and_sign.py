@@ -66,6 +66,7 @@ def test_flagged_rows_go_unless_somebody_keeps_them(bench: Workbench, logs: Path
     assert set(child["queries"]) == {"green tea", keep}
     assert "shoes" not in child["keywords"]  # of every table that has it
     assert (logs / "out.remove.txt").read_text() == "shoes\n"
+    assert (logs / "out.remove.txt").stat().st_mode & 0o777 == 0o600
     assert (logs / "out.allow.txt").read_text() == f"{keep}\n"
     done = run("verify", logs / "out", "--parent", logs / "march")
     assert done.code == 0, done.said

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 from collections import Counter
 from dataclasses import dataclass, field
@@ -187,6 +188,8 @@ def _write_list(path: Path, items: list[Item]) -> Path:
         if not line.replace("\t", " ").isprintable() or any("\t" in each for each in item):
             raise UsageError("an item with characters that cannot be seen must go by --block")
         lines.append(f"\\{line}" if line.startswith("#") else line)
-    with path.open("x", encoding="utf-8") as file:
+    # What must not leave stands in it: it is for its owner alone.
+    new = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(new, "w", encoding="utf-8") as file:
         file.write("\n".join([*lines, ""]))
     return path
