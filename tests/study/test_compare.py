@@ -83,6 +83,10 @@ def test_every_setting_is_in_the_long_table(done: StudyResult) -> None:
     assert few.high < many.low
     assert results.value("hit-probability", "keywords", "k-query", k=5) is not None
     assert results.value("coverage", "query-pairs", "k-query", k=5, at=5) is not None
+    clicks = results.value("distinct", "clicks", "k-query", k=5)
+    assert clicks is not None
+    assert clicks.mean > 0
+    assert results.value("distinct", "clicks", "k-keyword", k=5) is None
     assert results.value("people", "", "original") is not None
 
 
@@ -365,3 +369,28 @@ def test_the_command(run: Run, log: Path, tmp_path: Path, monkeypatch: pytest.Mo
     again = run(*given)
     assert again.code == 1
     assert "exists already" in again.stderr
+
+
+def test_the_gap_between_sessions_is_that_of_the_study(tmp_path: Path) -> None:
+    start, later = "2026-03-01T10:00:00", "2026-03-01T10:20:00"
+    rows = [
+        (f"u{n}", at, query) for n in range(9) for at, query in ((start, "tea"), (later, "pot"))
+    ]
+    users, times, queries = map(list, zip(*rows, strict=True))
+    pq.write_table(
+        pa.table({"user": users, "time": times, "query": queries}), tmp_path / "log.parquet"
+    )
+    few = replace(SMALL, epsilons=(8,), items_per_user=(1,), draws=1, mechanisms=())
+    few = replace(few, kinds=("queries", "query-pairs"), methods=("k-query", "pseudonym"))
+    for gap, pairs in ((30, 1), (10, 0)):
+        found = z.compare(z.read_log(tmp_path / "log.parquet"), replace(few, session_gap=gap))
+        for method, k in (("original", None), ("k-query", 5), ("pseudonym", None)):
+            many = found.results.value("distinct", "query-pairs", method, k=k)
+            assert many is not None
+            assert many.mean == pairs, (gap, method)
+
+
+@pytest.mark.parametrize("gap", [0, -1, 525_601])
+def test_a_gap_that_is_none_is_refused(gap: int) -> None:
+    with pytest.raises(UsageError, match="session_gap"):
+        Study(session_gap=gap)

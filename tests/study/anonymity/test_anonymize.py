@@ -28,6 +28,7 @@ from zealous.study.anonymity import (
     Pseudonym,
     anonymize,
     named,
+    read_bundle,
 )
 from zealous.study.anonymity.output import KINDS
 
@@ -251,3 +252,16 @@ def test_real_queries(tmp_path: Path, real: Path, method: str) -> None:
         expected = counted(rows.to_pylist(), METHODS[method].session_ids)
         assert sum(histograms(bundle)["keywords"].values()) > 0
         assert expected.keys() == set(bundle.record.gives)
+
+
+def test_an_output_from_before_clicks_can_be_read(tmp_path: Path) -> None:
+    made(tmp_path / "out", write_log(tmp_path), "pseudonym")
+    about = json.loads((tmp_path / "out" / "anonymized.json").read_text())
+    files = about["files"].pop("clicks")
+    for name in (files["parquet"], files["csv"]):
+        (tmp_path / "out" / name).unlink()
+        del about["sha256"][name]
+    (tmp_path / "out" / "anonymized.json").write_text(json.dumps(about))
+    old = read_bundle(tmp_path / "out")
+    assert len(old["queries"]) > 0
+    assert len(old["clicks"]) == 0

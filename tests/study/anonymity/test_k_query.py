@@ -21,7 +21,7 @@ from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
 from zealous.errors import LogError, UsageError
 from zealous.logs.open_log import open_log
-from zealous.study.anonymity import Changed, KQuery, anonymize
+from zealous.study.anonymity import Changed, KQuery, anonymize, histograms
 
 START = datetime(2026, 3, 1)
 Row = tuple[Any, ...]
@@ -214,7 +214,11 @@ def test_the_output(tmp_path) -> None:
     assert log["time"].to_pylist() == [START] * 3
     assert log["id"].to_pylist() == sorted(log["id"].to_pylist())
     assert list(made.bundle["queries"].arrow.to_pylist()) == [{"query": "green tea", "count": 3}]
-    assert made.bundle.record.settings == {"k": 3, "session_gap": 30}
+    assert made.bundle.record.settings == {
+        "k": 3,
+        "session_gap": 30,
+        "clicks": False,
+    }
     assert Changed(what="queries suppressed", number=3, of=6) in made.changed
     assert all("only" not in file.read_text() for file in (tmp_path / "out").glob("*.csv"))
 
@@ -255,3 +259,48 @@ def test_a_real_log(real) -> None:
         rows = engine.rows([Step("all", "select user, query from anonymous")])
     assert rows
     assert is_k_query_anonymous(rows, 3)
+
+
+CLICKED = [  # user, query, url
+    ("a", "Tea", "https://tea.example"),
+    ("b", "tea", "https://tea.example"),
+    ("b", "tea", "https://only-b.example"),
+    ("c", "tea", None),
+    ("a", "own a", "https://secret.example"),
+]
+
+
+@pytest.mark.parametrize("lists", [False, True])
+@pytest.mark.parametrize("sessions", [False, True])
+def test_clicks_of_queries_that_stay_are_kept(tmp_path: Path, lists: bool, sessions: bool) -> None:
+    rows = [Asked(user, query, 0, "s") for user, query, _ in CLICKED]
+    table = pq.read_table(write(tmp_path / "bare.parquet", rows, sessions=sessions))
+    urls = [([url] if url else None) if lists else url for *_, url in CLICKED]
+    pq.write_table(table.append_column("url", pa.array(urls)), tmp_path / "log.parquet")
+    log = z.read_log(tmp_path / "log.parquet")
+    made = anonymize(tmp_path / "out", log, KQuery(k=2, clicks=True)).bundle
+    kept = made.log()
+    assert kept is not None
+    assert kept.schema.types[-1] == (pa.list_(pa.string()) if lists else pa.string())
+    assert sorted(map(str, kept["url"].to_pylist())) == sorted(map(str, urls[:4]))
+    assert made.record.gives == ("keywords", "queries", "clicks", "query-pairs")
+    # The second has one id alone: k is about queries, and the output says what that leaves open.
+    expected = {"https://tea.example": 2, "https://only-b.example": 1}
+    assert {row["url"]: row["count"] for row in made["clicks"].arrow.to_pylist()} == expected
+    assert "one person alone" in made.record.lacks
+    in_place = histograms(log, KQuery(k=2, clicks=True))["clicks"]
+    assert {row["url"]: row["count"] for row in in_place.to_pylist()} == expected
+
+
+def test_clicks_are_kept_only_where_they_are_asked_for(tmp_path: Path) -> None:
+    path = write(tmp_path / "bare.parquet", [Asked(user, "tea", 0) for user in "abc"])
+    with pytest.raises(UsageError, match="url"):
+        anonymize(tmp_path / "out", z.read_log(path), KQuery(k=2, clicks=True))
+    assert not (tmp_path / "out").exists()
+    table = pq.read_table(path).append_column("url", pa.array(["https://x.example"] * 3))
+    pq.write_table(table, tmp_path / "log.parquet")
+    made = anonymize(tmp_path / "out", z.read_log(tmp_path / "log.parquet"), KQuery(k=2)).bundle
+    assert made.record.log is not None
+    assert "url" not in made.record.log.columns
+    assert "clicks" not in made.record.gives
+    assert len(made["clicks"]) == 0

@@ -23,9 +23,9 @@ from zealous.study.report.style import format_percent
 _HELP = """Anonymise a log by a method that is NOT differentially private, to compare it.
 
 Writes a new directory with the log (or histogram) that the method produces, and the number of its
-ids that hold each keyword, query and query pair. What was suppressed is printed for the owner and
-not written. To share data, use `zealous publish`. `zealous study attack` shows what an attacker
-learns from each of these methods.
+ids that hold each keyword, query, click and query pair. What was suppressed is printed for the
+owner and not written. To share data, use `zealous publish`. `zealous study attack` shows what an
+attacker learns from each of these methods.
 
 \b
 {methods}
@@ -61,6 +61,7 @@ _METHODS = "\n".join(
     metavar="MIN",
     help="k-query, k-session: minutes without a query that end a session.",
 )
+@click.option("--clicks", is_flag=True, help="k-query: keep the clicks of the queries that stay.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="DIR")
 @options(LOG, ENGINE, ONE_MACHINE)
 @JSON
@@ -69,13 +70,18 @@ def anonymize(
     k: int | None,
     tolerance: str | None,
     session_gap: int,
+    clicks: bool,
     output: Path,
     as_json: bool,
     **given: Any,
 ) -> None:
     """Anonymise a log by a method that is NOT differentially private."""
-    chosen = named(method, k=k, tolerance=tolerance, session_gap=session_gap)
-    for name, option, value in (("k", "-k", k), ("tolerance", "--tolerance", tolerance)):
+    chosen = named(method, k=k, tolerance=tolerance, session_gap=session_gap, clicks=clicks)
+    for name, option, value in (
+        ("k", "-k", k),
+        ("tolerance", "--tolerance", tolerance),
+        ("clicks", "--clicks", clicks or None),
+    ):
         if value is not None and name not in chosen.settings():
             show.note(f"zealous: {option} plays no role in {method}")
     with show.reporting_progress() as say:

@@ -13,10 +13,11 @@ from zealous.engines.engine import Engine, require_local
 from zealous.engines.sql import Step, comma_separated, identifier
 from zealous.errors import LogError
 from zealous.files.folder import check_new, new_folder
-from zealous.items import keywords, possible_kinds, queries, query_pairs
+from zealous.items import clicks, keywords, possible_kinds, queries, query_pairs
 from zealous.logs.log import Columns, Log, read_log
 from zealous.logs.open_log import open_log
 from zealous.logs.source import Source, count_users
+from zealous.privacy.guarantee import SESSION_GAP
 from zealous.release.progress import report_skipped
 from zealous.study.anonymity.method import Changed, Method, Say, check_engine
 from zealous.study.anonymity.output import Bundle, metadata, read_bundle, write_bundle
@@ -67,13 +68,16 @@ def anonymize(
     return Anonymized(bundle=read_bundle(target), changed=changed)
 
 
-def histograms(log: Log, method: Method, *, engine: Engine | None = None) -> dict[str, pa.Table]:
+def histograms(
+    log: Log, method: Method, *, engine: Engine | None = None, session_gap: int = SESSION_GAP
+) -> dict[str, pa.Table]:
     """What a bundle would count, without one: by kind, those alone that the method gives.
 
     Args:
         log: What to anonymise.
         method: How.
         engine: Where to run; where the log is, or an embedded DuckDB, if not given.
+        session_gap: Minutes without a query that end a session, where an id is a user's.
     """
     method.check(log.columns.assigned())
     running = log.engine_for(engine)
@@ -81,11 +85,16 @@ def histograms(log: Log, method: Method, *, engine: Engine | None = None) -> dic
     with running:
         local = running.local()
         folder = local.directory if local else None
-        return _apply_method(log, method, running, folder, lambda _: None)[1]
+        return _apply_method(log, method, running, folder, lambda _: None, session_gap)[1]
 
 
 def _apply_method(
-    log: Log, method: Method, engine: Engine, folder: Path | None, say: Say
+    log: Log,
+    method: Method,
+    engine: Engine,
+    folder: Path | None,
+    say: Say,
+    session_gap: int = SESSION_GAP,
 ) -> tuple[tuple[str, ...], dict[str, pa.Table], list[Changed]]:
     """The columns of the log that is written to the folder, its histograms, what was changed.
 
@@ -97,7 +106,7 @@ def _apply_method(
     check_users(count_users(source), method)
     say(f"anonymising by {method.name}")
     changed = method.apply(source, say)
-    say("counting keywords, queries and query pairs in the output")
+    say("counting keywords, queries, clicks and query pairs in the output")
     columns = method.published(source.roles)
     if not columns:
         return (
@@ -106,10 +115,10 @@ def _apply_method(
             changed,
         )
     if folder is None:
-        return columns, _histograms(_source_in_place(source, columns, method)), changed
-    _write_log(engine, columns, folder / "log.parquet", method)
+        return columns, _histograms(_source_in_place(source, columns, method), session_gap), changed
+    _write_log(source, columns, folder / "log.parquet", method)
     reopened = _open_output(folder / "log.parquet", columns, method, engine)
-    return columns, _histograms(reopened), changed
+    return columns, _histograms(reopened, session_gap), changed
 
 
 def check_users(users: int, method: Method) -> None:
@@ -119,15 +128,16 @@ def check_users(users: int, method: Method) -> None:
     method.check_users(users)
 
 
-def _write_log(engine: Engine, columns: tuple[str, ...], path: Path, method: Method) -> None:
+def _write_log(source: Source, columns: tuple[str, ...], path: Path, method: Method) -> None:
     """The rows in the order of their random ids: the order of the log's lines is not told."""
-    types = {"time": pa.timestamp("us"), "keywords": pa.list_(pa.string())}
+    lists = dict.fromkeys(_lists(source), pa.list_(pa.string()))
+    types = {"time": pa.timestamp("us"), **lists}
     fields = [(name, types.get(name, pa.string())) for name in columns]
     schema = pa.schema(fields, metadata=metadata(method))
     names = comma_separated(identifier(name) for name in columns)
     rows = Step("ordered", f"select {names} from anonymous order by {names}")
     with pq.ParquetWriter(path, schema, compression="zstd") as writer:
-        for batch in engine.batches([rows]):
+        for batch in source.engine.batches([rows]):
             writer.write_batch(batch.cast(schema))
 
 
@@ -149,14 +159,21 @@ def _source_in_place(source: Source, columns: tuple[str, ...], method: Method) -
         source,
         entries=(Step("entries", f"select {names} from anonymous where id is not null"),),
         roles=frozenset(["user", *roles]),
-        lists=frozenset(roles) & {"keywords"},
+        lists=frozenset(roles) & _lists(source),
     )
 
 
-def _histograms(source: Source) -> dict[str, pa.Table]:
+def _lists(source: Source) -> frozenset[str]:
+    """The columns of an output that hold lists: clicks do where they do in the log."""
+    return frozenset({"keywords", *(source.lists & {"url"})})
+
+
+def _histograms(source: Source, session_gap: int) -> dict[str, pa.Table]:
     """Of each kind that the output has: in how many ids each item is."""
     found = {}
-    for kind in possible_kinds((keywords(_ANY), queries(_ANY), query_pairs(_ANY)), source.roles):
+    pairs = query_pairs(_ANY, session_gap=session_gap)
+    kinds = (keywords(_ANY), queries(_ANY), clicks(_ANY), pairs)
+    for kind in possible_kinds(kinds, source.roles):
         steps = [*source.entries, *kind.steps(source)]
         found[kind.name()] = _count_users_per_item(source.engine, steps, "items", kind.columns())
     return found

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import ClassVar
 
 from zealous.engines.sql import Step
+from zealous.errors import UsageError
 from zealous.items import has_word, normalized_query
 from zealous.logs.source import Source, count_users
 from zealous.study.anonymity.method import (
@@ -24,8 +25,13 @@ from zealous.study.anonymity.session_steps import candidate_step, cut_sessions, 
 @register
 @dataclass(frozen=True, kw_only=True)
 class KQuery(BySession):
-    """Drop the queries of fewer than k users and give each session an id of its own."""
+    """Drop the queries of fewer than k users and give each session an id of its own.
 
+    Attributes:
+        clicks: Whether the addresses that were clicked for the queries that stay are kept.
+    """
+
+    clicks: bool = False
     name: ClassVar[str] = "k-query"
     summary: ClassVar[str] = "queries of fewer than k users dropped, new ids by session (Adar)"
     shows: ClassVar[Shows | None] = "frequent queries"
@@ -36,7 +42,8 @@ class KQuery(BySession):
     lacks: ClassVar[str] = (
         "whoever has k - 1 accounts asks a query from each and sees whether somebody else asked it "
         "too; a session of frequent queries may be the only one of its kind, and whoever knows "
-        "a part of it, or its times, reads the rest."
+        "a part of it, or its times, reads the rest. Where clicks are kept, an address "
+        "that one person alone clicked stays."
     )
     origin: ClassVar[str] = (
         'Adar, "User 4XXXXX9: Anonymizing Query Logs", Query Log Analysis workshop at WWW 2007'
@@ -48,11 +55,22 @@ class KQuery(BySession):
         """A query stays as it is, or is dropped."""
         return str
 
+    def published(self, roles: Collection[str]) -> tuple[str, ...]:
+        """The columns of the log it gives."""
+        return (*super().published(roles), *(["url"] if self.clicks else []))
+
+    def check(self, roles: Collection[str]) -> None:
+        """Refuse a log whose columns do not allow the method."""
+        super().check(roles)
+        if self.clicks and "url" not in roles:
+            raise UsageError("to keep clicks takes a column with them: say --url COLUMN")
+
     def apply(self, source: Source, say: Say = lambda _: None) -> list[Changed]:
-        """Store (user, id, time, query), the queries normalised."""
+        """Store (user, id, time, query, url), the queries normalised."""
         engine = source.engine
+        also = ["url"] if self.clicks else []
         try:
-            engine.append_rows("asked", [*source.entries, candidate_step(source)])
+            engine.append_rows("asked", [*source.entries, candidate_step(source, also)])
             held = Step("held", "select distinct user, query from asked")
             count = f"select query, count(*) >= {self.k} as kept from held group by query"
             engine.append_rows("counted", [held, Step("counted", count)])
@@ -61,10 +79,11 @@ class KQuery(BySession):
             marked = "select a.* exclude (query), kept.query as query from asked a left join kept"
             marks = [kept, Step("marked", f"{marked} on a.query = kept.query")]
             engine.append_rows(
-                "in_sessions", [*marks, *cut_sessions(source, self.session_gap, "marked")]
+                "in_sessions", [*marks, *cut_sessions(source, self.session_gap, "marked", also)]
             )
             session = new_id(new_secret(), "user", "session")
-            columns = f"user, {session} as id, {'time, ' if 'time' in source.roles else ''}query"
+            time = ["time"] if "time" in source.roles else []
+            columns = ", ".join(("user", f"{session} as id", *time, "query", *also))
             published = f"select {columns} from in_sessions where query is not null"
             engine.append_rows("anonymous", [Step("published", published)])
             return _count_changes(source)

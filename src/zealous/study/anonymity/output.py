@@ -32,6 +32,7 @@ _LOG: Literal["log.parquet"] = "log.parquet"
 KINDS: dict[str, tuple[str, ...]] = {
     "keywords": ("keyword",),
     "queries": ("query",),
+    "clicks": ("url",),
     "query-pairs": ("query", "next_query"),
 }
 WARNING = (
@@ -67,7 +68,7 @@ class AnonymizedRecord(_Strict, frozen=True, kw_only=True):
 
     Attributes:
         log: None where the method gives a histogram alone.
-        gives: The kinds that the method gives; there are files of all.
+        gives: The kinds that the method gives; all kinds have files, which may be empty.
         sha256: The SHA-256 of each other file; empty until they are written.
     """
 
@@ -89,7 +90,8 @@ class AnonymizedRecord(_Strict, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         """Refuse what no method leaves."""
-        known = self.files.keys() == KINDS.keys() >= set(self.gives)
+        # An earlier version wrote no file of clicks.
+        known = KINDS.keys() >= self.files.keys() >= set(self.gives)
         if self.differentially_private or not known:
             raise ValueError("not what an anonymity method leaves")
 
@@ -197,8 +199,10 @@ def read_bundle(directory: str | Path) -> Bundle:
         record = structure(found, AnonymizedRecord)
         tables = {}
         for kind, item in KINDS.items():
-            table = pq.read_table(file_in_folder(place_of(path), record.files[kind].parquet))
             wanted = pa.schema([*((name, pa.string()) for name in item), ("count", pa.int64())])
+            table = wanted.empty_table()
+            if kind in record.files:
+                table = pq.read_table(file_in_folder(place_of(path), record.files[kind].parquet))
             if not table.schema.equals(wanted) or any(each.null_count for each in table.columns):
                 raise ValueError
             tables[kind] = Table(arrow=table)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from zealous.engines.sql import Step
 from zealous.items import has_word, is_visible, normalized_query
 from zealous.logs.source import Source
@@ -20,22 +22,28 @@ def session_steps(source: Source, gap: int) -> list[Step]:
     return [candidate_step(source), *cut_sessions(source, gap, "candidates")]
 
 
-def candidate_step(source: Source) -> Step:
+def candidate_step(source: Source, also: Sequence[str] = ()) -> Step:
     """The step from the entries to `candidates`: (user, session, time, query), normalised.
 
     `session` and `time` are there where the log has them.
+
+    Args:
+        source: The log.
+        also: More columns of the entries, which stay as they are.
     """
-    columns = ["user", *(role for role in ("session", "time") if role in source.roles)]
+    roles = (role for role in ("session", "time") if role in source.roles)
+    columns = ["user", *roles, *also]
     known = f"not ({lacks_session(source)}) and {has_word('query')}"
     columns.append(f"{normalized_query(False)} as query")
     select = f"select {', '.join(columns)} from entries where {known}"
     return Step("candidates", select)
 
 
-def cut_sessions(source: Source, gap: int, table: str) -> list[Step]:
+def cut_sessions(source: Source, gap: int, table: str, also: Sequence[str] = ()) -> list[Step]:
     """The steps from a table of candidates to `sessions`, which has the column `session`."""
     if "session" in source.roles:
         return [Step("sessions", f"select * from {table}")]
+    columns = ", ".join(("user", "time", "query", *also))
     ordered = "over (partition by user order by time)"
     pause = f"time > lag(time) {ordered} + interval {gap} minute"
     return [
@@ -43,7 +51,7 @@ def cut_sessions(source: Source, gap: int, table: str) -> list[Step]:
         Step(
             "sessions",
             # Rows of the same moment belong together, whatever order the engine takes them in.
-            "select user, time, query, sum(new) over (partition by user order by time "
+            f"select {columns}, sum(new) over (partition by user order by time "
             "range between unbounded preceding and current row)::bigint as session from paused",
         ),
     ]

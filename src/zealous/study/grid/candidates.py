@@ -18,7 +18,7 @@ from zealous.mechanisms import Mechanism, Zealous
 from zealous.mechanisms.protocol import check_only_bound_and_threshold
 from zealous.noise import RandomBytes, seeded_bytes
 from zealous.privacy.calibrate import Calibration, calibrate
-from zealous.privacy.guarantee import Guarantee, ProbabilisticDP, positive_integer
+from zealous.privacy.guarantee import SESSION_GAP, Guarantee, ProbabilisticDP, positive_integer
 from zealous.study.anonymity import Method, histograms
 from zealous.study.releases.original_histogram import Ints, Original
 from zealous.study.releases.released import (
@@ -171,11 +171,13 @@ class MethodCandidate:
         method: The method.
         log: What it anonymises.
         engine: Where.
+        session_gap: Minutes without a query that end a session, where an id is a user's.
     """
 
     method: Method
     log: Log
     engine: Engine
+    session_gap: int = SESSION_GAP
     draws: int = 1
 
     @property
@@ -186,7 +188,9 @@ class MethodCandidate:
     def release(self, originals: Mapping[str, Original], draw: int) -> Mapping[str, Released]:
         """What the method counts in its output; it draws no noise."""
         del draw
-        counted = histograms(self.log, self.method, engine=self.engine)
+        counted = histograms(
+            self.log, self.method, engine=self.engine, session_gap=self.session_gap
+        )
         return {
             kind: released_by_text(originals[kind], table)
             for kind, table in counted.items()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from copy import copy
 from dataclasses import dataclass, replace
@@ -204,7 +204,8 @@ def count_study_kinds(
 
 def _kinds(grid: StudyInputs, names: Sequence[str]) -> list[Kind]:
     """Those of the study's kinds that are called so and that the log's columns allow."""
-    wanted = [kind_named(name, _ANY) for name in names if name in grid.study.kinds]
+    settings = {"session_gap": grid.study.session_gap}
+    wanted = [kind_named(name, _ANY, settings) for name in names if name in grid.study.kinds]
     return possible_kinds(wanted, grid.log.columns.assigned())
 
 
@@ -288,15 +289,31 @@ def _candidates(
         if not isinstance(own, Method):
             yield MechanismCandidate(mechanism=own, draws=study.draws, seed=study.seed)
         elif _can_run(
-            by := MethodCandidate(method=own, log=grid.log, engine=engine), people, left_out
+            by := MethodCandidate(
+                method=own, log=grid.log, engine=engine, session_gap=study.session_gap
+            ),
+            people,
+            left_out,
         ):
             yield by
-    methods = [named(name, k=k) for name in study.methods for k in study.k]
-    for method in dict.fromkeys(methods):  # one without k is the same for every k
-        if _can_run(
-            by := MethodCandidate(method=method, log=grid.log, engine=engine), people, left_out
-        ):
+    for method in _study_methods(grid):
+        by = MethodCandidate(
+            method=method, log=grid.log, engine=engine, session_gap=study.session_gap
+        )
+        if _can_run(by, people, left_out):
             yield by
+
+
+def _study_methods(grid: StudyInputs) -> Iterable[Method]:
+    """The anonymity methods of the study at each k, which keep clicks where clicks are compared."""
+    study = grid.study
+    clicks = "clicks" in study.kinds and "url" in grid.log.columns.assigned()
+    methods = [
+        named(name, k=k, session_gap=study.session_gap, clicks=clicks)
+        for name in study.methods
+        for k in study.k
+    ]
+    return dict.fromkeys(methods)  # one without k is the same for every k
 
 
 def _measure(candidate: Candidate, against: Truth) -> Iterator[tuple[Any, ...]]:

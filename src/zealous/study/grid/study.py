@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from zealous.errors import UsageError, reason
-from zealous.privacy.guarantee import ProbabilisticDP, positive_integer
+from zealous.items import query_pairs
+from zealous.privacy.guarantee import SESSION_GAP, ProbabilisticDP, positive_integer
 from zealous.study.anonymity import METHODS, named
 from zealous.study.grid.other_guarantees import OTHER_GUARANTEES
 
@@ -39,6 +40,7 @@ class Study:
         memory_for_lists: Of index caching, in bytes.
         epsilon: Of the tables and figures that vary something else. The paper leaves it unstated;
             5 is plausible.
+        session_gap: Minutes without a query that end a session, where the log has no session ids.
         seed: Fixes noise and selection.
     """
 
@@ -54,6 +56,7 @@ class Study:
     substituted: int = 100_000
     memory_for_lists: int = 10**9
     epsilon: float = 5
+    session_gap: int = SESSION_GAP
     seed: int = 7
 
     def __post_init__(self) -> None:
@@ -109,6 +112,7 @@ def _check(study: Study) -> None:
     for name in study.methods:
         for k in study.k:
             named(name, k=k)
+    query_pairs(1, session_gap=study.session_gap)  # which refuses what is no gap
     if not 0 <= study.seed < 2**32:
         raise UsageError("seed of a study must be a whole number from 0 to 2^32 - 1")
 

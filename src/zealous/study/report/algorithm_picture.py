@@ -82,7 +82,7 @@ def draw_algorithm() -> Figure:
     after.set_title("2  the same with noise")
     for axes in (before, after):
         axes.set_yticks(range(len(_THINGS)), _THINGS)
-        axes.set(xlim=(0, end + 34), ylim=(len(_THINGS) - 0.4, -0.6), xlabel="people")
+        axes.set(xlim=(0, end + 37), ylim=(len(_THINGS) - 0.4, -0.6), xlabel="people")
         axes.grid(visible=False)
     return figure
 
