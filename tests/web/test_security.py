@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import socket
+import sys
 from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
 from workbench import HOST, OURS, Workbench, words
 
+from zealous.web.peers import user_at
 from zealous.web.security import DOCUMENT_POLICY, LARGEST_FORM, PAGE_POLICY, Sessions
 
 PROTECTED = {
@@ -59,6 +63,39 @@ def test_another_host_is_refused(bench: Workbench, host: str) -> None:
     """A name of an attacker's that leads to this machine (DNS rebinding) is no way in."""
     assert bench.get("/", headers={"host": host}).status_code == 421
     assert bench.get("/", headers={"host": "localhost:8000"}).status_code in (200, 401)
+
+
+@pytest.mark.parametrize(("user", "status"), [(1, 403), (0, 200), (None, 200), ("root", 200)])
+def test_another_user_of_the_machine_is_refused(
+    bench: Workbench, monkeypatch: pytest.MonkeyPatch, user: int | str | None, status: int
+) -> None:
+    """Also with the cookie, which a browser sends to every port: 0 is ours, 1 another's."""
+    ours = 1000
+    found = 0 if user == "root" else None if user is None else ours + int(user)
+    monkeypatch.setattr("os.getuid", lambda: ours)
+    monkeypatch.setattr("zealous.web.peers.user_at", lambda *_: found)
+    assert bench.get("/").status_code == status
+    assert bench.post("/").status_code == (405 if status == 200 else 403)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no other system tells it")
+@pytest.mark.parametrize(
+    ("family", "address"),
+    [(socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::ffff:127.0.0.1")],
+)
+def test_linux_tells_whose_a_connection_is(family: socket.AddressFamily, address: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.socket(family) as client:
+        client.connect((address, server.getsockname()[1]))
+        taken, asking = server.accept()
+        with taken:
+            assert user_at(asking, taken.getsockname()) == os.getuid()
+            assert user_at((asking[0], 1), taken.getsockname()) is None
+            assert user_at(("testclient", 1), taken.getsockname()) is None
+
+
+def test_two_workbenches_have_cookies_of_their_own(closed: Workbench) -> None:
+    entered = closed.get("/", params={"token": closed.sessions.token})
+    assert entered.headers["set-cookie"].startswith("zealous-8000=")
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,11 @@
 """Who may ask the workbench for what: checked before any screen sees a request.
 
 Guarantee:
-    A screen answers only requests that name this server as their Host, come from no other origin
-    and carry the cookie that a one-time token was exchanged for; a request that can change
-    something also carries the CSRF token of its session. No answer is stored, framed by others, or
-    lets a page load anything from elsewhere.
+    A screen answers only requests that name this server as their Host, come from no other origin,
+    are not known to come from another user of this machine (but root), and carry the cookie that a
+    one-time token was exchanged for; a request that can change something also carries the CSRF
+    token of its session. No answer is stored, framed by others, or lets a page load anything from
+    elsewhere.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from urllib.parse import parse_qs
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from zealous.web.peers import is_another_user
 
 COOKIE = "zealous"
 CSRF = "csrf"
@@ -117,6 +120,8 @@ class Guard:
         headers = Headers(scope=scope)
         if headers.getlist("host") not in [[host] for host in self._hosts]:
             return _page(421, "This is the workbench of another address.")
+        if is_another_user(scope):
+            return _page(403, "This is the workbench of another user of this machine.")
         if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > LONGEST_ADDRESS:
             return _page(414, "The address is too long.")
         if scope["method"] not in (*_SAFE, "POST"):
@@ -145,7 +150,8 @@ class Guard:
 
     def _entrance(self, scope: Scope) -> Response | None:
         """Let a session in, or exchange a token for one; everybody else sees one sentence."""
-        session = _cookie(Headers(scope=scope))
+        headers = Headers(scope=scope)
+        session = _cookie(headers)
         csrf = self._sessions.csrf(session) if session else None
         if csrf is not None and not (scope["path"] == "/" and b"token=" in scope["query_string"]):
             scope.setdefault("state", {})[CSRF] = csrf
@@ -164,7 +170,7 @@ class Guard:
                 "address works once: the newest one there is valid.",
             )
         answer = _continue()
-        answer.set_cookie(COOKIE, made, httponly=True, samesite="strict", path="/")
+        answer.set_cookie(_cookie_name(headers), made, httponly=True, samesite="strict", path="/")
         return answer
 
 
@@ -178,9 +184,14 @@ def _continue() -> Response:
     return answer
 
 
+def _cookie_name(headers: Headers) -> str:
+    """With our port: a browser has the same cookies for all ports, and each workbench its own."""
+    return f"{COOKIE}-{headers['host'].rpartition(':')[2]}"
+
+
 def _cookie(headers: Headers) -> str | None:
     try:
-        found = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
+        found = SimpleCookie(headers.get("cookie", "")).get(_cookie_name(headers))
     except CookieError:
         return None
     return found.value if found else None
