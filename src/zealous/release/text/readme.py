@@ -71,7 +71,7 @@ def readme_text(record: Record) -> str:
         ),
         "## What `count` means",
         f"The number of *{units}* that hold the item, plus noise. It is not the number of "
-        f"searches.{_REPEATS[goal.unit]} {each.capitalize()} contributes a limited number of items "
+        f"entries.{_REPEATS[goal.unit]} {each.capitalize()} contributes a limited number of items "
         "(see each table), and items beyond that limit are not counted, so `count` is a low "
         f"estimate of the {units} that hold the item. {wording.meaning_of_absence(record.plan)}",
         "`count_low` and `count_high` are the 95 % interval of the count before noise: for "
