@@ -30,6 +30,7 @@ from zealous.study.attacks.active import (
     run_active_attack,
     run_active_attack_on_zealous,
 )
+from zealous.study.attacks.planted_entries import choose_guesses
 from zealous.study.attacks.staged_log import stage_log
 from zealous.synthetic import generate, is_personal
 from zealous.verification.verify import Verdict, verify
@@ -157,7 +158,8 @@ def _attack(log: Log, goal: ProbabilisticDP, say: Say) -> tuple[ActiveAttack, Ac
     with working_directory() as folder:
         say("attacking k-anonymity")
         staged = stage_log(log, folder / "staged.parquet")
-        first = run_active_attack(staged, KQuery(k=K), victims=_VICTIMS, seed=_SEED)
+        guesses = choose_guesses(staged, victims=_VICTIMS, seed=_SEED, among_first=ITEMS_PER_USER)
+        first = run_active_attack(staged, KQuery(k=K), guesses, seed=_SEED)
         say("attacking zealous")
         with_accounts = ProbabilisticDP(
             epsilon=goal.epsilon, delta=goal.delta, users=(goal.users or 0) + accounts * _VICTIMS
@@ -165,10 +167,9 @@ def _attack(log: Log, goal: ProbabilisticDP, say: Say) -> tuple[ActiveAttack, Ac
         second = run_active_attack_on_zealous(
             staged,
             with_accounts,
+            guesses,
             items_per_user=ITEMS_PER_USER,
-            victims=_VICTIMS,
             accounts=accounts,
-            seed=_SEED,
         )
     return first, second
 

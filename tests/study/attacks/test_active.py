@@ -150,7 +150,8 @@ def test_the_seed_fixes_users_and_coins_and_the_coins_are_fair(log: Log) -> None
 
 
 def attack(log: Log, name: str, **options: Any) -> ActiveAttack:
-    return run_active_attack(log, named(name, k=K), victims=VICTIMS, seed=3, **options)
+    guesses = choose_guesses(log, victims=VICTIMS, seed=3)
+    return run_active_attack(log, named(name, k=K), guesses, seed=3, **options)
 
 
 @pytest.mark.parametrize("name", ["pseudonym", "token-hash", "k-query", "k-keyword"])
@@ -179,7 +180,8 @@ def test_a_guess_is_often_told(log: Log, name: str, knowing: Any, least: float) 
 @pytest.mark.parametrize("k", [2, pytest.param(3, marks=pytest.mark.soak), K])
 @pytest.mark.parametrize("name", ALIKE)
 def test_who_knows_the_rest_is_always_right(log: Log, name: str, k: int) -> None:
-    found = run_active_attack(log, named(name, k=k), victims=VICTIMS, seed=3)
+    guesses = choose_guesses(log, victims=VICTIMS, seed=3)
+    found = run_active_attack(log, named(name, k=k), guesses, seed=3)
     assert (found.rate.successes, found.rate.trials) == (VICTIMS, VICTIMS)
     assert found.accounts == 2 * k
     assert "other" in found.knows
@@ -274,21 +276,17 @@ def test_a_method_that_does_not_say_what_it_shows_gets_no_wrong_attack(log: Log)
     class Hidden(Mine):
         shows = "frequent words"
 
+    guesses = choose_guesses(log, victims=1, seed=3)
     for method, why in ((Mine(), "no attack on mine is known"), (Hidden(), "has no k")):
         with pytest.raises(UsageError, match=why):
-            run_active_attack(log, method, victims=1, seed=3)
+            run_active_attack(log, method, guesses, seed=3)
     assert all(each.shows for each in METHODS.values())
 
 
 def test_few_accounts_learn_nothing_from_zealous(log: Log) -> None:
-    found = run_active_attack_on_zealous(
-        log, GOAL, items_per_user=1, victims=VICTIMS, accounts=K - 1, seed=3
-    )
-    tails = (
-        choose_guesses(log, victims=VICTIMS, seed=3, among_first=1)["heads"]
-        .to_pylist()
-        .count(False)
-    )
+    guesses = choose_guesses(log, victims=VICTIMS, seed=3, among_first=1)
+    found = run_active_attack_on_zealous(log, GOAL, guesses, items_per_user=1, accounts=K - 1)
+    tails = guesses["heads"].to_pylist().count(False)
     assert found.rate.successes == tails  # nothing is shown, so she always says no
 
 
@@ -297,8 +295,9 @@ def test_many_accounts_learn_from_zealous_what_the_noise_lets_through(
     log: Log, items_per_user: int
 ) -> None:
     goal = z.ProbabilisticDP(epsilon=2 * items_per_user, delta="0.001", users=50_000)
+    guesses = choose_guesses(log, victims=400, seed=3, among_first=items_per_user)
     found = run_active_attack_on_zealous(
-        log, goal, items_per_user=items_per_user, victims=400, accounts=80, seed=3
+        log, goal, guesses, items_per_user=items_per_user, accounts=80
     )
     expected = 1 / (1 + math.exp(-1))  # the noise is at most 0, or at least: its scale is 1
     error = math.sqrt(expected * (1 - expected) / found.rate.trials)
@@ -309,12 +308,13 @@ def test_many_accounts_learn_from_zealous_what_the_noise_lets_through(
 
 
 def test_what_the_guarantee_cannot_mean_is_refused(log: Log) -> None:
+    guesses = choose_guesses(log, victims=20, seed=3, among_first=1)
     few = z.ProbabilisticDP(epsilon=2, delta="0.001", users=2100)
     with pytest.raises(Refused, match="than users declares"):
-        run_active_attack_on_zealous(log, few, items_per_user=1, victims=20, accounts=80, seed=3)
+        run_active_attack_on_zealous(log, few, guesses, items_per_user=1, accounts=80)
     daily = z.ProbabilisticDP(epsilon=2, delta="0.001", users=10**6, unit="user-day")
     with pytest.raises(UsageError, match="unit"):
-        run_active_attack_on_zealous(log, daily, items_per_user=1, victims=20, accounts=80, seed=3)
+        run_active_attack_on_zealous(log, daily, guesses, items_per_user=1, accounts=80)
 
 
 def best(epsilon: float, delta: float) -> float:

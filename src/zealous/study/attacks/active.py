@@ -30,7 +30,7 @@ from zealous.study.attacks.attack_plans import (
     plan_attack,
     shown_counts,
 )
-from zealous.study.attacks.planted_entries import PlantedEntries, choose_guesses, write_planted_log
+from zealous.study.attacks.planted_entries import PlantedEntries, write_planted_log
 from zealous.study.attacks.rate import Rate
 
 if TYPE_CHECKING:
@@ -62,8 +62,8 @@ class ActiveAttack:
 def run_active_attack(
     log: Log,
     method: Method,
+    guesses: pa.Table,
     *,
-    victims: int,
     seed: int,
     knowing: Knowledge = "all",
     engine: DuckDB | None = None,
@@ -74,15 +74,13 @@ def run_active_attack(
     Args:
         log: What `stage` gave.
         method: What to attack.
-        victims: How many users to guess; fewer where the log has no more.
-        seed: Fixes the users and the coins.
+        guesses: What `choose_guesses` gave, with the method's gap between sessions.
+        seed: Fixes the words that the attacker makes up.
         knowing: What the attacker knows; see `plot`.
         engine: Where to run; an embedded DuckDB where not given.
         say: Receives progress, for the owner's eyes.
     """
     how = plan_attack(method, seed=seed, knowing=knowing)
-    say("choosing whom to guess")
-    guesses = choose_guesses(log, victims=victims, seed=seed, gap=how.plants.gap, engine=engine)
     decided = []
     if len(guesses):
         decided = decide(log, method, how, guesses, engine=engine, say=say)
@@ -132,11 +130,10 @@ def count_right_decisions(decided: list[bool], guesses: pa.Table) -> Rate:
 def run_active_attack_on_zealous(
     log: Log,
     goal: Guarantee,
+    guesses: pa.Table,
     *,
     items_per_user: int,
-    victims: int,
     accounts: int,
-    seed: int,
     releases: int = 1,
     engine: DuckDB | None = None,
 ) -> ActiveAttack:
@@ -152,11 +149,10 @@ def run_active_attack_on_zealous(
     Args:
         log: What `stage` gave.
         goal: The guarantee of the release; its users must include the planted accounts.
+        guesses: What `choose_guesses` gave, each among the first m queries of its user.
         items_per_user: m; an account serves so many guesses.
-        victims: How many users to guess; fewer where the log has no more.
         accounts: How many accounts ask each guess. With k - 1 nothing is shown; well above tau'
             every guess is, and the noise alone protects it.
-        seed: Fixes the users and the coins, not the noise.
         releases: How many releases to attack, one by one: the noise of each is its own, and so is
             what she makes of it.
         engine: Where to run; an embedded DuckDB where not given.
@@ -164,9 +160,6 @@ def run_active_attack_on_zealous(
     if goal.unit != "user":
         raise UsageError("the attack guesses what a user asked: choose the unit user")
     positive_integer(accounts, "accounts")
-    guesses = choose_guesses(
-        log, victims=victims, seed=seed, among_first=items_per_user, engine=engine
-    )
     decided = []
     if len(guesses):
         planted = _plant_guesses(accounts, items_per_user)

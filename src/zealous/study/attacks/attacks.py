@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from zealous.engines.duckdb import DuckDB
@@ -29,6 +30,7 @@ from zealous.study.attacks.active import (
 from zealous.study.attacks.alignment import Alignment, align_tokens
 from zealous.study.attacks.attack_plans import knowledge_levels
 from zealous.study.attacks.personal_queries import ASKERS, ReadableShare, measure_personal_queries
+from zealous.study.attacks.planted_entries import choose_guesses
 from zealous.study.attacks.presence import Presence, measure_presence
 from zealous.study.attacks.rate import Rate
 from zealous.study.attacks.staged_log import split_users, stage_log
@@ -54,7 +56,7 @@ class AttackSettings:
         epsilon: Of the ZEALOUS release that is attacked, under probabilistic differential privacy.
         delta: Of that release.
         items_per_user: m, of that release.
-        victims: How many people the active attack is tried on.
+        victims: How many people the active attack is tried on, the same for all methods.
         sample: How many people, or queries, the other attacks are tried on.
         seed: Fixes who they are. The noise and the ids are new in every run.
     """
@@ -149,12 +151,20 @@ def run_attacks(
             reference = stage_log(reference, folder / "reference.parquet", running)
         chosen = [named(name, k=settings.k) for name in dict.fromkeys(methods)]
         users = _check_and_count_users(staged, chosen, running)
+        say("choosing whom to guess")
+        guesses = choose_guesses(
+            staged,
+            victims=settings.victims,
+            seed=settings.seed,
+            among_first=settings.items_per_user,  # ZEALOUS counts no others
+            engine=running,
+        )
         rows = []
         for number, method in enumerate(chosen, 1):
             name = method.name
             say(f"attacking {name} ({number} of {len(chosen) + 1})")
             bundle = anonymize(folder / name, staged, method, engine=running).bundle
-            row = _attack_method(staged, method, bundle, settings, running)
+            row = _attack_method(staged, method, bundle, guesses, settings, running)
             if synthetic and method.shows in _SHOWS_WITH_TIMES:
                 row = replace(
                     row, personal=measure_personal_queries(staged, bundle, engine=running)
@@ -164,7 +174,7 @@ def run_attacks(
                 row = replace(row, aligned=other)
             rows.append(row)
         say(f"attacking {ZEALOUS} ({len(chosen) + 1} of {len(chosen) + 1})")
-        rows.append(_attack_zealous(staged, users, settings, running))
+        rows.append(_attack_zealous(staged, users, guesses, settings, running))
     return AttackResults(settings=settings, users=users, synthetic=synthetic, rows=rows)
 
 
@@ -178,7 +188,12 @@ def _check_and_count_users(log: Log, methods: Sequence[Method], engine: DuckDB) 
 
 
 def _attack_method(
-    log: Log, method: Method, bundle: Bundle, settings: AttackSettings, engine: DuckDB
+    log: Log,
+    method: Method,
+    bundle: Bundle,
+    guesses: pa.Table,
+    settings: AttackSettings,
+    engine: DuckDB,
 ) -> MethodAttacks:
     seen = measure_presence(
         log,
@@ -192,7 +207,7 @@ def _attack_method(
         run_active_attack(
             log,
             method,
-            victims=settings.victims,
+            guesses,
             seed=settings.seed,
             knowing=knowing,
             engine=engine,
@@ -221,7 +236,7 @@ def _align(
 
 
 def _attack_zealous(
-    log: Log, users: int, settings: AttackSettings, engine: DuckDB
+    log: Log, users: int, guesses: pa.Table, settings: AttackSettings, engine: DuckDB
 ) -> MethodAttacks:
     """A release of the same log, and releases of logs into which the attacker has planted."""
     goal, m = settings.goal(users), settings.items_per_user
@@ -242,11 +257,10 @@ def _attack_zealous(
         run_active_attack_on_zealous(
             log,
             settings.goal(users + accounts * settings.victims),
+            guesses,
             items_per_user=m,
-            victims=settings.victims,
             accounts=accounts,
             releases=_RELEASES,
-            seed=settings.seed,
             engine=engine,
         )
         for accounts in (settings.k - 1, accounts_to_be_shown(goal, m))
