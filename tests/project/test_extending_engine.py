@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import duckdb
 import pytest
@@ -25,15 +26,16 @@ def installed(tmp_path_factory: pytest.TempPathFactory, forks: Forks) -> Outside
 
 
 @pytest.mark.false_alarm(1e-12, "ninety people, give or take twenty, at a scale of 0.1")
-def test_it_publishes_and_is_verified(installed: Outside) -> None:
-    given = ("--database", "shop.duckdb", "--ledger", "ledger.sqlite", "-o", "release")
+def test_it_publishes_and_is_verified(installed: Outside, tmp_path: Path) -> None:
+    ledger, release = tmp_path / "ledger.sqlite", tmp_path / "release"  # it may be run many times
+    given = ("--database", "shop.duckdb", "--ledger", ledger, "-o", release)
     installed.command(*PUBLISH, *given)
-    installed.command("verify", "release")
-    (row,) = (installed.folder / "release" / "queries.csv").read_text().splitlines()[1:]
+    installed.command("verify", release)
+    (row,) = (release / "queries.csv").read_text().splitlines()[1:]
     query, number, *_ = row.split(",")
     assert query == "tea"
     assert abs(int(number) - 89) < 20
-    assert json.loads(installed.command("ledger", "show", "ledger.sqlite", "--json"))
+    assert json.loads(installed.command("ledger", "show", ledger, "--json"))
 
 
 def test_its_settings_belong_to_it(installed: Outside) -> None:
