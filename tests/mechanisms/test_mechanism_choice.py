@@ -253,14 +253,14 @@ def test_rates_without_clicks_are_refused() -> None:
         )
 
 
-def test_what_only_zealous_can_tell_is_refused_for_others() -> None:
+def test_what_two_thresholds_and_laplace_noise_can_tell_is_refused_for_others() -> None:
     asked = shlex.split(
         "--guarantee indistinguishable --items-per-user 5 --epsilon 1 --delta 1e-6 "
         "--mechanism gaussian"
     )
     theory = "study guarantees"
     for command in ("plan --advise", f"{theory} --curve", f"{theory} --accounts-per-person 2"):
-        with pytest.raises(UsageError, match="goes with --mechanism zealous"):
+        with pytest.raises(UsageError, match="use --mechanism zealous or laplace"):
             run(*command.split(), *asked)
     result = run("plan", *asked, "--json")
     told = json.loads(result.stdout)

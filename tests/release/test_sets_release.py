@@ -132,7 +132,7 @@ def test_a_kind_is_known_by_its_name_and_settings() -> None:
 def test_publish_carries_out_a_plan(family: str, run: Run, tmp_path: Path) -> None:
     shop(tmp_path)
     wish = ["--items", f"{family}:product", "--max-size", 2, "--basket", "invoice", *EXACT]
-    assert run("plan", *wish, "--user", "customer", "-o", "plan.json").code == 0
+    assert run("plan", *wish, "--user", "customer", "--time", "when", "-o", "plan.json").code == 0
     about = publish(run, "--plan", "plan.json")
     approved = json.loads((tmp_path / "plan.json").read_text())
     assert about["approved_plan"] == read_plan(tmp_path / "plan.json").approved
