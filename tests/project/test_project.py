@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections import Counter
 
 import yaml
 from paths import ROOT
@@ -49,3 +50,9 @@ def test_workflows_try_every_version_of_python_that_is_claimed() -> None:
     claimed = re.findall(r"Python :: (3\.\d+)", "\n".join(project["classifiers"]))
     assert workflow["jobs"]["test"]["strategy"]["matrix"]["python"] == claimed
     assert project["requires-python"] == f">={claimed[0]}"
+
+
+def test_no_two_test_files_have_one_name() -> None:
+    """Pytest would collect one of them alone, and only where both folders are run together."""
+    names = Counter(path.name for path in (ROOT / "tests").rglob("test_*.py"))
+    assert not [name for name, often in names.items() if often > 1]
