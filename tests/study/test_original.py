@@ -18,7 +18,6 @@ from zealous.logs.open_log import open_log
 from zealous.logs.source import count_users
 from zealous.study.releases import original_histogram as counting
 from zealous.study.releases.released import (
-    empty_release,
     original_as_release,
     released_by_index,
     released_by_text,
@@ -122,4 +121,3 @@ def test_rows_of_the_original_come_in_order() -> None:
     found = released_by_index(ORIGINAL, np.array([2, 0]), np.array([1, 8]))
     assert (found.index.tolist(), found.counts.tolist()) == ([0, 2], [8, 1])
     assert original_as_release(ORIGINAL).total == 9
-    assert len(empty_release(ORIGINAL)) == 0

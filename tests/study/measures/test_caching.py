@@ -25,11 +25,12 @@ from zealous.study.releases import original_histogram as counted
 from zealous.study.releases.original_histogram import Ints, Original
 from zealous.study.releases.released import (
     Released,
-    empty_release,
     original_as_release,
     released_by_index,
     released_by_text,
 )
+
+NONE = np.zeros(0, np.int64)
 
 
 def histogram(rows: Mapping[str, tuple[int, int]], kind: str = "keywords") -> Original:
@@ -124,7 +125,10 @@ def test_searches_are_counted_not_users_and_the_release_decides() -> None:
     noisy = released(original, {"a": 3, "b": 4})
     assert figures(measure, original, noisy)["hit-probability"] == 0.95
     assert figures(measure, original, released(original, {"b": 1}))["hit-probability"] == 0.95
-    assert figures(measure, original, empty_release(original)) == {"hit-probability": 0, "lists": 0}
+    assert figures(measure, original, released_by_index(original, NONE, NONE)) == {
+        "hit-probability": 0,
+        "lists": 0,
+    }
 
 
 def test_a_keyword_beyond_the_original_takes_memory_and_is_never_hit() -> None:

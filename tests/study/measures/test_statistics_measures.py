@@ -17,11 +17,12 @@ from zealous.study.measures.statistics import Statistics, bins, count_distributi
 from zealous.study.releases.original_histogram import Original
 from zealous.study.releases.released import (
     Released,
-    empty_release,
     original_as_release,
     released_by_index,
     released_by_text,
 )
+
+NONE = np.zeros(0, np.int64)
 
 
 def original(users: Sequence[int]) -> Original:
@@ -94,7 +95,7 @@ def test_rows_that_the_original_lacks() -> None:
 
 def test_nothing() -> None:
     """An empty release is 0 everywhere; for KL it is uniform."""
-    found = figures(Statistics(top=(1, 3))(TRUTH, empty_release(TRUTH)))
+    found = figures(Statistics(top=(1, 3))(TRUTH, released_by_index(TRUTH, NONE, NONE)))
     assert found["distinct", None] == found["total", None] == 0
     assert found["l1", 3] == pytest.approx(1 / 3)
     assert found["kl", 1] == pytest.approx(0, abs=1e-12)
@@ -109,7 +110,7 @@ def test_nothing() -> None:
 
 def test_an_original_without_items() -> None:
     empty = original([])
-    found = figures(Statistics(top=(1, 10))(empty, empty_release(empty)))
+    found = figures(Statistics(top=(1, 10))(empty, released_by_index(empty, NONE, NONE)))
     assert found == {("distinct", None): 0, ("empty", None): 1, ("total", None): 0}
 
 

@@ -91,11 +91,6 @@ SIZE = Printed(
     where="choosing parameters, the paragraph on data",
     note="Approximate numbers of distinct items.",
 )
-DECREASE = Printed(
-    values={"keywords": 0.55, "query-pairs": 0.96},
-    where="choosing the number of contributions m, beside table (A)",
-    note="The share of distinct items that is lost from m = 1 to m = 40.",
-)
 LOWEST_KL = Printed(
     values={"keywords": 8, "queries": 2},
     where="choosing the number of contributions m, on the figure over top-j",

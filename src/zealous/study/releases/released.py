@@ -98,11 +98,6 @@ def original_as_release(original: Original) -> Released:
     return released_by_index(original, np.arange(len(original)), original.users)
 
 
-def empty_release(original: Original) -> Released:
-    """An empty release."""
-    return released_by_index(original, np.zeros(0, np.int64), np.zeros(0, np.int64))
-
-
 def _schema(original: Original) -> pa.Schema:
     names = original.items.column_names
     return pa.schema([*((name, pa.string()) for name in names), ("count", pa.int64())])
