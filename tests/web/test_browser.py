@@ -86,6 +86,14 @@ def walked(browser: Browser, bench: Live, logs: Path) -> Browser:
     browser.wait_for("nearly 100 %")
     assert browser.find("input[value=custom]").is_selected()
     assert "20 after this release" in browser.says()
+    browser.type("#delta", "0.002")
+    browser.wait_for("0.002 for anybody at all")
+    for guarantee, said in (
+        ("indistinguishable", "0.0001 per person"),
+        ("probabilistic", "99.9 %"),
+    ):
+        browser.find(f"input[value={guarantee}]").click()  # with the delta that is usual for it
+        browser.wait_for(said)
     browser.type("#name", "march 2026")
     browser.click("Write the plan and ask for approval")
     # Approve.

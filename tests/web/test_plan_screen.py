@@ -47,7 +47,7 @@ def test_a_plan_says_what_it_means(bench: Workbench) -> None:
     assert "With 99.9 % certainty, this release changes nobody's odds" in said
     assert "A suspicion of 10 % about somebody becomes at most 45.1 %" in said
     assert "an item needs about 42 users" in said
-    assert "all registered customers, or last year's number doubled" in said
+    assert "All registered customers, or last year's number doubled" in said
     strict = words(bench.text("/plan", **chosen(level="strict")))
     assert "becomes at most 23.2 %" in strict
     own = words(bench.text("/plan", **chosen(level="custom", epsilon="6")))
