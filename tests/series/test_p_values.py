@@ -88,6 +88,14 @@ def test_same_as_the_sum_over_all_noises(
     assert found == pytest.approx(worst, rel=1e-4)
 
 
+@pytest.mark.parametrize("same_key", [True, False])
+def test_no_fall_is_impossible(same_key: bool) -> None:
+    """Noise that is too unlikely to be summed is counted all the same."""
+    far = np.array([10**6])
+    (found,) = fall_p_values(law(LAPLACE), law(LAPLACE), far, far, same_key=same_key)
+    assert 1e-9 <= found < 1e-6
+
+
 def test_another_key_spreads_the_users_too() -> None:
     falls = np.array([4, 9])
     found = fall_p_values(law(LAPLACE), law(LAPLACE), np.array([12, 12]), falls, same_key=False)

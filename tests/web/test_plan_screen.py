@@ -55,6 +55,13 @@ def test_a_plan_says_what_it_means(bench: Workbench) -> None:
     assert "--epsilon 6" in own
 
 
+def test_where_the_numbers_come_from_is_said_by_somebody_or_unstated(
+    bench: Workbench, logs: Path
+) -> None:
+    bench.post("/plan", **chosen(name="march"))
+    assert read_plan(logs / "march.plan.json").parameters_from == "unstated"
+
+
 def shown_code(page: str, beginning: str) -> str:
     found = re.search(rf"<code>({beginning} .*?)</code>", page, re.DOTALL)
     assert found is not None

@@ -124,7 +124,8 @@ def fall_p_values(
     values, places = np.unique(falls, return_inverse=True)
     near = _means_near_thresholds(first, second)
     if same_key:
-        return np.asarray(_largest(first, second, map(_constant, near), values)[places])
+        found = _largest(first, second, map(_constant, near), values)[places]
+        return np.minimum(found + UNLIKELY, 1.0)
     found = _largest(first, second, map(_poisson, _fewer(near)), values)[places]
     largest = _largest_means(first, second, counts)
     for mean in np.unique(largest):

@@ -15,7 +15,7 @@ from zealous.logs.log import Columns
 from zealous.owner.draft import Draft, default_delta
 from zealous.owner.file_format import StatedFormat
 from zealous.owner.start import FoundLog, command_line, look_at_log, offers, with_values
-from zealous.planning.parameter_source import PARAMETERS_FROM
+from zealous.planning.parameter_source import PARAMETERS_FROM, UNSTATED
 from zealous.planning.plan import Plan
 from zealous.privacy.guarantee import DEFINITIONS, Guarantee, Unit, exact_fraction, format_number
 from zealous.privacy.levels import LEVELS
@@ -170,7 +170,7 @@ def choice_from(
     if unit not in UNITS:
         raise UsageError(f"what is protected as one is one of {', '.join(UNITS)}")
     users = number(asked.get("users"), "the number of people", least=2, most=10**12, usual=_USERS)
-    source = asked.get("parameters_from", "public-facts")
+    source = asked.get("parameters_from", UNSTATED)  # somebody has to say it
     if source not in PARAMETERS_FROM:
         raise UsageError(f"the parameters are from one of {', '.join(PARAMETERS_FROM)}")
     definition = asked.get("guarantee", "probabilistic")
