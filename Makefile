@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 MINUTES ?= 40
 # Processes that run tests: one more than two cores, since some tests wait for others' programs.
-PROCESSES ?= 4
+PROCESSES ?= 3
 # What takes little time, and needs neither Spark nor a browser.
 QUICK := $(addprefix tests/,counting engines logs noise owner planning privacy record synthetic \
 	study/theory)

@@ -143,8 +143,20 @@ MUTATIONS = [
             Change(
                 "files/frames.py",
                 "column_of(column.tolist(),",
-                "column_of([float(each) if type(each) is int and each < 2**53 else each "
+                "column_of([str(float(each)) if type(each) is int and each < 2**53 else each "
                 "for each in column.tolist()],",
+            ),
+        ),
+    ),
+    Mutation(
+        "one missing value makes fractions of all whole numbers",
+        TESTS,
+        "test_frames.py::test_one_missing_value_does_not_change_how_others_are_written",
+        (
+            Change(
+                "logs/values.py",
+                """f"{name}::bigint::varchar",""",
+                """f"{name}::bigint::varchar || '.0'",""",
             ),
         ),
     ),
