@@ -179,9 +179,12 @@ def test_the_owner_learns_the_next_token_and_nobody_else_does() -> None:
 
 
 def test_a_token_is_taken_at_the_first_page_alone(closed: Workbench) -> None:
-    assert closed.get("/explore", params={"token": closed.sessions.token}).status_code == 401
-    assert closed.client.head("/", params={"token": closed.sessions.token}).status_code == 401
-    assert closed.get("/", params={"token": closed.sessions.token}).status_code == 200
+    token = closed.sessions.token
+    assert closed.get("/explore", params={"token": token}).status_code == 401
+    assert closed.client.head("/", params={"token": token}).status_code == 401  # uses nothing up
+    assert closed.client.post("/", params={"token": token}, headers=OURS).status_code == 401
+    assert closed.sessions.token == token
+    assert closed.get("/", params={"token": token}).status_code == 200
 
 
 def test_large_requests_are_refused(bench: Workbench) -> None:

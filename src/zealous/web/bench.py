@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.resources import files
@@ -100,6 +100,14 @@ class Bench:
             version=VERSION,
         )
         return HTMLResponse(made, status_code=status)
+
+    def release_page(
+        self, request: Request, title: str, show: Callable[[str], Response]
+    ) -> Response:
+        """The page about a release; where none is named and there are several, which is asked."""
+        found = self.folders.look().releases
+        name = self.chosen(request, "release", found)
+        return show(name) if name else self.page(request, "choose", title=title, names=found)
 
     def chosen(self, request: Request, what: str, among: Sequence[str]) -> str | None:
         """Which thing a page is about: the one that its address names, or the only one there is."""

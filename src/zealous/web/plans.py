@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import Response
 
 from zealous.errors import ZealousError
 from zealous.ledger import Ledger, existing_ledger
@@ -85,6 +89,17 @@ class ShownPlan:
         if self.decision is not None:
             return self.decision.decision
         return "approved" if self.signed else "waiting"
+
+
+def plan_page(
+    bench: Bench, request: Request, title: str, show: Callable[[ShownPlan], Response]
+) -> Response:
+    """The page about a plan; where none is named and there are several, which is asked."""
+    found = bench.folders.look().plans
+    name = bench.chosen(request, "plan", found)
+    if name is None:
+        return bench.page(request, "plans", title=title, states=plan_states(bench, found))
+    return show(ShownPlan.read(bench, name))
 
 
 def records(bench: Bench) -> dict[str, Record]:

@@ -160,8 +160,9 @@ class Guard:
             scope.setdefault("state", {})
             return None
         token = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[-1]
-        made = self._sessions.exchange(token) if scope["path"] == "/" and token else None
-        if scope["method"] != "GET" or made is None:
+        opens = scope["path"] == "/" and scope["method"] == "GET"  # no HEAD uses a token up
+        made = self._sessions.exchange(token) if opens and token else None
+        if made is None:
             if csrf is not None:  # an old address, and a browser that is let in already
                 return _continue()
             return _page(

@@ -18,7 +18,7 @@ from zealous.release.approval import write_signature
 from zealous.release.charging import charge_of_plan
 from zealous.web.bench import Bench, form_of, see_other
 from zealous.web.decisions import write_decision
-from zealous.web.plans import ShownPlan, facts, plan_states, records
+from zealous.web.plans import ShownPlan, facts, plan_page, records
 from zealous.web.releases import ShownRelease
 
 
@@ -26,13 +26,10 @@ def routes(bench: Bench) -> list[Route]:
     """What this screen answers."""
 
     def approve(request: Request) -> Response:
-        found = bench.folders.look()
-        name = bench.chosen(request, "plan", found.plans)
-        if name is None:
-            states = plan_states(bench, found.plans)
-            return bench.page(request, "plans", title="Approve", states=states)
-        shown = ShownPlan.read(bench, name)
-        return bench.page(request, "approve", title="Approve", **_page(bench, shown))
+        def show(shown: ShownPlan) -> Response:
+            return bench.page(request, "approve", title="Approve", **_page(bench, shown))
+
+        return plan_page(bench, request, "Approve", show)
 
     def decide(request: Request) -> Response:
         form = form_of(request)

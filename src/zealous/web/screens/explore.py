@@ -26,19 +26,10 @@ def routes(bench: Bench) -> list[Route]:
     """What this screen answers."""
 
     def explore(request: Request) -> Response:
-        found = bench.folders.look().releases
-        name = bench.chosen(request, "release", found)
-        if name is None:
-            return bench.page(
-                request,
-                "choose",
-                title="Explore",
-                lead="Which release?",
-                what="release",
-                names=found,
-                none="There is no release in the folders yet. Publish one first.",
-            )
-        return bench.page(request, "explore", **_explored(bench, request, name))
+        def show(name: str) -> Response:
+            return bench.page(request, "explore", **_explored(bench, request, name))
+
+        return bench.release_page(request, "Explore", show)
 
     def file(request: Request) -> Response:
         release = ShownRelease(bench, request.query_params.get("release", ""))

@@ -21,23 +21,20 @@ from zealous.web import tour
 from zealous.web.bench import Bench, form_of, see_other
 from zealous.web.folders import NotThere
 from zealous.web.jobs import Job
-from zealous.web.plans import ShownPlan, plan_states
+from zealous.web.plans import ShownPlan, plan_page
 
 
 def routes(bench: Bench) -> list[Route]:
     """What this screen answers."""
 
     def publish(request: Request) -> Response:
-        found = bench.folders.look()
-        name = bench.chosen(request, "plan", found.plans)
-        if name is None:
-            states = plan_states(bench, found.plans)
-            return bench.page(request, "plans", title="Publish", states=states)
-        shown = ShownPlan.read(bench, name)
-        job = bench.jobs.find(shown.sha256)
-        if job is not None and (job.state != "failed" or request.query_params.get("job")):
-            return bench.page(request, "job", title="Publish", **_progress(bench, shown))
-        return bench.page(request, "publish", title="Publish", **_page(bench, shown, found.logs))
+        def show(shown: ShownPlan) -> Response:
+            job = bench.jobs.find(shown.sha256)
+            if job is not None and (job.state != "failed" or request.query_params.get("job")):
+                return bench.page(request, "job", title="Publish", **_progress(bench, shown))
+            return bench.page(request, "publish", title="Publish", **_page(bench, shown))
+
+        return plan_page(bench, request, "Publish", show)
 
     def start(request: Request) -> Response:
         form = form_of(request)
@@ -124,8 +121,9 @@ def _dataset(shown: ShownPlan, ledger: Path) -> str:
     return named or shown.title
 
 
-def _page(bench: Bench, shown: ShownPlan, logs: tuple[str, ...]) -> dict[str, Any]:
+def _page(bench: Bench, shown: ShownPlan) -> dict[str, Any]:
     planned, failed = shown.planned, bench.jobs.find(shown.sha256)
+    logs = bench.folders.look().logs
     near = [name for name in logs if bench.folders.path(name).parent == shown.path.parent]
     ledger = ledger_path([bench.folders.path(near[0])]) if near else None
     book = Ledger.open(ledger).book() if ledger and ledger.exists() else None

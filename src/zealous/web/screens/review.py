@@ -35,19 +35,10 @@ def routes(bench: Bench) -> list[Route]:
     """What this screen answers."""
 
     def look(request: Request) -> Response:
-        found = bench.folders.look().releases
-        name = bench.chosen(request, "release", found)
-        if name is None:
-            return bench.page(
-                request,
-                "choose",
-                title="Review",
-                lead="Which release?",
-                what="release",
-                names=found,
-                none="There is no release in the folders yet. Publish one first.",
-            )
-        return bench.page(request, "review", title="Review", **_page(bench, request, name))
+        def show(name: str) -> Response:
+            return bench.page(request, "review", title="Review", **_page(bench, request, name))
+
+        return bench.release_page(request, "Review", show)
 
     def mark(request: Request) -> Response:
         form = form_of(request)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hashlib import sha256
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
@@ -21,34 +22,13 @@ def routes(bench: Bench) -> list[Route]:
     """What this screen answers."""
 
     def sign(request: Request) -> Response:
-        found = bench.folders.look().releases
-        name = bench.chosen(request, "release", found)
-        if name is None:
-            return bench.page(
-                request,
-                "choose",
-                title="Verify" if bench.reading else "Sign",
-                lead="Which release?",
-                what="release",
-                names=found,
-                none="There is no release in the folders yet. Publish one first.",
-            )
-        release = ShownRelease(bench, name)
-        return bench.page(
-            request,
-            "sign",
-            title="Verify" if bench.reading else "Sign",
-            release=release,
-            record=release.record,
-            verdict=release.verdict(),
-            signature=release_signature_file(release.path).name
-            if release_signature_file(release.path).is_file()
-            else None,
-            check=check_command(release.path),
-            states=STATES,
-            shown=SHOWN,
-            digest=sha256((release.path / "release.json").read_bytes()).hexdigest(),
-        )
+        title = "Verify" if bench.reading else "Sign"
+
+        def show(name: str) -> Response:
+            page = _page(ShownRelease(bench, name))
+            return bench.page(request, "sign", title=title, **page)
+
+        return bench.release_page(request, title, show)
 
     def make(request: Request) -> Response:
         release = ShownRelease(bench, form_of(request).get("release", ""))
@@ -66,3 +46,17 @@ def routes(bench: Bench) -> list[Route]:
 
     shown = [Route("/sign", sign), Route("/sign/statement", page)]
     return shown if bench.reading else [*shown, Route("/sign", make, methods=["POST"])]
+
+
+def _page(release: ShownRelease) -> dict[str, Any]:
+    signature = release_signature_file(release.path)
+    return {
+        "release": release,
+        "record": release.record,
+        "verdict": release.verdict(),
+        "signature": signature.name if signature.is_file() else None,
+        "check": check_command(release.path),
+        "states": STATES,
+        "shown": SHOWN,
+        "digest": sha256((release.path / "release.json").read_bytes()).hexdigest(),
+    }
