@@ -38,7 +38,17 @@ from zealous.privacy.period import Period
 from zealous.release.derived.associations import associations as rules_of
 from zealous.study.report.algorithm_picture import draw_algorithm
 from zealous.study.report.attack_figure import draw_attacks
-from zealous.study.report.style import BLUE, GREY, INK, ORANGE, PALE, RED, STYLE, figure_with_panels
+from zealous.study.report.style import (
+    BLUE,
+    GREY,
+    INK,
+    ORANGE,
+    PALE,
+    PERCENT,
+    RED,
+    STYLE,
+    figure_with_panels,
+)
 from zealous.synthetic import generate
 
 FOLDER = Path(__file__).parent / "pictures"
@@ -303,7 +313,7 @@ def accounts() -> Figure:
             ha="center",
             fontsize=8,
         )
-    left.set(ylabel="epsilon for her", ylim=(0, 6))
+    left.set(ylabel="epsilon for her", ylim=(0, 6), xlim=(0.25, len(proven) + 0.75))
     left.set_title("her odds")
     deltas = [1000 * float(each.delta) for _, each in proven]
     right.bar([g for g, _ in proven], deltas, 0.6, color=RED)
@@ -462,9 +472,10 @@ def itemsets() -> Figure:
         axes.set_xscale("log")
         axes.set_xticks(epsilons, [f"{epsilon:g}" for epsilon in epsilons])
         axes.minorticks_off()
+        axes.yaxis.set_major_formatter(PERCENT)
         axes.set(xlabel="epsilon", ylim=(-4, 104))
         axes.set_title(name)
-    panel[0].set_ylabel(f"of the top {found['wanted']} published, %")
+    panel[0].set_ylabel(f"published, of the top {found['wanted']}")
     handles = [
         Line2D([], [], color=GREY, label="things"),
         Line2D([], [], color=BLUE, label="sets of two"),

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from zealous.study.report.style import BLUE, GREY, INK, ORANGE, figure_with_panels, format_percent
+from zealous.study.report.style import (
+    BLUE,
+    GREY,
+    INK,
+    ORANGE,
+    PALE,
+    PERCENT,
+    figure_with_panels,
+    format_percent,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -14,6 +23,7 @@ if TYPE_CHECKING:
 Rows = Sequence[Mapping[str, Any]]
 _STROKES = ("o-", "s--")
 _SHADES = ("#9cc3e0", BLUE, "#173f5f")
+_APART = 0.26  # of two dots of a row
 _FACTS = {
     "lengths": "number of words",
     "hours": "hour of the day",
@@ -58,7 +68,10 @@ def _over_epsilon(
     axes: Axes, found: Mapping[str, Any], what: str, names: Mapping[str, str]
 ) -> None:
     """Shares over the epsilon that is spent beyond the first release's, on the tail or not."""
-    spent = {ORANGE: "epsilon spent on more queries and keywords", BLUE: "on the tail"}
+    spent = {
+        ORANGE: "epsilon spent on more queries and keywords",
+        BLUE: "epsilon spent on the tail",
+    }
     for name, stroke in zip(names, _STROKES, strict=True):
         for color, label in spent.items():
             shares: dict[float, list[float]] = {}
@@ -74,20 +87,26 @@ def _over_epsilon(
     ]
     axes.legend(strokes, names.values(), loc="center", fontsize=8, handlelength=3.4)
     axes.set_xticks(sorted({each["tail"] or 0 for each in found["releases"]}))
-    axes.set(xlabel="epsilon more", ylabel="of the traffic of rare queries, %")
+    axes.yaxis.set_major_formatter(PERCENT)
+    axes.set(xlabel="epsilon more", ylabel="of the traffic of rare queries")
 
 
 def _facts(axes: Axes, releases: Rows) -> None:
     """How far each distribution is from the truth, a dot for each epsilon."""
     told = sorted({each["tail"] for each in releases if each["tail"]})
+    rows = range(len(_FACTS))
     for extra, color in zip(told, _SHADES, strict=False):
         first = next(each for each in releases if each["tail"] == extra)
         apart = [first["distances"][name]["people"] for name in _FACTS]
-        axes.plot(
-            apart, range(len(apart)), "o", color=color, label=f"told for epsilon {extra:g} more"
-        )
+        # One above the other: some distances are nearly equal.
+        places = [place + _APART * (told.index(extra) - (len(told) - 1) / 2) for place in rows]
+        label = f"told for epsilon {extra:g} more"
+        axes.plot(apart, places, "o", color=color, markersize=5.5, label=label)
     guessed = releases[0]["distances"]["lengths"]["people"]
     axes.plot([guessed], [0], "X", color=ORANGE, label="guessed from the published queries")
-    axes.set_yticks(range(len(_FACTS)), list(_FACTS.values()))
+    for place in rows[:-1]:
+        axes.axhline(place + 0.5, color=PALE, linewidth=1, zorder=0)
+    axes.set_yticks(rows, list(_FACTS.values()))
+    axes.tick_params(axis="y", length=0)
     axes.set(xscale="log", ylim=(len(_FACTS) - 0.4, -0.6), xlabel="total variation distance")
     axes.set_title("Facts of rare queries:\nhow far from the truth")

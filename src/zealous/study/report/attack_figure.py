@@ -11,6 +11,7 @@ from zealous.study.report.style import (
     INK,
     ORANGE,
     PALE,
+    PERCENT,
     RED,
     figure_with_panels,
     format_percent,
@@ -25,11 +26,11 @@ _PRIVATE_METHOD = "ZEALOUS"
 _COLUMNS = {
     "query_seen": "rare query\npublished",
     "word_seen": "rare word\npublished",
-    "personal": "people with\na readable\npersonal\nquery",
+    "personal": "personal\nquery\nreadable",
     "picked_out": "picked out\nby 3\nqueries",
     "read_back": "tokens\nread back",
 }
-_COLORS = {"pseudonym": (RED, 4.5), "scrub": (ORANGE, 1.8), "k-query": (BLUE, 1.8)}  # and width
+_COLORS = {"pseudonym": RED, "scrub": ORANGE, "k-query": BLUE}
 
 
 def draw_attacks(found: Mapping[str, Any]) -> Figure:
@@ -74,9 +75,8 @@ def _draw_active_attack(axes: Axes, rows: Rows) -> None:
             )
     axes.set_yticks(range(len(rows)), [row["method"] for row in rows])
     least = min((100 * each["low"] for row in rows for each in row["active"]), default=40)
-    axes.set(
-        xlim=(min(40, least - 2), 103), ylim=(len(rows) - 0.4, -0.9), xlabel="right decisions, %"
-    )
+    axes.set(xlim=(min(40, least - 2), 103), ylim=(len(rows) - 0.4, -0.9), xlabel="right decisions")
+    axes.xaxis.set_major_formatter(PERCENT)
     axes.set_title("Did she ask it?\nAttacker with fake accounts")
 
 
@@ -107,20 +107,31 @@ def _shade(share: float) -> tuple[float, float, float]:
 
 
 def _draw_picked_out(axes: Axes, rows: Rows) -> None:
-    """How many people are picked out by a few known queries."""
-    for row in rows:
-        if row["picked_out"] is None:
-            continue
-        shares = [(p, each["share"]) for p, each in enumerate(row["picked_out"], 1)]
-        known = [(p, 100 * share) for p, share in shares if share is not None]
-        color, wide = _COLORS.get(row["method"], (INK, 1.8))
-        style: Any = {"color": color, "linewidth": wide, "markersize": wide + 3}
-        axes.plot(*zip(*known, strict=True), "o-", label=row["method"], **style)
-        for p, each in enumerate(row["picked_out"], 1):
-            if each["share"] is not None:
-                axes.plot([p, p], [100 * each["low"], 100 * each["high"]], "_-", color=color)
-    axes.set(ylim=(0, 103), xlabel="queries the attacker knows", ylabel="people picked out, %")
+    """How many people are picked out by a few known queries: bars, since lines would coincide."""
+    shown = [row for row in rows if row["picked_out"] is not None]
+    wide = 0.8 / max(len(shown), 1)
+    for place, row in enumerate(shown):
+        left = (place - (len(shown) - 1) / 2) * wide
+        known = [
+            (p + left, each)
+            for p, each in enumerate(row["picked_out"], 1)
+            if each["share"] is not None
+        ]
+        color = _COLORS.get(row["method"], INK)
+        shares = [100 * each["share"] for _, each in known]
+        axes.bar([x for x, _ in known], shares, 0.9 * wide, color=color, label=row["method"])
+        for x, each in known:
+            axes.plot([x, x], [100 * each["low"], 100 * each["high"]], color=INK, linewidth=0.9)
+    axes.yaxis.set_major_formatter(PERCENT)
+    axes.set(ylim=(0, 103), xlabel="queries the attacker knows", ylabel="people picked out")
     axes.set_xticks(range(1, 6))
-    if axes.lines:
-        axes.legend(fontsize=8)
     axes.set_title("How few known queries\nidentify a person?")
+    if shown:
+        axes.legend(
+            fontsize=8,
+            loc="upper center",
+            bbox_to_anchor=(0.5, -0.16),
+            ncols=len(shown),
+            columnspacing=1,
+            handlelength=1.2,
+        )

@@ -22,6 +22,7 @@ BLUE, ORANGE, RED, GREY, PALE, INK = (
     "#e4e8ec",
     "#22292f",
 )
+PERCENT = "{x:g} %"  # of an axis whose values are percent
 STYLE: Any = {
     "svg.hashsalt": "zealous",  # names of clips and glyphs: the same in every run
     "svg.fonttype": "path",  # no font is needed to read a picture
