@@ -11,7 +11,7 @@ shop and of diagnoses: in baskets, and in whole histories. At epsilon 2 other nu
 person are tried, once each.
 
 Writes itemsets.json after every table, and prints Markdown; --only measures some tables anew.
-`python docs/pictures.py itemsets` draws it. Figures of --real compare with the truth: they are for
+`python tools/pictures.py itemsets` draws it. Figures of --real compare with the truth: they are for
 those who may see it.
 """
 

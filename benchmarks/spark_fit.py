@@ -2,8 +2,9 @@
 
     python benchmarks/spark_fit.py [--users 1e9] [--entries 1e11]
 
-Prints the tables of docs/scale.md. Costs of reading and of a user's distinct items grow with the
-entries, and those of counting with the items that users keep, so each stage has its own measure.
+Prints the tables of docs/guide/scale.md. Costs of reading and of a user's distinct items grow with
+the entries, and those of counting with the items that users keep, so each stage has its own
+measure.
 """
 
 from __future__ import annotations

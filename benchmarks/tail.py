@@ -11,7 +11,7 @@ all, and no release is measured on what it happened to miss. `alone` is the rele
 without its tables of the tail; `itself` is what could be suggested without privacy.
 
 Prints Markdown and writes tail.json after every release; where that is not another file by
---output, draws docs/pictures/tail.svg from it.
+--output, draws docs/figures/tail.svg from it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from zealous.logs.open_log import open_log
 from zealous.study.measures.phrases import words
 
 HERE = Path(__file__).resolve().parent
-JSON, PICTURES = HERE / "tail.json", HERE.parent / "docs" / "pictures.py"
+JSON, PICTURES = HERE / "tail.json", HERE.parent / "tools" / "pictures.py"
 EPSILON, DELTA, TAILS = 2, "1e-6", ("0.5", "1", "2")
 ITEMS_PER_USER = {"queries": 5, "keywords": 10}
 FACTS = [each(items_per_user=1) for each in (Lengths, Questions, Scripts, Hours, WithKeywords)]

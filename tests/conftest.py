@@ -27,7 +27,7 @@ os.environ["COLUMNS"] = "80"  # whatever terminal they are run in
 os.environ["XDG_STATE_HOME"] = f"{os.devnull}/none"  # for what tests share; each has its own
 COMMAND = Path(sys.executable).with_name("zealous")
 # Last, as a benchmark may be called as a file of the tests is.
-sys.path += [str(Path(__file__).parents[1] / name) for name in ("benchmarks", "docs")]
+sys.path += [str(Path(__file__).parents[1] / name) for name in ("benchmarks", "tools")]
 
 
 class Ran(NamedTuple):

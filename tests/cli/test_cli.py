@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 import pytest
 from conftest import Run
-from paths import DOCS
+from paths import DOCS, TOOLS
 
 from zealous.cli import cli
 from zealous.cli.registry import Commands
@@ -34,7 +34,7 @@ def test_every_command_has_an_example_and_is_documented(group: Commands, name: s
 
 
 def test_help_fits_80_columns() -> None:
-    page = (DOCS / "commands.md").read_text()
+    page = (DOCS / "reference" / "commands.md").read_text()
     assert [line for line in page.splitlines() if len(line) > 80] == []
 
 
@@ -62,12 +62,14 @@ def test_the_reference_page_is_what_the_commands_say() -> None:
     # In a process of its own: a command keeps how it was asked for help the first time.
     made = subprocess.run(
         [sys.executable, "-c", "import commands; print(commands.page(), end='')"],
-        cwd=DOCS,
+        cwd=TOOLS,
         capture_output=True,
         text=True,
         check=True,
     )
-    assert made.stdout == (DOCS / "commands.md").read_text(), "run python docs/commands.py"
+    assert made.stdout == (DOCS / "reference" / "commands.md").read_text(), (
+        "run python tools/commands.py"
+    )
 
 
 def test_plan_prints_the_contract(run: Run) -> None:

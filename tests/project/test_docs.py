@@ -104,7 +104,7 @@ def test_the_readme_runs_as_a_stranger_copies_it(
 @turn_of("guide")
 @pytest.mark.parametrize("few", [True, pytest.param(False, marks=pytest.mark.soak)])
 def test_the_guide_runs_from_top_to_bottom(few: bool, folder: Path, commands: Forks) -> None:
-    guide = ROOT / "docs" / "guide.md"
+    guide = ROOT / "docs" / "guide" / "publishing.md"
     lines = [line for block in blocks(guide, "sh") for line in block.splitlines()]
     assert len(lines) == 17
     for line in lines:
@@ -123,8 +123,15 @@ def test_the_guide_runs_from_top_to_bottom(few: bool, folder: Path, commands: Fo
 
 
 def test_every_page_is_in_the_index() -> None:
-    linked = set(re.findall(r"\]\(([^)#]+)\)", (ROOT / "docs" / "README.md").read_text()))
-    pages = {page.name for page in (ROOT / "docs").glob("*.md")} - {"README.md"}
+    """Proofs and extensions have an index of their own."""
+    docs = ROOT / "docs"
+    linked = set(re.findall(r"\]\(([^)#]+)\)", (docs / "README.md").read_text()))
+    pages = {
+        page.relative_to(docs).as_posix()
+        for folder in ("guide", "reference", "study")
+        for page in (docs / folder).glob("*.md")
+    }
+    assert len(pages) > 30
     assert pages <= linked
 
 
@@ -141,7 +148,7 @@ def test_the_page_of_python_runs(
     (tmp_path / "log.csv").write_text("user,query\n" + "".join(rows))
     monkeypatch.chdir(tmp_path)
     known: dict[str, object] = {}
-    for block in blocks(ROOT / "docs" / "python.md", "python"):
+    for block in blocks(ROOT / "docs" / "reference" / "python.md", "python"):
         exec(block, known)
     told = capsys.readouterr().out
     assert "Charged as entry 1 of the ledger: epsilon 4, delta 0.001." in told
@@ -150,15 +157,15 @@ def test_the_page_of_python_runs(
 
 @turn_of("page of anonymity")
 def test_the_page_of_anonymity_runs(tmp_path: Path) -> None:
-    run_the_python_of("anonymity", tmp_path)
+    run_the_python_of("study/anonymity", tmp_path)
 
 
 @turn_of("page of attacks")
 def test_the_page_of_attacks_runs(tmp_path: Path) -> None:
-    run_the_python_of("attacks", tmp_path)
+    run_the_python_of("study/attacks", tmp_path)
 
 
-@pytest.mark.parametrize(("page", "runs"), [("sets", 3), ("tail", 2)])
+@pytest.mark.parametrize(("page", "runs"), [("guide/sets", 3), ("guide/tail", 2)])
 def test_the_commands_of_a_page_run(page: str, runs: int, tmp_path: Path, commands: Forks) -> None:
     lines = "\n".join(blocks(ROOT / "docs" / f"{page}.md", "sh")).splitlines()
     for line in lines:
@@ -179,7 +186,7 @@ def test_the_page_of_mechanisms_runs(folder: Path, commands: Forks) -> None:
         "--epsilon 50 --delta 1e-6 -o last-month"
     )
     assert commands(COMMAND, *earlier, folder=folder).code == 0
-    page = blocks(ROOT / "docs" / "mechanisms.md", "sh")
+    page = blocks(ROOT / "docs" / "guide" / "mechanisms.md", "sh")
     lines = [line for block in page for line in block.splitlines()]
     assert len(lines) == 6
     for line in lines:
@@ -189,8 +196,8 @@ def test_the_page_of_mechanisms_runs(folder: Path, commands: Forks) -> None:
 
 
 def test_the_findings_of_the_page_are_those_of_the_run() -> None:
-    page = (ROOT / "docs" / "study.md").read_text()
-    found = json.loads((ROOT / "docs" / "study.json").read_text())["findings"]
+    page = (ROOT / "docs" / "study" / "README.md").read_text()
+    found = json.loads((ROOT / "docs" / "study" / "study.json").read_text())["findings"]
     assert len(found) == 17
     for each in found:
         verdict = {True: "yes", False: "**no**", None: "?"}[each["holds"]]
@@ -200,8 +207,8 @@ def test_the_findings_of_the_page_are_those_of_the_run() -> None:
 
 
 def test_the_findings_on_visitors_are_those_of_the_run() -> None:
-    page = (ROOT / "docs" / "study.md").read_text()
-    found = json.loads((ROOT / "docs" / "study.json").read_text())["visitors"]["findings"]
+    page = (ROOT / "docs" / "study" / "README.md").read_text()
+    found = json.loads((ROOT / "docs" / "study" / "study.json").read_text())["visitors"]["findings"]
     assert len(found) == 22
     for each in found:
         verdict = "**differs**" if each["holds"] is False else each["verdict"]
@@ -213,7 +220,7 @@ def test_the_findings_on_visitors_are_those_of_the_run() -> None:
 
 
 def test_the_study_of_the_page_is_the_default(tmp_path: Path) -> None:
-    (text,) = blocks(ROOT / "docs" / "study.md", "toml")
+    (text,) = blocks(ROOT / "docs" / "study" / "README.md", "toml")
     (tmp_path / "study.toml").write_text(text)
     assert read_study(tmp_path / "study.toml") == Study()
 

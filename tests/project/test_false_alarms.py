@@ -49,7 +49,7 @@ from zealous.planning.part import figures
 from zealous.privacy.calibrate import calibrate
 from zealous.privacy.guarantee import Indistinguishability
 
-PAGE = DOCS / "audit.md"
+PAGE = DOCS / "reference" / "audit.md"
 MOST = 1e-6  # of one run of all tests
 STATED = """import json, sys
 import pytest

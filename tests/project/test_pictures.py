@@ -11,7 +11,7 @@ from types import ModuleType
 from xml.etree import ElementTree
 
 import pytest
-from paths import DOCS
+from paths import DOCS, TOOLS
 from turns import in_turn
 
 SLOW = {"choosing-m"}  # makes a synthetic log and counts it
@@ -19,7 +19,7 @@ SLOW = {"choosing-m"}  # makes a synthetic log and counts it
 
 @pytest.fixture(scope="module")
 def pictures() -> ModuleType:
-    specification = importlib.util.spec_from_file_location("pictures", DOCS / "pictures.py")
+    specification = importlib.util.spec_from_file_location("pictures", TOOLS / "pictures.py")
     assert specification is not None
     assert specification.loader is not None
     module = importlib.util.module_from_spec(specification)
@@ -30,18 +30,21 @@ def pictures() -> ModuleType:
 
 def shown() -> dict[str, str]:
     """Each picture that a page shows, and what the page says for those who cannot see it."""
-    pages = "\n".join(page.read_text() for page in sorted(DOCS.glob("*.md")))
-    return {name: said for said, name in re.findall(r"!\[(.*?)\]\(pictures/(.+?)\.svg\)", pages)}
+    pages = "\n".join(page.read_text() for page in sorted(DOCS.rglob("*.md")))
+    return {
+        name: said
+        for said, name in re.findall(r"!\[(.*?)\]\((?:\.\./)*figures/([^/]+?)\.svg\)", pages)
+    }
 
 
 def test_each_picture_is_drawn_committed_and_shown(pictures: ModuleType) -> None:
-    committed = {path.stem for path in (DOCS / "pictures").iterdir()}
+    committed = {path.stem for path in (DOCS / "figures").glob("*.svg")}
     assert set(pictures.PICTURES) == committed == set(shown())
     assert all(len(said) > 20 for said in shown().values())
 
 
 def test_a_picture_needs_nothing_from_elsewhere() -> None:
-    for path in (DOCS / "pictures").glob("*.svg"):
+    for path in (DOCS / "figures").glob("*.svg"):
         text = path.read_text()
         ElementTree.fromstring(text)
         assert not re.search(r'(href|src)="(?!#)', text), path.name
@@ -49,7 +52,7 @@ def test_a_picture_needs_nothing_from_elsewhere() -> None:
         assert "<dc:date" not in text, path.name
 
 
-DRAWN = sorted({path.stem for path in (DOCS / "pictures").iterdir()} - SLOW)
+DRAWN = sorted({path.stem for path in (DOCS / "figures").glob("*.svg")} - SLOW)
 
 
 @pytest.mark.parametrize("name", in_turn(DRAWN, str, share=6))
@@ -64,7 +67,7 @@ def test_a_picture_is_the_same_in_every_run(
 
 def test_the_table_of_epsilons_is_right() -> None:
     rows = re.findall(
-        r"\| ([\d.]+) \| ([\d.,]+) \| ([\d.]+) % \|", (DOCS / "choosing.md").read_text()
+        r"\| ([\d.]+) \| ([\d.,]+) \| ([\d.]+) % \|", (DOCS / "guide" / "choosing.md").read_text()
     )
     assert len(rows) >= 5
     for epsilon, odds, sure in rows:

@@ -1,4 +1,4 @@
-"""The figures of docs/probabilistic-only.md, computed anew."""
+"""The figures of docs/study/probabilistic-only.md, computed anew."""
 
 import math
 from fractions import Fraction
@@ -13,7 +13,7 @@ from zealous.privacy.accounting.exact import exact_delta
 from zealous.privacy.calibrate import calibrate
 from zealous.privacy.guarantee import Indistinguishability, ProbabilisticDP
 
-PAGE = " ".join((DOCS / "probabilistic-only.md").read_text().split())
+PAGE = " ".join((DOCS / "study" / "probabilistic-only.md").read_text().split())
 USERS, EPSILON, DELTA = 500_000, 1, Fraction(1, 10**6)
 Law = npt.NDArray[np.float64]
 

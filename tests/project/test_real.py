@@ -42,7 +42,7 @@ def test_diagnoses(run: Run, real: Path) -> None:
 
 
 def test_page_visits_after_the_documented_line(run: Run, real: Path, tmp_path: Path) -> None:
-    page = DOCS / "logs.md"
+    page = DOCS / "guide" / "logs.md"
     (line,) = re.findall(r"^zcat .*$", page.read_text(), re.MULTILINE)
     name = "anonymous-msweb.csv.gz"
     (tmp_path / name).write_bytes((real / name).read_bytes())

@@ -7,9 +7,9 @@ import re
 import sys
 
 import pytest
-from paths import DOCS, ROOT
+from paths import DOCS, ROOT, TOOLS
 
-specification = importlib.util.spec_from_file_location("review_page", DOCS / "review.py")
+specification = importlib.util.spec_from_file_location("review_page", TOOLS / "review.py")
 assert specification is not None
 assert specification.loader is not None
 review = importlib.util.module_from_spec(specification)
@@ -17,12 +17,12 @@ sys.modules[specification.name] = review
 specification.loader.exec_module(review)
 
 SOURCE = ROOT / "src" / "zealous"
-PAGE = (DOCS / "review.md").read_text()
+PAGE = (DOCS / "reference" / "review.md").read_text()
 README = (ROOT / "README.md").read_text()
 
 
 def test_the_line_counts_are_true() -> None:
-    hint = "read docs/review.md again, then run python docs/review.py"
+    hint = "read docs/reference/review.md again, then run python tools/review.py"
     assert review.with_true_numbers(PAGE) == PAGE, hint
     assert review.readme_with_true_total(README, PAGE) == README, hint
     assert review.IN_README.search(README)

@@ -13,7 +13,7 @@ import nbformat
 import pytest
 from mkdocs.commands.build import build
 from mkdocs.config import load_config
-from paths import DOCS, ROOT
+from paths import DOCS, ROOT, TOOLS
 from turns import in_turn
 
 NOTEBOOKS = sorted((DOCS / "notebooks").glob("*.ipynb"))
@@ -21,7 +21,7 @@ NOTEBOOKS = sorted((DOCS / "notebooks").glob("*.ipynb"))
 
 @pytest.fixture(scope="module")
 def executing() -> ModuleType:
-    path = DOCS / "notebooks" / "execute.py"
+    path = TOOLS / "notebooks.py"
     specification = importlib.util.spec_from_file_location("execute", path)
     assert specification is not None
     assert specification.loader is not None
@@ -55,7 +55,7 @@ def without_numbers(line: str) -> str:
 @pytest.mark.parametrize("command", ["plan", "publish", "verify"])
 def test_pictures_of_the_terminal_show_what_the_readme_shows(command: str) -> None:
     """And what the README shows is compared with the program in test_docs.py."""
-    drawn = (DOCS / "screens" / f"{command}.svg").read_text()
+    drawn = (DOCS / "figures" / "screens" / f"{command}.svg").read_text()
     spans = re.findall(r'<text[^>]* y="([\d.]+)"[^>]*>(.*?)</text>', drawn)
     lines: dict[str, str] = {}
     for height, text in spans:

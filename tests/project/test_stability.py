@@ -1,4 +1,4 @@
-"""What docs/stability.md promises is there."""
+"""What docs/reference/stability.md promises is there."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from paths import DOCS
 import zealous
 from zealous.cli import cli
 
-PAGE = (DOCS / "stability.md").read_text()
+PAGE = (DOCS / "reference" / "stability.md").read_text()
 
 
 def options(path: list[str]) -> set[str]:

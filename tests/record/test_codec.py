@@ -80,7 +80,7 @@ def test_all_mechanisms_are_of_the_published_schema(mechanism: str) -> None:
 
 
 def test_the_published_schema_is_that_of_the_types() -> None:
-    """After a change of the record: python docs/schema.py."""
+    """After a change of the record: python tools/schema.py."""
     assert schema.TARGET.read_text() == schema.text()
 
 

@@ -29,7 +29,7 @@ def stated(**software: object) -> str:
 
 
 def test_the_figures_that_come_with_the_program_are_those_of_an_audit() -> None:
-    """Of another version: run docs/audited.py before this one is tagged."""
+    """Of another version: run tools/audited.py before this one is tagged."""
     found = json.loads(AUDITED.read_text())
     figures = structure(found["figures"], AuditFigures)
     assert figures.runs >= audited.RUNS

@@ -12,7 +12,7 @@ from conftest import COMMAND, Forks
 from pages import blocks
 from paths import DOCS
 
-PAGE = DOCS / "series.md"
+PAGE = DOCS / "guide" / "series.md"
 FEWER = {"20000": "400", "366": "92", "100000": "1000", "2012-02": "2011-05"}
 
 
@@ -46,5 +46,5 @@ def test_the_year_of_the_guide(tmp_path: Path, commands: Forks) -> None:
 
 def test_its_pictures_are_what_the_commands_draw() -> None:
     for name in ("budget", "changes"):
-        ElementTree.fromstring((DOCS / f"series/{name}.svg").read_text())
-        assert f"](series/{name}.svg)" in PAGE.read_text()
+        ElementTree.fromstring((DOCS / f"figures/series/{name}.svg").read_text())
+        assert f"](../figures/series/{name}.svg)" in PAGE.read_text()

@@ -17,7 +17,7 @@ from zealous.audit.audit import audit_mechanism
 from zealous.privacy.guarantee import Indistinguishability
 from zealous.synthetic import generate
 
-BLOCKS = blocks(ROOT / "docs" / "extend.md", "python")
+BLOCKS = blocks(ROOT / "docs" / "extending" / "quick.md", "python")
 PROGRAM = "\n\n".join(BLOCKS)
 
 

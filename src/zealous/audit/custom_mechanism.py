@@ -105,7 +105,9 @@ def audit_mechanism(
     """
     goal = goal or getattr(mechanism, "goal", None)
     if not isinstance(goal, Guarantee):
-        raise UsageError(f"{mechanism.name} claims nothing: give it a goal, see docs/extend.md")
+        raise UsageError(
+            f"{mechanism.name} claims nothing: give it a goal, see docs/extending/quick.md"
+        )
     if positive_integer(trials, "trials") < _LEAST_TRIALS:
         raise UsageError(f"trials must be at least {_LEAST_TRIALS:,}")
     m = positive_integer(mechanism.items_per_user, "items_per_user")

@@ -59,7 +59,7 @@ class Spark:
 
     name: ClassVar[str] = "spark"
     title: ClassVar[str] = "Spark"
-    summary: ClassVar[str] = "Spark for a log on a cluster; see docs/spark.md."
+    summary: ClassVar[str] = "Spark for a log on a cluster; see docs/guide/spark.md."
     options: ClassVar[tuple[Option, ...]] = (
         Option(
             "spark-master",

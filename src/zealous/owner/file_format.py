@@ -47,7 +47,7 @@ second field of each V line below is a thing of hers; else put in your letters a
   ' > {new} && zealous start {new}"""
 _OTHER_FILES = {
     b"PK\x03\x04": "an Excel workbook or a zip archive: save it as CSV",
-    b"SQLite format 3": "an SQLite database: publish from it with --sql, see docs/logs.md",
+    b"SQLite format 3": "an SQLite database: publish from it with --sql, see docs/guide/logs.md",
     b"\xff\xfe": "text in UTF-16: convert it with iconv -f utf-16 -t utf-8 LOG > NEW",
     b"\xfe\xff": "text in UTF-16: convert it with iconv -f utf-16 -t utf-8 LOG > NEW",
 }

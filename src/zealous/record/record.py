@@ -1,8 +1,8 @@
 """What release.json holds, key by key, in the order in which it is written.
 
-These types are the format: what they do not name is refused, and `docs/release.schema.json` is made
-from them. A field that is None by default is left out of the file where it is None; the comment
-says which releases lack it.
+These types are the format: what they do not name is refused, and
+`docs/reference/release.schema.json` is made from them. A field that is None by default is left out
+of the file where it is None; the comment says which releases lack it.
 """
 
 from __future__ import annotations

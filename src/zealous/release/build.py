@@ -13,14 +13,15 @@ from zealous.version import VERSION
 
 _PACKAGE = Path(__file__).parents[1]
 _SOURCES = (".py", ".j2")
-AUDITED = Path(__file__).with_name("audited.json")  # written by docs/audited.py
+AUDITED = Path(__file__).with_name("audited.json")  # written by tools/audited.py
 
 
 @cache
 def build_hash() -> str:
     """The SHA-256 over the names and contents of the installed sources, in order of name.
 
-    The same sources give the same hash, from a wheel or a checkout (`docs/after-the-release.md`).
+    The same sources give the same hash, from a wheel or a checkout
+    (`docs/guide/after-the-release.md`).
     """
     found = hashlib.sha256()
     files = (path for path in _PACKAGE.rglob("*") if path.suffix in _SOURCES)

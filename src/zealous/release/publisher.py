@@ -23,7 +23,7 @@ def read_publisher(path: str | Path) -> PublisherRecord:
     try:
         found = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        raise UsageError(f"{path} cannot be read as TOML: see docs/releases.md") from None
+        raise UsageError(f"{path} cannot be read as TOML: see docs/guide/releases.md") from None
     known = PublisherRecord.__struct_fields__
     for name in found:
         if name not in known:

@@ -1,6 +1,6 @@
 """What release.json may hold: the types of the record, and the names that this version knows.
 
-`docs/release.schema.json` says the same to other programs (`python docs/schema.py`).
+`docs/reference/release.schema.json` says the same to other programs (`python tools/schema.py`).
 """
 
 from __future__ import annotations

@@ -90,14 +90,14 @@ class Series:
         try:
             found = tomllib.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError):
-            raise UsageError(f"{path} cannot be read as TOML: see docs/series.md") from None
+            raise UsageError(f"{path} cannot be read as TOML: see docs/guide/series.md") from None
         known = [each.name for each in fields(cls) if each.name != "path"]
         for name in found:
             if name not in known:
                 raise UsageError(f"{path} says {name!r}, unknown{did_you_mean(name, known)}")
         needed = ["name", "log", "every", "first", "plan", "ledger", "releases"]
         if missing := [name for name in needed if name not in found]:
-            raise UsageError(f"{path} must also say {', '.join(missing)}: see docs/series.md")
+            raise UsageError(f"{path} must also say {', '.join(missing)}: see docs/guide/series.md")
         try:
             return cls(path=path, **_values(found, path.parent))
         except UsageError as error:

@@ -93,7 +93,7 @@ def compare(
     Args:
         log: The log.
         study: What is tried; the paper's grid where not given.
-        methods: Mechanisms and anonymity methods of one's own, see docs/extend.md.
+        methods: Mechanisms and anonymity methods of one's own, see docs/extending/quick.md.
         measures: Measures of one's own.
         documents: How many documents contain each keyword: a file with the columns keyword and
             documents, or a function; a synthetic corpus where not given.

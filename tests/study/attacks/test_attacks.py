@@ -138,8 +138,8 @@ def test_wrong_usage(given: list[object], why: str, path: Path, run: Run, tmp_pa
 
 
 def test_the_page_tells_what_the_command_found() -> None:
-    found = json.loads((DOCS / "attacks.json").read_text())
-    page = (DOCS / "attacks.md").read_text()
+    found = json.loads((DOCS / "study" / "attacks.json").read_text())
+    page = (DOCS / "study" / "attacks.md").read_text()
     for row in found["methods"]:
         cells = [row["method"], *map(format_percent, row["summary"].values())]
         assert f"| {' | '.join(cells)} |" in page

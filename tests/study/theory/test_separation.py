@@ -259,7 +259,7 @@ def test_zealous_is_never_worse_than_nothing_at_its_own_thresholds(counts: dict[
 
 
 def test_the_figures_of_the_page_are_what_its_calls_give() -> None:
-    page = DOCS / "theory.md"
+    page = DOCS / "study" / "theory.md"
     done = doctest.testfile(str(page), module_relative=False)
     assert done.attempted > 10
     assert done.failed == 0

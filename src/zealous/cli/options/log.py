@@ -59,7 +59,7 @@ SQL = (
     _option(
         "--sql",
         metavar="QUERY",
-        help="Columns and rows of one table or view, where LOG is a database: docs/logs.md.",
+        help="Columns and rows of one table or view, where LOG is a database: docs/guide/logs.md.",
     ),
 )
 

@@ -11,7 +11,7 @@ _ORDER = ("run", "status", "price")
 _HELP = """Publish a release every month or every day, under one privacy budget.
 
 A file such as series.toml says where the log of each period is, by which plan it is published, what
-all of it may cost, and where releases go; docs/series.md has one to copy.
+all of it may cost, and where releases go; docs/guide/series.md has one to copy.
 
 \b
 Example:

@@ -40,7 +40,7 @@ Examples:
     "study_file",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="The parameter grid as TOML (docs/study.md). [default: the paper's]",
+    help="The parameter grid as TOML (docs/study/README.md). [default: the paper's]",
 )
 @DOCUMENTS
 @options(LOG, ANY_ENGINE)

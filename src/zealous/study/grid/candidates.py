@@ -255,7 +255,7 @@ def _columns(name: str, batches: Iterable[pa.RecordBatch]) -> tuple[Ints, Ints]:
     if not all(isinstance(batch, pa.RecordBatch) for batch in listed):
         raise UsageError(
             f"release of {name} must yield batches: those that count gives, filtered, with other "
-            "counts. See docs/extend.md"
+            "counts. See docs/extending/quick.md"
         )
     index, counts = (
         np.concatenate([np.zeros(0, np.int64), *(_column(name, each, column) for each in listed)])
@@ -297,7 +297,7 @@ def check_custom_methods(methods: Sequence[Mechanism | Method], taken: Iterable[
     for method in methods:
         name = getattr(method, "name", None)
         if not isinstance(name, str) or not name.strip():
-            raise UsageError("a method of your own needs a name: see docs/extend.md")
+            raise UsageError("a method of your own needs a name: see docs/extending/quick.md")
         if name in names:
             raise UsageError(f"two methods are called {name!r}: give yours another name")
         _check_is_method(method, name)
@@ -320,7 +320,7 @@ def _check_is_method(method: Mechanism | Method, name: str) -> None:
         return
     if not callable(getattr(method, "release", None)):
         raise UsageError(
-            f"{name!r} is neither a mechanism nor an anonymity method: see docs/extend.md"
+            f"{name!r} is neither a mechanism nor an anonymity method: see docs/extending/quick.md"
         )
     positive_integer(getattr(method, "items_per_user", None), f"items_per_user of {name!r}")
     goal = getattr(method, "goal", None)

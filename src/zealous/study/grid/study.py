@@ -124,7 +124,7 @@ def read_study(path: Path) -> Study:
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {reason(error)}") from None
     except ValueError:
-        raise UsageError(f"{path} is not TOML: see the example in docs/study.md") from None
+        raise UsageError(f"{path} is not TOML: see the example in docs/study/README.md") from None
     return study_from(given)
 
 

@@ -124,7 +124,7 @@ def check_measures(measures: Sequence[OwnMeasure]) -> None:
         if not callable(measure) or isinstance(measure, type):
             raise UsageError(
                 "a measure of your own must be a function of (original, released), or an object "
-                "that can be called like one: see docs/extend.md"
+                "that can be called like one: see docs/extending/quick.md"
             )
         name = name_of(measure)
         _check_name(name)
@@ -170,7 +170,7 @@ def _figures(name: str, found: object) -> Iterator[Measured]:
         if not isinstance(each, Measured) or not isinstance(each.measure, str) or not each.measure:
             raise UsageError(
                 f"the measure {name!r} must give a number or several Measured(measure, value, at), "
-                "whose measure is a text: see docs/extend.md"
+                "whose measure is a text: see docs/extending/quick.md"
             )
         at = None if each.at is None else _number(name, each.at)
         yield Measured(each.measure, _number(name, each.value), at)

@@ -20,7 +20,7 @@ NOTE = (
     "The attacker wants to know whether somebody asked a certain query, knows everybody else's and "
     "has accounts of her own; 50 % is a coin. For zealous it is the most that any attacker can "
     "reach, except with probability delta. The anonymity methods are undone every time by as many "
-    "accounts as make k: docs/attacks.md has the attacks."
+    "accounts as make k: docs/study/attacks.md has the attacks."
 )
 _CHOSEN_EPSILON = 2  # of the advice; the paper's 5 promises little
 _USEFUL = 0.05  # of the top queries: with less there is nothing to recommend

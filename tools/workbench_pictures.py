@@ -1,0 +1,93 @@
+"""Picture the workbench: `python tools/workbench_pictures.py`.
+
+Goes the whole way in a real browser, on a generated log in an empty folder, and takes pictures for
+docs/guide/workbench.md. It needs Debian's chromium and chromium-driver. Each run draws other noise.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+sys.path.append(str(ROOT / "tests" / "support"))
+
+from browser import Browser, live  # noqa: E402
+
+from zealous.web.bench import Bench  # noqa: E402
+from zealous.web.folders import Folders  # noqa: E402
+
+FOLDER = ROOT / "docs" / "figures" / "screens"
+USERS = "50000"
+WIDTH = 1100
+
+
+def picture(browser: Browser, name: str, height: int) -> None:
+    """The upper part of the page."""
+    browser.show(WIDTH, "light", height)
+    browser.driver.execute_script("scrollTo(0, 0)")
+    browser.driver.save_screenshot(str(FOLDER / f"workbench-{name}.png"))
+    browser.show(WIDTH, "light", 2000)
+
+
+def walk(browser: Browser, address: str, entrance: str) -> None:
+    """From an empty folder to a release that was reviewed and verified."""
+    browser.show(WIDTH, "light", 2000)
+    browser.open(entrance)
+    browser.wait_for("Next: Begin a ledger")
+    browser.find(".alert a").click()
+    browser.type("#dataset", "web searchers")
+    browser.type("#by", "Ann")
+    browser.click("Begin the ledger")
+    browser.wait_for("0 of 12")
+    browser.open(f"{address}/plan?log=logs/searches.parquet&users={USERS}")
+    browser.wait_for("becomes at most 45.1 %")
+    picture(browser, "plan", 1300)
+    browser.type("#name", "march 2026")
+    browser.click("Write the plan and ask for approval")
+    browser.wait_for("What must be true")
+    picture(browser, "approve", 1240)
+    for box in browser.find_all("input[name=assumption]"):
+        box.click()
+    browser.type("#by", "Ito")
+    browser.find("button[value=approved]").click()
+    browser.wait_for("What will be charged")
+    browser.type("#by", "Ann")
+    browser.type("#dataset", "web searchers")
+    picture(browser, "publish", 900)
+    browser.find("main form button.main").click()
+    browser.wait_for("Published.")
+    browser.open(f"{address}/ledger")
+    picture(browser, "ledger", 640)
+    browser.open(f"{address}/explore?release=logs/march-2026-release")
+    picture(browser, "explore", 700)
+    browser.open(f"{address}/review?release=logs/march-2026-release")
+    picture(browser, "review", 560)
+    browser.click("Write the reviewed release")
+    browser.wait_for("All checks passed.")
+    picture(browser, "sign", 640)
+
+
+def main() -> None:
+    """Take all pictures."""
+    with tempfile.TemporaryDirectory() as folder:
+        logs = Path(folder, "logs")
+        logs.mkdir()
+        log = str(logs / "searches.parquet")
+        made = ["generate", "-o", log, "--users", USERS, "--seed", "7"]
+        program = Path(sys.executable).with_name("zealous")
+        subprocess.run(  # noqa: S603
+            [program, *made, "--no-figures"], check=True, capture_output=True
+        )
+        browser = Browser()
+        try:
+            with live(Bench(folders=Folders([logs]), scratch=Path(folder))) as bench:
+                walk(browser, bench.address, bench.entrance())
+        finally:
+            browser.close()
+
+
+if __name__ == "__main__":
+    main()
