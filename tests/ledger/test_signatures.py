@@ -6,6 +6,7 @@ import json
 import shutil
 import sqlite3
 import subprocess
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -16,11 +17,16 @@ from conftest import Run
 from tampering import rewrite, tampered
 
 from zealous.errors import Refused, UsageError
+from zealous.items import queries
 from zealous.ledger import FILE_NAME, Cap, Caps, Charge, Ledger, signatures, store
 from zealous.ledger.approvals import signed_decision
 from zealous.ledger.cap_changes import decided_caps
 from zealous.ledger.copies import back_up, move, restore
 from zealous.ledger.signatures import NAMESPACE, Approval, NoSigningProgram, sign, signer
+from zealous.logs.log import read_log
+from zealous.privacy.guarantee import ProbabilisticDP
+from zealous.release.account import Account
+from zealous.release.publish import publish
 from zealous.verification.verify import verify
 
 pytestmark = pytest.mark.skipif(not shutil.which("ssh-keygen"), reason="needs openssh-client")
@@ -109,13 +115,31 @@ def test_without_the_program_nothing_is_said_to_be_wrong(
         each for each in verify(tmp_path / "one", ledger=approved.path) if each.name == "budget"
     )
     assert (budget.ok, "no-such-program" in budget.detail) == (None, True)
-    about = tmp_path / "one/release.json"  # no signature is needed to see that this is another
+
+
+def test_without_the_program_all_but_signatures_is_compared(
+    keys: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "log.csv").write_text("user,query\n" + "".join(f"{n},tea\n" for n in range(90)))
+    log, path = read_log(tmp_path / "log.csv"), tmp_path / "ledger.sqlite"
+    goal = ProbabilisticDP(epsilon=9, delta="0.01", users=90)
+    ledger = Ledger.open(path, create=True, dataset="teahouse")
+    publish(log, goal, queries(1), account=Account(ledger=path), output=tmp_path / "one")
+    ledger.set_approvers(f"ito@example {public(keys[0])}\n", by="her")
+    ledger.set_caps(Caps(all=Cap(epsilon=Fraction(40))), by="her", key=keys[0])
+    monkeypatch.setattr(signatures, "PROGRAM", "no-such-program")
+
+    def budget() -> bool | None:
+        return next(c.ok for c in verify(tmp_path / "one", ledger=path) if c.name == "budget")
+
+    assert budget() is None  # not checked, and nothing wrong
+    about = tmp_path / "one/release.json"
     about.write_text(about.read_text().replace('"entry": 1', '"entry": 2'))
-    assert approved.verify([tmp_path / "one"])
-    budget = next(
-        each for each in verify(tmp_path / "one", ledger=approved.path) if each.name == "budget"
-    )
-    assert budget.ok is False
+    assert budget() is False
+    found = []
+    with suppress(NoSigningProgram):
+        found = ledger.verify([tmp_path / "one"])
+    assert found
 
 
 def test_plans_need_a_signature(

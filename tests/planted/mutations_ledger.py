@@ -227,6 +227,18 @@ MUTATIONS = (
         ),
     ),
     Mutation(
+        "ledger: without ssh-keygen releases are not compared",
+        TESTS,
+        "test_signatures.py::test_without_the_program_all_but_signatures_is_compared",
+        (
+            Change(
+                "ledger/verify.py",
+                "if unverified is not None and not problems:",
+                "if unverified is not None:",
+            ),
+        ),
+    ),
+    Mutation(
         "ledger: a copy of a log stops a run",
         TESTS,
         "test_recognition.py::test_a_copy_is_told_and_stops_nothing",
@@ -274,6 +286,12 @@ MUTATIONS = (
                 "if True:  # it is in place",
             ),
         ),
+    ),
+    Mutation(
+        "series: an older copy of the ledger lets a release be drawn twice for one charge",
+        TESTS,
+        "test_drafts.py::test_what_has_left_is_not_drawn_again_for_an_older_copy_of_the_ledger",
+        (Change("series/drafts.py", "        self._forget_id(draft.name)\n", ""),),
     ),
     Mutation(
         "changes: what else was found explains nothing",
