@@ -30,7 +30,7 @@ from zealous.items import Kind
 from zealous.ledger import Cap, Caps
 from zealous.logs.log import Log
 from zealous.planning.plan import Plan
-from zealous.planning.series import plan_series
+from zealous.planning.several_releases import plan_series
 from zealous.privacy.guarantee import Guarantee
 from zealous.synthetic import generate
 from zealous.synthetic.write import START

@@ -5,8 +5,8 @@ from pathlib import Path
 import click
 
 from zealous.cli import cli
+from zealous.cli.command_groups import Commands
 from zealous.cli.help import show_all
-from zealous.cli.registry import Commands
 
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "commands.md"
 

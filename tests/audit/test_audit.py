@@ -36,19 +36,19 @@ from zealous.audit.audit import (
     audit,
     measure_pair,
 )
-from zealous.audit.measurement import BY_ACCIDENT
-from zealous.audit.observables import constants_agree, published_alike
-from zealous.audit.pairs_sets import SharedThings
-from zealous.audit.recompute import counts_after_selection, follows_from_theorems, parameters
-from zealous.audit.runs import Run
-from zealous.audit.setting import Setting, settings
-from zealous.audit.statistics import (
+from zealous.audit.confidence_bounds import (
     Claim,
     EventCounts,
     choose_events,
     clopper_pearson_lower,
     clopper_pearson_upper,
 )
+from zealous.audit.measurement import BY_ACCIDENT
+from zealous.audit.observables import constants_agree, published_alike
+from zealous.audit.pairs_sets import SharedThings
+from zealous.audit.recompute import counts_after_selection, follows_from_theorems, parameters
+from zealous.audit.runs import Run
+from zealous.audit.setting import Setting, settings
 from zealous.audit.theorems import Law, noise
 from zealous.audit.trials import Tally, outcomes, run_trials, tally_outcomes
 from zealous.audit.whole_releases import _files_agree, _is_refused, _passes_check, _rows_are_sorted

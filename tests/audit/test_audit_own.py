@@ -16,6 +16,7 @@ from turns import in_turn
 
 import zealous as z
 from zealous.audit.audit import MechanismAudit, audit_mechanism
+from zealous.audit.confidence_bounds import Claim
 from zealous.audit.custom_counts import Case, WatchedMechanism, plain_histogram, run_cases
 from zealous.audit.custom_mechanism import (
     _cases,
@@ -23,8 +24,7 @@ from zealous.audit.custom_mechanism import (
     _run_checks,
     releases_needed_to_differ,
 )
-from zealous.audit.events import _levels, evidence_against, impossible_without_user
-from zealous.audit.statistics import Claim
+from zealous.audit.distinguishing_events import _levels, evidence_against, impossible_without_user
 from zealous.errors import UsageError
 from zealous.mechanisms import (
     CalibratedMechanism,

@@ -14,7 +14,7 @@ from conftest import Run
 from paths import DOCS, TOOLS
 
 from zealous.cli import cli
-from zealous.cli.registry import Commands
+from zealous.cli.command_groups import Commands
 from zealous.cli.study import study
 
 PLAN = ["plan", "--users", 500000, "--items-per-user", 2, "--epsilon", 1, "--delta", "0.001"]

@@ -24,7 +24,7 @@ from zealous.privacy.period import Period
 from zealous.record.record import CapRecord, LedgerStamp
 from zealous.release.account import ledger_stamp
 from zealous.verification.accounts import _check_composed, _check_composed_definition
-from zealous.verification.claim import Failed
+from zealous.verification.claimed_guarantee import Failed
 
 HALF = Loss.moved(exposure=Fraction("5e-7"), mu_squared=Fraction("0.0524"))
 HALF_COMING = Loss.moved(exposure=Fraction("5e-7"), mu_squared=Fraction("0.0262"))

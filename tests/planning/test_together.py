@@ -13,7 +13,7 @@ import pytest
 from zealous.items import Clicks, Kind, Queries, QueryClicks, clicks, keywords, queries, query_pairs
 from zealous.mechanisms.protocol import MECHANISMS
 from zealous.planning.plan import Plan, plan
-from zealous.planning.series import plan_series
+from zealous.planning.several_releases import plan_series
 from zealous.planning.together import Solved, losses
 from zealous.privacy.composition import Filter, across_releases, delta_at
 from zealous.privacy.guarantee import Indistinguishability, Neighbors, ProbabilisticDP

@@ -150,7 +150,9 @@ MUTATIONS = (
         f"{_OF}a_charge_past_a_cap_is_found",
         (
             Change(
-                "ledger/verify.py", "if charged:\n        fits = fits and book.fits_caps()", "pass"
+                "ledger/consistency.py",
+                "if charged:\n        fits = fits and book.fits_caps()",
+                "pass",
             ),
         ),
     ),
@@ -232,7 +234,7 @@ MUTATIONS = (
         "test_signatures.py::test_without_the_program_all_but_signatures_is_compared",
         (
             Change(
-                "ledger/verify.py",
+                "ledger/consistency.py",
                 "if unverified is not None and not problems:",
                 "if unverified is not None:",
             ),

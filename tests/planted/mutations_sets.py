@@ -316,7 +316,13 @@ MUTATIONS = [
         "verify: parameters are not planned again",
         TESTS,
         "test_forgeries.py::test_parameters_that_planning_would_not_choose",
-        (Change("verification/claim.py", "        if part != other:", "        if not other:"),),
+        (
+            Change(
+                "verification/claimed_guarantee.py",
+                "        if part != other:",
+                "        if not other:",
+            ),
+        ),
     ),
     Mutation(
         "verify: a review may claim another guarantee",
@@ -324,7 +330,9 @@ MUTATIONS = [
         "test_forgeries.py::test_a_review_that_removed_nothing_gives_no_other_guarantee",
         (
             Change(
-                "verification/claim.py", "if claim.definition not in allowed:", "if not allowed:"
+                "verification/claimed_guarantee.py",
+                "if claim.definition not in allowed:",
+                "if not allowed:",
             ),
         ),
     ),
@@ -332,7 +340,13 @@ MUTATIONS = [
         "verify: shares are not planned again",
         TESTS,
         "test_forgeries.py::test_parameters_that_planning_would_not_choose",
-        (Change("verification/claim.py", "if part.goal != other.goal:", "if not other.goal:"),),
+        (
+            Change(
+                "verification/claimed_guarantee.py",
+                "if part.goal != other.goal:",
+                "if not other.goal:",
+            ),
+        ),
     ),
     Mutation(
         "verify: the planner can be left out",
@@ -340,7 +354,7 @@ MUTATIONS = [
         "test_forgeries.py::test_a_release_of_ours_names_our_planner",
         (
             Change(
-                "verification/claim.py",
+                "verification/claimed_guarantee.py",
                 ".version == VERSION and record",
                 ".version != VERSION and record",
             ),
@@ -392,13 +406,19 @@ MUTATIONS = [
         "verify: rates and associations are not compared",
         TESTS,
         "test_forgeries.py::test_an_association_of_ours",
-        (Change("verification/tables.py", "wanted == found if ours", "True if ours"),),
+        (Change("verification/published_tables.py", "wanted == found if ours", "True if ours"),),
     ),
     Mutation(
         "verify: a child is judged by rows that a review took out",
         TESTS,
         "test_forgeries.py::test_a_child_is_judged_by_what_is_left",
-        (Change("verification/tables.py", "any(map(removed.get, _origin_kinds(part)))", "False"),),
+        (
+            Change(
+                "verification/published_tables.py",
+                "any(map(removed.get, _origin_kinds(part)))",
+                "False",
+            ),
+        ),
     ),
     Mutation(
         "of-keywords: keywords from lists accepted",

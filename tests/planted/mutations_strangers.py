@@ -44,7 +44,7 @@ MUTATIONS = [
         "test_forgeries.py::test_a_parquet_file_holds_the_table_and_no_log",
         (
             Change(
-                "verification/tables.py",
+                "verification/published_tables.py",
                 "if table.schema.metadata or any(field.metadata for field in table.schema):",
                 "if False:",
             ),
@@ -60,13 +60,17 @@ MUTATIONS = [
         "verify: whatever a line holds is an item",
         TESTS,
         "test_forgeries.py::test_an_item_that_no_log_gives",
-        (Change("verification/tables.py", "if limits is None or not", "if True or not"),),
+        (Change("verification/published_tables.py", "if limits is None or not", "if True or not"),),
     ),
     Mutation(
         "verify: a Parquet file may hold more than its rows",
         TESTS,
         "test_forgeries.py::test_a_parquet_file_is_as_we_write_it",
-        (Change("verification/tables.py", "if file.read_bytes() == wanted:", "if True:"),),
+        (
+            Change(
+                "verification/published_tables.py", "if file.read_bytes() == wanted:", "if True:"
+            ),
+        ),
     ),
     Mutation(
         "verify: letters beyond ASCII may be capitals",

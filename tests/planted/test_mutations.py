@@ -45,10 +45,10 @@ from paths import TESTS as TESTS_FOLDER
 from scipy import stats
 from turns import in_turn
 
-from zealous.audit import statistics
+from zealous.audit import confidence_bounds
 from zealous.audit.audit import FALSE_ALARMS, alpha_per_test, measure_pair
+from zealous.audit.confidence_bounds import Claim, EventCounts
 from zealous.audit.setting import settings
-from zealous.audit.statistics import Claim, EventCounts
 from zealous.audit.trials import outcomes, tally_outcomes
 
 # A file, since libraries take a program without one for a conversation with a person.
@@ -296,7 +296,7 @@ def test_runs_of_the_unharmed_program_give_no_false_alarm(
 ) -> None:
     """Runs are packed as copies are: audits of 100 runs on each log, none sharing any."""
     monkeypatch.setattr(
-        statistics, "clopper_pearson_lower", cache(statistics.clopper_pearson_lower)
+        confidence_bounds, "clopper_pearson_lower", cache(confidence_bounds.clopper_pearson_lower)
     )
     plans = settings()
     alpha = alpha_per_test(plans)

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 import zealous as z
-from zealous.cli.registry import Commands
+from zealous.cli.command_groups import Commands
 from zealous.release.bundle import TEXTS
 from zealous.release.columns import Column
 from zealous.release.derived import files

@@ -6,6 +6,7 @@ import ast
 import pickle
 import subprocess
 import sys
+from collections import Counter
 from functools import cache
 from graphlib import TopologicalSorter
 from importlib import import_module
@@ -106,6 +107,24 @@ def test_every_room_says_what_belongs_there() -> None:
     for folder in (ROOT / name for name in ROOMS if (ROOT / name).is_dir()):
         docstring = ast.get_docstring(ast.parse((folder / "__init__.py").read_text()))
         assert docstring, folder
+
+
+# Where a file has the name of what it serves: a command, a screen, a mechanism, a format.
+_NAMED_FOR = (
+    "cli", "web", "study", "mechanisms", "audit/settings", "privacy/accounting", "logs/formats",
+    "logs/databases",
+)  # fmt: skip
+
+
+def test_no_two_files_have_one_name() -> None:
+    files = [path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py")]
+    names = Counter(
+        file.rpartition("/")[2]
+        for file in files
+        if not file.endswith("__init__.py") and not file.startswith(_NAMED_FOR)
+    )
+    assert len(names) > 150
+    assert not {name for name, times in names.items() if times > 1}
 
 
 def test_noise_is_drawn_in_the_mechanism_alone() -> None:

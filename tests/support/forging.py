@@ -22,7 +22,7 @@ from zealous.record.record import Record
 from zealous.release.bundle import TEXTS, _write_csv, text_files
 from zealous.release.derived.files import derived_files
 from zealous.release.table import INTERVAL, sorted_table, with_intervals, write_parquet
-from zealous.verification import claim
+from zealous.verification import claimed_guarantee
 
 About = dict[str, Any]
 Tables = dict[str, pa.Table]
@@ -48,12 +48,12 @@ def restate(about: About) -> None:
     """Everything that follows from the parameters, said anew: a forgery without a contradiction."""
     record = record_in(about)
     goal = guarantee_from_record(record.guarantee, record.guarantee.definition)
-    about["guarantee"] = to_builtins(claim.stated_guarantee(goal, record, goal.theorem))
+    about["guarantee"] = to_builtins(claimed_guarantee.stated_guarantee(goal, record, goal.theorem))
     for part, again in zip(about["plan"], Plan.from_record(record).parts, strict=True):
         part.update(figures(again))
     record = record_in(about)
-    about["also_guaranteed"] = to_builtins(claim.stated_other_guarantee(record))
-    about["assumptions"] = list(claim.stated_assumptions(record))
+    about["also_guaranteed"] = to_builtins(claimed_guarantee.stated_other_guarantee(record))
+    about["assumptions"] = list(claimed_guarantee.stated_assumptions(record))
 
 
 def record_in(about: About) -> Record:

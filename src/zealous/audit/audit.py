@@ -14,12 +14,12 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
+from zealous.audit.confidence_bounds import EventCounts, choose_events
 from zealous.audit.custom_mechanism import MechanismAudit, audit_mechanism
 from zealous.audit.measurement import BY_ACCIDENT, FALSE_ALARMS, Audit, Measurement
 from zealous.audit.other_mechanisms import check_other_mechanisms
 from zealous.audit.pairs import Pair
 from zealous.audit.setting import Setting, settings
-from zealous.audit.statistics import EventCounts, choose_events
 from zealous.audit.trials import Tally, run_trials
 from zealous.audit.whole_releases import Check, check_bundle
 from zealous.errors import UsageError

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from zealous.audit.statistics import Counts
+from zealous.audit.confidence_bounds import Counts
 from zealous.errors import UsageError
 from zealous.mechanisms import Mechanism
 from zealous.mechanisms.protocol import check_only_bound_and_threshold

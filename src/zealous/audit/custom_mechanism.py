@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from zealous.audit.confidence_bounds import Claim, EventCounts
 from zealous.audit.custom_counts import (
     Case,
     Values,
@@ -23,9 +24,8 @@ from zealous.audit.custom_counts import (
     plain_histogram,
     run_cases,
 )
-from zealous.audit.events import TESTS, evidence_against, impossible_without_user
+from zealous.audit.distinguishing_events import TESTS, evidence_against, impossible_without_user
 from zealous.audit.measurement import BY_ACCIDENT, FALSE_ALARMS, Audit, Measurement
-from zealous.audit.statistics import Claim, EventCounts
 from zealous.audit.whole_releases import Check
 from zealous.errors import UsageError
 from zealous.mechanisms import Mechanism

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from zealous.audit.statistics import Counts
+from zealous.audit.confidence_bounds import Counts
 
 DIGITS = 7  # of a copy's number
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from zealous.audit.statistics import (
+from zealous.audit.confidence_bounds import (
     Claim,
     EventCounts,
     detectable_delta_excess,

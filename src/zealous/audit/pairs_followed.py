@@ -15,9 +15,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from zealous.audit.confidence_bounds import Counts
 from zealous.audit.layout import PublishedCopies
 from zealous.audit.pairs import VICTIM, Lines, Pair, Shape, item_name, lines_of_others
-from zealous.audit.statistics import Counts
 from zealous.mechanisms.of_keywords import MOST_KEYWORDS, MOST_WORDS
 
 ASKED = "a@"  # the query of a copy whose clicks are looked at

@@ -21,9 +21,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from zealous.audit.confidence_bounds import Counts
 from zealous.audit.layout import PublishedCopies
 from zealous.audit.pairs import VICTIM, Lines, Pair, Shape, item_name
-from zealous.audit.statistics import Counts
 
 COLUMNS = ("one", "two")  # of a row's things
 BASKET = "basket"

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
 
-from zealous.audit.claims import Claimed, Recomputed, claim_by_theorems, parameters_follow
 from zealous.audit.layout import Layout
 from zealous.audit.pairs import Builder, Pair, Shape
+from zealous.audit.sharpest_bounds import Claimed, Recomputed, claim_by_theorems, parameters_follow
 from zealous.audit.small_releases import SmallTest
 from zealous.mechanisms import CalibratedMechanism
 from zealous.mechanisms.protocol import PublicInput

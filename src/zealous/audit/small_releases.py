@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from zealous.audit.statistics import Counts, clopper_pearson_lower, clopper_pearson_upper
+from zealous.audit.confidence_bounds import Counts, clopper_pearson_lower, clopper_pearson_upper
 from zealous.audit.theorems import Law, noise
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.engine import Each

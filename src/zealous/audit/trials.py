@@ -18,10 +18,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from zealous.audit.confidence_bounds import Counts
 from zealous.audit.layout import DIGITS, ItemNames, PublicList, PublishedCopies
 from zealous.audit.pairs import NEXT_TABLE, Pair, item_name
 from zealous.audit.setting import Setting
-from zealous.audit.statistics import Counts
 from zealous.engines.duckdb import DuckDB
 from zealous.files.scratch import working_directory
 from zealous.logs.log import read_log

@@ -16,8 +16,8 @@ from collections.abc import Sequence
 import click
 
 from zealous.cli import show
+from zealous.cli.command_groups import Commands
 from zealous.cli.help import SpeakingOptions
-from zealous.cli.registry import Commands
 from zealous.cli.study import study
 from zealous.errors import UsageError, ZealousError
 from zealous.files import interrupts

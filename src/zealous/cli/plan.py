@@ -12,7 +12,7 @@ import click
 from zealous.cli import show
 from zealous.cli.help import JSON, command, options
 from zealous.cli.options import Given
-from zealous.cli.options.files import FILES
+from zealous.cli.options.described_plan import PLAN, plan_from
 from zealous.cli.options.goal import epsilon_from, stated_delta
 from zealous.cli.options.items import items_option
 from zealous.cli.options.log import (
@@ -23,7 +23,7 @@ from zealous.cli.options.log import (
     columns_for,
     log_from,
 )
-from zealous.cli.options.plan import PLAN, plan_from
+from zealous.cli.options.public_inputs import FILES
 from zealous.errors import UsageError
 from zealous.files.places import absolute_name
 from zealous.items import Kind

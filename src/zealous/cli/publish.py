@@ -12,13 +12,13 @@ from zealous.cli import show
 from zealous.cli.associations import print_strongest_rules
 from zealous.cli.help import JSON, command, names_of, options
 from zealous.cli.missing import check_complete
+from zealous.cli.option_values import PLACE
 from zealous.cli.options.account import ACCOUNT, APPROVED, run_from
-from zealous.cli.options.files import FILES, files_from
+from zealous.cli.options.described_plan import PLAN, plan_from
 from zealous.cli.options.items import items_option
 from zealous.cli.options.log import LOG, log_from
 from zealous.cli.options.machine import ANY_ENGINE
-from zealous.cli.options.plan import PLAN, plan_from
-from zealous.cli.values import PLACE
+from zealous.cli.options.public_inputs import FILES, files_from
 from zealous.errors import UsageError
 from zealous.files.places import Place, place_of
 from zealous.owner.draft import least_users, users_to_appear

@@ -13,12 +13,12 @@ import click
 
 from zealous.cli import show
 from zealous.cli.help import JSON, command, options, options_of
+from zealous.cli.option_values import NUMBER, items_per_user_from
 from zealous.cli.options import Given
+from zealous.cli.options.described_plan import plan_from
 from zealous.cli.options.goal import DEFINITION_HELP, PARAMETERS, PRIVACY, epsilon_from
 from zealous.cli.options.log import LOG, log_from, stated_from
-from zealous.cli.options.plan import plan_from
 from zealous.cli.publish import publish
-from zealous.cli.values import NUMBER, items_per_user_from
 from zealous.errors import UsageError
 from zealous.items import default_items_per_user
 from zealous.logs.column_names import Role

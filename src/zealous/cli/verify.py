@@ -9,7 +9,7 @@ import click
 
 from zealous.cli import show
 from zealous.cli.help import JSON
-from zealous.cli.values import PLACE
+from zealous.cli.option_values import PLACE
 from zealous.files.places import Place
 from zealous.verification.verify import SHOWN, STATES, Verdict
 from zealous.verification.verify import verify as run

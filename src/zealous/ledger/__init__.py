@@ -8,10 +8,10 @@ Ledger ties them together; location says where a log's ledger is; verify tries t
 """
 
 from zealous.ledger.budgets import Accounts, Budget, Cap, Caps, Charge
+from zealous.ledger.consistency import verify
 from zealous.ledger.entries import Entry
 from zealous.ledger.ledger import AlreadyReleased, Ledger
 from zealous.ledger.location import FILE_NAME, existing_ledger, ledger_path, ledgers_above
-from zealous.ledger.verify import verify
 from zealous.ledger.written import fingerprint
 
 __all__ = [

@@ -23,6 +23,7 @@ from zealous.ledger.approvals import approved_plan, signed_decision
 from zealous.ledger.book import Book
 from zealous.ledger.budgets import Accounts, Caps, Charge, check_label, check_neighbors, check_unit
 from zealous.ledger.cap_changes import check_composable, decided_caps
+from zealous.ledger.consistency import verify
 from zealous.ledger.entries import Entry, charge_as_json
 from zealous.ledger.location import check_local
 from zealous.ledger.reading import read_book, read_sound_book
@@ -30,7 +31,6 @@ from zealous.ledger.refusals import check_bypass, check_charge, check_here
 from zealous.ledger.reservation import reservation, who_and_when
 from zealous.ledger.shown import book_as_html
 from zealous.ledger.signatures import Approval, check_approvers
-from zealous.ledger.verify import verify
 from zealous.ledger.written import fingerprint, holds_release_of, is_still_there
 from zealous.privacy.guarantee import Neighbors, Unit
 from zealous.privacy.period import Period

@@ -21,7 +21,7 @@ from zealous.record.record import (
     WholeAccount,
 )
 from zealous.release.charging import losses_of
-from zealous.verification.claim import Failed
+from zealous.verification.claimed_guarantee import Failed
 
 
 def check_accounts(record: Record, entry: LedgerStamp) -> None:

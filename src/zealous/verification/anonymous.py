@@ -7,7 +7,7 @@ from pathlib import Path
 from zealous.files.strict_json import parse
 from zealous.logs.log import ANONYMIZED, NOT_PRIVATE
 from zealous.release.bundle import file_hashes
-from zealous.verification.claim import Failed
+from zealous.verification.claimed_guarantee import Failed
 
 
 def holds_anonymized(path: Path) -> bool:

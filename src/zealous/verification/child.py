@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from zealous.record.record import Record, ReviewRecord, TableFiles
 from zealous.release.bundle import read_release, sha256
 from zealous.release.text.readme import FILTERED
-from zealous.verification.claim import Failed
+from zealous.verification.claimed_guarantee import Failed
 
 _INHERITED = (
     "private",

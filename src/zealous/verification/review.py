@@ -31,7 +31,7 @@ from zealous.release.bundle import Release, read_release, release_folder
 from zealous.release.provenance import software, today
 from zealous.release.table import Table
 from zealous.release.text.readme import FILTERED
-from zealous.verification.claim import (
+from zealous.verification.claimed_guarantee import (
     possible_assumptions,
     stated_guarantee,
     stated_other_guarantee,

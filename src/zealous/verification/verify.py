@@ -46,9 +46,15 @@ from zealous.verification.anonymous import (
     holds_anonymized,
 )
 from zealous.verification.child import check_parent, check_review
-from zealous.verification.claim import Failed, Unchecked, check_guarantee, check_plan, check_texts
+from zealous.verification.claimed_guarantee import (
+    Failed,
+    Unchecked,
+    check_guarantee,
+    check_plan,
+    check_texts,
+)
 from zealous.verification.errata import ERRATA, errata
-from zealous.verification.tables import check_excel_files, check_rows, check_tables
+from zealous.verification.published_tables import check_excel_files, check_rows, check_tables
 from zealous.version import EARLIER, VERSION
 
 SHOWN = (

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 from zealous.audit import pairs
+from zealous.audit.confidence_bounds import Claim
 from zealous.audit.pairs import Pair
 from zealous.audit.setting import Setting, build_pairs, register
-from zealous.audit.statistics import Claim
 from zealous.audit.theorems import unique_item_probability
 from zealous.items import keywords, queries
 from zealous.mechanisms import Gaussian

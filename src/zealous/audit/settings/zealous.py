@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from zealous.audit import pairs
-from zealous.audit.claims import NO_LEAKAGE, least_delta
+from zealous.audit.confidence_bounds import Claim
 from zealous.audit.layout import Layout
 from zealous.audit.pairs import VICTIM, Builder, Lines, Pair, item_name
 from zealous.audit.setting import Setting, build_pairs, popular_count_and_edges, register
+from zealous.audit.sharpest_bounds import NO_LEAKAGE, least_delta
 from zealous.audit.small_releases import NOISE, SmallTest
-from zealous.audit.statistics import Claim
 from zealous.counting.bound import Select
 from zealous.items import queries
 from zealous.planning.plan import Plan, other_guarantee, plan

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from zealous.cli.values import PLACE
+from zealous.cli.option_values import PLACE
 
 PLACE_ARGUMENT = click.argument("where", metavar="PLACE", type=PLACE)
 PLACE_OR_HERE = click.argument("where", metavar="[PLACE]", type=PLACE, default=".")

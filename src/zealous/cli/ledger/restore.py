@@ -8,7 +8,7 @@ import click
 
 from zealous.cli import show as say
 from zealous.cli.ledger.place import SIGNING_KEY
-from zealous.cli.values import PLACE
+from zealous.cli.option_values import PLACE
 from zealous.files.places import Place
 from zealous.ledger import FILE_NAME, ledger_path
 from zealous.ledger.copies import restore as restore_ledger

@@ -10,7 +10,7 @@ from zealous.cli import show as say
 from zealous.cli.balance import changed_promise
 from zealous.cli.help import JSON
 from zealous.cli.ledger.place import PLACE_ARGUMENT
-from zealous.cli.values import PLACE
+from zealous.cli.option_values import PLACE
 from zealous.errors import UsageError
 from zealous.files.places import Place
 from zealous.ledger import Ledger

@@ -9,8 +9,8 @@ import click
 
 from zealous.cli import show
 from zealous.cli.help import options_of
+from zealous.cli.option_values import NUMBER
 from zealous.cli.options import Given
-from zealous.cli.values import NUMBER
 from zealous.errors import UsageError
 from zealous.owner.draft import default_delta
 from zealous.owner.start import USERS

@@ -10,8 +10,8 @@ from fractions import Fraction
 import click
 
 from zealous.cli.help import Option, options_of
+from zealous.cli.option_values import items_per_user_from, pairs
 from zealous.cli.options import Given
-from zealous.cli.values import items_per_user_from, pairs
 from zealous.errors import UsageError
 from zealous.items import (
     KINDS,

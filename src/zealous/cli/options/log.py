@@ -8,9 +8,9 @@ import click
 
 from zealous.cli import show
 from zealous.cli.help import options_of
+from zealous.cli.option_values import pairs, whole_number
 from zealous.cli.options import Given
 from zealous.cli.options.machine import engine_from
-from zealous.cli.values import pairs, whole_number
 from zealous.errors import UsageError
 from zealous.files.limits import Limits
 from zealous.logs.column_names import ROLES, called

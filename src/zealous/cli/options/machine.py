@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from zealous.cli.help import options_of
+from zealous.cli.option_values import ENGINE_NAME
 from zealous.cli.options import Given
-from zealous.cli.values import ENGINE_NAME
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.engine import ENGINES, Engine
 from zealous.errors import UsageError

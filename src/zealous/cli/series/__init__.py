@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from zealous.cli.registry import Commands
+from zealous.cli.command_groups import Commands
 
 _ORDER = ("run", "status", "price")
 

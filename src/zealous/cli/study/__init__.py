@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import click
 
-from zealous.cli.registry import Commands
+from zealous.cli.command_groups import Commands
 
 _HELP = """Compare methods on a log: utility, attacks and theory.
 

@@ -10,9 +10,9 @@ import click
 
 from zealous.cli import show
 from zealous.cli.help import JSON, command, options
-from zealous.cli.options.files import DOCUMENTS
 from zealous.cli.options.log import LOG, log_from
 from zealous.cli.options.machine import ANY_ENGINE
+from zealous.cli.options.public_inputs import DOCUMENTS
 from zealous.study.compare import StudyResult, is_resumable
 from zealous.study.compare import compare as run
 from zealous.study.grid.study import read_study

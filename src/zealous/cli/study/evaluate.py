@@ -11,9 +11,9 @@ import click
 
 from zealous.cli import show
 from zealous.cli.help import JSON, command, options
-from zealous.cli.options.files import DOCUMENTS
 from zealous.cli.options.log import READING, log_from
 from zealous.cli.options.machine import ANY_ENGINE
+from zealous.cli.options.public_inputs import DOCUMENTS
 from zealous.study.compare import evaluate as run
 from zealous.study.grid.result_table import Results
 from zealous.study.measures.measured import MEASURES

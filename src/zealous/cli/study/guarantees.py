@@ -9,12 +9,12 @@ import click
 
 from zealous.cli import show
 from zealous.cli.help import JSON, command, options
+from zealous.cli.option_values import whole_number
 from zealous.cli.options import Given
-from zealous.cli.options.files import FILES
+from zealous.cli.options.described_plan import PLAN, plan_from
 from zealous.cli.options.items import items_option
-from zealous.cli.options.plan import PLAN, plan_from
+from zealous.cli.options.public_inputs import FILES
 from zealous.cli.plan import plan_as_json, refuse_other_mechanisms
-from zealous.cli.values import whole_number
 from zealous.errors import UsageError
 from zealous.planning.part import guarantee_numbers
 from zealous.planning.plan import Plan

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from zealous.audit.statistics import clopper_pearson_lower, clopper_pearson_upper
+from zealous.audit.confidence_bounds import clopper_pearson_lower, clopper_pearson_upper
 
 _WRONG = 0.05  # the chance that an interval misses the truth
 

@@ -14,9 +14,9 @@ from starlette.routing import Route
 from zealous.errors import UsageError
 from zealous.ledger import Cap, Caps, Ledger
 from zealous.ledger.book import Book
+from zealous.ledger.consistency import verify
 from zealous.ledger.location import FILE_NAME
 from zealous.ledger.signatures import principals
-from zealous.ledger.verify import verify
 from zealous.privacy.guarantee import WHOEVER, exact_fraction, format_number
 from zealous.privacy.promise import ODDS
 from zealous.web.bench import Bench, form_of, see_other

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from zealous.audit.confidence_bounds import Claim, Counts, EventCounts, choose_events
 from zealous.audit.custom_counts import Values
-from zealous.audit.statistics import Claim, Counts, EventCounts, choose_events
 from zealous.audit.trials import Tally
 
 TESTS = 4  # that `evidence_against` makes: two directions, epsilon and delta

@@ -9,8 +9,8 @@ from typing import Any, get_args
 import click
 
 from zealous.cli.help import options_of
+from zealous.cli.option_values import by_kind
 from zealous.cli.options import Given
-from zealous.cli.values import by_kind
 from zealous.items import Kind
 from zealous.mechanisms.protocol import PublicInput
 from zealous.planning.declared import served_kinds

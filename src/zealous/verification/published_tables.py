@@ -25,7 +25,7 @@ from zealous.release.table import (
     write_parquet,
     written_schema,
 )
-from zealous.verification.claim import Failed, Unchecked
+from zealous.verification.claimed_guarantee import Failed, Unchecked
 from zealous.version import VERSION
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
+from zealous.audit.confidence_bounds import Claim
 from zealous.audit.pairs import Pair
 from zealous.audit.recompute import follows_from_theorems, whole_follows
-from zealous.audit.statistics import Claim
 from zealous.audit.theorems import noise_delta, unique_item_probability
 from zealous.planning.part import Part, figures
 from zealous.planning.plan import Plan

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from zealous.cli.missing import check_complete
+from zealous.cli.option_values import whole_number
 from zealous.cli.options import Given
-from zealous.cli.options.files import files_from
 from zealous.cli.options.goal import GOAL, confirm_epsilon, goal_from
 from zealous.cli.options.items import (
     CHOICE,
@@ -17,11 +17,11 @@ from zealous.cli.options.items import (
     with_looks,
     with_tail,
 )
-from zealous.cli.values import whole_number
+from zealous.cli.options.public_inputs import files_from
 from zealous.items import UnknownKind
 from zealous.logs.log import Log
 from zealous.planning.plan import Plan, plan
-from zealous.planning.series import plan_series
+from zealous.planning.several_releases import plan_series
 from zealous.privacy.guarantee import Guarantee, Number
 
 PLAN = (*GOAL, *ITEMS, *CHOICE)  # all that a plan says
