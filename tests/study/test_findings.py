@@ -297,7 +297,7 @@ def test_caching_suffers_little() -> None:
         [hits({1: 0.32, 10: 0.36})],
     )
     assert measured == "m = 6: 0.33 at epsilon = 1, 0.36 at 10, 8.3% less at the smaller epsilon"
-    assert why == "11.1% is not below 10%."
+    assert why == "It falls by 11.1%, which is not below 10%."
     assert judged(name, hits({1: 0.33, 9: 0.36})).holds is None
     assert judged(name, hits({2: 0.33, 10: 0.36})).holds is None
     rising = judged(name, hits({1: 0.36, 10: 0.33}))

@@ -6,6 +6,7 @@ import csv
 import math
 import re
 from collections import Counter
+from collections.abc import Sequence
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -331,6 +332,24 @@ def test_a_panel_without_figures_is_not_drawn_and_one_without_items_says_so() ->
     chart = draw_chart(Chart(name="c", title="c", rows=[panels]), "internal")
     assert [axes.get_visible() for axes in chart.axes] == [False, True]
     assert [text.get_text() for text in chart.axes[1].texts] == ["nothing published"]
+
+
+def test_rows_and_columns_without_figures_are_left_out() -> None:
+    point = Point(1, Spread(1, 1, 1, 1))
+
+    def panel(name: str, *points: Point, gaps: Sequence[float] = ()) -> Panel:
+        line = Line(label="l", points=points, look=BLACK, gaps=gaps)
+        return Panel(title=name, x=Axis("x"), y="y", lines=[line])
+
+    rows = [
+        [panel("a"), panel("b"), panel("c")],
+        [panel("d", point), panel("e", gaps=[1]), panel("f", gaps=[1])],
+        [panel("g"), panel("h"), panel("i", point)],
+    ]
+    chart = Chart(name="c", title="c", rows=rows, y=("linear", "log", "symlog")).without_empty()
+    assert [[each.title for each in row] for row in chart.rows] == [["d", "f"], ["g", "i"]]
+    assert list(chart.y) == ["log", "symlog"]
+    assert Chart(name="c", title="c", rows=[]).without_empty().is_empty()
 
 
 def test_an_axis_shows_what_was_tried_and_left_out() -> None:

@@ -56,7 +56,7 @@ def caching_suffers_little(curves: StudyCurves) -> Finding:
             measured += f"; {perfect.mean:.3f} with the original log"
         measured += _non_monotone_text(steps)
         holds = drop < _MOST_HIT_LOSS if spans(points, JUDGED_EPSILONS) else None
-        why = f"{drop:.1%} is not below {_MOST_HIT_LOSS:.0%}."
+        why = f"It falls by {drop:.1%}, which is not below {_MOST_HIT_LOSS:.0%}."
         case = Case(measured, holds, why, _MOST_HIT_LOSS - drop)
     found = judge(
         "caching-suffers-little",

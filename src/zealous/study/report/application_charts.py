@@ -32,6 +32,7 @@ CACHING_LABELS = {
     "lists": "lists in memory",
 }
 _TOPS = (2, 5)
+_LEAST_WRONG = 0.05  # wrong decisions of a kind: with fewer there is nothing to see
 _SECOND_M_LOOK = Look("#56B4E9", "v")
 _M_1_LOOK = METHODS[ZEALOUS]._replace(stroke="--", hollow=True)
 _PHRASE_PAIRS_LOOK = Look("#E69F00", "X", "-")
@@ -179,27 +180,28 @@ def accuracy(view: ResultsView) -> Chart:
     """The expected number of wrong decisions and the number counted in releases."""
     halves = {"retain": "frequent items missing", "filter": "infrequent items shown"}
     axis = Axis("xi, slack in users", log=True, zero=True)
-    rows = []
-    for half, label in halves.items():
-        rows.append(
-            [
-                Panel(
-                    title=kind_label(kind),
-                    x=axis,
-                    y=label,
-                    lines=[
-                        line
-                        for place, m in enumerate(view.selected_m())
-                        for line in _exact_and_simulated(view, half, kind, m, LADDER[2 * place])
-                    ],
-                )
-                for kind in view.kinds
-            ]
-        )
+    columns = []
+    for kind in view.kinds:
+        column = [
+            Panel(
+                title=kind_label(kind),
+                x=axis,
+                y=label,
+                lines=[
+                    line
+                    for place, m in enumerate(view.selected_m())
+                    for line in _exact_and_simulated(view, half, kind, m, LADDER[2 * place])
+                ],
+            )
+            for half, label in halves.items()
+        ]
+        points = [point for panel in column for line in panel.lines for point in line.points]
+        if any(point.y.high >= _LEAST_WRONG for point in points):
+            columns.append(column)
     return Chart(
         name="accuracy",
         title="Inaccuracy: exact and simulated",
-        rows=rows,
+        rows=list(zip(*columns, strict=True)),
         y=("symlog", "symlog"),
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import pyarrow as pa
@@ -77,6 +77,21 @@ class Chart:
         """Whether there is nothing to draw."""
         return not any(line.points for row in self.rows for panel in row for line in panel.lines)
 
+    def without_empty(self) -> Chart:
+        """Without the rows and the columns of panels in which there is nothing to draw or say."""
+        kept = [n for n, row in enumerate(self.rows) if any(map(_says_something, row))]
+        width = max((len(self.rows[n]) for n in kept), default=0)
+        columns = [
+            place
+            for place in range(width)
+            if any(_has_points(row[place]) for row in self.rows if place < len(row))
+        ]
+        return replace(
+            self,
+            rows=[[self.rows[n][p] for p in columns if p < len(self.rows[n])] for n in kept],
+            y=[self.y[n] for n in kept if n < len(self.y)],
+        )
+
     def table(self) -> pa.Table:
         """The figures behind it."""
         rows = [
@@ -95,6 +110,15 @@ class Chart:
                 for name, column in zip(names, columns, strict=True)
             }
         )
+
+
+def _has_points(panel: Panel) -> bool:
+    return any(line.points for line in panel.lines)
+
+
+def _says_something(panel: Panel) -> bool:
+    """Whether there are figures in it, or settings at which nothing was published."""
+    return any(line.points or line.gaps for line in panel.lines)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -147,7 +147,8 @@ def _render_table(folder: Path, sheet: Sheet) -> TableView:
 
 
 def _render_chart(folder: Path, chart: Chart) -> ChartView:
-    return _write_picture(folder, chart, lambda: draw_chart(chart, _STAMP), width_share(chart))
+    shown = chart.without_empty()
+    return _write_picture(folder, shown, lambda: draw_chart(shown, _STAMP), width_share(shown))
 
 
 def _render_drawing(folder: Path, drawing: Drawing) -> ChartView:
