@@ -84,6 +84,27 @@ def noise_chance(scale: Fraction, value: int) -> float:
     return tail(scale, value - 1) - tail(scale, value)
 
 
+def suspicion() -> Figure:
+    """Where a suspicion of one tenth stays, whatever the release shows."""
+    before, epsilons = 0.1, (0.5, 1, 2, 4, 10)
+    figure, (panel,) = figure_with_panels(1, height=2.7)
+    for place, epsilon in enumerate(reversed(epsilons)):
+        factor = math.exp(epsilon)
+        odds = before / (1 - before)
+        low, high = odds / factor / (1 + odds / factor), odds * factor / (1 + odds * factor)
+        panel.barh(place, high - low, left=low, height=0.55, color=BLUE if epsilon == 2 else PALE)
+        digits = 2 if high > 0.99 else 1
+        most = math.ceil(high * 10 ** (digits + 2)) / 10**digits
+        panel.text(high + 0.01, place, f"at most {most:.{digits}f} %", va="center")
+    panel.axvline(before, color=ORANGE, linewidth=1.5)
+    panel.text(before + 0.01, len(epsilons) - 0.4, "before: 10 %", color=ORANGE)
+    panel.set_yticks(range(len(epsilons)), [f"epsilon {each:g}" for each in reversed(epsilons)])
+    panel.set(xlim=(0, 1.18), ylim=(-0.5, len(epsilons)), xlabel="how sure he can be afterwards")
+    panel.set_xticks([n / 5 for n in range(6)])
+    panel.xaxis.set_major_formatter(mpl.ticker.PercentFormatter(1, decimals=0))
+    return figure
+
+
 def probabilistic() -> Figure:
     """One bad release in many, bad for anybody; in the others nobody's odds move far."""
     delta = Fraction(1, 100)
@@ -496,6 +517,7 @@ def rare_queries() -> Figure:
 
 PICTURES: dict[str, Callable[[], Figure]] = {
     "thresholds": draw_algorithm,
+    "suspicion": suspicion,
     "probabilistic": probabilistic,
     "indistinguishable": indistinguishable,
     "neighbours": neighbours,

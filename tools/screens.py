@@ -60,6 +60,15 @@ def run(line: str, folder: Path) -> str:
     return done.stdout
 
 
+def contents(release: Path) -> tuple[str, str]:
+    """What somebody sees who looks into a release: a command, and what it prints."""
+    names = "  ".join(sorted(path.name for path in release.iterdir()))
+    rows = (release / "queries.csv").read_text().splitlines()[:6]
+    return f"ls {release.name}; head -6 {release.name}/queries.csv", "\n".join(
+        [names, "", *rows, ""]
+    )
+
+
 def terminal(line: str, printed: str) -> str:
     """A terminal with a command and what it printed, as SVG."""
     console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True)
@@ -112,6 +121,7 @@ def main() -> None:
         printed = {line.split()[1]: (line, run(line, folder)) for line in readme_commands()}
         for picture, command in SHOWN.items():
             (FOLDER / f"{picture}.svg").write_text(terminal(*printed[command]))
+        (FOLDER / "release.svg").write_text(terminal(*contents(folder / "release")))
         statement(folder / "release", FOLDER / "statement.png")
 
 

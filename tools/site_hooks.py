@@ -32,8 +32,18 @@ def on_files(files: Files, config: Any) -> Files:
     """Add the pages that stand elsewhere."""
     for source, site in ELSEWHERE.items():
         text = (ROOT / source).read_text()
-        files.append(File.generated(config, site, content=text))
+        shown = first_release(text) if source == "README.md" else text
+        files.append(File.generated(config, site, content=shown))
     return files
+
+
+def first_release(readme: str) -> str:
+    """The README's way from installing to a release: the site's first page says the rest."""
+    _, install, way = readme.partition("## Install\n")
+    way, guarantee, _ = way.partition("## The guarantee\n")
+    if not install or not guarantee:
+        raise ValueError("the README has no section Install or none on the guarantee")
+    return f"# Your first release\n\n{install}{way}"
 
 
 def on_page_markdown(markdown: str, page: Page, files: Files, **_: Any) -> str:
