@@ -122,9 +122,24 @@ def _column_bytes(path: Path, names: Sequence[str]) -> int:
 def _publish(path: Path, users: int, output: Path, engine: list[str]) -> tuple[float, int]:
     """Seconds, and the most memory that the process and those it started had together."""
     command = [
-        PROGRAM, "publish", path, "--items", "queries", "--users", users, "--items-per-user", 5,
-        "--epsilon", 2, "--delta", "0.001", "--no-ledger", "-o", output, *engine,
-    ]  # fmt: skip
+        PROGRAM,
+        "publish",
+        path,
+        "--items",
+        "queries",
+        "--users",
+        users,
+        "--items-per-user",
+        5,
+        "--epsilon",
+        2,
+        "--delta",
+        "0.001",
+        "--no-ledger",
+        "-o",
+        output,
+        *engine,
+    ]
     started = time.perf_counter()
     with tempfile.TemporaryFile() as said:
         process = subprocess.Popen(

@@ -433,10 +433,20 @@ def attacks() -> Figure:
 def associations() -> Figure:
     """Rules between products of an invented shop, as a release with such noise tells them."""
     sold = {
-        "bread": 4100, "butter": 2300, "jam": 1200, "coffee": 3000, "filters": 640, "soap": 1500,
-        "bread, butter": 1500, "bread, jam": 830, "butter, jam": 700, "bread, coffee": 1230,
-        "coffee, filters": 480, "filters, soap": 110, "bread, butter, jam": 560,
-    }  # fmt: skip
+        "bread": 4100,
+        "butter": 2300,
+        "jam": 1200,
+        "coffee": 3000,
+        "filters": 640,
+        "soap": 1500,
+        "bread, butter": 1500,
+        "bread, jam": 830,
+        "butter, jam": 700,
+        "bread, coffee": 1230,
+        "coffee, filters": 480,
+        "filters, soap": 110,
+        "bread, butter, jam": 560,
+    }
     scales = {
         "people": 1,
         "itemsets-1:product": 8,

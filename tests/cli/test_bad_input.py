@@ -63,8 +63,19 @@ def publish(run: Run, tmp_path: Path) -> Publish:
 
     def command(path: object, *arguments: object, items: str = "queries", **options: Any) -> Ran:
         before = set(out.iterdir())
-        ran = run("publish", path, "--items", items, *GOAL, "-o", "out/release", "--temporary",
-                  "spill", *arguments, **options)  # fmt: skip
+        ran = run(
+            "publish",
+            path,
+            "--items",
+            items,
+            *GOAL,
+            "-o",
+            "out/release",
+            "--temporary",
+            "spill",
+            *arguments,
+            **options,
+        )
         check_said(ran)
         made = {out / "release"} if ran.code == 0 else set()
         assert set(out.iterdir()) == before | made

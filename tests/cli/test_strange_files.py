@@ -95,8 +95,19 @@ def test_the_runs_of_an_audit(folder: Path) -> None:
 @SPARK
 def test_python_on_the_executors(folder: Path) -> None:
     need_java()
-    done = run(folder, "publish", "log.csv", *GOAL, "--engine", "spark", "--spark-master",
-               "local[1]", *conf_options(QUICK), "-o", "release")  # fmt: skip
+    done = run(
+        folder,
+        "publish",
+        "log.csv",
+        *GOAL,
+        "--engine",
+        "spark",
+        "--spark-master",
+        "local[1]",
+        *conf_options(QUICK),
+        "-o",
+        "release",
+    )
     assert ran(folder) == ""
     assert done.returncode == 0, done.stderr
 

@@ -20,14 +20,24 @@ COMMANDS = [
     ["plan", *GOAL, "--items", "queries,keywords"],
     ["plan", *GOAL, "--items", "queries", "--advise"],
     ["plan", "--users", "20k", "--delta", "0.001", "--items", "queries", "--advise"],
-    ["plan", *GOAL[2:4], "--delta", "1e-6", "--items", "queries",
-     "--guarantee", "indistinguishable", "--mechanism", "auto"],
+    [
+        "plan",
+        *GOAL[2:4],
+        "--delta",
+        "1e-6",
+        "--items",
+        "queries",
+        "--guarantee",
+        "indistinguishable",
+        "--mechanism",
+        "auto",
+    ],
     ["publish", "log.parquet", *GOAL, "--items", "queries,keywords,query-pairs", "-o", "again"],
     ["verify", "release"],
     ["ledger", "show", "log.parquet"],
     ["review", "release", "--flag-pii", "--block", "words.txt"],
     ["study", "tables"],
-]  # fmt: skip
+]
 
 
 @pytest.fixture(scope="module")
@@ -36,9 +46,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory, commands: Forks) -> Path:
     generate(made / "log.parquet", users=1000, seed=3)
     (made / "words.txt").write_text("weather\n")
     published = commands(
-        COMMAND, "publish", "log.parquet", "--items", "keywords", *GOAL, "-o", "release",
+        COMMAND,
+        "publish",
+        "log.parquet",
+        "--items",
+        "keywords",
+        *GOAL,
+        "-o",
+        "release",
         folder=made,
-    )  # fmt: skip
+    )
     assert published.code == 0, published.stderr
     return made
 

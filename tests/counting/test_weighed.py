@@ -203,10 +203,26 @@ def test_nothing_gives_nothing(
 
 
 NAMES = [
-    "weight", "given", "Weight", "known", "distinct_items", "kept", "items", "steered", "ranked",
-    "partial", "histogram", "position", "entries", "stored_0", 'a "quote"', "it's 100% {x}", "日本",
-    "a.b", ";--",
-]  # fmt: skip
+    "weight",
+    "given",
+    "Weight",
+    "known",
+    "distinct_items",
+    "kept",
+    "items",
+    "steered",
+    "ranked",
+    "partial",
+    "histogram",
+    "position",
+    "entries",
+    "stored_0",
+    'a "quote"',
+    "it's 100% {x}",
+    "日本",
+    "a.b",
+    ";--",
+]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -199,8 +199,17 @@ refusals = [
     f"{ANYBODY} --epsilon 1 --items-per-user 2 --mechanism magic",
     *(
         f"{ANYBODY} --epsilon 1 --items-per-user 2 --items queries --mechanism {name}"
-        for name in ("laplace", "gaussian", "rounds", "domain", "prior", "results", "of-keywords",
-                     "of-smaller", "listed")
+        for name in (
+            "laplace",
+            "gaussian",
+            "rounds",
+            "domain",
+            "prior",
+            "results",
+            "of-keywords",
+            "of-smaller",
+            "listed",
+        )
     ),
     f"{ANYBODY} --epsilon 1 --items-per-user 1 --items queries --mechanism selection",
     f"{ANYBODY} --epsilon 1 --items-per-user 2 --items queries --prior queries.csv",
@@ -218,7 +227,7 @@ refusals = [
     f"{EACH} --epsilon 1 --items-per-user 2 --items itemsets:a --max-size 0",
     f"{EACH} --epsilon 1 --items-per-user 2 --items itemsets:a --by land",
     f"{EACH} --epsilon 1 --items-per-user 2 --like release",
-]  # fmt: skip
+]
 
 THEMES = {
     "guarantees": guarantees,

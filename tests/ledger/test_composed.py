@@ -251,7 +251,16 @@ def test_show_leads_with_the_sum_where_there_is_no_cap(ledger: Ledger, run: Run)
     assert told["accounts"]["all"]["epsilon"] == 12
     assert told["if_fixed_in_advance"]["epsilon_all"] <= 3.6
     assert run("ledger", "init", ledger.path, "--compose", "losses").code == 2
-    capped = run("ledger", "init", ledger.path, "--cap-epsilon", 4, "--cap-delta", "1.2e-5",
-                 "--compose", "losses")  # fmt: skip
+    capped = run(
+        "ledger",
+        "init",
+        ledger.path,
+        "--cap-epsilon",
+        4,
+        "--cap-delta",
+        "1.2e-5",
+        "--compose",
+        "losses",
+    )
     assert "3.44713 of 4" in capped.stdout
     assert "exposed" in capped.stdout

@@ -262,9 +262,18 @@ def test_a_bar_is_full_only_when_all_is_spent() -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"epsilon": 0}, {"epsilon": -1}, {"delta": "-0.1"}, {"delta": "1"}, {"definition": "zcdp"},
-     {"neighbors": "swap"}, {"unit": "household"}, {"people": ""}, {"people": "a\nb"}],
-)  # fmt: skip
+    [
+        {"epsilon": 0},
+        {"epsilon": -1},
+        {"delta": "-0.1"},
+        {"delta": "1"},
+        {"definition": "zcdp"},
+        {"neighbors": "swap"},
+        {"unit": "household"},
+        {"people": ""},
+        {"people": "a\nb"},
+    ],
+)
 def test_a_charge_is_checked(wrong: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
         charge(**wrong)
@@ -833,12 +842,22 @@ broken line
 @pytest.mark.parametrize(
     ("folder", "kind"),
     [
-        ("/data", None), ("/", None), ("/home/with space/logs", "nfs4"), ("/home/without", None),
-        ("/shared", "cifs"), ("/shared/x", "cifs"), ("/shared2", None), ("/shared/local/x", None),
-        ("/over/x", None), ("/remote/x", "fuse.sshfs"), ("/unknown", "fuse.somethingnew"),
-        ("/layers", None), ("/disk", None), ("/guest/x", "9p"),
+        ("/data", None),
+        ("/", None),
+        ("/home/with space/logs", "nfs4"),
+        ("/home/without", None),
+        ("/shared", "cifs"),
+        ("/shared/x", "cifs"),
+        ("/shared2", None),
+        ("/shared/local/x", None),
+        ("/over/x", None),
+        ("/remote/x", "fuse.sshfs"),
+        ("/unknown", "fuse.somethingnew"),
+        ("/layers", None),
+        ("/disk", None),
+        ("/guest/x", "9p"),
     ],
-)  # fmt: skip
+)
 def test_network_mounts_are_recognised(folder: str, kind: str | None) -> None:
     assert remote_kind(Path(folder), MOUNTS) == kind
 
@@ -864,8 +883,18 @@ def test_init_show_void_report_verify(run: Run, tmp_path: Path) -> None:
 
     shown_ = run("ledger", "show", "logs")
     assert shown_.code == 0, shown_.stderr
-    for part in ("shop", "march", "2026-03", "released", "reserved", "█", "1.33334 of 2",
-                 "0.666666 left", "in 2026-04", "probabilistic"):  # fmt: skip
+    for part in (
+        "shop",
+        "march",
+        "2026-03",
+        "released",
+        "reserved",
+        "█",
+        "1.33334 of 2",
+        "0.666666 left",
+        "in 2026-04",
+        "probabilistic",
+    ):
         assert part in shown_.stdout, part
 
     voided = run(
@@ -873,8 +902,17 @@ def test_init_show_void_report_verify(run: Run, tmp_path: Path) -> None:
     )
     assert voided.code == 2
     assert "--nobody-saw-it" in voided.stderr
-    done = run("ledger", "void", "logs", crashed.number, "--signed-by", "her",
-               "--reason", "power cut", "--nobody-saw-it")  # fmt: skip
+    done = run(
+        "ledger",
+        "void",
+        "logs",
+        crashed.number,
+        "--signed-by",
+        "her",
+        "--reason",
+        "power cut",
+        "--nobody-saw-it",
+    )
     assert done.code == 0, done.stderr
     found = json.loads(run("ledger", "show", "logs", "--json").stdout)
     assert found["accounts"]["all"]["exact"] == {"epsilon": "1/3", "delta": "1/1000"}

@@ -30,9 +30,24 @@ from zealous.release.publish import publish
 from zealous.verification.verify import verify
 
 pytestmark = pytest.mark.skipif(not shutil.which("ssh-keygen"), reason="needs openssh-client")
-PLAN = ["--items", "queries", "--items-per-user", 1, "--users", 300, "--epsilon", 10,
-        "--delta", "0.01", "--user", "user", "--query", "query",
-        "--dataset", "teahouse"]  # fmt: skip
+PLAN = [
+    "--items",
+    "queries",
+    "--items-per-user",
+    1,
+    "--users",
+    300,
+    "--epsilon",
+    10,
+    "--delta",
+    "0.01",
+    "--user",
+    "user",
+    "--query",
+    "query",
+    "--dataset",
+    "teahouse",
+]
 
 
 def make_key(path: Path, kind: str = "ed25519") -> Path:
@@ -173,14 +188,24 @@ def test_plans_need_a_signature(
 
 
 def plan_bytes(**said: object) -> bytes:
-    goal = {"guarantee": "probabilistic", "epsilon": "2", "delta": "1/100", "neighbors": "replace",
-            "unit": "user"}  # fmt: skip
+    goal = {
+        "guarantee": "probabilistic",
+        "epsilon": "2",
+        "delta": "1/100",
+        "neighbors": "replace",
+        "unit": "user",
+    }
     log = {"dataset": "teahouse", "columns": {"user": "user"}}
     return json.dumps({"goal": {**goal, **said}, "log": {**log, **said}}).encode()
 
 
-CHARGE = Charge(epsilon=Fraction(2), delta=Fraction(1, 100), definition="probabilistic",
-                neighbors="replace", person="user")  # fmt: skip
+CHARGE = Charge(
+    epsilon=Fraction(2),
+    delta=Fraction(1, 100),
+    definition="probabilistic",
+    neighbors="replace",
+    person="user",
+)
 
 
 @pytest.mark.parametrize(

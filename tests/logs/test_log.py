@@ -179,9 +179,21 @@ def written(path: Path) -> Path:
 
 @pytest.mark.parametrize(
     "name",
-    ["l.csv", "l.tsv", "l.jsonl", "l.ndjson", "l.json", "l.parquet", "l.pq", "l.csv.gz", "l.CSV.GZ",
-     "l.tsv.zst", "l.jsonl.bz2", "l.TSV"],
-)  # fmt: skip
+    [
+        "l.csv",
+        "l.tsv",
+        "l.jsonl",
+        "l.ndjson",
+        "l.json",
+        "l.parquet",
+        "l.pq",
+        "l.csv.gz",
+        "l.CSV.GZ",
+        "l.tsv.zst",
+        "l.jsonl.bz2",
+        "l.TSV",
+    ],
+)
 def test_formats_follow_from_the_ending(name: str, tmp_path: Path, entries: Entries) -> None:
     log = read_log(written(tmp_path / name))
     assert roles(log) == {each: each for each in ("user", "query", "time", "url")}
@@ -690,9 +702,18 @@ def test_numbers_are_times_only_when_it_is_said(
 
 @pytest.mark.parametrize(
     "time",
-    ["", "yesterday", "2006-13-01", "294247-01-10 04:00:54", "20000-01-01", "infinity",
-     "-infinity", "1000-01-01 (BC)", "9999-12-31 23:59:59"],
-)  # fmt: skip
+    [
+        "",
+        "yesterday",
+        "2006-13-01",
+        "294247-01-10 04:00:54",
+        "20000-01-01",
+        "infinity",
+        "-infinity",
+        "1000-01-01 (BC)",
+        "9999-12-31 23:59:59",
+    ],
+)
 def test_what_is_no_time_stops_nobody(time: str, tmp_path: Path, entries: Entries) -> None:
     path = tmp_path / "l.csv"
     path.write_text(f"user,time\nann,2006-03-01 12:00:00\nmallory,{time}\n")
@@ -732,9 +753,18 @@ def cleaned(path: Path, ids: bytes, tmp_path: Path) -> Log:
 
 @pytest.mark.parametrize(
     "ids",
-    [b"bob", b"bob\n", b"bob\r\n", b"\xef\xbb\xbfbob\n", b"  bob  \n", b"bob\t\n", b"\xc2\xa0bob\n",
-     b"\n\nuser\nbob\n", b"nobody\nbob\n\n"],
-)  # fmt: skip
+    [
+        b"bob",
+        b"bob\n",
+        b"bob\r\n",
+        b"\xef\xbb\xbfbob\n",
+        b"  bob  \n",
+        b"bob\t\n",
+        b"\xc2\xa0bob\n",
+        b"\n\nuser\nbob\n",
+        b"nobody\nbob\n\n",
+    ],
+)
 def test_users_on_the_list_are_left_out(ids: bytes, tmp_path: Path, entries: Entries) -> None:
     log = cleaned(written(tmp_path / "l.csv"), ids, tmp_path)
     assert entries(log, "user") == [("ann",)]

@@ -284,8 +284,22 @@ def test_periods(text: str, first: date, last: date) -> None:
     assert (period.first, period.end) == (first, last + timedelta(days=1))
 
 
-@pytest.mark.parametrize("text", ["", "march", "2026-3", "2026-13", "2026-02-30", "2026-Q5", "..",
-                                  "2026-03..2026-02", "2025-W53", "0000", "9999"])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "march",
+        "2026-3",
+        "2026-13",
+        "2026-02-30",
+        "2026-Q5",
+        "..",
+        "2026-03..2026-02",
+        "2025-W53",
+        "0000",
+        "9999",
+    ],
+)
 def test_no_periods(text: str) -> None:
     with pytest.raises(UsageError, match="period"):
         Period.parse(text)

@@ -307,8 +307,13 @@ def test_what_a_header_allows(tmp_path: Path) -> None:
     assert shop == [("columns:Description", None), ("itemsets:Description", "InvoiceNo")]
     assert log[0] == ("queries", None)
     assert {name for name, _ in log} == {
-        "queries", "keywords", "clicks", "query-pairs", "phrase-pairs", "query-clicks",
-    }  # fmt: skip
+        "queries",
+        "keywords",
+        "clicks",
+        "query-pairs",
+        "phrase-pairs",
+        "query-clicks",
+    }
     assert ill[-1] == ("itemsets:diag_1/diag_2", "encounter")
     assert not any("email" in name for name, _ in ill)
 

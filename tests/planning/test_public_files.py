@@ -144,9 +144,24 @@ def test_a_column_called_frequency_may_be_the_item(tmp_path: Path) -> None:
 
 
 TEXTS = [
-    "Green  Tea", "ÄRGER", "İstanbul", "ΣΊΣΥΦΟΣ", "wi-fi", "e\u0301tude", "non\u00a0breaking",
-    "हिन्दी", "a\tb", "= 1 + 1", "new york", "New York", "rock rock", "C++", "...", "–", "10%",
-]  # fmt: skip
+    "Green  Tea",
+    "ÄRGER",
+    "İstanbul",
+    "ΣΊΣΥΦΟΣ",
+    "wi-fi",
+    "e\u0301tude",
+    "non\u00a0breaking",
+    "हिन्दी",
+    "a\tb",
+    "= 1 + 1",
+    "new york",
+    "New York",
+    "rock rock",
+    "C++",
+    "...",
+    "–",
+    "10%",
+]
 
 
 def of_log(folder: Path, kind: Kind, texts: Sequence[str]) -> list[set[tuple[str, ...]]]:

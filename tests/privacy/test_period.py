@@ -36,9 +36,24 @@ def test_the_last_day_written_belongs_to_it(text: str, first: str, last: str) ->
 
 @pytest.mark.parametrize(
     "text",
-    ["", "26", "2026-13", "2026-Q5", "2026-00", "2026-02-29", "2025-W53", "2026-3", "2026-03..",
-     "2026-03..2026-01", "2026-01..2026-02..2026-03", " 2026", "٢٠٢٦", "9999", "0000"],
-)  # fmt: skip
+    [
+        "",
+        "26",
+        "2026-13",
+        "2026-Q5",
+        "2026-00",
+        "2026-02-29",
+        "2025-W53",
+        "2026-3",
+        "2026-03..",
+        "2026-03..2026-01",
+        "2026-01..2026-02..2026-03",
+        " 2026",
+        "٢٠٢٦",
+        "9999",
+        "0000",
+    ],
+)
 def test_what_is_no_period_is_refused(text: str) -> None:
     with pytest.raises(UsageError):
         Period.parse(text)

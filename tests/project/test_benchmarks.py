@@ -42,8 +42,22 @@ COMMANDS: dict[str, tuple[list[str], str]] = {  # arguments, and what the output
     "counts.py": (["--real", "--tables", "given.csv:user:item", "--draws", "1"], "| m of n |"),
     "groups.py": (["--users", "3000", "--sets", "400", "-k", "3"], "| users | 400 |"),
     "itemsets.py": (
-        ["--users", "300", "--draws", "1", "--epsilons", "5", "--bounds", "3",
-         "--items-per-user", "3", "--only", "generated shop, baskets", "--output", "sets.json"],
+        [
+            "--users",
+            "300",
+            "--draws",
+            "1",
+            "--epsilons",
+            "5",
+            "--bounds",
+            "3",
+            "--items-per-user",
+            "3",
+            "--only",
+            "generated shop, baskets",
+            "--output",
+            "sets.json",
+        ],
         "**generated shop, baskets**",
     ),
     "mechanisms.py": (
@@ -64,12 +78,13 @@ COMMANDS: dict[str, tuple[list[str], str]] = {  # arguments, and what the output
     "top.py": (["--real", "--tables", "given.csv:user:item", "--draws", "1"], "limited domain"),
     "peers/data.py": (["--rows", "2000"], "distinct rows"),
     "peers/run.py": (
-        ["--rows", "2000", "--rounds", "1", "--only", "zealous"], "zealous, 2,000 rows: done"
+        ["--rows", "2000", "--rounds", "1", "--only", "zealous"],
+        "zealous, 2,000 rows: done",
     ),
     "peers/duckdb_count.py": (["INPUT", "counted"], ""),
     "peers/zealous_publish.py": (["INPUT", "published"], ""),
     "peers/check.py": (["--only", "zealous"], "bounding"),
-}  # fmt: skip
+}
 # What needs a peer's environment, or makes one.
 ELSEWHERE = {
     "peers/setup.py",

@@ -59,9 +59,20 @@ def core(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for module, *arguments in (
         ["hatchling", "build", "-t", "wheel", "-d", wheels],
         ["venv", "--without-pip", environment],
-        ["pip", "--python", python, "--disable-pip-version-check", "install", "--quiet",
-         "--no-index", "--no-deps", "--find-links", wheels, "zealous"],
-    ):  # fmt: skip
+        [
+            "pip",
+            "--python",
+            python,
+            "--disable-pip-version-check",
+            "install",
+            "--quiet",
+            "--no-index",
+            "--no-deps",
+            "--find-links",
+            wheels,
+            "zealous",
+        ],
+    ):
         command = [sys.executable, "-m", *map(str, (module, *arguments))]
         subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
     (packages,) = environment.glob("lib/python3*/site-packages")
@@ -100,14 +111,23 @@ def test_everything_but_the_study_works(core: Path, tmp_path: Path) -> None:
         tmp_path,
         ["generate", "-o", "log.parquet", "--users", "1000", "--seed", "7"],
         ["inspect", "log.parquet"],
-        ["publish", "log.parquet", "--items", "queries,keywords", *GOAL,
-         "--ledger", "ledger.sqlite", "-o", "release"],
+        [
+            "publish",
+            "log.parquet",
+            "--items",
+            "queries,keywords",
+            *GOAL,
+            "--ledger",
+            "ledger.sqlite",
+            "-o",
+            "release",
+        ],
         ["verify", "release", "--ledger", "ledger.sqlite"],
         ["ledger", "show", "ledger.sqlite"],
         ["review", "release", "--flag-pii"],
         ["study", "guarantees", *GOAL, "--curve"],
         ["study", "anonymize", "log.parquet", "--method", "k-query", "-k", "5", "-o", "k-query"],
-    )  # fmt: skip
+    )
     assert (tmp_path / "release" / "queries.csv").read_text().startswith("query,count,")
 
 

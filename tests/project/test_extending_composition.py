@@ -8,8 +8,18 @@ import pytest
 from conftest import Forks
 from outside import Outside
 
-GOAL = ("--guarantee", "indistinguishable", "--epsilon", 4, "--delta", "0.4",
-        "--items-per-user", 1, "--mechanism", "selection")  # fmt: skip
+GOAL = (
+    "--guarantee",
+    "indistinguishable",
+    "--epsilon",
+    4,
+    "--delta",
+    "0.4",
+    "--items-per-user",
+    1,
+    "--mechanism",
+    "selection",
+)
 ITEMS = ("--items", "queries,keywords")
 WITHOUT = """
 import importlib.metadata as metadata

@@ -10,9 +10,23 @@ import pytest
 from conftest import Forks
 from outside import Outside
 
-PUBLISH = ("publish", "table:searches", "--engine", "duckdb-file", "--items", "queries",
-           "--items-per-user", 1, "--guarantee", "indistinguishable", "--epsilon", 20,
-           "--delta", "1e-4", "--json")  # fmt: skip
+PUBLISH = (
+    "publish",
+    "table:searches",
+    "--engine",
+    "duckdb-file",
+    "--items",
+    "queries",
+    "--items-per-user",
+    1,
+    "--guarantee",
+    "indistinguishable",
+    "--epsilon",
+    20,
+    "--delta",
+    "1e-4",
+    "--json",
+)
 
 
 @pytest.fixture(scope="module")

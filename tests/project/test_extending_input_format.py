@@ -7,8 +7,19 @@ from conftest import Forks
 from outside import Outside
 
 LINE = '10.0.0.1 - {} [05/Mar/2026:10:00:00 +0100] "GET {} HTTP/1.1" 200 512'
-PUBLISH = ("--items", "columns:page", "--items-per-user", 1, "--guarantee", "indistinguishable",
-           "--epsilon", 20, "--delta", "1e-4", "--no-ledger")  # fmt: skip
+PUBLISH = (
+    "--items",
+    "columns:page",
+    "--items-per-user",
+    1,
+    "--guarantee",
+    "indistinguishable",
+    "--epsilon",
+    20,
+    "--delta",
+    "1e-4",
+    "--no-ledger",
+)
 
 
 @pytest.fixture(scope="module")

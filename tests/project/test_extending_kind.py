@@ -9,8 +9,18 @@ import pytest
 from conftest import Forks
 from outside import Outside
 
-GOAL = ("--guarantee", "indistinguishable", "--epsilon", 20, "--delta", "1e-4",
-        "--items", "hosts", "--items-per-user", 1)  # fmt: skip
+GOAL = (
+    "--guarantee",
+    "indistinguishable",
+    "--epsilon",
+    20,
+    "--delta",
+    "1e-4",
+    "--items",
+    "hosts",
+    "--items-per-user",
+    1,
+)
 
 
 @pytest.fixture(scope="module")

@@ -21,8 +21,18 @@ from zealous.audit.setting import settings
 found = audit(2000, parts=["pairs"], plans=[tens])
 print(len(found.measurements), found.passed)
 """
-GOAL = ("--guarantee", "indistinguishable", "--epsilon", 4, "--delta", "1e-4",
-        "--items-per-user", 1, "--mechanism", "tens")  # fmt: skip
+GOAL = (
+    "--guarantee",
+    "indistinguishable",
+    "--epsilon",
+    4,
+    "--delta",
+    "1e-4",
+    "--items-per-user",
+    1,
+    "--mechanism",
+    "tens",
+)
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,18 @@ import pytest
 from conftest import Forks
 from outside import Outside
 
-GOAL = ("--guarantee", "indistinguishable", "--epsilon", 4, "--delta", "1e-4",
-        "--items-per-user", 1, "--mechanism", "bounded")  # fmt: skip
+GOAL = (
+    "--guarantee",
+    "indistinguishable",
+    "--epsilon",
+    4,
+    "--delta",
+    "1e-4",
+    "--items-per-user",
+    1,
+    "--mechanism",
+    "bounded",
+)
 AUDIT = """
 import sys
 import bounded

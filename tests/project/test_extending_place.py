@@ -6,8 +6,18 @@ import pytest
 from conftest import Forks
 from outside import Outside
 
-PUBLISH = ("--items", "queries", "--items-per-user", 1, "--guarantee", "indistinguishable",
-           "--epsilon", 20, "--delta", "1e-4")  # fmt: skip
+PUBLISH = (
+    "--items",
+    "queries",
+    "--items-per-user",
+    1,
+    "--guarantee",
+    "indistinguishable",
+    "--epsilon",
+    20,
+    "--delta",
+    "1e-4",
+)
 
 
 @pytest.fixture

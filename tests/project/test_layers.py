@@ -111,9 +111,15 @@ def test_every_room_says_what_belongs_there() -> None:
 
 # Where a file has the name of what it serves: a command, a screen, a mechanism, a format.
 _NAMED_FOR = (
-    "cli", "web", "study", "mechanisms", "audit/settings", "privacy/accounting", "logs/formats",
+    "cli",
+    "web",
+    "study",
+    "mechanisms",
+    "audit/settings",
+    "privacy/accounting",
+    "logs/formats",
     "logs/databases",
-)  # fmt: skip
+)
 
 
 def test_no_two_files_have_one_name() -> None:

@@ -113,12 +113,22 @@ def test_a_part_that_there_is_not_is_refused() -> None:
 def test_outcomes_are_told_and_the_first_test_follows_from_the_commit(tmp_path: Path) -> None:
     told = tmp_path / "told"
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-pno:cacheprovider", "-pno:xdist", "-k", "by_name or "
-         "each_commit or is_refused", "--begin=4", f"--tell={told}", __file__],
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-pno:cacheprovider",
+            "-pno:xdist",
+            "-k",
+            "by_name or each_commit or is_refused",
+            "--begin=4",
+            f"--tell={told}",
+            __file__,
+        ],
         capture_output=True,
         text=True,
         cwd=soak.ROOT,
-    )  # fmt: skip
+    )
     assert done.returncode == 0, done.stdout
     names = [line.rpartition("::")[2] for line in told.read_text().splitlines()]
     assert names == [

@@ -139,11 +139,21 @@ def test_by_hand() -> None:
     first = found[0]
     assert (error(2), error(4)) == (7, 9)
     assert first == {
-        "if_1": "b", "then": "a", "count_if": 100, "count_then": 200, "count_both": 80,
-        "support": 0.08, "support_low": 0.0724925, "support_high": 0.0876133,
-        "confidence": 0.8, "confidence_low": 0.682242, "confidence_high": 0.935484,
-        "lift": 4.0, "lift_low": 3.08858, "lift_high": 5.16662,
-    }  # fmt: skip
+        "if_1": "b",
+        "then": "a",
+        "count_if": 100,
+        "count_then": 200,
+        "count_both": 80,
+        "support": 0.08,
+        "support_low": 0.0724925,
+        "support_high": 0.0876133,
+        "confidence": 0.8,
+        "confidence_low": 0.682242,
+        "confidence_high": 0.935484,
+        "lift": 4.0,
+        "lift_low": 3.08858,
+        "lift_high": 5.16662,
+    }
     assert first["support_low"] <= 73 / 1007 < first["support_low"] + 1e-7
     assert first["lift_high"] - 1e-5 < 89 * 1009 / (91 * 191) <= first["lift_high"]
     assert list(first)[:2] == ["if_1", "then"]

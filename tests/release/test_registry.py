@@ -41,17 +41,25 @@ FIELDS = {
 # What it allows of some, where it does not allow any text.
 ALLOWED = {
     ("basic", "data_product_type"): {
-        "Summary statistics", "Machine learning model", "Dataset", "Synthetic data",
-        "Interactive API", "SQL queries",
+        "Summary statistics",
+        "Machine learning model",
+        "Dataset",
+        "Synthetic data",
+        "Interactive API",
+        "SQL queries",
     },
     ("dp_variant", "variant_name"): {
-        "Pure DP", "Approximate DP", "Zero-concentrated DP", "Renyi DP", "Custom",
+        "Pure DP",
+        "Approximate DP",
+        "Zero-concentrated DP",
+        "Renyi DP",
+        "Custom",
     },
     ("deployment_model", "model_name"): {"Local", "Central", "Shuffle", "Federated"},
     ("deployment_model", "release_type"): {"One release", "Many releases"},
     ("deployment_model", "data_source_type"): {"Static", "Dynamic"},
     ("deployment_model", "access_type"): {"Interactive", "Non-interactive"},
-}  # fmt: skip
+}
 REQUIRED = FIELDS["basic"] - {"data_product_sector"}
 
 

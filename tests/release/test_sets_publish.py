@@ -299,9 +299,21 @@ def test_the_memory_that_a_person_takes(tmp_path: Path) -> None:
     robot = [("robot", n, 0, name) for n in range(20_000) for name in NAMES]
     write(tmp_path / "shop.parquet", [*usual, *robot])
     asked = [
-        "publish", "shop.parquet", "--user", "customer", "--items", "sequences:product", *GOAL,
-        "--basket", "invoice", "--memory", "1GB", "--no-ledger", "-o", "out",
-    ]  # fmt: skip
+        "publish",
+        "shop.parquet",
+        "--user",
+        "customer",
+        "--items",
+        "sequences:product",
+        *GOAL,
+        "--basket",
+        "invoice",
+        "--memory",
+        "1GB",
+        "--no-ledger",
+        "-o",
+        "out",
+    ]
     # What a child is said to have used includes what its parent had when it was begun: so it says
     # itself what it took, from where it was loaded on.
     (tmp_path / "program.py").write_text(PEAK)

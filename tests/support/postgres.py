@@ -54,10 +54,26 @@ def postgres_server() -> Iterator[str]:
         secret.write_text(PASSWORD)
         secret.chmod(0o644)
         subprocess.run(
-            [initdb, "-D", data, "-A", "scram-sha-256", "--pwfile", secret, "-U", "ann", "-E",
-             "UTF8", "--no-sync", "--locale=C"],
-            check=True, capture_output=True, cwd=folder, **account,
-        )  # fmt: skip
+            [
+                initdb,
+                "-D",
+                data,
+                "-A",
+                "scram-sha-256",
+                "--pwfile",
+                secret,
+                "-U",
+                "ann",
+                "-E",
+                "UTF8",
+                "--no-sync",
+                "--locale=C",
+            ],
+            check=True,
+            capture_output=True,
+            cwd=folder,
+            **account,
+        )
         settings = {
             "listen_addresses": "",
             "unix_socket_directories": str(folder),

@@ -57,13 +57,28 @@ def in_turn(
 # What takes many seconds, such as studies from end to end: each commit has one of all these, and
 # `make soak` runs the others.
 LONG = [
-    "alignment", "attacks", "demo", "demonstration", "guide", "mechanisms", "report",
-    "page of anonymity", "page of attacks", "page of extending", "page of mechanisms",
-    "command on a cluster", "counts on a cluster", "driver killed on a cluster",
-    "slow task on a cluster", "Spark Connect",
-    "advise on Spark", "evaluate on Spark", "inspect on Spark",
-    "pseudonym on Spark", "token-hash on Spark",
-]  # fmt: skip
+    "alignment",
+    "attacks",
+    "demo",
+    "demonstration",
+    "guide",
+    "mechanisms",
+    "report",
+    "page of anonymity",
+    "page of attacks",
+    "page of extending",
+    "page of mechanisms",
+    "command on a cluster",
+    "counts on a cluster",
+    "driver killed on a cluster",
+    "slow task on a cluster",
+    "Spark Connect",
+    "advise on Spark",
+    "evaluate on Spark",
+    "inspect on Spark",
+    "pseudonym on Spark",
+    "token-hash on Spark",
+]
 
 
 def turn_of(name: str) -> Callable[[Test], Test]:

@@ -714,10 +714,22 @@ def test_a_release_of_ours_names_our_planner(ours: Path, tmp_path: Path) -> None
 
 @pytest.mark.parametrize(
     "text",
-    ["RED TEA", " red tea", "red tea ", "red  tea", "red\ntea", "red\0tea", "", "x" * 8193,
-     "r\u00c9d tea", "red\u00a0tea", "red\u2028tea", "red\x85tea"],
+    [
+        "RED TEA",
+        " red tea",
+        "red tea ",
+        "red  tea",
+        "red\ntea",
+        "red\0tea",
+        "",
+        "x" * 8193,
+        "r\u00c9d tea",
+        "red\u00a0tea",
+        "red\u2028tea",
+        "red\x85tea",
+    ],
     ids=repr,
-)  # fmt: skip
+)
 def test_an_item_that_no_log_gives(text: str, ours: Path, tmp_path: Path) -> None:
     def change(_: About, tables: Tables) -> None:
         table = tables["queries"]

@@ -176,10 +176,26 @@ def test_what_looks_personal(text: str, what: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["green tea", "windows 11", "2024-2025 tax forms", "9/11", "route 66", "look at amazon.com",
-     "iphone 15 pro max", "50 cent dr dre", "world cup 2026", "http://shop.example/tea?q=1",
-     "12:30:45", "version 10.0.19045", "std::vector", "1984", "100,000 euros", "c++ & c#", "鞋"],
-)  # fmt: skip
+    [
+        "green tea",
+        "windows 11",
+        "2024-2025 tax forms",
+        "9/11",
+        "route 66",
+        "look at amazon.com",
+        "iphone 15 pro max",
+        "50 cent dr dre",
+        "world cup 2026",
+        "http://shop.example/tea?q=1",
+        "12:30:45",
+        "version 10.0.19045",
+        "std::vector",
+        "1984",
+        "100,000 euros",
+        "c++ & c#",
+        "鞋",
+    ],
+)
 def test_what_does_not(text: str) -> None:
     assert looks_personal(text) is None
 

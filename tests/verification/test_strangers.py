@@ -36,9 +36,20 @@ from zealous.verification.review import review
 from zealous.verification.verify import verify
 
 OTHERS: tuple[Any, ...] = (
-    None, True, -1, 10**400, 1e308, "", "../../etc/hostname", "a" * 5_000, "\ud800", [], {},
-    [[]], {"parquet": "/etc/hostname"},
-)  # fmt: skip
+    None,
+    True,
+    -1,
+    10**400,
+    1e308,
+    "",
+    "../../etc/hostname",
+    "a" * 5_000,
+    "\ud800",
+    [],
+    {},
+    [[]],
+    {"parquet": "/etc/hostname"},
+)
 REST_EVERY = 9  # what takes longer is tried on so many of them
 EVERY = [3, pytest.param(1, marks=pytest.mark.soak)]  # a third at each commit, and then all
 

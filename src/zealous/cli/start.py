@@ -73,8 +73,13 @@ _ROLES: tuple[Role, ...] = ("user", "query", "time", "url", "session", "keywords
 @_what("--items", metavar="KIND,..", help="What to publish.")
 @_decide("--items-per-user", metavar="M", help="The most items of a user that count.")
 @_what("--basket", metavar="COLUMN", help="What tells which things are together.")
-@_decide("--guarantee", type=click.Choice(list(DEFINITIONS)), default="probabilistic",
-         show_default=True, help=DEFINITION_HELP)  # fmt: skip
+@_decide(
+    "--guarantee",
+    type=click.Choice(list(DEFINITIONS)),
+    default="probabilistic",
+    show_default=True,
+    help=DEFINITION_HELP,
+)
 @_what(
     "--mechanism",
     type=click.Choice(["auto", *MECHANISMS]),
@@ -83,8 +88,13 @@ _ROLES: tuple[Role, ...] = ("user", "query", "time", "url", "session", "keywords
 )
 @PARAMETERS
 @click.option("--look", is_flag=True, help="Count this log too. Internal: the plan says so.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE",
-              help="Write the plan to a file for approval.")  # fmt: skip
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write the plan to a file for approval.",
+)
 @click.option("--header/--no-header", default=None, help="Whether the first line names columns.")
 @options(LOG)
 @JSON

@@ -40,10 +40,19 @@ if TYPE_CHECKING:
 # Hadoop passes over longer lines, of which Java would have to hold all at once.
 _LONGEST = ("mapreduce.input.linerecordreader.line.maxlength", str(32 * LINE_LIMIT))
 _TYPES = {
-    "string": "string", "bigint": "int64", "int": "int32", "smallint": "int16", "tinyint": "int8",
-    "double": "double", "float": "float", "boolean": "bool", "date": "date32[day]",
-    "timestamp": "timestamp[us, tz=UTC]", "timestamp_ntz": "timestamp[us]", "binary": "binary",
-}  # fmt: skip
+    "string": "string",
+    "bigint": "int64",
+    "int": "int32",
+    "smallint": "int16",
+    "tinyint": "int8",
+    "double": "double",
+    "float": "float",
+    "boolean": "bool",
+    "date": "date32[day]",
+    "timestamp": "timestamp[us, tz=UTC]",
+    "timestamp_ntz": "timestamp[us]",
+    "binary": "binary",
+}
 
 
 @register

@@ -48,11 +48,21 @@ _CAPITALS = (
 )
 # strptime's letters in Java's patterns: fixed width, and as wide as the number is.
 _PATTERN = {
-    "Y": ("yyyy", "yyyy"), "m": ("MM", "M"), "d": ("dd", "d"), "H": ("HH", "H"), "M": ("mm", "m"),
-    "S": ("ss", "s"), "y": ("yy", "yy"), "I": ("hh", "h"), "p": ("a", "a"), "b": ("MMM", "MMM"),
-    "B": ("MMMM", "MMMM"), "z": ("[XXX][XX][X]", "[XXX][XX][X]"), "%": ("%", "%"),
+    "Y": ("yyyy", "yyyy"),
+    "m": ("MM", "M"),
+    "d": ("dd", "d"),
+    "H": ("HH", "H"),
+    "M": ("mm", "m"),
+    "S": ("ss", "s"),
+    "y": ("yy", "yy"),
+    "I": ("hh", "h"),
+    "p": ("a", "a"),
+    "b": ("MMM", "MMM"),
+    "B": ("MMMM", "MMMM"),
+    "z": ("[XXX][XX][X]", "[XXX][XX][X]"),
+    "%": ("%", "%"),
     "f": ("SSSSSS", "SSSSSS"),
-}  # fmt: skip
+}
 
 
 def to_spark(sql: str, views: Mapping[str, str]) -> str:

@@ -36,17 +36,33 @@ def store_error(error: BaseException) -> StoreError:
 
 
 _MEANINGS: tuple[tuple[str, type[StoreError], int, str], ...] = (
-    (r"NO_SUCH_BUCKET|ContainerNotFound|bucket does not exist",
-     Missing, errno.ENOENT, "there is no such bucket"),
-    (r"ACCESS_DENIED|INVALID_ACCESS_KEY|SIGNATURE_DOES|INVALID_CLIENT_TOKEN|EXPIRED_?TOKEN|"
-     r"INVALID_TOKEN|UNRECOGNIZED_CLIENT|MISSING_AUTHENTICATION|PERMISSION_DENIED|UNAUTHENTICATED|"
-     r"Authentication|Authorization|credential",
-     _Denied, errno.EACCES, "no permission: see the credentials and the rights on the bucket"),
-    (r"NO_SUCH_KEY|RESOURCE_NOT_FOUND|NOT_FOUND|Path does not exist|BlobNotFound",
-     Missing, errno.ENOENT, "there is no such object"),
-    (r"NETWORK_CONNECTION|curl|connect|resolve host|UNAVAILABLE|timed? ?out|DEADLINE",
-     StoreError, errno.EHOSTUNREACH, "the object store cannot be reached"),
-)  # fmt: skip
+    (
+        r"NO_SUCH_BUCKET|ContainerNotFound|bucket does not exist",
+        Missing,
+        errno.ENOENT,
+        "there is no such bucket",
+    ),
+    (
+        r"ACCESS_DENIED|INVALID_ACCESS_KEY|SIGNATURE_DOES|INVALID_CLIENT_TOKEN|EXPIRED_?TOKEN|"
+        r"INVALID_TOKEN|UNRECOGNIZED_CLIENT|MISSING_AUTHENTICATION|PERMISSION_DENIED|UNAUTHENTICATED|"
+        r"Authentication|Authorization|credential",
+        _Denied,
+        errno.EACCES,
+        "no permission: see the credentials and the rights on the bucket",
+    ),
+    (
+        r"NO_SUCH_KEY|RESOURCE_NOT_FOUND|NOT_FOUND|Path does not exist|BlobNotFound",
+        Missing,
+        errno.ENOENT,
+        "there is no such object",
+    ),
+    (
+        r"NETWORK_CONNECTION|curl|connect|resolve host|UNAVAILABLE|timed? ?out|DEADLINE",
+        StoreError,
+        errno.EHOSTUNREACH,
+        "the object store cannot be reached",
+    ),
+)
 
 
 @contextmanager

@@ -92,9 +92,23 @@ _NAMES: Mapping[Role, str] = {
 
 # What only says that something is a label of something else: the id of a customer.
 _LABELS = (
-    "identifier", "number", "nummer", "numero", "code", "hash", "ref", "key", "num", "no", "nr",
-    "id", "编号", "号", "番号", "번호",
-)  # fmt: skip
+    "identifier",
+    "number",
+    "nummer",
+    "numero",
+    "code",
+    "hash",
+    "ref",
+    "key",
+    "num",
+    "no",
+    "nr",
+    "id",
+    "编号",
+    "号",
+    "番号",
+    "번호",
+)
 _IDS = {*_LABELS, "row", "line", "index", "uuid", "guid", "zeile", "lfd", "lfdnr"} - {"code"}
 # What stands between a thing and what it is of: of a `Date of visit` the first word tells.
 _OF = ("of", "de", "du", "des", "der", "del", "della", "di", "do", "da", "van")

@@ -33,9 +33,18 @@ from zealous.study.report.style import BLACK, LADDER, METHODS, OTHERS
 
 CHARTS = {
     "algorithm",
-    "top-j-over-m", "top-j-over-j", "distributions", "average-difference", "rms-difference",
-    "total-variation", "caching", "substitution", "coverage", "phrase-pairs", "accuracy",
-}  # fmt: skip
+    "top-j-over-m",
+    "top-j-over-j",
+    "distributions",
+    "average-difference",
+    "rms-difference",
+    "total-variation",
+    "caching",
+    "substitution",
+    "coverage",
+    "phrase-pairs",
+    "accuracy",
+}
 TABLES = {
     "summary",
     "privacy",

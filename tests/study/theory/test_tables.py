@@ -88,8 +88,17 @@ def test_the_discrete_privacy_is_left_out_where_the_condition_on_absence_fails()
 def test_thresholds() -> None:
     found = rows("thresholds")
     assert [round(row["tau_prime_continuous_0.001"], 4) for row in found] == [
-        81.1205, 79.3479, 78.7260, 78.5753, 78.6827, 78.9534, 79.3368, 79.8027, 80.3316, 80.9101,
-    ]  # fmt: skip
+        81.1205,
+        79.3479,
+        78.7260,
+        78.5753,
+        78.6827,
+        78.9534,
+        79.3368,
+        79.8027,
+        80.3316,
+        80.9101,
+    ]
     least = {
         delta: min(row[f"tau_prime_discrete_{delta}"] for row in found)
         for delta in ("0.001", "0.01")

@@ -20,9 +20,14 @@ from zealous.release.untracked import Untracked
 _option = options_of("Budget and approval")
 
 APPROVED = (
-    _option("--plan", "approved", type=click.Path(path_type=Path), metavar="FILE",
-            help="An approved plan, instead of --items and all that decides it."),
-)  # fmt: skip
+    _option(
+        "--plan",
+        "approved",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="An approved plan, instead of --items and all that decides it.",
+    ),
+)
 ACCOUNT = (
     _option("--period", metavar="P",
             help="The days to publish: 2026-03, 2026-Q1, 2026-03-05..2026-03-20."),

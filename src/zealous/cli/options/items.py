@@ -47,19 +47,32 @@ ITEMS = (
             help="A session ends after this many minutes without a query."),
 )  # fmt: skip
 CHOICE = (
-    _option("--tail", metavar="E",
-            help="Also publish statistics of rare queries (phrases, beginnings, lengths), for "
-                 "this much more epsilon. Needs --items queries,keywords."),
-    _option("--select", type=click.Choice(["random", "first", "frequent"]), default="random",
-            show_default=True,
-            help="Which items count where a user has more than --items-per-user."),
-    _option("--split", metavar="KIND=W,..",
-            help="How to divide the budget between the kinds: queries=2,keywords=1."),
-    _option("--mechanism", metavar="NAME",
-            help=f"{', '.join(MECHANISMS)}; auto for the one that publishes most; or by kind: "
-                 "queries=NAME,keywords=NAME. [default: zealous, or the one that a public file "
-                 "is for]"),
-)  # fmt: skip
+    _option(
+        "--tail",
+        metavar="E",
+        help="Also publish statistics of rare queries (phrases, beginnings, lengths), for "
+        "this much more epsilon. Needs --items queries,keywords.",
+    ),
+    _option(
+        "--select",
+        type=click.Choice(["random", "first", "frequent"]),
+        default="random",
+        show_default=True,
+        help="Which items count where a user has more than --items-per-user.",
+    ),
+    _option(
+        "--split",
+        metavar="KIND=W,..",
+        help="How to divide the budget between the kinds: queries=2,keywords=1.",
+    ),
+    _option(
+        "--mechanism",
+        metavar="NAME",
+        help=f"{', '.join(MECHANISMS)}; auto for the one that publishes most; or by kind: "
+        "queries=NAME,keywords=NAME. [default: zealous, or the one that a public file "
+        "is for]",
+    ),
+)
 
 
 def items_option(help: str, *, required: bool = False) -> Option:  # noqa: A002

@@ -38,22 +38,38 @@ _MORE_COLUMNS = (
     _option("--keywords", metavar="COLUMN", help="A column with lists of keywords."),
 )
 CLEANING = (
-    _option("--exclude-users", type=click.Path(path_type=Path), metavar="FILE",
-            help="Ids to leave out, one a line: deletion requests, minors, staff."),
-    _option("--max-entries-per-user", type=int, metavar="N",
-            help="Leave out users with more entries than this (robots)."),
-    _option("--limits", metavar="NAME=N,..",
-            help="How much one person can bring: text=4096 (bytes of a text), entries=10000 and "
-            "words=256 (of a query)."),
-)  # fmt: skip
+    _option(
+        "--exclude-users",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Ids to leave out, one a line: deletion requests, minors, staff.",
+    ),
+    _option(
+        "--max-entries-per-user",
+        type=int,
+        metavar="N",
+        help="Leave out users with more entries than this (robots).",
+    ),
+    _option(
+        "--limits",
+        metavar="NAME=N,..",
+        help="How much one person can bring: text=4096 (bytes of a text), entries=10000 and "
+        "words=256 (of a query).",
+    ),
+)
 _READING = (
-    _option("--columns", "names", metavar="A,B,..",
-            help="The columns in order, for files without a header."),
+    _option(
+        "--columns",
+        "names",
+        metavar="A,B,..",
+        help="The columns in order, for files without a header.",
+    ),
     _option("--delimiter", help="Between fields, where it is not the format's."),
     _option("--encoding", help="Where it is not UTF-8: latin-1, gb18030, shift_jis, ..."),
-    _option("--time-format", metavar="F",
-            help="epoch, epoch-ms or a pattern such as %d/%m/%Y %H:%M."),
-)  # fmt: skip
+    _option(
+        "--time-format", metavar="F", help="epoch, epoch-ms or a pattern such as %d/%m/%Y %H:%M."
+    ),
+)
 
 SQL = (
     _option(

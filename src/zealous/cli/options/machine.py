@@ -28,11 +28,19 @@ ENGINE = (
 )
 ANY_ENGINE = (
     *ENGINE,
-    _option("--engine", type=ENGINE_NAME, default=DuckDB.name, show_default=True,
-            help=" ".join(filter(None, (each.summary for each in ENGINES.values())))),
-    *(_option(f"--{each.name}", metavar=each.metavar, help=each.help, multiple=each.repeated)
-      for engine in ENGINES.values() for each in engine.options),
-)  # fmt: skip
+    _option(
+        "--engine",
+        type=ENGINE_NAME,
+        default=DuckDB.name,
+        show_default=True,
+        help=" ".join(filter(None, (each.summary for each in ENGINES.values()))),
+    ),
+    *(
+        _option(f"--{each.name}", metavar=each.metavar, help=each.help, multiple=each.repeated)
+        for engine in ENGINES.values()
+        for each in engine.options
+    ),
+)
 
 
 def engine_from(given: Given) -> Engine:

@@ -18,16 +18,28 @@ from zealous.planning.declared import served_kinds
 _option = options_of("Public files")
 
 FILES = (
-    _option("--domain", multiple=True, metavar="FILE",
-            help="A public list of the items: all of them are published, and no others. "
-                 "KIND=FILE where there are several kinds."),
-    _option("--prior", multiple=True, metavar="FILE",
-            help="A public list with frequencies, or an earlier release: it steers which of "
-                 "their items people give. KIND=FILE where there are several kinds."),
-    _option("--results", multiple=True, metavar="FILE",
-            help="A public list of query, url and perhaps rank: clicks on these documents of "
-                 "published queries are published, for queries,query-clicks."),
-)  # fmt: skip
+    _option(
+        "--domain",
+        multiple=True,
+        metavar="FILE",
+        help="A public list of the items: all of them are published, and no others. "
+        "KIND=FILE where there are several kinds.",
+    ),
+    _option(
+        "--prior",
+        multiple=True,
+        metavar="FILE",
+        help="A public list with frequencies, or an earlier release: it steers which of "
+        "their items people give. KIND=FILE where there are several kinds.",
+    ),
+    _option(
+        "--results",
+        multiple=True,
+        metavar="FILE",
+        help="A public list of query, url and perhaps rank: clicks on these documents of "
+        "published queries are published, for queries,query-clicks.",
+    ),
+)
 DOCUMENTS = _option(
     "--documents",
     metavar="FILE",

@@ -45,8 +45,13 @@ _METHODS = "\n".join(
 
 
 @command(help=_HELP.format(methods=_METHODS))
-@click.option("--method", type=click.Choice(list(METHODS)), required=True, metavar="NAME",
-              help="One of the methods above.")  # fmt: skip
+@click.option(
+    "--method",
+    type=click.Choice(list(METHODS)),
+    required=True,
+    metavar="NAME",
+    help="One of the methods above.",
+)
 @click.option("-k", type=int, metavar="K", help="How many users each is hidden among; k >= 2.")
 @click.option(
     "--tolerance",

@@ -148,8 +148,18 @@ def _delta(delta: Fraction) -> str:
 def _which_hold(given: Given, as_json: bool) -> None:
     if None in (given["scale"], given["tau"], given["tau_prime"]):
         raise UsageError("--scale, --tau and --tau-prime go together")
-    for name in ("epsilon", "delta", "items", "curve", "accounts_per_person", "mechanism",
-                 "domain", "prior", "results", "tail"):  # fmt: skip
+    for name in (
+        "epsilon",
+        "delta",
+        "items",
+        "curve",
+        "accounts_per_person",
+        "mechanism",
+        "domain",
+        "prior",
+        "results",
+        "tail",
+    ):
         if given[name]:
             option = "--" + name.replace("_", "-")
             raise UsageError(f"--scale, --tau and --tau-prime do not go with {option}")
