@@ -9,6 +9,8 @@ import json
 import sys
 from datetime import UTC, datetime
 
+import review
+
 from zealous.audit.audit import Audit, audit
 from zealous.release.build import AUDITED, build_hash
 from zealous.version import VERSION
@@ -35,3 +37,4 @@ def text(found: Audit) -> str:
 
 if __name__ == "__main__":
     AUDITED.write_text(text(audit(RUNS, say=lambda told: print(told, file=sys.stderr))))
+    review.main()  # its page tells the figures

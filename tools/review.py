@@ -1,8 +1,9 @@
-"""Write the line counts of docs/reference/review.md, and the total in the README."""
+"""Write the line counts and the audit of docs/reference/review.md, and the README's total."""
 
 from __future__ import annotations
 
 import ast
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +16,8 @@ PAGE, README = ROOT / "docs" / "reference" / "review.md", ROOT / "README.md"
 ROW = re.compile(r"^\| `(?P<path>[\w/]+\.py)`(?P<names>[^|]*) \| [\d,]+ \| [\d,]+ \|", re.MULTILINE)
 SUM = re.compile(r"^\| \*\*total\*\* \| [\d,]+ \| [\d,]+ \|", re.MULTILINE)
 IN_README = re.compile(r"\[[\d,]+ lines\]\(docs/reference/review\.md\)")
+
+AUDITED = re.compile(r"(?<=^\*\*The audit of this version\*\*: ).*$", re.MULTILINE)
 
 Definition = ast.FunctionDef | ast.ClassDef
 
@@ -60,8 +63,20 @@ def totals(page: str) -> list[tuple[int, int]]:
 
 def with_true_numbers(page: str) -> str:
     """The page with the lines as they are now."""
+    page = AUDITED.sub(audit_figures(), page)
     page = ROW.sub(lambda row: _numbered(row[0], *counted(row)), page)
     return SUM.sub(_next(totals(page)), page)
+
+
+def audit_figures() -> str:
+    """What the last audit found, which tools/audited.py keeps with the program."""
+    kept = json.loads((SOURCE / "release" / "audited.json").read_text())
+    found = kept["figures"]
+    return (
+        f"{found['pairs']} pairs of neighbouring logs, each log published {found['runs']:,} times, "
+        f"no violation (version {kept['version']}, {found['day']}, "
+        f"build `{found['build'][:12]}`)."
+    )
 
 
 def _next(numbers: list[tuple[int, int]]) -> Callable[[re.Match[str]], str]:
@@ -79,6 +94,11 @@ def readme_with_true_total(readme: str, page: str) -> str:
     return IN_README.sub(f"[{read:,} lines](docs/reference/review.md)", readme)
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Write both pages."""
     PAGE.write_text(with_true_numbers(PAGE.read_text()))
     README.write_text(readme_with_true_total(README.read_text(), PAGE.read_text()))
+
+
+if __name__ == "__main__":
+    main()

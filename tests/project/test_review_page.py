@@ -43,6 +43,12 @@ def test_a_changed_number_is_noticed() -> None:
     assert review.with_true_numbers(page.replace(row[0], wrong)) == page
 
 
+def test_the_page_tells_the_last_audit() -> None:
+    wrong = review.AUDITED.sub("1 pair", PAGE)
+    assert wrong != PAGE
+    assert review.with_true_numbers(wrong) == PAGE
+
+
 def test_a_function_that_is_gone_is_noticed() -> None:
     row = "| `privacy/calibrate.py`: `no_such_function` | 1 | 1 | nothing |"
     with pytest.raises(KeyError, match="no_such_function"):
