@@ -59,7 +59,7 @@ MUTATIONS = [
     Mutation(
         "verify: whatever a line holds is an item",
         TESTS,
-        "test_forgeries.py::test_an_item_that_no_log_gives",
+        "test_forged_plans.py::test_an_item_that_no_log_gives",
         (Change("verification/published_tables.py", "if limits is None or not", "if True or not"),),
     ),
     Mutation(
@@ -75,7 +75,7 @@ MUTATIONS = [
     Mutation(
         "verify: letters beyond ASCII may be capitals",
         TESTS,
-        "test_forgeries.py::test_an_item_that_no_log_gives",
+        "test_forged_plans.py::test_an_item_that_no_log_gives",
         (
             Change(
                 "items/text.py",
@@ -99,7 +99,7 @@ MUTATIONS = [
     Mutation(
         "one moment in milliseconds ends the run",
         TESTS,
-        "test_log.py::test_a_moment_beyond_all_years_stops_nobody",
+        "test_log_times.py::test_a_moment_beyond_all_years_stops_nobody",
         (Change("files/parquet.py", "return in_milliseconds(kind) or any", "return any"),),
     ),
     Mutation(
@@ -123,7 +123,7 @@ MUTATIONS = [
     Mutation(
         "one moment before all years ends the run",
         TESTS,
-        "test_log.py::test_a_moment_beyond_all_years_stops_nobody",
+        "test_log_times.py::test_a_moment_beyond_all_years_stops_nobody",
         (
             Change(
                 "logs/values.py",
@@ -249,7 +249,7 @@ MUTATIONS = [
     Mutation(
         "one of two columns is taken for the person",
         TESTS,
-        "test_log.py::test_a_log_without_a_user_column",
+        "test_log_files.py::test_a_log_without_a_user_column",
         (Change("logs/log.py", "if len(same) == 1}", "if same}"),),
     ),
     Mutation(

@@ -38,9 +38,11 @@ from mutations_composition import MUTATIONS as OF_COMPOSITION
 from mutations_ledger import MUTATIONS as OF_LEDGER
 from mutations_mechanisms import MUTATIONS as OF_MECHANISMS
 from mutations_mechanisms import OF_KEYWORDS, RESULTS, SMALL_QUERIES, TWO_ROUNDS
+from mutations_runs import MUTATIONS as OF_RUNS
 from mutations_sets import MUTATIONS as OF_SETS
 from mutations_sets import SETS
 from mutations_strangers import MUTATIONS as OF_STRANGERS
+from mutations_verification import MUTATIONS as OF_VERIFICATION
 from paths import TESTS as TESTS_FOLDER
 from scipy import stats
 from turns import in_turn
@@ -148,7 +150,16 @@ with contextlib.redirect_stdout(sys.stderr):
 print(json.dumps(Failed.names))
 """
 THE_COMMAND = "from zealous.cli import main\n\nmain()\n"
-ALL = (*MUTATIONS, *OF_COMPOSITION, *OF_LEDGER, *OF_MECHANISMS, *OF_SETS, *OF_STRANGERS)
+ALL = (
+    *MUTATIONS,
+    *OF_COMPOSITION,
+    *OF_LEDGER,
+    *OF_MECHANISMS,
+    *OF_RUNS,
+    *OF_SETS,
+    *OF_STRANGERS,
+    *OF_VERIFICATION,
+)
 MISSED = 1e-6  # at most so often would a planted bug be missed if other noise were drawn
 
 
