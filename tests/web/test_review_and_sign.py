@@ -151,10 +151,12 @@ def test_a_signature_stands_beside_the_release_and_can_be_checked(
 ) -> None:
     assert bench.post("/sign", release="logs/march").status_code == 400  # there is no key
     assert "sign it by hand" in words(bench.text("/sign", release="logs/march"))
-    key = tmp_path / "key"
-    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
+    key, secret = tmp_path / "key", "$HOME \"; ö\\n"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", secret, "-f", key], check=True)
     signing = Workbench(logs, key=key)
-    assert signing.post("/sign", release="logs/march").status_code == 303
+    for wrong in ({}, {"passphrase": "none such"}):  # nobody waits for a terminal
+        assert signing.post("/sign", release="logs/march", **wrong).status_code == 400
+    assert signing.post("/sign", release="logs/march", passphrase=secret).status_code == 303
     assert "Signed: march.sig" in words(signing.text("/sign", release="logs/march"))
     assert signing.post("/sign", release="logs/march").status_code == 400  # once
     assert verify(logs / "march")  # the signature is no part of it

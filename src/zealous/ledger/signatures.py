@@ -7,9 +7,11 @@ allowed signers with its principals, dates and namespaces, none of which is done
 from __future__ import annotations
 
 import base64
+import os
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -19,6 +21,7 @@ from zealous.errors import Refused, UsageError
 
 PROGRAM = "ssh-keygen"
 NAMESPACE = "zealous-plan"
+_ANSWER = "ZEALOUS_ANSWER"  # the variable
 RELEASE_NAMESPACE = "zealous-release"  # so that neither signature can be taken for the other
 
 
@@ -77,11 +80,22 @@ def _has_key(line: str) -> bool:
     return False
 
 
-def sign(message: bytes, key: Path, *, namespace: str = NAMESPACE) -> str:
-    """Sign with a private key, or with a public one whose private key an agent holds."""
+def sign(
+    message: bytes, key: Path, *, namespace: str = NAMESPACE, passphrase: str | None = None
+) -> str:
+    """Sign with a private key, or with a public one whose private key an agent holds.
+
+    Args:
+        message: What is signed.
+        key: The key's file.
+        namespace: What the signature is for.
+        passphrase: Of the key; None to be asked for it in the terminal.
+    """
     if not key.is_file():
         raise UsageError(f"there is no key at {key}: name one such as ~/.ssh/id_ed25519")
-    done = _run(["-Y", "sign", "-f", str(key), "-n", namespace], message, quiet=False)
+    arguments = ["-Y", "sign", "-f", str(key), "-n", namespace]
+    with _answering(passphrase) as environment:
+        done = _run(arguments, message, quiet=False, environment=environment)
     if done.returncode:
         raise UsageError(f"{PROGRAM} could not sign with {key}: wrong passphrase, or no such key?")
     return done.stdout.decode("ascii", "replace")
@@ -110,8 +124,30 @@ def signer(message: bytes, signature: str, *, approvers: str, at: datetime) -> s
     )
 
 
+@contextmanager
+def _answering(passphrase: str | None) -> Iterator[dict[str, str]]:
+    """What the program runs with so that it asks nobody, and is told the passphrase.
+
+    It takes one from a terminal or from a program alone. The passphrase is in the variables of
+    these two processes, which only the same user and root can read, and in no file or argument.
+    """
+    if passphrase is None:
+        yield {}
+        return
+    with tempfile.TemporaryDirectory(prefix="zealous-") as folder:
+        program = Path(folder, "answer")
+        program.write_text(f'#!/bin/sh\nprintf "%s\\n" "${_ANSWER}"\n', encoding="ascii")
+        program.chmod(0o700)
+        told = {"SSH_ASKPASS": str(program), "SSH_ASKPASS_REQUIRE": "force"}
+        yield {**told, _ANSWER: passphrase}
+
+
 def _run(
-    arguments: Sequence[str], message: bytes, *, quiet: bool = True
+    arguments: Sequence[str],
+    message: bytes,
+    *,
+    quiet: bool = True,
+    environment: Mapping[str, str] | None = None,
 ) -> subprocess.CompletedProcess[bytes]:
     try:
         return subprocess.run(  # noqa: S603
@@ -119,6 +155,7 @@ def _run(
             input=message,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL if quiet else None,
+            env={**os.environ, **(environment or {})},
             check=False,
         )
     except OSError:

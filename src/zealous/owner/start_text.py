@@ -17,7 +17,7 @@ from zealous.privacy.guarantee import Unit, format_number, person_in_words
 from zealous.privacy.levels import SUSPICION, is_weak, percent, strength
 from zealous.privacy.promise import promise
 
-_TAKEN_FOR: Mapping[Role, str] = {
+TAKEN_FOR: Mapping[Role, str] = {
     "user": "the person",
     "query": "the query",
     "time": "the time",
@@ -94,7 +94,7 @@ def columns_section(page: Page, found: FoundLog, *, asks: bool = False) -> str:
     """The columns and what each was taken for; where it asks, options need not be named."""
     rows = []
     for guess in found.guesses:
-        taken = _TAKEN_FOR[guess.role]
+        taken = TAKEN_FOR[guess.role]
         near = f" (near: {guess.near})" if guess.near and taken else ""
         shape = (
             "" if found.format.has_header else f", looks like: {found.format.shape(guess.column)}"

@@ -15,7 +15,7 @@ Shape = Literal["time", "time of day", "number", "address", "id", "text", "empty
 
 _MOST = 0.9  # of the values that a shape must fit
 _DATES = ("%Y%m%d", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%Y/%m/%d", "%d-%m-%Y")
-_PATTERNS = (
+TIME_PATTERNS = (
     "%y%m%d%H%M%S",
     "%Y%m%d%H%M%S",
     *(date + time for date in _DATES[1:] for time in (" %H:%M:%S", " %H:%M")),
@@ -64,7 +64,7 @@ def time_format_of(values: Sequence[str]) -> str | None:
             return name
     if _nearly_all(some, _is_iso):
         return "iso"
-    for pattern in _PATTERNS:
+    for pattern in TIME_PATTERNS:
         if _nearly_all(some, partial(_matches_pattern, pattern)):
             return pattern
     return None

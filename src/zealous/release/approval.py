@@ -14,13 +14,14 @@ def signature_file(plan: Path) -> Path:
     return plan.with_name(f"{plan.name}.sig")
 
 
-def write_signature(planned: Plan, plan: Path, key: Path) -> Path:
+def write_signature(planned: Plan, plan: Path, key: Path, *, passphrase: str | None = None) -> Path:
     """Sign a plan that was read from a file, and write the signature beside it.
 
     Args:
         planned: What `read_plan` read.
         plan: The file.
         key: A private key, or a public one whose private key an agent holds.
+        passphrase: Of the key; None to be asked for it in the terminal.
 
     Raises:
         UsageError: It cannot be signed, or was signed before.
@@ -28,7 +29,7 @@ def write_signature(planned: Plan, plan: Path, key: Path) -> Path:
     target = signature_file(plan)
     if target.exists():
         raise UsageError(f"{target} exists already: remove it to sign anew")
-    signature = sign(planned.approved_file or b"", key.expanduser())
+    signature = sign(planned.approved_file or b"", key.expanduser(), passphrase=passphrase)
     try:
         with target.open("x", encoding="ascii") as file:
             file.write(signature)

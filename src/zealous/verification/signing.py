@@ -20,12 +20,15 @@ def release_signature_file(release: Path) -> Path:
     return release.with_name(f"{release.name}.sig")
 
 
-def sign_release(release: str | Path | Release, key: Path) -> Path:
+def sign_release(
+    release: str | Path | Release, key: Path, *, passphrase: str | None = None
+) -> Path:
     """Sign a release that `verify` passes, and write the signature beside it.
 
     Args:
         release: The release, or where it is.
         key: A private key, or a public one whose private key an agent holds.
+        passphrase: Of the key; None to be asked for it in the terminal.
 
     Raises:
         Refused: A check fails: nobody should sign it.
@@ -41,7 +44,7 @@ def sign_release(release: str | Path | Release, key: Path) -> Path:
     if target.exists():
         raise UsageError(f"{target} exists already: remove it to sign anew")
     content = (path / "release.json").read_bytes()
-    made = sign(content, key.expanduser(), namespace=RELEASE_NAMESPACE)
+    made = sign(content, key.expanduser(), namespace=RELEASE_NAMESPACE, passphrase=passphrase)
     try:
         with target.open("x", encoding="ascii") as file:
             file.write(made)

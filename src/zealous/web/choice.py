@@ -9,17 +9,17 @@ from functools import lru_cache
 
 from starlette.datastructures import QueryParams
 
-from zealous.errors import UsageError
+from zealous.errors import LogError, UsageError
 from zealous.items import KINDS, Kind, default_items_per_user
 from zealous.logs.log import Columns
 from zealous.owner.draft import Draft, default_delta
-from zealous.owner.file_format import StatedFormat
-from zealous.owner.start import FoundLog, command_line, look_at_log, offers, with_values
+from zealous.owner.start import FoundLog, command_line, default_offer, offers, with_values
 from zealous.planning.parameter_source import PARAMETERS_FROM, UNSTATED
 from zealous.planning.plan import Plan
 from zealous.privacy.guarantee import DEFINITIONS, Guarantee, Unit, exact_fraction, format_number
 from zealous.privacy.levels import LEVELS
 from zealous.web.bench import Bench, number
+from zealous.web.reading import Reading, columns_from_fields, newly_chosen_item
 
 CUSTOM = "custom"
 LEAST, MOST = Fraction(1, 10), Fraction(20)  # epsilon
@@ -32,7 +32,9 @@ GUARANTEES: Mapping[str, str] = {
     "probabilistic": "for everybody together: delta is the chance that anybody at all is exposed",
     "indistinguishable": "for each person alone: delta is the chance that epsilon does not cover",
 }
+_COLUMN = "columns:"
 _OFFERED = 8  # kinds of items
+_NO_LOG = "choose the log: a plan says which of its columns is the person"
 _USERS = 100_000
 
 
@@ -50,6 +52,11 @@ class Offered:
     most: int
     chosen: bool
 
+    @property
+    def words(self) -> str:
+        """What is published, in words."""
+        return self.name.removeprefix(_COLUMN)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
@@ -57,7 +64,9 @@ class Choice:
 
     Attributes:
         log: The name of the log's file; None while it is not known.
-        found: What its header says.
+        reading: What was said of how to read it.
+        found: What its first lines show; None while it is not known or cannot be read.
+        problem: What stands in the way of a plan for the log, if anything does.
         kinds: What can be published.
         level: strict, moderate, permissive or custom.
         goal: The guarantee; its neighbours are the usual ones.
@@ -68,7 +77,9 @@ class Choice:
     """
 
     log: str | None
+    reading: Reading
     found: FoundLog | None
+    problem: str | None
     kinds: tuple[Offered, ...]
     level: str
     goal: Guarantee
@@ -93,14 +104,9 @@ class Choice:
 
     def bound_plan(self, dataset: str | None) -> Plan:
         """The plan for the chosen log and for the people of a ledger, to be written."""
-        if self.found is None:
-            raise UsageError("choose the log: a plan says which of its columns is the person")
+        if self.problem or self.found is None:
+            raise UsageError(self.problem or _NO_LOG)
         roles = self.found.roles()
-        if "user" not in roles:
-            raise UsageError(
-                "no column of the log is known to be the person: write the plan with "
-                "`zealous plan --user COLUMN`"
-            )
         planned = replace(self.plan(), parameters_from=self.parameters_from)
         planned = planned.for_log(Columns(**roles)).for_people(dataset)
         planned.check_possible(roles)
@@ -161,7 +167,11 @@ def choice_from(
         kinds: Those of the kinds that are ticked; what is most likely wanted where none is.
     """
     log = asked.get("log") or None
-    found = look_at_log([str(bench.folders.path(log))], StatedFormat()) if log else None
+    reading = Reading.from_fields(asked, log or "")
+    found, problem = _look(bench, log, reading, asked)
+    if problem and reading.names:  # which may have been those of another way to read it
+        reading = replace(reading, names=())
+        found, problem = _look(bench, log, reading, asked)
     level = asked.get("level", "moderate")
     if level not in (*LEVELS, CUSTOM):
         raise UsageError(f"the protection is one of {', '.join(LEVELS)} or {CUSTOM}")
@@ -181,8 +191,10 @@ def choice_from(
     made = DEFINITIONS[definition]
     return Choice(
         log=log,
+        reading=reading,
         found=found,
-        kinds=_offered(found, asked, kinds),
+        problem=problem or (_problem(found, unit) if found else None),
+        kinds=_offered(found, asked, newly_chosen_item(asked) or kinds),
         level=level,
         goal=made(epsilon=epsilon, delta=delta, users=users, unit=unit),  # type: ignore[arg-type]
         usual_delta=not stated,
@@ -190,6 +202,31 @@ def choice_from(
         like=asked.get("like") or None,
         parameters_from=source,
     )
+
+
+def _look(
+    bench: Bench, log: str | None, reading: Reading, asked: QueryParams | Mapping[str, str]
+) -> tuple[FoundLog | None, str | None]:
+    """What the first lines of a log show, or why they show nothing."""
+    if log is None:
+        return None, None
+    path = bench.folders.path(log)
+    try:
+        columns = reading.look(path, {}).format.columns
+        return reading.look(path, columns_from_fields(asked, columns, log)), None
+    except (LogError, UsageError) as error:
+        return None, str(error)
+
+
+def _problem(found: FoundLog, unit: Unit) -> str | None:
+    """What is still to be said of a log."""
+    if found.column("user") is None:
+        return "No name tells which column is the person: choose it."
+    if not offers(found):
+        return "No column looks like something to publish: choose one."
+    if unit not in found.units():
+        return f"To protect {UNITS[unit]}, choose the column with the time (with its date)."
+    return None
 
 
 def _only(names: Sequence[str]) -> str:
@@ -221,11 +258,12 @@ def _offered(
     if found is None:
         names = ["queries", *(k.label for k in KINDS.values() if k.usage == Kind.usage)]
     else:
-        names = [each.items for each in offers(found) if each.basket is None]
+        usual = default_offer(found)
+        offered = [*([usual] if usual else []), *offers(found)]
+        names = [each.items for each in offered if each.basket is None]
         names = [each for each in names if not each.startswith("itemsets:")]
+        names = names or [f"{_COLUMN}{found.format.columns[0]}"]  # until one is chosen
     names = list(dict.fromkeys(names))[:_OFFERED]
-    if not names:
-        raise UsageError("the log has no column that could be published: name its columns")
     wanted = [name for name in names if name in ticked] or names[:1]
     return tuple(
         Offered(

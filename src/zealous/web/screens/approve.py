@@ -57,7 +57,9 @@ def routes(bench: Bench) -> list[Route]:
                     "this ledger asks for a signature: start the workbench with --key FILE, or "
                     f"sign with `zealous approve {shlex.quote(str(shown.path))} --key KEY`"
                 )
-            write_signature(shown.planned, shown.path, bench.key)
+            write_signature(
+                shown.planned, shown.path, bench.key, passphrase=form.get("passphrase", "")
+            )
         write_decision(shown.path, "approved", seen=shown.sha256, by=form.get("by", ""))
         return see_other("/publish", plan=shown.name)
 

@@ -21,6 +21,16 @@ from zealous.web.bench import Bench, form_of, see_other
 from zealous.web.charts import appearance_chart
 from zealous.web.choice import CUSTOM, GUARANTEES, LEAST, MOST, UNITS, Choice, choice_from
 from zealous.web.folders import PLAN_ENDING
+from zealous.web.reading import (
+    COLUMNS,
+    DELIMITERS,
+    ENCODINGS,
+    TIME_FORMATS,
+    column_field,
+    fingerprint,
+    form_in_words,
+    taken_for,
+)
 from zealous.web.releases import ShownRelease
 
 _OUTLOOK = {
@@ -51,6 +61,7 @@ def routes(bench: Bench) -> list[Route]:
         name = form.get("name", "").strip().removesuffix(PLAN_ENDING) + PLAN_ENDING
         target = bench.folders.new_path(folder, name)
         write_plan(planned, target)
+        choice.reading.write_beside(target)
         return see_other("/approve", plan=bench.folders.name_of(target))
 
     return [Route("/plan", plan), Route("/plan", write, methods=["POST"])]
@@ -69,8 +80,35 @@ def _page(bench: Bench, choice: Choice) -> dict[str, Any]:
         "units": UNITS,
         "guarantees": GUARANTEES,
         "sources": PARAMETERS_FROM,
+        **_log_fields(choice),
         "least": float(LEAST),
         "most": float(MOST),
+    }
+
+
+def _log_fields(choice: Choice) -> dict[str, Any]:
+    """What can be said of how the log is read, and what was found."""
+    found, log = choice.found, choice.log or ""
+    columns = found.format.columns if found else ()
+    roles = {role: found.column(role) if found else None for role in COLUMNS}
+    if found and not found.format.lists:
+        del roles["keywords"]
+    offered = next((each.name for each in choice.kinds if each.chosen), "").partition(":")[2]
+    if not roles["item"] and offered in columns:
+        roles["item"] = offered
+    form = found.format.time_formats.get(roles["time"] or "") if found else None
+    return {
+        "columns": {name: column_field(name) for name in columns},
+        "roles": {role: (COLUMNS[role], column) for role, column in roles.items()},
+        "columns_of": fingerprint(columns, log),
+        "taken_for": {each.column: taken_for(each, found) for each in found.guesses}
+        if found
+        else {},
+        "delimiters": DELIMITERS,
+        "encodings": ENCODINGS,
+        "time_formats": {form: form_in_words(form) for form in TIME_FORMATS},
+        "found_time": form_in_words(form) if form else None,
+        "possible_units": found.units() if found else list(UNITS),
     }
 
 

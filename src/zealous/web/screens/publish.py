@@ -10,18 +10,22 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from zealous.errors import Refused, UsageError
+from zealous.errors import Refused, UsageError, ZealousError
 from zealous.ledger import Ledger, ledger_path
-from zealous.owner.start import command_line
+from zealous.logs.column_names import ROLES
+from zealous.owner.start import FoundLog, command_line
 from zealous.privacy.guarantee import format_number
 from zealous.privacy.period import Period
 from zealous.release.charging import charge_of_plan
-from zealous.release.doubts import ASKS
 from zealous.web import tour
 from zealous.web.bench import Bench, form_of, see_other
 from zealous.web.folders import NotThere
 from zealous.web.jobs import Job
 from zealous.web.plans import ShownPlan, plan_page
+from zealous.web.progress import asks, steps_of, warnings_of, without_option
+from zealous.web.publisher import FIELDS, publisher_file, read_fields, write_fields
+from zealous.web.reading import Reading, form_in_words
+from zealous.web.releases import ShownRelease
 
 
 def routes(bench: Bench) -> list[Route]:
@@ -46,6 +50,8 @@ def routes(bench: Bench) -> list[Route]:
             raise UsageError(f"type the name exactly to publish: {dataset}")
         folder = bench.folders.name_of(log.parent)
         output = bench.folders.new_path(folder, form.get("output", ""))
+        _look(shown, log)  # what cannot be read as planned is said here
+        write_fields(log, form)
         command = _command(shown, form, log, output)
         bench.jobs.start(shown.sha256, command, **tour.environment(bench, output))
         return see_other("/publish", plan=shown.name, job="1")
@@ -54,7 +60,7 @@ def routes(bench: Bench) -> list[Route]:
         form = form_of(request)
         shown = ShownPlan.read(bench, form.get("plan", ""))
         job = bench.jobs.find(shown.sha256)
-        if job is None or not _asks(job):
+        if job is None or not asks(job.lines(), job.state):
             raise Refused("no publication of this plan waits for an answer")
         if not form.get("meant"):
             raise UsageError("tick that it is meant so, or leave it: nothing was charged")
@@ -76,14 +82,9 @@ def _check_approved(shown: ShownPlan) -> None:
         raise Refused("only an approved plan is published: approve it first")
 
 
-def _asks(job: Job) -> bool:
-    """Whether it stopped to ask if it is meant so, and charged nothing."""
-    return job.state == "failed" and any(line.endswith(ASKS) for line in job.lines()[-1:])
-
-
 def _told(job: Job) -> list[str]:
     """What it said, without the option that a page has a box for."""
-    return [line.removesuffix(ASKS).rstrip() for line in job.lines()]
+    return [without_option(line) for line in job.lines()]
 
 
 def _output(job: Job) -> Path:
@@ -98,16 +99,35 @@ def _command(shown: ShownPlan, form: dict[str, str], log: Path, output: Path) ->
         said += [f"--signed-by={form['by'].strip()}"]
     if form.get("period", "").strip():
         said += [f"--period={Period.parse(form['period'].strip())}"]
-    if _publisher(log) is not None:
-        said += [f"--publisher={_publisher(log)}"]
+    if publisher := publisher_file(log):
+        said += [f"--publisher={publisher}"]
+    said += _reading_options(shown, log)
     people = shown.planned.log.people if shown.planned.log else None
     return [*said, f"--people={people}"] if people else said
 
 
-def _publisher(log: Path) -> Path | None:
-    """Who publishes and what for, where a publisher.toml beside the log says it."""
-    path = log.parent / "publisher.toml"
-    return path if path.is_file() and not path.is_symlink() else None
+def _reading_options(shown: ShownPlan, log: Path) -> list[str]:
+    """How the log is read: as its first lines show, or as was said when the plan was written."""
+    reading, found = _look(shown, log)
+    columns = shown.planned.log.columns if shown.planned.log else None
+    return reading.options(found, columns.time if columns else None)
+
+
+def _look(shown: ShownPlan, log: Path) -> tuple[Reading, FoundLog]:
+    reading = Reading.beside(shown.path)
+    roles = shown.planned.log.columns.assigned() if shown.planned.log else {}
+    return reading, reading.look(log, {role: roles[role] for role in ROLES if role in roles})
+
+
+def _read_as(shown: ShownPlan, log: Path) -> str:
+    """How a log is read, in words, or why it cannot be."""
+    try:
+        reading, found = _look(shown, log)
+    except ZealousError as error:
+        return f"It cannot be read as planned: {error}"
+    form = reading.time_format
+    times = f", times such as {form_in_words(form)}" if form else ""
+    return f"Read as {found.format.describe()}{times}."
 
 
 def _release_id(shown: ShownPlan, period: str) -> str:
@@ -130,7 +150,7 @@ def _page(bench: Bench, shown: ShownPlan) -> dict[str, Any]:
     return {
         "shown": shown,
         "planned": planned,
-        "logs": near or list(logs),
+        "logs": {name: _read_as(shown, bench.folders.path(name)) for name in near or logs},
         "ledger": _shown_ledger(bench, ledger) if ledger else None,
         "dataset": _dataset(shown, ledger) if ledger else "",
         "capped": bool(book and book.capped()),
@@ -139,10 +159,11 @@ def _page(bench: Bench, shown: ShownPlan) -> dict[str, Any]:
         "epsilon": format_number(planned.goal.epsilon),
         "delta": format_number(planned.goal.delta),
         "output": f"{shown.title.replace(' ', '-')}-release",
-        "publisher": bool(near) and _publisher(bench.folders.path(near[0])) is not None,
+        "publisher": read_fields(bench.folders.path(near[0])) if near else {},
+        "publisher_fields": FIELDS,
         "by": getpass.getuser(),
         "failed": failed and _told(failed),
-        "asks": failed and _asks(failed),
+        "asks": failed and asks(failed.lines(), failed.state),
     }
 
 
@@ -166,7 +187,10 @@ def _progress(bench: Bench, shown: ShownPlan) -> dict[str, Any]:
         "shown": shown,
         "job": job,
         "lines": _told(job),
-        "asks": _asks(job),
+        "steps_of_job": steps_of(job.lines(), job.state),
+        "warnings": warnings_of(job.lines()),
+        "asks": asks(job.lines(), job.state),
         "release": release,
+        "tables": ShownRelease(bench, release).record.files if release else {},
         "command": command_line(["zealous", *job.command]),
     }

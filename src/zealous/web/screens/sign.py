@@ -31,10 +31,11 @@ def routes(bench: Bench) -> list[Route]:
         return bench.release_page(request, title, show)
 
     def make(request: Request) -> Response:
-        release = ShownRelease(bench, form_of(request).get("release", ""))
+        form = form_of(request)
+        release = ShownRelease(bench, form.get("release", ""))
         if bench.key is None:
             raise Refused("start the workbench with --key FILE to sign with it")
-        sign_release(release.path, bench.key)
+        sign_release(release.path, bench.key, passphrase=form.get("passphrase", ""))
         return see_other("/sign", release=release.name)
 
     def page(request: Request) -> Response:

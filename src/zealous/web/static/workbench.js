@@ -44,7 +44,11 @@ if (live) {
   slider.hidden = false;
   slider.value = toPlace(Number(epsilon.value));
   live.querySelector(".no-script").hidden = true;
+  live.addEventListener("change", (event) => {
+    if (event.target.dataset.reloadWhenDone !== undefined) live.submit();
+  });
   live.addEventListener("input", (event) => {
+    if (event.target.dataset.reloadWhenDone !== undefined) return;
     if (event.target === slider) epsilon.value = toEpsilon(Number(slider.value));
     if (event.target === slider || event.target === epsilon) {
       (levels.find((each) => Number(each.dataset.epsilon) === Number(epsilon.value)) ?? custom).checked = true;
