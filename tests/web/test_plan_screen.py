@@ -171,3 +171,30 @@ def test_opening_a_page_writes_nothing(bench: Workbench, logs: Path) -> None:
     for path in ("/approve", "/publish", "/ledger"):
         bench.text(path)
     assert sorted(logs.rglob("*")) == before
+
+
+def test_items_to_expect_are_those_of_an_invented_log(
+    logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("zealous.web.expected._PEOPLE", 4_000)
+    bench = Workbench(logs, scratch=tmp_path)
+    asked = chosen(like="*synthetic", part="result", level="custom", users="3000")
+    asked |= {"kind": "keywords", "most keywords": "5"}
+    first = bench.text("/plan", **asked)
+    assert "is being made" in first
+    assert "data-again" in first
+    for _ in range(600):
+        page = bench.text("/plan", **asked, epsilon="20")
+        if "data-again" not in page:
+            break
+        time.sleep(0.1)
+    expected = re.compile(r"about ([\d,]+), as in an invented search log of ([\d,]+) users")
+    number, people = expected.search(page).groups()  # type: ignore[union-attr]
+    assert 0 < int(number.replace(",", "")) < 3000
+    assert people == "3,000"
+    (tmp_path / "expected-searches.parquet").unlink()  # it is counted once
+    started = time.process_time()
+    less = expected.search(bench.text("/plan", **asked, epsilon="3"))
+    assert time.process_time() - started < 0.5
+    assert less is not None
+    assert int(less[1]) < int(number.replace(",", ""))

@@ -151,7 +151,7 @@ def test_a_signature_stands_beside_the_release_and_can_be_checked(
 ) -> None:
     assert bench.post("/sign", release="logs/march").status_code == 400  # there is no key
     assert "sign it by hand" in words(bench.text("/sign", release="logs/march"))
-    key, secret = tmp_path / "key", "$HOME \"; ö\\n"
+    key, secret = tmp_path / "key", '$HOME "; ö\\n'
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", secret, "-f", key], check=True)
     signing = Workbench(logs, key=key)
     for wrong in ({}, {"passphrase": "none such"}):  # nobody waits for a terminal

@@ -37,6 +37,7 @@ from zealous.logs.sessions import check_unit
 from zealous.logs.source import count_users
 from zealous.owner.draft import Draft
 from zealous.owner.file_format import FileFormat, StatedFormat, find_format
+from zealous.planning.part import Part
 from zealous.privacy.guarantee import Unit
 
 USERS = 10_000_000  # where nobody says a bound: generous, which is cheap
@@ -385,10 +386,24 @@ def expected_items(log: Log, drafts: Sequence[Draft]) -> tuple[int, list[dict[st
         log: The log that is to be published.
         drafts: The same items at different guarantees.
     """
-    kinds = [kind for kind in drafts[0].kinds() if not kind.builds_on()]
+    users, counts = count_items(log, drafts[0])
+    expected = []
+    for draft in drafts:
+        parts = {part.name(): part for part in draft.planned.parts}
+        expected.append({name: expected_number(parts[name], held) for name, held in counts.items()})
+    return users, expected
+
+
+def count_items(log: Log, draft: Draft) -> tuple[int, dict[str, Counter[int]]]:
+    """Internal: the true number of users, and by kind how many items so many of them have.
+
+    Guarantee:
+        None, unless the log is an invented one: these are true figures.
+    """
+    kinds = [kind for kind in draft.kinds() if not kind.builds_on()]
     with log.engine_for(None) as running:
         extra = [name for kind in kinds for name in kind.extra_columns()]
-        source = open_log(log, running, extra, unit=drafts[0].goal.unit)
+        source = open_log(log, running, extra, unit=draft.goal.unit)
         users = count_users(source)
         counts: dict[str, Counter[int]] = {}
         for kind in kinds:
@@ -399,14 +414,15 @@ def expected_items(log: Log, drafts: Sequence[Draft]) -> tuple[int, list[dict[st
             for batch in rows:
                 for each in pc.value_counts(batch["count"]):
                     counts[kind.name()][each["values"].as_py()] += each["counts"].as_py()
-    return users, [_expected_by_kind(draft, counts) for draft in drafts]
+    return users, counts
 
 
-def _expected_by_kind(draft: Draft, counts: Mapping[str, Counter[int]]) -> dict[str, float]:
-    parts = {part.name(): part.mechanism for part in draft.planned.parts}
-    return {
-        name: sum(
-            parts[name].publication_probability(count) * items for count, items in held.items()
-        )
-        for name, held in counts.items()
-    }
+def expected_number(part: Part, counts: Mapping[int, int]) -> float:
+    """How many items would be published on average.
+
+    Args:
+        part: What is published, and how.
+        counts: How many items so many users have.
+    """
+    chance = part.mechanism.publication_probability
+    return sum(chance(count) * items for count, items in counts.items())

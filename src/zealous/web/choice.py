@@ -22,6 +22,7 @@ from zealous.web.bench import Bench, number
 from zealous.web.reading import Reading, columns_from_fields, newly_chosen_item
 
 CUSTOM = "custom"
+SYNTHETIC = "*synthetic"  # no release has such a name
 LEAST, MOST = Fraction(1, 10), Fraction(20)  # epsilon
 UNITS: Mapping[Unit, str] = {
     "user": "everything a person ever did",
@@ -72,7 +73,7 @@ class Choice:
         goal: The guarantee; its neighbours are the usual ones.
         usual_delta: Whether its delta is the usual one, because none was chosen.
         ledger: The name of the ledger that will be charged, if any.
-        like: The name of an earlier release to expect by, if any.
+        like: The name of an earlier release to expect by, or SYNTHETIC, if any.
         parameters_from: How the numbers were chosen.
     """
 
@@ -176,8 +177,8 @@ def choice_from(
     if level not in (*LEVELS, CUSTOM):
         raise UsageError(f"the protection is one of {', '.join(LEVELS)} or {CUSTOM}")
     epsilon = LEVELS[level] if level in LEVELS else _epsilon(asked.get("epsilon"))
-    unit = asked.get("unit", "user")
-    if unit not in UNITS:
+    unit = next((each for each in UNITS if each == asked.get("unit", "user")), None)
+    if unit is None:
         raise UsageError(f"what is protected as one is one of {', '.join(UNITS)}")
     users = number(asked.get("users"), "the number of people", least=2, most=10**12, usual=_USERS)
     source = asked.get("parameters_from", UNSTATED)  # somebody has to say it
@@ -196,7 +197,7 @@ def choice_from(
         problem=problem or (_problem(found, unit) if found else None),
         kinds=_offered(found, asked, newly_chosen_item(asked) or kinds),
         level=level,
-        goal=made(epsilon=epsilon, delta=delta, users=users, unit=unit),  # type: ignore[arg-type]
+        goal=made(epsilon=epsilon, delta=delta, users=users, unit=unit),
         usual_delta=not stated,
         ledger=asked.get("ledger", _only(bench.folders.look().ledgers)) or None,
         like=asked.get("like") or None,

@@ -23,7 +23,7 @@ from zealous.owner.start import FoundLog, look_at_log, with_values
 from zealous.owner.start_text import TAKEN_FOR
 from zealous.owner.value_shapes import TIME_PATTERNS
 
-COLUMNS: Mapping[Role, str] = {
+COLUMNS: dict[Role, str] = {
     "user": "The person",
     "item": "What to publish",
     "query": "The query",

@@ -9,7 +9,6 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from zealous.ledger import Ledger
-from zealous.libraries import pc, pq
 from zealous.planning.parameter_source import PARAMETERS_FROM
 from zealous.planning.part import forecast, undercount
 from zealous.planning.plan import claim_text, other_guarantee
@@ -19,7 +18,17 @@ from zealous.privacy.promise import both_deltas, factor, promise
 from zealous.release.charging import charge_of_plan
 from zealous.web.bench import Bench, form_of, see_other
 from zealous.web.charts import appearance_chart
-from zealous.web.choice import CUSTOM, GUARANTEES, LEAST, MOST, UNITS, Choice, choice_from
+from zealous.web.choice import (
+    CUSTOM,
+    GUARANTEES,
+    LEAST,
+    MOST,
+    SYNTHETIC,
+    UNITS,
+    Choice,
+    choice_from,
+)
+from zealous.web.expected import expected_items, is_counting
 from zealous.web.folders import PLAN_ENDING
 from zealous.web.reading import (
     COLUMNS,
@@ -31,7 +40,6 @@ from zealous.web.reading import (
     form_in_words,
     taken_for,
 )
-from zealous.web.releases import ShownRelease
 
 _OUTLOOK = {
     "nothing": "an item would need more people than there are: nothing will appear",
@@ -76,6 +84,7 @@ def _page(bench: Bench, choice: Choice) -> dict[str, Any]:
         "logs": found.logs,
         "ledgers": found.ledgers,
         "releases": found.releases,
+        "synthetic": SYNTHETIC,
         "levels": {**{name: float(e) for name, e in LEVELS.items()}, CUSTOM: None},
         "units": UNITS,
         "guarantees": GUARANTEES,
@@ -128,7 +137,8 @@ def _result(bench: Bench, choice: Choice) -> dict[str, Any]:
         "weak": is_weak(epsilon),
         "factor": factor(float(epsilon)),
         "outlooks": [(each, _OUTLOOK[each.outlook]) for each in choice.draft.by_kind()],
-        "expected": _expected(bench, choice) if choice.like else {},
+        "expected": expected_items(bench, choice),
+        "counting": is_counting(bench, choice),
         "noise": {part.name(): forecast(part).error_95 for part in planned.parts},
         "undercount": undercount([*choice.items.values()], choice.goal.units()),
         "chart": appearance_chart(
@@ -146,23 +156,3 @@ def _result(bench: Bench, choice: Choice) -> dict[str, Any]:
 
 def _book(bench: Bench, choice: Choice) -> Any:
     return Ledger.open(bench.folders.path(choice.ledger or "")).book()
-
-
-def _expected(bench: Bench, choice: Choice) -> dict[str, str]:
-    """How many of an earlier release's rows would appear by this plan, by kind."""
-    told: dict[str, str] = {}
-    release = ShownRelease(bench, choice.like or "")
-    rows = {part.kind: part for part in release.record.plan}
-    for part in choice.plan().parts:
-        if part.name() not in rows:
-            told[part.name()] = "that release has no such table"
-            continue
-        path = release.checked_file(release.record.files[part.name()].parquet)
-        counts = pc.value_counts(pq.read_table(path, columns=["count"])["count"])
-        chance = part.mechanism.publication_probability
-        found = sum(
-            each["counts"].as_py() * chance(max(each["values"].as_py(), 0)) for each in counts
-        )
-        whole = sum(each["counts"].as_py() for each in counts)
-        told[part.name()] = f"about {found:,.0f} of its {whole:,} items would appear again"
-    return told

@@ -38,8 +38,16 @@ if (live) {
     asked.set("part", "result");
     const answer = await fetch(`/plan?${asked}`);
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    if (mine === last) target.replaceChildren(...(page.querySelector("main") ?? page.body).children);
+    if (mine !== last) return;
+    target.replaceChildren(...(page.querySelector("main") ?? page.body).children);
+    askAgain();
   }
+
+  // What is being counted is asked for again.
+  function askAgain() {
+    if (target.querySelector("[data-again]")) setTimeout(refresh, 1000);
+  }
+  askAgain();
 
   slider.hidden = false;
   slider.value = toPlace(Number(epsilon.value));
