@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.append(str(ROOT / "tests" / "support"))
 
 from browser import Browser, live  # noqa: E402
+from walk import approve, begin_ledger, confirm, publish, write_plan  # noqa: E402
 
 from zealous.web.bench import Bench  # noqa: E402
 from zealous.web.folders import Folders  # noqa: E402
@@ -36,28 +37,16 @@ def walk(browser: Browser, address: str, entrance: str) -> None:
     """From an empty folder to a release that was reviewed and verified."""
     browser.show(WIDTH, "light", 2000)
     browser.open(entrance)
-    browser.wait_for("Next: Begin a ledger")
-    browser.find(".alert a").click()
-    browser.type("#dataset", "web searchers")
-    browser.type("#by", "Ann")
-    browser.click("Begin the ledger")
-    browser.wait_for("0 of 12")
+    begin_ledger(browser, "web searchers")
     browser.open(f"{address}/plan?log=logs/searches.parquet&users={USERS}")
     browser.wait_for("becomes at most 45.1 %")
     picture(browser, "plan", 1300)
-    browser.type("#name", "march 2026")
-    browser.click("Write the plan and ask for approval")
-    browser.wait_for("What must be true")
+    write_plan(browser, "march 2026")
     picture(browser, "approve", 1240)
-    for box in browser.find_all("input[name=assumption]"):
-        box.click()
-    browser.type("#by", "Ito")
-    browser.find("button[value=approved]").click()
-    browser.wait_for("What will be charged")
-    browser.type("#by", "Ann")
-    browser.type("#dataset", "web searchers")
+    approve(browser)
+    confirm(browser, "web searchers", by="Ann")
     picture(browser, "publish", 900)
-    browser.find("main form button.main").click()
+    publish(browser)
     browser.wait_for("Published.")
     browser.open(f"{address}/ledger")
     picture(browser, "ledger", 640)

@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 import pytest
 from browser import CHROMIUM, DRIVER, Browser, Live, Scheme, live
+from walk import approve, begin_ledger, confirm, publish, write_plan
 
 from zealous.verification.verify import verify
 from zealous.web.bench import Bench
@@ -24,6 +25,9 @@ PLAN = quote("logs/march 2026.plan.json")
 SCREENS = {
     "home": "/",
     "plan": "/plan?log=logs/log.tsv&users=1000",
+    "columns": "/plan?log=logs/ausleihen.csv&header=yes&delimiter=%3B",
+    "unreadable": "/plan?log=logs/ausleihen.csv&delimiter=%7C",
+    "job": f"/publish?plan={PLAN}&job=1",
     "approve": f"/approve?plan={PLAN}",
     "publish": f"/publish?plan={PLAN}",
     "ledger": "/ledger",
@@ -53,6 +57,9 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         asked = ("green tea", "shoes", f"shop{user % 3}@mail.example", f"my own {user}")
         rows += [f"u{user}\t{query}\t2026-03-01 12:00:00\n" for query in asked]
     (folder / "log.tsv").write_text("".join(rows))
+    loans = [f"k{user};Märchen;07.03.2026" for user in range(20)]
+    text = "\n".join(["Wer;Werk;Ausgeliehen am", *loans, ""])
+    (folder / "ausleihen.csv").write_text(text, encoding="cp1252")
     return folder
 
 
@@ -68,14 +75,7 @@ def walked(browser: Browser, bench: Live, logs: Path) -> Browser:
     """The whole way, with the mouse and the keyboard alone."""
     browser.show(1280, "light")
     browser.open(bench.entrance())
-    browser.wait_for("Next: Begin a ledger")
-    # Ledger.
-    browser.find(".alert a").click()
-    browser.type("#dataset", "tea drinkers")
-    browser.type("#epsilon", "60")
-    browser.type("#by", "Ann")
-    browser.click("Begin the ledger")
-    browser.wait_for("0 of 60")
+    begin_ledger(browser, "tea drinkers", epsilon="60")
     # Plan: a slider, and what it means at once.
     browser.open(f"{bench.address}/plan?log=logs/log.tsv&users=1000")
     browser.wait_for("becomes at most 45.1 %")
@@ -94,19 +94,10 @@ def walked(browser: Browser, bench: Live, logs: Path) -> Browser:
     ):
         browser.find(f"input[value={guarantee}]").click()  # with the delta that is usual for it
         browser.wait_for(said)
-    browser.type("#name", "march 2026")
-    browser.click("Write the plan and ask for approval")
-    # Approve.
-    browser.wait_for("What must be true")
-    for box in browser.find_all("input[name=assumption]"):
-        box.click()
-    browser.type("#by", "Ito")
-    browser.find("button[value=approved]").click()
-    # Publish.
-    browser.wait_for("What will be charged")
-    browser.type("#output", "march")
-    browser.type("#dataset", "tea drinkers")
-    browser.find("main form button.main").click()
+    write_plan(browser, "march 2026")
+    approve(browser)
+    confirm(browser, "tea drinkers", output="march", title="What people drink")
+    publish(browser)
     browser.open(f"{bench.address}/")  # the page is closed, and it goes on
     browser.open(f"{bench.address}{SCREENS['publish']}")
     browser.wait_for("Published.")

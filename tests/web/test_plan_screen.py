@@ -176,7 +176,7 @@ def test_opening_a_page_writes_nothing(bench: Workbench, logs: Path) -> None:
 def test_items_to_expect_are_those_of_an_invented_log(
     logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("zealous.web.expected._PEOPLE", 4_000)
+    monkeypatch.setattr("zealous.web.items_to_expect._PEOPLE", 4_000)
     bench = Workbench(logs, scratch=tmp_path)
     asked = chosen(like="*synthetic", part="result", level="custom", users="3000")
     asked |= {"kind": "keywords", "most keywords": "5"}

@@ -87,10 +87,13 @@ def test_the_whole_way(bench: Workbench, logs: Path) -> None:
     with ThreadPoolExecutor(5) as pool:
         answers = list(pool.map(lambda _: bench.post("/publish", **publishing()), range(5)))
     assert sorted(each.status_code for each in answers) == [303, 400, 400, 400, 400]
-    assert "Published." in finished(bench)
+    done = finished(bench)
+    assert "Published." in done
+    assert "Read the log done Charge the privacy budget done Count, and draw noise done" in done
+    assert "queries: 2 items" in done
     again = bench.post("/publish", **publishing(output="again"))
     assert again.status_code == 400
-    assert "was published already" in words(again.text)
+    assert "was done already" in words(again.text)
 
     release = read_release(logs / "march")
     assert release["queries"]["green tea"] > 100
@@ -118,8 +121,15 @@ def test_the_whole_way(bench: Workbench, logs: Path) -> None:
 def test_what_fails_says_why_and_can_be_tried_again(bench: Workbench, logs: Path) -> None:
     bench.post("/approve", **approval(bench))
     (logs / "log.tsv").write_text("person\tquery\nu1\ttea\n")
+    other = bench.post("/publish", **publishing())
+    assert other.status_code == 400  # it has other columns than planned: nothing is started
+    assert "no column 'user'" in words(other.text)
+    assert "cannot be read as planned" in words(bench.text("/publish", plan=NAME))
+    (logs / "log.tsv").write_text(
+        "user\tquery\ttime\n" + "".join(f"u{user}\ttea\t2026-03-01\n" for user in range(1001))
+    )
     assert bench.post("/publish", **publishing()).status_code == 303
-    assert "It did not finish" in finished(bench)
+    assert "It did not finish" in finished(bench)  # there are more people than planned
     page = bench.text("/publish", plan=NAME)
     assert "The last attempt did not finish" in words(page)
     assert "Answer it" not in page  # it did not ask

@@ -19,7 +19,7 @@ from zealous.planning.plan import Plan
 from zealous.privacy.guarantee import DEFINITIONS, Guarantee, Unit, exact_fraction, format_number
 from zealous.privacy.levels import LEVELS
 from zealous.web.bench import Bench, number
-from zealous.web.reading import Reading, columns_from_fields, newly_chosen_item
+from zealous.web.log_reading import Reading, columns_from_fields, newly_chosen_item
 
 CUSTOM = "custom"
 SYNTHETIC = "*synthetic"  # no release has such a name

@@ -20,6 +20,7 @@ from zealous.series.drafts import ENDING
 
 _DEEPEST = 3  # folders below a named one
 _MOST = 2_000  # entries that are looked at
+_CLOSED = ("release.json", "findings.json", "attacks.json")  # in folders of a release or a study
 PLAN_ENDING = ".plan.json"
 
 
@@ -138,14 +139,14 @@ class Folders:
         return Found(*map(tuple, (releases, ledgers, plans, logs)))
 
     def _walk(self) -> Iterator[tuple[str, Path]]:
-        """Files and folders by name, not inside releases, hidden ones, drafts or links."""
+        """Files and folders by name, not inside releases, studies, hidden ones, drafts or links."""
         looked = 0
         for root_name, root in self._roots.items():
             waiting = [(root_name, root, 0)]
             while waiting:
                 name, folder, depth = waiting.pop(0)
                 yield name, folder
-                if depth > _DEEPEST or (folder / "release.json").exists():
+                if depth > _DEEPEST or any((folder / each).exists() for each in _CLOSED):
                     continue
                 try:
                     entries = sorted(folder.iterdir(), key=lambda each: (each.is_file(), each.name))

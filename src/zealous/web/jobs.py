@@ -80,8 +80,8 @@ class Jobs:
         with self._lock:
             before = self._jobs.get(key)
             if before is not None and before.state != "failed":
-                done = "was published" if before.state == "done" else "is being published"
-                raise Refused(f"this plan {done} already: nothing was started")
+                done = "was done" if before.state == "done" else "is being done"
+                raise Refused(f"this {done} already: nothing was started")
             if before is not None:
                 before.told.close()
             told = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the workbench runs

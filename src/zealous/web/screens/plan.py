@@ -28,9 +28,9 @@ from zealous.web.choice import (
     Choice,
     choice_from,
 )
-from zealous.web.expected import expected_items, is_counting
 from zealous.web.folders import PLAN_ENDING
-from zealous.web.reading import (
+from zealous.web.items_to_expect import expected_items, is_counting
+from zealous.web.log_reading import (
     COLUMNS,
     DELIMITERS,
     ENCODINGS,

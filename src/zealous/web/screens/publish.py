@@ -21,10 +21,10 @@ from zealous.web import tour
 from zealous.web.bench import Bench, form_of, see_other
 from zealous.web.folders import NotThere
 from zealous.web.jobs import Job
+from zealous.web.log_reading import Reading, form_in_words
 from zealous.web.plans import ShownPlan, plan_page
-from zealous.web.progress import asks, steps_of, warnings_of, without_option
-from zealous.web.publisher import FIELDS, publisher_file, read_fields, write_fields
-from zealous.web.reading import Reading, form_in_words
+from zealous.web.publication_steps import asks, steps_of, warnings_of, without_option
+from zealous.web.publisher_form import FIELDS, publisher_file, read_fields, write_fields
 from zealous.web.releases import ShownRelease
 
 
@@ -145,6 +145,8 @@ def _page(bench: Bench, shown: ShownPlan) -> dict[str, Any]:
     planned, failed = shown.planned, bench.jobs.find(shown.sha256)
     logs = bench.folders.look().logs
     near = [name for name in logs if bench.folders.path(name).parent == shown.path.parent]
+    planned_for = Reading.beside(shown.path).file
+    near.sort(key=lambda name: bench.folders.path(name).name != planned_for)
     ledger = ledger_path([bench.folders.path(near[0])]) if near else None
     book = Ledger.open(ledger).book() if ledger and ledger.exists() else None
     return {

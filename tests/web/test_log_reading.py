@@ -11,7 +11,7 @@ from workbench import Workbench, words
 
 from zealous.planning.plan_file import read_plan
 from zealous.release.bundle import read_release
-from zealous.web.reading import Reading
+from zealous.web.log_reading import Reading
 
 LOG = "logs/ausleihen.csv"
 SECRET = "Tagebuch"

@@ -46,6 +46,7 @@ class Reading:
     """What somebody says of a file; None where it is to be found out.
 
     Attributes:
+        file: Its name, without its folder.
         delimiter: What stands between fields.
         encoding: Of the text.
         header: Whether the first line names the columns.
@@ -53,6 +54,7 @@ class Reading:
         time_format: How times are written.
     """
 
+    file: str | None = None
     delimiter: str | None = None
     encoding: str | None = None
     header: bool | None = None
@@ -62,11 +64,13 @@ class Reading:
     @classmethod
     def from_fields(cls, asked: Mapping[str, str], log: str) -> Reading:
         """What a form says of a log; nothing where its fields were of another one."""
+        file = log.rpartition("/")[2]
         if asked.get("read_of", log) != log:
-            return cls()
+            return cls(file=file)
         names = tuple(name.strip() for name in asked.get("names", "").split(",") if name.strip())
         header = HEADERS.get(asked.get("header", ""))
         return cls(
+            file=file,
             delimiter=asked.get("delimiter") or None,
             encoding=asked.get("encoding") or None,
             header=header,
